@@ -16,12 +16,14 @@ static void dispatch(bench *run, int threads)
     enum { DISPATCHES = 2000, THREADS_MAX = 64 };
     double places[THREADS_MAX * 8] = {0};
     yk_pool *pool = NULL;
-    if (!bench_check(run, yk_pool_create(bench_context(run), threads, &pool))) return;
+    if (!bench_check(run, yk_pool_create(bench_context(run), threads, &pool)))
+        return;
     int chunks = yk_pool_threads(pool) < THREADS_MAX ? yk_pool_threads(pool) : THREADS_MAX;
     bench_note(run, "threads", yk_pool_threads(pool));
     while (bench_repeat(run)) {
         bench_start(run);
-        for (int i = 0; i < DISPATCHES; i++) yk_pool_run(pool, (size_t)chunks, 1, touch, places);
+        for (int i = 0; i < DISPATCHES; i++)
+            yk_pool_run(pool, (size_t)chunks, 1, touch, places);
         bench_stop(run, DISPATCHES);
         bench_keep(places);
     }

@@ -1,6 +1,8 @@
-/* The benchmark harness: cases in one table (cases.c), measured in one process so that their ratios mean something.
+/* The benchmark harness: cases in one table (cases.c), measured in one process so that their
+ * ratios mean something.
  *
- * A case prepares its work, then times it as often as it is told, each sample around many units of work:
+ * A case prepares its work, then times it as often as it is told, each sample around many units
+ * of work:
  *
  *     static void arena_take(bench *run)
  *     {
@@ -13,8 +15,9 @@
  *         ... tear down ...
  *     }
  *
- * Reported are the smallest and the median cost of a unit in nanoseconds, and the ratio of the smallest cost to that of
- * the case named in `relative_to`. Seconds belong to the machine; ratios travel. */
+ * Reported are the smallest and the median cost of a unit in nanoseconds, and the ratio of the
+ * smallest cost to that of the case named in `relative_to`. Seconds belong to the machine; ratios
+ * travel. */
 #ifndef YK_BENCH_BENCH_H
 #define YK_BENCH_BENCH_H
 
@@ -33,7 +36,8 @@ typedef struct bench_case {
     bool slow;               /* takes more than some seconds: runs only with --slow */
 } bench_case;
 
-/* Each file of cases exports one table, ended by a case without name; cases.c lists the tables, ended by NULL. */
+/* Each file of cases exports one table, ended by a case without name; cases.c lists the tables,
+ * ended by NULL. */
 extern const bench_case bench_base[];
 extern const bench_case bench_contact[];
 extern const bench_case bench_coupling[];
@@ -53,8 +57,8 @@ bool bench_repeat(bench *run);
 void bench_start(bench *run);
 void bench_stop(bench *run, double units);
 
-/* A further figure of the case, e.g. contacts, bytes per sphere, residual: goes into table and JSON. The last value
- * counts. At most BENCH_NOTES per case. */
+/* A further figure of the case, e.g. contacts, bytes per sphere, residual: goes into table and
+ * JSON. The last value counts. At most BENCH_NOTES per case. */
 enum { BENCH_NOTES = 16 };
 void bench_note(bench *run, const char *name, double value);
 
@@ -62,7 +66,8 @@ void bench_note(bench *run, const char *name, double value);
 void bench_fail(bench *run, const char *format, ...) YK_PRINTF(2, 3);
 /* The case has nothing to measure here, such as files that are not at hand: no failure. */
 void bench_skip(bench *run, const char *why);
-/* As bench_fail if status is an error, with the context's last message; returns true if it is not. */
+/* As bench_fail if status is an error, with the context's last message; returns true if it is
+ * not. */
 bool bench_check(bench *run, yk_status status);
 
 /* Keeps the compiler from computing `value` less often than written. */

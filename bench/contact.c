@@ -1,4 +1,5 @@
-/* Contact solvers: what a contact costs per Gauss-Seidel sweep in networks of spheres, and the reference problems. */
+/* Contact solvers: what a contact costs per Gauss-Seidel sweep in networks of spheres, and the
+ * reference problems. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,8 +9,9 @@
 #include "contact/read.h"
 #include "contact/solver.h"
 
-/* Spheres in layers over a floor, each in the hollow of four below it: four contacts per sphere. Numbered in bricks
- * of 8 x 8 x 8, as a simulation that sorts its bodies by cells does. `edge` is a multiple of 8. */
+/* Spheres in layers over a floor, each in the hollow of four below it: four contacts per sphere.
+ * Numbered in bricks of 8 x 8 x 8, as a simulation that sorts its bodies by cells does. `edge` is
+ * a multiple of 8. */
 typedef struct heap {
     int edge;
     size_t nodes, contacts;
@@ -44,10 +46,12 @@ static void add_contacts(heap *h, int x, int y, int z)
     int low = z % 2 ? 0 : -1;
     for (int dx = low; dx < low + 2; dx++)
         for (int dy = low; dy < low + 2; dy++) {
-            if (x + dx < 0 || y + dy < 0 || x + dx >= h->edge || y + dy >= h->edge) continue;
+            if (x + dx < 0 || y + dy < 0 || x + dx >= h->edge || y + dy >= h->edge)
+                continue;
             yk_vec3 d = yk_v3_sub(sphere_place(x, y, z), sphere_place(x + dx, y + dy, z - 1));
             double length = yk_v3_norm(d);
-            h->pairs[h->contacts] = (yk_pair){own, brick_number(h->edge, x + dx, y + dy, z - 1), YK_PAIR_ROUND};
+            h->pairs[h->contacts] =
+                (yk_pair){own, brick_number(h->edge, x + dx, y + dy, z - 1), YK_PAIR_ROUND};
             h->data[h->contacts++] = (yk_contact){.normal = yk_v3_scale(1 / length, d),
                                                   .mu = 0.5,
                                                   .bias = length - 2,
@@ -59,8 +63,10 @@ static void add_contacts(heap *h, int x, int y, int z)
 static bool heap_create(bench *run, int edge, int kind, heap *h)
 {
     size_t n = (size_t)edge * (size_t)edge * (size_t)edge;
-    *h = (heap){
-        .edge = edge, .nodes = n, .pairs = calloc(4 * n, sizeof *h->pairs), .data = calloc(4 * n, sizeof *h->data)};
+    *h = (heap){.edge = edge,
+                .nodes = n,
+                .pairs = calloc(4 * n, sizeof *h->pairs),
+                .data = calloc(4 * n, sizeof *h->data)};
     if (!h->pairs || !h->data) {
         bench_fail(run, "no memory for %zu spheres", n);
         return false;
@@ -70,7 +76,8 @@ static bool heap_create(bench *run, int edge, int kind, heap *h)
             for (int bx = 0; bx < edge; bx += BRICK)
                 for (int i = 0; i < BRICK * BRICK * BRICK; i++)
                     add_contacts(h, bx + i % BRICK, by + i / BRICK % BRICK, bz + i / BRICK / BRICK);
-    for (size_t i = 0; i < h->contacts; i++) h->pairs[i].kind = kind;
+    for (size_t i = 0; i < h->contacts; i++)
+        h->pairs[i].kind = kind;
     return true;
 }
 
@@ -83,7 +90,8 @@ static void heap_destroy(heap *h)
 static bool fill_nodes(bench *run, yk_network *network, const heap *h)
 {
     yk_network_node *nodes = yk_network_nodes(network, h->nodes);
-    if (!nodes) bench_fail(run, "%s", yk_last_message(bench_context(run)));
+    if (!nodes)
+        bench_fail(run, "%s", yk_last_message(bench_context(run)));
     for (size_t i = 0; nodes && i < h->nodes; i++)
         nodes[i] = yk_network_sphere(yk_v3(0, 0, -0.1), yk_v3(0, 0, 0), 1, 1, 2.5);
     return nodes != NULL;
@@ -91,8 +99,10 @@ static bool fill_nodes(bench *run, yk_network *network, const heap *h)
 
 static bool fill_contacts(bench *run, yk_network *network, const heap *h)
 {
-    if (!bench_check(run, yk_network_plan(network, h->pairs, h->contacts))) return false;
-    for (size_t i = 0; i < h->contacts; i++) yk_network_set(network, i, &h->data[i]);
+    if (!bench_check(run, yk_network_plan(network, h->pairs, h->contacts)))
+        return false;
+    for (size_t i = 0; i < h->contacts; i++)
+        yk_network_set(network, i, &h->data[i]);
     return true;
 }
 
@@ -102,9 +112,11 @@ static void sweep_heap(bench *run, int edge, int kind, int threads, int sweeps)
     heap h;
     yk_pool *pool = NULL;
     yk_network *network = NULL;
-    if (!heap_create(run, edge, kind, &h)) return;
+    if (!heap_create(run, edge, kind, &h))
+        return;
     yk_network_def def = yk_network_default();
-    if (threads > 1 && bench_check(run, yk_pool_create(bench_context(run), threads, &pool))) def.pool = pool;
+    if (threads > 1 && bench_check(run, yk_pool_create(bench_context(run), threads, &pool)))
+        def.pool = pool;
     yk_contact_options options = yk_contact_options_default();
     options.method = YK_CONTACT_GAUSS_SEIDEL;
     options.friction = YK_FRICTION_CONE;
@@ -122,7 +134,8 @@ static void sweep_heap(bench *run, int edge, int kind, int threads, int sweeps)
     if (ready) {
         bench_note(run, "contacts", (double)h.contacts);
         bench_note(run, "bytes/contact",
-                   ((double)yk_network_memory(network) - 64. * (double)h.nodes) / (double)h.contacts);
+                   ((double)yk_network_memory(network) - 64. * (double)h.nodes) /
+                       (double)h.contacts);
         bench_note(run, "violation", report.residual);
     }
     yk_network_destroy(network);
@@ -165,10 +178,11 @@ static void plan_heap(bench *run)
 {
     heap h;
     yk_network *network = NULL;
-    if (!heap_create(run, 16, YK_PAIR_ROUND, &h)) return;
+    if (!heap_create(run, 16, YK_PAIR_ROUND, &h))
+        return;
     yk_network_def def = yk_network_default();
-    bool ready =
-        bench_check(run, yk_network_create(bench_context(run), &def, &network)) && fill_nodes(run, network, &h);
+    bool ready = bench_check(run, yk_network_create(bench_context(run), &def, &network)) &&
+                 fill_nodes(run, network, &h);
     while (ready && bench_repeat(run)) {
         bench_start(run);
         fill_contacts(run, network, &h);
@@ -178,7 +192,7 @@ static void plan_heap(bench *run)
     heap_destroy(&h);
 }
 
-/* The reference problems ------------------------------------------------------------------------------------------- */
+/* The reference problems ----------------------------------------------------------------------- */
 
 static const char *const files[] = {
     "FC3D_Example1_SBM",           "Rover1040",
@@ -190,16 +204,20 @@ static const char *const files[] = {
 };
 enum { FILES = sizeof files / sizeof *files };
 
-static void solve_set(bench *run, yk_contact_method method, yk_friction_model friction, double tolerance)
+static void solve_set(bench *run, yk_contact_method method, yk_friction_model friction,
+                      double tolerance)
 {
     yk_context *context = bench_context(run);
     yk_contact_problem problems[FILES];
     int count = 0, rows = 1, solved = 0;
     for (int i = 0; i < FILES; i++) {
         char path[512];
-        snprintf(path, sizeof path, YOKE_SOURCE_DIR "/../shared/reference/contact/%s.dat", files[i]);
-        if (yk_contact_read(context, path, &problems[count]) != YK_OK) continue; /* not at hand */
-        if (problems[count].row_count > rows) rows = problems[count].row_count;
+        snprintf(path, sizeof path, YOKE_SOURCE_DIR "/../shared/reference/contact/%s.dat",
+                 files[i]);
+        if (yk_contact_read(context, path, &problems[count]) != YK_OK)
+            continue; /* not at hand */
+        if (problems[count].row_count > rows)
+            rows = problems[count].row_count;
         count++;
     }
     if (count == 0) {
@@ -225,7 +243,8 @@ static void solve_set(bench *run, yk_contact_method method, yk_friction_model fr
     bench_note(run, "files", count);
     bench_note(run, "solved", solved);
     bench_note(run, "worst residual", worst);
-    for (int i = 0; i < count; i++) yk_contact_problem_destroy(context, &problems[i]);
+    for (int i = 0; i < count; i++)
+        yk_contact_problem_destroy(context, &problems[i]);
     free(r);
 }
 
@@ -255,7 +274,10 @@ const bench_case bench_contact[] = {
      .unit = "contact and sweep",
      .run = sweep_round,
      .relative_to = "contact/sweep-general-500"},
-    {.name = "contact/sweep-33k", .unit = "contact and sweep", .run = sweep_33k, .relative_to = "contact/sweep-500"},
+    {.name = "contact/sweep-33k",
+     .unit = "contact and sweep",
+     .run = sweep_33k,
+     .relative_to = "contact/sweep-500"},
     {.name = "contact/sweep-33k-2-threads",
      .unit = "contact and sweep",
      .run = sweep_33k_two,
@@ -274,6 +296,8 @@ const bench_case bench_contact[] = {
     {.name = "contact/reference-1e-8", .unit = "set of files", .run = set_default},
     {.name = "contact/reference-convex-1e-8", .unit = "set of files", .run = set_convex},
     {.name = "contact/reference-gradient-1e-4", .unit = "set of files", .run = set_gradient},
-    {.name = "contact/reference-gauss-seidel-1e-4", .unit = "set of files", .run = set_gauss_seidel},
+    {.name = "contact/reference-gauss-seidel-1e-4",
+     .unit = "set of files",
+     .run = set_gauss_seidel},
     {0},
 };

@@ -1,9 +1,10 @@
-/* Coulomb problems of dense heaps, walls and towers, to the residual 1e-8 with the default options of the contact
- * solver.
+/* Coulomb problems of dense heaps, walls and towers, to the residual 1e-8 with the default
+ * options of the contact solver.
  *
- * Each case lets bodies fall or stand for some steps with Gauss-Seidel, takes the problem of the last step, and solves
- * it anew from zero. Walls and towers have many more contacts than their bodies have motions, which is hard at large
- * friction. The notes say whether it was solved, to which residual and in how many factorisations. */
+ * Each case lets bodies fall or stand for some steps with Gauss-Seidel, takes the problem of the
+ * last step, and solves it anew from zero. Walls and towers have many more contacts than their
+ * bodies have motions, which is hard at large friction. The notes say whether it was solved, to
+ * which residual and in how many factorisations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,8 +36,8 @@ static yk_vec3 numbers(uint64_t *state)
     return yk_v3(x, y, z);
 }
 
-static void add_solid(bench *run, yk_nonsmooth *world, yk_solid_kind kind, yk_vec3 size, yk_vec3 at, yk_vec3 rotation,
-                      double density, double mu)
+static void add_solid(bench *run, yk_nonsmooth *world, yk_solid_kind kind, yk_vec3 size, yk_vec3 at,
+                      yk_vec3 rotation, double density, double mu)
 {
     double x = size.x, y = size.y, z = size.z, ball = 4 * YK_PI / 3 * x * x * x;
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
@@ -44,7 +45,8 @@ static void add_solid(bench *run, yk_nonsmooth *world, yk_solid_kind kind, yk_ve
     body.orientation = yk_so3_exp(rotation);
     if (kind == YK_SOLID_BOX) {
         body.mass = density * 8 * x * y * z;
-        body.inertia = yk_m3_scale(body.mass / 3, yk_m3_diagonal(y * y + z * z, x * x + z * z, x * x + y * y));
+        body.inertia =
+            yk_m3_scale(body.mass / 3, yk_m3_diagonal(y * y + z * z, x * x + z * z, x * x + y * y));
     } else if (kind == YK_SOLID_SPHERE) {
         body.mass = density * ball;
         body.inertia = yk_m3_scale(0.4 * body.mass * x * x, yk_m3_identity());
@@ -59,7 +61,8 @@ static void add_solid(bench *run, yk_nonsmooth *world, yk_solid_kind kind, yk_ve
     shape.kind = kind;
     shape.size = size;
     shape.material.friction = mu;
-    bench_check(run, (yk_status)(shape.body < 0 ? shape.body : yk_nonsmooth_add_shape(world, &shape)));
+    bench_check(run,
+                (yk_status)(shape.body < 0 ? shape.body : yk_nonsmooth_add_shape(world, &shape)));
 }
 
 static void add_ground(bench *run, yk_nonsmooth *world, yk_solid_kind kind, double half, double mu)
@@ -83,33 +86,40 @@ static void add_heap(bench *run, yk_nonsmooth *world, const scene *s)
     double half = 0.05775 * columns;
     add_ground(run, world, YK_SOLID_BOX_CAVITY, half, s->mu);
     for (int i = 0; i < s->count; i++) {
-        yk_vec3 at = {0.112 * (i % columns), 0.112 * (i / columns % columns), 0.112 * (i / columns / columns)};
+        yk_vec3 at = {0.112 * (i % columns), 0.112 * (i / columns % columns),
+                      0.112 * (i / columns / columns)};
         yk_vec3 jitter = numbers(&state), rotation = numbers(&state);
-        at = yk_v3_add(at, yk_v3(0.06 - half + 0.004 * jitter.x, 0.06 - half + 0.004 * jitter.y, 0.06));
+        at = yk_v3_add(at,
+                       yk_v3(0.06 - half + 0.004 * jitter.x, 0.06 - half + 0.004 * jitter.y, 0.06));
         double density = 1000 * pow(s->spread, number(&state)), r = 0.045 + 0.005 * number(&state);
         int kind = s->kind == SPHERES ? 0 : s->kind == CAPSULES ? 2 : i % 3;
         if (kind == 0)
-            add_solid(run, world, YK_SOLID_SPHERE, yk_v3(r, 0, 0), at, yk_v3(0, 0, 0), density, s->mu);
+            add_solid(run, world, YK_SOLID_SPHERE, yk_v3(r, 0, 0), at, yk_v3(0, 0, 0), density,
+                      s->mu);
         else if (kind == 1)
-            add_solid(run, world, YK_SOLID_BOX, yk_v3(0.7 * r, 0.6 * r, 0.8 * r), at, rotation, density, s->mu);
-        else
-            add_solid(run, world, YK_SOLID_CAPSULE, yk_v3(0.5 * r, 0.5 * r, 0.5 * r), at, yk_v3_scale(2, rotation),
+            add_solid(run, world, YK_SOLID_BOX, yk_v3(0.7 * r, 0.6 * r, 0.8 * r), at, rotation,
                       density, s->mu);
+        else
+            add_solid(run, world, YK_SOLID_CAPSULE, yk_v3(0.5 * r, 0.5 * r, 0.5 * r), at,
+                      yk_v3_scale(2, rotation), density, s->mu);
     }
 }
 
-/* Boxes on a floor: a wall of bricks, stacks of ten side by side, or a tower of planks in crossed layers of three. */
+/* Boxes on a floor: a wall of bricks, stacks of ten side by side, or a tower of planks in crossed
+ * layers of three. */
 static void add_boxes(bench *run, yk_nonsmooth *world, const scene *s)
 {
     uint64_t state = 1;
     int rows = (int)sqrt(s->count), columns = (s->count + rows - 1) / rows;
     add_ground(run, world, YK_SOLID_PLANE, 0, s->mu);
     for (int i = 0; i < s->count; i++) {
-        yk_vec3 size = {0.1, 0.1, 0.1}, at = {0.201 * (i / 10 % 10), 0.201 * (i / 100), 0.1 + 0.2 * (i % 10)};
+        yk_vec3 size = {0.1, 0.1, 0.1},
+                at = {0.201 * (i / 10 % 10), 0.201 * (i / 100), 0.1 + 0.2 * (i % 10)};
         double rotation = 0;
         if (s->kind == WALL) {
             size = yk_v3(0.1, 0.05, 0.05);
-            at = yk_v3(0.2 * (i % columns) + (i / columns % 2 ? 0.1 : 0), 0, 0.05 + 0.1 * (i / columns));
+            at = yk_v3(0.2 * (i % columns) + (i / columns % 2 ? 0.1 : 0), 0,
+                       0.05 + 0.1 * (i / columns));
         } else if (s->kind == TOWER) {
             double across = 0.05 * (i % 3 - 1), height = 0.004 + 0.008 * (i / 3);
             bool crossed = i / 3 % 2;
@@ -132,20 +142,23 @@ static bool take_problem(bench *run, const scene *s, yk_contact_problem *problem
     def.solver.iterations = 100;
     def.contact_capacity = 40 * s->count;
     yk_nonsmooth *world;
-    if (!bench_check(run, yk_nonsmooth_create(bench_context(run), &def, &world))) return false;
+    if (!bench_check(run, yk_nonsmooth_create(bench_context(run), &def, &world)))
+        return false;
     if (s->kind <= MIXED)
         add_heap(run, world, s);
     else
         add_boxes(run, world, s);
     bool good = bench_check(run, yk_nonsmooth_start(world, 0, step));
-    for (int i = 0; good && i < s->steps; i++) good = bench_check(run, yk_nonsmooth_step(world, step));
+    for (int i = 0; good && i < s->steps; i++)
+        good = bench_check(run, yk_nonsmooth_step(world, step));
     good = good && bench_check(run, yk_network_assemble(world->problem.network, problem));
     if (good) {
         size_t rows = (size_t)problem->row_count + 1;
         double *r = calloc(rows, sizeof *r), *change = calloc(rows, sizeof *change);
         yk_network_take_impulses(world->problem.network, problem, r);
         yk_contact_multiply(problem, r, change);
-        for (int k = 0; k < problem->row_count; k++) problem->q[k] -= change[k];
+        for (int k = 0; k < problem->row_count; k++)
+            problem->q[k] -= change[k];
         free(r);
         free(change);
     }
@@ -156,7 +169,8 @@ static bool take_problem(bench *run, const scene *s, yk_contact_problem *problem
 static void run_scene(bench *run, const scene *s)
 {
     yk_contact_problem problem;
-    if (!take_problem(run, s, &problem)) return;
+    if (!take_problem(run, s, &problem))
+        return;
     yk_contact_options options = yk_contact_options_default();
     yk_contact_report report = {0};
     double *r = calloc((size_t)problem.row_count + 1, sizeof *r);
@@ -164,7 +178,8 @@ static void run_scene(bench *run, const scene *s)
         bench_start(run);
         yk_contact_solve(bench_context(run), &problem, &options, r, NULL, &report);
         bench_stop(run, problem.contact_count);
-        if (report.seconds > 1) break; /* once is enough */
+        if (report.seconds > 1)
+            break; /* once is enough */
     }
     bench_note(run, "contacts", problem.contact_count);
     bench_note(run, "solved", report.residual <= options.tolerance);

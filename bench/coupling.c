@@ -1,4 +1,5 @@
-/* The cost of coupling itself: macro steps of two in-process oscillators, whose own work is a few nanoseconds. */
+/* The cost of coupling itself: macro steps of two in-process oscillators, whose own work is a few
+ * nanoseconds. */
 #include "yoke/coupling.h"
 #include "bench.h"
 #include "physics/oscillator.h"
@@ -39,10 +40,12 @@ static void close_pair(pair *p)
 {
     yk_system_destroy(p->system);
     for (int i = 0; i < 2; i++)
-        if (p->masses[i]) p->masses[i]->ops->destroy(p->masses[i]);
+        if (p->masses[i])
+            p->masses[i]->ops->destroy(p->masses[i]);
 }
 
-/* A coupled motion that decays for ever would end in denormal numbers, which cost several times as much. */
+/* A coupled motion that decays for ever would end in denormal numbers, which cost several times
+ * as much. */
 static void restart(bench *run, pair *p)
 {
     bench_check(run, yk_system_start(p->system));
@@ -55,7 +58,8 @@ static void step_pair(bench *run, const yk_scheme_def *scheme)
     while (good && bench_repeat(run)) {
         restart(run, &p);
         bench_start(run);
-        for (int i = 0; i < STEPS; i++) yk_system_step(p.system, NULL);
+        for (int i = 0; i < STEPS; i++)
+            yk_system_step(p.system, NULL);
         bench_stop(run, STEPS);
     }
     close_pair(&p);
@@ -120,17 +124,20 @@ static void sample_pair(const pair *p, double *row)
 
 static void explicit_recorded(bench *run)
 {
-    static const yk_record_channel channels[] = {{"left.position", "m", 1, NULL},    {"left.velocity", "m/s", 1, NULL},
-                                                 {"left.force", "N", 1, NULL},       {"right.position", "m", 1, NULL},
-                                                 {"right.velocity", "m/s", 1, NULL}, {"right.force", "N", 1, NULL}};
+    static const yk_record_channel channels[] = {
+        {"left.position", "m", 1, NULL},    {"left.velocity", "m/s", 1, NULL},
+        {"left.force", "N", 1, NULL},       {"right.position", "m", 1, NULL},
+        {"right.velocity", "m/s", 1, NULL}, {"right.force", "N", 1, NULL}};
     pair p;
     yk_scheme_def scheme = yk_scheme_default();
     yk_record *record = NULL;
-    bool good = open_pair(run, &scheme, &p) && bench_check(run, yk_record_create(bench_context(run), &record));
+    bool good = open_pair(run, &scheme, &p) &&
+                bench_check(run, yk_record_create(bench_context(run), &record));
     while (good && bench_repeat(run)) {
         yk_recorder *recorder = yk_record_recorder(record);
-        good = bench_check(run,
-                           yk_recorder_begin(recorder, &(yk_record_header){.channels = channels, .channel_count = 6}));
+        good =
+            bench_check(run, yk_recorder_begin(recorder, &(yk_record_header){.channels = channels,
+                                                                             .channel_count = 6}));
         restart(run, &p);
         bench_start(run);
         for (int i = 0; i < STEPS; i++) {
@@ -145,7 +152,8 @@ static void explicit_recorded(bench *run)
     close_pair(&p);
 }
 
-/* The same two oscillators stepped by hand, with constant inputs: what no coupling at all would cost. */
+/* The same two oscillators stepped by hand, with constant inputs: what no coupling at all would
+ * cost. */
 static void raw_calls(bench *run)
 {
     pair p;
@@ -181,9 +189,21 @@ const bench_case bench_coupling[] = {
      .unit = "macro step",
      .run = explicit_jacobi,
      .relative_to = "coupling/raw calls"},
-    {.name = "coupling/loose", .unit = "macro step", .run = loose, .relative_to = "coupling/raw calls"},
-    {.name = "coupling/tight", .unit = "macro step", .run = tight, .relative_to = "coupling/raw calls"},
-    {.name = "coupling/tight aitken", .unit = "macro step", .run = tight_aitken, .relative_to = "coupling/raw calls"},
-    {.name = "coupling/monolithic", .unit = "macro step", .run = monolithic, .relative_to = "coupling/raw calls"},
+    {.name = "coupling/loose",
+     .unit = "macro step",
+     .run = loose,
+     .relative_to = "coupling/raw calls"},
+    {.name = "coupling/tight",
+     .unit = "macro step",
+     .run = tight,
+     .relative_to = "coupling/raw calls"},
+    {.name = "coupling/tight aitken",
+     .unit = "macro step",
+     .run = tight_aitken,
+     .relative_to = "coupling/raw calls"},
+    {.name = "coupling/monolithic",
+     .unit = "macro step",
+     .run = monolithic,
+     .relative_to = "coupling/raw calls"},
     {0},
 };

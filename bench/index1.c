@@ -1,6 +1,6 @@
-/* Chains of subsystems under the scheme index1: the cost of a macro step per link must not depend on their number,
- * and threads must share it. The links are bodies of the smooth solver with their sensitivities, so the subsystems
- * dominate. */
+/* Chains of subsystems under the scheme index1: the cost of a macro step per link must not depend
+ * on their number, and threads must share it. The links are bodies of the smooth solver with
+ * their sensitivities, so the subsystems dominate. */
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -17,7 +17,8 @@ static bool open_chain(bench *run, int links, int threads, scene *s)
     return scene_open(run, "link-chain", overrides, 3, s);
 }
 
-/* CPU time of the calling thread: what is left of the work for it when others share it, on a busy machine too. */
+/* CPU time of the calling thread: what is left of the work for it when others share it, on a busy
+ * machine too. */
 static double thread_seconds(void)
 {
     struct timespec now;
@@ -35,17 +36,25 @@ static void step_chain(bench *run, int links, int threads)
         good = bench_check(run, yk_system_start(s.system));
         double seconds = -yk_clock_seconds(), cpu = -thread_seconds(), inside = 0;
         bench_start(run);
-        for (int i = 0; good && i < STEPS; i++) good = yk_system_step(s.system, NULL) >= 0;
+        for (int i = 0; good && i < STEPS; i++)
+            good = yk_system_step(s.system, NULL) >= 0;
         bench_stop(run, STEPS * links);
         seconds += yk_clock_seconds(), cpu += thread_seconds();
         own = fmin(own, 1e9 * cpu / (STEPS * links));
-        for (int i = 0; i < links; i++) inside += yk_system_subsystem_statistics(s.system, i).seconds;
-        if (inside / seconds > fraction) fraction = inside / seconds;
-        if (!good) bench_fail(run, "%s", yk_last_message(bench_context(run)));
+        for (int i = 0; i < links; i++)
+            inside += yk_system_subsystem_statistics(s.system, i).seconds;
+        if (inside / seconds > fraction)
+            fraction = inside / seconds;
+        if (!good)
+            bench_fail(run, "%s", yk_last_message(bench_context(run)));
     }
-    if (good) bench_note(run, "ns of the calling thread", own);
-    if (good) bench_note(run, "largest fraction of the subsystems", fraction);
-    if (good) bench_note(run, "iterations per step", (double)yk_system_statistics_get(s.system).iterations / STEPS);
+    if (good)
+        bench_note(run, "ns of the calling thread", own);
+    if (good)
+        bench_note(run, "largest fraction of the subsystems", fraction);
+    if (good)
+        bench_note(run, "iterations per step",
+                   (double)yk_system_statistics_get(s.system).iterations / STEPS);
     scene_close(&s);
 }
 

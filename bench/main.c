@@ -1,7 +1,7 @@
 /* yoke-bench: runs the cases of bench_tables and prints a table, and JSON on request.
  *
- * All cases run in one process on one machine, one after the other; the smallest sample is the least disturbed one, the
- * median tells how noisy the machine was. */
+ * All cases run in one process on one machine, one after the other; the smallest sample is the
+ * least disturbed one, the median tells how noisy the machine was. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ typedef struct options {
     bool slow;
 } options;
 
-/* What a case calls --------------------------------------------------------------------------------------------- */
+/* What a case calls ---------------------------------------------------------------------------- */
 
 yk_context *bench_context(bench *run)
 {
@@ -72,20 +72,24 @@ void bench_stop(bench *run, double units)
 {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
-    double elapsed = 1e9 * (double)(now.tv_sec - run->started.tv_sec) + (double)(now.tv_nsec - run->started.tv_nsec);
-    if (run->sample_count < SAMPLES_MAX) run->samples[run->sample_count++] = elapsed / units;
+    double elapsed = 1e9 * (double)(now.tv_sec - run->started.tv_sec) +
+                     (double)(now.tv_nsec - run->started.tv_nsec);
+    if (run->sample_count < SAMPLES_MAX)
+        run->samples[run->sample_count++] = elapsed / units;
 }
 
 void bench_note(bench *run, const char *name, double value)
 {
     int i = 0;
-    while (i < run->note_count && strcmp(run->notes[i].name, name) != 0) i++;
+    while (i < run->note_count && strcmp(run->notes[i].name, name) != 0)
+        i++;
     if (i == BENCH_NOTES) {
         bench_fail(run, "more than %d notes", BENCH_NOTES);
         return;
     }
     run->notes[i] = (note){name, value};
-    if (i == run->note_count) run->note_count++;
+    if (i == run->note_count)
+        run->note_count++;
 }
 
 void bench_fail(bench *run, const char *format, ...)
@@ -105,12 +109,13 @@ void bench_skip(bench *run, const char *why)
 
 bool bench_check(bench *run, yk_status status)
 {
-    if (status >= 0) return true;
+    if (status >= 0)
+        return true;
     bench_fail(run, "%s: %s", yk_status_text(status), yk_last_message(run->context));
     return false;
 }
 
-/* Selection and measurement --------------------------------------------------------------------------------------- */
+/* Selection and measurement -------------------------------------------------------------------- */
 
 static bool is_named(const bench_case *which, const options *chosen)
 {
@@ -138,7 +143,8 @@ static outcome measure(const bench_case *which, int repeats, result *out)
     }
     which->run(&run);
     yk_context_destroy(run.context);
-    if (!run.failed && !run.skipped && run.sample_count == 0) bench_fail(&run, "took no sample");
+    if (!run.failed && !run.skipped && run.sample_count == 0)
+        bench_fail(&run, "took no sample");
     if (run.failed) {
         fprintf(stderr, "%s: %s\n", which->name, run.message);
         return FAILED;
@@ -150,7 +156,8 @@ static outcome measure(const bench_case *which, int repeats, result *out)
     qsort(run.samples, (size_t)run.sample_count, sizeof run.samples[0], ascending);
     int middle = run.sample_count / 2;
     *out = (result){.which = which, .smallest = run.samples[0], .samples = run.sample_count};
-    out->median = run.sample_count % 2 ? run.samples[middle] : 0.5 * (run.samples[middle - 1] + run.samples[middle]);
+    out->median = run.sample_count % 2 ? run.samples[middle]
+                                       : 0.5 * (run.samples[middle - 1] + run.samples[middle]);
     out->note_count = run.note_count;
     memcpy(out->notes, run.notes, sizeof run.notes);
     return MEASURED;
@@ -159,13 +166,15 @@ static outcome measure(const bench_case *which, int repeats, result *out)
 /* 0 if the case names no other, or that one did not run. */
 static double ratio_of(const result *results, int count, const result *one)
 {
-    if (!one->which->relative_to) return 0;
+    if (!one->which->relative_to)
+        return 0;
     for (int i = 0; i < count; i++)
-        if (strcmp(results[i].which->name, one->which->relative_to) == 0) return one->smallest / results[i].smallest;
+        if (strcmp(results[i].which->name, one->which->relative_to) == 0)
+            return one->smallest / results[i].smallest;
     return 0;
 }
 
-/* Table ------------------------------------------------------------------------------------------------------------ */
+/* Table ---------------------------------------------------------------------------------------- */
 
 static void print_head(void)
 {
@@ -187,14 +196,16 @@ static void print_row(const result *results, int count, const result *one)
     fflush(stdout);
 }
 
-/* JSON ------------------------------------------------------------------------------------------------------------- */
+/* JSON ----------------------------------------------------------------------------------------- */
 
 static void write_string(FILE *file, const char *text)
 {
     fputc('"', file);
     for (const char *c = text; *c; c++) {
-        if (*c == '"' || *c == '\\') fputc('\\', file);
-        if ((unsigned char)*c >= 0x20) fputc(*c, file);
+        if (*c == '"' || *c == '\\')
+            fputc('\\', file);
+        if ((unsigned char)*c >= 0x20)
+            fputc(*c, file);
     }
     fputc('"', file);
 }
@@ -205,11 +216,13 @@ static void cpu_model(char *text, size_t size)
     struct utsname name;
     snprintf(text, size, "%s", uname(&name) == 0 ? name.machine : "unknown");
     FILE *file = fopen("/proc/cpuinfo", "r");
-    if (!file) return;
+    if (!file)
+        return;
     char line[256];
     while (fgets(line, sizeof line, file)) {
         char *colon = strchr(line, ':');
-        if (strncmp(line, "model name", 10) != 0 || !colon) continue;
+        if (strncmp(line, "model name", 10) != 0 || !colon)
+            continue;
         colon += 1 + strspn(colon + 1, " ");
         colon[strcspn(colon, "\n")] = 0;
         snprintf(text, size, "%s", colon);
@@ -238,10 +251,14 @@ static void write_machine(FILE *file)
 static void write_result(FILE *file, const result *results, int count, const result *one)
 {
     double ratio = ratio_of(results, count, one);
-    fprintf(file, "    {\"name\": \"%s\", \"unit\": \"%s\", \"least_ns\": %.6g, \"median_ns\": %.6g, \"samples\": %d",
+    fprintf(file,
+            "    {\"name\": \"%s\", \"unit\": \"%s\", \"least_ns\": %.6g, \"median_ns\": %.6g, "
+            "\"samples\": %d",
             one->which->name, one->which->unit, one->smallest, one->median, one->samples);
-    if (ratio > 0) fprintf(file, ", \"relative_to\": \"%s\", \"ratio\": %.6g", one->which->relative_to, ratio);
-    if (one->note_count) fprintf(file, ", \"notes\": {");
+    if (ratio > 0)
+        fprintf(file, ", \"relative_to\": \"%s\", \"ratio\": %.6g", one->which->relative_to, ratio);
+    if (one->note_count)
+        fprintf(file, ", \"notes\": {");
     for (int i = 0; i < one->note_count; i++)
         fprintf(file, "%s\"%s\": %.10g", i ? ", " : "", one->notes[i].name, one->notes[i].value);
     fprintf(file, "%s}", one->note_count ? "}" : "");
@@ -262,20 +279,22 @@ static bool write_json(const char *path, const result *results, int count)
         fprintf(file, "%s\n", i + 1 < count ? "," : "");
     }
     fprintf(file, "  ]\n}\n");
-    if (fclose(file) == 0) return true;
+    if (fclose(file) == 0)
+        return true;
     perror(path);
     return false;
 }
 
-/* Command line ----------------------------------------------------------------------------------------------------- */
+/* Command line --------------------------------------------------------------------------------- */
 
-static const char usage[] = "usage: yoke-bench [--list] [--filter TEXT] [--repeat N] [--slow] [--json FILE]\n"
-                            "\n"
-                            "  --list         names the cases and ends\n"
-                            "  --filter TEXT  runs the cases whose name contains TEXT\n"
-                            "  --repeat N     samples per case, 1 to 1000 (default 10)\n"
-                            "  --slow         also the cases that take long, of those chosen\n"
-                            "  --json FILE    writes machine and results\n";
+static const char usage[] =
+    "usage: yoke-bench [--list] [--filter TEXT] [--repeat N] [--slow] [--json FILE]\n"
+    "\n"
+    "  --list         names the cases and ends\n"
+    "  --filter TEXT  runs the cases whose name contains TEXT\n"
+    "  --repeat N     samples per case, 1 to 1000 (default 10)\n"
+    "  --slow         also the cases that take long, of those chosen\n"
+    "  --json FILE    writes machine and results\n";
 
 /* False on a mistake. */
 static bool read_options(int argc, char **argv, options *chosen)
@@ -291,7 +310,8 @@ static bool read_options(int argc, char **argv, options *chosen)
             chosen->slow = true;
             continue;
         }
-        if (!value) return false;
+        if (!value)
+            return false;
         if (strcmp(argv[i], "--filter") == 0)
             chosen->filter = value;
         else if (strcmp(argv[i], "--json") == 0)
@@ -316,7 +336,8 @@ static int count_cases(void)
 {
     int count = 0;
     for (const bench_case *const *table = bench_tables; *table; table++)
-        for (const bench_case *which = *table; which->name; which++) count++;
+        for (const bench_case *which = *table; which->name; which++)
+            count++;
     return count;
 }
 
@@ -332,12 +353,14 @@ int main(int argc, char **argv)
         return 0;
     }
     result *results = calloc((size_t)count_cases(), sizeof *results);
-    if (!results) return 1;
+    if (!results)
+        return 1;
     int count = 0, failures = 0, skipped = 0, absent = 0;
     print_head();
     for (const bench_case *const *table = bench_tables; *table; table++)
         for (const bench_case *which = *table; which->name; which++) {
-            if (!is_named(which, &chosen)) continue;
+            if (!is_named(which, &chosen))
+                continue;
             if (which->slow && !chosen.slow) {
                 skipped++;
                 continue;

@@ -1,9 +1,10 @@
-/* The nonsmooth solver: a shaken particle damper and settled heaps of spheres, beside Chrono's figures for the same
- * work (best of its solvers by time at the residual stated with it, one thread, on a machine of the same kind).
+/* The nonsmooth solver: a shaken particle damper and settled heaps of spheres, beside Chrono's
+ * figures for the same work (best of its solvers by time at the residual stated with it, one
+ * thread, on a machine of the same kind).
  *
- * Heaps start from the settled states that Chrono's were started from where those files are at hand, otherwise from a
- * packing of our own; larger ones are tiles of these side by side, without the walls in between. Residuals are
- * natural-map violations of the cone conditions in mm/s. */
+ * Heaps start from the settled states that Chrono's were started from where those files are at
+ * hand, otherwise from a packing of our own; larger ones are tiles of these side by side, without
+ * the walls in between. Residuals are natural-map violations of the cone conditions in mm/s. */
 #include <math.h>
 #include <stdio.h>
 #include <time.h>
@@ -33,7 +34,8 @@ typedef struct tally {
 static bool step_and_tally(bench *run, yk_nonsmooth *world, double h, tally *t)
 {
     double cpu = cpu_seconds();
-    if (!bench_check(run, yk_nonsmooth_step(world, h))) return false;
+    if (!bench_check(run, yk_nonsmooth_step(world, h)))
+        return false;
     t->cpu += cpu_seconds() - cpu;
     yk_nonsmooth_report report;
     yk_nonsmooth_report_read(world, &report);
@@ -69,12 +71,13 @@ static void note_tally(bench *run, const tally *t, double chrono_ms)
     bench_note(run, "residual-rms", 1e3 * t->rms / n);
     bench_note(run, "residual-max", 1e3 * t->largest / n);
     bench_note(run, "residual-worst", 1e3 * t->worst);
-    if (chrono_ms <= 0) return;
+    if (chrono_ms <= 0)
+        return;
     bench_note(run, "Chrono-ms", chrono_ms);
     bench_note(run, "times-faster", chrono_ms / (1e3 * t->cpu / n));
 }
 
-/* Particle damper -------------------------------------------------------------------------------------------------- */
+/* Particle damper ------------------------------------------------------------------------------ */
 
 static const double SHAKE_HZ = 15.5, SHAKE_AMPLITUDE = 2e-3, DAMPER_STEP = 1e-4;
 
@@ -120,7 +123,8 @@ static yk_nonsmooth *make_damper(bench *run, double tolerance, int *can)
     return world;
 }
 
-/* Energy lost per cycle and mean force over whole cycles after the first five; a point mass gives 4.578e-4 J. */
+/* Energy lost per cycle and mean force over whole cycles after the first five; a point mass gives
+ * 4.578e-4 J. */
 typedef struct cycle_means {
     int first, last; /* steps */
     double cycles, lost, force;
@@ -133,30 +137,38 @@ static double lost_so_far(yk_nonsmooth *world)
     return energy.dissipated;
 }
 
-/* Chrono's time is that of its cheapest solver with a residual that is not below ours: 0.22, 0.014 mm/s. */
+/* Chrono's time is that of its cheapest solver with a residual that is not below ours: 0.22,
+ * 0.014 mm/s. */
 static void run_damper(bench *run, int steps, double tolerance, double chrono_ms)
 {
     int can;
     yk_nonsmooth *world = make_damper(run, tolerance, &can);
-    if (!world) return;
+    if (!world)
+        return;
     double per_cycle = 1 / (SHAKE_HZ * DAMPER_STEP), whole = floor(steps / per_cycle) - 5;
     cycle_means means = {.first = (int)lround(5 * per_cycle), .cycles = whole > 0 ? whole : 0};
     means.last = (int)lround((5 + means.cycles) * per_cycle);
     tally t = {0};
     while (bench_repeat(run)) {
-        if (!bench_check(run, yk_nonsmooth_start(world, 0, DAMPER_STEP))) break;
+        if (!bench_check(run, yk_nonsmooth_start(world, 0, DAMPER_STEP)))
+            break;
         t = (tally){0};
         means.lost = means.force = 0;
         bench_start(run);
         for (int i = 0; i < steps; i++) {
-            if (i == means.first) means.lost = -lost_so_far(world);
-            if (i == means.last) means.lost += lost_so_far(world);
-            if (!step_and_tally(run, world, DAMPER_STEP, &t)) break;
-            if (i >= means.first && i < means.last) means.force += yk_nonsmooth_reaction(world, can).force.z;
+            if (i == means.first)
+                means.lost = -lost_so_far(world);
+            if (i == means.last)
+                means.lost += lost_so_far(world);
+            if (!step_and_tally(run, world, DAMPER_STEP, &t))
+                break;
+            if (i >= means.first && i < means.last)
+                means.force += yk_nonsmooth_reaction(world, can).force.z;
             tally_residual(world, &t);
         }
         bench_stop(run, steps);
-        if (means.last == steps) means.lost += lost_so_far(world);
+        if (means.last == steps)
+            means.lost += lost_so_far(world);
     }
     note_tally(run, &t, chrono_ms);
     if (means.cycles > 0) {
@@ -188,7 +200,7 @@ static void damper_short(bench *run)
     run_damper(run, 500, 2e-4, 1.983);
 }
 
-/* Heaps ------------------------------------------------------------------------------------------------------------ */
+/* Heaps ---------------------------------------------------------------------------------------- */
 
 typedef struct heap {
     int columns; /* of the box: its inner width is (2.1 columns + 1.2) mm */
@@ -216,11 +228,15 @@ static int add_tiles(yk_nonsmooth *world, const heap *h, yk_vec3 position, yk_ve
 {
     double width = box_width(h->columns);
     for (int i = 0; i < h->tiles * h->tiles; i++) {
-        yk_vec3 shift = {(i % h->tiles - 0.5 * (h->tiles - 1)) * width, (i / h->tiles - 0.5 * (h->tiles - 1)) * width,
-                         0};
-        int body = yk_nonsmooth_add_sphere(world, yk_v3_add(position, shift), 1e-3, LEAD_DENSITY, lead);
-        if (body < 0) return body;
-        yk_motion motion = {.position = yk_v3_add(position, shift), .velocity = velocity, .orientation = {1, 0, 0, 0}};
+        yk_vec3 shift = {(i % h->tiles - 0.5 * (h->tiles - 1)) * width,
+                         (i / h->tiles - 0.5 * (h->tiles - 1)) * width, 0};
+        int body =
+            yk_nonsmooth_add_sphere(world, yk_v3_add(position, shift), 1e-3, LEAD_DENSITY, lead);
+        if (body < 0)
+            return body;
+        yk_motion motion = {.position = yk_v3_add(position, shift),
+                            .velocity = velocity,
+                            .orientation = {1, 0, 0, 0}};
         yk_nonsmooth_set_motion(world, body, &motion);
     }
     return 0;
@@ -230,7 +246,8 @@ static bool add_stored(bench *run, yk_nonsmooth *world, const heap *h, FILE *fil
 {
     yk_vec3 p, v;
     int status = 0;
-    while (status == 0 && fscanf(file, "%lf,%lf,%lf,%lf,%lf,%lf", &p.x, &p.y, &p.z, &v.x, &v.y, &v.z) == 6)
+    while (status == 0 &&
+           fscanf(file, "%lf,%lf,%lf,%lf,%lf,%lf", &p.x, &p.y, &p.z, &v.x, &v.y, &v.z) == 6)
         status = add_tiles(world, h, yk_v3_scale(1e-3, p), yk_v3_scale(1e-3, v));
     fclose(file);
     return bench_check(run, (yk_status)status);
@@ -249,10 +266,12 @@ static bool add_packed(bench *run, yk_nonsmooth *world, const heap *h)
     def.step = 1e-3;
     def.rest_speed = 2e-3;
     yk_packing packing;
-    if (!bench_check(run, yk_packing_make(bench_context(run), &def, &packing))) return false;
+    if (!bench_check(run, yk_packing_make(bench_context(run), &def, &packing)))
+        return false;
     int status = 0;
     for (int i = 0; i < packing.count && status == 0; i++)
-        status = add_tiles(world, h, yk_v3_add(packing.positions[i], yk_v3(0, 0, def.size.z)), yk_v3(0, 0, 0));
+        status = add_tiles(world, h, yk_v3_add(packing.positions[i], yk_v3(0, 0, def.size.z)),
+                           yk_v3(0, 0, 0));
     yk_packing_destroy(bench_context(run), &packing);
     return bench_check(run, (yk_status)status);
 }
@@ -261,9 +280,11 @@ static yk_nonsmooth *make_heap(bench *run, const heap *h)
 {
     yk_nonsmooth_def def = yk_nonsmooth_default();
     def.threads = h->threads;
-    if (h->sleeps) def.sleeping = (yk_sleeping){.speed = 0.02, .angular_speed = 20, .after = 0.02};
+    if (h->sleeps)
+        def.sleeping = (yk_sleeping){.speed = 0.02, .angular_speed = 20, .after = 0.02};
     yk_nonsmooth *world = NULL;
-    if (!bench_check(run, yk_nonsmooth_create(bench_context(run), &def, &world))) return NULL;
+    if (!bench_check(run, yk_nonsmooth_create(bench_context(run), &def, &world)))
+        return NULL;
     yk_nonsmooth_shape_def box = yk_nonsmooth_shape_default();
     double width = box_width(h->columns) * h->tiles;
     box.kind = YK_SOLID_BOX_CAVITY;
@@ -285,20 +306,26 @@ static void run_sleeping(bench *run, const heap *h)
 {
     const double step = 1e-3;
     yk_nonsmooth *world = make_heap(run, h);
-    if (!world) return;
+    if (!world)
+        return;
     tally t = {0};
     yk_nonsmooth_report report = {0};
-    int ball = h->visited ? yk_nonsmooth_add_sphere(world, yk_v3(0, 0, 0.5), 1e-3, LEAD_DENSITY, lead) : -1;
+    int ball = h->visited
+                   ? yk_nonsmooth_add_sphere(world, yk_v3(0, 0, 0.5), 1e-3, LEAD_DENSITY, lead)
+                   : -1;
     bool good = bench_check(run, yk_nonsmooth_start(world, 0, step));
     yk_motion high = {.position = {0, 0, 0.5}, .orientation = {1, 0, 0, 0}};
     for (int i = 0; good && i < h->settle; i++) {
-        if (ball >= 0) yk_nonsmooth_set_motion(world, ball, &high);
+        if (ball >= 0)
+            yk_nonsmooth_set_motion(world, ball, &high);
         good = bench_check(run, yk_nonsmooth_step(world, step));
     }
     while (good && bench_repeat(run)) {
-        if (ball >= 0) yk_nonsmooth_set_motion(world, ball, &high);
+        if (ball >= 0)
+            yk_nonsmooth_set_motion(world, ball, &high);
         bench_start(run);
-        for (int i = 0; good && i < h->steps; i++) good = step_and_tally(run, world, step, &t);
+        for (int i = 0; good && i < h->steps; i++)
+            good = step_and_tally(run, world, step, &t);
         bench_stop(run, h->steps);
     }
     yk_nonsmooth_report_read(world, &report);
@@ -312,13 +339,16 @@ static void run_heap(bench *run, const heap *h)
 {
     const double step = 1e-3;
     yk_nonsmooth *world = make_heap(run, h);
-    if (!world) return;
+    if (!world)
+        return;
     tally t = {0}, ignored = {0}, residual = {0};
     bool good = bench_check(run, yk_nonsmooth_start(world, 0, step));
-    for (int i = 0; good && i < h->settle; i++) good = step_and_tally(run, world, step, &ignored);
+    for (int i = 0; good && i < h->settle; i++)
+        good = step_and_tally(run, world, step, &ignored);
     while (good && bench_repeat(run)) {
         bench_start(run);
-        for (int i = 0; good && i < h->steps; i++) good = step_and_tally(run, world, step, &t);
+        for (int i = 0; good && i < h->steps; i++)
+            good = step_and_tally(run, world, step, &t);
         bench_stop(run, h->steps);
     }
     for (int i = 0; good && i < 5; i++) {
@@ -330,24 +360,28 @@ static void run_heap(bench *run, const heap *h)
     t.worst = residual.worst;
     note_tally(run, &t, h->chrono_ms);
     bench_note(run, "spheres", yk_nonsmooth_body_count(world));
-    bench_note(run, "bytes-per-sphere", (double)yk_nonsmooth_memory(world) / yk_nonsmooth_body_count(world));
+    bench_note(run, "bytes-per-sphere",
+               (double)yk_nonsmooth_memory(world) / yk_nonsmooth_body_count(world));
     bench_note(run, "deepest-um", 1e6 * t.deepest);
     yk_nonsmooth_destroy(world);
 }
 
-/* A settled heap over very many steps: what its overlaps and its mechanical energy, kinetic and potential, do. Energy
- * may pass from one to the other where a sphere still rolls, so their sum counts: its largest rise above its least
- * value before is what was created. */
+/* A settled heap over very many steps: what its overlaps and its mechanical energy, kinetic and
+ * potential, do. Energy may pass from one to the other where a sphere still rolls, so their sum
+ * counts: its largest rise above its least value before is what was created. */
 static void run_settled(bench *run, int settle, int steps)
 {
     const double step = 1e-3;
     yk_nonsmooth *world = make_heap(run, &(heap){.columns = 10, .tiles = 1, .threads = 1});
-    if (!world) return;
+    if (!world)
+        return;
     bool good = bench_check(run, yk_nonsmooth_start(world, 0, step));
-    for (int i = 0; good && i < settle; i++) good = bench_check(run, yk_nonsmooth_step(world, step));
+    for (int i = 0; good && i < settle; i++)
+        good = bench_check(run, yk_nonsmooth_step(world, step));
     yk_energy energy;
     yk_nonsmooth_energy(world, &energy);
-    double begin = energy.kinetic + energy.potential, least = begin, rise = 0, lost = energy.dissipated;
+    double begin = energy.kinetic + energy.potential, least = begin, rise = 0,
+           lost = energy.dissipated;
     double deepest[2] = {0}; /* in the first and the last tenth */
     bench_repeat(run);
     bench_start(run);
@@ -358,8 +392,10 @@ static void run_settled(bench *run, int settle, int steps)
         double now = energy.kinetic + energy.potential;
         least = fmin(least, now);
         rise = fmax(rise, now - least);
-        if (i < steps / 10) deepest[0] = fmax(deepest[0], t.deepest);
-        if (i >= steps - steps / 10) deepest[1] = fmax(deepest[1], t.deepest);
+        if (i < steps / 10)
+            deepest[0] = fmax(deepest[0], t.deepest);
+        if (i >= steps - steps / 10)
+            deepest[1] = fmax(deepest[1], t.deepest);
     }
     bench_stop(run, steps);
     bench_note(run, "steps", steps);
@@ -380,24 +416,37 @@ static void settled_long(bench *run)
 
 static void heap_1k(bench *run)
 {
-    run_heap(run, &(heap){.columns = 10, .tiles = 1, .threads = 1, .settle = 20, .steps = 20, .chrono_ms = 19.0});
+    run_heap(
+        run,
+        &(heap){
+            .columns = 10, .tiles = 1, .threads = 1, .settle = 20, .steps = 20, .chrono_ms = 19.0});
 }
 
 static void heap_1k_asleep(bench *run)
 {
-    run_sleeping(run, &(heap){.columns = 10, .tiles = 1, .threads = 1, .settle = 400, .steps = 2000, .sleeps = true});
+    run_sleeping(
+        run,
+        &(heap){
+            .columns = 10, .tiles = 1, .threads = 1, .settle = 400, .steps = 2000, .sleeps = true});
 }
 
 static void heap_1k_visited(bench *run)
 {
-    run_sleeping(
-        run,
-        &(heap){.columns = 10, .tiles = 1, .threads = 1, .settle = 400, .steps = 30, .sleeps = true, .visited = true});
+    run_sleeping(run, &(heap){.columns = 10,
+                              .tiles = 1,
+                              .threads = 1,
+                              .settle = 400,
+                              .steps = 30,
+                              .sleeps = true,
+                              .visited = true});
 }
 
 static void heap_10k(bench *run)
 {
-    run_heap(run, &(heap){.columns = 20, .tiles = 1, .threads = 1, .settle = 20, .steps = 10, .chrono_ms = 264});
+    run_heap(
+        run,
+        &(heap){
+            .columns = 20, .tiles = 1, .threads = 1, .settle = 20, .steps = 10, .chrono_ms = 264});
 }
 
 static void heap_10k_2(bench *run)

@@ -18,10 +18,12 @@ static bool take_steps(yk_subsystem *s)
     const double h = 2e-4;
     for (int i = 0; i < STEPS; i++) {
         double t = i * h;
-        yk_input inputs[2] = {{.degree = 1,
-                               .linear = {{0.8 + 0.02 * sin(9 * t), 0, 0}, {0.18 * cos(9 * t), 0, 0}},
-                               .orientation = {1, 0, 0, 0}}};
-        if (s->ops->step(s, t, h, inputs) < 0) return false;
+        yk_input inputs[2] = {
+            {.degree = 1,
+             .linear = {{0.8 + 0.02 * sin(9 * t), 0, 0}, {0.18 * cos(9 * t), 0, 0}},
+             .orientation = {1, 0, 0, 0}}};
+        if (s->ops->step(s, t, h, inputs) < 0)
+            return false;
     }
     return true;
 }
@@ -34,15 +36,18 @@ static void run_cylinder(bench *run, double lag, double tolerance)
     yk_hydraulic_def def = yk_hydraulic_default();
     def.cylinders = &cylinder, def.cylinder_count = 1, def.tolerance = tolerance;
     yk_subsystem *s;
-    if (!bench_check(run, yk_hydraulic_create(bench_context(run), &def, &s))) return;
+    if (!bench_check(run, yk_hydraulic_create(bench_context(run), &def, &s)))
+        return;
     bool good = bench_check(run, s->ops->connect(s, 0, YK_TAKES_MOTION, YK_AXIS_X));
     while (good && bench_repeat(run)) {
-        yk_input begin[2] = {{.degree = 1, .linear = {{0.8, 0, 0}, {0.18, 0, 0}}, .orientation = {1, 0, 0, 0}}};
+        yk_input begin[2] = {
+            {.degree = 1, .linear = {{0.8, 0, 0}, {0.18, 0, 0}}, .orientation = {1, 0, 0, 0}}};
         good = bench_check(run, s->ops->start(s, 0, 2e-4, begin));
         bench_start(run);
         good = good && take_steps(s);
         bench_stop(run, STEPS);
-        if (!good) bench_fail(run, "%s", s->ops->message(s));
+        if (!good)
+            bench_fail(run, "%s", s->ops->message(s));
     }
     s->ops->destroy(s);
 }

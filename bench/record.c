@@ -9,7 +9,8 @@
 
 enum { SAMPLES = 20000, WIDTH_MAX = 600 };
 
-/* So many channels of three components each, or the six doubles of two masses' position, velocity and force. */
+/* So many channels of three components each, or the six doubles of two masses' position, velocity
+ * and force. */
 static void record_samples(bench *run, yk_recorder *recorder, int vectors)
 {
     static yk_record_channel channels[WIDTH_MAX / 3];
@@ -19,10 +20,12 @@ static void record_samples(bench *run, yk_recorder *recorder, int vectors)
         snprintf(names[i], sizeof names[i], "part%d.value", i);
         channels[i] = (yk_record_channel){.name = names[i], .unit = "m", .components = 3};
     }
-    for (int i = 0; i < 3 * vectors; i++) row[i] = 1.0 / (i + 3);
+    for (int i = 0; i < 3 * vectors; i++)
+        row[i] = 1.0 / (i + 3);
     const yk_record_header header = {.channels = channels, .channel_count = vectors};
     while (bench_repeat(run)) {
-        if (!bench_check(run, yk_recorder_begin(recorder, &header))) return;
+        if (!bench_check(run, yk_recorder_begin(recorder, &header)))
+            return;
         yk_status status = YK_OK;
         bench_start(run);
         for (int i = 0; i < SAMPLES && status == YK_OK; i++) {
@@ -38,7 +41,8 @@ static void record_samples(bench *run, yk_recorder *recorder, int vectors)
 static void to_memory(bench *run, int vectors)
 {
     yk_record *record = NULL;
-    if (!bench_check(run, yk_record_create(bench_context(run), &record))) return;
+    if (!bench_check(run, yk_record_create(bench_context(run), &record)))
+        return;
     record_samples(run, yk_record_recorder(record), vectors);
     yk_record_destroy(record);
 }
@@ -66,16 +70,19 @@ static void to_file(bench *run, yk_record_format format)
 /* Memory that has never been touched, as the first run of a program finds it. */
 static void memory_fresh(bench *run)
 {
-    const yk_record_channel channels[] = {{.name = "a", .components = 3}, {.name = "b", .components = 3}};
+    const yk_record_channel channels[] = {{.name = "a", .components = 3},
+                                          {.name = "b", .components = 3}};
     const yk_record_header header = {.channels = channels, .channel_count = 2};
     const double row[6] = {1, 2, 3, 4, 5, 6};
     while (bench_repeat(run)) {
         yk_record *record = NULL;
-        if (!bench_check(run, yk_record_create(bench_context(run), &record))) return;
+        if (!bench_check(run, yk_record_create(bench_context(run), &record)))
+            return;
         yk_recorder *recorder = yk_record_recorder(record);
         yk_status status = yk_recorder_begin(recorder, &header);
         bench_start(run);
-        for (int i = 0; i < SAMPLES && status == YK_OK; i++) status = yk_recorder_sample(recorder, i * 1e-4, row);
+        for (int i = 0; i < SAMPLES && status == YK_OK; i++)
+            status = yk_recorder_sample(recorder, i * 1e-4, row);
         bench_stop(run, SAMPLES);
         bench_check(run, status);
         yk_record_destroy(record);
@@ -109,9 +116,18 @@ static void csv_6(bench *run)
 
 const bench_case bench_record[] = {
     {.name = "record/memory-6", .unit = "sample", .run = memory_6},
-    {.name = "record/memory-6-fresh", .unit = "sample", .run = memory_fresh, .relative_to = "record/memory-6"},
-    {.name = "record/memory-60", .unit = "sample", .run = memory_60, .relative_to = "record/memory-6"},
-    {.name = "record/memory-600", .unit = "sample", .run = memory_600, .relative_to = "record/memory-6"},
+    {.name = "record/memory-6-fresh",
+     .unit = "sample",
+     .run = memory_fresh,
+     .relative_to = "record/memory-6"},
+    {.name = "record/memory-60",
+     .unit = "sample",
+     .run = memory_60,
+     .relative_to = "record/memory-6"},
+    {.name = "record/memory-600",
+     .unit = "sample",
+     .run = memory_600,
+     .relative_to = "record/memory-6"},
     {.name = "record/hdf5-6", .unit = "sample", .run = hdf5_6, .relative_to = "record/memory-6"},
     {.name = "record/csv-6", .unit = "sample", .run = csv_6, .relative_to = "record/memory-6"},
     {0},

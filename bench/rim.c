@@ -1,4 +1,5 @@
-/* Macro steps of the models of paper rim, figure 14: what the mechanism, its reduced model and the hydraulics take. */
+/* Macro steps of the models of paper rim, figure 14: what the mechanism, its reduced model and
+ * the hydraulics take. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -6,7 +7,8 @@
 
 static bool open_scene(bench *run, const char *model, const char *step, scene *s)
 {
-    const char *overrides[] = {step, "coupling.scheme=rim", "subsystems.hydraulics.micro_step=2e-4"};
+    const char *overrides[] = {step, "coupling.scheme=rim",
+                               "subsystems.hydraulics.micro_step=2e-4"};
     return scene_open(run, model, overrides, 3, s);
 }
 
@@ -14,11 +16,13 @@ static int find_subsystem(const scene *s, const char *name)
 {
     const yk_scenario_info *info = yk_scenario_get(s->scenario);
     for (int i = 0; i < info->subsystem_count; i++)
-        if (strcmp(info->names[i], name) == 0) return i;
+        if (strcmp(info->names[i], name) == 0)
+            return i;
     return 0;
 }
 
-/* From the start of the scenario to `end`; shares of the time, and how much faster than the clock of the model. */
+/* From the start of the scenario to `end`; shares of the time, and how much faster than the clock
+ * of the model. */
 static void run_model(bench *run, const char *model, const char *step, double end)
 {
     scene s;
@@ -28,14 +32,18 @@ static void run_model(bench *run, const char *model, const char *step, double en
         good = bench_check(run, yk_system_start(s.system));
         bench_start(run);
         seconds = -yk_clock_seconds();
-        while (good && yk_system_time(s.system) < end) good = yk_system_step(s.system, NULL) >= 0;
+        while (good && yk_system_time(s.system) < end)
+            good = yk_system_step(s.system, NULL) >= 0;
         seconds += yk_clock_seconds();
         bench_stop(run, (double)yk_system_steps(s.system));
-        if (!good) bench_fail(run, "%s", yk_last_message(bench_context(run)));
+        if (!good)
+            bench_fail(run, "%s", yk_last_message(bench_context(run)));
     }
     if (good) {
-        yk_subsystem_statistics mechanism = yk_system_subsystem_statistics(s.system, find_subsystem(&s, "mechanism"));
-        yk_subsystem_statistics oil = yk_system_subsystem_statistics(s.system, find_subsystem(&s, "hydraulics"));
+        yk_subsystem_statistics mechanism =
+            yk_system_subsystem_statistics(s.system, find_subsystem(&s, "mechanism"));
+        yk_subsystem_statistics oil =
+            yk_system_subsystem_statistics(s.system, find_subsystem(&s, "hydraulics"));
         double steps = (double)yk_system_steps(s.system);
         bench_note(run, "mechanism us", 1e6 * mechanism.seconds / steps);
         bench_note(run, "model us", 1e6 * mechanism.model_seconds / steps);

@@ -11,7 +11,8 @@ typedef struct scene {
     yk_system *system;
 } scene;
 
-/* models/MODEL/scenario.yaml with overrides; false after the case has failed. Close it either way. */
+/* models/MODEL/scenario.yaml with overrides; false after the case has failed. Close it either
+ * way. */
 bool scene_open(bench *run, const char *model, const char *const *overrides, int count, scene *s);
 void scene_close(scene *s);
 

@@ -1,5 +1,6 @@
-/* Time per step of the smooth solver, with what it spends on assembly, factorisation and solution, beside MBDyn's time
- * for the same model, step and method (CPU time per step, its best linear solver, on a machine of the same kind). */
+/* Time per step of the smooth solver, with what it spends on assembly, factorisation and
+ * solution, beside MBDyn's time for the same model, step and method (CPU time per step, its best
+ * linear solver, on a machine of the same kind). */
 #include <math.h>
 #include <time.h>
 
@@ -16,7 +17,8 @@ static double seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Smallest of some samples of the parts of a step: [0] right-hand side, [1] matrix with it, [2] factors, [3] solution.
+/* Smallest of some samples of the parts of a step: [0] right-hand side, [1] matrix with it, [2]
+ * factors, [3] solution.
  */
 static void time_parts(yk_smooth *smooth, double part[4])
 {
@@ -24,20 +26,26 @@ static void time_parts(yk_smooth *smooth, double part[4])
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
     int rounds = 1 + 2000 / model->unknown_count;
-    for (int k = 0; k < 4; k++) part[k] = 1e9;
+    for (int k = 0; k < 4; k++)
+        part[k] = 1e9;
 
     for (int sample = 0; sample < 5; sample++) {
         double at[5];
         at[0] = seconds();
-        for (int i = 0; i < rounds; i++) yk_smooth_assemble(model, work, NULL, LEVEL_STEP);
+        for (int i = 0; i < rounds; i++)
+            yk_smooth_assemble(model, work, NULL, LEVEL_STEP);
         at[1] = seconds();
-        for (int i = 0; i < rounds; i++) yk_smooth_assemble(model, work, solver, LEVEL_STEP);
+        for (int i = 0; i < rounds; i++)
+            yk_smooth_assemble(model, work, solver, LEVEL_STEP);
         at[2] = seconds();
-        for (int i = 0; i < rounds; i++) yk_sparse_refactor(solver->matrix, NULL);
+        for (int i = 0; i < rounds; i++)
+            yk_sparse_refactor(solver->matrix, NULL);
         at[3] = seconds();
-        for (int i = 0; i < rounds; i++) yk_smooth_solve(model, solver, work->right);
+        for (int i = 0; i < rounds; i++)
+            yk_smooth_solve(model, solver, work->right);
         at[4] = seconds();
-        for (int k = 0; k < 4; k++) part[k] = fmin(part[k], (at[k + 1] - at[k]) / rounds);
+        for (int k = 0; k < 4; k++)
+            part[k] = fmin(part[k], (at[k + 1] - at[k]) / rounds);
     }
 }
 
@@ -46,16 +54,20 @@ static double run_model(bench *run, const yk_smooth_description *def, double h, 
 {
     yk_smooth *model = NULL;
     double least = 1e9;
-    if (!bench_check(run, yk_smooth_make(bench_context(run), def, &model))) return least;
+    if (!bench_check(run, yk_smooth_make(bench_context(run), def, &model)))
+        return least;
     while (bench_repeat(run)) {
-        if (!bench_check(run, yk_smooth_start(model, 0, h))) break;
+        if (!bench_check(run, yk_smooth_start(model, 0, h)))
+            break;
         double began = seconds();
         bench_start(run);
         yk_status status = YK_OK;
-        for (int i = 0; i < steps && status >= 0; i++) status = yk_smooth_step(model, i * h, h);
+        for (int i = 0; i < steps && status >= 0; i++)
+            status = yk_smooth_step(model, i * h, h);
         bench_stop(run, steps);
         least = fmin(least, (seconds() - began) / steps);
-        if (!bench_check(run, status)) break;
+        if (!bench_check(run, status))
+            break;
     }
     yk_smooth_report report;
     yk_smooth_report_get(model, &report);
@@ -104,7 +116,8 @@ static double shaker(void *user, double t)
 static void cantilever(bench *run)
 {
     beam_model_def *m = tight_cantilever(10);
-    beam_model_force(m, YK_FORCE_VECTOR, m->def.node_count - 1, yk_v3(0, 1, 0))->load.value = shaker;
+    beam_model_force(m, YK_FORCE_VECTOR, m->def.node_count - 1, yk_v3(0, 1, 0))->load.value =
+        shaker;
     beside_mbdyn(run, run_model(run, &m->def, 1e-4, 2000), 122);
 }
 
@@ -115,7 +128,8 @@ static void flexible_crank(bench *run)
     beside_mbdyn(run, run_model(run, &m->def, 1e-3, 1000), 89);
 }
 
-/* Paper relaxed, table 2: the flexible rods beside the rigid one at the same step, which resolves what they do. */
+/* Paper relaxed, table 2: the flexible rods beside the rigid one at the same step, which resolves
+ * what they do. */
 static const double TABLE_STEP = 1e-4;
 
 static void crank_by(bench *run, yk_smooth_integrator method, yk_smooth_form form)
@@ -152,7 +166,8 @@ static void runge_kutta(bench *run)
 static void rod_crank(bench *run, bool modal)
 {
     model_kit kit;
-    if (!bench_check(run, kit_flexible_slider_crank(&kit, bench_context(run), modal))) return;
+    if (!bench_check(run, kit_flexible_slider_crank(&kit, bench_context(run), modal)))
+        return;
     run_model(run, kit_def(&kit), TABLE_STEP, 5000);
     yk_flexible_release((yk_flexible *)(uintptr_t)kit.flexible.body);
     kit_close(&kit);
@@ -172,9 +187,11 @@ static void ancf_crank(bench *run)
 static void beam_element(bench *run, bool with_jacobian)
 {
     beam_model_def *m = tight_cantilever(1);
-    yk_beam_def def = yk_beam_straight(yk_v3(0, 0, 0), yk_v3(0.25, 0, 0), yk_v3(0, 1, 0), &m->beams[0].section[0]);
+    yk_beam_def def = yk_beam_straight(yk_v3(0, 0, 0), yk_v3(0.25, 0, 0), yk_v3(0, 1, 0),
+                                       &m->beams[0].section[0]);
     yk_beam beam;
-    if (!bench_check(run, yk_beam_create(bench_context(run), &def, &beam))) return;
+    if (!bench_check(run, yk_beam_create(bench_context(run), &def, &beam)))
+        return;
     yk_frame frame[YK_BEAM_NODES];
     const yk_frame *const node[YK_BEAM_NODES] = {&frame[0], &frame[1], &frame[2]};
     for (int i = 0; i < YK_BEAM_NODES; i++)
@@ -208,12 +225,14 @@ static double chain(bench *run, int links, yk_joint_kind kind, double mbdyn_us)
     kit_chain(&kit, links, kind);
     int steps = links <= 100 ? 1000 : 50;
     double per_step = run_model(run, kit_def(&kit), 1e-3, steps);
-    if (mbdyn_us > 0) beside_mbdyn(run, per_step, mbdyn_us);
+    if (mbdyn_us > 0)
+        beside_mbdyn(run, per_step, mbdyn_us);
     kit_close(&kit);
     return per_step;
 }
 
-/* Smallest CPU time of a step over the first 50, the same span of motion for chains of all lengths. */
+/* Smallest CPU time of a step over the first 50, the same span of motion for chains of all
+ * lengths. */
 static double first_steps(bench *run, int links, yk_joint_kind kind)
 {
     enum { STEPS = 50, SAMPLES = 5 };
@@ -225,7 +244,8 @@ static double first_steps(bench *run, int links, yk_joint_kind kind)
     for (int sample = 0; sample < SAMPLES && good; sample++) {
         good = bench_check(run, yk_smooth_start(model, 0, h));
         double began = seconds();
-        for (int i = 0; i < STEPS && good; i++) good = bench_check(run, yk_smooth_step(model, i * h, h));
+        for (int i = 0; i < STEPS && good; i++)
+            good = bench_check(run, yk_smooth_step(model, i * h, h));
         least = fmin(least, (seconds() - began) / STEPS);
     }
     yk_smooth_destroy(model);
@@ -233,8 +253,9 @@ static double first_steps(bench *run, int links, yk_joint_kind kind)
     return least;
 }
 
-/* Exponents of the growth with the number of links: from 10 of them, and from a tenth. The last decade tells of the
- * processor's caches, and of a motion that is harder to solve: more mass pulls at the pin. */
+/* Exponents of the growth with the number of links: from 10 of them, and from a tenth. The last
+ * decade tells of the processor's caches, and of a motion that is harder to solve: more mass
+ * pulls at the pin. */
 static void long_chain(bench *run, int links, yk_joint_kind kind)
 {
     double ten = first_steps(run, 10, kind), tenth = first_steps(run, links / 10, kind);
@@ -299,13 +320,31 @@ const bench_case bench_smooth[] = {
     {.name = "smooth/cantilever-21", .unit = "step", .run = cantilever},
     {.name = "smooth/flexible-slider-crank", .unit = "step", .run = flexible_crank},
     {.name = "smooth/rigid-rod", .unit = "step", .run = rigid_crank},
-    {.name = "smooth/modal-rod", .unit = "step", .run = modal_crank, .relative_to = "smooth/rigid-rod"},
-    {.name = "smooth/ancf-rod", .unit = "step", .run = ancf_crank, .relative_to = "smooth/rigid-rod"},
-    {.name = "smooth/rigid-rod-alpha-dae", .unit = "step", .run = alpha_dae, .relative_to = "smooth/rigid-rod"},
-    {.name = "smooth/rigid-rod-alpha-ode", .unit = "step", .run = alpha_ode, .relative_to = "smooth/rigid-rod"},
-    {.name = "smooth/rigid-rod-runge-kutta", .unit = "step", .run = runge_kutta, .relative_to = "smooth/rigid-rod"},
+    {.name = "smooth/modal-rod",
+     .unit = "step",
+     .run = modal_crank,
+     .relative_to = "smooth/rigid-rod"},
+    {.name = "smooth/ancf-rod",
+     .unit = "step",
+     .run = ancf_crank,
+     .relative_to = "smooth/rigid-rod"},
+    {.name = "smooth/rigid-rod-alpha-dae",
+     .unit = "step",
+     .run = alpha_dae,
+     .relative_to = "smooth/rigid-rod"},
+    {.name = "smooth/rigid-rod-alpha-ode",
+     .unit = "step",
+     .run = alpha_ode,
+     .relative_to = "smooth/rigid-rod"},
+    {.name = "smooth/rigid-rod-runge-kutta",
+     .unit = "step",
+     .run = runge_kutta,
+     .relative_to = "smooth/rigid-rod"},
     {.name = "smooth/beam-loads", .unit = "beam", .run = beam_loads},
-    {.name = "smooth/beam-jacobian", .unit = "beam", .run = beam_jacobian, .relative_to = "smooth/beam-loads"},
+    {.name = "smooth/beam-jacobian",
+     .unit = "beam",
+     .run = beam_jacobian,
+     .relative_to = "smooth/beam-loads"},
     {.name = "smooth/revolute-chain-10", .unit = "step", .run = revolute_10},
     {.name = "smooth/revolute-chain-40", .unit = "step", .run = revolute_40},
     {.name = "smooth/revolute-chain-100", .unit = "step", .run = revolute_100},

@@ -9,24 +9,30 @@
 #include "scenario.h"
 #include "smooth/smooth.h"
 
-static const char usage[] = "body SCENARIO SUBSYSTEM.BODY -o FOLDER\n\n"
-                            "Writes a rod with shapes or a modal body as nodes.csv, modes.csv, second_order.csv and\n"
-                            "invariants.csv, and prints how a scenario takes it in: see docs/modal.md.";
+static const char usage[] =
+    "body SCENARIO SUBSYSTEM.BODY -o FOLDER\n\n"
+    "Writes a rod with shapes or a modal body as nodes.csv, modes.csv, second_order.csv and\n"
+    "invariants.csv, and prints how a scenario takes it in: see docs/modal.md.";
 
 /* The body that is asked for, with its model and index; NULL after a message. */
-static const yk_flexible *find_body(const yk_scenario_info *info, const char *name, const yk_smooth_description **def,
-                                    int *index)
+static const yk_flexible *find_body(const yk_scenario_info *info, const char *name,
+                                    const yk_smooth_description **def, int *index)
 {
     const char *dot = strchr(name, '.');
     for (int i = 0; i < info->subsystem_count && dot; i++) {
         size_t length = strlen(info->names[i]);
         yk_smooth *model = yk_smooth_of(info->subsystems[i]);
-        if (!model || length != (size_t)(dot - name) || strncmp(info->names[i], name, length) != 0) continue;
+        if (!model || length != (size_t)(dot - name) || strncmp(info->names[i], name, length) != 0)
+            continue;
         *def = yk_smooth_definition(model);
         for (*index = 0; *index < (*def)->flexible_count; (*index)++)
-            if (strcmp((*def)->flexibles[*index].name, dot + 1) == 0) return (*def)->flexibles[*index].body;
+            if (strcmp((*def)->flexibles[*index].name, dot + 1) == 0)
+                return (*def)->flexibles[*index].body;
     }
-    fprintf(stderr, "yoke: there is no flexible body '%s': name it as SUBSYSTEM.BODY, of a smooth subsystem\n", name);
+    fprintf(
+        stderr,
+        "yoke: there is no flexible body '%s': name it as SUBSYSTEM.BODY, of a smooth subsystem\n",
+        name);
     return NULL;
 }
 
@@ -36,18 +42,24 @@ static void print_item(const yk_smooth_description *def, int flexible, const cha
     const yk_flexible *body = def->flexibles[flexible].body;
     const char *name = def->flexibles[flexible].name;
     bool bends = false, open = false;
-    for (int k = 0; k < body->attachments + body->outline; k++) bends |= body->nodes[k].bend_count > 0;
-    printf("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: %s/invariants.csv\n", name,
-           folder, folder, folder);
-    if (bends) printf("  second_order: %s/second_order.csv\n", folder);
+    for (int k = 0; k < body->attachments + body->outline; k++)
+        bends |= body->nodes[k].bend_count > 0;
+    printf("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: "
+           "%s/invariants.csv\n",
+           name, folder, folder, folder);
+    if (bends)
+        printf("  second_order: %s/second_order.csv\n", folder);
     for (int i = 0; i < def->attachment_count; i++) {
         const yk_smooth_attachment_def *attachment = &def->attachments[i];
-        if (attachment->flexible != flexible) continue;
+        if (attachment->flexible != flexible)
+            continue;
         const char *dot = strrchr(attachment->name, '.');
-        printf("%s%s: %d", open ? ", " : "  points: {", dot ? dot + 1 : attachment->name, attachment->attachment + 1);
+        printf("%s%s: %d", open ? ", " : "  points: {", dot ? dot + 1 : attachment->name,
+               attachment->attachment + 1);
         open = true;
     }
-    if (open) printf("}\n");
+    if (open)
+        printf("}\n");
 }
 
 static int write_body(const loaded *l, const char *name, const char *folder)
@@ -55,7 +67,8 @@ static int write_body(const loaded *l, const char *name, const char *folder)
     const yk_smooth_description *def;
     int index;
     const yk_flexible *body = find_body(yk_scenario_get(l->scenario), name, &def, &index);
-    if (!body) return EXIT_MISUSE;
+    if (!body)
+        return EXIT_MISUSE;
     if (body->kind != YK_FLEXIBLE_MODAL) {
         fprintf(stderr, "yoke: '%s' has no shapes: bodies of type rod and modal do\n", name);
         return EXIT_MISUSE;
@@ -64,7 +77,8 @@ static int write_body(const loaded *l, const char *name, const char *folder)
         fprintf(stderr, "yoke: cannot make the folder %s: %s\n", folder, strerror(errno));
         return EXIT_FAILED;
     }
-    if (yk_modal_write(l->context, body, folder) != YK_OK) return print_failure(l->context);
+    if (yk_modal_write(l->context, body, folder) != YK_OK)
+        return print_failure(l->context);
     print_item(def, index, folder);
     return EXIT_GOOD;
 }
@@ -79,13 +93,15 @@ int command_body(int argc, char **argv)
         {.kind = OPTION_END},
     };
     int parsed = options_parse(usage, rows, argc, argv, operands, 2, 2);
-    if (parsed < 0) return options_exit(parsed);
+    if (parsed < 0)
+        return options_exit(parsed);
     if (!folder) {
         fprintf(stderr, "yoke: say where to write the tables: -o FOLDER\n");
         return EXIT_MISUSE;
     }
     loaded l;
-    if (!load_scenario(operands[0], &sets, &l)) return EXIT_MISUSE;
+    if (!load_scenario(operands[0], &sets, &l))
+        return EXIT_MISUSE;
     int code = write_body(&l, operands[1], folder);
     close_scenario(&l);
     return code;

@@ -6,7 +6,8 @@
 #include "yoke/analysis.h"
 
 /* Subsystems that are told more motions than their own joints leave them. */
-static void report_freedoms(const char *path, const option_list *sets, const loaded *l, const yk_system *system)
+static void report_freedoms(const char *path, const option_list *sets, const loaded *l,
+                            const yk_system *system)
 {
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
     yk_scenario_def def = yk_scenario_default();
@@ -16,13 +17,16 @@ static void report_freedoms(const char *path, const option_list *sets, const loa
         yk_freedoms freedoms;
         bool prescribed = false;
         for (int k = 0; k < info->interface_count; k++)
-            prescribed =
-                prescribed || (info->interfaces[k].motion_subsystem == i && yk_system_prescribes_motion(system, k));
-        if (!prescribed || yk_scenario_freedoms(l->context, &def, i, &freedoms) != YK_OK) continue;
-        if (freedoms.prescribed <= freedoms.independent) continue;
+            prescribed = prescribed || (info->interfaces[k].motion_subsystem == i &&
+                                        yk_system_prescribes_motion(system, k));
+        if (!prescribed || yk_scenario_freedoms(l->context, &def, i, &freedoms) != YK_OK)
+            continue;
+        if (freedoms.prescribed <= freedoms.independent)
+            continue;
         fprintf(
             stderr,
-            "yoke: warning: interfaces prescribe %d motions of '%s', whose own joints leave %d of them free: free the "
+            "yoke: warning: interfaces prescribe %d motions of '%s', whose own joints leave %d of "
+            "them free: free the "
             "others in the interfaces' joints, remove a joint inside, or exchange the two sides\n",
             freedoms.prescribed, info->names[i], freedoms.independent);
     }
@@ -32,8 +36,10 @@ static void report_freedoms(const char *path, const option_list *sets, const loa
 static void report_limits(const loaded *l)
 {
     yk_run_report report;
-    if (yk_limits(l->context, l->scenario, &report) < 0) return;
-    for (int i = 0; i < report.finding_count; i++) fprintf(stderr, "yoke: warning: %s\n", report.findings[i].text);
+    if (yk_limits(l->context, l->scenario, &report) < 0)
+        return;
+    for (int i = 0; i < report.finding_count; i++)
+        fprintf(stderr, "yoke: warning: %s\n", report.findings[i].text);
 }
 
 int command_check(int argc, char **argv)
@@ -42,14 +48,18 @@ int command_check(int argc, char **argv)
     bool print = false;
     const option_row rows[] = {
         {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value: --set coupling.scheme=tight"},
-        {"print", OPTION_FLAG, &print, NULL, "print the scenario as it will run: defaults and overrides filled in"},
+        {"print", OPTION_FLAG, &print, NULL,
+         "print the scenario as it will run: defaults and overrides filled in"},
         {.kind = OPTION_END},
     };
     const char *path;
-    int parsed = options_parse("check SCENARIO [--set PATH=VALUE ...] [--print]", rows, argc, argv, &path, 1, 1);
-    if (parsed < 0) return options_exit(parsed);
+    int parsed = options_parse("check SCENARIO [--set PATH=VALUE ...] [--print]", rows, argc, argv,
+                               &path, 1, 1);
+    if (parsed < 0)
+        return options_exit(parsed);
     loaded l;
-    if (!load_scenario_to_check(path, &sets, &l)) return EXIT_MISUSE;
+    if (!load_scenario_to_check(path, &sets, &l))
+        return EXIT_MISUSE;
     yk_system *system;
     int code = EXIT_GOOD;
     if (yk_scenario_system(l.scenario, &system) < 0) {
@@ -60,15 +70,18 @@ int command_check(int argc, char **argv)
         code = EXIT_MISUSE;
     } else if (print) {
         char *text = yk_scenario_text(l.scenario);
-        if (text) fputs(text, stdout);
+        if (text)
+            fputs(text, stdout);
         yk_release(l.context, text);
     } else {
         const yk_scenario_info *info = yk_scenario_get(l.scenario);
         report_freedoms(path, &sets, &l, system);
         report_limits(&l);
         printf("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
-               info->subsystem_count == 1 ? "" : "s", info->interface_count, info->interface_count == 1 ? "" : "s");
-        if (info->wire_count > 0) printf("%d wire%s, ", info->wire_count, info->wire_count == 1 ? "" : "s");
+               info->subsystem_count == 1 ? "" : "s", info->interface_count,
+               info->interface_count == 1 ? "" : "s");
+        if (info->wire_count > 0)
+            printf("%d wire%s, ", info->wire_count, info->wire_count == 1 ? "" : "s");
         printf("%lld steps of %g s\n", (long long)info->steps, info->step);
     }
     close_scenario(&l);

@@ -10,13 +10,14 @@
 #include "math/vec3.h"
 #include "scenario.h"
 
-static const char usage[] = "draw SCENARIO [-o FILE.svg] [--view iso] [--names]\n\n"
-                            "Draws the model at its start as SVG: bodies, beams and particles, a colour per subsystem; "
-                            "joints as white circles, free\n"
-                            "ports as dots, interfaces as diamonds. Flat models are seen along the axis in which they "
-                            "are thin, others from above\n"
-                            "and aside. Subsystems without a place in space, such as oscillators, hydraulics and "
-                            "controllers, stand as blocks below.";
+static const char usage[] =
+    "draw SCENARIO [-o FILE.svg] [--view iso] [--names]\n\n"
+    "Draws the model at its start as SVG: bodies, beams and particles, a colour per subsystem; "
+    "joints as white circles, free\n"
+    "ports as dots, interfaces as diamonds. Flat models are seen along the axis in which they "
+    "are thin, others from above\n"
+    "and aside. Subsystems without a place in space, such as oscillators, hydraulics and "
+    "controllers, stand as blocks below.";
 
 /* What is drawn, and who owns it. */
 typedef struct collection {
@@ -43,7 +44,8 @@ static bool add_shapes(collection *c, const yk_scenario_info *info, int i)
     yk_shape *list = calloc((size_t)count + 1, sizeof *list);
     int before = c->drawing.shape_count;
     drawing_shape *grown = realloc(c->shapes, ((size_t)before + (size_t)count + 1) * sizeof *grown);
-    if (grown) c->shapes = grown;
+    if (grown)
+        c->shapes = grown;
     if (!list || !grown) {
         free(list);
         return false;
@@ -66,23 +68,27 @@ static int find_interface(const yk_scenario_info *info, int subsystem, int port)
 {
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *face = &info->interfaces[i];
-        if (face->wrench_subsystem == subsystem && face->wrench_port == port) return i;
-        if (face->motion_subsystem == subsystem && face->motion_port == port) return i;
+        if (face->wrench_subsystem == subsystem && face->wrench_port == port)
+            return i;
+        if (face->motion_subsystem == subsystem && face->motion_port == port)
+            return i;
     }
     return -1;
 }
 
-/* Marker ports of a subsystem. An interface is marked at the side that takes the force, which is drawn as its other
- * side is. */
+/* Marker ports of a subsystem. An interface is marked at the side that takes the force, which is
+ * drawn as its other side is. */
 static void add_marks(collection *c, const yk_scenario_info *info, int i)
 {
     const yk_subsystem *part = info->subsystems[i];
     const yk_port *ports;
     int count = part->ops->ports(part, &ports);
     for (int k = 0; k < count; k++) {
-        if (ports[k].kind != YK_PORT_MARKER) continue;
+        if (ports[k].kind != YK_PORT_MARKER)
+            continue;
         int face = find_interface(info, i, k);
-        if (face >= 0 && info->interfaces[face].wrench_subsystem != i) continue;
+        if (face >= 0 && info->interfaces[face].wrench_subsystem != i)
+            continue;
 
         yk_port_value value = {0};
         part->ops->output(part, k, &value);
@@ -111,30 +117,33 @@ static bool collect(const yk_scenario_info *info, collection *c)
     c->marks = calloc((size_t)ports + 1, sizeof *c->marks);
     c->links = calloc((size_t)links + 1, sizeof *c->links);
     c->names = calloc((size_t)(ports + links) + 1, sizeof *c->names);
-    if (!c->parts || !c->marks || !c->links || !c->names) return false;
+    if (!c->parts || !c->marks || !c->links || !c->names)
+        return false;
 
-    /* Each subsystem begins alone, so that the picture depends on no scheme; where it cannot, it is drawn as it was
-     * defined. */
+    /* Each subsystem begins alone, so that the picture depends on no scheme; where it cannot, it
+     * is drawn as it was defined. */
     drawing *d = &c->drawing;
     for (int i = 0; i < info->subsystem_count; i++) {
         yk_subsystem *part = info->subsystems[i];
         part->ops->start(part, info->start, info->step, NULL);
         bool in_space = part->ops->shapes && part->ops->shapes(part, NULL, 0) > 0;
         c->parts[i] = (drawing_part){info->names[i], info->solvers[i], in_space};
-        if (!in_space) continue;
-        if (!add_shapes(c, info, i)) return false;
+        if (!in_space)
+            continue;
+        if (!add_shapes(c, info, i))
+            return false;
         add_marks(c, info, i);
     }
 
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *face = &info->interfaces[i];
-        c->links[d->link_count++] =
-            (drawing_link){face->wrench_subsystem, face->motion_subsystem, false, face->name ? face->name : ""};
+        c->links[d->link_count++] = (drawing_link){face->wrench_subsystem, face->motion_subsystem,
+                                                   false, face->name ? face->name : ""};
     }
     for (int i = 0; i < info->wire_count; i++) {
         const yk_wire_def *wire = &info->wires[i];
-        c->links[d->link_count++] =
-            (drawing_link){wire->source_subsystem, wire->target_subsystem, true, wire->name ? wire->name : ""};
+        c->links[d->link_count++] = (drawing_link){wire->source_subsystem, wire->target_subsystem,
+                                                   true, wire->name ? wire->name : ""};
     }
 
     d->title = *info->title ? info->title : info->path;
@@ -155,7 +164,8 @@ static int find_up(yk_context *context, const yk_scenario *scenario)
     double g[3];
     if (at && sscanf(at, "gravity: - %lf - %lf - %lf", &g[0], &g[1], &g[2]) == 3)
         for (int k = 0; k < 3; k++)
-            if (fabs(g[k]) > fabs(g[up])) up = k;
+            if (fabs(g[k]) > fabs(g[up]))
+                up = k;
     yk_release(context, text);
     return up;
 }
@@ -170,8 +180,10 @@ int command_draw(int argc, char **argv)
     const option_row rows[] = {
         {"o", OPTION_TEXT, &file, "FILE", "the picture; - is the standard output [model.svg]"},
         {"view", OPTION_TEXT, &view, "VIEW", "x, y, z (along that axis), iso, or auto [auto]"},
-        {"up", OPTION_TEXT, &up, "AXIS", "x, y or z: the axis that points up [against gravity, else z]"},
-        {"names", OPTION_FLAG, &options.names, NULL, "write the names of ports and interfaces beside them"},
+        {"up", OPTION_TEXT, &up, "AXIS",
+         "x, y or z: the axis that points up [against gravity, else z]"},
+        {"names", OPTION_FLAG, &options.names, NULL,
+         "write the names of ports and interfaces beside them"},
         {"bare", OPTION_FLAG, &options.bare, NULL, "the model alone: no title, legend and scale"},
         {"width", OPTION_NUMBER, &options.width, "DOTS", "width of the picture [800]"},
         {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
@@ -179,19 +191,24 @@ int command_draw(int argc, char **argv)
     };
     const char *path;
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
-    if (parsed < 0) return options_exit(parsed);
+    if (parsed < 0)
+        return options_exit(parsed);
     int index;
-    if (!options_pick("view", view, views, &index)) return EXIT_MISUSE;
+    if (!options_pick("view", view, views, &index))
+        return EXIT_MISUSE;
     options.view = (drawing_view)index;
-    if (up && !options_pick("up", up, axes, &options.up)) return EXIT_MISUSE;
+    if (up && !options_pick("up", up, axes, &options.up))
+        return EXIT_MISUSE;
     if (!(options.width >= 100 && options.width <= 10000)) {
         fprintf(stderr, "yoke: --width %g: ask for 100 to 10000 dots\n", options.width);
         return EXIT_MISUSE;
     }
 
     loaded l;
-    if (!load_scenario(path, &sets, &l)) return EXIT_MISUSE;
-    if (!up) options.up = find_up(l.context, l.scenario);
+    if (!load_scenario(path, &sets, &l))
+        return EXIT_MISUSE;
+    if (!up)
+        options.up = find_up(l.context, l.scenario);
 
     bool to_file = strcmp(file, "-") != 0;
     collection c = {0};
@@ -203,10 +220,14 @@ int command_draw(int argc, char **argv)
         fprintf(stderr, "yoke: cannot write %s: %s\n", file, strerror(errno));
     } else {
         bool written = drawing_write(&c.drawing, &options, out);
-        if (to_file && fclose(out) != 0) written = false;
-        if (!written) fprintf(stderr, "yoke: cannot write %s: %s\n", file, strerror(errno));
-        if (written && to_file) printf("picture %s\n", file);
-        if (written) code = EXIT_GOOD;
+        if (to_file && fclose(out) != 0)
+            written = false;
+        if (!written)
+            fprintf(stderr, "yoke: cannot write %s: %s\n", file, strerror(errno));
+        if (written && to_file)
+            printf("picture %s\n", file);
+        if (written)
+            code = EXIT_GOOD;
     }
     free(c.parts);
     free(c.shapes);

@@ -68,13 +68,17 @@ static yk_vec3 shape_extent(const yk_shape *s, const yk_vec3 axes[3], yk_vec3 *m
     double half[3] = {0};
     *middle = s->position;
     for (int k = 0; k < 3; k++) {
-        yk_vec3 local = yk_m3_apply_transposed(r, axes[k]); /* the direction in the axes of the shape */
+        yk_vec3 local =
+            yk_m3_apply_transposed(r, axes[k]); /* the direction in the axes of the shape */
         switch (s->kind) {
         case YK_SHAPE_SPHERE: half[k] = s->size.x; break;
         case YK_SHAPE_BOX:
-            half[k] = s->size.x * fabs(local.x) + s->size.y * fabs(local.y) + s->size.z * fabs(local.z);
+            half[k] =
+                s->size.x * fabs(local.x) + s->size.y * fabs(local.y) + s->size.z * fabs(local.z);
             break;
-        case YK_SHAPE_CYLINDER: half[k] = s->size.x * hypot(local.x, local.y) + s->size.z * fabs(local.z); break;
+        case YK_SHAPE_CYLINDER:
+            half[k] = s->size.x * hypot(local.x, local.y) + s->size.z * fabs(local.z);
+            break;
         case YK_SHAPE_CAPSULE: half[k] = s->size.x + s->size.z * fabs(local.z); break;
         case YK_SHAPE_LINE:
         case YK_SHAPE_EDGE: half[k] = 0.5 * fabs(yk_v3_dot(s->size, local)); break;
@@ -92,14 +96,17 @@ static box bounds(const drawing *d, const yk_vec3 axes[3])
 {
     box b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int i = 0; i < d->shape_count; i++) {
-        if (d->shapes[i].shape.kind == YK_SHAPE_PLANE) continue;
+        if (d->shapes[i].shape.kind == YK_SHAPE_PLANE)
+            continue;
         yk_vec3 middle, half = shape_extent(&d->shapes[i].shape, axes, &middle);
-        yk_vec3 along = {yk_v3_dot(middle, axes[0]), yk_v3_dot(middle, axes[1]), yk_v3_dot(middle, axes[2])};
+        yk_vec3 along = {yk_v3_dot(middle, axes[0]), yk_v3_dot(middle, axes[1]),
+                         yk_v3_dot(middle, axes[2])};
         box_add(&b, along, half);
     }
     for (int i = 0; i < d->mark_count; i++) {
         yk_vec3 p = d->marks[i].position;
-        box_add(&b, yk_v3(yk_v3_dot(p, axes[0]), yk_v3_dot(p, axes[1]), yk_v3_dot(p, axes[2])), yk_v3(0, 0, 0));
+        box_add(&b, yk_v3(yk_v3_dot(p, axes[0]), yk_v3_dot(p, axes[1]), yk_v3_dot(p, axes[2])),
+                yk_v3(0, 0, 0));
     }
     return b;
 }
@@ -124,10 +131,13 @@ static drawing_view choose_view(const drawing *d, int up)
     int thin = -1;
     for (int k = 0; k < 3; k++) {
         double limit = k == up ? SHEET : FLAT;
-        if (!(extent[k] < limit * largest)) continue;
-        if (thin < 0 || thin == up || (k != up && extent[k] < extent[thin])) thin = k;
+        if (!(extent[k] < limit * largest))
+            continue;
+        if (thin < 0 || thin == up || (k != up && extent[k] < extent[thin]))
+            thin = k;
     }
-    if (thin < 0) return VIEW_ISO;
+    if (thin < 0)
+        return VIEW_ISO;
     return (drawing_view)(VIEW_X + thin);
 }
 
@@ -142,13 +152,15 @@ static void set_axes(canvas *c, drawing_view view, int up)
         /* The first axis of the ground points to the right and to the viewer, the second to the right and away. */
         const double weights[3] = {0.50, -0.76, 0.42};
         c->near = yk_v3(0, 0, 0);
-        for (int k = 0; k < 3; k++) c->near = yk_v3_axpy(weights[k], axis_of((up + 1 + k) % 3), c->near);
+        for (int k = 0; k < 3; k++)
+            c->near = yk_v3_axpy(weights[k], axis_of((up + 1 + k) % 3), c->near);
         c->near = yk_v3_scale(1 / yk_v3_norm(c->near), c->near);
     }
     }
 
     /* From above, y points up in the picture, or what comes after the axis that does. */
-    if (fabs(yk_v3_dot(above, c->near)) > 0.99) above = axis_of(up == 1 ? 2 : 1);
+    if (fabs(yk_v3_dot(above, c->near)) > 0.99)
+        above = axis_of(up == 1 ? 2 : 1);
     c->up = yk_v3_axpy(-yk_v3_dot(above, c->near), c->near, above);
     c->up = yk_v3_scale(1 / yk_v3_norm(c->up), c->up);
     c->right = yk_v3_cross(c->up, c->near);
@@ -156,7 +168,8 @@ static void set_axes(canvas *c, drawing_view view, int up)
 
 static point project(const canvas *c, yk_vec3 p)
 {
-    return (point){c->origin.x + c->scale * yk_v3_dot(p, c->right), c->origin.y - c->scale * yk_v3_dot(p, c->up)};
+    return (point){c->origin.x + c->scale * yk_v3_dot(p, c->right),
+                   c->origin.y - c->scale * yk_v3_dot(p, c->up)};
 }
 
 /* Order of painting ------------------------------------------------------------------------------------------------ */
@@ -183,7 +196,8 @@ static body body_of(const canvas *c, int index)
     b.low[1] = yk_v3_dot(b.centre, c->up) - half.y;
     b.high[1] = yk_v3_dot(b.centre, c->up) + half.y;
 
-    for (int k = 0; k < 3; k++) b.axes[k] = yk_q_rotate(s->orientation, axis_of(k));
+    for (int k = 0; k < 3; k++)
+        b.axes[k] = yk_q_rotate(s->orientation, axis_of(k));
     yk_vec3 size = s->size;
     switch (s->kind) {
     case YK_SHAPE_SPHERE: size = yk_v3(s->size.x, s->size.x, s->size.x); break;
@@ -196,14 +210,16 @@ static body body_of(const canvas *c, int index)
     b.half[0] = size.x;
     b.half[1] = size.y;
     b.half[2] = size.z;
-    b.solid = s->kind == YK_SHAPE_BOX || s->kind == YK_SHAPE_CYLINDER || s->kind == YK_SHAPE_CAPSULE;
+    b.solid =
+        s->kind == YK_SHAPE_BOX || s->kind == YK_SHAPE_CYLINDER || s->kind == YK_SHAPE_CAPSULE;
     return b;
 }
 
 /* How far a body reaches from its centre along a direction. A line reaches along its own vector. */
 static double reach(const body *b, yk_vec3 direction, bool line)
 {
-    if (b->round) return b->half[0];
+    if (b->round)
+        return b->half[0];
     double sum = 0;
     for (int k = 0; k < 3; k++) {
         double part = b->half[k] * yk_v3_dot(b->axes[k], direction);
@@ -222,10 +238,13 @@ static int compare_by_faces(const canvas *c, const body *a, const body *b, bool 
         int k = face / 2;
         yk_vec3 normal = yk_v3_scale(face % 2 ? 1 : -1, a->axes[k]);
         double facing = yk_v3_dot(normal, c->near);
-        if (fabs(facing) < 1e-3) continue;
-        double gap = yk_v3_dot(normal, yk_v3_sub(b->centre, a->centre)) - a->half[k] - reach(b, normal, line);
+        if (fabs(facing) < 1e-3)
+            continue;
+        double gap = yk_v3_dot(normal, yk_v3_sub(b->centre, a->centre)) - a->half[k] -
+                     reach(b, normal, line);
         double overlap = 0.05 * fmin(a->half[k], reach(b, normal, line)) + 1e-9 * c->radius;
-        if (gap < -overlap || gap <= widest) continue;
+        if (gap < -overlap || gap <= widest)
+            continue;
         widest = gap;
         order = facing > 0 ? -1 : 1;
     }
@@ -235,7 +254,8 @@ static int compare_by_faces(const canvas *c, const body *a, const body *b, bool 
 static int compare_depths(const void *a, const void *b)
 {
     const body *p = a, *q = b;
-    if (p->depth != q->depth) return p->depth < q->depth ? -1 : 1;
+    if (p->depth != q->depth)
+        return p->depth < q->depth ? -1 : 1;
     return p->shape - q->shape;
 }
 
@@ -258,10 +278,13 @@ static body *order_shapes(const canvas *c, int *count)
     unsigned char *before = NULL;                        /* row i: those that wait for i */
     for (int i = 0; bodies && i < all; i++) {
         yk_shape_kind kind = c->model->shapes[i].shape.kind;
-        if (kind != YK_SHAPE_PLANE && kind != YK_SHAPE_JOINT) bodies[n++] = body_of(c, i);
+        if (kind != YK_SHAPE_PLANE && kind != YK_SHAPE_JOINT)
+            bodies[n++] = body_of(c, i);
     }
-    if (bodies) qsort(bodies, (size_t)n, sizeof *bodies, compare_depths);
-    if (n <= COMPARED_MAX) before = calloc((size_t)n * (size_t)n + 1, 1);
+    if (bodies)
+        qsort(bodies, (size_t)n, sizeof *bodies, compare_depths);
+    if (n <= COMPARED_MAX)
+        before = calloc((size_t)n * (size_t)n + 1, 1);
     if (!bodies || !ordered || !waits || (n <= COMPARED_MAX && !before)) {
         free(bodies);
         free(ordered);
@@ -274,13 +297,17 @@ static body *order_shapes(const canvas *c, int *count)
     for (int i = 0; before && i < n; i++) {
         for (int k = i + 1; k < n; k++) {
             const body *a = &bodies[i], *b = &bodies[k];
-            if (!a->solid && !b->solid) continue;
-            bool apart =
-                a->high[0] < b->low[0] || b->high[0] < a->low[0] || a->high[1] < b->low[1] || b->high[1] < a->low[1];
-            if (apart) continue;
+            if (!a->solid && !b->solid)
+                continue;
+            bool apart = a->high[0] < b->low[0] || b->high[0] < a->low[0] ||
+                         a->high[1] < b->low[1] || b->high[1] < a->low[1];
+            if (apart)
+                continue;
             int order = 0;
-            if (a->solid) order = compare_by_faces(c, a, b, is_line(c, b));
-            if (order == 0 && b->solid) order = -compare_by_faces(c, b, a, is_line(c, a));
+            if (a->solid)
+                order = compare_by_faces(c, a, b, is_line(c, b));
+            if (order == 0 && b->solid)
+                order = -compare_by_faces(c, b, a, is_line(c, a));
             int first = order <= 0 ? i : k, second = order <= 0 ? k : i;
             before[(size_t)first * (size_t)n + (size_t)second] = 1;
             waits[second]++;
@@ -291,16 +318,20 @@ static body *order_shapes(const canvas *c, int *count)
     for (*count = 0; *count < n; ++*count) {
         int next = -1;
         for (int i = 0; i < n; i++) {
-            if (waits[i] < 0) continue;
-            if (next < 0) next = i;
-            if (waits[i] > 0) continue;
+            if (waits[i] < 0)
+                continue;
+            if (next < 0)
+                next = i;
+            if (waits[i] > 0)
+                continue;
             next = i;
             break;
         }
         ordered[*count] = bodies[next];
         waits[next] = -1;
         for (int k = 0; before && k < n; k++)
-            if (before[(size_t)next * (size_t)n + (size_t)k] && waits[k] > 0) waits[k]--;
+            if (before[(size_t)next * (size_t)n + (size_t)k] && waits[k] > 0)
+                waits[k]--;
     }
     free(bodies);
     free(waits);
@@ -340,8 +371,10 @@ static const char *colour(int part, double shade, char text[8])
 static int compare_points(const void *a, const void *b)
 {
     const point *p = a, *q = b;
-    if (p->x != q->x) return p->x < q->x ? -1 : 1;
-    if (p->y != q->y) return p->y < q->y ? -1 : 1;
+    if (p->x != q->x)
+        return p->x < q->x ? -1 : 1;
+    if (p->y != q->y)
+        return p->y < q->y ? -1 : 1;
     return 0;
 }
 
@@ -356,12 +389,14 @@ static int convex_hull(point *points, int count, point *hull)
     qsort(points, (size_t)count, sizeof *points, compare_points);
     int size = 0;
     for (int i = 0; i < count; i++) {
-        while (size >= 2 && cross(hull[size - 2], hull[size - 1], points[i]) <= 0) size--;
+        while (size >= 2 && cross(hull[size - 2], hull[size - 1], points[i]) <= 0)
+            size--;
         hull[size++] = points[i];
     }
     int lower = size + 1;
     for (int i = count - 2; i >= 0; i--) {
-        while (size >= lower && cross(hull[size - 2], hull[size - 1], points[i]) <= 0) size--;
+        while (size >= lower && cross(hull[size - 2], hull[size - 1], points[i]) <= 0)
+            size--;
         hull[size++] = points[i];
     }
     return size > 1 ? size - 1 : size;
@@ -370,7 +405,8 @@ static int convex_hull(point *points, int count, point *hull)
 /* Light comes from above, from the left and from the viewer. */
 static double shade_of(const canvas *c, yk_vec3 normal)
 {
-    double above = yk_v3_dot(normal, c->up), aside = yk_v3_dot(normal, c->right), ahead = yk_v3_dot(normal, c->near);
+    double above = yk_v3_dot(normal, c->up), aside = yk_v3_dot(normal, c->right),
+           ahead = yk_v3_dot(normal, c->near);
     return 1 + 0.30 * above - 0.18 * aside + 0.20 * ahead;
 }
 
@@ -379,12 +415,14 @@ static void write_polygon(const canvas *c, const point *corners, int count, int 
     char fill[8], dark[8];
     fprintf(c->stream, "<polygon fill=\"%s\" stroke=\"%s\" points=\"", colour(part, shade, fill),
             colour(part, 0.55, dark));
-    for (int i = 0; i < count; i++) fprintf(c->stream, "%s%.1f,%.1f", i ? " " : "", corners[i].x, corners[i].y);
+    for (int i = 0; i < count; i++)
+        fprintf(c->stream, "%s%.1f,%.1f", i ? " " : "", corners[i].x, corners[i].y);
     fprintf(c->stream, "\"/>\n");
 }
 
 /* A line with round ends; of some width, it has a darker one below it as its outline. */
-static void write_line(const canvas *c, yk_vec3 from, yk_vec3 to, int part, double width, bool outlined)
+static void write_line(const canvas *c, yk_vec3 from, yk_vec3 to, int part, double width,
+                       bool outlined)
 {
     char fill[8], dark[8];
     colour(part, 1, fill);
@@ -394,7 +432,8 @@ static void write_line(const canvas *c, yk_vec3 from, yk_vec3 to, int part, doub
         const char *stroke = outlined && pass == 1 ? fill : dark;
         double wide = pass == 0 ? width + 1.4 * c->size : width;
         fprintf(c->stream,
-                "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" stroke-width=\"%.1f\" "
+                "<line x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\" stroke=\"%s\" "
+                "stroke-width=\"%.1f\" "
                 "stroke-linecap=\"round\"/>\n",
                 a.x, a.y, b.x, b.y, stroke, wide);
     }
@@ -409,7 +448,8 @@ static void write_box(const canvas *c, const yk_shape *s, int part)
         int k = face / 2, u = (k + 1) % 3, v = (k + 2) % 3;
         double side = face % 2 ? 1 : -1;
         yk_vec3 normal = yk_q_rotate(s->orientation, yk_v3_scale(side, axis_of(k)));
-        if (yk_v3_dot(normal, c->near) < 1e-6) continue;
+        if (yk_v3_dot(normal, c->near) < 1e-6)
+            continue;
 
         point corners[4];
         for (int i = 0; i < 4; i++) {
@@ -428,7 +468,8 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
     point rims[2 * RIM], end[RIM], hull[2 * RIM + 1];
     for (int i = 0; i < 2 * RIM; i++) {
         double angle = 2 * YK_PI * (i % RIM) / RIM;
-        yk_vec3 local = {s->size.x * cos(angle), s->size.x * sin(angle), i < RIM ? -s->size.z : s->size.z};
+        yk_vec3 local = {s->size.x * cos(angle), s->size.x * sin(angle),
+                         i < RIM ? -s->size.z : s->size.z};
         rims[i] = project(c, yk_v3_add(s->position, yk_q_rotate(s->orientation, local)));
     }
     yk_vec3 axis = yk_q_rotate(s->orientation, yk_v3(0, 0, 1));
@@ -437,7 +478,8 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
 
     int count = convex_hull(rims, 2 * RIM, hull);
     write_polygon(c, hull, count, part, 0.95);
-    if (fabs(facing) < 1e-3) return;
+    if (fabs(facing) < 1e-3)
+        return;
     write_polygon(c, end, RIM, part, shade_of(c, yk_v3_scale(facing < 0 ? -1 : 1, axis)) + 0.12);
 }
 
@@ -450,8 +492,8 @@ static void write_shape(const canvas *c, const drawing_shape *shape)
     yk_vec3 end = yk_v3_add(s->position, yk_q_rotate(s->orientation, s->size));
     switch (s->kind) {
     case YK_SHAPE_SPHERE:
-        fprintf(c->stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"url(#s%d)\"/>\n", centre.x, centre.y,
-                fmax(c->scale * s->size.x, 0.6), part % COLOURS);
+        fprintf(c->stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"url(#s%d)\"/>\n",
+                centre.x, centre.y, fmax(c->scale * s->size.x, 0.6), part % COLOURS);
         return;
     case YK_SHAPE_BOX: write_box(c, s, part); return;
     case YK_SHAPE_CYLINDER: write_cylinder(c, s, part); return;
@@ -483,16 +525,20 @@ static void plane_corners(const canvas *c, const yk_shape *plane, yk_vec3 corner
 /* Planes whose solid side is turned to the viewer would hide everything. */
 static bool is_seen(const canvas *c, const yk_shape *s)
 {
-    if (s->kind != YK_SHAPE_PLANE) return false;
+    if (s->kind != YK_SHAPE_PLANE)
+        return false;
     return yk_v3_dot(yk_q_rotate(s->orientation, yk_v3(0, 0, 1)), c->near) > -0.02;
 }
 
 static bool write_shapes(const canvas *c)
 {
     const drawing *d = c->model;
-    fprintf(c->stream, "<g id=\"planes\" fill=\"#ecebe6\" stroke=\"#b9b7ae\" stroke-width=\"%.1f\">\n", 1.4 * c->size);
+    fprintf(c->stream,
+            "<g id=\"planes\" fill=\"#ecebe6\" stroke=\"#b9b7ae\" stroke-width=\"%.1f\">\n",
+            1.4 * c->size);
     for (int i = 0; i < d->shape_count; i++) {
-        if (!is_seen(c, &d->shapes[i].shape)) continue;
+        if (!is_seen(c, &d->shapes[i].shape))
+            continue;
         yk_vec3 corners[4];
         plane_corners(c, &d->shapes[i].shape, corners);
         fprintf(c->stream, "<polygon points=\"");
@@ -505,9 +551,12 @@ static bool write_shapes(const canvas *c)
 
     int count;
     body *ordered = order_shapes(c, &count);
-    if (!ordered) return false;
-    fprintf(c->stream, "</g>\n<g id=\"shapes\" stroke-width=\"%.1f\" stroke-linejoin=\"round\">\n", 0.8 * c->size);
-    for (int i = 0; i < count; i++) write_shape(c, &d->shapes[ordered[i].shape]);
+    if (!ordered)
+        return false;
+    fprintf(c->stream, "</g>\n<g id=\"shapes\" stroke-width=\"%.1f\" stroke-linejoin=\"round\">\n",
+            0.8 * c->size);
+    for (int i = 0; i < count; i++)
+        write_shape(c, &d->shapes[ordered[i].shape]);
     fprintf(c->stream, "</g>\n");
     free(ordered);
     return true;
@@ -522,10 +571,12 @@ static void write_marks(const canvas *c)
     const drawing *d = c->model;
     FILE *out = c->stream;
     double size = c->size;
-    fprintf(out, "<g id=\"joints\" fill=\"#ffffff\" stroke=\"#333333\" stroke-width=\"%.1f\">\n", 1.2 * size);
+    fprintf(out, "<g id=\"joints\" fill=\"#ffffff\" stroke=\"#333333\" stroke-width=\"%.1f\">\n",
+            1.2 * size);
     for (int i = 0; i < d->shape_count; i++) {
         const yk_shape *s = &d->shapes[i].shape;
-        if (s->kind != YK_SHAPE_JOINT) continue;
+        if (s->kind != YK_SHAPE_JOINT)
+            continue;
         point p = project(c, s->position);
         fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", p.x, p.y, 2.8 * size);
     }
@@ -535,14 +586,19 @@ static void write_marks(const canvas *c)
         point p = project(c, m->position);
         if (m->kind == MARK_INTERFACE)
             fprintf(out,
-                    "<path class=\"interface\" d=\"M%.1f %.1fl%.1f %.1fl%.1f %.1fl%.1f %.1fz\" fill=\"#ffd23f\"/>\n",
-                    p.x, p.y - 6 * size, 6 * size, 6 * size, -6 * size, 6 * size, -6 * size, -6 * size);
+                    "<path class=\"interface\" d=\"M%.1f %.1fl%.1f %.1fl%.1f %.1fl%.1f %.1fz\" "
+                    "fill=\"#ffd23f\"/>\n",
+                    p.x, p.y - 6 * size, 6 * size, 6 * size, -6 * size, 6 * size, -6 * size,
+                    -6 * size);
         else
-            fprintf(out, "<circle class=\"port\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"#333333\"/>\n", p.x, p.y,
-                    2.2 * size);
+            fprintf(
+                out,
+                "<circle class=\"port\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"#333333\"/>\n",
+                p.x, p.y, 2.2 * size);
     }
     fprintf(out, "</g>\n");
-    if (!c->options->names) return;
+    if (!c->options->names)
+        return;
 
     fprintf(out, "<g id=\"names\" font-size=\"%.1f\" fill=\"#222222\">\n", 13 * size);
     double last_x = -INFINITY, last_y = -INFINITY;
@@ -550,9 +606,11 @@ static void write_marks(const canvas *c)
         point p = project(c, d->marks[i].position);
         double x = p.x + 9 * size, y = p.y - 7 * size;
         bool covers = fabs(x - last_x) < 80 * size && fabs(y - last_y) < 14 * size;
-        if (covers) y = last_y + 15 * size;
+        if (covers)
+            y = last_y + 15 * size;
         bool at_edge = x > 0.85 * c->width;
-        if (at_edge) x = p.x - 9 * size;
+        if (at_edge)
+            x = p.x - 9 * size;
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\"%s>", x, y, at_edge ? " text-anchor=\"end\"" : "");
         write_text(c, d->marks[i].name);
         fprintf(out, "</text>\n");
@@ -573,7 +631,8 @@ static void write_diagram(const canvas *c, double top)
     double block = fmin(150 * size, 0.72 * pitch);
     double y = top + 0.5 * (DIAGRAM - BLOCK_HEIGHT) * size, bottom = y + BLOCK_HEIGHT * size;
 
-    fprintf(out, "<g id=\"diagram\" font-size=\"%.1f\" text-anchor=\"middle\" fill=\"#222222\">\n", 13 * size);
+    fprintf(out, "<g id=\"diagram\" font-size=\"%.1f\" text-anchor=\"middle\" fill=\"#222222\">\n",
+            13 * size);
     for (int i = 0; i < d->link_count; i++) {
         const drawing_link *link = &d->links[i];
         char names[48] = "";
@@ -581,16 +640,21 @@ static void write_diagram(const canvas *c, double top)
         bool first = true;
         for (int k = 0; k < d->link_count; k++) {
             const drawing_link *other = &d->links[k];
-            if (other->wire != link->wire || other->from != link->from || other->to != link->to) continue;
-            if (k < i) first = false;
+            if (other->wire != link->wire || other->from != link->from || other->to != link->to)
+                continue;
+            if (k < i)
+                first = false;
             same++;
             size_t used = strlen(names);
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", other->name);
         }
-        if (!first) continue;
-        if (strlen(names) > 26) snprintf(names, sizeof names, "%d %ss", same, link->wire ? "wire" : "interface");
+        if (!first)
+            continue;
+        if (strlen(names) > 26)
+            snprintf(names, sizeof names, "%d %ss", same, link->wire ? "wire" : "interface");
 
-        double x1 = MARGIN * size + (link->from + 0.5) * pitch, x2 = MARGIN * size + (link->to + 0.5) * pitch;
+        double x1 = MARGIN * size + (link->from + 0.5) * pitch,
+               x2 = MARGIN * size + (link->to + 0.5) * pitch;
         double side = link->wire ? 1 : -1;
         double begin = link->wire ? bottom : y;
         double height = side * (link->to < link->from ? 58 : 32) * size;
@@ -603,15 +667,18 @@ static void write_diagram(const canvas *c, double top)
             x2 -= inset;
         }
         fprintf(out,
-                "<path class=\"%s\" d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\" fill=\"none\" stroke=\"#444444\" "
+                "<path class=\"%s\" d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\" fill=\"none\" "
+                "stroke=\"#444444\" "
                 "stroke-width=\"%.1f\"%s/>\n",
-                link->wire ? "wire" : "interface", x1, begin, x1, begin + height, x2, begin + height, x2, begin,
-                1.6 * size, link->wire ? " stroke-dasharray=\"5 4\" marker-end=\"url(#arrow)\"" : "");
+                link->wire ? "wire" : "interface", x1, begin, x1, begin + height, x2,
+                begin + height, x2, begin, 1.6 * size,
+                link->wire ? " stroke-dasharray=\"5 4\" marker-end=\"url(#arrow)\"" : "");
         /* Beyond its line, so that the one of a link back lies between them; of a wire forth on its near side. */
         double label = begin + 0.75 * height + (link->wire ? 12 : -5) * size;
-        if (link->wire && link->to >= link->from) label = begin + 0.75 * height - 6 * size;
-        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" fill=\"#444444\">", 0.5 * (x1 + x2), label,
-                11 * size);
+        if (link->wire && link->to >= link->from)
+            label = begin + 0.75 * height - 6 * size;
+        fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" fill=\"#444444\">",
+                0.5 * (x1 + x2), label, 11 * size);
         write_text(c, names);
         fprintf(out, "</text>\n");
     }
@@ -620,13 +687,15 @@ static void write_diagram(const canvas *c, double top)
         double x = MARGIN * size + (i + 0.5) * pitch;
         char light[8], dark[8];
         fprintf(out,
-                "<rect class=\"part\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"%.1f\" fill=\"%s\" "
+                "<rect class=\"part\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+                "rx=\"%.1f\" fill=\"%s\" "
                 "stroke=\"%s\" stroke-width=\"%.1f\"/>\n",
-                x - 0.5 * block, y, block, BLOCK_HEIGHT * size, 6 * size, colour(i, 1.72, light), colour(i, 0.7, dark),
-                1.4 * size);
+                x - 0.5 * block, y, block, BLOCK_HEIGHT * size, 6 * size, colour(i, 1.72, light),
+                colour(i, 0.7, dark), 1.4 * size);
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-weight=\"bold\">", x, y + 18 * size);
         write_text(c, d->parts[i].name);
-        fprintf(out, "</text>\n<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\">", x, y + 35 * size, 11 * size);
+        fprintf(out, "</text>\n<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\">", x, y + 35 * size,
+                11 * size);
         write_text(c, d->parts[i].kind);
         fprintf(out, "</text>\n");
     }
@@ -657,21 +726,28 @@ static void write_scale(const canvas *c, double y)
         unit = "km";
     }
     double right = c->width - MARGIN * size, left = right - length * c->scale;
-    fprintf(out, "<g id=\"scale\" stroke=\"#333333\" stroke-width=\"%.1f\" fill=\"none\">\n", 1.4 * size);
-    fprintf(out, "<path d=\"M%.1f %.1fv%.1fh%.1fv%.1f\"/>\n", left, y - 5 * size, 5 * size, right - left, -5 * size);
-    fprintf(out,
-            "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" text-anchor=\"middle\" fill=\"#333333\" "
-            "stroke=\"none\">%.6g %s</text>\n",
-            0.5 * (left + right), y + 15 * size, 12 * size, shown, unit);
+    fprintf(out, "<g id=\"scale\" stroke=\"#333333\" stroke-width=\"%.1f\" fill=\"none\">\n",
+            1.4 * size);
+    fprintf(out, "<path d=\"M%.1f %.1fv%.1fh%.1fv%.1f\"/>\n", left, y - 5 * size, 5 * size,
+            right - left, -5 * size);
+    fprintf(
+        out,
+        "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" text-anchor=\"middle\" fill=\"#333333\" "
+        "stroke=\"none\">%.6g %s</text>\n",
+        0.5 * (left + right), y + 15 * size, 12 * size, shown, unit);
 
     /* The axes of space beside it, those that can be seen. */
     double x0 = left - 62 * size, y0 = y + 6 * size;
     for (int k = 0; k < 3; k++) {
-        double x = 26 * size * yk_v3_dot(axis_of(k), c->right), up = 26 * size * yk_v3_dot(axis_of(k), c->up);
-        if (hypot(x, up) < size) continue;
-        fprintf(out, "<path d=\"M%.1f %.1fl%.1f %.1f\" marker-end=\"url(#arrow)\"/>\n", x0, y0, x, -up);
+        double x = 26 * size * yk_v3_dot(axis_of(k), c->right),
+               up = 26 * size * yk_v3_dot(axis_of(k), c->up);
+        if (hypot(x, up) < size)
+            continue;
+        fprintf(out, "<path d=\"M%.1f %.1fl%.1f %.1f\" marker-end=\"url(#arrow)\"/>\n", x0, y0, x,
+                -up);
         fprintf(out,
-                "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" text-anchor=\"middle\" fill=\"#333333\" "
+                "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" text-anchor=\"middle\" "
+                "fill=\"#333333\" "
                 "stroke=\"none\">%c</text>\n",
                 x0 + 1.45 * x, y0 - 1.45 * up + 4 * size, 12 * size, "xyz"[k]);
     }
@@ -687,13 +763,17 @@ static void write_legend(const canvas *c, double y)
     fprintf(out, "<g id=\"legend\" font-size=\"%.1f\" fill=\"#222222\">\n", 13 * size);
     for (int i = 0; i < d->part_count; i++) {
         char fill[8];
-        double length = 7.4 * size * (double)(strlen(d->parts[i].name) + strlen(d->parts[i].kind) + 3);
+        double length =
+            7.4 * size * (double)(strlen(d->parts[i].name) + strlen(d->parts[i].kind) + 3);
         if (x + length > end && i > 0) {
-            fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">and %d more</text>\n", x, y, d->part_count - i);
+            fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">and %d more</text>\n", x, y,
+                    d->part_count - i);
             break;
         }
-        fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\" fill=\"%s\"/>\n", x,
-                y - 10 * size, 11 * size, 11 * size, colour(i, 1, fill));
+        fprintf(
+            out,
+            "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\" fill=\"%s\"/>\n",
+            x, y - 10 * size, 11 * size, 11 * size, colour(i, 1, fill));
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 17 * size, y);
         write_text(c, d->parts[i].name);
         fprintf(out, " <tspan fill=\"#777777\">");
@@ -709,7 +789,8 @@ static void write_head(const canvas *c)
     FILE *out = c->stream;
     fprintf(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
     fprintf(out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\" "
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 "
+            "0 %.0f %.0f\" "
             "font-family=\"DejaVu Sans, Helvetica, sans-serif\">\n<title>",
             c->width, c->height, c->width, c->height);
     write_text(c, c->model->title);
@@ -717,12 +798,16 @@ static void write_head(const canvas *c)
     for (int i = 0; i < c->model->part_count && i < COLOURS; i++) {
         char light[8], base[8], dark[8];
         fprintf(out,
-                "<radialGradient id=\"s%d\" cx=\"0.38\" cy=\"0.32\" r=\"0.72\"><stop offset=\"0\" stop-color=\"%s\"/>"
-                "<stop offset=\"0.55\" stop-color=\"%s\"/><stop offset=\"1\" stop-color=\"%s\"/></radialGradient>\n",
+                "<radialGradient id=\"s%d\" cx=\"0.38\" cy=\"0.32\" r=\"0.72\"><stop offset=\"0\" "
+                "stop-color=\"%s\"/>"
+                "<stop offset=\"0.55\" stop-color=\"%s\"/><stop offset=\"1\" "
+                "stop-color=\"%s\"/></radialGradient>\n",
                 i, colour(i, 1.55, light), colour(i, 1, base), colour(i, 0.62, dark));
     }
-    fprintf(out, "<marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"6\" refY=\"4\" markerWidth=\"6\" markerHeight=\"6\" "
-                 "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#444444\" stroke=\"none\"/></marker>\n</defs>\n");
+    fprintf(out, "<marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"6\" refY=\"4\" markerWidth=\"6\" "
+                 "markerHeight=\"6\" "
+                 "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#444444\" "
+                 "stroke=\"none\"/></marker>\n</defs>\n");
     fprintf(out, "<rect width=\"100%%\" height=\"100%%\" fill=\"#fdfdfb\"/>\n");
 }
 
@@ -736,7 +821,8 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
     c->width = o->width;
     c->top = (o->bare ? MARGIN : TITLE + MARGIN / 2) * c->size;
     drawing_view view = o->view;
-    if (view == VIEW_AUTO) view = in_space ? choose_view(d, o->up) : VIEW_ISO;
+    if (view == VIEW_AUTO)
+        view = in_space ? choose_view(d, o->up) : VIEW_ISO;
     set_axes(c, view, o->up);
 
     if (in_space) {
@@ -748,23 +834,27 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
             c->middle = yk_v3_axpy(0.5 * (b.low[k] + b.high[k]), axes[k], c->middle);
             c->radius = fmax(c->radius, 0.5 * (b.high[k] - b.low[k]));
         }
-        if (!(c->radius > 0)) c->radius = 1;
+        if (!(c->radius > 0))
+            c->radius = 1;
 
         /* A single body does not fill the picture. */
         int bodies = 0;
         for (int i = 0; i < d->shape_count; i++)
-            if (d->shapes[i].shape.kind < YK_SHAPE_PLANE) bodies++;
+            if (d->shapes[i].shape.kind < YK_SHAPE_PLANE)
+                bodies++;
         double margin = bodies == 1 ? 0.35 * c->radius : 0;
         yk_vec3 around = yk_v3(margin, margin, margin);
         yk_vec3 middle = {0.5 * (b.low[0] + b.high[0]), 0.5 * (b.low[1] + b.high[1]), 0};
         yk_vec3 half = {0.5 * (b.high[0] - b.low[0]), 0.5 * (b.high[1] - b.low[1]), 0};
         box_add(&b, middle, yk_v3_add(half, around));
         for (int i = 0; i < d->shape_count; i++) {
-            if (!is_seen(c, &d->shapes[i].shape)) continue;
+            if (!is_seen(c, &d->shapes[i].shape))
+                continue;
             yk_vec3 corners[4];
             plane_corners(c, &d->shapes[i].shape, corners);
             for (int k = 0; k < 4; k++)
-                box_add(&b, yk_v3(yk_v3_dot(corners[k], c->right), yk_v3_dot(corners[k], c->up), 0), yk_v3(0, 0, 0));
+                box_add(&b, yk_v3(yk_v3_dot(corners[k], c->right), yk_v3_dot(corners[k], c->up), 0),
+                        yk_v3(0, 0, 0));
         }
 
         double across = fmax(b.high[0] - b.low[0], 1e-9 * c->radius);
@@ -777,7 +867,8 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
     }
 
     double below = o->bare ? MARGIN : FOOTER + MARGIN / 2;
-    if (diagram) below += DIAGRAM;
+    if (diagram)
+        below += DIAGRAM;
     c->height = c->top + c->room + below * c->size;
 }
 
@@ -795,18 +886,23 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
 
     write_head(&c);
     if (!options->bare) {
-        fprintf(stream, "<text id=\"title\" x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" fill=\"#222222\">",
+        fprintf(stream,
+                "<text id=\"title\" x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" fill=\"#222222\">",
                 MARGIN * c.size, 28 * c.size, 17 * c.size);
         write_text(&c, d->title);
         fprintf(stream, "</text>\n");
     }
-    if (!write_shapes(&c)) return false;
+    if (!write_shapes(&c))
+        return false;
     write_marks(&c);
-    if (diagram) write_diagram(&c, c.top + c.room);
+    if (diagram)
+        write_diagram(&c, c.top + c.room);
     if (!options->bare) {
         double y = c.height - 0.5 * FOOTER * c.size;
-        if (!diagram) write_legend(&c, y);
-        if (in_space) write_scale(&c, y);
+        if (!diagram)
+            write_legend(&c, y);
+        if (in_space)
+            write_scale(&c, y);
     }
     fprintf(stream, "</svg>\n");
     return !ferror(stream);

@@ -49,11 +49,12 @@ typedef struct drawing {
 } drawing;
 
 typedef struct drawing_options {
-    drawing_view view; /* auto: along the axis in which the model is thin, else from above and aside */
-    int up;            /* axis that points up, 0 to 2 */
-    bool names;        /* of ports and interfaces, beside their marks */
-    bool bare;         /* without title, legend and scale */
-    double width;      /* of the picture, in dots */
+    drawing_view
+        view;     /* auto: along the axis in which the model is thin, else from above and aside */
+    int up;       /* axis that points up, 0 to 2 */
+    bool names;   /* of ports and interfaces, beside their marks */
+    bool bare;    /* without title, legend and scale */
+    double width; /* of the picture, in dots */
 } drawing_options;
 
 /* From above and aside with z up, 800 dots wide. */

@@ -1,4 +1,5 @@
-/* The error bars of `yoke run --error`: finer runs after the run itself, its record with the bars, a table. */
+/* The error bars of `yoke run --error`: finer runs after the run itself, its record with the
+ * bars, a table. */
 #ifndef YOKE_CLI_ERROR_H
 #define YOKE_CLI_ERROR_H
 
@@ -14,8 +15,8 @@ typedef struct error_request {
     bool quiet;
 } error_request;
 
-/* Estimates the error, writes the record with its bars to the recorder (may be NULL) and prints what was found, unless
- * quiet. The record is written in any case. */
+/* Estimates the error, writes the record with its bars to the recorder (may be NULL) and prints
+ * what was found, unless quiet. The record is written in any case. */
 yk_status estimate_error(const error_request *request, yk_recorder *recorder);
 
 #endif

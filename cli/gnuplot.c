@@ -38,7 +38,8 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script)
     /* The script is a temporary file and not a pipe, which could fill up. */
     FILE *input = tmpfile();
     if (!input)
-        return yk_fail(context, YK_ERROR_FILE, "cannot create a temporary file for gnuplot: %s", strerror(errno));
+        return yk_fail(context, YK_ERROR_FILE, "cannot create a temporary file for gnuplot: %s",
+                       strerror(errno));
     fwrite(script->data, 1, script->length, input);
     rewind(input);
 
@@ -53,13 +54,17 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script)
     posix_spawn_file_actions_destroy(&actions);
     fclose(input);
     if (failure)
-        return yk_fail(context, YK_ERROR_EXTERNAL, "cannot run gnuplot (%s): install it (Debian package gnuplot-nox)",
+        return yk_fail(context, YK_ERROR_EXTERNAL,
+                       "cannot run gnuplot (%s): install it (Debian package gnuplot-nox)",
                        strerror(failure));
 
     int outcome = 0;
-    while (waitpid(child, &outcome, 0) < 0 && errno == EINTR) continue;
-    if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0) return YK_OK;
-    return yk_fail(context, YK_ERROR_EXTERNAL, "gnuplot could not draw the picture (status %d)", outcome);
+    while (waitpid(child, &outcome, 0) < 0 && errno == EINTR)
+        continue;
+    if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0)
+        return YK_OK;
+    return yk_fail(context, YK_ERROR_EXTERNAL, "gnuplot could not draw the picture (status %d)",
+                   outcome);
 }
 
 yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, int panels)
@@ -71,15 +76,18 @@ yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, i
         const terminal *t = &terminals[i];
         yk_text text = {0}, file = {0};
         yk_text_add(context, &file, "%s.%s", base, t->extension);
-        yk_text_add(context, &text, "set encoding utf8\nset terminal %s size %d,%d %s\nset output ", t->name,
-                    t->scale * 800, t->scale * height, t->settings);
-        if (file.data) gnuplot_quote(context, &text, file.data);
+        yk_text_add(context, &text, "set encoding utf8\nset terminal %s size %d,%d %s\nset output ",
+                    t->name, t->scale * 800, t->scale * height, t->settings);
+        if (file.data)
+            gnuplot_quote(context, &text, file.data);
         yk_text_add(context, &text, "\n%s\nunset output\n", script->data);
 
         status = YK_ERROR_MEMORY;
-        if (!text.failed && !file.failed) status = run_gnuplot(context, &text);
+        if (!text.failed && !file.failed)
+            status = run_gnuplot(context, &text);
         if (status == YK_OK && access(file.data, R_OK) != 0)
-            status = yk_fail(context, YK_ERROR_FILE, "cannot write %s: is its folder there and writable?", file.data);
+            status = yk_fail(context, YK_ERROR_FILE,
+                             "cannot write %s: is its folder there and writable?", file.data);
         yk_text_destroy(context, &text);
         yk_text_destroy(context, &file);
     }

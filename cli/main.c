@@ -13,10 +13,14 @@ static const command_row commands[] = {
     {"check", "find every mistake in a scenario", command_check},
     {"draw", "draw the model at its start", command_draw},
     {"plot", "draw recorded channels over time", command_plot},
-    {"stability", "whether a coupling is stable: of a scenario or the two-mass oscillator, at a point or as a map",
+    {"stability",
+     "whether a coupling is stable: of a scenario or the two-mass oscillator, at a point or as a "
+     "map",
      command_stability},
-    {"converge", "errors of a scenario for several schemes and steps, with orders and cost", command_converge},
-    {"advise", "which scheme and step to take for a scenario, found by trying them", command_advise},
+    {"converge", "errors of a scenario for several schemes and steps, with orders and cost",
+     command_converge},
+    {"advise", "which scheme and step to take for a scenario, found by trying them",
+     command_advise},
     {"modes", "eigenfrequencies, damping and shapes of a mechanism", command_modes},
     {"body", "inertia invariants and shapes of a flexible body as tables", command_body},
     {"sweep", "run a scenario for many values, in parallel, and tabulate measures", command_sweep},
@@ -28,20 +32,24 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void print_commands(FILE *stream)
 {
-    fprintf(stream, "yoke %s: co-simulation of mechanical systems\n\nusage: yoke COMMAND ...\n\n", yk_version());
-    for (int i = 0; i < COMMAND_COUNT; i++) fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
-    fprintf(stream,
-            "\n`yoke COMMAND --help` tells more. Exit codes: 0 good, 1 the work failed, 2 wrong input: options, "
-            "scenario,\nor a file to be read, 3 the result is not to be trusted.\n");
+    fprintf(stream, "yoke %s: co-simulation of mechanical systems\n\nusage: yoke COMMAND ...\n\n",
+            yk_version());
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
+    fprintf(stream, "\n`yoke COMMAND --help` tells more. Exit codes: 0 good, 1 the work failed, 2 "
+                    "wrong input: options, "
+                    "scenario,\nor a file to be read, 3 the result is not to be trusted.\n");
 }
 
 static int report_unknown(const char *word)
 {
     const char *names[COMMAND_COUNT + 1] = {NULL};
-    for (int i = 0; i < COMMAND_COUNT; i++) names[i] = commands[i].name;
+    for (int i = 0; i < COMMAND_COUNT; i++)
+        names[i] = commands[i].name;
     const char *nearest = yk_text_nearest(word, names);
     fprintf(stderr, "yoke: unknown command '%s'", word);
-    if (nearest) fprintf(stderr, ", did you mean '%s'?", nearest);
+    if (nearest)
+        fprintf(stderr, ", did you mean '%s'?", nearest);
     fprintf(stderr, "\n`yoke --help` lists the commands.\n");
     return EXIT_MISUSE;
 }
@@ -49,7 +57,8 @@ static int report_unknown(const char *word)
 /* A table that went nowhere is a failure, even if everything else went well. */
 static int finish(int code)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
     fprintf(stderr, "yoke: cannot write to the standard output: %s\n", strerror(errno));
     return code == EXIT_GOOD ? EXIT_FAILED : code;
 }
@@ -57,7 +66,8 @@ static int finish(int code)
 static int run_command(int argc, char **argv)
 {
     for (int i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(argv[0], commands[i].name) == 0) return commands[i].run(argc, argv);
+        if (strcmp(argv[0], commands[i].name) == 0)
+            return commands[i].run(argc, argv);
     return report_unknown(argv[0]);
 }
 

@@ -27,24 +27,29 @@ static void print_help(const char *usage, const option_row *rows)
 static const option_row *find_row(const option_row *rows, const char *name, size_t length)
 {
     for (const option_row *row = rows; row->kind != OPTION_END; row++)
-        if (strlen(row->name) == length && strncmp(row->name, name, length) == 0) return row;
+        if (strlen(row->name) == length && strncmp(row->name, name, length) == 0)
+            return row;
     return NULL;
 }
 
-static void report_unknown(const option_row *rows, const char *argument, const char *name, size_t length)
+static void report_unknown(const option_row *rows, const char *argument, const char *name,
+                           size_t length)
 {
     const char *names[NAMES_MAX + 1] = {NULL};
     int count = 0;
-    for (const option_row *row = rows; row->kind != OPTION_END && count < NAMES_MAX; row++) names[count++] = row->name;
+    for (const option_row *row = rows; row->kind != OPTION_END && count < NAMES_MAX; row++)
+        names[count++] = row->name;
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)length, name);
 
     /* A single letter is taken for the option that begins with it. */
     const char *nearest = yk_text_nearest(word, names);
     for (int i = 0; !nearest && length == 1 && i < count; i++)
-        if (names[i][0] == word[0]) nearest = names[i];
+        if (names[i][0] == word[0])
+            nearest = names[i];
     fprintf(stderr, "yoke: unknown option '%s'", argument);
-    if (nearest) fprintf(stderr, ", did you mean '%s%s'?", nearest[1] ? "--" : "-", nearest);
+    if (nearest)
+        fprintf(stderr, ", did you mean '%s%s'?", nearest[1] ? "--" : "-", nearest);
     fprintf(stderr, "\n");
 }
 
@@ -112,11 +117,13 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     }
     const char *value = name[length] == '=' ? name + length + 1 : NULL;
     if (row->kind == OPTION_FLAG) {
-        if (value) fprintf(stderr, "yoke: --%s takes no value\n", row->name);
+        if (value)
+            fprintf(stderr, "yoke: --%s takes no value\n", row->name);
         *(bool *)row->target = true;
         return !value;
     }
-    if (!value && *index + 1 < argc) value = argv[++*index];
+    if (!value && *index + 1 < argc)
+        value = argv[++*index];
     if (!value) {
         fprintf(stderr, "yoke: %s needs a value: %s\n", argument, row->argument);
         return false;
@@ -124,8 +131,8 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     return store(row, value);
 }
 
-int options_parse(const char *usage, const option_row *rows, int argc, char **argv, const char **operands,
-                  int operand_min, int operand_max)
+int options_parse(const char *usage, const option_row *rows, int argc, char **argv,
+                  const char **operands, int operand_min, int operand_max)
 {
     int count = 0;
     bool only_operands = false;
@@ -133,13 +140,16 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
         const char *argument = argv[i];
         if (!only_operands && strcmp(argument, "--") == 0) {
             only_operands = true;
-        } else if (!only_operands && (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0)) {
+        } else if (!only_operands &&
+                   (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0)) {
             print_help(usage, rows);
             return -2;
         } else if (!only_operands && argument[0] == '-' && argument[1]) {
-            if (!take_option(rows, argc, argv, &i)) return -1;
+            if (!take_option(rows, argc, argv, &i))
+                return -1;
         } else if (count == operand_max) {
-            fprintf(stderr, "yoke: '%s' is one argument too many\nusage: yoke %s\n", argument, usage);
+            fprintf(stderr, "yoke: '%s' is one argument too many\nusage: yoke %s\n", argument,
+                    usage);
             return -1;
         } else {
             operands[count++] = argument;
@@ -155,11 +165,14 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
 bool options_pick(const char *option, const char *word, const char *const *words, int *index)
 {
     for (*index = 0; words[*index]; ++*index)
-        if (strcmp(word, words[*index]) == 0) return true;
+        if (strcmp(word, words[*index]) == 0)
+            return true;
     const char *nearest = yk_text_nearest(word, words);
     fprintf(stderr, "yoke: --%s '%s' is not known; choose from", option, word);
-    for (int i = 0; words[i]; i++) fprintf(stderr, "%s %s", i ? "," : "", words[i]);
-    if (nearest) fprintf(stderr, " (did you mean %s?)", nearest);
+    for (int i = 0; words[i]; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", words[i]);
+    if (nearest)
+        fprintf(stderr, " (did you mean %s?)", nearest);
     fprintf(stderr, "\n");
     return false;
 }

@@ -1,5 +1,5 @@
-/* Mode shapes as stick figures. Points of the model are nodes and the markers of joints on them; lines are the beams
- * and the arms from nodes to markers. */
+/* Mode shapes as stick figures. Points of the model are nodes and the markers of joints on them;
+ * lines are the beams and the arms from nodes to markers. */
 #include <math.h>
 
 #include "gnuplot.h"
@@ -20,7 +20,8 @@ typedef struct figure {
     double size;            /* its largest edge */
 } figure;
 
-/* What one panel shows: axes 0 to 2 are x, y, z; a twist shows the angle about an axis over the place along another. */
+/* What one panel shows: axes 0 to 2 are x, y, z; a twist shows the angle about an axis over the
+ * place along another. */
 typedef struct view {
     int across, up;
     bool twist;
@@ -35,7 +36,8 @@ static double component(yk_vec3 v, int axis)
 static stick_point point_on(const yk_smooth *model, int node, yk_vec3 offset)
 {
     yk_motion motion;
-    yk_marker origin = yk_marker_default(), marker = {.offset = offset, .orientation = {1, 0, 0, 0}};
+    yk_marker origin = yk_marker_default(),
+              marker = {.offset = offset, .orientation = {1, 0, 0, 0}};
     yk_smooth_marker_motion(model, node, &marker, &motion);
     yk_vec3 position = motion.position;
     yk_smooth_marker_motion(model, node, &origin, &motion);
@@ -44,7 +46,8 @@ static stick_point point_on(const yk_smooth *model, int node, yk_vec3 offset)
 
 static void add_line(figure *f, stick_point a, stick_point b)
 {
-    if (yk_v3_norm(yk_v3_sub(a.position, b.position)) == 0) return;
+    if (yk_v3_norm(yk_v3_sub(a.position, b.position)) == 0)
+        return;
     f->line[f->count][0] = a;
     f->line[f->count++][1] = b;
 }
@@ -57,12 +60,14 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
     size_t most = 2 * (size_t)(def->joint_count + def->beam_count) + (size_t)def->force_count + 1;
     most += (size_t)def->attachment_count;
     f->line = yk_allocate(context, most, sizeof *f->line);
-    if (!f->line) return YK_ERROR_MEMORY;
+    if (!f->line)
+        return YK_ERROR_MEMORY;
 
     for (int i = 0; i < def->beam_count; i++) {
         const yk_smooth_beam_def *beam = &def->beams[i];
         stick_point points[3];
-        for (int k = 0; k < 3; k++) points[k] = point_on(model, beam->node[k], beam->offset[k]);
+        for (int k = 0; k < 3; k++)
+            points[k] = point_on(model, beam->node[k], beam->offset[k]);
         add_line(f, points[0], points[1]);
         add_line(f, points[1], points[2]);
     }
@@ -72,22 +77,27 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
         int flexible = def->attachments[i].flexible, node = def->node_count + i;
         bool first = i == 0 || def->attachments[i - 1].flexible != flexible;
         bool modal = def->flexibles[flexible].body->kind == YK_FLEXIBLE_MODAL;
-        if (!first) add_line(f, point_on(model, node - 1, none), point_on(model, node, none));
+        if (!first)
+            add_line(f, point_on(model, node - 1, none), point_on(model, node, none));
         if (first && modal)
-            add_line(f, point_on(model, def->flexibles[flexible].node, none), point_on(model, node, none));
+            add_line(f, point_on(model, def->flexibles[flexible].node, none),
+                     point_on(model, node, none));
     }
 
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
         for (int side = 0; side < 2; side++) {
             int node = joint->body[side];
-            if (node == YK_GROUND) continue;
-            add_line(f, point_on(model, node, none), point_on(model, node, joint->marker[side].offset));
+            if (node == YK_GROUND)
+                continue;
+            add_line(f, point_on(model, node, none),
+                     point_on(model, node, joint->marker[side].offset));
         }
     }
     for (int i = 0; i < def->force_count; i++) {
         const yk_force_def *force = &def->forces[i];
-        if (!yk_force_on_both(force->kind)) continue;
+        if (!yk_force_on_both(force->kind))
+            continue;
         add_line(f, point_on(model, force->body[0], force->marker[0].offset),
                  point_on(model, force->body[1], force->marker[1].offset));
     }
@@ -107,7 +117,8 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
 
 static yk_vec3 displacement(const yk_modes *modes, int mode, const stick_point *point)
 {
-    if (point->node == YK_GROUND) return yk_v3(0, 0, 0);
+    if (point->node == YK_GROUND)
+        return yk_v3(0, 0, 0);
     const double *shape = yk_modes_shape(modes, mode, point->node, false);
     yk_vec3 rotation = yk_v3(shape[3], shape[4], shape[5]);
     return yk_v3_add(yk_v3(shape[0], shape[1], shape[2]), yk_v3_cross(rotation, point->arm));
@@ -115,7 +126,8 @@ static yk_vec3 displacement(const yk_modes *modes, int mode, const stick_point *
 
 static double rotation_about(const yk_modes *modes, int mode, const stick_point *point, int axis)
 {
-    if (point->node == YK_GROUND) return 0;
+    if (point->node == YK_GROUND)
+        return 0;
     return yk_modes_shape(modes, mode, point->node, false)[3 + axis];
 }
 
@@ -123,7 +135,8 @@ static int largest_of(const double values[3])
 {
     int largest = 0;
     for (int axis = 1; axis < 3; axis++)
-        if (values[axis] > values[largest]) largest = axis;
+        if (values[axis] > values[largest])
+            largest = axis;
     return largest;
 }
 
@@ -152,12 +165,14 @@ static view choose_view(const figure *f, const yk_modes *modes, int mode)
     int first = (v.across + 1) % 3, second = (v.across + 2) % 3;
     v.up = moves[second] > moves[first] ? second : first;
     bool moves_along = fmax(moves[first], moves[second]) < 1e-3 * most;
-    if (moves_along) v.up = edge[second] > edge[first] ? second : first;
+    if (moves_along)
+        v.up = edge[second] > edge[first] ? second : first;
     v.scale = most > 0 ? 0.12 * f->size / most : 0;
     return v;
 }
 
-static void add_panel(yk_context *context, yk_text *script, const figure *f, const yk_modes *modes, int mode)
+static void add_panel(yk_context *context, yk_text *script, const figure *f, const yk_modes *modes,
+                      int mode)
 {
     static const char *const names[3] = {"x", "y", "z"};
     view v = choose_view(f, modes, mode);
@@ -168,10 +183,13 @@ static void add_panel(yk_context *context, yk_text *script, const figure *f, con
         for (int i = 0; i < 2 * f->count; i++) {
             const stick_point *point = &f->line[i / 2][i % 2];
             yk_vec3 position = point->position;
-            if (displaced && !v.twist) position = yk_v3_axpy(v.scale, displacement(modes, mode, point), position);
+            if (displaced && !v.twist)
+                position = yk_v3_axpy(v.scale, displacement(modes, mode, point), position);
             double up = component(position, v.up);
-            if (v.twist) up = displaced ? v.scale * rotation_about(modes, mode, point, v.up) : 0;
-            yk_text_add(context, script, "%.6g %.6g\n%s", component(position, v.across), up, i % 2 ? "\n" : "");
+            if (v.twist)
+                up = displaced ? v.scale * rotation_about(modes, mode, point, v.up) : 0;
+            yk_text_add(context, script, "%.6g %.6g\n%s", component(position, v.across), up,
+                        i % 2 ? "\n" : "");
         }
         yk_text_add(context, script, "EOD\n");
     }
@@ -186,24 +204,28 @@ static void add_panel(yk_context *context, yk_text *script, const figure *f, con
         yk_text_add(context, script, "%.4g 1/s'\n", m->growth);
 
     double margin = 0.15 * f->size;
-    yk_text_add(context, script, "set xrange [%.6g:%.6g]\nset xlabel '%s'\n", f->low[v.across] - margin,
-                f->high[v.across] + margin, names[v.across]);
+    yk_text_add(context, script, "set xrange [%.6g:%.6g]\nset xlabel '%s'\n",
+                f->low[v.across] - margin, f->high[v.across] + margin, names[v.across]);
     if (v.twist)
-        yk_text_add(context, script, "set yrange [-1.2:1.2]\nset ylabel 'rotation about %s'\n", names[v.up]);
+        yk_text_add(context, script, "set yrange [-1.2:1.2]\nset ylabel 'rotation about %s'\n",
+                    names[v.up]);
     else
-        yk_text_add(context, script, "set yrange [%.6g:%.6g]\nset ylabel '%s'\n", f->low[v.up] - margin,
-                    f->high[v.up] + margin, names[v.up]);
+        yk_text_add(context, script, "set yrange [%.6g:%.6g]\nset ylabel '%s'\n",
+                    f->low[v.up] - margin, f->high[v.up] + margin, names[v.up]);
     yk_text_add(context, script,
-                "plot $rest%d with lines dashtype 2 linecolor rgb '#999999' notitle, $mode%d with lines linewidth 2 "
+                "plot $rest%d with lines dashtype 2 linecolor rgb '#999999' notitle, $mode%d with "
+                "lines linewidth 2 "
                 "linecolor rgb '#1f5fa8' notitle\n",
                 mode, mode);
 }
 
-yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model, const yk_modes *modes)
+yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model,
+                        const yk_modes *modes)
 {
     figure f;
     yk_status status = make_figure(context, model, &f);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     int panels = modes->count < PANELS_MAX ? modes->count : PANELS_MAX;
     if (f.count == 0 || panels == 0) {
@@ -213,14 +235,19 @@ yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *
     }
 
     int columns = 1;
-    if (panels > 2) columns = 2;
-    if (panels > 6) columns = 3;
+    if (panels > 2)
+        columns = 2;
+    if (panels > 6)
+        columns = 3;
     int rows = (panels + columns - 1) / columns;
     yk_text script = {0};
-    yk_text_add(context, &script, "set multiplot layout %d,%d\nset tics font ',9'\nset title font ',11'\n", rows,
+    yk_text_add(context, &script,
+                "set multiplot layout %d,%d\nset tics font ',9'\nset title font ',11'\n", rows,
                 columns);
-    yk_text_add(context, &script, "set xlabel offset 0,0.7 font ',10'\nset ylabel offset 1.5,0 font ',10'\n");
-    for (int i = 0; i < panels; i++) add_panel(context, &script, &f, modes, i);
+    yk_text_add(context, &script,
+                "set xlabel offset 0,0.7 font ',10'\nset ylabel offset 1.5,0 font ',10'\n");
+    for (int i = 0; i < panels; i++)
+        add_panel(context, &script, &f, modes, i);
     yk_text_add(context, &script, "unset multiplot\n");
     yk_release(context, f.line);
     return gnuplot_draw(context, base, &script, 1);

@@ -14,7 +14,7 @@ static void add_title(yk_context *context, yk_text *script, const char *what, co
     yk_text_add(context, script, " noenhanced\n");
 }
 
-/* Maps ------------------------------------------------------------------------------------------------------------ */
+/* Maps ----------------------------------------------------------------------------------------- */
 
 static void add_map_axis(yk_context *context, yk_text *script, char letter, const yk_map_axis *axis)
 {
@@ -28,12 +28,14 @@ static void add_map_axis(yk_context *context, yk_text *script, char letter, cons
     };
     const char *title = axis->parameter;
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
-        if (strcmp(titles[i][0], axis->parameter) == 0) title = titles[i][1];
+        if (strcmp(titles[i][0], axis->parameter) == 0)
+            title = titles[i][1];
     yk_text_add(context, script, "set %clabel ", letter);
     gnuplot_quote(context, script, title);
     yk_text_add(context, script, "%s\n", title == axis->parameter ? " noenhanced" : "");
 
-    /* Cells reach half their width beyond their points; on a logarithmic axis points stand for cells. */
+    /* Cells reach half their width beyond their points; on a logarithmic axis points stand for
+     * cells. */
     double low = fmin(axis->first, axis->last), high = fmax(axis->first, axis->last);
     double half_cell = 0;
     if (axis->logarithmic)
@@ -41,23 +43,26 @@ static void add_map_axis(yk_context *context, yk_text *script, char letter, cons
     else if (axis->count > 1)
         half_cell = (high - low) / (axis->count - 1) / 2;
     if (low < high)
-        yk_text_add(context, script, "set %crange [%.9g:%.9g]\n", letter, low - half_cell, high + half_cell);
+        yk_text_add(context, script, "set %crange [%.9g:%.9g]\n", letter, low - half_cell,
+                    high + half_cell);
 }
 
-yk_status picture_map(yk_context *context, const char *base, const char *title, const yk_map_axis *x,
-                      const yk_map_axis *y, const double *radii)
+yk_status picture_map(yk_context *context, const char *base, const char *title,
+                      const yk_map_axis *x, const yk_map_axis *y, const double *radii)
 {
     yk_text script = {0};
 
-    /* One line per point: x, y and a colour. Stable is 0; unstable 1 and more, by the decimal logarithm of how much the
-     * radius exceeds 1, from 1e-6 (1) to 1 and beyond (7). */
+    /* One line per point: x, y and a colour. Stable is 0; unstable 1 and more, by the decimal
+     * logarithm of how much the radius exceeds 1, from 1e-6 (1) to 1 and beyond (7). */
     yk_text_add(context, &script, "$radius << EOD\n");
     for (int j = 0; j < y->count; j++) {
         for (int i = 0; i < x->count; i++) {
             double radius = radii[(size_t)j * (size_t)x->count + (size_t)i];
             double colour = 0;
-            if (!(radius <= YK_STABILITY_LIMIT)) colour = 7 + fmax(-6, fmin(0, log10(radius - 1)));
-            yk_text_add(context, &script, "%.9g %.9g %.4g\n", yk_map_axis_value(x, i), yk_map_axis_value(y, j), colour);
+            if (!(radius <= YK_STABILITY_LIMIT))
+                colour = 7 + fmax(-6, fmin(0, log10(radius - 1)));
+            yk_text_add(context, &script, "%.9g %.9g %.4g\n", yk_map_axis_value(x, i),
+                        yk_map_axis_value(y, j), colour);
         }
         yk_text_add(context, &script, "\n");
     }
@@ -69,16 +74,17 @@ yk_status picture_map(yk_context *context, const char *base, const char *title, 
 
     /* An image needs even spacing. */
     const char *style = x->logarithmic || y->logarithmic ? "points pt 5 ps 0.7 palette" : "image";
-    yk_text_add(context, &script,
-                "set tics out nomirror\nset cbrange [0:7]\nset colorbox\n"
-                "set palette defined (0 '#2b6cb0', 0.99 '#2b6cb0', 1 '#fdf3d8', 4 '#f0a35e', 7 '#9c2f1f')\n"
-                "set cbtics ('stable' 0, '1+10^{-6}' 1, '1+10^{-4}' 3, '1+10^{-2}' 5, '≥ 2' 7)\n"
-                "plot $radius using 1:2:3 with %s notitle\n",
-                style);
+    yk_text_add(
+        context, &script,
+        "set tics out nomirror\nset cbrange [0:7]\nset colorbox\n"
+        "set palette defined (0 '#2b6cb0', 0.99 '#2b6cb0', 1 '#fdf3d8', 4 '#f0a35e', 7 '#9c2f1f')\n"
+        "set cbtics ('stable' 0, '1+10^{-6}' 1, '1+10^{-4}' 3, '1+10^{-2}' 5, '≥ 2' 7)\n"
+        "plot $radius using 1:2:3 with %s notitle\n",
+        style);
     return gnuplot_draw(context, base, &script, 1);
 }
 
-/* Curves ---------------------------------------------------------------------------------------------------------- */
+/* Curves --------------------------------------------------------------------------------------- */
 
 static const yk_record_channel *channel_of(const picture_curve *curve)
 {
@@ -94,7 +100,8 @@ static bool same_unit(const picture_curve *a, const picture_curve *b)
 static bool leads_panel(const picture_curve *curves, int index)
 {
     for (int i = 0; i < index; i++)
-        if (same_unit(&curves[i], &curves[index])) return false;
+        if (same_unit(&curves[i], &curves[index]))
+            return false;
     return true;
 }
 
@@ -113,8 +120,10 @@ static void add_point(yk_context *context, yk_text *script, double time, double 
         yk_text_add(context, script, "%.9g NaN\n", time);
 }
 
-/* More points than a picture has columns show nothing more; of each stretch the smallest and largest value are kept. */
-static void add_curve_data(yk_context *context, yk_text *script, const picture_curve *curve, int number)
+/* More points than a picture has columns show nothing more; of each stretch the smallest and
+ * largest value are kept. */
+static void add_curve_data(yk_context *context, yk_text *script, const picture_curve *curve,
+                           int number)
 {
     enum { STRETCHES = 2000 };
     const double *time = yk_record_time(curve->record);
@@ -125,28 +134,34 @@ static void add_curve_data(yk_context *context, yk_text *script, const picture_c
         size_t end = begin + stretch < rows ? begin + stretch : rows;
         size_t low = begin, high = begin;
         for (size_t i = begin; i < end; i++) {
-            if (value[i] < value[low]) low = i;
-            if (value[i] > value[high]) high = i;
+            if (value[i] < value[low])
+                low = i;
+            if (value[i] > value[high])
+                high = i;
         }
         size_t first = low < high ? low : high;
         size_t second = low < high ? high : low;
         add_point(context, script, time[first], value[first]);
-        if (second != first) add_point(context, script, time[second], value[second]);
+        if (second != first)
+            add_point(context, script, time[second], value[second]);
     }
     yk_text_add(context, script, "EOD\n");
 }
 
-static void add_panel(yk_context *context, yk_text *script, const picture_curve *curves, int count, int leader)
+static void add_panel(yk_context *context, yk_text *script, const picture_curve *curves, int count,
+                      int leader)
 {
     /* "position in m", or the unit alone where the panel's curves are of several quantities. */
     const char *quantity = quantity_of(&curves[leader]), *unit = channel_of(&curves[leader])->unit;
     bool one_quantity = true;
     for (int i = leader; i < count; i++) {
         bool here = same_unit(&curves[leader], &curves[i]);
-        if (here && strcmp(quantity_of(&curves[i]), quantity) != 0) one_quantity = false;
+        if (here && strcmp(quantity_of(&curves[i]), quantity) != 0)
+            one_quantity = false;
     }
     yk_text label = {0};
-    if (one_quantity) yk_text_add(context, &label, "%s%s", quantity, *unit ? " in " : "");
+    if (one_quantity)
+        yk_text_add(context, &label, "%s%s", quantity, *unit ? " in " : "");
     yk_text_add(context, &label, "%s", unit);
     add_title(context, script, "ylabel", label.data ? label.data : "");
     yk_text_destroy(context, &label);
@@ -155,9 +170,10 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
     static const char *const dashes[] = {"solid", "'-'", "'.'", "'-.'"};
     const char *comma = "plot ";
     for (int i = leader, shown = 0; i < count; i++) {
-        if (!same_unit(&curves[leader], &curves[i])) continue;
-        yk_text_add(context, script, "%s$curve%d with lines linewidth 1.5 dashtype %s title ", comma, i,
-                    dashes[shown++ % 4]);
+        if (!same_unit(&curves[leader], &curves[i]))
+            continue;
+        yk_text_add(context, script, "%s$curve%d with lines linewidth 1.5 dashtype %s title ",
+                    comma, i, dashes[shown++ % 4]);
         gnuplot_quote(context, script, curves[i].title);
         yk_text_add(context, script, " noenhanced");
         comma = ", ";
@@ -165,48 +181,57 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
     yk_text_add(context, script, "\n");
 }
 
-yk_status picture_curves(yk_context *context, const char *base, const char *title, const picture_curve *curves,
-                         int count)
+yk_status picture_curves(yk_context *context, const char *base, const char *title,
+                         const picture_curve *curves, int count)
 {
     yk_text script = {0};
     int panels = 0;
     size_t longest = 0;
     for (int i = 0; i < count; i++) {
         add_curve_data(context, &script, &curves[i], i);
-        if (leads_panel(curves, i)) panels++;
-        if (strlen(curves[i].title) > longest) longest = strlen(curves[i].title);
+        if (leads_panel(curves, i))
+            panels++;
+        if (strlen(curves[i].title) > longest)
+            longest = strlen(curves[i].title);
     }
 
     /* As many columns of the legend as fit beside each other. */
     int columns = 1;
-    if (longest < 36) columns = 2;
-    if (longest < 22) columns = 3;
-    if (longest < 16) columns = 4;
+    if (longest < 36)
+        columns = 2;
+    if (longest < 22)
+        columns = 3;
+    if (longest < 16)
+        columns = 4;
     char layout[64];
     snprintf(layout, sizeof layout, "multiplot layout %d,1 title", panels > 0 ? panels : 1);
     add_title(context, &script, layout, title);
-    yk_text_add(context, &script, "set grid\nset key outside top center horizontal maxcols %d\n", columns);
+    yk_text_add(context, &script, "set grid\nset key outside top center horizontal maxcols %d\n",
+                columns);
     yk_text_add(context, &script, "set tics out nomirror\nset lmargin 12\nset rmargin 3\n");
 
     for (int i = 0, shown = 0; i < count; i++) {
-        if (!leads_panel(curves, i)) continue;
-        if (++shown == panels) yk_text_add(context, &script, "set xlabel 'time in s'\n");
+        if (!leads_panel(curves, i))
+            continue;
+        if (++shown == panels)
+            yk_text_add(context, &script, "set xlabel 'time in s'\n");
         add_panel(context, &script, curves, count, i);
     }
     yk_text_add(context, &script, "unset multiplot\n");
     return gnuplot_draw(context, base, &script, panels);
 }
 
-/* Convergence ----------------------------------------------------------------------------------------------------- */
+/* Convergence ---------------------------------------------------------------------------------- */
 
-/* Only rows with an error that means something: those that failed or are unstable would only stretch the axes. */
+/* Only rows with an error that means something: those that failed or are unstable would only
+ * stretch the axes. */
 static bool is_shown(const yk_convergence_row *row)
 {
     return isfinite(row->error) && row->error > 0 && row->outcome < YK_OUTCOME_UNSTABLE;
 }
 
-yk_status picture_convergence(yk_context *context, const char *base, const char *title, const yk_converge_def *def,
-                              const yk_convergence_row *rows)
+yk_status picture_convergence(yk_context *context, const char *base, const char *title,
+                              const yk_converge_def *def, const yk_convergence_row *rows)
 {
     static const struct {
         const char *label;
@@ -220,14 +245,18 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
         yk_text_add(context, &script, "$d%d << EOD\n", v);
         for (int i = 0; i < def->step_count; i++) {
             const yk_convergence_row *r = &rows[v * def->step_count + i];
-            if (!is_shown(r)) continue;
-            yk_text_add(context, &script, "%.9g %.9g %lld %.9g\n", r->step, r->error, (long long)r->calls, r->seconds);
+            if (!is_shown(r))
+                continue;
+            yk_text_add(context, &script, "%.9g %.9g %lld %.9g\n", r->step, r->error,
+                        (long long)r->calls, r->seconds);
         }
         yk_text_add(context, &script, "EOD\n");
     }
 
     add_title(context, &script, "multiplot layout 3,1 title", title);
-    yk_text_add(context, &script, "set logscale xy\nset format xy '10^{%%L}'\nset grid\nset ylabel 'relative error'\n");
+    yk_text_add(
+        context, &script,
+        "set logscale xy\nset format xy '10^{%%L}'\nset grid\nset ylabel 'relative error'\n");
     for (int p = 0; p < 3; p++) {
         const char *key = p == 0 ? "set key outside top center horizontal" : "set key off";
         yk_text_add(context, &script, "set xlabel '%s'\n%s\nplot ", panels[p].label, key);
@@ -235,11 +264,15 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
         for (int v = 0; v < variants; v++) {
             bool has_points = false;
             for (int i = 0; i < def->step_count; i++)
-                if (is_shown(&rows[v * def->step_count + i])) has_points = true;
-            if (!has_points) continue;
-            yk_text_add(context, &script, "%s$d%d using %d:2 with linespoints pt 7 ps 0.7 lw 1.5 lc %d title ", comma,
+                if (is_shown(&rows[v * def->step_count + i]))
+                    has_points = true;
+            if (!has_points)
+                continue;
+            yk_text_add(context, &script,
+                        "%s$d%d using %d:2 with linespoints pt 7 ps 0.7 lw 1.5 lc %d title ", comma,
                         v, panels[p].column, v + 1);
-            gnuplot_quote(context, &script, def->variant_count ? def->variants[v].name : "scenario");
+            gnuplot_quote(context, &script,
+                          def->variant_count ? def->variants[v].name : "scenario");
             yk_text_add(context, &script, " noenhanced");
             comma = ", ";
         }
@@ -249,13 +282,14 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
     return gnuplot_draw(context, base, &script, 3);
 }
 
-/* Sweeps ---------------------------------------------------------------------------------------------------------- */
+/* Sweeps --------------------------------------------------------------------------------------- */
 
-yk_status picture_sweep(yk_context *context, const char *base, const char *title, const yk_sweep_def *def,
-                        const double *results)
+yk_status picture_sweep(yk_context *context, const char *base, const char *title,
+                        const yk_sweep_def *def, const double *results)
 {
     int last = def->axis_count - 1;
-    int points = def->axes[last].count, curves = yk_sweep_runs(def) / points, measures = def->measure_count;
+    int points = def->axes[last].count, curves = yk_sweep_runs(def) / points,
+        measures = def->measure_count;
     yk_text script = {0};
 
     /* A block of data per measure and curve. */
@@ -274,7 +308,8 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
     char layout[64];
     snprintf(layout, sizeof layout, "multiplot layout %d,1 title", measures);
     add_title(context, &script, layout, title);
-    yk_text_add(context, &script, "set grid\nset key outside top center horizontal maxcols 2\nset lmargin 12\n");
+    yk_text_add(context, &script,
+                "set grid\nset key outside top center horizontal maxcols 2\nset lmargin 12\n");
     add_title(context, &script, "xlabel", def->axes[last].path);
     for (int m = 0; m < measures; m++) {
         add_title(context, &script, "ylabel", def->measures[m]);
@@ -284,7 +319,8 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
             for (int i = 0; i < last; i++)
                 yk_text_add(context, &name, "%s%s=%s", i ? ", " : "", def->axes[i].path,
                             yk_sweep_value(def, c * points, i));
-            yk_text_add(context, &script, "%s$d%d_%d with linespoints pt 7 title ", c ? ", " : "plot ", m, c);
+            yk_text_add(context, &script, "%s$d%d_%d with linespoints pt 7 title ",
+                        c ? ", " : "plot ", m, c);
             gnuplot_quote(context, &script, name.data ? name.data : "");
             yk_text_add(context, &script, " noenhanced");
             yk_text_destroy(context, &name);

@@ -6,12 +6,12 @@
 #include "yoke/analysis.h"
 
 /* A map of spectral radii: stable points in one colour, others by how much the radius exceeds 1. */
-yk_status picture_map(yk_context *context, const char *base, const char *title, const yk_map_axis *x,
-                      const yk_map_axis *y, const double *radii);
+yk_status picture_map(yk_context *context, const char *base, const char *title,
+                      const yk_map_axis *x, const yk_map_axis *y, const double *radii);
 
 /* Errors over the step, over calls of subsystems and over time on the clock. */
-yk_status picture_convergence(yk_context *context, const char *base, const char *title, const yk_converge_def *def,
-                              const yk_convergence_row *rows);
+yk_status picture_convergence(yk_context *context, const char *base, const char *title,
+                              const yk_converge_def *def, const yk_convergence_row *rows);
 
 /* One curve of a picture: component of a channel of a record over time. */
 typedef struct picture_curve {
@@ -21,15 +21,17 @@ typedef struct picture_curve {
 } picture_curve;
 
 /* Curves over time, one panel per unit. */
-yk_status picture_curves(yk_context *context, const char *base, const char *title, const picture_curve *curves,
-                         int count);
+yk_status picture_curves(yk_context *context, const char *base, const char *title,
+                         const picture_curve *curves, int count);
 
-/* The measures of a sweep over its last axis, one panel per measure and one curve per combination of the other axes. */
-yk_status picture_sweep(yk_context *context, const char *base, const char *title, const yk_sweep_def *def,
-                        const double *results);
+/* The measures of a sweep over its last axis, one panel per measure and one curve per combination
+ * of the other axes. */
+yk_status picture_sweep(yk_context *context, const char *base, const char *title,
+                        const yk_sweep_def *def, const double *results);
 
-/* The first modes of a mechanism (at most twelve), one panel each: the model as beams and lines between its joints,
- * at rest and displaced, in the plane in which the mode moves most. */
-yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model, const yk_modes *modes);
+/* The first modes of a mechanism (at most twelve), one panel each: the model as beams and lines
+ * between its joints, at rest and displaced, in the plane in which the mode moves most. */
+yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model,
+                        const yk_modes *modes);
 
 #endif

@@ -41,7 +41,8 @@ static bool add_curve(picture *p, int file, int channel, int component)
     const char *name;
     int length = p->file_count > 1 ? stem(p->files[file], &name) : 0;
     snprintf(title, sizeof *p->titles, "%s%s%s%s%.*s", c->name, c->components > 1 ? ":" : "",
-             c->components > 1 ? c->labels[component] : "", length ? ", " : "", length, length ? name : "");
+             c->components > 1 ? c->labels[component] : "", length ? ", " : "", length,
+             length ? name : "");
     p->curves[p->curve_count++] = (picture_curve){p->records[file], channel, component, title};
     return true;
 }
@@ -50,7 +51,8 @@ static bool add_components(picture *p, int file, int channel, int only)
 {
     int components = yk_record_get_header(p->records[file])->channels[channel].components;
     for (int i = 0; i < components; i++)
-        if ((only < 0 || only == i) && !add_curve(p, file, channel, i)) return false;
+        if ((only < 0 || only == i) && !add_curve(p, file, channel, i))
+            return false;
     return true;
 }
 
@@ -58,12 +60,15 @@ static bool report_missing(const picture *p, int file, const char *word)
 {
     const yk_record_header *header = yk_record_get_header(p->records[file]);
     const char **names = calloc((size_t)header->channel_count + 1, sizeof *names);
-    for (int i = 0; names && i < header->channel_count; i++) names[i] = header->channels[i].name;
+    for (int i = 0; names && i < header->channel_count; i++)
+        names[i] = header->channels[i].name;
     const char *nearest = names ? yk_text_nearest(word, names) : NULL;
     fprintf(stderr, "yoke: %s has no channel '%s'", p->files[file], word);
-    if (nearest) fprintf(stderr, ", did you mean '%s'?", nearest);
+    if (nearest)
+        fprintf(stderr, ", did you mean '%s'?", nearest);
     fprintf(stderr, "%s It has:", nearest ? "" : ".");
-    for (int i = 0; i < header->channel_count; i++) fprintf(stderr, "%s %s", i ? "," : "", header->channels[i].name);
+    for (int i = 0; i < header->channel_count; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", header->channels[i].name);
     fprintf(stderr, "\n");
     free(names);
     return false;
@@ -73,23 +78,29 @@ static bool report_missing(const picture *p, int file, const char *word)
 static bool add_channel(picture *p, int file, const char *word)
 {
     int channel = yk_record_find(p->records[file], word);
-    if (channel >= 0) return add_components(p, file, channel, -1);
+    if (channel >= 0)
+        return add_components(p, file, channel, -1);
 
     /* The component stands behind the last mark. */
     size_t length = strlen(word);
-    while (length > 0 && word[length] != ':' && word[length] != '.') length--;
-    if (length == 0) return report_missing(p, file, word);
+    while (length > 0 && word[length] != ':' && word[length] != '.')
+        length--;
+    if (length == 0)
+        return report_missing(p, file, word);
     const char *component = word + length + 1;
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
     channel = yk_record_find(p->records[file], name);
-    if (channel < 0) return report_missing(p, file, word);
+    if (channel < 0)
+        return report_missing(p, file, word);
 
     const yk_record_channel *c = &yk_record_get_header(p->records[file])->channels[channel];
     for (int i = 0; i < c->components; i++)
-        if (strcmp(c->labels[i], component) == 0) return add_components(p, file, channel, i);
+        if (strcmp(c->labels[i], component) == 0)
+            return add_components(p, file, channel, i);
     fprintf(stderr, "yoke: channel '%s' has no component '%s'; it has", name, component);
-    for (int i = 0; i < c->components; i++) fprintf(stderr, "%s %s", i ? "," : "", c->labels[i]);
+    for (int i = 0; i < c->components; i++)
+        fprintf(stderr, "%s %s", i ? "," : "", c->labels[i]);
     fprintf(stderr, "\n");
     return false;
 }
@@ -103,9 +114,11 @@ static bool collect(picture *p, const option_list *wanted)
         }
         int channels = yk_record_get_header(p->records[file])->channel_count;
         for (int i = 0; wanted->count == 0 && i < channels; i++)
-            if (!add_components(p, file, i, -1)) return false;
+            if (!add_components(p, file, i, -1))
+                return false;
         for (int i = 0; i < wanted->count; i++)
-            if (!add_channel(p, file, wanted->items[i])) return false;
+            if (!add_channel(p, file, wanted->items[i]))
+                return false;
     }
     return true;
 }
@@ -115,19 +128,22 @@ int command_plot(int argc, char **argv)
     option_list wanted = {0};
     const char *base = "plot", *title = NULL;
     const option_row rows[] = {
-        {"channel", OPTION_LIST, &wanted, "NAME", "a recorded channel, or a component of it (tip.position.y) [all]"},
+        {"channel", OPTION_LIST, &wanted, "NAME",
+         "a recorded channel, or a component of it (tip.position.y) [all]"},
         {"o", OPTION_TEXT, &base, "BASE", "pictures BASE.svg and BASE.png [plot]"},
         {"title", OPTION_TEXT, &title, "TEXT", "title of the picture [that of the record]"},
         {.kind = OPTION_END},
     };
     picture *p = calloc(1, sizeof *p);
-    if (!p) return EXIT_FAILED;
-    p->file_count =
-        options_parse("plot RESULTS ... [--channel NAME ...] [-o BASE]", rows, argc, argv, p->files, 1, FILES_MAX);
+    if (!p)
+        return EXIT_FAILED;
+    p->file_count = options_parse("plot RESULTS ... [--channel NAME ...] [-o BASE]", rows, argc,
+                                  argv, p->files, 1, FILES_MAX);
     int code = p->file_count < 0 ? options_exit(p->file_count) : EXIT_MISUSE;
     p->context = p->file_count < 0 ? NULL : open_context();
     if (p->context && collect(p, &wanted)) {
-        if (!title) title = yk_record_get_header(p->records[0])->title;
+        if (!title)
+            title = yk_record_get_header(p->records[0])->title;
         if (picture_curves(p->context, base, title, p->curves, p->curve_count) < 0) {
             code = print_failure(p->context);
         } else {
@@ -135,7 +151,8 @@ int command_plot(int argc, char **argv)
             code = EXIT_GOOD;
         }
     }
-    for (int i = 0; i < p->file_count; i++) yk_record_destroy(p->records[i]);
+    for (int i = 0; i < p->file_count; i++)
+        yk_record_destroy(p->records[i]);
     yk_context_destroy(p->context);
     free(p);
     return code;

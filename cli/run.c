@@ -1,4 +1,5 @@
-/* yoke run: a scenario from start to end, with a progress bar and a summary that tells whether to trust it. */
+/* yoke run: a scenario from start to end, with a progress bar and a summary that tells whether to
+ * trust it. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #include "scenario.h"
 #include "yoke/analysis.h"
 
-/* Progress --------------------------------------------------------------------------------------------------------- */
+/* Progress ------------------------------------------------------------------------------------- */
 
 enum { BAR_WIDTH = 32 };
 
@@ -23,16 +24,19 @@ static bool show_progress(void *user, const yk_run_progress *p)
         double fraction = p->steps ? (double)p->step / (double)p->steps : 1;
         double left = fraction > 0 ? p->seconds * (1 - fraction) / fraction : 0;
         char bar[BAR_WIDTH + 1];
-        for (int i = 0; i < BAR_WIDTH; i++) bar[i] = i < fraction * BAR_WIDTH ? '#' : '.';
+        for (int i = 0; i < BAR_WIDTH; i++)
+            bar[i] = i < fraction * BAR_WIDTH ? '#' : '.';
         bar[BAR_WIDTH] = '\0';
-        fprintf(stderr, "\r[%s] %3.0f %%  t = %-10.5g s  %.0f s left \033[K", bar, 100 * fraction, p->time, left);
-        if (p->step == p->steps) fprintf(stderr, "\r\033[K");
+        fprintf(stderr, "\r[%s] %3.0f %%  t = %-10.5g s  %.0f s left \033[K", bar, 100 * fraction,
+                p->time, left);
+        if (p->step == p->steps)
+            fprintf(stderr, "\r\033[K");
         fflush(stderr);
     }
     return !was_interrupted();
 }
 
-/* Summary ---------------------------------------------------------------------------------------------------------- */
+/* Summary -------------------------------------------------------------------------------------- */
 
 static void print_head(const yk_scenario_info *info)
 {
@@ -56,18 +60,22 @@ static void print_steps(const yk_run_report *report, yk_system *system)
                all.largest_iterations);
     printf("\n");
     if (all.smallest_step < all.largest_step)
-        printf("  %lld macro steps of %.3g to %.3g s; %lld were repeated, %lld taken in spite of their error\n",
-               (long long)all.steps, all.smallest_step, all.largest_step, (long long)all.steps_rejected,
-               (long long)all.steps_forced);
+        printf("  %lld macro steps of %.3g to %.3g s; %lld were repeated, %lld taken in spite of "
+               "their error\n",
+               (long long)all.steps, all.smallest_step, all.largest_step,
+               (long long)all.steps_rejected, (long long)all.steps_forced);
 
     yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
     int count = yk_system_scheme_statistics(system, rows);
-    for (int i = 0; i < count; i++) printf("%s%.0f %s", i ? ", " : "  ", rows[i].value, rows[i].text);
-    if (count > 0) printf("\n");
+    for (int i = 0; i < count; i++)
+        printf("%s%.0f %s", i ? ", " : "  ", rows[i].value, rows[i].text);
+    if (count > 0)
+        printf("\n");
     printf("  state hash %016" PRIx64 "\n", report->state_hash);
 }
 
-/* Times of short steps are taken now and then and made up to the whole, which they may exceed then. */
+/* Times of short steps are taken now and then and made up to the whole, which they may exceed
+ * then. */
 static void print_time(const char *name, int64_t calls, double own, double all)
 {
     double fraction = all > 0 ? fmin(100, 100 * own / all) : 0;
@@ -86,7 +94,8 @@ static void print_subsystems(const yk_scenario_info *info, yk_system *system, do
     for (int i = 0; i < (merged ? 1 : info->subsystem_count); i++) {
         yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
         print_time(merged ? "(merged)" : info->names[i], s.calls, s.seconds, seconds);
-        if (s.model_calls) print_time("  interface model", s.model_calls, s.model_seconds, seconds);
+        if (s.model_calls)
+            print_time("  interface model", s.model_calls, s.model_seconds, seconds);
     }
 }
 
@@ -96,7 +105,8 @@ static bool has_markers(const yk_scenario_info *info)
         const yk_port *ports;
         yk_subsystem *side = info->subsystems[info->interfaces[i].wrench_subsystem];
         side->ops->ports(side, &ports);
-        if (ports[info->interfaces[i].wrench_port].kind == YK_PORT_MARKER) return true;
+        if (ports[info->interfaces[i].wrench_port].kind == YK_PORT_MARKER)
+            return true;
     }
     return false;
 }
@@ -108,8 +118,10 @@ static void print_interfaces(const yk_scenario_info *info, yk_system *system)
            rotations ? "        gap rad      gap rad/s" : "", "energy made J");
     for (int i = 0; i < info->interface_count; i++) {
         yk_interface_statistics s = yk_system_interface_statistics(system, i);
-        printf("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position, s.largest.velocity);
-        if (rotations) printf(" %14.4g %14.4g", s.largest.rotation, s.largest.angular_velocity);
+        printf("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position,
+               s.largest.velocity);
+        if (rotations)
+            printf(" %14.4g %14.4g", s.largest.rotation, s.largest.angular_velocity);
         printf(" %16.4g\n", s.energy_created);
     }
 }
@@ -117,21 +129,23 @@ static void print_interfaces(const yk_scenario_info *info, yk_system *system)
 /* Where the energy of each subsystem came from. */
 static void print_energies(const yk_scenario_info *info, yk_system *system)
 {
-    printf("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now", "dissipated", "fed in",
-           "interfaces", "numerical");
+    printf("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now", "dissipated",
+           "fed in", "interfaces", "numerical");
     for (int i = 0; i < info->subsystem_count; i++) {
         yk_energy_balance b = yk_system_balance(system, i);
         yk_energy energy;
-        if (!yk_system_energy(system, i, &energy)) continue;
-        printf("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n", info->names[i], b.start, b.kinetic + b.potential,
-               b.dissipated, b.external, b.interfaces, b.numerical);
+        if (!yk_system_energy(system, i, &energy))
+            continue;
+        printf("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n", info->names[i], b.start,
+               b.kinetic + b.potential, b.dissipated, b.external, b.interfaces, b.numerical);
     }
 }
 
 static bool is_serious(const yk_run_report *report)
 {
     for (int i = 0; i < report->finding_count; i++)
-        if (report->findings[i].serious) return true;
+        if (report->findings[i].serious)
+            return true;
     return false;
 }
 
@@ -139,10 +153,13 @@ static bool is_serious(const yk_run_report *report)
 static void print_verdict(const yk_run_report *report, bool coupled)
 {
     if (coupled && report->energy_scale > 0 && isfinite(report->energy_made))
-        printf("\n  coupling and integration %s %.3g %% of the energy at the start and fed in (%.3g J)\n",
-               report->energy_made < 0 ? "lost" : "made", 100 * fabs(report->energy_made), report->energy_scale);
+        printf("\n  coupling and integration %s %.3g %% of the energy at the start and fed in "
+               "(%.3g J)\n",
+               report->energy_made < 0 ? "lost" : "made", 100 * fabs(report->energy_made),
+               report->energy_scale);
     bool serious = is_serious(report);
-    if (serious) printf("\n  DO NOT TRUST this run:\n");
+    if (serious)
+        printf("\n  DO NOT TRUST this run:\n");
     for (int i = 0; i < report->finding_count; i++)
         printf("%s  - %s\n", i == 0 && !serious ? "\n" : "", report->findings[i].text);
 }
@@ -150,7 +167,8 @@ static void print_verdict(const yk_run_report *report, bool coupled)
 static void print_summary(const loaded *l, const yk_run_report *report)
 {
     yk_system *system;
-    if (yk_scenario_system(l->scenario, &system) < 0) return;
+    if (yk_scenario_system(l->scenario, &system) < 0)
+        return;
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
     if (report->steps == 0) {
         print_verdict(report, false);
@@ -159,12 +177,14 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     print_steps(report, system);
     print_subsystems(info, system, report->seconds);
     bool coupled = info->interface_count > 0 && !is_merged(info);
-    if (coupled) print_interfaces(info, system);
-    if (coupled) print_energies(info, system);
+    if (coupled)
+        print_interfaces(info, system);
+    if (coupled)
+        print_energies(info, system);
     print_verdict(report, coupled);
 }
 
-/* Recorders -------------------------------------------------------------------------------------------------------- */
+/* Recorders ------------------------------------------------------------------------------------ */
 
 typedef struct outputs {
     int count;
@@ -175,7 +195,8 @@ typedef struct outputs {
 static void close_outputs(outputs *o)
 {
     yk_recorder_destroy(o->tee);
-    for (int i = 0; i < o->count; i++) yk_recorder_destroy(o->files[i]);
+    for (int i = 0; i < o->count; i++)
+        yk_recorder_destroy(o->files[i]);
 }
 
 static yk_status open_outputs(yk_context *context, const option_list *names, outputs *o)
@@ -184,12 +205,14 @@ static yk_status open_outputs(yk_context *context, const option_list *names, out
     for (int i = 0; i < names->count; i++) {
         for (int k = 0; k < i; k++)
             if (strcmp(names->items[k], names->items[i]) == 0)
-                return yk_fail(context, YK_ERROR_ARGUMENT, "the results would go twice to '%s'; remove one -o",
+                return yk_fail(context, YK_ERROR_ARGUMENT,
+                               "the results would go twice to '%s'; remove one -o",
                                names->items[i]);
         yk_file_recorder_def def = yk_file_recorder_default();
         def.path = names->items[i];
         yk_status status = yk_file_recorder_create(context, &def, &o->files[i]);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
         o->count++;
     }
     return yk_tee_recorder_create(context, o->files, o->count, &o->tee);
@@ -209,18 +232,22 @@ static void print_parts(const option_list *names)
 /* An argument as a shell takes it. */
 static void add_argument(yk_context *context, yk_text *text, const char *argument)
 {
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
+    static const char plain[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
     bool quoted = !*argument || argument[strspn(argument, plain)];
     yk_text_add(context, text, quoted ? " '" : " ");
-    for (; *argument; argument++) yk_text_add(context, text, *argument == '\'' ? "'\\''" : "%c", *argument);
-    if (quoted) yk_text_add(context, text, "'");
+    for (; *argument; argument++)
+        yk_text_add(context, text, *argument == '\'' ? "'\\''" : "%c", *argument);
+    if (quoted)
+        yk_text_add(context, text, "'");
 }
 
 /* The command line in one text, for the record. */
 static void join_arguments(yk_context *context, yk_text *text, int argc, char **argv)
 {
     yk_text_add(context, text, "yoke");
-    for (int i = 0; i < argc; i++) add_argument(context, text, argv[i]);
+    for (int i = 0; i < argc; i++)
+        add_argument(context, text, argv[i]);
 }
 
 /* What the command line asks for. */
@@ -244,7 +271,8 @@ static int run_scenario(const loaded *l, const request *q)
     }
     /* With error bars the files wait until these are known. */
     yk_record *kept = NULL;
-    if (q->error) status = yk_record_create(l->context, &kept);
+    if (q->error)
+        status = yk_record_create(l->context, &kept);
     if (status < 0) {
         close_outputs(&o);
         return print_failure(l->context);
@@ -257,39 +285,48 @@ static int run_scenario(const loaded *l, const request *q)
                       .progress = show_progress,
                       .user = &visible};
     yk_run_report report;
-    if (!quiet) print_head(yk_scenario_get(l->scenario));
+    if (!quiet)
+        print_head(yk_scenario_get(l->scenario));
     status = yk_run(l->context, l->scenario, &def, &report);
-    if (visible) fprintf(stderr, "\r\033[K");
-    if (!quiet) print_summary(l, &report);
+    if (visible)
+        fprintf(stderr, "\r\033[K");
+    if (!quiet)
+        print_summary(l, &report);
     bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
     if (kept && complete) {
         error_request error = {l, q->path, &q->sets, kept, report.seconds, quiet};
         yk_status estimated = estimate_error(&error, file);
-        if (estimated < 0) status = estimated;
+        if (estimated < 0)
+            status = estimated;
     } else if (kept && file && report.recorded) {
         char *failure = yk_text_copy(l->context, yk_last_message(l->context));
         yk_status written = yk_error_record(l->context, kept, NULL, file);
         report.recorded = written >= 0;
-        if (failure) yk_fail(l->context, status, "%s", failure);
+        if (failure)
+            yk_fail(l->context, status, "%s", failure);
         yk_release(l->context, failure);
     }
     close_outputs(&o);
     yk_record_destroy(kept);
     if (!quiet && report.steps && files->count && report.recorded) {
         printf("\n  results:");
-        for (int i = 0; i < files->count; i++) printf(" %s", files->items[i]);
+        for (int i = 0; i < files->count; i++)
+            printf(" %s", files->items[i]);
         printf("\n");
     }
     if (status == YK_OK || status == YK_NOT_CONVERGED) {
-        if (!is_serious(&report)) return EXIT_GOOD;
-        if (quiet) fprintf(stderr, "yoke: do not trust this run: %s\n", report.findings[0].text);
+        if (!is_serious(&report))
+            return EXIT_GOOD;
+        if (quiet)
+            fprintf(stderr, "yoke: do not trust this run: %s\n", report.findings[0].text);
         return EXIT_UNTRUSTED;
     }
     int code = print_refusal(l->context, NULL, status);
     bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
     if (numerical && yk_scenario_get(l->scenario)->interface_count > 0)
         fprintf(stderr, "yoke: `yoke advise %s` looks for a scheme and a step\n", q->path);
-    if (!report.recorded) print_parts(files);
+    if (!report.recorded)
+        print_parts(files);
     return code;
 }
 
@@ -298,24 +335,30 @@ int command_run(int argc, char **argv)
     request q = {0};
     bool no_output = false;
     const option_row rows[] = {
-        {"set", OPTION_LIST, &q.sets, "PATH=VALUE", "override a value: --set coupling.scheme=tight"},
+        {"set", OPTION_LIST, &q.sets, "PATH=VALUE",
+         "override a value: --set coupling.scheme=tight"},
         {"o", OPTION_LIST, &q.files, "FILE",
          "results, .h5 or .csv; may be given several times [record.file, or results.h5]"},
         {"no-output", OPTION_FLAG, &no_output, NULL, "record nothing"},
         {"error", OPTION_FLAG, &q.error, NULL,
-         "error bars on every recorded channel: the run again with 1/2 and 1/4 of the step, 6 times its work"},
+         "error bars on every recorded channel: the run again with 1/2 and 1/4 of the step, 6 "
+         "times its work"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL,
          "no progress bar and no summary; the exit code is 3 if the run is not to be trusted"},
         {.kind = OPTION_END},
     };
-    int parsed =
-        options_parse("run SCENARIO [--set PATH=VALUE ...] [-o FILE ...] [--error]", rows, argc, argv, &q.path, 1, 1);
-    if (parsed < 0) return options_exit(parsed);
+    int parsed = options_parse("run SCENARIO [--set PATH=VALUE ...] [-o FILE ...] [--error]", rows,
+                               argc, argv, &q.path, 1, 1);
+    if (parsed < 0)
+        return options_exit(parsed);
     loaded l;
-    if (!load_scenario(q.path, &q.sets, &l)) return EXIT_MISUSE;
+    if (!load_scenario(q.path, &q.sets, &l))
+        return EXIT_MISUSE;
     const char *named = yk_scenario_get(l.scenario)->record_file;
-    if (!no_output && q.files.count == 0) q.files.items[q.files.count++] = named ? named : "results.h5";
-    if (no_output) q.files.count = 0;
+    if (!no_output && q.files.count == 0)
+        q.files.items[q.files.count++] = named ? named : "results.h5";
+    if (no_output)
+        q.files.count = 0;
     yk_text command = {0};
     join_arguments(l.context, &command, argc, argv);
     yk_system *system;

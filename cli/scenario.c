@@ -14,7 +14,8 @@ static yk_context *open_context_at(yk_log_level level)
     def.log = print_log;
     def.log_level = level;
     yk_context *context = yk_context_create(&def);
-    if (!context) fprintf(stderr, "yoke: out of memory\n");
+    if (!context)
+        fprintf(stderr, "yoke: out of memory\n");
     return context;
 }
 
@@ -31,26 +32,33 @@ int print_failure(const yk_context *context)
 
 bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
 {
-    if (yk_diagnostics_count(diagnostics) == 0) return false;
+    if (yk_diagnostics_count(diagnostics) == 0)
+        return false;
     char *text = yk_diagnostics_text(diagnostics);
-    if (text) fputs(text, stderr);
+    if (text)
+        fputs(text, stderr);
     yk_release(context, text);
     return yk_diagnostics_errors(diagnostics) > 0;
 }
 
-static bool load(const char *path, const option_list *sets, bool to_rounding, yk_log_level level, loaded *out)
+static bool load(const char *path, const option_list *sets, bool to_rounding, yk_log_level level,
+                 loaded *out)
 {
     *out = (loaded){.context = open_context_at(level)};
-    if (!out->context) return false;
+    if (!out->context)
+        return false;
     yk_scenario_def def = yk_scenario_default();
     def.path = path;
     def.overrides = sets->items;
     def.override_count = sets->count;
     def.to_rounding = to_rounding;
     yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
-    if (status >= 0) status = yk_scenario_load(out->context, &def, out->diagnostics, &out->scenario);
-    if (out->diagnostics) print_diagnostics(out->context, out->diagnostics);
-    if (status >= 0) return true;
+    if (status >= 0)
+        status = yk_scenario_load(out->context, &def, out->diagnostics, &out->scenario);
+    if (out->diagnostics)
+        print_diagnostics(out->context, out->diagnostics);
+    if (status >= 0)
+        return true;
     int errors = out->diagnostics ? yk_diagnostics_errors(out->diagnostics) : 0;
     if (errors)
         fprintf(stderr, "yoke: %s has %d mistake%s\n", path, errors, errors == 1 ? "" : "s");
@@ -77,7 +85,8 @@ bool load_scenario_to_check(const char *path, const option_list *sets, loaded *o
 
 void close_scenario(loaded *out)
 {
-    if (!out->context) return;
+    if (!out->context)
+        return;
     yk_scenario_destroy(out->scenario);
     yk_diagnostics_destroy(out->diagnostics);
     yk_context_destroy(out->context);
@@ -86,8 +95,10 @@ void close_scenario(loaded *out)
 
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status)
 {
-    if (status < 0 && diagnostics && print_diagnostics(context, diagnostics)) return EXIT_MISUSE;
+    if (status < 0 && diagnostics && print_diagnostics(context, diagnostics))
+        return EXIT_MISUSE;
     print_failure(context);
-    bool wrong_input = status == YK_ERROR_ARGUMENT || status == YK_ERROR_INPUT || status == YK_ERROR_CAPABILITY;
+    bool wrong_input =
+        status == YK_ERROR_ARGUMENT || status == YK_ERROR_INPUT || status == YK_ERROR_CAPABILITY;
     return wrong_input ? EXIT_MISUSE : EXIT_FAILED;
 }

@@ -11,11 +11,13 @@ typedef struct loaded {
     yk_scenario *scenario;
 } loaded;
 
-/* Loads and prints what is to be said about it on stderr. False, and nothing to close, if it has mistakes. */
+/* Loads and prints what is to be said about it on stderr. False, and nothing to close, if it has
+ * mistakes. */
 bool load_scenario(const char *path, const option_list *sets, loaded *out);
 /* The same, for differences of runs (see yk_scenario_def). */
 bool load_scenario_as(const char *path, const option_list *sets, bool to_rounding, loaded *out);
-/* The same, with everything that is worth a word on stderr: what a run would set right by itself too. */
+/* The same, with everything that is worth a word on stderr: what a run would set right by itself
+ * too. */
 bool load_scenario_to_check(const char *path, const option_list *sets, loaded *out);
 void close_scenario(loaded *out);
 
@@ -28,8 +30,8 @@ yk_context *open_context(void);
 /* Prints the context's last message as the program's; returns EXIT_FAILED. */
 int print_failure(const yk_context *context);
 
-/* Why work on a scenario ended with a status other than YK_OK: its mistakes, or the last message. Returns the exit
- * code. */
+/* Why work on a scenario ended with a status other than YK_OK: its mistakes, or the last message.
+ * Returns the exit code. */
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status);
 
 #endif

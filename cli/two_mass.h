@@ -19,8 +19,8 @@ int two_mass_run(two_mass_request *request);
 
 enum { MAP_NAME_MAX = 160 };
 
-/* "rho-inf=0:1:51", optionally ":log"; the name goes to `name`, to which the axis then points. False after a
- * message. */
+/* "rho-inf=0:1:51", optionally ":log"; the name goes to `name`, to which the axis then points.
+ * False after a message. */
 bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capacity);
 bool map_write(const char *file, const yk_map_axis *x, const yk_map_axis *y, const double *radii);
 

@@ -14,7 +14,8 @@ typedef struct variant_list {
     char *texts[VARIANTS_MAX]; /* what the items point into */
 } variant_list;
 
-/* "explicit,tight" and a list of "name;path=value;path=value". False, and nothing to free, after a message. */
+/* "explicit,tight" and a list of "name;path=value;path=value". False, and nothing to free, after
+ * a message. */
 bool variants_read(const char *schemes, const option_list *variants, variant_list *out);
 void variants_free(variant_list *list);
 

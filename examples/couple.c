@@ -1,10 +1,11 @@
-/* A solver of one's own in a coupled system: two carts, each on its spring, each stepping by itself, clamped together.
+/* A solver of one's own in a coupled system: two carts, each on its spring, each stepping by
+ * itself, clamped together.
  *
  *      |--/\/\/--[ left ]=[ right ]--/\/\/--|
  *
- * The cart below fulfils the contract of yoke/subsystem.h. Yoke couples two of them, first with an explicit scheme that
- * calls each once per step, then with one that repeats the step until both agree. Clamped carts are one mass on two
- * springs, so the exact motion is known.
+ * The cart below fulfils the contract of yoke/subsystem.h. Yoke couples two of them, first with
+ * an explicit scheme that calls each once per step, then with one that repeats the step until
+ * both agree. Clamped carts are one mass on two springs, so the exact motion is known.
  *
  *   cc couple.c $(pkg-config --cflags --libs yoke) -lm */
 #include <math.h>
@@ -14,7 +15,7 @@
 #include <yoke/analysis.h>
 #include <yoke/coupling.h>
 
-/* The solver: semi-implicit Euler ---------------------------------------------------------------------------------- */
+/* The solver: semi-implicit Euler -------------------------------------------------------------- */
 
 /* Everything that changes while stepping: doubles only, so that this is the state image. */
 typedef struct cart_state {
@@ -37,7 +38,8 @@ static int cart_ports(const yk_subsystem *self, const yk_port **list)
     return 1;
 }
 
-static yk_status cart_connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
+static yk_status cart_connect(yk_subsystem *self, int port, yk_causality causality,
+                              unsigned constrained)
 {
     (void)port;
     (void)constrained;
@@ -70,7 +72,8 @@ static yk_status cart_start(yk_subsystem *subsystem, double t, double h, const y
 static double value(const yk_input *input, double time)
 {
     double sum = 0;
-    for (int i = input->degree; i >= 0; i--) sum = sum * time + input->linear[i].x;
+    for (int i = input->degree; i >= 0; i--)
+        sum = sum * time + input->linear[i].x;
     return sum;
 }
 
@@ -79,7 +82,8 @@ static yk_status cart_step(yk_subsystem *subsystem, double t, double h, const yk
     cart *self = (cart *)subsystem;
     cart_state *now = &self->now;
     (void)t;
-    if (self->causality == YK_TAKES_MOTION) { /* go where the input ends; the clamp's force follows */
+    if (self->causality ==
+        YK_TAKES_MOTION) { /* go where the input ends; the clamp's force follows */
         now->a = ((value(inputs, h) - now->x) / h - now->v) / h;
         now->force = self->mass * now->a - spring(self);
     } else { /* the clamp's force is given; see where it leads */
@@ -106,8 +110,9 @@ static void cart_destroy(yk_subsystem *self)
     (void)self; /* lives on the stack of main */
 }
 
-/* Optional: where the cart will be if nothing new acts on it. Explicit schemes tell it to the partner; it has to be
- * this solver's own formula, or the two would drift apart by the difference. */
+/* Optional: where the cart will be if nothing new acts on it. Explicit schemes tell it to the
+ * partner; it has to be this solver's own formula, or the two would drift apart by the
+ * difference. */
 static void cart_predict(const yk_subsystem *self, int port, double h, yk_motion *motion)
 {
     const cart_state *now = &((const cart *)self)->now;
@@ -151,19 +156,23 @@ static const yk_subsystem_ops cart_ops = {
     .predict = cart_predict,
 };
 
-/* The coupled system ----------------------------------------------------------------------------------------------- */
+/* The coupled system --------------------------------------------------------------------------- */
 
 static const double duration = 1.0; /* s */
 
-/* Asks whether the coupling is stable (its spectral radius is at most 1; with a right cart above about 0.3 of the
- * left one's mass the explicit scheme is not), runs to the end, and prints how far off motion and joint were. */
-static yk_status simulate(yk_context *context, const char *title, const yk_system_def *def, double omega)
+/* Asks whether the coupling is stable (its spectral radius is at most 1; with a right cart above
+ * about 0.3 of the left one's mass the explicit scheme is not), runs to the end, and prints how
+ * far off motion and joint were. */
+static yk_status simulate(yk_context *context, const char *title, const yk_system_def *def,
+                          double omega)
 {
     yk_system *system = NULL;
     yk_status status = yk_system_create(context, def, &system);
     double radius = 0, error = 0, calls = 0;
-    if (status >= 0) status = yk_stability_radius(context, system, false, &radius);
-    if (status >= 0) status = yk_system_start(system);
+    if (status >= 0)
+        status = yk_stability_radius(context, system, false, &radius);
+    if (status >= 0)
+        status = yk_system_start(system);
     while (status >= 0 && yk_system_time(system) < duration - def->step / 2) {
         yk_step_report report;
         status = yk_system_step(system, &report);
@@ -173,8 +182,9 @@ static yk_status simulate(yk_context *context, const char *title, const yk_syste
     }
     if (status >= 0) {
         yk_interface_statistics clamp = yk_system_interface_statistics(system, 0);
-        printf("%-8s  %10.6f  %10.1f  %10.2e  %10.2e  %10.2e\n", title, radius, calls / (double)yk_system_steps(system),
-               error, clamp.largest.position, clamp.energy_created);
+        printf("%-8s  %10.6f  %10.1f  %10.2e  %10.2e  %10.2e\n", title, radius,
+               calls / (double)yk_system_steps(system), error, clamp.largest.position,
+               clamp.energy_created);
     }
     yk_system_destroy(system);
     return status;
@@ -188,7 +198,8 @@ int main(void)
 
     yk_subsystem *carts[] = {&left.subsystem, &right.subsystem};
     const char *names[] = {"left", "right"};
-    yk_interface_def clamp = {.name = "clamp", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def clamp = {
+        .name = "clamp", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
     yk_system_def def = {.subsystems = carts,
                          .names = names,
                          .subsystem_count = 2,
@@ -198,16 +209,19 @@ int main(void)
                          .step = 1e-4};
 
     yk_context *context = yk_context_create(NULL);
-    if (!context) return 1;
+    if (!context)
+        return 1;
     printf("Yoke %s: two carts for %g s in steps of %g s\n\n", yk_version(), duration, def.step);
-    printf("%-8s  %10s  %10s  %10s  %10s  %10s\n", "scheme", "radius", "calls/step", "error (m)", "gap (m)",
-           "energy (J)");
+    printf("%-8s  %10s  %10s  %10s  %10s  %10s\n", "scheme", "radius", "calls/step", "error (m)",
+           "gap (m)", "energy (J)");
     yk_status status = simulate(context, "explicit", &def, omega);
     yk_tight_options tight = yk_tight_default();
     tight.acceleration = YK_ACCELERATION_AITKEN;
     def.scheme = (yk_scheme_def){yk_scheme_tight(), &tight};
-    if (status >= 0) status = simulate(context, "tight", &def, omega);
-    if (status < 0) fprintf(stderr, "%s: %s\n", yk_status_text(status), yk_last_message(context));
+    if (status >= 0)
+        status = simulate(context, "tight", &def, omega);
+    if (status < 0)
+        fprintf(stderr, "%s: %s\n", yk_status_text(status), yk_last_message(context));
     yk_context_destroy(context);
     return status < 0;
 }

@@ -1,8 +1,9 @@
 /* A coupling scheme of one's own, run by a scenario that names it.
  *
- * Averaged Jacobi: all subsystems make a step at the same time, with what is known at its start. Second sides of interfaces follow
- * the motion that is predicted of their partners, first sides take a weighted mean of the wrenches of the last two steps. The weight
- * is an option, and a key of the scenario beside `scheme`.
+ * Averaged Jacobi: all subsystems make a step at the same time, with what is known at its start.
+ * Second sides of interfaces follow the motion that is predicted of their partners, first sides
+ * take a weighted mean of the wrenches of the last two steps. The weight is an option, and a key
+ * of the scenario beside `scheme`.
  *
  *   cc scheme.c $(pkg-config --cflags --libs yoke) -lm */
 #include <math.h>
@@ -28,11 +29,13 @@ static const yk_scheme_ops averaged_ops;
 static yk_status averaged_create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     averaged *self = yk_allocate(yk_system_context(system), 1, sizeof *self);
-    if (!self) return YK_ERROR_MEMORY;
+    if (!self)
+        return YK_ERROR_MEMORY;
     self->base.ops = &averaged_ops;
     self->options = *(const averaged_options *)options;
     *scheme = &self->base;
-    self->last = yk_allocate(yk_system_context(system), (size_t)yk_system_interface_count(system), sizeof *self->last);
+    self->last = yk_allocate(yk_system_context(system), (size_t)yk_system_interface_count(system),
+                             sizeof *self->last);
     return self->last ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -74,9 +77,11 @@ static yk_status averaged_step(yk_scheme *scheme, yk_system *system, yk_step_rep
     }
 
     /* Signals of all before any has moved. */
-    for (int i = 0; i < yk_system_participant_count(system); i++) yk_system_carry_signals(system, i);
     for (int i = 0; i < yk_system_participant_count(system); i++)
-        if (yk_system_advance(system, i) < 0) return yk_system_report_failure(system, i);
+        yk_system_carry_signals(system, i);
+    for (int i = 0; i < yk_system_participant_count(system); i++)
+        if (yk_system_advance(system, i) < 0)
+            return yk_system_report_failure(system, i);
     return YK_OK;
 }
 
@@ -88,16 +93,20 @@ static yk_state_layout averaged_layout(const yk_scheme *scheme, const yk_system 
     return (yk_state_layout){.words = words, .continuous = words};
 }
 
-static void averaged_get(const yk_scheme *scheme, const yk_system *system, double *continuous, double *opaque)
+static void averaged_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
+                         double *opaque)
 {
     (void)opaque;
-    memcpy(continuous, ((const averaged *)scheme)->last, averaged_layout(scheme, system).words * sizeof(double));
+    memcpy(continuous, ((const averaged *)scheme)->last,
+           averaged_layout(scheme, system).words * sizeof(double));
 }
 
-static void averaged_set(yk_scheme *scheme, yk_system *system, const double *continuous, const double *opaque)
+static void averaged_set(yk_scheme *scheme, yk_system *system, const double *continuous,
+                         const double *opaque)
 {
     (void)opaque;
-    memcpy(((averaged *)scheme)->last, continuous, averaged_layout(scheme, system).words * sizeof(double));
+    memcpy(((averaged *)scheme)->last, continuous,
+           averaged_layout(scheme, system).words * sizeof(double));
 }
 
 static unsigned averaged_traits(const void *options)
@@ -107,8 +116,8 @@ static unsigned averaged_traits(const void *options)
 }
 
 static const yk_option averaged_rows[] = {
-    {"weight", YK_OPTION_NUMBER, offsetof(averaged_options, weight), .fallback = "0.5", .least = 0, .most = 1,
-     .text = "of the newer of the two wrenches"},
+    {"weight", YK_OPTION_NUMBER, offsetof(averaged_options, weight), .fallback = "0.5", .least = 0,
+     .most = 1, .text = "of the newer of the two wrenches"},
     {0},
 };
 
@@ -128,7 +137,7 @@ static const yk_scheme_ops averaged_ops = {
     .state_set = averaged_set,
 };
 
-/* The program ------------------------------------------------------------------------------------------------------ */
+/* The program ---------------------------------------------------------------------------------- */
 
 static const char scenario_text[] =
     "time: {end: 1, step: 1e-4}\n"
@@ -152,7 +161,8 @@ static yk_scenario *load(yk_context *context, const char *override)
 
     yk_scenario *scenario = NULL;
     yk_diagnostics *diagnostics = NULL;
-    if (yk_diagnostics_create(context, &diagnostics) == YK_OK) yk_scenario_load(context, &def, diagnostics, &scenario);
+    if (yk_diagnostics_create(context, &diagnostics) == YK_OK)
+        yk_scenario_load(context, &def, diagnostics, &scenario);
     for (int i = 0; diagnostics && i < yk_diagnostics_count(diagnostics); i++) {
         const yk_diagnostic *found = yk_diagnostics_get(diagnostics, i);
         printf("  %s: %s\n", found->path, found->message);
@@ -164,7 +174,8 @@ static yk_scenario *load(yk_context *context, const char *override)
 int main(void)
 {
     yk_context *context = yk_context_create(NULL);
-    if (!context) return 1;
+    if (!context)
+        return 1;
     printf("Yoke %s: a scheme of one's own\n\nWhat the check says of weight 2:\n", yk_version());
     yk_scenario *wrong = load(context, "coupling.weight=2");
     bool refused = wrong == NULL;
@@ -172,12 +183,15 @@ int main(void)
 
     yk_system *system = NULL;
     yk_status status = scenario ? yk_scenario_system(scenario, &system) : YK_ERROR_INPUT;
-    if (status >= 0) status = yk_system_start(system);
-    for (int64_t i = 0; status >= 0 && i < yk_scenario_get(scenario)->steps; i++) status = yk_system_step(system, NULL);
+    if (status >= 0)
+        status = yk_system_start(system);
+    for (int64_t i = 0; status >= 0 && i < yk_scenario_get(scenario)->steps; i++)
+        status = yk_system_step(system, NULL);
     double error = INFINITY;
     if (status >= 0) {
         /* The two are one mass on one spring. */
-        double x = yk_system_output(system, 0, 0)->motion.position.x, exact = 0.1 * cos(sqrt(100 / 1.2));
+        double x = yk_system_output(system, 0, 0)->motion.position.x,
+               exact = 0.1 * cos(sqrt(100 / 1.2));
         error = fabs(x - exact);
         printf("\nPosition %.6f m, exact %.6f m, error %.1e m\n", x, exact, error);
     } else {

@@ -1,4 +1,5 @@
-/* A context as the state of a group of tests: cmocka_run_group_tests_name(..., create_context, destroy_context). */
+/* A context as the state of a group of tests: cmocka_run_group_tests_name(..., create_context,
+ * destroy_context). */
 #ifndef YOKE_TESTS_CONTEXT_H
 #define YOKE_TESTS_CONTEXT_H
 

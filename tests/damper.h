@@ -1,5 +1,5 @@
-/* A damper without mass, v = F / c with c = 10 N s/m, at the wrench side of an interface: what answers a force with a
- * velocity at once. */
+/* A damper without mass, v = F / c with c = 10 N s/m, at the wrench side of an interface: what
+ * answers a force with a velocity at once. */
 #ifndef YOKE_TESTS_DAMPER_H
 #define YOKE_TESTS_DAMPER_H
 
@@ -21,7 +21,8 @@ static int damper_ports(const yk_subsystem *self, const yk_port **list)
     return 1;
 }
 
-static yk_status damper_connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
+static yk_status damper_connect(yk_subsystem *self, int port, yk_causality causality,
+                                unsigned constrained)
 {
     (void)self, (void)port, (void)causality, (void)constrained;
     return YK_OK;
@@ -49,7 +50,8 @@ static void damper_output(const yk_subsystem *self, int port, yk_port_value *val
 {
     (void)port;
     const damper *d = (const damper *)self;
-    *value = (yk_port_value){.motion = {.position = {d->state[0], 0, 0}, .velocity = {d->state[1], 0, 0}}};
+    *value = (yk_port_value){
+        .motion = {.position = {d->state[0], 0, 0}, .velocity = {d->state[1], 0, 0}}};
 }
 
 static void damper_destroy(yk_subsystem *self)

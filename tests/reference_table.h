@@ -18,13 +18,15 @@ static inline reference_table reference_table_read(const char *path)
 {
     reference_table table = {0};
     FILE *file = fopen(path, "r");
-    if (!file) fail_msg("cannot read %s", path);
+    if (!file)
+        fail_msg("cannot read %s", path);
     table.value = calloc(REFERENCE_ROWS, sizeof *table.value);
     assert_non_null(table.value);
     char line[1024];
     bool header = true;
     while (fgets(line, sizeof line, file)) {
-        if (line[0] == '#') continue;
+        if (line[0] == '#')
+            continue;
         if (header) {
             header = false;
             continue;
@@ -35,7 +37,8 @@ static inline reference_table reference_table_read(const char *path)
         for (;;) {
             char *end;
             double number = strtod(at, &end);
-            if (end == at || columns == REFERENCE_COLUMNS) break;
+            if (end == at || columns == REFERENCE_COLUMNS)
+                break;
             table.value[table.rows][columns++] = number;
             at = *end == ',' ? end + 1 : end;
         }

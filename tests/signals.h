@@ -11,25 +11,29 @@ static inline yk_input constant_signal(double value)
 
 static inline yk_input linear_signal(double value, double rate)
 {
-    return (yk_input){.degree = 1, .linear[0].x = value, .linear[1].x = rate, .orientation = yk_q_identity()};
+    return (yk_input){
+        .degree = 1, .linear[0].x = value, .linear[1].x = rate, .orientation = yk_q_identity()};
 }
 
 static inline double polynomial_rate(const double *c, int degree, double t)
 {
     double rate = 0;
-    for (int i = degree; i >= 1; i--) rate = rate * t + i * c[i];
+    for (int i = degree; i >= 1; i--)
+        rate = rate * t + i * c[i];
     return rate;
 }
 
 static inline double polynomial_second_rate(const double *c, int degree, double t)
 {
     double rate = 0;
-    for (int i = degree; i >= 2; i--) rate = rate * t + i * (i - 1) * c[i];
+    for (int i = degree; i >= 2; i--)
+        rate = rate * t + i * (i - 1) * c[i];
     return rate;
 }
 
 /* Cubic with values and rates at t = 0 and t = h. */
-static inline void hermite_cubic(double h, double y0, double rate0, double y1, double rate1, double c[4])
+static inline void hermite_cubic(double h, double y0, double rate0, double y1, double rate1,
+                                 double c[4])
 {
     double slope = (y1 - y0) / h;
     c[0] = y0;

@@ -1,5 +1,5 @@
-/* What every test program includes: cmocka with the headers that it wants before it, and comparisons of doubles that
- * print both numbers. */
+/* What every test program includes: cmocka with the headers that it wants before it, and
+ * comparisons of doubles that print both numbers. */
 #ifndef YOKE_TESTS_TEST_H
 #define YOKE_TESTS_TEST_H
 
@@ -19,12 +19,13 @@
 #define assert_relative(actual, expected, tolerance) \
     yk_assert_near((actual), (expected), (tolerance)*fabs(expected), #actual, __FILE__, __LINE__)
 
-static inline void yk_assert_near(double actual, double expected, double tolerance, const char *what, const char *file,
-                                  int line)
+static inline void yk_assert_near(double actual, double expected, double tolerance,
+                                  const char *what, const char *file, int line)
 {
-    if (fabs(actual - expected) <= tolerance) return;
-    print_error("%s = %.17g, expected %.17g within %.3g (off by %.3g)\n", what, actual, expected, tolerance,
-                actual - expected);
+    if (fabs(actual - expected) <= tolerance)
+        return;
+    print_error("%s = %.17g, expected %.17g within %.3g (off by %.3g)\n", what, actual, expected,
+                tolerance, actual - expected);
     _fail(file, line);
 }
 

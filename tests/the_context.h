@@ -1,4 +1,5 @@
-/* One context for all functions of a test program: cmocka_run_group_tests_name(..., open_context, close_context). */
+/* One context for all functions of a test program: cmocka_run_group_tests_name(..., open_context,
+ * close_context). */
 #ifndef YOKE_TESTS_THE_CONTEXT_H
 #define YOKE_TESTS_THE_CONTEXT_H
 

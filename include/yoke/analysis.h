@@ -1,5 +1,5 @@
-/* What is done with coupled systems: running them with a recorder, error bars, stability and convergence of a scheme,
- * sweeps and advice. */
+/* What is done with coupled systems: running them with a recorder, error bars, stability and
+ * convergence of a scheme, sweeps and advice. */
 #ifndef YOKE_ANALYSIS_H
 #define YOKE_ANALYSIS_H
 
@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* Runs ----------------------------------------------------------------------------------------------------------- */
+/* Runs ----------------------------------------------------------------------------------------- */
 
 typedef struct yk_run_progress {
     int64_t step, steps;
@@ -23,7 +23,8 @@ typedef struct yk_run_progress {
 typedef struct yk_run_def {
     yk_recorder *recorder; /* NULL: nothing is recorded */
     const char *command;   /* the command line, for the record; may be NULL */
-    /* Told a few times per second; false stops the run, with YK_INTERRUPTED and the record complete up to there. */
+    /* Told a few times per second; false stops the run, with YK_INTERRUPTED and the record
+     * complete up to there. */
     bool (*progress)(void *user, const yk_run_progress *progress);
     void *user;
 } yk_run_def;
@@ -33,21 +34,23 @@ typedef enum yk_finding_kind {
     YK_FINDING_RIPPLE, /* an interface wrench swings from step to step, and more and more; value: growth per step */
     YK_FINDING_ENERGY, /* energy was made, or got lost (negative); value: fraction of that at the start and fed in */
     YK_FINDING_NOT_CONVERGED, /* iterations; value: fraction of the impulse (relaxed: velocity) that they left open */
-    YK_FINDING_DRIFT,         /* the two sides of an interface part more and more; value: gap in m or rad */
-    YK_FINDING_FEEDTHROUGH,   /* a wrench is answered at once */
-    YK_FINDING_MASS_RATIO,    /* the motion side is heavier; value: the ratio */
-    YK_FINDING_GAP,           /* the two sides do not move as one; value: velocity gap by velocity */
-    YK_FINDING_PASSAGE,       /* a driven body passed through what never moves; value: depth (m) */
-    YK_FINDING_FAILED         /* the run did not come to its end; value: time that it reached (s) */
+    YK_FINDING_DRIFT, /* the two sides of an interface part more and more; value: gap in m or rad */
+    YK_FINDING_FEEDTHROUGH, /* a wrench is answered at once */
+    YK_FINDING_MASS_RATIO,  /* the motion side is heavier; value: the ratio */
+    YK_FINDING_GAP,         /* the two sides do not move as one; value: velocity gap by velocity */
+    YK_FINDING_PASSAGE,     /* a driven body passed through what never moves; value: depth (m) */
+    YK_FINDING_FAILED       /* the run did not come to its end; value: time that it reached (s) */
 } yk_finding_kind;
 
 enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };
 
-/* What can be done about a finding: in words, and as values of the scenario (`--set`) that bring it about. */
+/* What can be done about a finding: in words, and as values of the scenario (`--set`) that bring
+ * it about. */
 typedef struct yk_remedy {
     char text[160]; /* "use coupling.scheme tight" */
     int override_count;
-    char overrides[YK_REMEDY_OVERRIDES_MAX][160]; /* "coupling.scheme=tight"; all of them together */
+    char overrides[YK_REMEDY_OVERRIDES_MAX]
+                  [160]; /* "coupling.scheme=tight"; all of them together */
 } yk_remedy;
 
 typedef struct yk_finding {
@@ -63,54 +66,62 @@ typedef struct yk_finding {
 enum { YK_FINDINGS_MAX = 16 };
 
 typedef struct yk_run_report {
-    int64_t steps;       /* macro steps taken */
-    double time;         /* s, reached */
-    double seconds;      /* s, on the clock */
-    double energy_scale; /* J: kinetic at the start, potential released since, work fed in from outside */
-    double energy_made;  /* by coupling and integration, as a fraction of that; negative: lost; infinite: not finite */
-    double largest_energy; /* J: kinetic, and the range of the potential, of all subsystems that tell */
-    double rounding;       /* J: what is not told from zero beside the energies and works of the run */
+    int64_t steps;  /* macro steps taken */
+    double time;    /* s, reached */
+    double seconds; /* s, on the clock */
+    double
+        energy_scale; /* J: kinetic at the start, potential released since, work fed in from outside */
+    double
+        energy_made; /* by coupling and integration, as a fraction of that; negative: lost; infinite: not finite */
+    double
+        largest_energy; /* J: kinetic, and the range of the potential, of all subsystems that tell */
+    double rounding;    /* J: what is not told from zero beside the energies and works of the run */
     double energy_created; /* J, by all interfaces */
-    double mass_ratio;     /* motion side by wrench side at the start, largest of all interfaces; NaN if not known */
-    bool recorded;         /* the record has its end */
-    uint64_t state_hash;   /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
+    double
+        mass_ratio; /* motion side by wrench side at the start, largest of all interfaces; NaN if not known */
+    bool recorded; /* the record has its end */
+    uint64_t
+        state_hash; /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
     int finding_count;
     yk_finding findings[YK_FINDINGS_MAX];
 } yk_run_report;
 
-/* Runs a scenario from start to end. A run that fails has its record up to the failure, which the record names. A run
- * of which some steps did not converge ends with YK_NOT_CONVERGED. */
-yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def, yk_run_report *report);
+/* Runs a scenario from start to end. A run that fails has its record up to the failure, which the
+ * record names. A run of which some steps did not converge ends with YK_NOT_CONVERGED. */
+yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def,
+                 yk_run_report *report);
 
-/* The certificate of contacts after a run: by how much those of a subsystem missed their conditions in the worst
- * step, as a velocity in m/s. False if the subsystem has none. */
+/* The certificate of contacts after a run: by how much those of a subsystem missed their
+ * conditions in the worst step, as a velocity in m/s. False if the subsystem has none. */
 bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *residual);
 
-/* Accuracy of a run ---------------------------------------------------------------------------------------------- */
+/* Accuracy of a run ---------------------------------------------------------------------------- */
 
 /* How a bar was found. */
 typedef enum yk_accuracy {
-    YK_ACCURACY_REGULAR,   /* differences fall from run to run: a measured order */
-    YK_ACCURACY_ROUNDING,  /* all runs agree to rounding */
-    YK_ACCURACY_JUMPS,     /* the channel jumps, and at a jump the error is the jump: its mean is what falls */
+    YK_ACCURACY_REGULAR,  /* differences fall from run to run: a measured order */
+    YK_ACCURACY_ROUNDING, /* all runs agree to rounding */
+    YK_ACCURACY_JUMPS, /* the channel jumps, and at a jump the error is the jump: its mean is what falls */
     YK_ACCURACY_ASSUMED,   /* two runs only: order 1 is assumed */
     YK_ACCURACY_IRREGULAR, /* differences do not fall regularly: a bound from the largest */
-    YK_ACCURACY_LOST       /* not predictable: differences are as large as the motion, whatever the step */
+    YK_ACCURACY_LOST /* not predictable: differences are as large as the motion, whatever the step */
 } yk_accuracy;
 
 /* The error of one recorded channel, of all its components together. */
 typedef struct yk_channel_error {
     const char *name, *unit;
     yk_accuracy accuracy;
-    double largest;  /* largest error bar, in the channel's unit */
-    double relative; /* the same, by the channel's range (of a vector: of the component that moves most) */
-    double mean;     /* mean error by the channel's mean deviation from its mean */
-    double error;    /* what counts: the larger of relative and mean; of channels that jump the mean */
-    double range;    /* largest less least value, in the channel's unit */
-    double size;     /* largest absolute value */
-    double order;    /* observed: by log2 of the factor from run to run; NaN if there is none */
-    double horizon;  /* s: not predictable from here on; infinite if it is */
-    bool exempt;     /* does not count: a gap or created energy, which are errors themselves, or a channel at rest */
+    double largest; /* largest error bar, in the channel's unit */
+    double
+        relative; /* the same, by the channel's range (of a vector: of the component that moves most) */
+    double mean;  /* mean error by the channel's mean deviation from its mean */
+    double error; /* what counts: the larger of relative and mean; of channels that jump the mean */
+    double range; /* largest less least value, in the channel's unit */
+    double size;  /* largest absolute value */
+    double order; /* observed: by log2 of the factor from run to run; NaN if there is none */
+    double horizon; /* s: not predictable from here on; infinite if it is */
+    bool
+        exempt; /* does not count: a gap or created energy, which are errors themselves, or a channel at rest */
 } yk_channel_error;
 
 typedef struct yk_error_def {
@@ -118,41 +129,46 @@ typedef struct yk_error_def {
     const yk_scenario *loaded; /* the same, as it was run */
     const yk_record *record;   /* of the run */
     int jobs;                  /* runs at the same time; 0: one per core */
-    bool (*progress)(void *user,
-                     double fraction); /* told now and then; false stops, with the bars that can be had then */
+    bool (*progress)(
+        void *user,
+        double fraction); /* told now and then; false stops, with the bars that can be had then */
     void *user;
 } yk_error_def;
 
 typedef struct yk_error_report {
-    bool known;     /* false: a finer run failed, so that nothing bounds the error; the text says which */
+    bool
+        known; /* false: a finer run failed, so that nothing bounds the error; the text says which */
     int finer_runs; /* that the bars are made of */
     int count;      /* of channels, as in the record */
     yk_channel_error *channels;
     int worst;                 /* the channel whose error counts; -1: none does */
     double error;              /* of that channel; 0 if none counts, infinite if not known */
     const double *const *bars; /* per column of the record, with as many rows */
-    char text[512];            /* in words: "0.3 % of its range at h = 0.001 s (hinge.position), order 2" */
+    char text[512]; /* in words: "0.3 % of its range at h = 0.001 s (hinge.position), order 2" */
 } yk_error_report;
 
 /* How much work the error bars of a run are, as multiples of the run. */
 #define YK_ERROR_WORK 6
 
-/* Error bars on every recorded channel: the scenario is run again with half and a quarter of all its steps, and with
- * an eighth where the differences do not fall regularly. The report is to be destroyed. A finer run that fails is an
- * answer and not an error. YK_INTERRUPTED: stopped before there was anything. */
+/* Error bars on every recorded channel: the scenario is run again with half and a quarter of all
+ * its steps, and with an eighth where the differences do not fall regularly. The report is to be
+ * destroyed. A finer run that fails is an answer and not an error. YK_INTERRUPTED: stopped before
+ * there was anything. */
 yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_error_report **report);
 void yk_error_report_destroy(yk_context *context, yk_error_report *report);
 
-/* Writes a record to a recorder together with the error bars of its channels, channels "error.NAME", and the figures
- * of the report in the summary. A report of NULL: the record alone. */
-yk_status yk_error_record(yk_context *context, const yk_record *record, const yk_error_report *report,
-                          yk_recorder *recorder);
+/* Writes a record to a recorder together with the error bars of its channels, channels
+ * "error.NAME", and the figures of the report in the summary. A report of NULL: the record
+ * alone. */
+yk_status yk_error_record(yk_context *context, const yk_record *record,
+                          const yk_error_report *report, yk_recorder *recorder);
 
-/* What the masses and loops at the interfaces of a scenario allow its scheme (YK_FINDING_MASS_RATIO,
- * YK_FINDING_FEEDTHROUGH), before a run; its system must have started, and is left as it was. */
+/* What the masses and loops at the interfaces of a scenario allow its scheme
+ * (YK_FINDING_MASS_RATIO, YK_FINDING_FEEDTHROUGH), before a run; its system must have started,
+ * and is left as it was. */
 yk_status yk_limits(yk_context *context, yk_scenario *scenario, yk_run_report *report);
 
-/* Convergence ---------------------------------------------------------------------------------------------------- */
+/* Convergence ---------------------------------------------------------------------------------- */
 
 /* A scenario with some values changed: a scheme, an input, anything. */
 typedef struct yk_variant {
@@ -173,9 +189,11 @@ typedef struct yk_converge_def {
     int variant_count;   /* 0: the scenario as it is */
     const double *steps; /* s, falling; without an exact course all whole parts of the first */
     int step_count;
-    const char *const *channels; /* that are compared; none: position and velocity of all interfaces */
+    const char *const
+        *channels; /* that are compared; none: position and velocity of all interfaces */
     int channel_count;
-    const char *exact;      /* course of the one channel's first component: an expression of t and the parameters */
+    const char *
+        exact; /* course of the one channel's first component: an expression of t and the parameters */
     yk_reference reference; /* else: a run with a quarter of the finest step */
     int jobs;               /* runs at the same time; 0: one per core */
     /* Told after each run; false stops when those under way have finished. */
@@ -195,13 +213,14 @@ typedef enum yk_outcome {
 typedef struct yk_convergence_row {
     int variant;
     double step; /* s */
-    /* Exact: relative L1 error over the run (papers explicit (47), tight (34)). Else the same at the times of the
-     * coarsest run, by the deviation of the reference from its mean, and of the worst channel. */
+    /* Exact: relative L1 error over the run (papers explicit (47), tight (34)). Else the same at
+     * the times of the coarsest run, by the deviation of the reference from its mean, and of the
+     * worst channel. */
     double error;
-    double largest;                   /* largest absolute error, in the channel's unit */
-    double order;                     /* observed, from the row before; NaN in the first and where there is none */
-    bool unresolved;                  /* the error is not told from that of the reference */
-    int64_t steps;                    /* macro steps */
+    double largest;  /* largest absolute error, in the channel's unit */
+    double order;    /* observed, from the row before; NaN in the first and where there is none */
+    bool unresolved; /* the error is not told from that of the reference */
+    int64_t steps;   /* macro steps */
     int64_t iterations;               /* sweeps over all subsystems */
     int64_t calls;                    /* of all subsystems */
     double seconds, seconds_per_step; /* on the clock, recording included */
@@ -214,14 +233,15 @@ typedef struct yk_convergence_report {
     double reference_error; /* of the reference itself, from one of twice its step; 0 if exact */
 } yk_convergence_report;
 
-/* Runs the scenario once per variant and step, in parallel: rows[variant * step_count + step]. Runs that fail have
- * their reason in their row; only a reference that fails is an error. */
+/* Runs the scenario once per variant and step, in parallel: rows[variant * step_count + step].
+ * Runs that fail have their reason in their row; only a reference that fails is an error. */
 yk_status yk_converge(yk_context *context, const yk_converge_def *def, yk_diagnostics *diagnostics,
                       yk_convergence_row *rows, yk_convergence_report *report);
 
-/* Sweeps --------------------------------------------------------------------------------------------------------- */
+/* Sweeps --------------------------------------------------------------------------------------- */
 
-/* One value of the scenario that is varied, with all its values as they stand after `=` in an override. */
+/* One value of the scenario that is varied, with all its values as they stand after `=` in an
+ * override. */
 typedef struct yk_sweep_axis {
     const char *path; /* "subsystems.damper.height" */
     const char *const *values;
@@ -232,14 +252,15 @@ typedef struct yk_sweep_def {
     yk_scenario_def scenario;
     const yk_sweep_axis *axes; /* every combination is run, the last axis fastest */
     int axis_count;
-    /* "rms(tip.position.y, 1, 2)": rms, mean, deviation, min, max, peak, amplitude, final or frequency of (channel,
-     * from, to), or line(channel, frequency, from, to); the times may be left out. "radius" and "coupling" are the
-     * numbers of yk_stability_report. */
+    /* "rms(tip.position.y, 1, 2)": rms, mean, deviation, min, max, peak, amplitude, final or
+     * frequency of (channel, from, to), or line(channel, frequency, from, to); the times may be
+     * left out. "radius" and "coupling" are the numbers of yk_stability_report. */
     const char *const *measures;
     int measure_count;
     const struct yk_stability_def *stability; /* of these two; NULL: the default */
     int jobs;                                 /* runs at the same time; 0: one per core */
-    const char *journal; /* file that keeps finished runs, so that a sweep can be stopped and taken up; NULL: none */
+    const char *
+        journal; /* file that keeps finished runs, so that a sweep can be stopped and taken up; NULL: none */
     /* Told after each run; false stops when those under way have finished. */
     bool (*progress)(void *user, int done, int total);
     void *user;
@@ -250,28 +271,34 @@ int yk_sweep_runs(const yk_sweep_def *def);
 /* The value of an axis in a run. */
 const char *yk_sweep_value(const yk_sweep_def *def, int run, int axis);
 
-/* Runs them all: results[run * measure_count + measure]. A run that fails has NaN, and its reason goes to the context's
- * log. Runs that the journal has with the same scenario and measures are not repeated. */
-yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics *diagnostics, double *results);
+/* Runs them all: results[run * measure_count + measure]. A run that fails has NaN, and its reason
+ * goes to the context's log. Runs that the journal has with the same scenario and measures are
+ * not repeated. */
+yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics *diagnostics,
+                   double *results);
 
-/* Stability ------------------------------------------------------------------------------------------------------ */
+/* Stability ------------------------------------------------------------------------------------ */
 
-/* How the macro step of a system answers to small deviations, from the running system itself: whatever the scheme and
- * the subsystems are, the step map is differentiated by central differences about a state of a run, and its
- * eigenvalues are taken. An eigenvalue above 1 in modulus is a deviation that grows with every macro step.
+/* How the macro step of a system answers to small deviations, from the running system itself:
+ * whatever the scheme and the subsystems are, the step map is differentiated by central
+ * differences about a state of a run, and its eigenvalues are taken. An eigenvalue above 1 in
+ * modulus is a deviation that grows with every macro step.
  *
- * Whether the coupling or the motion makes it grow is decided by comparison. Growth of the motion itself, such as
- * that of a pendulum that falls, has a rate per second that steps and schemes agree on. So the rate is compared with
- * that of a reference, the subsystems merged to one or coupled as tightly as they can be, at finer steps; and with
- * that of the scheme itself at half and a quarter of its step. See docs/trust.md. */
+ * Whether the coupling or the motion makes it grow is decided by comparison. Growth of the motion
+ * itself, such as that of a pendulum that falls, has a rate per second that steps and schemes
+ * agree on. So the rate is compared with that of a reference, the subsystems merged to one or
+ * coupled as tightly as they can be, at finer steps; and with that of the scheme itself at half
+ * and a quarter of its step. See docs/trust.md. */
 typedef struct yk_stability_def {
     double time; /* s, of the state that is linearised about; NaN: after `settle` macro steps */
     int settle;
-    bool rest;      /* first look for a state of rest near it, external loads held as they are then */
-    int track;      /* macro steps over which the growth is checked against a twin run; 0: not */
-    int samples;    /* without a time: states along the run that are looked at, 1 to YK_STABILITY_SAMPLES */
-    bool remedies;  /* of a coupling that is unstable: look for a scheme and for a step that are not */
-    double seconds; /* of the processor, for all of it, roughly: other programs do not change the answer */
+    bool rest; /* first look for a state of rest near it, external loads held as they are then */
+    int track; /* macro steps over which the growth is checked against a twin run; 0: not */
+    int samples; /* without a time: states along the run that are looked at, 1 to YK_STABILITY_SAMPLES */
+    bool
+        remedies; /* of a coupling that is unstable: look for a scheme and for a step that are not */
+    double
+        seconds; /* of the processor, for all of it, roughly: other programs do not change the answer */
     /* Told what is done next, in some words; NULL: nobody. */
     void (*progress)(void *user, const char *what);
     void *user;
@@ -282,10 +309,10 @@ yk_stability_def yk_stability_default(void);
 
 typedef enum yk_verdict {
     YK_VERDICT_STABLE,
-    YK_VERDICT_MODEL,    /* deviations grow, but not by the coupling: the motion itself is unstable or chaotic */
+    YK_VERDICT_MODEL, /* deviations grow, but not by the coupling: the motion itself is unstable or chaotic */
     YK_VERDICT_COUPLING, /* the coupling makes a deviation grow */
-    YK_VERDICT_FAILED,   /* the run breaks down, and that of a reference does not: the coupling is unstable */
-    YK_VERDICT_SOLVER,   /* a subsystem alone is unstable at this step, by its own integrator */
+    YK_VERDICT_FAILED, /* the run breaks down, and that of a reference does not: the coupling is unstable */
+    YK_VERDICT_SOLVER, /* a subsystem alone is unstable at this step, by its own integrator */
     YK_VERDICT_UNDECIDED /* deviations grow, and the reason says why it cannot be told what makes them */
 } yk_verdict;
 
@@ -303,7 +330,8 @@ typedef struct yk_stability_mode {
     int interface;          /* that does most work on it; -1: there is none */
     int subsystem;          /* that moves most, by kinetic energy; -1: not known */
     double moving_fraction; /* of the kinetic energy, in that subsystem */
-    char moving[160];       /* the bodies or ports that move most, "beam.n_20, damper.container"; "" if not known */
+    char moving
+        [160]; /* the bodies or ports that move most, "beam.n_20, damper.container"; "" if not known */
 } yk_stability_mode;
 
 /* The largest growth of deviations in runs with one macro step. */
@@ -314,25 +342,31 @@ typedef struct yk_stability_rate {
 } yk_stability_rate;
 
 typedef struct yk_stability_report {
-    yk_verdict verdict; /* the worst of all states that were looked at; what follows is of that state */
-    double time;        /* s, of the state */
+    yk_verdict
+        verdict; /* the worst of all states that were looked at; what follows is of that state */
+    double time; /* s, of the state */
 
     double radius, error; /* spectral radius and its error; infinite if the run broke down */
-    double tracked;       /* growth per step of the first mode along the run itself; NaN if not asked for */
-    /* Growth per macro step of the mode that the coupling or a solver drives; where there is none, at most 1;
-     * undecided: NaN. */
+    double
+        tracked; /* growth per step of the first mode along the run itself; NaN if not asked for */
+    /* Growth per macro step of the mode that the coupling or a solver drives; where there is
+     * none, at most 1; undecided: NaN. */
     double coupling;
 
-    /* Growth per second that the verdict is about: of the scheme at its step and, where it was compared, at half and
-     * a quarter of it; of the reference, whose growth is that of the motion. */
+    /* Growth per second that the verdict is about: of the scheme at its step and, where it was
+     * compared, at half and a quarter of it; of the reference, whose growth is that of the
+     * motion. */
     int rate_count;
     yk_stability_rate rates[YK_STABILITY_RATES];
     char reference[64]; /* "monolithic", "tight, quasi-newton"; "" if there was none */
     yk_stability_rate reference_rate;
 
-    bool every_step;    /* the factor per step stays as the step becomes smaller: no step is small enough */
-    double stable_step; /* s, the longest that was tried and does not have the coupling's growth; NaN: none */
-    /* Values that were tried and are stable: "coupling.scheme=tight coupling.acceleration=quasi-newton"; "" */
+    bool
+        every_step; /* the factor per step stays as the step becomes smaller: no step is small enough */
+    double
+        stable_step; /* s, the longest that was tried and does not have the coupling's growth; NaN: none */
+    /* Values that were tried and are stable: "coupling.scheme=tight
+     * coupling.acceleration=quasi-newton"; "" */
     char remedy[400];
     double remedy_radius; /* growth per macro step with these */
     char reason[400];     /* of verdicts undecided and failed; "" */
@@ -346,24 +380,28 @@ typedef struct yk_stability_report {
         yk_verdict verdict;
     } samples[YK_STABILITY_SAMPLES];
 
-    size_t words;        /* continuous words of the state */
-    int dimension;       /* of the space in which eigenvalues were sought */
-    double residual;     /* of the first mode: |A v - lambda v| / |lambda| of the map that was differenced */
-    int64_t steps;       /* macro steps that it took, those of comparisons included */
-    int64_t unconverged; /* of the steps of the scheme itself, those whose iterations did not converge */
+    size_t words;  /* continuous words of the state */
+    int dimension; /* of the space in which eigenvalues were sought */
+    double
+        residual; /* of the first mode: |A v - lambda v| / |lambda| of the map that was differenced */
+    int64_t steps; /* macro steps that it took, those of comparisons included */
+    int64_t
+        unconverged; /* of the steps of the scheme itself, those whose iterations did not converge */
     int mode_count;
     yk_stability_mode modes[YK_STABILITY_MODES]; /* falling in growth */
 } yk_stability_report;
 
-/* Of the system that the scenario describes, from its start. The system is left at its start. A run that breaks down
- * is an answer (verdict failed, with the message in yk_last_message), not an error. */
+/* Of the system that the scenario describes, from its start. The system is left at its start. A
+ * run that breaks down is an answer (verdict failed, with the message in yk_last_message), not an
+ * error. */
 yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
                        yk_stability_report *report);
 
-/* Spectral radius of the macro step of a linear system about rest, word by word of the state image: all that maps of
- * the two-mass oscillator need. Steps that do not converge end it with YK_NOT_CONVERGED unless they are accepted as
- * they are. The system is left at its start. */
-yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accept_unconverged, double *radius);
+/* Spectral radius of the macro step of a linear system about rest, word by word of the state
+ * image: all that maps of the two-mass oscillator need. Steps that do not converge end it with
+ * YK_NOT_CONVERGED unless they are accepted as they are. The system is left at its start. */
+yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accept_unconverged,
+                              double *radius);
 
 /* As in papers explicit (37), (38); exact: by the matrix exponential. */
 typedef enum yk_two_mass_integrator {
@@ -372,8 +410,8 @@ typedef enum yk_two_mass_integrator {
     YK_TWO_MASS_EXACT
 } yk_two_mass_integrator;
 
-/* The two-mass oscillator, the test equation of coupling schemes (papers explicit 4.1, tight 4), without dimensions:
- * mass 1 takes the wrench, mass 2 the motion. */
+/* The two-mass oscillator, the test equation of coupling schemes (papers explicit 4.1, tight 4),
+ * without dimensions: mass 1 takes the wrench, mass 2 the motion. */
 typedef struct yk_two_mass {
     double rho_inf;         /* of the two-step method */
     double omega_h;         /* natural frequency of mass 1 alone times the macro step */
@@ -383,14 +421,17 @@ typedef struct yk_two_mass {
     double damping_ratio;   /* xi2 / xi1 */
     yk_two_mass_integrator integrators[2];
     yk_scheme_def scheme;
-    bool fixed_iterations; /* the radius is that of all repetitions that the scheme may make, converged or not */
+    bool
+        fixed_iterations; /* the radius is that of all repetitions that the scheme may make, converged or not */
 } yk_two_mass;
 
-/* rho_inf 0.6, omega_h 0.1, equal masses, no spring or damper on mass 2; two-step and semi-implicit; the default scheme.
- * The map of a scheme that iterates is that of its tolerances: deviations are of size 1. */
+/* rho_inf 0.6, omega_h 0.1, equal masses, no spring or damper on mass 2; two-step and
+ * semi-implicit; the default scheme. The map of a scheme that iterates is that of its tolerances:
+ * deviations are of size 1. */
 yk_two_mass yk_two_mass_default(void);
 
-/* The names of the six numbers above, as on the command line ("rho-inf", "omega-h", ...); NULL-terminated. */
+/* The names of the six numbers above, as on the command line ("rho-inf", "omega-h", ...);
+ * NULL-terminated. */
 const char *const *yk_two_mass_parameters(void);
 /* The number with that name; NULL if there is none. */
 double *yk_two_mass_parameter(yk_two_mass *model, const char *name);
@@ -407,31 +448,35 @@ typedef struct yk_map_axis {
 
 double yk_map_axis_value(const yk_map_axis *axis, int index);
 
-/* Spectral radius up to which a point of a map counts as stable: 1 but for rounding (paper tight 4.3). */
+/* Spectral radius up to which a point of a map counts as stable: 1 but for rounding (paper tight
+ * 4.3). */
 #define YK_STABILITY_LIMIT (1 + 1e-6)
 
-/* Radii over two parameters: radii[j * x.count + i] at x value i and y value j. Infinite where the scheme does not
- * converge. `progress` (may be NULL) is told the finished fraction. */
-yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const yk_map_axis *x, const yk_map_axis *y,
-                          double *radii, void (*progress)(void *user, double fraction), void *user);
+/* Radii over two parameters: radii[j * x.count + i] at x value i and y value j. Infinite where
+ * the scheme does not converge. `progress` (may be NULL) is told the finished fraction. */
+yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const yk_map_axis *x,
+                          const yk_map_axis *y, double *radii,
+                          void (*progress)(void *user, double fraction), void *user);
 
 /* Fraction of the radii that are stable. */
 double yk_stable_fraction(const double *radii, size_t count);
 
-/* Advice --------------------------------------------------------------------------------------------------------- */
+/* Advice --------------------------------------------------------------------------------------- */
 
-/* Which scheme and step to take: all schemes that the program has are tried on a stretch of the scenario, from coarse
- * to fine steps, the cheapest first, against a reference whose own error is known. The cheapest that meets the
- * tolerance is verified over the whole scenario, or as far as the time allows. */
+/* Which scheme and step to take: all schemes that the program has are tried on a stretch of the
+ * scenario, from coarse to fine steps, the cheapest first, against a reference whose own error is
+ * known. The cheapest that meets the tolerance is verified over the whole scenario, or as far as
+ * the time allows. */
 typedef struct yk_advise_def {
     yk_scenario_def scenario;
     double tolerance; /* error that is good enough, as in yk_channel_error, of the worst channel */
-    double stretch;   /* s, from the start; NaN: as long as the time allows, at most the whole run */
-    double seconds;   /* for all of it, roughly; on a machine that has other work to do it takes longer */
-    const char *const
-        *channels; /* that are compared; none: position and velocity of all interfaces, and what is recorded */
+    double stretch; /* s, from the start; NaN: as long as the time allows, at most the whole run */
+    double
+        seconds; /* for all of it, roughly; on a machine that has other work to do it takes longer */
+    const char *const *
+        channels; /* that are compared; none: position and velocity of all interfaces, and what is recorded */
     int channel_count;
-    int jobs;                                          /* schemes that are tried at the same time; 0: one per core */
+    int jobs; /* schemes that are tried at the same time; 0: one per core */
     bool (*progress)(void *user, int done, int total); /* percent of the time; false stops */
     void *user;
 } yk_advise_def;
@@ -451,8 +496,9 @@ typedef struct yk_advice_row {
     char name[48];
     char block[200]; /* "coupling: {scheme: tight, acceleration: aitken}" */
     yk_advice_outcome outcome;
-    double step;            /* s: the coarsest that meets the tolerance, else the last that was tried */
-    double error;           /* of the worst channel: its distance from the reference and that one's own error */
+    double step; /* s: the coarsest that meets the tolerance, else the last that was tried */
+    double
+        error; /* of the worst channel: its distance from the reference and that one's own error */
     char worst[160];        /* that channel */
     double seconds;         /* for the whole run: from the steps of subsystems and what they cost */
     int64_t calls;          /* of subsystems, for the whole run */
@@ -464,9 +510,10 @@ enum { YK_ADVICE_MAX = 32, YK_ADVICE_OVERRIDES_MAX = 8 };
 
 typedef struct yk_advice {
     int count;
-    yk_advice_row rows[YK_ADVICE_MAX]; /* those that meet the tolerance first, by cost; then by error */
-    int best;                          /* the cheapest that couples, not merges; -1: none meets the tolerance */
-    int override_count;                /* the values of the best, to be set in the scenario: "time.step=1e-3" */
+    yk_advice_row
+        rows[YK_ADVICE_MAX]; /* those that meet the tolerance first, by cost; then by error */
+    int best;           /* the cheapest that couples, not merges; -1: none meets the tolerance */
+    int override_count; /* the values of the best, to be set in the scenario: "time.step=1e-3" */
     char overrides[YK_ADVICE_OVERRIDES_MAX][64];
     char reference[64];     /* what they were compared with */
     int reference_parts;    /* its step: a part of the scenario's */
@@ -481,9 +528,10 @@ typedef struct yk_advice {
     yk_stability_report stability;
 } yk_advice;
 
-yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics, yk_advice *advice);
+yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics,
+                    yk_advice *advice);
 
-/* Freedoms -------------------------------------------------------------------------------------------------------- */
+/* Freedoms ------------------------------------------------------------------------------------- */
 
 /* Of the motions that interfaces prescribe to a subsystem. */
 typedef struct yk_freedoms {
@@ -491,9 +539,10 @@ typedef struct yk_freedoms {
     int independent; /* of these: that its own joints leave free, and that do not follow from each other */
 } yk_freedoms;
 
-/* Where interfaces prescribe motions to the subsystem, with everything at the start; YK_ERROR_CAPABILITY if its
- * solver does not tell. */
-yk_status yk_scenario_freedoms(yk_context *context, const yk_scenario_def *def, int subsystem, yk_freedoms *freedoms);
+/* Where interfaces prescribe motions to the subsystem, with everything at the start;
+ * YK_ERROR_CAPABILITY if its solver does not tell. */
+yk_status yk_scenario_freedoms(yk_context *context, const yk_scenario_def *def, int subsystem,
+                               yk_freedoms *freedoms);
 
 #ifdef __cplusplus
 }

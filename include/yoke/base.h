@@ -1,7 +1,8 @@
-/* What every part of Yoke is handed: a context with the allocator, the log sink and the last message.
+/* What every part of Yoke is handed: a context with the allocator, the log sink and the last
+ * message.
  *
- * The library never prints, never exits and keeps no globals: what it has to say goes through the context. A
- * context may be used by one thread at a time; different contexts are independent. */
+ * The library never prints, never exits and keeps no globals: what it has to say goes through the
+ * context. A context may be used by one thread at a time; different contexts are independent. */
 #ifndef YOKE_BASE_H
 #define YOKE_BASE_H
 
@@ -17,7 +18,8 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__)
-#define YK_PRINTF(format_index, first_argument) __attribute__((format(printf, format_index, first_argument)))
+#define YK_PRINTF(format_index, first_argument) \
+    __attribute__((format(printf, format_index, first_argument)))
 #else
 #define YK_PRINTF(format_index, first_argument)
 #endif
@@ -37,7 +39,8 @@ typedef enum yk_log_level { YK_LOG_DEBUG, YK_LOG_INFO, YK_LOG_WARNING, YK_LOG_ER
 
 typedef void (*yk_log_function)(void *user, yk_log_level level, const char *message);
 
-/* Same contract as realloc(3), with free as a request for zero bytes; must return memory aligned for any type. */
+/* Same contract as realloc(3), with free as a request for zero bytes; must return memory aligned
+ * for any type. */
 typedef void *(*yk_allocate_function)(void *user, void *block, size_t bytes);
 
 typedef struct yk_context_def {
@@ -57,10 +60,12 @@ yk_context_def yk_context_default(void);
 yk_context *yk_context_create(const yk_context_def *def);
 void yk_context_destroy(yk_context *context);
 
-/* The text that belongs to the last status other than YK_OK, with the remedy; "" if there was none. */
+/* The text that belongs to the last status other than YK_OK, with the remedy; "" if there was
+ * none. */
 const char *yk_last_message(const yk_context *context);
 
-/* Records a message and returns the status, so that a failing function ends with `return yk_fail(...)`. */
+/* Records a message and returns the status, so that a failing function ends with `return
+ * yk_fail(...)`. */
 yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...) YK_PRINTF(3, 4);
 
 void yk_log(yk_context *context, yk_log_level level, const char *format, ...) YK_PRINTF(3, 4);
@@ -73,12 +78,14 @@ void yk_release(yk_context *context, void *block);
 
 int yk_context_threads(const yk_context *context);
 
-/* A function of time that a model is given: a load, a drive, a command. It may be called at any time, before and after the
- * step that is being made, and by several threads at once; it must answer the same number to the same time. */
+/* A function of time that a model is given: a load, a drive, a command. It may be called at any
+ * time, before and after the step that is being made, and by several threads at once; it must
+ * answer the same number to the same time. */
 typedef struct yk_function {
     double (*value)(void *user, double t); /* NULL: the function is zero */
     void *user;                            /* must outlive what uses the function */
-    /* The first time after t at which it jumps or has a kink, infinity where there is none; NULL: none is known. */
+    /* The first time after t at which it jumps or has a kink, infinity where there is none; NULL:
+     * none is known. */
     double (*next_event)(void *user, double t);
 } yk_function;
 

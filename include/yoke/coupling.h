@@ -2,9 +2,9 @@
  *
  *   def -> yk_system_create -> yk_system_start -> yk_system_step ... -> yk_system_statistics_get -> yk_system_destroy
  *
- * The wiring is checked at creation and frozen afterwards; what a scheme needs and a subsystem lacks is an error then,
- * not later. The macro clock is an integer count of steps, so time never drifts; step control cuts steps, but does not
- * move their ends. */
+ * The wiring is checked at creation and frozen afterwards; what a scheme needs and a subsystem
+ * lacks is an error then, not later. The macro clock is an integer count of steps, so time never
+ * drifts; step control cuts steps, but does not move their ends. */
 #ifndef YOKE_COUPLING_H
 #define YOKE_COUPLING_H
 
@@ -16,10 +16,12 @@
 extern "C" {
 #endif
 
-/* A number of one subsystem that is the signal of another: no power, and nothing that the source receives.
+/* A number of one subsystem that is the signal of another: no power, and nothing that the source
+ * receives.
  *
- * Over a macro step the target sees a straight line between the values at both ends where the source has already made
- * the step (Gauss-Seidel, later iterations), else the value at the start. */
+ * Over a macro step the target sees a straight line between the values at both ends where the
+ * source has already made the step (Gauss-Seidel, later iterations), else the value at the
+ * start. */
 typedef struct yk_wire_def {
     const char *name;
     int source_subsystem;
@@ -27,10 +29,10 @@ typedef struct yk_wire_def {
     int source_channel; /* read where source_port is -1 */
     int component; /* of a port: which double of yk_port_value, in the system's units; of a channel: of its values */
     int target_subsystem, target_port; /* a signal port that takes a signal */
-    bool hold;                         /* the value at the start of the macro step for the whole of it, always */
+    bool hold; /* the value at the start of the macro step for the whole of it, always */
 } yk_wire_def;
 
-/* Schemes ---------------------------------------------------------------------------------------------------------- */
+/* Schemes -------------------------------------------------------------------------------------- */
 
 /* Each scheme of the library with its options, which are read at creation:
  *
@@ -38,41 +40,45 @@ typedef struct yk_wire_def {
  *   options.iterations = 50;
  *   def.scheme = (yk_scheme_def){yk_scheme_tight(), &options};
  *
- * What the options mean, their units and their defaults stand in the rows of each scheme (yk_scheme_ops) and in the reference of
- * scenarios. */
+ * What the options mean, their units and their defaults stand in the rows of each scheme
+ * (yk_scheme_ops) and in the reference of scenarios. */
 
 /* The first scheme with its defaults: explicit. */
 yk_scheme_def yk_scheme_default(void);
 
 typedef enum yk_order {
     YK_ORDER_GAUSS_SEIDEL, /* motion sides and sources of wires first, wrench sides with the new wrenches */
-    YK_ORDER_JACOBI        /* all at once with what was known at the start of the step */
+    YK_ORDER_JACOBI /* all at once with what was known at the start of the step */
 } yk_order;
 
 /* What crosses an interface in schemes that call every subsystem once (explicit, loose, rim). */
 typedef enum yk_exchange {
     YK_EXCHANGE_MOTION, /* a motion to one side, the wrench that it took to the other: the papers' schemes */
-    /* One wrench to both sides, found from what they say of their next step (step_model) so that the joint holds at its end.
-     * Where a subsystem does not say that, or the scheme rim makes small steps of it, as above. */
+    /* One wrench to both sides, found from what they say of their next step (step_model) so that
+     * the joint holds at its end. Where a subsystem does not say that, or the scheme rim makes
+     * small steps of it, as above. */
     YK_EXCHANGE_AUTO,
-    /* The same, also where a subsystem tells an interface model only, whose step may not be so smooth: contact. */
+    /* The same, also where a subsystem tells an interface model only, whose step may not be so
+     * smooth: contact. */
     YK_EXCHANGE_FORCES
 } yk_exchange;
 
-/* How an iteration uses those before it. Tight: with none, wrench sides make one iteration of their own solver per sweep
- * where they can; with the others, whole steps. Relaxed: the unknowns of all parts together. */
+/* How an iteration uses those before it. Tight: with none, wrench sides make one iteration of
+ * their own solver per sweep where they can; with the others, whole steps. Relaxed: the unknowns
+ * of all parts together. */
 typedef enum yk_acceleration {
-    YK_ACCELERATION_NONE,        /* the plain fixed point of paper tight 3.1 */
-    YK_ACCELERATION_AITKEN,      /* one factor from the last two changes of all wrenches on one subsystem */
+    YK_ACCELERATION_NONE, /* the plain fixed point of paper tight 3.1 */
+    YK_ACCELERATION_AITKEN, /* one factor from the last two changes of all wrenches on one subsystem */
     YK_ACCELERATION_QUASI_NEWTON /* least squares over all changes of the wrenches of joined subsystems (IQN-ILS), those of
                                   earlier steps too; relaxed: of the step */
 } yk_acceleration;
 
 /* Explicit: each subsystem is called once per macro step; paper explicit 3.1.
  *
- * Modified inputs set the velocity of a motion side to the mean of three, weighted with position, velocity and
- * acceleration: (x_A - x_B)/h, v_A and v_B + h a_A (paper explicit (26)). The weights are alpha h^2, beta h and gamma of
- * Baumgarte's stabilisation with the macro step h; only their ratio matters. */
+ * Modified inputs set the velocity of a motion side to the mean of three, weighted with position,
+ * velocity and acceleration: (x_A - x_B)/h, v_A and v_B + h a_A (paper explicit (26)). The
+ * weights are alpha h^2, beta h and gamma of Baumgarte's stabilisation with the macro step h;
+ * only their ratio matters. */
 typedef enum yk_explicit_inputs {
     YK_EXPLICIT_INPUTS_ORIGINAL, /* paper explicit (20) */
     YK_EXPLICIT_INPUTS_INDEX_1,  /* alpha = 2/h^2, beta = 2/h, gamma = 1 */
@@ -92,21 +98,22 @@ typedef struct yk_explicit_options {
 yk_explicit_options yk_explicit_default(void);
 const yk_scheme_ops *yk_scheme_explicit(void);
 
-/* Tight: repeated until the interface wrenches converge; paper tight 3.1. Loose: the same with no repetition; its rows are
- * `exchange` and `velocity`. */
+/* Tight: repeated until the interface wrenches converge; paper tight 3.1. Loose: the same with no
+ * repetition; its rows are `exchange` and `velocity`. */
 typedef enum yk_tight_velocity {
     YK_VELOCITY_DIFFERENCE, /* from the positions at both ends, on SO(3) by SLERP: paper tight (21) */
     YK_VELOCITY_MARKER      /* that of the partner's marker at the end of the step */
 } yk_tight_velocity;
 
 typedef struct yk_tight_options {
-    int iterations;            /* limit of repetitions in a macro step; 0: the loose scheme */
-    double tolerance;          /* largest change of an interface force (N) or torque (N m) that has converged */
+    int iterations; /* limit of repetitions in a macro step; 0: the loose scheme */
+    double
+        tolerance; /* largest change of an interface force (N) or torque (N m) that has converged */
     double relative_tolerance; /* the same, relative to the wrench */
     yk_acceleration acceleration;
     yk_tight_velocity velocity; /* that is prescribed to motion sides */
-    int halvings;               /* how often a step that does not converge may be halved; 0: it is taken as it is */
-    yk_exchange exchange;       /* without iterations */
+    int halvings; /* how often a step that does not converge may be halved; 0: it is taken as it is */
+    yk_exchange exchange; /* without iterations */
 } yk_tight_options;
 
 yk_tight_options yk_tight_default(void);
@@ -124,15 +131,16 @@ const yk_scheme_ops *yk_scheme_monolithic(void);
 
 /* Index1: polynomial wrenches on both sides, constraints held on all levels; paper index1. */
 typedef enum yk_index1_jacobian {
-    YK_JACOBIAN_REUSE,      /* kept over steps, improved by each correction, until it does not serve any more */
-    YK_JACOBIAN_FRESH,      /* of every step */
+    YK_JACOBIAN_REUSE, /* kept over steps, improved by each correction, until it does not serve any more */
+    YK_JACOBIAN_FRESH, /* of every step */
     YK_JACOBIAN_DIFFERENCES /* of every step, by finite differences even where subsystems tell their sensitivities */
 } yk_index1_jacobian;
 
 typedef struct yk_index1_options {
-    int degree;                /* of the coupling wrenches in time, 0 to 3 */
-    int iterations;            /* limit of corrections in a step; 1 is the single Newton step of the paper */
-    double tolerance;          /* largest change of an interface force (N) or torque (N m) that has converged */
+    int degree;     /* of the coupling wrenches in time, 0 to 3 */
+    int iterations; /* limit of corrections in a step; 1 is the single Newton step of the paper */
+    double
+        tolerance; /* largest change of an interface force (N) or torque (N m) that has converged */
     double relative_tolerance; /* the same, relative to the wrench */
     yk_index1_jacobian jacobian;
     int threads; /* subsystems that advance at the same time; 0: one per core */
@@ -143,9 +151,9 @@ const yk_scheme_ops *yk_scheme_index1(void);
 
 /* Rim: fast subsystems in small steps against reduced models of the slow ones; paper rim. */
 typedef enum yk_extrapolation {
-    YK_EXTRAPOLATION_RIM,    /* by a reduced model of the slow participant, which feels the wrenches of the fast ones */
-    YK_EXTRAPOLATION_HOLD,   /* the velocity at the start */
-    YK_EXTRAPOLATION_LINEAR, /* the velocities at the starts of the last two macro steps */
+    YK_EXTRAPOLATION_RIM, /* by a reduced model of the slow participant, which feels the wrenches of the fast ones */
+    YK_EXTRAPOLATION_HOLD,     /* the velocity at the start */
+    YK_EXTRAPOLATION_LINEAR,   /* the velocities at the starts of the last two macro steps */
     YK_EXTRAPOLATION_QUADRATIC /* of the last three */
 } yk_extrapolation;
 
@@ -158,19 +166,20 @@ typedef enum yk_rim_positions {
 /* What slow participants receive of the wrenches of fast ones. */
 typedef enum yk_rim_wrenches {
     YK_RIM_WRENCHES_MEAN, /* the mean over a macro step, so that the impulse is that of the fast participants */
-    YK_RIM_WRENCHES_LAST  /* the value at its end: sampled, as papers on co-simulation mostly have it */
+    YK_RIM_WRENCHES_LAST /* the value at its end: sampled, as papers on co-simulation mostly have it */
 } yk_rim_wrenches;
 
 /* Where reduced models come from. */
 typedef enum yk_rim_models {
     YK_RIM_MODELS_REPORTED, /* by the subsystems where they can, else by trial steps */
-    /* By trial steps: those see what happens within the macro step, such as the stiff springs of a flexible mechanism. */
+    /* By trial steps: those see what happens within the macro step, such as the stiff springs of
+     * a flexible mechanism. */
     YK_RIM_MODELS_IDENTIFIED
 } yk_rim_models;
 
 typedef struct yk_rim_options {
-    /* Gauss-Seidel: slow participants take the wrench of the macro step that the fast ones have just made; Jacobi: that of the
-     * macro step before. */
+    /* Gauss-Seidel: slow participants take the wrench of the macro step that the fast ones have
+     * just made; Jacobi: that of the macro step before. */
     yk_order order;
     yk_exchange exchange;
     yk_extrapolation extrapolation;
@@ -178,7 +187,8 @@ typedef struct yk_rim_options {
     yk_rim_wrenches wrenches;
     yk_rim_positions positions;
     int exchanges; /* between fast participants and models in a macro step; 0: at every common step of the fast participants */
-    yk_subsystem_list fast; /* none: those with substeps that take no wrench, else those that take motions alone */
+    yk_subsystem_list
+        fast; /* none: those with substeps that take no wrench, else those that take motions alone */
 } yk_rim_options;
 
 yk_rim_options yk_rim_default(void);
@@ -196,27 +206,31 @@ typedef struct yk_relaxed_options {
 yk_relaxed_options yk_relaxed_default(void);
 const yk_scheme_ops *yk_scheme_relaxed(void);
 
-/* Whether one step of a subsystem follows wrenches of any degree that the scheme index1 applies. Those that do not need several
- * substeps in a macro step of it. */
+/* Whether one step of a subsystem follows wrenches of any degree that the scheme index1 applies.
+ * Those that do not need several substeps in a macro step of it. */
 bool yk_follows_polynomials(const yk_subsystem *subsystem);
 
-/* Systems ---------------------------------------------------------------------------------------------------------- */
+/* Systems -------------------------------------------------------------------------------------- */
 
 /* The units and axes of the system: SI. */
 yk_transform yk_transform_default(void);
 
-/* Macro steps of variable size. `step` of the system is then the largest, and its multiples stay the times at which
- * yk_system_step ends: results fall on the same grid as with steps of one size. */
+/* Macro steps of variable size. `step` of the system is then the largest, and its multiples stay
+ * the times at which yk_system_step ends: results fall on the same grid as with steps of one
+ * size. */
 typedef struct yk_step_control {
-    /* Local error of the interface motions that is aimed at, relative to the largest velocities that they have had; 0:
-     * every step is as long as `step`. A scheme that predicts the step compares its prediction with the result; the others
-     * take the step again in two halves. Needs rollback of all subsystems. */
+    /* Local error of the interface motions that is aimed at, relative to the largest velocities
+     * that they have had; 0: every step is as long as `step`. A scheme that predicts the step
+     * compares its prediction with the result; the others take the step again in two halves.
+     * Needs rollback of all subsystems. */
     double tolerance;
     double absolute; /* the same, absolute (m/s, rad/s) */
-    double smallest; /* step (s) that is taken whatever its error: at impacts and jumps; 0: largest / 10000 */
-    double largest;  /* step (s) that is taken however small its error; 0: `step` */
-    /* Times (s) at which forces or inputs jump, in ascending order: macro steps end there, and nothing is extrapolated
-     * over them. With steps of one size too. Besides these there are those that subsystems announce (next_event). */
+    double
+        smallest; /* step (s) that is taken whatever its error: at impacts and jumps; 0: largest / 10000 */
+    double largest; /* step (s) that is taken however small its error; 0: `step` */
+    /* Times (s) at which forces or inputs jump, in ascending order: macro steps end there, and
+     * nothing is extrapolated over them. With steps of one size too. Besides these there are
+     * those that subsystems announce (next_event). */
     const double *events;
     int event_count;
 } yk_step_control;
@@ -243,19 +257,23 @@ typedef struct yk_system_def {
 yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_system **system);
 void yk_system_destroy(yk_system *system);
 
-/* Finds a consistent initial state, interface wrenches included. May be called again: returns to the start. */
+/* Finds a consistent initial state, interface wrenches included. May be called again: returns to
+ * the start. */
 yk_status yk_system_start(yk_system *system);
 
-/* One macro step, or as many as step control cuts it into. YK_NOT_CONVERGED: the step was taken with the last iterate. Errors name the time, the subsystem and
- * the remedy in yk_last_message(). */
+/* One macro step, or as many as step control cuts it into. YK_NOT_CONVERGED: the step was taken
+ * with the last iterate. Errors name the time, the subsystem and the remedy in
+ * yk_last_message(). */
 yk_status yk_system_step(yk_system *system, yk_step_report *report);
 
 double yk_system_time(const yk_system *system);
 int64_t yk_system_steps(const yk_system *system);
 
-/* Motion and wrench of a port as numbered by the subsystem, in the system's units and axes, after start or step. */
+/* Motion and wrench of a port as numbered by the subsystem, in the system's units and axes, after
+ * start or step. */
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port);
-/* A channel as numbered by the subsystem, in its own units and axes; also of subsystems that the scheme has merged. */
+/* A channel as numbered by the subsystem, in its own units and axes; also of subsystems that the
+ * scheme has merged. */
 void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values);
 /* What a wire carries at the present time. */
 double yk_system_wire(const yk_system *system, int wire);
@@ -270,7 +288,8 @@ typedef struct yk_energy_balance {
     double kinetic, potential;
     double start; /* kinetic + potential at the start */
     double dissipated;
-    double external;   /* fed in by forces, drives and pumps of its own; not known: all that its interfaces took */
+    double
+        external; /* fed in by forces, drives and pumps of its own; not known: all that its interfaces took */
     double interfaces; /* work of its interfaces on it */
     double numerical;  /* made by the integration, beyond all that; negative: lost by it */
 } yk_energy_balance;
@@ -278,7 +297,8 @@ typedef struct yk_energy_balance {
 /* Parts of a merged system show the whole in the first. */
 yk_energy_balance yk_system_balance(const yk_system *system, int subsystem);
 
-/* Whether the scheme tells the second side of an interface its motion, and not a wrench or nothing at all. */
+/* Whether the scheme tells the second side of an interface its motion, and not a wrench or
+ * nothing at all. */
 bool yk_system_prescribes_motion(const yk_system *system, int interface);
 
 /* How far the two sides of an interface are apart now, along the constrained axes. */
@@ -291,27 +311,32 @@ typedef struct yk_interface_error {
 
 yk_interface_error yk_system_interface_error(const yk_system *system, int interface);
 
-/* The whole state as one image (see yk_state_layout), after start; the clock is in its opaque part, statistics are not
- * in it. Words are 0 if a subsystem cannot be rolled back. */
+/* The whole state as one image (see yk_state_layout), after start; the clock is in its opaque
+ * part, statistics are not in it. Words are 0 if a subsystem cannot be rolled back. */
 yk_state_layout yk_system_state_layout(const yk_system *system);
 void yk_system_state_get(const yk_system *system, double *image);
 yk_status yk_system_state_set(yk_system *system, const double *image);
-/* A fingerprint of that image, or of the outputs where there is none: equal states have equal hashes, to the last bit. */
+/* A fingerprint of that image, or of the outputs where there is none: equal states have equal
+ * hashes, to the last bit. */
 yk_status yk_system_state_hash(yk_system *system, uint64_t *hash);
 
 typedef struct yk_subsystem_statistics {
     int64_t calls;
-    int64_t steps;       /* made in them: several per call of a subsystem with substeps */
-    double seconds;      /* spent in the subsystem; measured on a sample of the steps when they are short */
+    int64_t steps; /* made in them: several per call of a subsystem with substeps */
+    double
+        seconds; /* spent in the subsystem; measured on a sample of the steps when they are short */
     int64_t model_calls; /* for models of its next step or of its interfaces */
     double model_seconds;
 } yk_subsystem_statistics;
 
 typedef struct yk_interface_statistics {
     yk_interface_error largest;
-    double work[2];        /* J: on the side that takes the wrench, and on the side that takes the motion */
-    double energy_created; /* J: work that the two sides received and neither gave; negative: destroyed */
-    /* N s or N m s: the wrench over time, and what iterations that did not converge left of its change. */
+    double
+        work[2]; /* J: on the side that takes the wrench, and on the side that takes the motion */
+    double
+        energy_created; /* J: work that the two sides received and neither gave; negative: destroyed */
+    /* N s or N m s: the wrench over time, and what iterations that did not converge left of its
+     * change. */
     double impulse, residual_impulse;
     double largest_residual; /* N or N m */
 } yk_interface_statistics;
@@ -320,36 +345,41 @@ typedef struct yk_system_statistics {
     int64_t steps; /* macro steps that were taken */
     int64_t iterations;
     int64_t steps_not_converged;
-    double time_not_converged;     /* s, that these steps covered */
-    double first_not_converged;    /* s, the end of the first of them */
-    int worst_not_converged;       /* the subsystem that changed most in the first of them, where the scheme tells */
-    double residual_not_converged; /* sum of what they left, as parts of the typical velocity, where it tells that */
+    double time_not_converged;  /* s, that these steps covered */
+    double first_not_converged; /* s, the end of the first of them */
+    int worst_not_converged; /* the subsystem that changed most in the first of them, where the scheme tells */
+    double
+        residual_not_converged; /* sum of what they left, as parts of the typical velocity, where it tells that */
     int64_t steps_halved;
     int largest_iterations;
-    int64_t steps_rejected; /* step control: repeated because of their error, or because a subsystem failed */
-    int64_t steps_forced;   /* step control: taken at the smallest size in spite of their error */
-    double smallest_step;   /* s */
-    double largest_step;    /* s */
+    int64_t
+        steps_rejected; /* step control: repeated because of their error, or because a subsystem failed */
+    int64_t steps_forced; /* step control: taken at the smallest size in spite of their error */
+    double smallest_step; /* s */
+    double largest_step;  /* s */
 } yk_system_statistics;
 
 yk_system_statistics yk_system_statistics_get(const yk_system *system);
 /* What the scheme counts besides; returns the number of rows. */
-int yk_system_scheme_statistics(const yk_system *system, yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX]);
+int yk_system_scheme_statistics(const yk_system *system,
+                                yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX]);
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem);
 yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface);
 
-/* What an interface joins. Along the direction, of all that the joint constrains, in which they differ most: the effective
- * masses (kg) or inertias (kg m2) of both sides, with what is joined to either of them by other interfaces, as a step
- * feels them: springs and dampers count as the mass that would need the same wrench in a step. */
+/* What an interface joins. Along the direction, of all that the joint constrains, in which they
+ * differ most: the effective masses (kg) or inertias (kg m2) of both sides, with what is joined
+ * to either of them by other interfaces, as a step feels them: springs and dampers count as the
+ * mass that would need the same wrench in a step. */
 typedef struct yk_interface_probe {
-    int axis;           /* 0 to 5: x, y, z, rx, ry, rz of the motion side's marker, the nearest; -1: not known */
+    int axis; /* 0 to 5: x, y, z, rx, ry, rz of the motion side's marker, the nearest; -1: not known */
     double wrench_mass; /* of the side that takes the wrench */
     double motion_mass; /* of the side that takes the motion */
     double ratio;       /* motion side by wrench side; NaN if not known */
 } yk_interface_probe;
 
-/* Of all interfaces, found after start by trying small changes in steps of the given size; needs subsystems that can be
- * rolled back. Not known where both sides take wrenches. State, outputs and statistics stay as they were. */
+/* Of all interfaces, found after start by trying small changes in steps of the given size; needs
+ * subsystems that can be rolled back. Not known where both sides take wrenches. State, outputs
+ * and statistics stay as they were. */
 yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *probes);
 
 #ifdef __cplusplus

@@ -15,12 +15,13 @@
  *   int pin = yk_smooth_add_joint(model, &pin_def);
  *   yk_status status = yk_smooth_create(model, &subsystem);       one create, which also ends the builder
  *
- * Mistakes need to be looked for in one place only: where `add` cannot take a part, it returns YK_NO_ID, the model goes
- * on, and `create` returns the status of the first mistake, with a message that names the part and the unit. What defs
- * point to, such as names, must live until `create` has returned; functions of time must outlive the subsystem.
+ * Mistakes need to be looked for in one place only: where `add` cannot take a part, it returns
+ * YK_NO_ID, the model goes on, and `create` returns the status of the first mistake, with a
+ * message that names the part and the unit. What defs point to, such as names, must live until
+ * `create` has returned; functions of time must outlive the subsystem.
  *
- * Units are those of the model: SI unless the system that it is coupled in says otherwise (yk_transform). Angles are in
- * radians; quaternions have the scalar first. */
+ * Units are those of the model: SI unless the system that it is coupled in says otherwise
+ * (yk_transform). Angles are in radians; quaternions have the scalar first. */
 #ifndef YOKE_MECHANICS_H
 #define YOKE_MECHANICS_H
 
@@ -38,9 +39,10 @@ enum {
     YK_NO_ID = -2   /* the part could not be added; see `create` */
 };
 
-/* Markers -------------------------------------------------------------------------------------------------------- */
+/* Markers -------------------------------------------------------------------------------------- */
 
-/* A frame fixed to a body: offset of its origin in the body's axes, and rotation from marker axes to body axes. */
+/* A frame fixed to a body: offset of its origin in the body's axes, and rotation from marker axes
+ * to body axes. */
 typedef struct yk_marker {
     yk_vec3 offset;
     yk_quat orientation;
@@ -54,19 +56,19 @@ yk_marker yk_marker_at(double x, double y, double z);
 yk_marker yk_marker_along(yk_vec3 origin, yk_vec3 axis);
 /* At one point with z towards another; x and y are chosen. */
 yk_marker yk_marker_between(yk_vec3 origin, yk_vec3 towards);
-/* The same place seen from a body that starts at `position` with `orientation`: from a marker in global axes to one of
- * that body, so that a joint can be described where it is. */
+/* The same place seen from a body that starts at `position` with `orientation`: from a marker in
+ * global axes to one of that body, so that a joint can be described where it is. */
 yk_marker yk_marker_on(yk_marker global, yk_vec3 position, yk_quat orientation);
 
-/* Inertia -------------------------------------------------------------------------------------------------------- */
+/* Inertia -------------------------------------------------------------------------------------- */
 
-/* Tensors about the centre of mass of homogeneous bodies, in their own axes: a box with these edges, a sphere, a cylinder
- * along z. */
+/* Tensors about the centre of mass of homogeneous bodies, in their own axes: a box with these
+ * edges, a sphere, a cylinder along z. */
 yk_mat3 yk_inertia_box(double mass, double x, double y, double z);
 yk_mat3 yk_inertia_sphere(double mass, double radius);
 yk_mat3 yk_inertia_cylinder(double mass, double radius, double length);
 
-/* Joints --------------------------------------------------------------------------------------------------------- */
+/* Joints --------------------------------------------------------------------------------------- */
 
 /* a is the first marker, b the second, d the line from the origin of a to that of b. */
 typedef enum yk_joint_kind {
@@ -87,8 +89,8 @@ typedef enum yk_joint_kind {
     YK_JOINT_DRIVEN_SPIN,     /* angular velocity of b about z of a = drive */
     YK_JOINT_DRIVEN_SPEED,    /* velocity of b along z of a = drive */
     YK_JOINT_KNIFE_EDGE,      /* b does not move along its own y: a skate along x */
-    YK_JOINT_ROLLING,         /* a disc of radius `length` about z of b rolls on the x-y plane of a */
-    YK_JOINT_AXES,            /* any set of relative motions, see `constrained` */
+    YK_JOINT_ROLLING, /* a disc of radius `length` about z of b rolls on the x-y plane of a */
+    YK_JOINT_AXES,    /* any set of relative motions, see `constrained` */
     YK_JOINT_KINDS
 } yk_joint_kind;
 
@@ -97,8 +99,9 @@ typedef struct yk_joint_def {
     yk_joint_kind kind;
     int body[2]; /* one of them may be YK_GROUND */
     yk_marker marker[2];
-    double length;        /* distance; radius of a rolling disc (m) */
-    unsigned constrained; /* YK_JOINT_AXES: the motions that it removes, YK_AXIS bits in the axes of the first marker */
+    double length; /* distance; radius of a rolling disc (m) */
+    unsigned
+        constrained; /* YK_JOINT_AXES: the motions that it removes, YK_AXIS bits in the axes of the first marker */
     yk_function
         drive; /* what driven kinds prescribe (m, rad, m/s, rad/s); a distance may have one instead of `length` */
     double drive_unit; /* the drive's values are multiplied by this; 1 */
@@ -109,26 +112,26 @@ yk_joint_def yk_joint_default(void);
 /* "revolute" */
 const char *yk_joint_name(yk_joint_kind kind);
 
-/* Forces --------------------------------------------------------------------------------------------------------- */
+/* Forces --------------------------------------------------------------------------------------- */
 
-/* What the number `load` means is said with each kind; force and torque act on the second body alone, the others on
- * both. */
+/* What the number `load` means is said with each kind; force and torque act on the second body
+ * alone, the others on both. */
 typedef enum yk_force_kind {
-    YK_FORCE_SPRING,          /* along the line of the origins: tension = k (length - free) + c (its rate) + load */
-    YK_FORCE_TORSION,         /* about z of a: torque = k (angle - free) + c (its rate) + load, angle in (-pi, pi] */
-    YK_FORCE_BUSHING,         /* 6 x 6 stiffness and damping on displacement and rotation vector of b in axes of a */
-    YK_FORCE_MOTOR,           /* a torque of the size of the load about z of a, on b, and its opposite on a */
-    YK_FORCE_THRUST,          /* a force of the size of the load along z of a, on b, and its opposite on a */
-    YK_FORCE_VECTOR,          /* a force on b at its marker: the vector times the load, global axes */
-    YK_FORCE_TORQUE,          /* a torque on b, the same way */
+    YK_FORCE_SPRING, /* along the line of the origins: tension = k (length - free) + c (its rate) + load */
+    YK_FORCE_TORSION, /* about z of a: torque = k (angle - free) + c (its rate) + load, angle in (-pi, pi] */
+    YK_FORCE_BUSHING, /* 6 x 6 stiffness and damping on displacement and rotation vector of b in axes of a */
+    YK_FORCE_MOTOR, /* a torque of the size of the load about z of a, on b, and its opposite on a */
+    YK_FORCE_THRUST, /* a force of the size of the load along z of a, on b, and its opposite on a */
+    YK_FORCE_VECTOR, /* a force on b at its marker: the vector times the load, global axes */
+    YK_FORCE_TORQUE, /* a torque on b, the same way */
     YK_FORCE_FOLLOWER,        /* the vector in the axes of the marker, turning with it */
     YK_FORCE_FOLLOWER_TORQUE, /* likewise */
     YK_FORCE_KINDS
 } yk_force_kind;
 
-/* A load that depends on what the model does: a function of time and of channels of the model, which are named as
- * "crank.angular_velocity.x" or, of a single number, "strut.stretch". Inputs have the values of the step that is being
- * solved. */
+/* A load that depends on what the model does: a function of time and of channels of the model,
+ * which are named as "crank.angular_velocity.x" or, of a single number, "strut.stretch". Inputs
+ * have the values of the step that is being solved. */
 typedef struct yk_feedback {
     double (*value)(void *user, double t, const double *inputs); /* NULL: there is none */
     void *user;
@@ -150,8 +153,8 @@ typedef struct yk_force_def {
     yk_vec3 vector;       /* of a force (N) or torque (N m) */
     yk_function load;     /* without one: 1 for a force or torque, 0 for the others */
     yk_feedback feedback; /* instead of the load */
-    int input;            /* instead of both: the id of a signal port that brings the load by a wire; YK_NO_ID: none */
-    double load_unit;     /* all of them are multiplied by this; 1 */
+    int input; /* instead of both: the id of a signal port that brings the load by a wire; YK_NO_ID: none */
+    double load_unit; /* all of them are multiplied by this; 1 */
 } yk_force_def;
 
 /* A constant force of zero on the ground, without a name. */
@@ -161,13 +164,14 @@ const char *yk_force_name(yk_force_kind kind);
 /* Whether a law of this kind acts on both bodies. */
 bool yk_force_on_both(yk_force_kind kind);
 
-/* Ports ---------------------------------------------------------------------------------------------------------- */
+/* Ports ---------------------------------------------------------------------------------------- */
 
-/* Where the world meets a mechanism; the ids of ports are the numbers that the subsystem's ports have in interfaces and
- * wires. */
+/* Where the world meets a mechanism; the ids of ports are the numbers that the subsystem's ports
+ * have in interfaces and wires. */
 typedef struct yk_port_def {
     const char *name;
-    yk_port_kind kind; /* marker: of body[0]; scalar: the distance of two markers; signal: a number that loads forces */
+    yk_port_kind
+        kind; /* marker: of body[0]; scalar: the distance of two markers; signal: a number that loads forces */
     int body[2];
     yk_marker marker[2];
 } yk_port_def;
@@ -176,9 +180,10 @@ typedef struct yk_port_def {
 yk_port_def yk_port_default(void);
 /* A frame on a body: takes a wrench or a motion. */
 yk_port_def yk_marker_port(const char *name, int body, yk_marker marker);
-/* The distance of two markers, an actuator: takes a force, positive pushes them apart, or a length. One of the bodies may
- * be YK_GROUND. */
-yk_port_def yk_distance_port(const char *name, int body_a, yk_marker marker_a, int body_b, yk_marker marker_b);
+/* The distance of two markers, an actuator: takes a force, positive pushes them apart, or a
+ * length. One of the bodies may be YK_GROUND. */
+yk_port_def yk_distance_port(const char *name, int body_a, yk_marker marker_a, int body_b,
+                             yk_marker marker_b);
 /* A number that arrives by a wire and loads the forces that name the port as their input. */
 yk_port_def yk_signal_port(const char *name);
 

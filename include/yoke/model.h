@@ -1,7 +1,8 @@
 /* Scenario files: reading, checking, and what they say.
  *
- * A scenario is one YAML file. Loading it reports every mistake in one pass into a list of diagnostics, each with its
- * place, the key that is to blame, what is expected and the nearest valid word. */
+ * A scenario is one YAML file. Loading it reports every mistake in one pass into a list of
+ * diagnostics, each with its place, the key that is to blame, what is expected and the nearest
+ * valid word. */
 #ifndef YOKE_MODEL_H
 #define YOKE_MODEL_H
 
@@ -13,20 +14,23 @@
 extern "C" {
 #endif
 
-/* Diagnostics ---------------------------------------------------------------------------------------------------- */
+/* Diagnostics ---------------------------------------------------------------------------------- */
 
 typedef enum yk_severity { YK_SEVERITY_WARNING, YK_SEVERITY_ERROR } yk_severity;
 
 /* One message. The texts are never NULL and live as long as the list. */
 typedef struct yk_diagnostic {
     yk_severity severity;
-    const char *source;  /* the file's name, or "--set coupling.scheme" for a value of the command line */
-    int line, column;    /* from 1, columns in characters; 0: no line (an override, an unreadable file) */
+    const char
+        *source; /* the file's name, or "--set coupling.scheme" for a value of the command line */
+    int line,
+        column; /* from 1, columns in characters; 0: no line (an override, an unreadable file) */
     const char *path;    /* "coupling.scheme": the key that is to blame; "": the whole file */
     const char *message; /* what is wrong, what is expected, the remedy */
-    const char *excerpt; /* the source line, or the part of it around the place; "" where there is none */
-    int caret;           /* characters of the excerpt before the place */
-    int length;          /* characters to underline */
+    const char
+        *excerpt; /* the source line, or the part of it around the place; "" where there is none */
+    int caret;    /* characters of the excerpt before the place */
+    int length;   /* characters to underline */
 } yk_diagnostic;
 
 typedef struct yk_diagnostics yk_diagnostics;
@@ -41,44 +45,48 @@ int yk_diagnostics_warnings(const yk_diagnostics *diagnostics);
 /* NULL outside 0 .. count - 1. */
 const yk_diagnostic *yk_diagnostics_get(const yk_diagnostics *diagnostics, int index);
 
-/* All messages as compilers print them, "file:line:column: error: path: message" with the source line and a caret
- * below; to be given back with yk_release. NULL when out of memory. */
+/* All messages as compilers print them, "file:line:column: error: path: message" with the source
+ * line and a caret below; to be given back with yk_release. NULL when out of memory. */
 char *yk_diagnostics_text(const yk_diagnostics *diagnostics);
 
-/* Scenarios ------------------------------------------------------------------------------------------------------ */
+/* Scenarios ------------------------------------------------------------------------------------ */
 
 typedef struct yk_scenario yk_scenario;
 
-/* What a load took long to find, such as where particles come to rest, for later loads of scenarios that agree in it. One may
- * serve several loads at a time. NULL when out of memory. */
+/* What a load took long to find, such as where particles come to rest, for later loads of
+ * scenarios that agree in it. One may serve several loads at a time. NULL when out of memory. */
 typedef struct yk_cache yk_cache;
 yk_cache *yk_cache_create(void);
 void yk_cache_destroy(yk_cache *cache);
 
 typedef struct yk_scenario_def {
-    const char *path;             /* the file; also its name in messages */
-    const char *text;             /* its contents instead of reading it; NULL: the file is read */
-    const char *const *overrides; /* "coupling.scheme=tight": values over those of the file, applied in order */
+    const char *path; /* the file; also its name in messages */
+    const char *text; /* its contents instead of reading it; NULL: the file is read */
+    const char *const
+        *overrides; /* "coupling.scheme=tight": values over those of the file, applied in order */
     int override_count;
     /* Solvers iterate to rounding instead of their tolerances, so that runs may be differenced. */
     bool to_rounding;
-    /* The same scenario in finer steps: all steps in it are divided by this whole number, those inside of subsystems too,
-     * tolerances fall with them, and samples stay where they are. What belongs to the model, such as the period of a sampled
-     * controller, stays. 0 or 1: as written. */
+    /* The same scenario in finer steps: all steps in it are divided by this whole number, those
+     * inside of subsystems too, tolerances fall with them, and samples stay where they are. What
+     * belongs to the model, such as the period of a sampled controller, stays. 0 or 1: as
+     * written. */
     double refinement;
     yk_cache *cache; /* NULL: nothing is kept */
-    /* Schemes of one's own that scenarios may name, besides those of the library; they must outlive what is loaded. */
+    /* Schemes of one's own that scenarios may name, besides those of the library; they must
+     * outlive what is loaded. */
     const yk_scheme_ops *const *schemes;
     int scheme_count;
 } yk_scenario_def;
 
 yk_scenario_def yk_scenario_default(void);
 
-/* Reads and checks a scenario and creates its subsystems. All mistakes are reported to the diagnostics, in the order of
- * the file; with any error the status is YK_ERROR_INPUT and *scenario NULL. The diagnostics may hold warnings
- * afterwards; NULL: only the first mistake is kept, in yk_last_message(). The scenario keeps nothing of the def. */
-yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def, yk_diagnostics *diagnostics,
-                           yk_scenario **scenario);
+/* Reads and checks a scenario and creates its subsystems. All mistakes are reported to the
+ * diagnostics, in the order of the file; with any error the status is YK_ERROR_INPUT and
+ * *scenario NULL. The diagnostics may hold warnings afterwards; NULL: only the first mistake is
+ * kept, in yk_last_message(). The scenario keeps nothing of the def. */
+yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
+                           yk_diagnostics *diagnostics, yk_scenario **scenario);
 /* Destroys its subsystems and its system too. */
 void yk_scenario_destroy(yk_scenario *scenario);
 
@@ -114,27 +122,31 @@ typedef struct yk_scenario_info {
 
 const yk_scenario_info *yk_scenario_get(const yk_scenario *scenario);
 
-/* The coupled system that the scenario describes, ready for yk_system_start; made at the first call, and owned by the
- * scenario. */
+/* The coupled system that the scenario describes, ready for yk_system_start; made at the first
+ * call, and owned by the scenario. */
 yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system);
 
-/* What the components of a recorded channel are called; NULL: x, y, z, or w, x, y, z, as their number says. */
+/* What the components of a recorded channel are called; NULL: x, y, z, or w, x, y, z, as their
+ * number says. */
 const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int channel);
 
-/* All recorded channels at the system's present time, one after the other; after yk_scenario_system and start. */
+/* All recorded channels at the system's present time, one after the other; after
+ * yk_scenario_system and start. */
 void yk_scenario_sample(const yk_scenario *scenario, double *values);
 
-/* The scenario with overrides applied, defaults filled in and expressions evaluated, as YAML: what a run really
- * used. To be given back with yk_release; NULL when out of memory. */
+/* The scenario with overrides applied, defaults filled in and expressions evaluated, as YAML:
+ * what a run really used. To be given back with yk_release; NULL when out of memory. */
 char *yk_scenario_text(const yk_scenario *scenario);
 
-/* The text of a scenario file with values set in place, "coupling.scheme=tight", and all else in it as it was: comments and
- * layout too. The file is not touched. To be given back with yk_release. YK_ERROR_INPUT where a value cannot be set without
- * changing another, as under an anchor that is used twice. */
-yk_status yk_scenario_edit(yk_context *context, const char *path, const char *const *overrides, int count, char **text);
+/* The text of a scenario file with values set in place, "coupling.scheme=tight", and all else in
+ * it as it was: comments and layout too. The file is not touched. To be given back with
+ * yk_release. YK_ERROR_INPUT where a value cannot be set without changing another, as under an
+ * anchor that is used twice. */
+yk_status yk_scenario_edit(yk_context *context, const char *path, const char *const *overrides,
+                           int count, char **text);
 
-/* The reference of all keys of a scenario, in Markdown (docs/scenario.md); to be given back with yk_release. NULL when
- * out of memory. */
+/* The reference of all keys of a scenario, in Markdown (docs/scenario.md); to be given back with
+ * yk_release. NULL when out of memory. */
 char *yk_scenario_reference(yk_context *context);
 
 #ifdef __cplusplus

@@ -4,8 +4,9 @@
  *   sample   one time and one flat row of doubles, the components of all channels in order
  *   end      the run's statistics; files become complete with it
  *
- * Recorders write to memory (yk_record), to a CSV or HDF5 file, or to several of them at once. Solvers open no files:
- * they fill a row and hand it on. An object whose first member points to a yk_recorder_ops is a recorder too.
+ * Recorders write to memory (yk_record), to a CSV or HDF5 file, or to several of them at once.
+ * Solvers open no files: they fill a row and hand it on. An object whose first member points to a
+ * yk_recorder_ops is a recorder too.
  *
  * HDF5 layout, plain enough for h5py, MATLAB and h5dump:
  *
@@ -15,9 +16,9 @@
  *                            labels, index. The dots of "left.position" part the groups.
  *   /summary/steps           one number; attributes: name, units, text, index
  *
- * CSV: one header line with "time [s]" and "left.position:x [m]" (a backslash quotes : [ ] and itself in names), then
- * one line per sample. Both formats keep every bit of every number; CSV keeps neither summary nor scenario, nor the
- * payload of a NaN. */
+ * CSV: one header line with "time [s]" and "left.position:x [m]" (a backslash quotes : [ ] and
+ * itself in names), then one line per sample. Both formats keep every bit of every number; CSV
+ * keeps neither summary nor scenario, nor the payload of a NaN. */
 #ifndef YOKE_RECORD_H
 #define YOKE_RECORD_H
 
@@ -28,10 +29,11 @@ extern "C" {
 #endif
 
 typedef struct yk_record_channel {
-    const char *name;          /* "left.position", unique; dots part subsystem, port and quantity */
-    const char *unit;          /* "m"; NULL or "" for a pure number */
-    int components;            /* at least 1 */
-    const char *const *labels; /* one per component; NULL: x, y, z of three, w, x, y, z of four, else 1, 2, ... */
+    const char *name; /* "left.position", unique; dots part subsystem, port and quantity */
+    const char *unit; /* "m"; NULL or "" for a pure number */
+    int components;   /* at least 1 */
+    const char *const
+        *labels; /* one per component; NULL: x, y, z of three, w, x, y, z of four, else 1, 2, ... */
 } yk_record_channel;
 
 /* Strings may be NULL. Recorders keep copies. */
@@ -43,7 +45,8 @@ typedef struct yk_record_header {
     int channel_count;
 } yk_record_header;
 
-/* One figure of a run: a number with its unit, or a text (then the number says nothing unless it is named so). */
+/* One figure of a run: a number with its unit, or a text (then the number says nothing unless it
+ * is named so). */
 typedef struct yk_record_value {
     const char *name; /* "steps" */
     double value;
@@ -59,13 +62,15 @@ typedef struct yk_record_summary {
 typedef struct yk_recorder yk_recorder;
 
 typedef struct yk_recorder_ops {
-    size_t size;      /* sizeof(yk_recorder_ops) of the header that the implementation was compiled with */
+    size_t
+        size; /* sizeof(yk_recorder_ops) of the header that the implementation was compiled with */
     const char *kind; /* "memory", "csv", ... */
 
     /* Starts a record; one that was there before is replaced. */
     yk_status (*begin)(yk_recorder *self, const yk_record_header *header);
     yk_status (*sample)(yk_recorder *self, double time, const double *row);
-    /* Completes the record; the summary may be NULL. Without this call a file keeps its name with ".part" appended. */
+    /* Completes the record; the summary may be NULL. Without this call a file keeps its name with
+     * ".part" appended. */
     yk_status (*end)(yk_recorder *self, const yk_record_summary *summary);
     void (*destroy)(yk_recorder *self);
 } yk_recorder_ops;
@@ -81,7 +86,7 @@ yk_status yk_recorder_sample(yk_recorder *recorder, double time, const double *r
 yk_status yk_recorder_end(yk_recorder *recorder, const yk_record_summary *summary);
 void yk_recorder_destroy(yk_recorder *recorder);
 
-/* Files --------------------------------------------------------------------------------------------------------- */
+/* Files ---------------------------------------------------------------------------------------- */
 
 typedef enum yk_record_format {
     YK_RECORD_BY_NAME, /* .csv, .h5 or .hdf5 */
@@ -92,8 +97,8 @@ typedef enum yk_record_format {
 typedef struct yk_file_recorder_def {
     const char *path;
     yk_record_format format;
-    /* Rows go to the file when so many have come together, or when so many seconds have passed at a sample: that is
-     * what a run that is killed can lose. */
+    /* Rows go to the file when so many have come together, or when so many seconds have passed at
+     * a sample: that is what a run that is killed can lose. */
     int block_rows;
     double flush_seconds;
 } yk_file_recorder_def;
@@ -103,15 +108,18 @@ yk_file_recorder_def yk_file_recorder_default(void);
 /* Whether the end of a file's name tells its format: .h5, .hdf5 or .csv. */
 bool yk_record_format_known(const char *path);
 
-/* A recorder that writes `path`. Until the end, and after a run that did not get there, the file is `path`.part:
- * readable up to the last block, while an older `path` stays untouched. The file is opened by begin. */
-yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def, yk_recorder **recorder);
+/* A recorder that writes `path`. Until the end, and after a run that did not get there, the file
+ * is `path`.part: readable up to the last block, while an older `path` stays untouched. The file
+ * is opened by begin. */
+yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def,
+                                  yk_recorder **recorder);
 
-/* Feeds several recorders, which stay the caller's and must outlive it. Samples and the end reach all of them even if
- * one fails; the last failure is returned. */
-yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *recorders, int count, yk_recorder **tee);
+/* Feeds several recorders, which stay the caller's and must outlive it. Samples and the end reach
+ * all of them even if one fails; the last failure is returned. */
+yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *recorders, int count,
+                                 yk_recorder **tee);
 
-/* Memory -------------------------------------------------------------------------------------------------------- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 /* A recorded run in memory, in columns. */
 typedef struct yk_record yk_record;
@@ -119,11 +127,13 @@ typedef struct yk_record yk_record;
 yk_status yk_record_create(yk_context *context, yk_record **record);
 void yk_record_destroy(yk_record *record);
 
-/* The recorder that appends to this record. Either of yk_record_destroy and yk_recorder_destroy ends both. */
+/* The recorder that appends to this record. Either of yk_record_destroy and yk_recorder_destroy
+ * ends both. */
 yk_recorder *yk_record_recorder(yk_record *record);
 
-/* Reads a file that a file recorder wrote, complete or not; also any CSV file with a header whose first column is time.
- * Files that are neither, are damaged or hold no samples are YK_ERROR_INPUT, with the place and the reason. */
+/* Reads a file that a file recorder wrote, complete or not; also any CSV file with a header whose
+ * first column is time. Files that are neither, are damaged or hold no samples are
+ * YK_ERROR_INPUT, with the place and the reason. */
 yk_status yk_record_load(yk_context *context, const char *path, yk_record **record);
 
 /* False after a run that did not reach the end: the rows are there, the summary is not. */

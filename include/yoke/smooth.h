@@ -1,4 +1,5 @@
-/* Smooth mechanisms: rigid bodies, joints, forces and beams as one system of differential-algebraic equations.
+/* Smooth mechanisms: rigid bodies, joints, forces and beams as one system of
+ * differential-algebraic equations.
  *
  *        ground
  *          |  joint, force: between markers on two bodies, or on one and the ground       (yoke/mechanics.h)
@@ -6,8 +7,9 @@
  *          |                                                   node: a frame on R3 x SO(3) with six unknowns
  *        port: where another subsystem is joined               beam: geometrically exact, through three nodes
  *
- * A body brings its node: the id that yk_smooth_add_body returns is that of the frame which it moves with, and wherever a
- * body is named in joints, forces, ports, beams and shapes, a node may stand as well. Several bodies may share a node.
+ * A body brings its node: the id that yk_smooth_add_body returns is that of the frame which it
+ * moves with, and wherever a body is named in joints, forces, ports, beams and shapes, a node may
+ * stand as well. Several bodies may share a node.
  *
  *   yk_smooth_def def = yk_smooth_default();
  *   yk_smooth_builder *arm = yk_smooth_begin(context, &def);
@@ -20,9 +22,10 @@
  *   yk_subsystem *subsystem;
  *   yk_status status = yk_smooth_create(arm, &subsystem);
  *
- * Mistakes are reported by yk_smooth_create, as yoke/mechanics.h says. The subsystem is coupled by yoke/coupling.h and
- * destroyed by its operations table: subsystem->ops->destroy(subsystem). Its channels are named after what was added:
- * "link.position", "pin.force", "boom.moment_1"; docs/scenario.md lists them. */
+ * Mistakes are reported by yk_smooth_create, as yoke/mechanics.h says. The subsystem is coupled
+ * by yoke/coupling.h and destroyed by its operations table: subsystem->ops->destroy(subsystem).
+ * Its channels are named after what was added: "link.position", "pin.force", "boom.moment_1";
+ * docs/scenario.md lists them. */
 #ifndef YOKE_SMOOTH_H
 #define YOKE_SMOOTH_H
 
@@ -32,10 +35,10 @@
 extern "C" {
 #endif
 
-/* Integration ---------------------------------------------------------------------------------------------------- */
+/* Integration ---------------------------------------------------------------------------------- */
 
 typedef enum yk_smooth_integrator {
-    YK_SMOOTH_TWO_STEP,    /* implicit, second order, with numerical damping: the default */
+    YK_SMOOTH_TWO_STEP, /* implicit, second order, with numerical damping: the default */
     YK_SMOOTH_RUNGE_KUTTA, /* explicit, order 8 with error control: the last digits of models that are not stiff */
     YK_SMOOTH_GENERALISED_ALPHA, /* implicit, second order, on accelerations; takes the forms below */
     YK_SMOOTH_INTEGRATORS
@@ -44,53 +47,57 @@ typedef enum yk_smooth_integrator {
 /* How generalised-alpha meets the constraints. */
 typedef enum yk_smooth_form {
     YK_SMOOTH_DAE, /* as they are, at the end of the step */
-    YK_SMOOTH_ODE  /* as (d/dt + stabilisation)^2 c = 0: ordinary differential equations, paper relaxed section 3 */
+    YK_SMOOTH_ODE /* as (d/dt + stabilisation)^2 c = 0: ordinary differential equations, paper relaxed section 3 */
 } yk_smooth_form;
 
 typedef struct yk_smooth_options {
     yk_smooth_integrator integrator;
-    double rho_inf;         /* asymptotic spectral radius, 0 to 1 */
-    double newton_relative; /* iterations stop when what remains is this fraction of the step's truncation error */
+    double rho_inf; /* asymptotic spectral radius, 0 to 1 */
+    double
+        newton_relative; /* iterations stop when what remains is this fraction of the step's truncation error */
     double newton_absolute; /* and below this change of position (m) and rotation (rad) */
     int newton_iterations;  /* at most, per step */
     double assembly;        /* positions are assembled to this gap (m, rad) */
-    double error_tolerance; /* local error of a step of variable size inside step(); 0: fixed steps. Two-step: m, rad,
+    double
+        error_tolerance; /* local error of a step of variable size inside step(); 0: fixed steps. Two-step: m, rad,
                                coordinates of flexible bodies by the displacement that they cause; Runge-Kutta: relative
                                to the model's length and its typical speed */
-    yk_smooth_form form;    /* generalised-alpha */
-    double stabilisation;   /* of the form ode (1/s); 0: one over the step */
-    bool static_start;      /* begin in static equilibrium */
-    double damping;         /* artificial: force -damping times momentum (1/s), removed linearly ... */
-    double damping_start;   /* ... between these times (s) */
+    yk_smooth_form form;  /* generalised-alpha */
+    double stabilisation; /* of the form ode (1/s); 0: one over the step */
+    bool static_start;    /* begin in static equilibrium */
+    double damping; /* artificial: force -damping times momentum (1/s), removed linearly ... */
+    double damping_start; /* ... between these times (s) */
     double damping_end;
 } yk_smooth_options;
 
 /* Two-step with rho_inf 0.6 in fixed steps. */
 yk_smooth_options yk_smooth_options_default(void);
 
-/* Parts ---------------------------------------------------------------------------------------------------------- */
+/* Parts ---------------------------------------------------------------------------------------- */
 
 /* A frame that moves, without mass of its own: bodies, joints, forces and beams meet there. */
 typedef struct yk_smooth_node_def {
     const char *name;
     yk_vec3 position; /* m; a rough guess is enough where joints decide */
     yk_quat orientation;
-    yk_vec3 displacement;     /* at the start, away from `position`, where beams are free of strain (m) */
-    yk_vec3 rotation;         /* likewise from `orientation`: a rotation vector in global axes (rad) */
-    yk_vec3 velocity;         /* m/s */
+    yk_vec3
+        displacement; /* at the start, away from `position`, where beams are free of strain (m) */
+    yk_vec3 rotation; /* likewise from `orientation`: a rotation vector in global axes (rad) */
+    yk_vec3 velocity; /* m/s */
     yk_vec3 angular_velocity; /* rad/s, global axes */
-    bool keep;                /* at the start, move the other nodes rather than this one to satisfy the joints */
-    int part;                 /* set by the library: which part of a merged model it came from */
+    bool keep; /* at the start, move the other nodes rather than this one to satisfy the joints */
+    int part;  /* set by the library: which part of a merged model it came from */
 } yk_smooth_node_def;
 
 typedef struct yk_smooth_body_def {
     const char *name;
-    int node;                 /* that it is fixed to; YK_NO_ID: a node of its own with its name, placed as below */
-    double mass;              /* kg */
-    yk_vec3 centre;           /* of mass, in the node's axes (m) */
-    yk_mat3 inertia;          /* about the centre of mass, in the axes that follow (kg m2) */
-    yk_quat axes;             /* from the axes of the inertia tensor to the node's */
-    yk_vec3 position;         /* of its own node, as in yk_smooth_node_def; not read where `node` is given */
+    int node; /* that it is fixed to; YK_NO_ID: a node of its own with its name, placed as below */
+    double mass;     /* kg */
+    yk_vec3 centre;  /* of mass, in the node's axes (m) */
+    yk_mat3 inertia; /* about the centre of mass, in the axes that follow (kg m2) */
+    yk_quat axes;    /* from the axes of the inertia tensor to the node's */
+    yk_vec3
+        position; /* of its own node, as in yk_smooth_node_def; not read where `node` is given */
     yk_quat orientation;      /* likewise */
     yk_vec3 velocity;         /* likewise */
     yk_vec3 angular_velocity; /* likewise */
@@ -101,7 +108,8 @@ typedef struct yk_smooth_body_def {
  *   strain     gamma_x extension, gamma_y and gamma_z shear; kappa_x twist, kappa_y and kappa_z curvature (1/m)
  *   resultant  N_x, N_y, N_z (N); M_x, M_y, M_z (N m)
  *
- * and the stiffness may be any 6 x 6 matrix between them: eccentric or anisotropic sections couple all of them. */
+ * and the stiffness may be any 6 x 6 matrix between them: eccentric or anisotropic sections
+ * couple all of them. */
 typedef struct yk_beam_section {
     double stiffness[6][6];
     double damping[6][6]; /* resultants from strain rates; all zero: none */
@@ -128,22 +136,24 @@ typedef struct yk_beam_section_def {
 yk_beam_section_def yk_beam_section_default(void);
 /* Widths along y and z. Torsion by Saint-Venant's series, shear factor 5/6. */
 void yk_beam_section_rectangle(yk_beam_section_def *def, double width_y, double width_z);
-/* A tube, or a bar with inner radius zero. Shear factor after Cowper (1966) for the section's Poisson ratio, which must
- * be set before. */
+/* A tube, or a bar with inner radius zero. Shear factor after Cowper (1966) for the section's
+ * Poisson ratio, which must be set before. */
 void yk_beam_section_tube(yk_beam_section_def *def, double outer_radius, double inner_radius);
 yk_beam_section yk_beam_section_create(const yk_beam_section_def *def);
-/* The same section seen from axes that are turned by `angle` about x and from a reference line that runs at `offset`
- * (y, z in the old axes) from the old one. */
-yk_beam_section yk_beam_section_moved(const yk_beam_section *section, double angle, double offset_y, double offset_z);
+/* The same section seen from axes that are turned by `angle` about x and from a reference line
+ * that runs at `offset` (y, z in the old axes) from the old one. */
+yk_beam_section yk_beam_section_moved(const yk_beam_section *section, double angle, double offset_y,
+                                      double offset_z);
 
 enum { YK_BEAM_NODES = 3, YK_BEAM_POINTS = 2 };
 
-/* A beam through three nodes, the middle one near half of its length; free of strain where the nodes are defined. Its
- * mass is shared out to the nodes. */
+/* A beam through three nodes, the middle one near half of its length; free of strain where the
+ * nodes are defined. Its mass is shared out to the nodes. */
 typedef struct yk_smooth_beam_def {
     const char *name;
     int node[YK_BEAM_NODES];
-    yk_vec3 offset[YK_BEAM_NODES]; /* from the node to the line of the beam, in the node's axes (m) */
+    yk_vec3
+        offset[YK_BEAM_NODES]; /* from the node to the line of the beam, in the node's axes (m) */
     /* From section axes (x along the beam) to the node's axes; yk_smooth_beam_axes finds them. */
     yk_quat section_frame[YK_BEAM_NODES];
     yk_beam_section section[YK_BEAM_POINTS]; /* each holds for half of the beam */
@@ -165,7 +175,7 @@ yk_smooth_beam_def yk_smooth_beam_default(void);
 /* A sphere at the origin of the ground, without a size. */
 yk_smooth_shape_def yk_smooth_shape_default(void);
 
-/* Building ------------------------------------------------------------------------------------------------------- */
+/* Building ------------------------------------------------------------------------------------- */
 
 typedef struct yk_smooth_def {
     const char *name; /* in messages */
@@ -190,13 +200,13 @@ int yk_smooth_add_beam(yk_smooth_builder *builder, const yk_smooth_beam_def *def
 int yk_smooth_add_port(yk_smooth_builder *builder, const yk_port_def *def);
 int yk_smooth_add_shape(yk_smooth_builder *builder, const yk_smooth_shape_def *def);
 
-/* Sets the section axes of a beam: x along the parabola through its nodes, z as near as that allows to `up`, a direction
- * in global axes. After the nodes were added and named in the def. YK_ERROR_ARGUMENT where `up` runs along the beam or
- * the nodes are in one place. */
+/* Sets the section axes of a beam: x along the parabola through its nodes, z as near as that
+ * allows to `up`, a direction in global axes. After the nodes were added and named in the def.
+ * YK_ERROR_ARGUMENT where `up` runs along the beam or the nodes are in one place. */
 yk_status yk_smooth_beam_axes(yk_smooth_builder *builder, yk_smooth_beam_def *beam, yk_vec3 up);
 
-/* Makes the subsystem of all that was added, and ends the builder whatever comes out. YK_ERROR_ARGUMENT with the name of
- * what is wrong. */
+/* Makes the subsystem of all that was added, and ends the builder whatever comes out.
+ * YK_ERROR_ARGUMENT with the name of what is wrong. */
 yk_status yk_smooth_create(yk_smooth_builder *builder, yk_subsystem **subsystem);
 /* Ends a builder from which nothing is to be made; NULL is allowed. */
 void yk_smooth_discard(yk_smooth_builder *builder);

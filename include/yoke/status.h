@@ -1,7 +1,8 @@
 /* Outcome of every call that can fail, as one list.
  *
- * Zero is success, a negative value an error (the call did nothing useful), a positive value a numerical
- * outcome that the caller may accept (the result stands, but is not what was asked for).
+ * Zero is success, a negative value an error (the call did nothing useful), a positive value a
+ * numerical outcome that the caller may accept (the result stands, but is not what was asked
+ * for).
  *
  *   status < 0         has it failed? The question after every call.
  *   status != YK_OK    is there anything to say? Only where an outcome is treated unlike success: a step that did not

@@ -1,8 +1,8 @@
 /* The contract of a subsystem: everything that moves and can be coupled.
  *
- * A multibody mechanism, a box of particles, a hydraulic circuit, an FMU, a program behind a socket or a tape
- * of recorded motion: each is an object whose first member points to a constant table of operations. This header
- * and status.h are all that a plug-in needs.
+ * A multibody mechanism, a box of particles, a hydraulic circuit, an FMU, a program behind a
+ * socket or a tape of recorded motion: each is an object whose first member points to a constant
+ * table of operations. This header and status.h are all that a plug-in needs.
  *
  *        time t                                                          t + h
  *          |-------------------------- macro step -------------------------|
@@ -10,18 +10,21 @@
  *   step:   advances the state from t to t + h with these inputs
  *   output: motion and wrench of a port at the end of the last step (or of the trial that is open)
  *
- * Ports. A port is a named place where the subsystem meets the world. Motion and wrench are power conjugates:
- * wrench . rate is the power that flows INTO the subsystem. A port is connected in one of two ways:
+ * Ports. A port is a named place where the subsystem meets the world. Motion and wrench are power
+ * conjugates: wrench . rate is the power that flows INTO the subsystem. A port is connected in
+ * one of two ways:
  *
  *   YK_TAKES_WRENCH   the world applies a wrench to the subsystem, the subsystem answers with its motion
  *   YK_TAKES_MOTION   the world prescribes the motion, the subsystem answers with the wrench that it needed
  *                     from the world to follow (so the partner receives the opposite)
  *
- * Signal ports carry one number without power, in one direction: a measured length to a controller, a command to
- * a valve. They are connected by wires as YK_TAKES_SIGNAL or YK_GIVES_SIGNAL.
+ * Signal ports carry one number without power, in one direction: a measured length to a
+ * controller, a command to a valve. They are connected by wires as YK_TAKES_SIGNAL or
+ * YK_GIVES_SIGNAL.
  *
- * Units are the subsystem's own (SI unless it says otherwise), radians, seconds. All vectors are in the global
- * frame of the subsystem; quaternions rotate from the marker's frame to the global frame. */
+ * Units are the subsystem's own (SI unless it says otherwise), radians, seconds. All vectors are
+ * in the global frame of the subsystem; quaternions rotate from the marker's frame to the global
+ * frame. */
 #ifndef YOKE_SUBSYSTEM_H
 #define YOKE_SUBSYSTEM_H
 
@@ -60,7 +63,8 @@ typedef enum yk_causality {
     YK_TAKES_WRENCH = 1,
     YK_TAKES_MOTION = 2,
     YK_TAKES_SIGNAL = 4, /* signal ports: an input ... */
-    YK_GIVES_SIGNAL = 8  /* ... or an output, which any number of wires may read and nobody connects */
+    YK_GIVES_SIGNAL =
+        8 /* ... or an output, which any number of wires may read and nobody connects */
 } yk_causality;
 
 /* The six relative motions of a marker, in the axes of the marker that takes the motion. */
@@ -111,20 +115,22 @@ typedef struct yk_port_value {
 
 enum { YK_INPUT_DEGREE_MAX = 3, YK_INPUT_COEFFICIENTS = YK_INPUT_DEGREE_MAX + 1 };
 
-/* What one input does over a macro step that starts at local time 0: sum of coefficient[i] * time^i.
+/* What one input does over a macro step that starts at local time 0: sum of coefficient[i] *
+ * time^i.
  *
- * Wrench ports: linear = force, angular = torque. Motion ports: linear = position, angular = rotation vector theta
- * with orientation(time) = exp(theta(time)) * orientation. Velocities and accelerations are the derivatives.
- * Signal ports that take a signal: linear.x = its value. */
+ * Wrench ports: linear = force, angular = torque. Motion ports: linear = position, angular =
+ * rotation vector theta with orientation(time) = exp(theta(time)) * orientation. Velocities and
+ * accelerations are the derivatives. Signal ports that take a signal: linear.x = its value. */
 typedef struct yk_input {
     int degree; /* 0 to YK_SIGNAL_DEGREE_MAX; coefficients above it are not read */
     yk_vec3 linear[YK_INPUT_COEFFICIENTS];
     yk_vec3 angular[YK_INPUT_COEFFICIENTS]; /* not read for scalar and signal ports */
-    yk_quat orientation;                    /* base orientation; marker ports that take motion only */
+    yk_quat orientation; /* base orientation; marker ports that take motion only */
 } yk_input;
 
-/* The state image is an array of 8-byte words. The first `continuous` of them are doubles that may be perturbed
- * one by one (finite differences); the rest is opaque (counters, caches) and only ever copied. */
+/* The state image is an array of 8-byte words. The first `continuous` of them are doubles that
+ * may be perturbed one by one (finite differences); the rest is opaque (counters, caches) and
+ * only ever copied. */
 typedef struct yk_state_layout {
     size_t words;
     size_t continuous;
@@ -137,15 +143,17 @@ typedef struct yk_energy {
     double potential;
     double dissipated; /* by dampers, friction, impacts */
     double work;       /* done on the subsystem: external forces and all ports */
-    /* Of that work, what came through connected ports; the rest was fed in from outside. Callers set it to NaN: one that
-     * stays so, or stays zero while work is done at the ports, is not known, and the coupling takes its own account. */
+    /* Of that work, what came through connected ports; the rest was fed in from outside. Callers
+     * set it to NaN: one that stays so, or stays zero while work is done at the ports, is not
+     * known, and the coupling takes its own account. */
     double port_work;
 } yk_energy;
 
 /* What one solver iteration achieved (see iterate). */
 typedef struct yk_iteration {
-    double correction; /* norm of the change of the iterate, relative to the solver's own tolerance */
-    int converged;     /* non-zero: another iteration with the same inputs would change nothing of weight */
+    double
+        correction; /* norm of the change of the iterate, relative to the solver's own tolerance */
+    int converged; /* non-zero: another iteration with the same inputs would change nothing of weight */
 } yk_iteration;
 
 /* A named quantity inside a subsystem that can be recorded. */
@@ -176,8 +184,9 @@ typedef struct yk_shape {
 
 typedef struct yk_subsystem yk_subsystem;
 
-/* The units and axes of a subsystem, where they are not those of the system (SI, seconds everywhere): a point that the
- * subsystem calls x is at position + orientation(length * x). Paper tight (20). */
+/* The units and axes of a subsystem, where they are not those of the system (SI, seconds
+ * everywhere): a point that the subsystem calls x is at position + orientation(length * x). Paper
+ * tight (20). */
 typedef struct yk_transform {
     yk_vec3 position;    /* m */
     yk_quat orientation; /* from the subsystem's axes to the system's */
@@ -190,8 +199,8 @@ typedef struct yk_merge_joint {
     int part_a, port_a;
     int part_b, port_b;
     unsigned constrained; /* YK_AXIS mask in the frame of b; scalar ports: YK_AXIS_X */
-    /* Of a's marker in the frame of b's, in metres: six, x to rz; with YK_AXIS_DISTANCE the first is the distance. NULL:
-     * none. */
+    /* Of a's marker in the frame of b's, in metres: six, x to rz; with YK_AXIS_DISTANCE the first
+     * is the distance. NULL: none. */
     const yk_relative_motion *drive;
 } yk_merge_joint;
 
@@ -199,60 +208,70 @@ typedef struct yk_merge_joint {
 typedef struct yk_merge_def {
     yk_subsystem *const *parts;
     int part_count;
-    const yk_transform *transforms; /* of the parts in the whole; NULL: all have its units and axes */
+    const yk_transform
+        *transforms; /* of the parts in the whole; NULL: all have its units and axes */
     const yk_merge_joint *joints;
     int joint_count;
     double length; /* m per unit of length of the whole */
     int relaxed;   /* non-zero: the parts of the whole are to be relaxed one by one, see relax */
 } yk_merge_def;
 
-/* A mechanism as its partners feel it over the next step (see interface_model): the velocities w of its connected
- * wrench ports, all of them coupled, under wrenches f that stay over the time tau <= h,
+/* A mechanism as its partners feel it over the next step (see interface_model): the velocities w
+ * of its connected wrench ports, all of them coupled, under wrenches f that stay over the time
+ * tau <= h,
  *
  *   w(t + tau) = w(t) + tau (rate + inverse_mass f)
  *
- * Rows and columns: connected wrench ports in port order, velocity 3 and angular velocity 3 (force 3 and torque 3) of a
- * marker, one of a scalar port. inverse_mass is the inverse of the effective mass, which exists where the effective
- * mass does not (motions that joints suppress); the effective force is its inverse times `rate`. */
+ * Rows and columns: connected wrench ports in port order, velocity 3 and angular velocity 3
+ * (force 3 and torque 3) of a marker, one of a scalar port. inverse_mass is the inverse of the
+ * effective mass, which exists where the effective mass does not (motions that joints suppress);
+ * the effective force is its inverse times `rate`. */
 typedef struct yk_interface_model {
     int size;             /* set by the caller, as are the arrays */
     double *inverse_mass; /* size x size, row-major */
     double *rate;         /* size: acceleration without wrenches at these ports */
-    /* Where the ports will be: x(t + tau) = x(t) + tau ((1 - lead) w(t) + lead w(t + tau)), as the subsystem's own
-     * method moves them in one step. 1: semi-implicit Euler; 1/2: methods of second order. */
+    /* Where the ports will be: x(t + tau) = x(t) + tau ((1 - lead) w(t) + lead w(t + tau)), as
+     * the subsystem's own method moves them in one step. 1: semi-implicit Euler; 1/2: methods of
+     * second order. */
     double lead;
 } yk_interface_model;
 
-/* The next step of a mechanism as its own method makes it (see step_model), linear in the wrenches f at its connected
- * wrench ports:
+/* The next step of a mechanism as its own method makes it (see step_model), linear in the
+ * wrenches f at its connected wrench ports:
  *
  *   w(t + h) = velocity + mobility (f - f0)      displacement over the step = displacement + lead h mobility (f - f0)
  *
- * f0: the wrenches of the inputs. Rows and columns as in yk_interface_model, which is the mechanism without the method: a
- * method with a memory answers to a wrench of one step over several. Displacements of markers: position 3, and the
- * rotation vector (global axes) 3 from the orientation at t to that at t + h. */
+ * f0: the wrenches of the inputs. Rows and columns as in yk_interface_model, which is the
+ * mechanism without the method: a method with a memory answers to a wrench of one step over
+ * several. Displacements of markers: position 3, and the rotation vector (global axes) 3 from the
+ * orientation at t to that at t + h. */
 typedef struct yk_step_model {
-    int size;  /* set by the caller, as are the arrays */
+    int size; /* set by the caller, as are the arrays */
     int steps; /* likewise: equal ones from t to t + h, with one wrench over all of them; 0 counts as 1 */
     double *velocity;
     double *displacement;
     double *mobility; /* size x size, row-major */
     double lead;
-    /* Where in the step a constant wrench acts, as far as positions tell: 1, at its end (implicit methods that evaluate
-     * forces there), 1/2, all over it; 0, at its start (semi-implicit Euler). */
+    /* Where in the step a constant wrench acts, as far as positions tell: 1, at its end (implicit
+     * methods that evaluate forces there), 1/2, all over it; 0, at its start (semi-implicit
+     * Euler). */
     double sample;
-    /* What constant wrenches f of this step, f1 of the last and f2 of the one before it add to the velocity of a free mass
-     * in this step, y h / mass with y = weight[0] f + weight[1] f1 + weight[2] f2 - memory y1, y1 that of the last step. 1, 0,
-     * 0 and 0 for methods without a memory. */
+    /* What constant wrenches f of this step, f1 of the last and f2 of the one before it add to
+     * the velocity of a free mass in this step, y h / mass with y = weight[0] f + weight[1] f1 +
+     * weight[2] f2 - memory y1, y1 that of the last step. 1, 0, 0 and 0 for methods without a
+     * memory. */
     double weight[3], memory;
 } yk_step_model;
 
-/* Capabilities -------------------------------------------------------------------------------------------------------
+/* Capabilities
+ * -------------------------------------------------------------------------------------------------------
  *
- * What a subsystem can do beyond stepping, in groups. A group is a constant table, stamped as the table of the subsystem is with the
- * size that it had when it was compiled. It is absent (NULL) or whole; schemes ask for groups before a run starts. */
+ * What a subsystem can do beyond stepping, in groups. A group is a constant table, stamped as the
+ * table of the subsystem is with the size that it had when it was compiled. It is absent (NULL)
+ * or whole; schemes ask for groups before a run starts. */
 
-/* Rollback, checkpoint, finite differences; after start. Set after get restores bit for bit, and discards an open trial. */
+/* Rollback, checkpoint, finite differences; after start. Set after get restores bit for bit, and
+ * discards an open trial. */
 typedef struct yk_rollback_ops {
     size_t size; /* sizeof(yk_rollback_ops), and so on below */
     yk_state_layout (*layout)(const yk_subsystem *self);
@@ -263,68 +282,82 @@ typedef struct yk_rollback_ops {
 /* Single iterations of the solver. */
 typedef struct yk_iteration_ops {
     size_t size;
-    /* One iteration towards the state at t + h. The first call after step, start or a rollback opens a trial from the
-     * predicted state; outputs are those of the trial until step closes it. */
-    yk_status (*iterate)(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_iteration *report);
+    /* One iteration towards the state at t + h. The first call after step, start or a rollback
+     * opens a trial from the predicted state; outputs are those of the trial until step closes
+     * it. */
+    yk_status (*iterate)(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                         yk_iteration *report);
 } yk_iteration_ops;
 
 /* Derivatives of a step by its inputs. */
 typedef struct yk_sensitivity_ops {
     size_t size;
-    /* As step of the subsystem, and the derivatives of the motions at t + h of all ports that take a wrench, by the
-     * coefficients 0 to `degree` of their inputs. Row-major. Rows: per such port, in the order of the ports, position 3,
-     * rotation 3 (a rotation vector in global axes), velocity 3, angular velocity 3, acceleration 3, angular
-     * acceleration 3; of a scalar port position, velocity, acceleration. Columns: per such port, per power of time, force
-     * 3 and torque 3; of a scalar port one. */
-    yk_status (*step)(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree, double *matrix);
+    /* As step of the subsystem, and the derivatives of the motions at t + h of all ports that
+     * take a wrench, by the coefficients 0 to `degree` of their inputs. Row-major. Rows: per such
+     * port, in the order of the ports, position 3, rotation 3 (a rotation vector in global axes),
+     * velocity 3, angular velocity 3, acceleration 3, angular acceleration 3; of a scalar port
+     * position, velocity, acceleration. Columns: per such port, per power of time, force 3 and
+     * torque 3; of a scalar port one. */
+    yk_status (*step)(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree,
+                      double *matrix);
 } yk_sensitivity_ops;
 
 /* The reduced interface model. */
 typedef struct yk_interface_model_ops {
     size_t size;
-    /* For a step from t to t + h, at the present state: papers rim (5)-(7), with contact and friction (36)-(44). Contacts
-     * keep the state that they had in the last step, sticking, slipping or open, unless the wrenches of that step would now
-     * close or open them; a step in which they keep it gives the velocities of the model, up to terms of second order in
-     * the rotations over h. Of the inputs those of motion ports are read, wrenches count as zero. State and outputs stay
-     * as they are. */
-    yk_status (*evaluate)(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_interface_model *model);
+    /* For a step from t to t + h, at the present state: papers rim (5)-(7), with contact and
+     * friction (36)-(44). Contacts keep the state that they had in the last step, sticking,
+     * slipping or open, unless the wrenches of that step would now close or open them; a step in
+     * which they keep it gives the velocities of the model, up to terms of second order in the
+     * rotations over h. Of the inputs those of motion ports are read, wrenches count as zero.
+     * State and outputs stay as they are. */
+    yk_status (*evaluate)(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                          yk_interface_model *model);
 } yk_interface_model_ops;
 
 /* The next step as the solver would make it. */
 typedef struct yk_step_model_ops {
     size_t size;
-    /* What the step from t to t + h with these inputs will do to the ports that take a wrench, without taking it: the
-     * equations of the step, linear around the solver's prediction. Costs a part of a step. State and outputs stay as
-     * they are. */
-    yk_status (*evaluate)(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_step_model *model);
+    /* What the step from t to t + h with these inputs will do to the ports that take a wrench,
+     * without taking it: the equations of the step, linear around the solver's prediction. Costs
+     * a part of a step. State and outputs stay as they are. */
+    yk_status (*evaluate)(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                          yk_step_model *model);
 } yk_step_model_ops;
 
 /* New subsystems of the same kind. */
 typedef struct yk_merging_ops {
     size_t size;
-    /* One subsystem made of parts of the same kind, rigidly joined; its ports are those of the parts in order, all
-     * unconnected, in the units and axes of the whole. So are its channels, in the units and axes of their part, with
-     * others of its own after them. The parts stay as they are. The reference of every coupling scheme. */
+    /* One subsystem made of parts of the same kind, rigidly joined; its ports are those of the
+     * parts in order, all unconnected, in the units and axes of the whole. So are its channels,
+     * in the units and axes of their part, with others of its own after them. The parts stay as
+     * they are. The reference of every coupling scheme. */
     yk_status (*merge)(const yk_merge_def *def, yk_subsystem **merged);
-    /* A free mass at rest, in the subsystem's units of mass, with the same integrator and options: one port of the given
-     * kind, whose motion along x is that of the mass; a marker begins at the origin, a scalar port at 1. The limits of
-     * coupling schemes are found on it. YK_ERROR_CAPABILITY where there is no such port. */
-    yk_status (*free_mass)(const yk_subsystem *self, double mass, yk_port_kind kind, yk_subsystem **made);
+    /* A free mass at rest, in the subsystem's units of mass, with the same integrator and
+     * options: one port of the given kind, whose motion along x is that of the mass; a marker
+     * begins at the origin, a scalar port at 1. The limits of coupling schemes are found on it.
+     * YK_ERROR_CAPABILITY where there is no such port. */
+    yk_status (*free_mass)(const yk_subsystem *self, double mass, yk_port_kind kind,
+                           yk_subsystem **made);
 } yk_merging_ops;
 
-/* Relaxed coupling (paper relaxed, section 4): the parts of a merged subsystem move one by one, each by its own equations
- * with what is known of the others. Subsystems that have this group give it to what is merged from them. */
+/* Relaxed coupling (paper relaxed, section 4): the parts of a merged subsystem move one by one,
+ * each by its own equations with what is known of the others. Subsystems that have this group
+ * give it to what is merged from them. */
 typedef struct yk_part_ops {
     size_t size;
-    /* One relaxation of a part towards t + h, with the coordinates of the others as the trial has them. The first call
-     * after start, step or a rollback opens the trial; step accepts it as it stands. What it keeps for later steps is
-     * part of the state. *change: the largest change that it made in a velocity of the part, as a fraction of the typical
-     * velocity of the whole. */
-    yk_status (*relax)(yk_subsystem *self, int part, double t, double h, const yk_input *inputs, double *change);
-    /* What a trial knows of a part, as *words doubles for another subsystem that was merged from the same parts and has the
-     * same state; YK_ERROR_CAPABILITY if its parts cannot be relaxed, and message says why. The first *unknowns of them
-     * are what the part solves for, and others may be set instead. Takes what memory relaxing needs. After start; get and
-     * set in an open trial. */
+    /* One relaxation of a part towards t + h, with the coordinates of the others as the trial has
+     * them. The first call after start, step or a rollback opens the trial; step accepts it as it
+     * stands. What it keeps for later steps is part of the state. *change: the largest change
+     * that it made in a velocity of the part, as a fraction of the typical velocity of the
+     * whole. */
+    yk_status (*relax)(yk_subsystem *self, int part, double t, double h, const yk_input *inputs,
+                       double *change);
+    /* What a trial knows of a part, as *words doubles for another subsystem that was merged from
+     * the same parts and has the same state; YK_ERROR_CAPABILITY if its parts cannot be relaxed,
+     * and message says why. The first *unknowns of them are what the part solves for, and others
+     * may be set instead. Takes what memory relaxing needs. After start; get and set in an open
+     * trial. */
     yk_status (*words)(yk_subsystem *self, int part, size_t *words, size_t *unknowns);
     void (*get)(yk_subsystem *self, int part, double *words);
     void (*set)(yk_subsystem *self, int part, const double *words);
@@ -333,9 +366,10 @@ typedef struct yk_part_ops {
 /* Jumps of its own. */
 typedef struct yk_event_ops {
     size_t size;
-    /* The first time after t at which something of the subsystem's own jumps or has a kink, as far as it knows: a given
-     * function of time, a sample; infinity: nothing. Macro steps end there, and nothing is extrapolated over it, unless
-     * events of one subsystem follow each other as fast as macro steps do. */
+    /* The first time after t at which something of the subsystem's own jumps or has a kink, as
+     * far as it knows: a given function of time, a sample; infinity: nothing. Macro steps end
+     * there, and nothing is extrapolated over it, unless events of one subsystem follow each
+     * other as fast as macro steps do. */
     double (*next)(const yk_subsystem *self, double t);
 } yk_event_ops;
 
@@ -353,43 +387,50 @@ typedef struct yk_channel_ops {
     void (*read)(const yk_subsystem *self, int channel, double *values);
 } yk_channel_ops;
 
-/* The table of a subsystem ---------------------------------------------------------------------------------------- */
+/* The table of a subsystem --------------------------------------------------------------------- */
 
 typedef struct yk_subsystem_ops {
-    size_t size;      /* sizeof(yk_subsystem_ops) of the header that the implementation was compiled with */
+    size_t
+        size; /* sizeof(yk_subsystem_ops) of the header that the implementation was compiled with */
     const char *kind; /* "oscillator", "smooth", ... */
 
     /* Required. */
 
     /* The ports, valid and constant as long as the subsystem lives; returns their number. */
     int (*ports)(const yk_subsystem *self, const yk_port **list);
-    /* Fixes how a port is used; called before start, at most once per port. `constrained` is the mask of the
-     * motions that are prescribed (YK_TAKES_MOTION) or along which wrenches arrive (YK_TAKES_WRENCH). */
-    yk_status (*connect)(yk_subsystem *self, int port, yk_causality causality, unsigned constrained);
-    /* Finds a consistent initial state at time t for steps of size h. Outputs are valid afterwards. Called again, it
-     * starts anew from the initial positions and velocities. `inputs` (one per port, at local time 0) bring the initial
-     * wrenches and accelerations consistent with the partners; NULL while nothing is known of them. */
+    /* Fixes how a port is used; called before start, at most once per port. `constrained` is the
+     * mask of the motions that are prescribed (YK_TAKES_MOTION) or along which wrenches arrive
+     * (YK_TAKES_WRENCH). */
+    yk_status (*connect)(yk_subsystem *self, int port, yk_causality causality,
+                         unsigned constrained);
+    /* Finds a consistent initial state at time t for steps of size h. Outputs are valid
+     * afterwards. Called again, it starts anew from the initial positions and velocities.
+     * `inputs` (one per port, at local time 0) bring the initial wrenches and accelerations
+     * consistent with the partners; NULL while nothing is known of them. */
     yk_status (*start)(yk_subsystem *self, double t, double h, const yk_input *inputs);
-    /* Advances from t to t + h. One input per port in the order of the ports; those of unconnected ports are not
-     * read. An open trial is carried to convergence with these inputs and closed. */
+    /* Advances from t to t + h. One input per port in the order of the ports; those of
+     * unconnected ports are not read. An open trial is carried to convergence with these inputs
+     * and closed. */
     yk_status (*step)(yk_subsystem *self, double t, double h, const yk_input *inputs);
     void (*output)(const yk_subsystem *self, int port, yk_port_value *value);
     void (*destroy)(yk_subsystem *self);
 
     /* May be NULL, and then have the default that is named. */
 
-    /* What went wrong, in words, after a call returned other than YK_OK; valid until the next call. Default: the text of
-     * the status. */
+    /* What went wrong, in words, after a call returned other than YK_OK; valid until the next
+     * call. Default: the text of the status. */
     const char *(*message)(const yk_subsystem *self);
-    /* The motion at t + h as the solver extrapolates it before it knows the inputs; the state is not touched. Default: the
-     * coupling extrapolates the outputs. */
+    /* The motion at t + h as the solver extrapolates it before it knows the inputs; the state is
+     * not touched. Default: the coupling extrapolates the outputs. */
     void (*predict)(const yk_subsystem *self, int port, double h, yk_motion *motion);
-    /* The degree of polynomials in time up to which one step follows a wrench. Default: 0, one value or the mean counts. */
+    /* The degree of polynomials in time up to which one step follows a wrench. Default: 0, one
+     * value or the mean counts. */
     int (*input_degree)(const yk_subsystem *self);
-    /* Moves a marker port on its body, before it is connected: with the body where it was defined to start, the port's
-     * origin is at `position` and its axes are `orientation`, in the subsystem's global frame; NULL: as they were.
-     * Default: ports cannot be moved. */
-    yk_status (*move_port)(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation);
+    /* Moves a marker port on its body, before it is connected: with the body where it was defined
+     * to start, the port's origin is at `position` and its axes are `orientation`, in the
+     * subsystem's global frame; NULL: as they were. Default: ports cannot be moved. */
+    yk_status (*move_port)(yk_subsystem *self, int port, const yk_vec3 *position,
+                           const yk_quat *orientation);
     /* Fills at most `capacity` shapes, returns how many there are. Default: none. */
     int (*shapes)(const yk_subsystem *self, yk_shape *list, int capacity);
 

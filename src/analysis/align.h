@@ -15,9 +15,11 @@ typedef struct yk_aligned {
 /* Columns of a record without time: the components of all channels. */
 int yk_record_width(const yk_record_header *header);
 
-/* Copies the records, which have the same channels and the same times as far as they go. Quaternions of opposite sign
- * are one rotation: those of later records take the sign of the first. To be released, whatever the status. */
-yk_status yk_align(yk_context *context, const yk_record *const *records, int count, yk_aligned *aligned);
+/* Copies the records, which have the same channels and the same times as far as they go.
+ * Quaternions of opposite sign are one rotation: those of later records take the sign of the
+ * first. To be released, whatever the status. */
+yk_status yk_align(yk_context *context, const yk_record *const *records, int count,
+                   yk_aligned *aligned);
 void yk_align_release(yk_context *context, yk_aligned *aligned);
 
 #endif

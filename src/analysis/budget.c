@@ -11,7 +11,8 @@ enum { IN_A_ROW = 4 };
 enum { LAST = 8 };
 /* Energy made, by what there was and was fed in at the end, that is too little to run away with. */
 static const double NOTHING = 0.01;
-/* Times the rounding of single energies: sums of many steps, and solvers that iterate to tolerances. */
+/* Times the rounding of single energies: sums of many steps, and solvers that iterate to
+ * tolerances. */
 static const double NOISE = 1e9;
 
 /* Sums over all subsystems and interfaces (J). */
@@ -31,8 +32,8 @@ static totals sum_up(const yk_budget *b)
         sum.made += one.numerical;
         sum.fed += one.external;
         sum.dissipated += one.dissipated;
-        sum.size += one.kinetic + fabs(one.potential) + fabs(one.start) + fabs(one.dissipated) + fabs(one.external) +
-                    fabs(one.interfaces);
+        sum.size += one.kinetic + fabs(one.potential) + fabs(one.start) + fabs(one.dissipated) +
+                    fabs(one.external) + fabs(one.interfaces);
     }
 
     /* What a prescribed relative motion did at the interface was fed in. */
@@ -79,21 +80,26 @@ void yk_budget_look(yk_budget *b, int64_t step)
     /* The window that this step belongs to. */
     int64_t steps = b->info->steps > 0 ? b->info->steps : 1;
     int index = (int)((double)(step - 1) * YK_BUDGET_WINDOWS / (double)steps);
-    if (index < 0) index = 0;
-    if (index >= YK_BUDGET_WINDOWS) index = YK_BUDGET_WINDOWS - 1;
-    if (index >= b->count) b->count = index + 1;
+    if (index < 0)
+        index = 0;
+    if (index >= YK_BUDGET_WINDOWS)
+        index = YK_BUDGET_WINDOWS - 1;
+    if (index >= b->count)
+        b->count = index + 1;
 
     yk_budget_window *w = &b->windows[index];
     w->looks++;
     w->made += now.made;
     w->created += now.created;
     w->scale = fmax(b->start_kinetic + b->released + b->fed, NOISE * b->rounding);
-    if (now.made <= w->scale) b->sound = w->scale;
+    if (now.made <= w->scale)
+        b->sound = w->scale;
 }
 
 void yk_budget_step(yk_budget *b, int64_t step)
 {
-    if (step < b->next) return;
+    if (step < b->next)
+        return;
     b->next = step + b->stride;
     yk_budget_look(b, step);
 }
@@ -102,15 +108,17 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
 {
     yk_budget_result result = {.dissipated = b->dissipated};
     double end_scale = 0;
-    for (int i = 0; i < b->count; i++) end_scale = fmax(end_scale, b->windows[i].scale);
+    for (int i = 0; i < b->count; i++)
+        end_scale = fmax(end_scale, b->windows[i].scale);
 
-    /* More made than there is, in several windows in a row: the least of them counts. Before anything moves it is
-     * nothing beside what moves later. */
+    /* More made than there is, in several windows in a row: the least of them counts. Before
+     * anything moves it is nothing beside what moves later. */
     double largest = -INFINITY, least = INFINITY;
     int in_a_row = 0;
     for (int i = 0; i < b->count; i++) {
         const yk_budget_window *w = &b->windows[i];
-        if (w->looks == 0) continue;
+        if (w->looks == 0)
+            continue;
         double made = w->made / w->looks;
         double fraction = w->scale > 0 ? made / w->scale : 0;
         if (fraction > 1 && made > NOTHING * end_scale) {
@@ -120,7 +128,8 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
             least = INFINITY;
             in_a_row = 0;
         }
-        if (in_a_row >= IN_A_ROW) largest = fmax(largest, least);
+        if (in_a_row >= IN_A_ROW)
+            largest = fmax(largest, least);
         result.scale = w->scale;
     }
 
@@ -139,10 +148,12 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
     }
 
     result.made = fmax(result.made, largest);
-    if (b->not_finite) result.made = INFINITY;
+    if (b->not_finite)
+        result.made = INFINITY;
     if (result.made > 1) {
         result.scale = b->sound;
-        if (!(b->sound > 0)) result.scale = fabs(b->start_kinetic + b->start_potential);
+        if (!(b->sound > 0))
+            result.scale = fabs(b->start_kinetic + b->start_potential);
     }
     return result;
 }

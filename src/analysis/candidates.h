@@ -18,7 +18,8 @@ typedef struct yk_choice {
 
 /* The variants that serve a purpose, the cheapest first; returns their number. */
 int yk_choices(unsigned purpose, yk_choice *list);
-/* All candidates for advice: the variants that schemes offer for it, and schemes that offer none as they are. */
+/* All candidates for advice: the variants that schemes offer for it, and schemes that offer none
+ * as they are. */
 int yk_candidates(yk_choice *list);
 
 /* The first scheme of the library that has a trait. */
@@ -26,8 +27,8 @@ const yk_scheme_ops *yk_scheme_with(unsigned trait);
 /* Whether the subsystems and ports of a scenario have what a scheme needs. */
 bool yk_scheme_fits(const yk_scheme_ops *scheme, const yk_scenario_info *info);
 
-/* Offers a choice as the remedy of a finding: a change of the scheme, or where that is the same, of its first
- * option. */
+/* Offers a choice as the remedy of a finding: a change of the scheme, or where that is the same,
+ * of its first option. */
 void yk_choice_offer(const yk_choice *choice, const yk_scenario_info *info, yk_finding *finding);
 /* The scenario's block that it amounts to: "coupling: {scheme: tight, acceleration: aitken}". */
 void yk_candidate_block(const yk_variant *variant, char *text, size_t capacity);

@@ -1,5 +1,6 @@
-/* Convergence of a scenario for several schemes (papers explicit figure 9, tight table 1, index1 figures 5 to 13):
- * one run per variant and step, against an exact course or against a run that is finer than all of them. */
+/* Convergence of a scenario for several schemes (papers explicit figure 9, tight table 1, index1
+ * figures 5 to 13): one run per variant and step, against an exact course or against a run that
+ * is finer than all of them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 #include "model/scenario.h"
 #include "yoke/analysis.h"
 
-/* The reference takes so many steps where the finest run takes one; half as many show its own error. */
+/* The reference takes so many steps where the finest run takes one; half as many show its own
+ * error. */
 enum { REFERENCE_PARTS = 4 };
 /* An error must be so many times that of the reference to say anything about the run. */
 static const double RESOLVED = 3;
@@ -30,7 +32,7 @@ yk_converge_def yk_converge_default(void)
     return (yk_converge_def){.scenario = yk_scenario_default(), .reference = YK_REFERENCE_AUTO};
 }
 
-/* Exact courses ---------------------------------------------------------------------------------------------------- */
+/* Exact courses -------------------------------------------------------------------------------- */
 
 static yk_status compile_exact(yk_context *context, const char *text, const yk_scenario *scenario,
                                yk_expression **exact)
@@ -45,7 +47,8 @@ static yk_status compile_exact(yk_context *context, const char *text, const yk_s
     yk_expression_error error;
     yk_status status = yk_expression_create(context, text, &scope, &error, exact);
     if (status == YK_ERROR_INPUT)
-        yk_fail(context, status, "exact solution '%s', character %zu: %s", text, error.offset + 1, error.message);
+        yk_fail(context, status, "exact solution '%s', character %zu: %s", text, error.offset + 1,
+                error.message);
     return status;
 }
 
@@ -58,8 +61,10 @@ static yk_status compare_exact(const study *s, const yk_trial *trial, yk_converg
     yk_scenario *scenario = NULL;
     yk_expression *exact = NULL;
     yk_status status = yk_diagnostics_create(context, &diagnostics);
-    if (status >= 0) status = yk_scenario_load(context, &s->def->scenario, diagnostics, &scenario);
-    if (status >= 0) status = compile_exact(context, s->def->exact, scenario, &exact);
+    if (status >= 0)
+        status = yk_scenario_load(context, &s->def->scenario, diagnostics, &scenario);
+    if (status >= 0)
+        status = compile_exact(context, s->def->exact, scenario, &exact);
 
     if (status >= 0) {
         const double *time = yk_record_time(trial->record);
@@ -71,7 +76,8 @@ static yk_status compare_exact(const study *s, const yk_trial *trial, yk_converg
             double difference = fabs(value[i] - expected);
             error += difference;
             size += fabs(expected);
-            if (!(difference <= row->largest)) row->largest = difference;
+            if (!(difference <= row->largest))
+                row->largest = difference;
         }
         row->error = error / size;
     }
@@ -82,7 +88,7 @@ static yk_status compare_exact(const study *s, const yk_trial *trial, yk_converg
     return status;
 }
 
-/* Runs ------------------------------------------------------------------------------------------------------------- */
+/* Runs ----------------------------------------------------------------------------------------- */
 
 static yk_trial_def trial_of(const study *s, const yk_variant *variant, double step)
 {
@@ -155,7 +161,8 @@ static void do_reference(void *user, int index)
     study *s = user;
     const yk_converge_def *d = s->def;
     const yk_variant *variant = &merged;
-    if (s->kind != YK_REFERENCE_MONOLITHIC) variant = variant_of(s, d->variant_count - 1);
+    if (s->kind != YK_REFERENCE_MONOLITHIC)
+        variant = variant_of(s, d->variant_count - 1);
 
     int parts = index == 0 ? REFERENCE_PARTS : REFERENCE_PARTS / 2;
     yk_trial_def def = trial_of(s, variant, d->steps[d->step_count - 1] / parts);
@@ -169,38 +176,43 @@ static yk_status try_reference(study *s, yk_reference kind, yk_convergence_repor
     s->kind = kind;
     report->reference = kind;
     yk_status status = yk_trials_run(s->context, s->def->jobs, 2, do_reference, s, NULL, NULL);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     const yk_trial *trials[2] = {&s->reference, &s->half};
     for (int i = 0; i < 2; i++) {
         if (trials[i]->status < 0)
-            return yk_fail(s->context, trials[i]->status, "converge: the reference failed: %s", trials[i]->message);
+            return yk_fail(s->context, trials[i]->status, "converge: the reference failed: %s",
+                           trials[i]->message);
     }
     double largest;
     report->reference_error = yk_record_distance(s->half.record, s->reference.record, &largest);
     return YK_OK;
 }
 
-/* The whole study -------------------------------------------------------------------------------------------------- */
+/* The whole study ------------------------------------------------------------------------------ */
 
 static yk_status check(yk_context *context, const yk_converge_def *def)
 {
-    if (def->step_count < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "converge: no steps are given");
+    if (def->step_count < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "converge: no steps are given");
 
     const double *steps = def->steps;
     for (int i = 0; i < def->step_count; i++) {
         if (i > 0 && !(steps[i] < steps[i - 1]))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "converge: the steps must fall, but %g s follows %g s", steps[i],
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "converge: the steps must fall, but %g s follows %g s", steps[i],
                            steps[i - 1]);
         double parts = steps[0] / steps[i];
         if (!def->exact && fabs(parts - round(parts)) > 1e-6 * parts)
-            return yk_fail(
-                context, YK_ERROR_ARGUMENT,
-                "converge: %g s is not a whole part of the coarsest step, %g s; runs are compared at its times",
-                steps[i], steps[0]);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "converge: %g s is not a whole part of the coarsest step, %g s; runs "
+                           "are compared at its times",
+                           steps[i], steps[0]);
     }
     if (def->exact && def->channel_count != 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "converge: an exact course is that of one channel; name it");
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "converge: an exact course is that of one channel; name it");
     return YK_OK;
 }
 
@@ -210,14 +222,17 @@ static yk_status choose_channels(study *s, const yk_scenario_info *info)
     const yk_converge_def *def = s->def;
     s->channels = (const char **)(uintptr_t)def->channels;
     s->channel_count = def->channel_count;
-    if (def->channel_count > 0) return YK_OK;
+    if (def->channel_count > 0)
+        return YK_OK;
     if (info->interface_count == 0)
-        return yk_fail(s->context, YK_ERROR_ARGUMENT, "converge: there are no interfaces; name a channel to compare");
+        return yk_fail(s->context, YK_ERROR_ARGUMENT,
+                       "converge: there are no interfaces; name a channel to compare");
 
     s->channel_count = 2 * info->interface_count;
     s->names = yk_allocate(s->context, (size_t)s->channel_count, sizeof *s->names);
     s->channels = yk_allocate(s->context, (size_t)s->channel_count, sizeof *s->channels);
-    if (!s->names || !s->channels) return YK_ERROR_MEMORY;
+    if (!s->names || !s->channels)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < s->channel_count; i++) {
         const char *quantity = i % 2 ? "velocity" : "position";
         snprintf(s->names[i], sizeof *s->names, "%s.%s", info->interfaces[i / 2].name, quantity);
@@ -226,47 +241,56 @@ static yk_status choose_channels(study *s, const yk_scenario_info *info)
     return YK_OK;
 }
 
-static yk_status converge(yk_context *context, const yk_converge_def *def, yk_diagnostics *diagnostics,
-                          yk_convergence_row *rows, yk_convergence_report *report)
+static yk_status converge(yk_context *context, const yk_converge_def *def,
+                          yk_diagnostics *diagnostics, yk_convergence_row *rows,
+                          yk_convergence_report *report)
 {
     *report = (yk_convergence_report){0};
     study s = {.context = context, .def = def, .rows = rows};
 
-    /* The scenario as it is, for its mistakes and those of the exact course, and for its interfaces. */
+    /* The scenario as it is, for its mistakes and those of the exact course, and for its
+     * interfaces. */
     yk_scenario *scenario = NULL;
     yk_status status = check(context, def);
-    if (status == YK_OK) status = yk_scenario_load(context, &def->scenario, diagnostics, &scenario);
+    if (status == YK_OK)
+        status = yk_scenario_load(context, &def->scenario, diagnostics, &scenario);
     if (status == YK_OK && def->exact) {
         yk_expression *exact = NULL;
         status = compile_exact(context, def->exact, scenario, &exact);
         yk_expression_destroy(exact);
     }
-    if (status == YK_OK) status = choose_channels(&s, yk_scenario_get(scenario));
+    if (status == YK_OK)
+        status = choose_channels(&s, yk_scenario_get(scenario));
     yk_scenario_destroy(scenario);
 
     /* The reference. Subsystems that cannot be merged leave the finest variant. */
     if (status == YK_OK && !def->exact) {
         bool automatic = def->reference == YK_REFERENCE_AUTO;
         status = try_reference(&s, automatic ? YK_REFERENCE_MONOLITHIC : def->reference, report);
-        if (status < 0 && automatic) status = try_reference(&s, YK_REFERENCE_FINEST, report);
+        if (status < 0 && automatic)
+            status = try_reference(&s, YK_REFERENCE_FINEST, report);
     }
 
     int count = def->step_count * (def->variant_count ? def->variant_count : 1);
-    if (status == YK_OK) status = yk_trials_run(context, def->jobs, count, do_row, &s, def->progress, def->user);
+    if (status == YK_OK)
+        status = yk_trials_run(context, def->jobs, count, do_row, &s, def->progress, def->user);
 
     /* Orders from row to row of one variant; none where the reference itself is no better. */
     for (int i = 0; status == YK_OK && i < count; i++) {
         yk_convergence_row *row = &rows[i];
         row->unresolved = row->error < RESOLVED * report->reference_error;
-        if (i % def->step_count == 0 || row->unresolved || row->outcome == YK_OUTCOME_UNSTABLE) continue;
+        if (i % def->step_count == 0 || row->unresolved || row->outcome == YK_OUTCOME_UNSTABLE)
+            continue;
         const yk_convergence_row *before = row - 1;
         row->order = log(before->error / row->error) / log(before->step / row->step);
-        if (!isfinite(row->order)) row->order = NAN;
+        if (!isfinite(row->order))
+            row->order = NAN;
     }
 
     yk_trial_release(&s.reference);
     yk_trial_release(&s.half);
-    if (s.names) yk_release(context, (void *)(uintptr_t)s.channels);
+    if (s.names)
+        yk_release(context, (void *)(uintptr_t)s.channels);
     yk_release(context, s.names);
     return status;
 }

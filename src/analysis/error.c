@@ -1,5 +1,5 @@
-/* How far a run is from the truth: runs of the same scenario in finer steps, and the bars that follow
- * (error_bars.h). */
+/* How far a run is from the truth: runs of the same scenario in finer steps, and the bars that
+ * follow (error_bars.h). */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ typedef struct study {
     bool stopped;
 } study;
 
-/* Runs ------------------------------------------------------------------------------------------------------------- */
+/* Runs ----------------------------------------------------------------------------------------- */
 
 typedef struct finer_run {
     study *s;
@@ -46,7 +46,8 @@ static bool report_progress(void *user, const yk_run_progress *progress)
         done += (2 << i) * s->fractions[i];
         all += 2 << i;
     }
-    if (s->def->progress && !s->stopped) s->stopped = !s->def->progress(s->def->user, done / all);
+    if (s->def->progress && !s->stopped)
+        s->stopped = !s->def->progress(s->def->user, done / all);
     bool stopped = s->stopped;
     pthread_mutex_unlock(&s->lock);
     return !stopped;
@@ -69,7 +70,7 @@ static void run_finer(void *user, int index)
     yk_trial_run(&def, &s->finer[at]);
 }
 
-/* Reports ---------------------------------------------------------------------------------------------------------- */
+/* Reports -------------------------------------------------------------------------------------- */
 
 typedef struct report {
     yk_error_report public; /* first */
@@ -81,7 +82,8 @@ typedef struct report {
 void yk_error_report_destroy(yk_context *context, yk_error_report *public)
 {
     report *r = (report *)public;
-    if (!r) return;
+    if (!r)
+        return;
     yk_release(context, r->public.channels);
     yk_release(context, r->bars);
     yk_release(context, r->values);
@@ -93,19 +95,23 @@ static report *create_report(const study *s)
 {
     const yk_record_header *header = yk_record_get_header(s->def->record);
     report *r = yk_allocate(s->context, 1, sizeof *r);
-    if (!r) return NULL;
+    if (!r)
+        return NULL;
 
     size_t width = (size_t)yk_record_width(header);
     r->rows = yk_record_rows(s->def->record);
-    r->public.channels = yk_allocate(s->context, (size_t)header->channel_count + 1, sizeof *r->public.channels);
+    r->public.channels =
+        yk_allocate(s->context, (size_t)header->channel_count + 1, sizeof *r->public.channels);
     r->bars = yk_allocate(s->context, width + 1, sizeof *r->bars);
     r->values = yk_allocate(s->context, width * r->rows + 1, sizeof *r->values);
     if (!r->public.channels || !r->bars || !r->values) {
         yk_error_report_destroy(s->context, &r->public);
         return NULL;
     }
-    for (size_t i = 0; i < width; i++) r->bars[i] = r->values + i * r->rows;
-    for (size_t i = 0; i < width * r->rows; i++) r->values[i] = INFINITY;
+    for (size_t i = 0; i < width; i++)
+        r->bars[i] = r->values + i * r->rows;
+    for (size_t i = 0; i < width * r->rows; i++)
+        r->values[i] = INFINITY;
     r->public.bars = (const double *const *)r->bars;
 
     /* Gaps and created energies are errors themselves. */
@@ -125,7 +131,8 @@ static yk_status make_bars(study *s, int finer, report *r)
 {
     const yk_record_header *header = yk_record_get_header(s->def->record);
     const yk_record *records[YK_ERROR_RUNS_MAX] = {s->def->record};
-    for (int i = 0; i < finer; i++) records[i + 1] = s->finer[i].record;
+    for (int i = 0; i < finer; i++)
+        records[i + 1] = s->finer[i].record;
 
     int runs = finer + 1;
     size_t width = (size_t)yk_record_width(header);
@@ -133,14 +140,16 @@ static yk_status make_bars(study *s, int finer, report *r)
     const double **columns = yk_allocate(s->context, (size_t)runs * width + 1, sizeof *columns);
     yk_aligned a;
     yk_status status = yk_align(s->context, records, runs, &a);
-    if (!ratios || !columns) status = YK_ERROR_MEMORY;
+    if (!ratios || !columns)
+        status = YK_ERROR_MEMORY;
 
     /* Channel by channel, with all components of all runs. */
     int at = 0;
     for (int i = 0; status == YK_OK && i < header->channel_count; i++) {
         int components = header->channels[i].components;
         for (int run = 0; run < runs; run++)
-            for (int c = 0; c < components; c++) columns[run * components + c] = a.columns[run * a.width + at + c];
+            for (int c = 0; c < components; c++)
+                columns[run * components + c] = a.columns[run * a.width + at + c];
         yk_error_input input = {
             .runs = runs,
             .impacts = yk_scenario_get(s->def->loaded)->impacts,
@@ -164,7 +173,8 @@ static yk_status make_bars(study *s, int finer, report *r)
         public->error = 0;
         for (int i = 0; i < public->count; i++) {
             const yk_channel_error *e = &public->channels[i];
-            if (e->exempt || (public->worst >= 0 && !(e->error > public->error))) continue;
+            if (e->exempt || (public->worst >= 0 && !(e->error > public->error)))
+                continue;
             public->worst = i;
             public->error = e->error;
         }
@@ -175,7 +185,7 @@ static yk_status make_bars(study *s, int finer, report *r)
     return status;
 }
 
-/* Words ------------------------------------------------------------------------------------------------------------ */
+/* Words ---------------------------------------------------------------------------------------- */
 
 static void describe(const study *s, yk_error_report *r)
 {
@@ -189,22 +199,30 @@ static void describe(const study *s, yk_error_report *r)
     double step = yk_scenario_get(s->def->loaded)->step, percent = 100 * e->error;
     yk_text text = {0};
     if (e->accuracy == YK_ACCURACY_JUMPS)
-        yk_text_add(s->context, &text, "%.2g %% on average at h = %g s (%s, which jumps)", percent, step, e->name);
+        yk_text_add(s->context, &text, "%.2g %% on average at h = %g s (%s, which jumps)", percent,
+                    step, e->name);
     else if (e->relative >= e->mean)
-        yk_text_add(s->context, &text, "%.2g %% of its range at h = %g s (%s)", percent, step, e->name);
+        yk_text_add(s->context, &text, "%.2g %% of its range at h = %g s (%s)", percent, step,
+                    e->name);
     else
-        yk_text_add(s->context, &text, "%.2g %% of its mean deviation at h = %g s (%s)", percent, step, e->name);
+        yk_text_add(s->context, &text, "%.2g %% of its mean deviation at h = %g s (%s)", percent,
+                    step, e->name);
 
     /* And how well that is known. */
-    if (isfinite(e->order)) yk_text_add(s->context, &text, ", order %.1f", e->order);
-    if (e->accuracy == YK_ACCURACY_ASSUMED) yk_text_add(s->context, &text, ", order 1 assumed: two runs only");
+    if (isfinite(e->order))
+        yk_text_add(s->context, &text, ", order %.1f", e->order);
+    if (e->accuracy == YK_ACCURACY_ASSUMED)
+        yk_text_add(s->context, &text, ", order 1 assumed: two runs only");
     if (e->accuracy == YK_ACCURACY_IRREGULAR)
-        yk_text_add(s->context, &text, ", an upper bound: the error does not fall regularly with the step");
+        yk_text_add(s->context, &text,
+                    ", an upper bound: the error does not fall regularly with the step");
     if (e->accuracy == YK_ACCURACY_LOST) {
         yk_text_add(s->context, &text, ", not predictable");
-        if (isfinite(e->horizon)) yk_text_add(s->context, &text, " beyond t = %.4g s", e->horizon);
+        if (isfinite(e->horizon))
+            yk_text_add(s->context, &text, " beyond t = %.4g s", e->horizon);
     }
-    if (!text.failed) snprintf(r->text, sizeof r->text, "%s", text.data);
+    if (!text.failed)
+        snprintf(r->text, sizeof r->text, "%s", text.data);
     yk_text_destroy(s->context, &text);
 }
 
@@ -215,8 +233,8 @@ static void describe_failure(const study *s, const yk_trial *trial, int index, y
     r->known = false;
     r->error = INFINITY;
     r->worst = -1;
-    snprintf(r->text, sizeof r->text, "not known: with %s the step, %g s, the run fails: %s", parts[index],
-             yk_scenario_get(s->def->loaded)->step / (2 << index), trial->message);
+    snprintf(r->text, sizeof r->text, "not known: with %s the step, %g s, the run fails: %s",
+             parts[index], yk_scenario_get(s->def->loaded)->step / (2 << index), trial->message);
     for (int i = 0; i < r->count; i++) {
         yk_channel_error *e = &r->channels[i];
         e->accuracy = YK_ACCURACY_LOST;
@@ -226,40 +244,48 @@ static void describe_failure(const study *s, const yk_trial *trial, int index, y
     }
 }
 
-/* The whole -------------------------------------------------------------------------------------------------------- */
+/* The whole ------------------------------------------------------------------------------------ */
 
 static yk_status estimate(study *s, report *r)
 {
     /* Half and a quarter of the steps at the same time. */
     s->begun = 2;
     yk_status status = yk_trials_run(s->context, s->def->jobs, 2, run_finer, s, NULL, NULL);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     for (int i = 0; i < 2; i++) {
-        if (s->finer[i].status >= 0) continue;
+        if (s->finer[i].status >= 0)
+            continue;
         describe_failure(s, &s->finer[i], i, &r->public);
         return YK_OK;
     }
 
     /* Bars from those that came to their end. */
     int finer = 0;
-    while (finer < 2 && s->finer[finer].status != YK_INTERRUPTED) finer++;
+    while (finer < 2 && s->finer[finer].status != YK_INTERRUPTED)
+        finer++;
     if (finer == 0)
-        return yk_fail(s->context, YK_INTERRUPTED, "stopped before a finer run had ended: there are no error bars");
+        return yk_fail(s->context, YK_INTERRUPTED,
+                       "stopped before a finer run had ended: there are no error bars");
     status = make_bars(s, finer, r);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* An eighth of the steps may show a law where three runs show none. */
     bool irregular = false;
     for (int i = 0; i < r->public.count; i++) {
         const yk_channel_error *e = &r->public.channels[i];
-        if (e->accuracy == YK_ACCURACY_IRREGULAR && !e->exempt && e->error > WORTH_A_RUN) irregular = true;
+        if (e->accuracy == YK_ACCURACY_IRREGULAR && !e->exempt && e->error > WORTH_A_RUN)
+            irregular = true;
     }
     if (finer == 2 && irregular) {
         s->begun = 3;
         run_finer(s, 0);
-        if (s->finer[2].status >= 0 && s->finer[2].status != YK_INTERRUPTED) status = make_bars(s, 3, r);
+        if (s->finer[2].status >= 0 && s->finer[2].status != YK_INTERRUPTED)
+            status = make_bars(s, 3, r);
     }
-    if (status == YK_OK) describe(s, &r->public);
+    if (status == YK_OK)
+        describe(s, &r->public);
     return status;
 }
 
@@ -272,18 +298,20 @@ yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_err
     pthread_mutex_init(&s.lock, NULL);
     report *r = create_report(&s);
     yk_status status = r ? estimate(&s, r) : YK_ERROR_MEMORY;
-    for (int i = 0; i < s.begun; i++) yk_trial_release(&s.finer[i]);
+    for (int i = 0; i < s.begun; i++)
+        yk_trial_release(&s.finer[i]);
     pthread_mutex_destroy(&s.lock);
     yk_cache_destroy(prepared);
     if (status < 0 || status == YK_INTERRUPTED) {
-        if (r) yk_error_report_destroy(context, &r->public);
+        if (r)
+            yk_error_report_destroy(context, &r->public);
         return status;
     }
     *made = &r->public;
     return YK_OK;
 }
 
-/* Records ---------------------------------------------------------------------------------------------------------- */
+/* Records -------------------------------------------------------------------------------------- */
 
 enum { FIGURES_PER_CHANNEL = 3, FIGURE_NAME = 200 };
 
@@ -293,12 +321,14 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
 {
     const yk_record_summary *given = yk_record_get_summary(record);
     int most = given->count, count = 0;
-    if (r) most += FIGURES_PER_CHANNEL * r->count + 2;
+    if (r)
+        most += FIGURES_PER_CHANNEL * r->count + 2;
     yk_record_value *values = yk_allocate(context, (size_t)most + 1, sizeof *values);
     char(*names)[FIGURE_NAME] = yk_allocate(context, (size_t)most + 1, sizeof *names);
     yk_status status = YK_ERROR_MEMORY;
     if (values && names) {
-        for (; count < given->count; count++) values[count] = given->values[count];
+        for (; count < given->count; count++)
+            values[count] = given->values[count];
         for (int i = 0; r && i < r->count; i++) {
             const yk_channel_error *e = &r->channels[i];
             const struct {
@@ -312,12 +342,15 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
             };
             for (int k = 0; k < FIGURES_PER_CHANNEL; k++, count++) {
                 snprintf(names[count], FIGURE_NAME, "%s.%s", e->name, figures[k].what);
-                values[count] =
-                    (yk_record_value){.name = names[count], .value = figures[k].value, .unit = figures[k].unit};
+                values[count] = (yk_record_value){
+                    .name = names[count], .value = figures[k].value, .unit = figures[k].unit};
             }
         }
-        if (r) values[count++] = (yk_record_value){.name = "error", .value = r->error, .text = r->text};
-        if (r) values[count++] = (yk_record_value){.name = "error_finer_runs", .value = r->finer_runs};
+        if (r)
+            values[count++] =
+                (yk_record_value){.name = "error", .value = r->error, .text = r->text};
+        if (r)
+            values[count++] = (yk_record_value){.name = "error_finer_runs", .value = r->finer_runs};
         status = yk_recorder_end(recorder, &(yk_record_summary){values, count});
     }
     yk_release(context, names);
@@ -325,7 +358,8 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
     return status;
 }
 
-yk_status yk_error_record(yk_context *context, const yk_record *record, const yk_error_report *r, yk_recorder *recorder)
+yk_status yk_error_record(yk_context *context, const yk_record *record, const yk_error_report *r,
+                          yk_recorder *recorder)
 {
     /* The channels of the record, then the bars of each. */
     const yk_record_header *given = yk_record_get_header(record);
@@ -338,7 +372,8 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
     if (status == YK_OK) {
         for (int i = 0; i < channels; i++) {
             list[i] = given->channels[i];
-            if (!r) continue;
+            if (!r)
+                continue;
             snprintf(names[i], FIGURE_NAME, "error.%s", given->channels[i].name);
             list[channels + i] = given->channels[i];
             list[channels + i].name = names[i];
@@ -354,12 +389,14 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
         for (int c = 0; c < channels; c++) {
             for (int k = 0; k < given->channels[c].components; k++, at++) {
                 row[at] = yk_record_column(record, c, k)[i];
-                if (r) row[width + at] = r->bars[at][i];
+                if (r)
+                    row[width + at] = r->bars[at][i];
             }
         }
         status = yk_recorder_sample(recorder, yk_record_time(record)[i], row);
     }
-    if (status >= 0) status = end_record(context, record, r, recorder);
+    if (status >= 0)
+        status = end_record(context, record, r, recorder);
     yk_release(context, row);
     yk_release(context, names);
     yk_release(context, list);

@@ -6,18 +6,19 @@
 
 /* A ratio of differences above this is no order: half an order. */
 static const double RATIO_REGULAR = 0.7;
-/* Ratios that the rest of the series is summed with: no method is trusted to be of a higher order than 2, or 1 with
- * impacts, which costs little, and a series that hardly falls ends somewhere. */
+/* Ratios that the rest of the series is summed with: no method is trusted to be of a higher order
+ * than 2, or 1 with impacts, which costs little, and a series that hardly falls ends somewhere. */
 static const double RATIO_SMOOTH = 0.25, RATIO_IMPACTS = 0.5, RATIO_MOST = 0.9;
 /* Of two runs alone: order 1. */
 static const double RATIO_ASSUMED = 0.5;
 /* On the rest of the series. */
 static const double MARGIN = 1.5;
-/* A jump is wrong for a short time: the mean difference is small beside the largest; and where samples are rare, so
- * is what lasts for as many of them. */
+/* A jump is wrong for a short time: the mean difference is small beside the largest; and where
+ * samples are rare, so is what lasts for as many of them. */
 static const double JUMP_MEAN = 0.2, JUMP_LASTING = 0.25;
 enum { JUMP_SAMPLES = 4 };
-/* Part of the range from which a difference that does not last is a jump, and not the ripple of a fast oscillation. */
+/* Part of the range from which a difference that does not last is a jump, and not the ripple of a
+ * fast oscillation. */
 static const double LOST_TO_JUMPS = 0.01;
 /* Part of the range from which a channel that does not converge is not known any more. */
 static const double LOST = 0.3;
@@ -26,15 +27,16 @@ static const double LOST_MEAN = 0.1;
 enum { PARTS = 16 };
 /* Distance from a whole number within which an order is one that can be extrapolated with. */
 static const double CLEAR_ORDER = 0.25;
-/* Range, by the widest of the same unit and by the size of the channel itself, below which nothing moves. */
+/* Range, by the widest of the same unit and by the size of the channel itself, below which
+ * nothing moves. */
 static const double AT_REST = 1e-6, AT_REST_OWN = 1e-11;
 /* What a velocity amounts to over the run, by the size of the position. */
 static const double AT_REST_RATE = 1e-9;
 /* Differences, by the size of the channel, that are rounding and say nothing. */
 static const double ROUNDING = 1e-13;
 
-/* What the finest run is still wrong by, from its difference to the run before, and that one's to the run before it:
- * two runs may agree by chance. */
+/* What the finest run is still wrong by, from its difference to the run before, and that one's to
+ * the run before it: two runs may agree by chance. */
 static double rest_of_series(const yk_error_input *in, double coarse, double fine, double ratio)
 {
     double least = in->impacts ? RATIO_IMPACTS : RATIO_SMOOTH;
@@ -44,18 +46,20 @@ static double rest_of_series(const yk_error_input *in, double coarse, double fin
 
 static double ratio_of(double later, double earlier)
 {
-    if (earlier > 0) return later / earlier;
+    if (earlier > 0)
+        return later / earlier;
     return later > 0 ? INFINITY : 0;
 }
 
 /* Sums and extremes over the whole run, of all components together. */
 typedef struct totals {
     double largest[2], mean[2]; /* differences of the last three runs: coarse, fine */
-    double off, lasting;        /* of the run from the finest one: largest, and that lasts for some samples */
-    size_t off_row;             /* where it is largest */
-    double off_mean;            /* the mean of it */
-    double range, size;         /* of the finest run */
-    double deviation;           /* mean of its distance from its mean */
+    double off,
+        lasting;     /* of the run from the finest one: largest, and that lasts for some samples */
+    size_t off_row;  /* where it is largest */
+    double off_mean; /* the mean of it */
+    double range, size; /* of the finest run */
+    double deviation;   /* mean of its distance from its mean */
 } totals;
 
 static totals sum_up(const yk_error_input *in)
@@ -66,13 +70,15 @@ static totals sum_up(const yk_error_input *in)
         const double *y = in->columns[c];
         const double *fine = in->columns[finest * in->components + c];
         const double *before = in->columns[(finest - 1) * in->components + c];
-        const double *coarse = in->runs > 2 ? in->columns[(finest - 2) * in->components + c] : before;
+        const double *coarse =
+            in->runs > 2 ? in->columns[(finest - 2) * in->components + c] : before;
 
         double low = INFINITY, high = -INFINITY, mean = 0;
         for (size_t i = 0; i < in->rows; i++) {
             double d[2] = {fabs(coarse[i] - before[i]), fabs(before[i] - fine[i])};
             for (int k = 0; k < 2; k++) {
-                if (!(d[k] <= t.largest[k])) t.largest[k] = d[k];
+                if (!(d[k] <= t.largest[k]))
+                    t.largest[k] = d[k];
                 t.mean[k] += d[k];
             }
             t.off_mean += fabs(y[i] - fine[i]);
@@ -82,28 +88,32 @@ static totals sum_up(const yk_error_input *in)
             mean += fine[i] / (double)in->rows;
         }
         t.range = fmax(t.range, high - low);
-        for (size_t i = 0; i < in->rows; i++) t.deviation += fabs(fine[i] - mean);
+        for (size_t i = 0; i < in->rows; i++)
+            t.deviation += fabs(fine[i] - mean);
         for (size_t i = 0; i < in->rows; i++) {
             double lasting = fabs(y[i] - fine[i]);
-            if (lasting > t.off) t.off = lasting, t.off_row = i;
+            if (lasting > t.off)
+                t.off = lasting, t.off_row = i;
             for (size_t k = 1; k < JUMP_SAMPLES && i + k < in->rows; k++)
                 lasting = fmin(lasting, fabs(y[i + k] - fine[i + k]));
-            if (i + JUMP_SAMPLES <= in->rows) t.lasting = fmax(t.lasting, lasting);
+            if (i + JUMP_SAMPLES <= in->rows)
+                t.lasting = fmax(t.lasting, lasting);
         }
     }
     return t;
 }
 
-/* Whether the run differs much from the finest one for short times only, because impacts come at other times. Without impacts what
- * is fast is a transient that the run has to follow. */
+/* Whether the run differs much from the finest one for short times only, because impacts come at
+ * other times. Without impacts what is fast is a transient that the run has to follow. */
 static bool is_jumping(const yk_error_input *in, const totals *t)
 {
-    if (!in->impacts || in->rows <= 4 * JUMP_SAMPLES) return false;
+    if (!in->impacts || in->rows <= 4 * JUMP_SAMPLES)
+        return false;
     return t->lasting < JUMP_LASTING * t->off && t->off > LOST_TO_JUMPS * t->range;
 }
 
-/* Whether there is a part of the run in which the runs differ by as much as the channel moves, and finer ones no
- * less. */
+/* Whether there is a part of the run in which the runs differ by as much as the channel moves,
+ * and finer ones no less. */
 static bool is_lost(const yk_error_input *in, const totals *t)
 {
     int finest = in->runs - 1;
@@ -117,7 +127,8 @@ static bool is_lost(const yk_error_input *in, const totals *t)
                 sums[1] += fabs(in->columns[finest * in->components + c][i] - before);
             }
         bool falls = sums[1] < RATIO_REGULAR * sums[0];
-        if (!falls && sums[1] > LOST_MEAN * t->range * (double)(end - begin)) return true;
+        if (!falls && sums[1] > LOST_MEAN * t->range * (double)(end - begin))
+            return true;
     }
     /* What explodes has all of its error at the end, and no jump there. */
     bool falls = t->largest[1] < RATIO_REGULAR * t->largest[0];
@@ -126,31 +137,42 @@ static bool is_lost(const yk_error_input *in, const totals *t)
 
 static yk_accuracy classify(const yk_error_input *in, const totals *t)
 {
-    if (!isfinite(t->largest[0] + t->largest[1])) return YK_ACCURACY_LOST;
-    if (fmax(t->largest[0], t->largest[1]) <= ROUNDING * t->size) return YK_ACCURACY_ROUNDING;
-    if (in->runs < 3) return YK_ACCURACY_ASSUMED;
-    if (is_lost(in, t)) return YK_ACCURACY_LOST;
-    if (is_jumping(in, t)) return YK_ACCURACY_JUMPS;
-    if (t->largest[1] < RATIO_REGULAR * t->largest[0]) return YK_ACCURACY_REGULAR;
+    if (!isfinite(t->largest[0] + t->largest[1]))
+        return YK_ACCURACY_LOST;
+    if (fmax(t->largest[0], t->largest[1]) <= ROUNDING * t->size)
+        return YK_ACCURACY_ROUNDING;
+    if (in->runs < 3)
+        return YK_ACCURACY_ASSUMED;
+    if (is_lost(in, t))
+        return YK_ACCURACY_LOST;
+    if (is_jumping(in, t))
+        return YK_ACCURACY_JUMPS;
+    if (t->largest[1] < RATIO_REGULAR * t->largest[0])
+        return YK_ACCURACY_REGULAR;
 
     double mean = t->mean[1] / (double)(in->rows * (size_t)in->components);
     bool falls = t->mean[1] < RATIO_REGULAR * t->mean[0];
-    if (falls && mean < JUMP_MEAN * t->largest[1]) return YK_ACCURACY_JUMPS;
+    if (falls && mean < JUMP_MEAN * t->largest[1])
+        return YK_ACCURACY_JUMPS;
     return YK_ACCURACY_IRREGULAR;
 }
 
-/* The ratio that holds up to a time, from the largest differences up to there. Early ratios are of few samples, so
- * that of the whole run, where it has one, is not gone below. */
+/* The ratio that holds up to a time, from the largest differences up to there. Early ratios are
+ * of few samples, so that of the whole run, where it has one, is not gone below. */
 static double ratio_up_to(const double largest[2], const totals *t, yk_accuracy kind)
 {
-    if (kind == YK_ACCURACY_ASSUMED) return RATIO_ASSUMED;
-    if (kind == YK_ACCURACY_JUMPS) return ratio_of(t->mean[1], t->mean[0]);
+    if (kind == YK_ACCURACY_ASSUMED)
+        return RATIO_ASSUMED;
+    if (kind == YK_ACCURACY_JUMPS)
+        return ratio_of(t->mean[1], t->mean[0]);
     double here = ratio_of(largest[1], largest[0]);
-    if (kind != YK_ACCURACY_REGULAR) return here;
+    if (kind != YK_ACCURACY_REGULAR)
+        return here;
     return fmax(here, ratio_of(t->largest[1], t->largest[0]));
 }
 
-void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars, yk_channel_error *error)
+void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars,
+                   yk_channel_error *error)
 {
     totals t = sum_up(in);
     yk_accuracy kind = classify(in, &t);
@@ -163,21 +185,23 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
         for (int c = 0; c < in->components; c++) {
             double fine = in->columns[finest * in->components + c][i];
             double before = in->columns[(finest - 1) * in->components + c][i];
-            double coarse = in->runs > 2 ? in->columns[(finest - 2) * in->components + c][i] : before;
+            double coarse =
+                in->runs > 2 ? in->columns[(finest - 2) * in->components + c][i] : before;
             largest[0] = fmax(largest[0], fabs(coarse - before));
             largest[1] = fmax(largest[1], fabs(before - fine));
         }
         ratios[i] = ratio_up_to(largest, &t, kind);
     }
 
-    /* The bars: the largest difference from the finest run up to each time, and what that run is wrong by. Before a
-     * jump the truth may have jumped already. */
+    /* The bars: the largest difference from the finest run up to each time, and what that run is
+     * wrong by. Before a jump the truth may have jumped already. */
     size_t ahead = kind == YK_ACCURACY_REGULAR ? 0 : JUMP_SAMPLES;
     double worst = 0, horizon = INFINITY;
     for (int c = 0; c < in->components; c++) {
         const double *fine = in->columns[finest * in->components + c];
         const double *before = in->columns[(finest - 1) * in->components + c];
-        const double *coarse = in->runs > 2 ? in->columns[(finest - 2) * in->components + c] : before;
+        const double *coarse =
+            in->runs > 2 ? in->columns[(finest - 2) * in->components + c] : before;
         double off = 0, steps[2] = {0};
         for (size_t i = 0, seen = 0; i < in->rows; i++) {
             for (; seen < in->rows && seen <= i + ahead; seen++) {
@@ -185,8 +209,8 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
                 steps[0] = fmax(steps[0], fabs(coarse[seen] - before[seen]));
                 steps[1] = fmax(steps[1], fabs(before[seen] - fine[seen]));
             }
-            double bar =
-                off + fmin(rest_of_series(in, steps[0], steps[1], ratios[i]), t.range) + 16 * DBL_EPSILON * t.size;
+            double bar = off + fmin(rest_of_series(in, steps[0], steps[1], ratios[i]), t.range) +
+                         16 * DBL_EPSILON * t.size;
             if (kind == YK_ACCURACY_LOST && bar > LOST * t.range) {
                 horizon = fmin(horizon, in->time[i]);
                 bar = fmax(bar, t.range);
@@ -197,8 +221,10 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
     }
 
     /* Of the whole. */
-    double mean_ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t.mean[1], t.mean[0]);
-    /* Between samples it is not seen how the time of a jump moves: it is at least of half an order. */
+    double mean_ratio =
+        kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t.mean[1], t.mean[0]);
+    /* Between samples it is not seen how the time of a jump moves: it is at least of half an
+     * order. */
     double series = kind == YK_ACCURACY_JUMPS ? fmin(mean_ratio, RATIO_REGULAR) : mean_ratio;
     double mean = (t.off_mean + rest_of_series(in, t.mean[0], t.mean[1], series)) / count;
     bool lost = !isfinite(t.largest[0] + t.largest[1]);
@@ -211,13 +237,16 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
     error->error = kind == YK_ACCURACY_JUMPS ? error->mean : fmax(error->relative, error->mean);
     error->horizon = horizon;
     error->order = NAN;
-    if (kind == YK_ACCURACY_REGULAR) error->order = -log2(t.largest[1] / t.largest[0]);
-    if (kind == YK_ACCURACY_JUMPS) error->order = -log2(mean_ratio);
+    if (kind == YK_ACCURACY_REGULAR)
+        error->order = -log2(t.largest[1] / t.largest[0]);
+    if (kind == YK_ACCURACY_JUMPS)
+        error->order = -log2(mean_ratio);
 }
 
-/* Distances -------------------------------------------------------------------------------------------------------- */
+/* Distances ------------------------------------------------------------------------------------ */
 
-static void put(const totals *t, yk_accuracy kind, double largest, double mean_sum, yk_channel_error *error)
+static void put(const totals *t, yk_accuracy kind, double largest, double mean_sum,
+                yk_channel_error *error)
 {
     bool finite = isfinite(largest + mean_sum);
     error->accuracy = kind;
@@ -238,11 +267,15 @@ void yk_error_distance(const yk_error_input *in, yk_channel_error *error)
 }
 
 /* What the finest run is wrong by. */
-static void judge_finest(const yk_error_input *in, const totals *t, yk_accuracy kind, yk_channel_error *error)
+static void judge_finest(const yk_error_input *in, const totals *t, yk_accuracy kind,
+                         yk_channel_error *error)
 {
-    double ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t->largest[1], t->largest[0]);
-    double mean_ratio = kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t->mean[1], t->mean[0]);
-    if (kind == YK_ACCURACY_JUMPS) mean_ratio = fmin(mean_ratio, RATIO_REGULAR);
+    double ratio =
+        kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t->largest[1], t->largest[0]);
+    double mean_ratio =
+        kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t->mean[1], t->mean[0]);
+    if (kind == YK_ACCURACY_JUMPS)
+        mean_ratio = fmin(mean_ratio, RATIO_REGULAR);
     put(t, kind, rest_of_series(in, t->largest[0], t->largest[1], ratio),
         rest_of_series(in, t->mean[0], t->mean[1], mean_ratio), error);
 }
@@ -256,10 +289,11 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
     for (int c = 0; c < in->components; c++)
         memcpy(truth[c], in->columns[finest * in->components + c], in->rows * sizeof(double));
 
-    /* Richardson's limit, y(h/4) + (y(h/4) - y(h/2)) / (2^p - 1), from each pair of runs. Their difference is at
-     * least three times the error of the finer one. */
+    /* Richardson's limit, y(h/4) + (y(h/4) - y(h/2)) / (2^p - 1), from each pair of runs. Their
+     * difference is at least three times the error of the finer one. */
     double order = kind == YK_ACCURACY_REGULAR ? -log2(t.largest[1] / t.largest[0]) : NAN;
-    if (!(fabs(order - round(order)) < CLEAR_ORDER) || round(order) < 1 || in->runs < 3) return;
+    if (!(fabs(order - round(order)) < CLEAR_ORDER) || round(order) < 1 || in->runs < 3)
+        return;
     double weight = 1 / (exp2(round(order)) - 1), largest = 0, sum = 0;
     for (int pass = 0; pass < 2; pass++) {
         for (int c = 0; c < in->components; c++) {
@@ -279,17 +313,21 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
         }
         yk_channel_error limit = *error;
         put(&t, kind, largest, sum, &limit);
-        if (!(limit.error < error->error) && pass == 0) return;
+        if (!(limit.error < error->error) && pass == 0)
+            return;
         *error = limit;
     }
 }
 
-/* How often `rate` is per second what `unit` is: 1 for m/s and m, 2 for m/s^2 and m; 0 if it is something else. */
+/* How often `rate` is per second what `unit` is: 1 for m/s and m, 2 for m/s^2 and m; 0 if it is
+ * something else. */
 static int rate_of(const char *rate, const char *unit)
 {
     size_t length = strlen(unit);
-    if (length == 0 || strncmp(rate, unit, length) != 0) return 0;
-    if (strcmp(rate + length, "/s") == 0) return 1;
+    if (length == 0 || strncmp(rate, unit, length) != 0)
+        return 0;
+    if (strcmp(rate + length, "/s") == 0)
+        return 1;
     return strcmp(rate + length, "/s^2") == 0 || strcmp(rate + length, "/s²") == 0 ? 2 : 0;
 }
 
@@ -300,8 +338,10 @@ void yk_error_exempt_resting(yk_channel_error *channels, int count, double durat
         bool moves = e->range > AT_REST_OWN * e->size;
         for (int k = 0; k < count; k++) {
             int rate = rate_of(e->unit, channels[k].unit);
-            if (strcmp(channels[k].unit, e->unit) == 0) moves = moves && e->range > AT_REST * channels[k].range;
-            if (rate > 0) moves = moves && e->range * pow(duration, rate) > AT_REST_RATE * channels[k].size;
+            if (strcmp(channels[k].unit, e->unit) == 0)
+                moves = moves && e->range > AT_REST * channels[k].range;
+            if (rate > 0)
+                moves = moves && e->range * pow(duration, rate) > AT_REST_RATE * channels[k].size;
         }
         channels[i].exempt = e->exempt || !moves;
     }

@@ -1,9 +1,10 @@
 /* Error bars on one recorded channel, from runs of one scenario with h, h/2, h/4, ...
  *
- * Richardson's idea: of a method of order p the differences of successive runs, d1 = |y(h) - y(h/2)| and
- * d2 = |y(h/2) - y(h/4)|, stand in the ratio theta = d2/d1 = 2^-p, and what the finest run is still wrong by is the
- * rest of the geometric series, d2 theta / (1 - theta). The ratio is measured, never assumed where there are three
- * runs. The bar is then what the run differs from the finest one, plus that rest with a margin.
+ * Richardson's idea: of a method of order p the differences of successive runs, d1 = |y(h) -
+ * y(h/2)| and d2 = |y(h/2) - y(h/4)|, stand in the ratio theta = d2/d1 = 2^-p, and what the
+ * finest run is still wrong by is the rest of the geometric series, d2 theta / (1 - theta). The
+ * ratio is measured, never assumed where there are three runs. The bar is then what the run
+ * differs from the finest one, plus that rest with a margin.
  *
  * What it takes to hold on real runs:
  *
@@ -32,19 +33,23 @@ typedef struct yk_error_input {
     const double *const *columns; /* columns[run * components + component][row] */
 } yk_error_input;
 
-/* Fills the bars, bars[component][row], and of `error` all but name, unit and exempt. `ratios` is workspace for one
- * number per row. */
-void yk_error_bars(const yk_error_input *input, double *ratios, double *const *bars, yk_channel_error *error);
+/* Fills the bars, bars[component][row], and of `error` all but name, unit and exempt. `ratios` is
+ * workspace for one number per row. */
+void yk_error_bars(const yk_error_input *input, double *ratios, double *const *bars,
+                   yk_channel_error *error);
 
-/* How far the first of two runs is from the second, as if that were the truth: all of `error` but name, unit and
- * exempt. */
+/* How far the first of two runs is from the second, as if that were the truth: all of `error` but
+ * name, unit and exempt. */
 void yk_error_distance(const yk_error_input *input, yk_channel_error *error);
-/* The best that three runs tell of the truth, into `truth`, truth[component][row], and what that is wrong by: the
- * finest run, or the limit that the runs tend to where they do so with a clear order. */
-void yk_error_extrapolate(const yk_error_input *input, double *const *truth, yk_channel_error *error);
+/* The best that three runs tell of the truth, into `truth`, truth[component][row], and what that
+ * is wrong by: the finest run, or the limit that the runs tend to where they do so with a clear
+ * order. */
+void yk_error_extrapolate(const yk_error_input *input, double *const *truth,
+                          yk_channel_error *error);
 
-/* Exempts channels that hardly move beside others of their unit, or beside their own size, and velocities that over
- * the duration (s) move nothing: errors have nothing there that they could be compared with. */
+/* Exempts channels that hardly move beside others of their unit, or beside their own size, and
+ * velocities that over the duration (s) move nothing: errors have nothing there that they could
+ * be compared with. */
 void yk_error_exempt_resting(yk_channel_error *channels, int count, double duration);
 
 #endif

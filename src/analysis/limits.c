@@ -8,7 +8,8 @@
 #include "base/quiet.h"
 #include "coupling/surrogate.h"
 
-/* Halvings of the interval (by ratios) in which a limit lies, and the ratio below which none is sought. */
+/* Halvings of the interval (by ratios) in which a limit lies, and the ratio below which none is
+ * sought. */
 enum { BISECTIONS = 14 };
 static const double LEAST_RATIO = 1e-4;
 /* Smaller steps that are tried: by this factor each time. */
@@ -21,7 +22,8 @@ typedef struct search {
     yk_context *context;
     yk_system *system;
     const yk_scenario_info *info;
-    yk_interface_probe *probes; /* at the step of the scenario, then at smaller ones: (1 + REFINEMENTS) x interfaces */
+    yk_interface_probe *
+        probes; /* at the step of the scenario, then at smaller ones: (1 + REFINEMENTS) x interfaces */
 } search;
 
 static const yk_interface_probe *probe_at(const search *s, int refinement, int i)
@@ -48,8 +50,9 @@ static bool takes_wrench(const search *s, int subsystem, int port)
     return ports[port].causalities & YK_TAKES_WRENCH;
 }
 
-/* What the scheme does with this ratio of masses, and the kinds of both sides. Where these make no free masses, an
- * exchange without iteration is taken to bear ratios up to 1, and so is a plain iteration. */
+/* What the scheme does with this ratio of masses, and the kinds of both sides. Where these make
+ * no free masses, an exchange without iteration is taken to bear ratios up to 1, and so is a
+ * plain iteration. */
 static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fate *fate)
 {
     const yk_interface_def *interface = &s->info->interfaces[i];
@@ -62,14 +65,17 @@ static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fa
     yk_surrogate pair;
     yk_quiet_begin(s->context);
     yk_status status = yk_surrogate_create(s->system, sides, kind, s->info->step, ratio, &pair);
-    if (status == YK_OK) status = yk_surrogate_try(s->context, &pair, fate);
+    if (status == YK_OK)
+        status = yk_surrogate_try(s->context, &pair, fate);
     yk_surrogate_destroy(&pair);
     yk_quiet_end(s->context);
-    if (status == YK_OK || status == YK_ERROR_MEMORY) return status;
+    if (status == YK_OK || status == YK_ERROR_MEMORY)
+        return status;
 
     bool accelerated = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ACCELERATES;
     *fate = YK_SURROGATE_STABLE;
-    if (!accelerated && ratio >= 1) *fate = iterates(s) ? YK_SURROGATE_NOT_CONVERGED : YK_SURROGATE_UNSTABLE;
+    if (!accelerated && ratio >= 1)
+        *fate = iterates(s) ? YK_SURROGATE_NOT_CONVERGED : YK_SURROGATE_UNSTABLE;
     return YK_OK;
 }
 
@@ -80,7 +86,8 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
     double low = LEAST_RATIO, high = unstable;
     yk_surrogate_fate fate = YK_SURROGATE_UNSTABLE;
     yk_status status = try_ratio(s, i, low, &fate);
-    if (status < 0 || fate != YK_SURROGATE_STABLE) return status;
+    if (status < 0 || fate != YK_SURROGATE_STABLE)
+        return status;
 
     for (int k = 0; status == YK_OK && k < BISECTIONS && high > 1.005 * low; k++) {
         double middle = sqrt(low * high);
@@ -94,8 +101,8 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
     return status;
 }
 
-/* How the ratio changes with the step: masses stay as they are; what springs and dampers add to the motion side gets
- * less; of a wrench side without mass it grows without end. */
+/* How the ratio changes with the step: masses stay as they are; what springs and dampers add to
+ * the motion side gets less; of a wrench side without mass it grows without end. */
 typedef enum trend { TREND_MASSES, TREND_SPRINGS, TREND_LOOP } trend;
 
 static yk_status find_trend(const search *s, int i, double limit, trend *found)
@@ -105,17 +112,21 @@ static yk_status find_trend(const search *s, int i, double limit, trend *found)
     *found = TREND_MASSES;
     for (int k = 1; k <= REFINEMENTS; k++) {
         yk_status status = probe_steps(s, k);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
         double ratio = probe_at(s, k, i)->ratio;
-        if (!isfinite(ratio)) return YK_OK;
+        if (!isfinite(ratio))
+            return YK_OK;
         if (ratio <= limit) {
             *found = TREND_SPRINGS;
             return YK_OK;
         }
-        if (!(ratio > AT_ONCE * before)) grows = false;
+        if (!(ratio > AT_ONCE * before))
+            grows = false;
         before = ratio;
     }
-    if (grows) *found = TREND_LOOP;
+    if (grows)
+        *found = TREND_LOOP;
     return YK_OK;
 }
 
@@ -124,34 +135,40 @@ static void offer_schemes(const search *s, yk_finding *f)
 {
     yk_choice choices[YK_CHOICES_MAX];
     bool accelerated = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ACCELERATES;
-    if (!accelerated && yk_choices(YK_VARIANT_ANY_RATIO, choices) > 0) yk_choice_offer(&choices[0], s->info, f);
+    if (!accelerated && yk_choices(YK_VARIANT_ANY_RATIO, choices) > 0)
+        yk_choice_offer(&choices[0], s->info, f);
 
     /* Wrenches on both sides of every interface. */
     const yk_scheme_ops *both = yk_scheme_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES);
-    if (!both || !yk_scheme_fits(both, s->info)) return;
+    if (!both || !yk_scheme_fits(both, s->info))
+        return;
     char override[64];
     snprintf(override, sizeof override, "coupling.scheme=%s", both->name);
     yk_finding_remedy(f, override, "use coupling.scheme %s", both->name);
 }
 
-static void add_finding(const search *s, int i, double limit, yk_surrogate_fate fate, trend how, int others,
-                        yk_run_report *report)
+static void add_finding(const search *s, int i, double limit, yk_surrogate_fate fate, trend how,
+                        int others, yk_run_report *report)
 {
     static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
     const yk_interface_probe *p = probe_at(s, 0, i);
     const yk_interface_def *interface = &s->info->interfaces[i];
     const char *axis = axes[p->axis];
     const char *what = "the coupling is unstable";
-    if (fate == YK_SURROGATE_NOT_CONVERGED) what = "the iterations of the coupling do not converge";
+    if (fate == YK_SURROGATE_NOT_CONVERGED)
+        what = "the iterations of the coupling do not converge";
     char more[64] = "";
-    if (others > 0) snprintf(more, sizeof more, "; %d other interface%s likewise", others, others > 1 ? "s" : "");
+    if (others > 0)
+        snprintf(more, sizeof more, "; %d other interface%s likewise", others,
+                 others > 1 ? "s" : "");
 
     if (how == TREND_LOOP) {
-        yk_finding *f = yk_finding_add(report, YK_FINDING_FEEDTHROUGH, false, i, p->ratio,
-                                       "%s at every step: at interface '%s' the side that takes the force answers it "
-                                       "at once, without mass, along %s (an algebraic loop), and a smaller step makes "
-                                       "it worse%s",
-                                       what, interface->name, axis, more);
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_FEEDTHROUGH, false, i, p->ratio,
+            "%s at every step: at interface '%s' the side that takes the force answers it "
+            "at once, without mass, along %s (an algebraic loop), and a smaller step makes "
+            "it worse%s",
+            what, interface->name, axis, more);
         offer_schemes(s, f);
         return;
     }
@@ -162,12 +179,13 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         acts = "acts, with its springs, in a step of this size";
     }
     const char *unit = p->axis < 3 ? "" : " m2";
-    yk_finding *f = yk_finding_add(report, YK_FINDING_MASS_RATIO, false, i, p->ratio,
-                                   "%s%s: at interface '%s' the side that takes the motion %s %.3g times as heavy as "
-                                   "the other along %s (%.3g by %.3g kg%s), and this scheme with these integrators "
-                                   "bears up to %.3g%s",
-                                   what, when, interface->name, acts, p->ratio, axis, p->motion_mass, p->wrench_mass,
-                                   unit, limit, more);
+    yk_finding *f = yk_finding_add(
+        report, YK_FINDING_MASS_RATIO, false, i, p->ratio,
+        "%s%s: at interface '%s' the side that takes the motion %s %.3g times as heavy as "
+        "the other along %s (%.3g by %.3g kg%s), and this scheme with these integrators "
+        "bears up to %.3g%s",
+        what, when, interface->name, acts, p->ratio, axis, p->motion_mass, p->wrench_mass, unit,
+        limit, more);
 
     /* The step does not resolve the springs: no scheme makes up for that alone. */
     if (how == TREND_SPRINGS) {
@@ -175,11 +193,13 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         return;
     }
 
-    /* One wrench on both sides in place of motion and wrench: whatever the masses, without iterations. */
+    /* One wrench on both sides in place of motion and wrench: whatever the masses, without
+     * iterations. */
     const yk_subsystem_ops *a = s->info->subsystems[interface->wrench_subsystem]->ops;
     const yk_subsystem_ops *b = s->info->subsystems[interface->motion_subsystem]->ops;
     bool both_take = takes_wrench(s, interface->motion_subsystem, interface->motion_port);
-    bool both_predict = (a->step_model || a->interface_model) && (b->step_model || b->interface_model);
+    bool both_predict =
+        (a->step_model || a->interface_model) && (b->step_model || b->interface_model);
     if (fate != YK_SURROGATE_NOT_CONVERGED && !iterates(s) && both_take) {
         bool balances = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_BALANCES;
         if (!balances && a->step_model && b->step_model)
@@ -198,49 +218,62 @@ static yk_status judge(const search *s, yk_run_report *report)
     yk_surrogate_fate worst_fate = YK_SURROGATE_STABLE;
     for (int i = 0; i < s->info->interface_count; i++) {
         const yk_interface_probe *p = probe_at(s, 0, i);
-        if (p->axis < 0 || !(p->ratio > LEAST_RATIO)) continue;
-        if (!(p->ratio <= report->mass_ratio)) report->mass_ratio = p->ratio;
+        if (p->axis < 0 || !(p->ratio > LEAST_RATIO))
+            continue;
+        if (!(p->ratio <= report->mass_ratio))
+            report->mass_ratio = p->ratio;
 
         yk_surrogate_fate fate;
         yk_status status = try_ratio(s, i, p->ratio, &fate);
-        if (status < 0) return status;
-        if (fate == YK_SURROGATE_STABLE) continue;
+        if (status < 0)
+            return status;
+        if (fate == YK_SURROGATE_STABLE)
+            continue;
 
         others++;
         double limit;
         status = find_limit(s, i, p->ratio, &limit);
-        if (status < 0) return status;
-        if (worst >= 0 && !(p->ratio > excess * limit)) continue;
+        if (status < 0)
+            return status;
+        if (worst >= 0 && !(p->ratio > excess * limit))
+            continue;
         worst = i;
         worst_limit = limit;
         worst_fate = fate;
         excess = limit > 0 ? p->ratio / limit : INFINITY;
     }
-    if (worst < 0) return YK_OK;
+    if (worst < 0)
+        return YK_OK;
 
     trend how;
     yk_status status = find_trend(s, worst, worst_limit, &how);
-    if (status == YK_OK) add_finding(s, worst, worst_limit, worst_fate, how, others, report);
+    if (status == YK_OK)
+        add_finding(s, worst, worst_limit, worst_fate, how, others, report);
     return status;
 }
 
-yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info, yk_run_report *report,
-                         yk_interface_probe *probes)
+yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info,
+                         yk_run_report *report, yk_interface_probe *probes)
 {
     static const yk_interface_probe unknown = {.axis = -1, NAN, NAN, NAN};
     report->mass_ratio = NAN;
-    for (int i = 0; probes && i < info->interface_count; i++) probes[i] = unknown;
+    for (int i = 0; probes && i < info->interface_count; i++)
+        probes[i] = unknown;
     unsigned traits = yk_scheme_traits(&info->scheme);
-    if (info->interface_count == 0 || traits & YK_SCHEME_MERGES) return YK_OK;
+    if (info->interface_count == 0 || traits & YK_SCHEME_MERGES)
+        return YK_OK;
 
     size_t capacity = (1 + REFINEMENTS) * (size_t)info->interface_count;
     search s = {context, system, info, yk_allocate(context, capacity, sizeof *s.probes)};
-    if (!s.probes) return YK_ERROR_MEMORY;
+    if (!s.probes)
+        return YK_ERROR_MEMORY;
     yk_status status = probe_steps(&s, 0);
-    for (int i = 0; probes && i < info->interface_count; i++) probes[i] = *probe_at(&s, 0, i);
+    for (int i = 0; probes && i < info->interface_count; i++)
+        probes[i] = *probe_at(&s, 0, i);
 
     /* Only an exchange of motion against wrench knows such limits. */
-    if (status == YK_OK && traits & YK_SCHEME_EXCHANGES_MOTION) status = judge(&s, report);
+    if (status == YK_OK && traits & YK_SCHEME_EXCHANGES_MOTION)
+        status = judge(&s, report);
     yk_release(context, s.probes);
     return status;
 }
@@ -250,6 +283,7 @@ yk_status yk_limits(yk_context *context, yk_scenario *scenario, yk_run_report *r
     *report = (yk_run_report){.mass_ratio = NAN};
     yk_system *system;
     yk_status status = yk_scenario_system(scenario, &system);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     return yk_limits_find(context, system, yk_scenario_get(scenario), report, NULL);
 }

@@ -12,14 +12,16 @@
 
 enum { RMS, MEAN, DEVIATION, MIN, MAX, PEAK, AMPLITUDE, FINAL, FREQUENCY, LINE, RADIUS, COUPLING };
 
-static const char *const words[] = {"rms",   "mean",      "deviation", "min",    "max",      "peak", "amplitude",
-                                    "final", "frequency", "line",      "radius", "coupling", NULL};
+static const char *const words[] = {"rms",    "mean",      "deviation", "min",       "max",
+                                    "peak",   "amplitude", "final",     "frequency", "line",
+                                    "radius", "coupling",  NULL};
 
-/* Parsing ---------------------------------------------------------------------------------------------------------- */
+/* Parsing -------------------------------------------------------------------------------------- */
 
 static const char *skip_space(const char *at)
 {
-    while (isspace((unsigned char)*at)) at++;
+    while (isspace((unsigned char)*at))
+        at++;
     return at;
 }
 
@@ -28,7 +30,8 @@ static const char *take_word(const char *at, const char *ends, char *word, size_
 {
     at = skip_space(at);
     size_t length = strcspn(at, ends), used = length;
-    while (used > 0 && isspace((unsigned char)at[used - 1])) used--;
+    while (used > 0 && isspace((unsigned char)at[used - 1]))
+        used--;
     snprintf(word, capacity, "%.*s", (int)used, at);
     return at + length;
 }
@@ -52,33 +55,44 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *m)
     char word[32];
     const char *at = take_word(text, "(", word, sizeof word);
     for (int i = 0; words[i]; i++)
-        if (strcmp(word, words[i]) == 0) m->kind = i;
+        if (strcmp(word, words[i]) == 0)
+            m->kind = i;
     if (m->kind < 0) {
         const char *nearest = yk_text_nearest(word, words);
-        return yk_fail(
-            context, YK_ERROR_ARGUMENT,
-            "measure '%s': unknown word '%s'%s%s; there are rms, mean, deviation, min, max, peak, amplitude, "
-            "final, frequency, line, radius and coupling",
-            text, word, nearest ? ", did you mean " : "", nearest ? nearest : "");
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "measure '%s': unknown word '%s'%s%s; there are rms, mean, deviation, min, "
+                       "max, peak, amplitude, "
+                       "final, frequency, line, radius and coupling",
+                       text, word, nearest ? ", did you mean " : "", nearest ? nearest : "");
     }
 
     bool of_step = yk_measure_of_step(m);
-    if (of_step && !*at) return YK_OK;
-    if (of_step) return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text, words[m->kind]);
+    if (of_step && !*at)
+        return YK_OK;
+    if (of_step)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text, words[m->kind]);
 
-    /* (channel, from, to) or (channel, frequency, from, to); records know the component of tip.position:x as .x. */
-    if (*at == '(') at = take_word(at + 1, ",)", m->channel, sizeof m->channel);
+    /* (channel, from, to) or (channel, frequency, from, to); records know the component of
+     * tip.position:x as .x. */
+    if (*at == '(')
+        at = take_word(at + 1, ",)", m->channel, sizeof m->channel);
     for (char *c = m->channel; *c; c++)
-        if (*c == ':') *c = '.';
-    if (m->kind == LINE && *at == ',') at = take_number(at + 1, &m->frequency);
-    if (*at == ',') at = take_number(at + 1, &m->from);
-    if (*at == ',') at = take_number(at + 1, &m->to);
+        if (*c == ':')
+            *c = '.';
+    if (m->kind == LINE && *at == ',')
+        at = take_number(at + 1, &m->frequency);
+    if (*at == ',')
+        at = take_number(at + 1, &m->from);
+    if (*at == ',')
+        at = take_number(at + 1, &m->to);
 
     bool complete = *m->channel && *at == ')' && !*skip_space(at + 1);
     bool sound = m->from < m->to && (m->kind != LINE || m->frequency > 0);
-    if (complete && sound) return YK_OK;
+    if (complete && sound)
+        return YK_OK;
     const char *form = "rms(channel), rms(channel, from) or rms(channel, from, to), times in s";
-    if (m->kind == LINE) form = "line(channel, frequency) or line(channel, frequency, from, to)";
+    if (m->kind == LINE)
+        form = "line(channel, frequency) or line(channel, frequency, from, to)";
     return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text, form);
 }
 
@@ -87,19 +101,21 @@ double yk_measure_step_value(const yk_measure *measure, const yk_stability_repor
     return measure->kind == RADIUS ? report->radius : report->coupling;
 }
 
-/* Spectrum --------------------------------------------------------------------------------------------------------- */
+/* Spectrum ------------------------------------------------------------------------------------- */
 
 static double mean_of(size_t n, const double *x)
 {
     double sum = 0;
-    for (size_t i = 0; i < n; i++) sum += x[i];
+    for (size_t i = 0; i < n; i++)
+        sum += x[i];
     return sum / (double)n;
 }
 
 /* Weight of sample i of n. */
 static double hann(size_t n, size_t i)
 {
-    if (n <= 1) return 1;
+    if (n <= 1)
+        return 1;
     return 0.5 - 0.5 * cos(2 * YK_PI * (double)i / (double)(n - 1));
 }
 
@@ -117,16 +133,21 @@ double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
     return weights > 0 ? 2 * hypot(real, imaginary) / weights : 0;
 }
 
-static yk_status strongest_frequency(yk_context *context, size_t n, const double *x, double dt, double *frequency)
+static yk_status strongest_frequency(yk_context *context, size_t n, const double *x, double dt,
+                                     double *frequency)
 {
-    /* The strongest line on a grid of at most half a bin, by a transform of the windowed channel padded with zeros. */
+    /* The strongest line on a grid of at most half a bin, by a transform of the windowed channel
+     * padded with zeros. */
     size_t size = 2;
-    while (size < 2 * n) size *= 2;
+    while (size < 2 * n)
+        size *= 2;
     double *real = yk_allocate(context, 2 * size, sizeof *real);
-    if (!real) return YK_ERROR_MEMORY;
+    if (!real)
+        return YK_ERROR_MEMORY;
     double *imaginary = real + size;
     double mean = mean_of(n, x);
-    for (size_t i = 0; i < n; i++) real[i] = hann(n, i) * (x[i] - mean);
+    for (size_t i = 0; i < n; i++)
+        real[i] = hann(n, i) * (x[i] - mean);
     yk_fourier_transform(size, real, imaginary);
 
     double spacing = 1 / ((double)size * dt), best = 0, largest = -1;
@@ -163,7 +184,7 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
     return YK_OK;
 }
 
-/* Values ----------------------------------------------------------------------------------------------------------- */
+/* Values --------------------------------------------------------------------------------------- */
 
 static double evaluate(const yk_measure *m, size_t n, const double *x, double dt)
 {
@@ -188,25 +209,31 @@ static double evaluate(const yk_measure *m, size_t n, const double *x, double dt
     }
 }
 
-yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const yk_record *record, double *value)
+yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const yk_record *record,
+                           double *value)
 {
     int channel = yk_record_find(record, measure->channel);
     if (channel < 0)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "measure: the record has no channel '%s'", measure->channel);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "measure: the record has no channel '%s'",
+                       measure->channel);
 
     /* The rows within the time span. */
     const double *time = yk_record_time(record);
     size_t begin = 0, end = yk_record_rows(record);
-    while (begin < end && time[begin] < measure->from) begin++;
-    while (end > begin && time[end - 1] > measure->to) end--;
+    while (begin < end && time[begin] < measure->from)
+        begin++;
+    while (end > begin && time[end - 1] > measure->to)
+        end--;
     size_t count = end - begin;
     if (count < 2)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "measure of '%s': fewer than two samples from %g s to %g s",
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "measure of '%s': fewer than two samples from %g s to %g s",
                        measure->channel, measure->from, measure->to);
 
     const double *x = yk_record_column(record, channel, 0) + begin;
     double dt = time[begin + 1] - time[begin];
-    if (measure->kind == FREQUENCY) return strongest_frequency(context, count, x, dt, value);
+    if (measure->kind == FREQUENCY)
+        return strongest_frequency(context, count, x, dt, value);
     *value = evaluate(measure, count, x, dt);
     return YK_OK;
 }

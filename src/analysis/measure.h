@@ -6,8 +6,9 @@
  *   radius       spectral radius of the macro step, as yoke/analysis.h has it
  *   coupling     the growth that the coupling feeds, likewise
  *
- * All but the last two take the channel and, optionally, the time span (s). Spectra are those of the channel less its
- * mean under a Hann window, evaluated at the wanted frequency itself and not on a grid of bins. */
+ * All but the last two take the channel and, optionally, the time span (s). Spectra are those of
+ * the channel less its mean under a Hann window, evaluated at the wanted frequency itself and not
+ * on a grid of bins. */
 #ifndef YK_ANALYSIS_MEASURE_H
 #define YK_ANALYSIS_MEASURE_H
 
@@ -28,7 +29,8 @@ double yk_measure_step_value(const yk_measure *measure, const yk_stability_repor
 /* YK_ERROR_ARGUMENT with what is wrong in the message. */
 yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *measure);
 /* Of the first component of the channel that has the measure's channel as its name. */
-yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const yk_record *record, double *value);
+yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const yk_record *record,
+                           double *value);
 
 /* Amplitude of the line at `frequency` (Hz) of n samples at distance dt (s). */
 double yk_spectrum_line(size_t n, const double *x, double dt, double frequency);

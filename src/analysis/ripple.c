@@ -4,8 +4,8 @@
 
 #include "math/vec3.h"
 
-/* Ratio of the squares of second and first differences above which it is rough: a swing with a period of four steps has
- * 2, of two steps 4. */
+/* Ratio of the squares of second and first differences above which it is rough: a swing with a
+ * period of four steps has 2, of two steps 4. */
 static const double ROUGH = 1.5;
 /* Fraction of the squares that the law of a mode may leave unexplained. */
 static const double MISFIT = 0.1;
@@ -23,12 +23,14 @@ enum { DIFFERENCES = YK_RIPPLE_SEEN - 1 };
 static double sum_of_products(const double *a, const double *b, int count)
 {
     double sum = 0;
-    for (int i = 0; i < count; i++) sum += a[i] * b[i];
+    for (int i = 0; i < count; i++)
+        sum += a[i] * b[i];
     return sum;
 }
 
-/* The fraction of the squares that the best d[k+1] = a d[k] + b d[k-1] leaves unexplained. A swing of period two has
- * d[k] in line with d[k-1], and one coefficient tells all: the small ridge lets it. */
+/* The fraction of the squares that the best d[k+1] = a d[k] + b d[k-1] leaves unexplained. A
+ * swing of period two has d[k] in line with d[k-1], and one coefficient tells all: the small
+ * ridge lets it. */
 static double misfit(const double *d)
 {
     const int count = DIFFERENCES - 2;
@@ -38,7 +40,8 @@ static double misfit(const double *d)
     double ll = sum_of_products(last, last, count) + ridge;
     double fn = sum_of_products(next, now, count), fl = sum_of_products(next, last, count);
     double determinant = nn * ll - nl * nl;
-    if (!(determinant > 0)) return 1;
+    if (!(determinant > 0))
+        return 1;
     double a = (fn * ll - fl * nl) / determinant, b = (fl * nn - fn * nl) / determinant;
     double left = 0;
     for (int k = 0; k < count; k++) {
@@ -48,12 +51,15 @@ static double misfit(const double *d)
     return left / square;
 }
 
-/* Whether the window shows a swing that obeys the law of a mode; its size as the squared differences. */
+/* Whether the window shows a swing that obeys the law of a mode; its size as the squared
+ * differences. */
 static bool swings(const yk_ripple *r, const yk_ripple_component *c, double *squares)
 {
     double d[DIFFERENCES], second[DIFFERENCES - 1];
-    for (int k = 0; k < DIFFERENCES; k++) d[k] = c->seen[k + 1] - c->seen[k];
-    for (int k = 0; k < DIFFERENCES - 1; k++) second[k] = d[k + 1] - d[k];
+    for (int k = 0; k < DIFFERENCES; k++)
+        d[k] = c->seen[k + 1] - c->seen[k];
+    for (int k = 0; k < DIFFERENCES - 1; k++)
+        second[k] = d[k + 1] - d[k];
     *squares = sum_of_products(d + 1, d + 1, DIFFERENCES - 1);
     double least = fmax(NOTABLE * r->size, NOISE * (r->resolved + r->relative * r->size));
     bool notable = *squares > least * least;
@@ -65,9 +71,11 @@ static void end_window(yk_ripple *r, yk_ripple_component *c, double time)
 {
     double squares;
     bool swinging = swings(r, c, &squares);
-    if (swinging && r->size > 0) r->swing = fmax(r->swing, sqrt(squares / (DIFFERENCES - 1)) / r->size);
+    if (swinging && r->size > 0)
+        r->swing = fmax(r->swing, sqrt(squares / (DIFFERENCES - 1)) / r->size);
     if (swinging && c->before > 0 && squares > RISE * c->before) {
-        if (c->rising++ == 0) c->at_begin = c->before;
+        if (c->rising++ == 0)
+            c->at_begin = c->before;
         if (c->rising > r->longest && squares < OVERFLOWING) {
             r->longest = c->rising;
             r->growth = pow(squares / c->at_begin, 0.5 / (c->rising * YK_RIPPLE_WINDOW));
@@ -84,11 +92,14 @@ void yk_ripple_add(yk_ripple *r, const yk_wrench *wrench, double time)
     const double values[6] = {wrench->force.x,  wrench->force.y,  wrench->force.z,
                               wrench->torque.x, wrench->torque.y, wrench->torque.z};
     int place = r->count - (YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN) - 1;
-    for (int i = 0; i < 6; i++) r->components[i].seen[place] = values[i];
+    for (int i = 0; i < 6; i++)
+        r->components[i].seen[place] = values[i];
     r->size = fmax(r->size, sqrt(fmax(yk_v3_norm2(wrench->force), yk_v3_norm2(wrench->torque))));
-    if (r->count < YK_RIPPLE_WINDOW) return;
+    if (r->count < YK_RIPPLE_WINDOW)
+        return;
     r->swing = 0;
-    for (int i = 0; i < 6 && r->size > 0; i++) end_window(r, &r->components[i], time);
+    for (int i = 0; i < 6 && r->size > 0; i++)
+        end_window(r, &r->components[i], time);
     r->count = 0;
 }
 

@@ -1,11 +1,14 @@
-/* Ripple of an interface wrench from macro step to macro step: the signature of a coupling that goes unstable.
+/* Ripple of an interface wrench from macro step to macro step: the signature of a coupling that
+ * goes unstable.
  *
- * Motion that the steps resolve changes a wrench by differences that are alike from one step to the next. An unstable
- * coupling makes it swing to and fro with a period of two to five steps, and the swing grows by a fixed factor: it is a
- * mode of the linear map from step to step, so each difference follows from the two before it,
+ * Motion that the steps resolve changes a wrench by differences that are alike from one step to
+ * the next. An unstable coupling makes it swing to and fro with a period of two to five steps,
+ * and the swing grows by a fixed factor: it is a mode of the linear map from step to step, so
+ * each difference follows from the two before it,
  *     d[k+1] = a d[k] + b d[k-1],
- * and the roots of z^2 = a z + b give the factor. Wrenches of impacts are rough too, and now and then grow for a while,
- * but follow no such law. Only the last steps of each window are looked at, so that most steps cost a counter. */
+ * and the roots of z^2 = a z + b give the factor. Wrenches of impacts are rough too, and now and
+ * then grow for a while, but follow no such law. Only the last steps of each window are looked
+ * at, so that most steps cost a counter. */
 #ifndef YK_ANALYSIS_RIPPLE_H
 #define YK_ANALYSIS_RIPPLE_H
 
@@ -28,8 +31,8 @@ typedef struct yk_ripple_component {
 typedef struct yk_ripple {
     int count; /* steps in this window */
     yk_ripple_component components[6];
-    /* Set before the first step: what the iterations of the coupling resolve (N or N m), and as a fraction of the
-     * wrench. */
+    /* Set before the first step: what the iterations of the coupling resolve (N or N m), and as a
+     * fraction of the wrench. */
     double resolved, relative;
     double size;  /* largest force or torque of the interface */
     double swing; /* largest in the last window, as a fraction of it */

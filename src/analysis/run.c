@@ -8,9 +8,9 @@
 #include "base/text.h"
 #include "yoke/analysis.h"
 
-/* Reading the clock costs as much as a short macro step. It is read after every step where steps take longer than
- * CLOCK_SECONDS, and only every CLOCK_STRIDE steps where they are short. Progress is reported every
- * PROGRESS_SECONDS. */
+/* Reading the clock costs as much as a short macro step. It is read after every step where steps
+ * take longer than CLOCK_SECONDS, and only every CLOCK_STRIDE steps where they are short.
+ * Progress is reported every PROGRESS_SECONDS. */
 enum { CLOCK_STRIDE = 64 };
 static const double CLOCK_SECONDS = 1e-3;
 static const double PROGRESS_SECONDS = 0.1;
@@ -29,15 +29,17 @@ typedef struct run {
     bool converged;
 } run;
 
-/* Record --------------------------------------------------------------------------------------------------------- */
+/* Record --------------------------------------------------------------------------------------- */
 
 static yk_status begin_record(run *r)
 {
-    if (!r->def->recorder) return YK_OK;
+    if (!r->def->recorder)
+        return YK_OK;
 
     const yk_scenario_info *info = r->info;
     char *text = yk_scenario_text(r->scenario);
-    yk_record_channel *channels = yk_allocate(r->context, (size_t)info->channel_count, sizeof *channels);
+    yk_record_channel *channels =
+        yk_allocate(r->context, (size_t)info->channel_count, sizeof *channels);
     yk_status status = YK_ERROR_MEMORY;
     if (text && channels) {
         for (int i = 0; i < info->channel_count; i++) {
@@ -64,7 +66,8 @@ static yk_status begin_record(run *r)
 
 static yk_status sample(run *r)
 {
-    if (!r->def->recorder) return YK_OK;
+    if (!r->def->recorder)
+        return YK_OK;
 
     yk_scenario_sample(r->scenario, r->row);
     return yk_recorder_sample(r->def->recorder, yk_system_time(r->system), r->row);
@@ -78,9 +81,11 @@ typedef struct summary {
 } summary;
 
 /* Appends a number as "owner.what", or as "what" where there is no owner. */
-static void add_figure(summary *s, const char *owner, const char *what, double value, const char *unit)
+static void add_figure(summary *s, const char *owner, const char *what, double value,
+                       const char *unit)
 {
-    if (s->count == s->capacity) return;
+    if (s->count == s->capacity)
+        return;
 
     char *name = s->names[s->count];
     snprintf(name, sizeof *s->names, "%s%s%s", owner, *owner ? "." : "", what);
@@ -96,8 +101,10 @@ static void add_text(summary *s, const char *what, double value, const char *tex
 bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *residual)
 {
     yk_system *system;
-    if (yk_scenario_system(scenario, &system) < 0) return false;
-    return yk_watch_channel(system, yk_scenario_get(scenario), subsystem, "largest_residual", residual);
+    if (yk_scenario_system(scenario, &system) < 0)
+        return false;
+    return yk_watch_channel(system, yk_scenario_get(scenario), subsystem, "largest_residual",
+                            residual);
 }
 
 /* Statistics of the system, of its subsystems and of its interfaces. */
@@ -131,13 +138,16 @@ static void add_statistics(summary *s, run *r)
         add_figure(s, name, "largest_position_error", interface.largest.position, "m");
         add_figure(s, name, "largest_rotation_error", interface.largest.rotation, "rad");
         add_figure(s, name, "largest_velocity_error", interface.largest.velocity, "m/s");
-        add_figure(s, name, "largest_angular_velocity_error", interface.largest.angular_velocity, "rad/s");
+        add_figure(s, name, "largest_angular_velocity_error", interface.largest.angular_velocity,
+                   "rad/s");
         add_figure(s, name, "energy_created", interface.energy_created, "J");
-        if (i < r->watch.count) add_figure(s, name, "mass_ratio", r->watch.interfaces[i].probe.ratio, "");
+        if (i < r->watch.count)
+            add_figure(s, name, "mass_ratio", r->watch.interfaces[i].probe.ratio, "");
     }
 }
 
-/* Also after a failure: what was computed until then is kept, and the record says why there is no more. */
+/* Also after a failure: what was computed until then is kept, and the record says why there is no
+ * more. */
 static yk_status end_record(run *r, yk_status outcome, const char *failure)
 {
     static const char *const finding_names[] = {
@@ -151,9 +161,11 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         [YK_FINDING_PASSAGE] = "passage",
         [YK_FINDING_FAILED] = "failed",
     };
-    if (!r->def->recorder) return YK_OK;
+    if (!r->def->recorder)
+        return YK_OK;
 
-    int capacity = 12 + 3 * r->info->subsystem_count + 6 * r->info->interface_count + YK_FINDINGS_MAX;
+    int capacity =
+        12 + 3 * r->info->subsystem_count + 6 * r->info->interface_count + YK_FINDINGS_MAX;
     summary s = {.capacity = capacity};
     s.values = yk_allocate(r->context, (size_t)capacity, sizeof *s.values);
     s.names = yk_allocate(r->context, (size_t)capacity, sizeof *s.names);
@@ -180,13 +192,15 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
     return status;
 }
 
-/* Stepping ------------------------------------------------------------------------------------------------------- */
+/* Stepping ------------------------------------------------------------------------------------- */
 
 /* Reports progress now and then. False: the caller wants to stop. */
 static bool report_progress(run *r, int64_t step, bool last)
 {
-    if (!r->def->progress) return true;
-    if (!last && step < r->next_reading) return true;
+    if (!r->def->progress)
+        return true;
+    if (!last && step < r->next_reading)
+        return true;
 
     double now = yk_clock_seconds();
     if (now - r->last_reading > CLOCK_SECONDS)
@@ -196,7 +210,8 @@ static bool report_progress(run *r, int64_t step, bool last)
     r->last_reading = now;
     r->next_reading = step + r->stride;
 
-    if (!last && now - r->last_report < PROGRESS_SECONDS) return true;
+    if (!last && now - r->last_report < PROGRESS_SECONDS)
+        return true;
     r->last_report = now;
     yk_run_progress progress = {
         .step = step,
@@ -213,13 +228,16 @@ static yk_status step_to_end(run *r)
     yk_status status = sample(r);
     for (int64_t n = 1; status >= 0 && n <= steps; n++) {
         status = yk_system_step(r->system, NULL);
-        if (status < 0) return status;
-        if (status == YK_NOT_CONVERGED) r->converged = false;
+        if (status < 0)
+            return status;
+        if (status == YK_NOT_CONVERGED)
+            r->converged = false;
         r->report->steps = n;
         yk_watch_step(&r->watch, n);
 
         bool last = n == steps;
-        if (n % r->info->record_every == 0 || last) status = sample(r);
+        if (n % r->info->record_every == 0 || last)
+            status = sample(r);
         if (status >= 0 && !report_progress(r, n, last) && !last)
             return yk_fail(r->context, YK_INTERRUPTED, "stopped at t = %g s, step %lld of %lld",
                            yk_system_time(r->system), (long long)n, (long long)steps);
@@ -227,7 +245,8 @@ static yk_status step_to_end(run *r)
     return status < 0 ? status : YK_OK;
 }
 
-yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def, yk_run_report *report)
+yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def,
+                 yk_run_report *report)
 {
     yk_run_report own;
     run r = {
@@ -242,24 +261,30 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     };
     *r.report = (yk_run_report){0};
     yk_status status = yk_scenario_system(scenario, &r.system);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     r.row = yk_allocate(context, (size_t)r.info->sample_size, sizeof *r.row);
-    if (!r.row) return YK_ERROR_MEMORY;
+    if (!r.row)
+        return YK_ERROR_MEMORY;
 
     status = yk_system_start(r.system);
-    if (status >= 0) status = yk_watch_open(context, r.system, r.info, &r.watch);
-    if (status >= 0) status = begin_record(&r);
+    if (status >= 0)
+        status = yk_watch_open(context, r.system, r.info, &r.watch);
+    if (status >= 0)
+        status = begin_record(&r);
     if (status >= 0) {
         status = step_to_end(&r);
         r.report->time = yk_system_time(r.system);
         r.report->seconds = yk_clock_seconds() - r.begun;
         yk_status hashed = yk_system_state_hash(r.system, &r.report->state_hash);
-        if (status >= 0 && hashed < 0) status = hashed;
+        if (status >= 0 && hashed < 0)
+            status = hashed;
         yk_watch_conclude(&r.watch, status, r.report);
 
         /* The message of a failed step must survive a message about the end of the record. */
         char *failure = NULL;
-        if (status != YK_OK) failure = yk_text_copy(context, yk_last_message(context));
+        if (status != YK_OK)
+            failure = yk_text_copy(context, yk_last_message(context));
         yk_status ended = end_record(&r, status, failure);
         r.report->recorded = def->recorder && ended == YK_OK;
         if (status >= 0 && ended < 0)
@@ -271,6 +296,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
 
     yk_watch_close(&r.watch);
     yk_release(context, r.row);
-    if (status == YK_OK && !r.converged) return YK_NOT_CONVERGED;
+    if (status == YK_OK && !r.converged)
+        return YK_NOT_CONVERGED;
     return status;
 }

@@ -1,16 +1,18 @@
 /* Growth of the motion and growth of the coupling differ in what they depend on.
  *
- * A pendulum that falls, a negative damper, a controller with too much gain or colliding particles make deviations
- * grow by a rate per second that is a property of the model: every consistent scheme shows it, the better the finer
- * its steps are. So it is what a reference shows at fine steps; of several references the least counts, for a
- * reference can only add growth of its own.
+ * A pendulum that falls, a negative damper, a controller with too much gain or colliding
+ * particles make deviations grow by a rate per second that is a property of the model: every
+ * consistent scheme shows it, the better the finer its steps are. So it is what a reference shows
+ * at fine steps; of several references the least counts, for a reference can only add growth of
+ * its own.
  *
- * An unstable coupling has either a factor per step that does not depend on the step (the ratio of two masses), so
- * that its rate per second grows as the step falls; or a rate that vanishes with the step (a delay, a stiffness)
- * where the motion's does not. In both cases it exceeds that of the reference by more than the errors of both.
+ * An unstable coupling has either a factor per step that does not depend on the step (the ratio
+ * of two masses), so that its rate per second grows as the step falls; or a rate that vanishes
+ * with the step (a delay, a stiffness) where the motion's does not. In both cases it exceeds that
+ * of the reference by more than the errors of both.
  *
- * Solvers may be unstable by themselves, such as explicit ones beyond the limit of their step. That shows in the
- * subsystem alone. */
+ * Solvers may be unstable by themselves, such as explicit ones beyond the limit of their step.
+ * That shows in the subsystem alone. */
 #include "analysis/stability_compare.h"
 #include "analysis/candidates.h"
 
@@ -20,21 +22,26 @@
 
 #include "base/clock.h"
 
-/* The factor per step counts as kept if its logarithm falls by no more than this over two halvings of the step. */
+/* The factor per step counts as kept if its logarithm falls by no more than this over two
+ * halvings of the step. */
 static const double KEPT_FACTOR = 0.7;
 
-/* Modes that turn further in a macro step (rad) are not resolved by the steps: fewer than 8 in a period. */
+/* Modes that turn further in a macro step (rad) are not resolved by the steps: fewer than 8 in a
+ * period. */
 static const double UNRESOLVED = 0.785;
 
-/* A mode that a scheme shows with an error in its rate of up to this part of the rate is still the same mode... */
+/* A mode that a scheme shows with an error in its rate of up to this part of the rate is still
+ * the same mode... */
 static const double SAME_MODE = 0.5;
-/* ... if half the step brings the error down to this part of it at least: first order gives a half. */
+/* ... if half the step brings the error down to this part of it at least: first order gives a
+ * half. */
 static const double SHRINKS = 0.75;
 
 /* What a scheme offers, as changes of the scenario. */
 static void add_choice(const yk_choice *choice, yk_changes *changes)
 {
-    for (int i = 0; i < choice->change_count; i++) yk_changes_add(changes, "%s", choice->changes[i]);
+    for (int i = 0; i < choice->change_count; i++)
+        yk_changes_add(changes, "%s", choice->changes[i]);
 }
 
 /* Nothing is coupled, so that growth is the motion's or the solver's. */
@@ -45,7 +52,9 @@ static bool merges(const yk_choice *choice)
 
 double yk_growth_limit(const yk_scenario_info *info)
 {
-    static const double least = 1e-6, most = 1e-4; /* per macro step: what differences resolve; for runs of few steps */
+    static const double
+        least = 1e-6,
+        most = 1e-4; /* per macro step: what differences resolve; for runs of few steps */
     double over_run = log(1.1) / (double)info->steps;
     return fmin(fmax(over_run, least), most) / info->step;
 }
@@ -58,7 +67,8 @@ static double duration(const yk_comparison *c)
 static void report_finding(const yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
 static void report_finding(const yk_comparison *c, const char *format, ...)
 {
-    if (!c->def->progress) return;
+    if (!c->def->progress)
+        return;
     char text[160];
     va_list arguments;
     va_start(arguments, format);
@@ -72,31 +82,39 @@ static bool has_time(const yk_comparison *c)
     return yk_processor_seconds() < c->deadline;
 }
 
-/* Runs ------------------------------------------------------------------------------------------------------------- */
+/* Runs ----------------------------------------------------------------------------------------- */
 
 static void change_step(const yk_comparison *c, double step, yk_changes *changes)
 {
     const yk_step_control *control = &c->source.info->control;
     double part = step / c->source.info->step;
     yk_changes_add(changes, "time.step=%.17g", step);
-    if (control->largest > 0) yk_changes_add(changes, "time.largest=%.17g", part * control->largest);
-    if (control->smallest > 0) yk_changes_add(changes, "time.smallest=%.17g", part * control->smallest);
+    if (control->largest > 0)
+        yk_changes_add(changes, "time.largest=%.17g", part * control->largest);
+    if (control->smallest > 0)
+        yk_changes_add(changes, "time.smallest=%.17g", part * control->smallest);
 }
 
-/* Growth of a system at the time of the report, followed over as long a time as that of the scheme was. */
-static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system *system, const yk_scenario_info *info,
-                                yk_growth *growth, bool *placed)
+/* Growth of a system at the time of the report, followed over as long a time as that of the
+ * scheme was. */
+static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system *system,
+                                const yk_scenario_info *info, yk_growth *growth, bool *placed)
 {
     yk_step_map map;
     yk_spectrum spectrum = {0};
-    yk_growth_def def = {.time = c->report->time, .rest = c->def->rest, .brief = true, .notable = log(2) / duration(c)};
+    yk_growth_def def = {.time = c->report->time,
+                         .rest = c->def->rest,
+                         .brief = true,
+                         .notable = log(2) / duration(c)};
     def.follow = c->follow;
     def.track = (int)(c->def->track * fmax(1, round(c->source.info->step / info->step)));
 
     yk_status status = yk_step_map_open(context, system, &map);
     map.deadline = c->deadline;
-    if (status == YK_OK) status = yk_growth_find(&map, info, &def, &spectrum, growth);
-    if (status == YK_OK) status = yk_growth_follow(&map, &def, &spectrum, growth);
+    if (status == YK_OK)
+        status = yk_growth_find(&map, info, &def, &spectrum, growth);
+    if (status == YK_OK)
+        status = yk_growth_follow(&map, &def, &spectrum, growth);
 
     c->report->steps += map.steps;
     *placed = map.placed;
@@ -105,18 +123,22 @@ static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system
     return status;
 }
 
-/* The same of the scenario with some values changed. A run that breaks down has grown without limit. */
-static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth *growth, char *message)
+/* The same of the scenario with some values changed. A run that breaks down has grown without
+ * limit. */
+static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth *growth,
+                         char *message)
 {
     yk_rerun rerun;
     bool placed = false;
     *growth = (yk_growth){.rate = NAN, .step = NAN};
     yk_status status = yk_rerun_open(&c->source, changes, &rerun);
-    if (message) snprintf(message, YK_RERUN_MESSAGE, "%s", rerun.message);
+    if (message)
+        snprintf(message, YK_RERUN_MESSAGE, "%s", rerun.message);
     if (status >= 0) {
         status = measure_system(c, rerun.context, rerun.system, rerun.info, growth, &placed);
         growth->step = rerun.info->step;
-        if (message && status < 0) snprintf(message, YK_RERUN_MESSAGE, "%s", yk_last_message(rerun.context));
+        if (message && status < 0)
+            snprintf(message, YK_RERUN_MESSAGE, "%s", yk_last_message(rerun.context));
         if (yk_growth_broke_down(status) && !placed) {
             growth->radius = growth->rate = INFINITY;
             status = YK_OK;
@@ -126,31 +148,36 @@ static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth 
     return status;
 }
 
-/* The scheme itself ------------------------------------------------------------------------------------------------ */
+/* The scheme itself ---------------------------------------------------------------------------- */
 
 /* Its rates at half and a quarter of the step, once. */
 static void refine(yk_comparison *c)
 {
     yk_stability_report *r = c->report;
-    if (r->rate_count > 1) return;
+    if (r->rate_count > 1)
+        return;
     for (int i = 1; i < YK_STABILITY_RATES && has_time(c); i++) {
         double step = ldexp(r->rates[0].step, -i);
         yk_changes changes = {0};
         yk_growth growth;
         change_step(c, step, &changes);
         report_finding(c, "the scheme itself at %g s", step);
-        if (measure(c, &changes, &growth, NULL) != YK_OK) return;
+        if (measure(c, &changes, &growth, NULL) != YK_OK)
+            return;
         r->rates[r->rate_count++] = (yk_stability_rate){step, growth.rate, growth.rate_error};
     }
 }
 
-/* Whether the factor per step stays as the step falls, beyond the errors of the rates at smaller steps. */
+/* Whether the factor per step stays as the step falls, beyond the errors of the rates at smaller
+ * steps. */
 static bool keeps_factor(const yk_stability_report *r)
 {
-    if (r->rate_count < YK_STABILITY_RATES) return false;
+    if (r->rate_count < YK_STABILITY_RATES)
+        return false;
     double first = r->rates[0].rate * r->rates[0].step;
     for (int i = 1; i < r->rate_count; i++)
-        if (!((r->rates[i].rate - r->rates[i].error) * r->rates[i].step >= KEPT_FACTOR * first)) return false;
+        if (!((r->rates[i].rate - r->rates[i].error) * r->rates[i].step >= KEPT_FACTOR * first))
+            return false;
     return true;
 }
 
@@ -163,24 +190,28 @@ static bool keeps_factor_refined(yk_comparison *c)
 /* Whether the rate comes to rest at a value as the step falls. */
 static bool settles(const yk_stability_report *r)
 {
-    if (r->rate_count < YK_STABILITY_RATES) return false;
+    if (r->rate_count < YK_STABILITY_RATES)
+        return false;
     const yk_stability_rate *rates = r->rates;
     double noise = rates[0].error + rates[1].error + rates[2].error;
-    double before = fabs(rates[1].rate - rates[0].rate), after = fabs(rates[2].rate - rates[1].rate);
+    double before = fabs(rates[1].rate - rates[0].rate),
+           after = fabs(rates[2].rate - rates[1].rate);
     return after <= SHRINKS * before + noise + 0.01 * fabs(rates[2].rate);
 }
 
-/* Growth of a mode that the steps resolve, at a rate that is still there when they become smaller: a consistent
- * scheme shows that of the motion alone, as its own variables see it; those of another scheme along a moving state
- * may differ. */
+/* Growth of a mode that the steps resolve, at a rate that is still there when they become
+ * smaller: a consistent scheme shows that of the motion alone, as its own variables see it; those
+ * of another scheme along a moving state may differ. */
 static bool settles_resolved(const yk_stability_report *r, const yk_growth *growth)
 {
-    if (!settles(r) || growth->rotation > UNRESOLVED) return false;
+    if (!settles(r) || growth->rotation > UNRESOLVED)
+        return false;
     const yk_stability_rate *rates = r->rates;
-    return rates[2].rate > 2 * fabs(rates[2].rate - rates[1].rate) && rates[2].rate > 2 * rates[2].error;
+    return rates[2].rate > 2 * fabs(rates[2].rate - rates[1].rate) &&
+           rates[2].rate > 2 * rates[2].error;
 }
 
-/* References ------------------------------------------------------------------------------------------------------- */
+/* References ----------------------------------------------------------------------------------- */
 
 /* How far the scheme grows beyond the motion, and what of that the errors may account for. */
 typedef struct excess {
@@ -189,21 +220,23 @@ typedef struct excess {
 
 static excess beyond(const yk_stability_rate *rate, const yk_stability_rate *motion)
 {
-    double floor = fmax(motion->rate, 0); /* a motion that decays does not owe its decay to a scheme */
+    double floor =
+        fmax(motion->rate, 0); /* a motion that decays does not owe its decay to a scheme */
     return (excess){rate->rate - floor, rate->error + motion->error};
 }
 
-static bool is_explained(const yk_comparison *c, const yk_stability_rate *rate, const yk_stability_rate *motion)
+static bool is_explained(const yk_comparison *c, const yk_stability_rate *rate,
+                         const yk_stability_rate *motion)
 {
     excess e = beyond(rate, motion);
     return e.value <= e.error + yk_growth_limit(c->source.info);
 }
 
-/* A reference at half and a quarter of the step, and finer as long as its own error is what hides the answer. Growth
- * that was followed along a run through contacts is noise beside that, and is compared at the step of the scheme
- * itself. */
-static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool followed, yk_stability_rate *rate,
-                          yk_growth *finest)
+/* A reference at half and a quarter of the step, and finer as long as its own error is what hides
+ * the answer. Growth that was followed along a run through contacts is noise beside that, and is
+ * compared at the step of the scheme itself. */
+static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool followed,
+                          yk_stability_rate *rate, yk_growth *finest)
 {
     enum { LEVELS = 4 };
     double rates[LEVELS];
@@ -215,21 +248,27 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
         report_finding(c, "the reference %s at %g s", choice->name, step);
         yk_growth growth;
         yk_status status = measure(c, &changes, &growth, NULL);
-        if (status != YK_OK || !isfinite(growth.rate)) return i > 1;
+        if (status != YK_OK || !isfinite(growth.rate))
+            return i > 1;
 
         *finest = growth;
         rates[i] = growth.rate;
         *rate = (yk_stability_rate){growth.step, growth.rate, growth.rate_error};
-        if (followed) return true;
-        if (i == 0) continue;
+        if (followed)
+            return true;
+        if (i == 0)
+            continue;
 
-        /* What changed with the last halving is more than what further ones change; with three steps the sum of these
-         * is known. */
-        double last = fabs(rates[i] - rates[i - 1]), before = i > 1 ? fabs(rates[i - 1] - rates[i - 2]) : 0;
+        /* What changed with the last halving is more than what further ones change; with three
+         * steps the sum of these is known. */
+        double last = fabs(rates[i] - rates[i - 1]),
+               before = i > 1 ? fabs(rates[i - 1] - rates[i - 2]) : 0;
         rate->error += last < 0.7 * before ? last * last / (before - last) : last;
         excess e = beyond(&c->report->rates[0], rate);
-        bool hidden = e.value > yk_growth_limit(c->source.info) && e.value <= e.error && rate->rate <= rate->error;
-        if (!hidden || !has_time(c)) return true;
+        bool hidden = e.value > yk_growth_limit(c->source.info) && e.value <= e.error &&
+                      rate->rate <= rate->error;
+        if (!hidden || !has_time(c))
+            return true;
     }
     return true;
 }
@@ -240,7 +279,8 @@ static bool measure_reference(yk_comparison *c, yk_growth *growth)
     yk_choice references[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REFERENCE, references);
     for (int i = 0; i < count; i++) {
-        if (strcmp(references[i].name, c->report->reference) != 0) continue;
+        if (strcmp(references[i].name, c->report->reference) != 0)
+            continue;
         yk_changes changes = {0};
         add_choice(&references[i], &changes);
         report_finding(c, "the reference %s at %g s", references[i].name, c->source.info->step);
@@ -249,35 +289,40 @@ static bool measure_reference(yk_comparison *c, yk_growth *growth)
     return false;
 }
 
-/* Whether the reference grows as fast at the same step: then it is the motion's, as these steps and differences show
- * it, or a solver's, but not the coupling's. */
+/* Whether the reference grows as fast at the same step: then it is the motion's, as these steps
+ * and differences show it, or a solver's, but not the coupling's. */
 static bool is_shared(yk_comparison *c)
 {
     static const double ALIKE = 0.2;
     yk_stability_report *r = c->report;
     yk_growth growth;
-    if (!measure_reference(c, &growth) || !isfinite(growth.rate)) return false;
+    if (!measure_reference(c, &growth) || !isfinite(growth.rate))
+        return false;
     yk_stability_rate same = {growth.step, growth.rate, growth.rate_error};
     excess e = beyond(&r->rates[0], &same);
-    if (e.value > e.error + ALIKE * fabs(r->rates[0].rate)) return false;
+    if (e.value > e.error + ALIKE * fabs(r->rates[0].rate))
+        return false;
     r->reference_rate = same;
     return true;
 }
 
-/* A mode of the motion that the scheme shows inaccurately: near to that of the reference, and nearer with half the
- * step. */
-static bool is_same_mode(const yk_stability_report *r, const yk_growth *growth, const yk_growth *reference,
-                         const yk_stability_rate *motion)
+/* A mode of the motion that the scheme shows inaccurately: near to that of the reference, and
+ * nearer with half the step. */
+static bool is_same_mode(const yk_stability_report *r, const yk_growth *growth,
+                         const yk_growth *reference, const yk_stability_rate *motion)
 {
-    if (!(motion->rate > motion->error) || r->rate_count < 2) return false;
+    if (!(motion->rate > motion->error) || r->rate_count < 2)
+        return false;
     double two_pi = 2 * acos(-1);
     double size = hypot(motion->rate, two_pi * reference->frequency);
-    double apart = hypot(growth->rate - motion->rate, two_pi * (growth->frequency - reference->frequency));
-    double before = fabs(r->rates[0].rate - motion->rate), after = fabs(r->rates[1].rate - motion->rate);
+    double apart =
+        hypot(growth->rate - motion->rate, two_pi * (growth->frequency - reference->frequency));
+    double before = fabs(r->rates[0].rate - motion->rate),
+           after = fabs(r->rates[1].rate - motion->rate);
     return apart <= SAME_MODE * size && after <= SHRINKS * before + motion->error;
 }
 
-/* Solvers ---------------------------------------------------------------------------------------------------------- */
+/* Solvers -------------------------------------------------------------------------------------- */
 
 static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growth *growth)
 {
@@ -288,9 +333,12 @@ static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growt
     change_step(c, step, &changes);
     yk_status status = yk_rerun_open(&c->source, &changes, &rerun);
     /* A subsystem belongs to one system at a time. */
-    if (status >= 0) status = yk_rerun_alone(&rerun, subsystem, &system);
-    if (status >= 0) status = measure_system(c, rerun.context, system, rerun.info, growth, &placed);
-    if (yk_growth_broke_down(status)) growth->rate = INFINITY, growth->rate_error = 0, status = YK_OK;
+    if (status >= 0)
+        status = yk_rerun_alone(&rerun, subsystem, &system);
+    if (status >= 0)
+        status = measure_system(c, rerun.context, system, rerun.info, growth, &placed);
+    if (yk_growth_broke_down(status))
+        growth->rate = INFINITY, growth->rate_error = 0, status = YK_OK;
     yk_system_destroy(system);
     yk_rerun_close(&rerun);
     return status == YK_OK;
@@ -303,15 +351,19 @@ static int find_unstable_solver(yk_comparison *c, const yk_stability_rate *rate)
     for (int i = 0; i < c->source.info->subsystem_count && has_time(c); i++) {
         yk_growth coarse, fine;
         report_finding(c, "subsystem '%s' alone", c->source.info->names[i]);
-        if (!measure_alone(c, i, rate->step, &coarse)) continue;
-        if (!(coarse.rate - coarse.rate_error > fmax(limit, 0.5 * rate->rate))) continue;
-        if (!measure_alone(c, i, ldexp(rate->step, -3), &fine)) continue;
-        if (fine.rate < 0.25 * coarse.rate) return i;
+        if (!measure_alone(c, i, rate->step, &coarse))
+            continue;
+        if (!(coarse.rate - coarse.rate_error > fmax(limit, 0.5 * rate->rate)))
+            continue;
+        if (!measure_alone(c, i, ldexp(rate->step, -3), &fine))
+            continue;
+        if (fine.rate < 0.25 * coarse.rate)
+            return i;
     }
     return -1;
 }
 
-/* The verdict ------------------------------------------------------------------------------------------------------ */
+/* The verdict ---------------------------------------------------------------------------------- */
 
 static void leave_undecided(yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
 static void leave_undecided(yk_comparison *c, const char *format, ...)
@@ -324,12 +376,14 @@ static void leave_undecided(yk_comparison *c, const char *format, ...)
     va_end(arguments);
 }
 
-/* Along a motion the state at the end of the map is not that at its start, and directions turn in between:
- * eigenvalues then show growth of about the square of what the motion turns within the map, by its length, which is
- * none. It is slow beside the steps, and no deviation is seen to grow much. */
+/* Along a motion the state at the end of the map is not that at its start, and directions turn in
+ * between: eigenvalues then show growth of about the square of what the motion turns within the
+ * map, by its length, which is none. It is slow beside the steps, and no deviation is seen to
+ * grow much. */
 static bool is_marked(const yk_growth *growth)
 {
-    return growth->rotation > UNRESOLVED || growth->witnessed > log(10) || !isfinite(growth->tracked);
+    return growth->rotation > UNRESOLVED || growth->witnessed > log(10) ||
+           !isfinite(growth->tracked);
 }
 
 static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
@@ -338,13 +392,15 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
     r->verdict = YK_VERDICT_COUPLING;
     r->every_step = keeps_factor(r);
     r->coupling = exp(r->rates[0].rate * growth->step);
-    if (r->every_step || !is_marked(growth)) return;
+    if (r->every_step || !is_marked(growth))
+        return;
     r->solver = find_unstable_solver(c, &r->rates[0]);
-    if (r->solver >= 0) r->verdict = YK_VERDICT_SOLVER;
+    if (r->solver >= 0)
+        r->verdict = YK_VERDICT_SOLVER;
 }
 
-/* Growth of the motion is worth a word unless a deviation grows by less than a percent within the run: the verdict
- * must not deny a radius that is printed beside it. */
+/* Growth of the motion is worth a word unless a deviation grows by less than a percent within the
+ * run: the verdict must not deny a radius that is printed beside it. */
 static void attribute_to_motion(yk_comparison *c)
 {
     yk_stability_report *r = c->report;
@@ -359,9 +415,11 @@ static void judge_by_steps(yk_comparison *c, const yk_growth *growth)
     refine(c);
     if (r->rate_count < YK_STABILITY_RATES) {
         leave_undecided(c,
-                        "deviations grow by %.3g 1/s, and there was nothing to compare with: no reference (monolithic, "
+                        "deviations grow by %.3g 1/s, and there was nothing to compare with: no "
+                        "reference (monolithic, "
                         "index1, tight) and not the scheme itself at smaller steps%s",
-                        growth->rate, has_time(c) ? "" : " within the time that was given (--seconds)");
+                        growth->rate,
+                        has_time(c) ? "" : " within the time that was given (--seconds)");
         return;
     }
     const yk_stability_rate *rates = r->rates;
@@ -373,9 +431,10 @@ static void judge_by_steps(yk_comparison *c, const yk_growth *growth)
     if (settles(r) && rates[2].rate > left)
         attribute_to_motion(c);
     else
-        leave_undecided(c,
-                        "no reference could be had (monolithic, index1 and tight are refused or break down), and the "
-                        "growth per second neither settles nor keeps its factor per step as the step falls");
+        leave_undecided(
+            c, "no reference could be had (monolithic, index1 and tight are refused or break "
+               "down), and the "
+               "growth per second neither settles nor keeps its factor per step as the step falls");
 }
 
 /* One subsystem, or several that were merged: it is its motion or its solver. */
@@ -384,17 +443,20 @@ static void judge_merged(yk_comparison *c, const yk_growth *growth)
     yk_stability_report *r = c->report;
     refine(c);
     attribute_to_motion(c);
-    bool vanishes = r->rate_count == YK_STABILITY_RATES && r->rates[2].rate < 0.25 * r->rates[0].rate;
-    if (!vanishes || !is_marked(growth)) return;
+    bool vanishes =
+        r->rate_count == YK_STABILITY_RATES && r->rates[2].rate < 0.25 * r->rates[0].rate;
+    if (!vanishes || !is_marked(growth))
+        return;
     r->verdict = YK_VERDICT_SOLVER;
     r->coupling = exp(growth->rate * growth->step);
     r->solver = r->modes[0].subsystem >= 0 ? r->modes[0].subsystem : 0;
 }
 
-/* The least growth that a reference shows is the motion's. One that merges is believed at once, and so is one that
- * leaves growth unexplained; where a reference that couples has the same growth, the scheme itself has to settle on
- * it too. */
-static bool find_motion(yk_comparison *c, bool followed, yk_stability_rate *motion, yk_growth *growth)
+/* The least growth that a reference shows is the motion's. One that merges is believed at once,
+ * and so is one that leaves growth unexplained; where a reference that couples has the same
+ * growth, the scheme itself has to settle on it too. */
+static bool find_motion(yk_comparison *c, bool followed, yk_stability_rate *motion,
+                        yk_growth *growth)
 {
     yk_stability_report *r = c->report;
     yk_choice references[YK_CHOICES_MAX];
@@ -405,33 +467,41 @@ static bool find_motion(yk_comparison *c, bool followed, yk_stability_rate *moti
         yk_stability_rate rate;
         yk_growth found;
         bool stricter = row->variant->purpose & YK_VARIANT_STRICTER;
-        if (row->scheme == c->source.info->scheme.ops && !stricter) continue;
-        if (!ask_reference(c, row, followed, &rate, &found)) continue;
+        if (row->scheme == c->source.info->scheme.ops && !stricter)
+            continue;
+        if (!ask_reference(c, row, followed, &rate, &found))
+            continue;
         if (rate.rate < motion->rate) {
             *motion = rate, *growth = found;
             snprintf(r->reference, sizeof r->reference, "%s", row->name);
             r->reference_rate = rate;
         }
-        if (merges(row) || !is_explained(c, &r->rates[0], motion)) break;
-        if (followed) break;
+        if (merges(row) || !is_explained(c, &r->rates[0], motion))
+            break;
+        if (followed)
+            break;
         refine(c);
-        if (settles(r)) break;
+        if (settles(r))
+            break;
     }
     return isfinite(motion->rate);
 }
 
-/* Growth of the coupling may hide behind a faster one of the motion: modes too fast for the step to resolve, which
- * the reference, with steps that resolve them, does not have. */
+/* Growth of the coupling may hide behind a faster one of the motion: modes too fast for the step
+ * to resolve, which the reference, with steps that resolve them, does not have. */
 static bool find_hidden(yk_comparison *c, const yk_growth *growth, const yk_growth *reference)
 {
     double limit = yk_growth_limit(c->source.info);
     for (int i = 1; growth->confirmed && i < growth->mode_count; i++) {
         double rate = growth->modes[i].rate, frequency = growth->modes[i].frequency;
-        if (growth->modes[i].rotation < UNRESOLVED || rate - growth->modes[i].error <= limit) continue;
-        bool found = reference->mode_count == 0 || reference->modes[reference->mode_count - 1].rate > rate;
+        if (growth->modes[i].rotation < UNRESOLVED || rate - growth->modes[i].error <= limit)
+            continue;
+        bool found =
+            reference->mode_count == 0 || reference->modes[reference->mode_count - 1].rate > rate;
         for (int k = 0; k < reference->mode_count; k++)
             found = found || fabs(reference->modes[k].frequency - frequency) < 0.2 * frequency;
-        if (found) continue;
+        if (found)
+            continue;
         c->report->mode = i;
         c->report->rates[0] = (yk_stability_rate){growth->step, rate, growth->modes[i].error};
         c->report->rate_count = 1;
@@ -449,15 +519,17 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     r->rate_count = 1;
     r->coupling = fmin(1, exp(growth->rate * growth->step));
     r->verdict = YK_VERDICT_STABLE;
-    /* Like is compared with like: what shows along the run alone, or through contacts, with what does so in other
-     * runs. */
+    /* Like is compared with like: what shows along the run alone, or through contacts, with what
+     * does so in other runs. */
     bool rough = isnan(growth->tracked) && growth->error > 1e-4 * fabs(growth->radius - 1);
     c->follow = growth->confirmed && !rough ? 0 : growth->amplitude;
 
     /* Nothing grows, or by so little that it does not matter within the run. */
     bool grows = growth->rate - growth->rate_error > limit;
-    bool unknown = growth->rate > limit && isnan(growth->tracked) && growth->rate * duration(c) > log(2);
-    if (!grows && !unknown) return YK_OK;
+    bool unknown =
+        growth->rate > limit && isnan(growth->tracked) && growth->rate * duration(c) > log(2);
+    if (!grows && !unknown)
+        return YK_OK;
 
     if ((info->interface_count == 0 && info->wire_count == 0) ||
         yk_scheme_traits(&info->scheme) & YK_SCHEME_IS_REFERENCE) {
@@ -476,7 +548,8 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     yk_growth reference = {0};
     yk_stability_rate motion;
     if (!find_motion(c, c->follow > 0, &motion, &reference)) {
-        if (!c->first_sample && !has_time(c)) return YK_INTERRUPTED;
+        if (!c->first_sample && !has_time(c))
+            return YK_INTERRUPTED;
         judge_by_steps(c, growth);
         return YK_OK;
     }
@@ -495,16 +568,17 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
         else if (keeps_factor_refined(c))
             attribute_to_coupling(c, growth);
         else
-            leave_undecided(
-                c,
-                "growth of %.3g 1/s with an error of %.2g 1/s is not told from that of the reference (%s), %.3g "
-                "1/s with an error of %.2g 1/s",
-                growth->rate, growth->rate_error, r->reference, motion.rate, motion.error);
+            leave_undecided(c,
+                            "growth of %.3g 1/s with an error of %.2g 1/s is not told from that of "
+                            "the reference (%s), %.3g "
+                            "1/s with an error of %.2g 1/s",
+                            growth->rate, growth->rate_error, r->reference, motion.rate,
+                            motion.error);
         return YK_OK;
     }
 
-    /* More than the reference shows. It may still be the motion: shown inaccurately; or, later in the run, at a state
-     * that the reference does not come to. */
+    /* More than the reference shows. It may still be the motion: shown inaccurately; or, later in
+     * the run, at a state that the reference does not come to. */
     if (is_shared(c)) {
         judge_merged(c, growth);
         return YK_OK;
@@ -540,28 +614,34 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
         add_choice(&references[i], &changes);
         report_finding(c, "the reference %s", references[i].name);
         yk_status status = measure(c, &changes, &growth, why);
-        if (status != YK_OK || !isfinite(growth.rate)) continue;
+        if (status != YK_OK || !isfinite(growth.rate))
+            continue;
         snprintf(r->reference, sizeof r->reference, "%s", references[i].name);
         r->reference_rate = (yk_stability_rate){growth.step, growth.rate, growth.rate_error};
         return YK_OK;
     }
-    leave_undecided(c, "the run breaks down at %g s, and so does every reference that was tried (%.150s)", time, why);
+    leave_undecided(
+        c, "the run breaks down at %g s, and so does every reference that was tried (%.150s)", time,
+        why);
     return YK_OK;
 }
 
-/* Remedies --------------------------------------------------------------------------------------------------------- */
+/* Remedies ------------------------------------------------------------------------------------- */
 
-/* Whether a growth is the motion's at most. An error of its own excuses no more than a small part of what is to be
- * remedied. */
+/* Whether a growth is the motion's at most. An error of its own excuses no more than a small part
+ * of what is to be remedied. */
 static bool is_sound(const yk_comparison *c, const yk_growth *growth)
 {
     static const double EXCUSED = 0.05;
     const yk_stability_report *r = c->report;
     yk_stability_rate motion = *r->reference ? r->reference_rate : (yk_stability_rate){0};
-    double floor = fmax(0, fmax(motion.rate, c->at_step)), excused = motion.error, rate = growth->rate;
+    double floor = fmax(0, fmax(motion.rate, c->at_step)), excused = motion.error,
+           rate = growth->rate;
     /* A remedy has to convince by its derivative as well, where that is known at all. */
-    if (growth->error < 0.1 * (growth->radius - 1)) rate = fmax(rate, log(growth->radius) / growth->step);
-    if (r->rate_count > 0) excused = fmin(excused + growth->rate_error, EXCUSED * fabs(r->rates[0].rate - floor));
+    if (growth->error < 0.1 * (growth->radius - 1))
+        rate = fmax(rate, log(growth->radius) / growth->step);
+    if (r->rate_count > 0)
+        excused = fmin(excused + growth->rate_error, EXCUSED * fabs(r->rates[0].rate - floor));
     return isfinite(rate) && rate <= floor + excused + yk_growth_limit(c->source.info);
 }
 
@@ -574,8 +654,10 @@ static void find_stable_step(yk_comparison *c)
         yk_growth growth;
         change_step(c, ldexp(c->source.info->step, -i), &changes);
         report_finding(c, "the scheme itself at %g s", ldexp(c->source.info->step, -i));
-        if (measure(c, &changes, &growth, NULL) != YK_OK) return;
-        if (!is_sound(c, &growth)) continue;
+        if (measure(c, &changes, &growth, NULL) != YK_OK)
+            return;
+        if (!is_sound(c, &growth))
+            continue;
         r->stable_step = growth.step;
         return;
     }
@@ -594,12 +676,14 @@ static bool exchange_sides(const yk_comparison *c, yk_changes *changes)
     const yk_scenario_info *info = c->source.info;
     const yk_stability_report *r = c->report;
     int index = r->mode_count ? r->modes[r->mode].interface : info->interface_count == 1 ? 0 : -1;
-    if (index < 0) return false;
+    if (index < 0)
+        return false;
     const yk_interface_def *interface = &info->interfaces[index];
-    yk_changes_add(
-        changes, "interfaces.%s.between=[%s.%s, %s.%s]", interface->name, info->names[interface->motion_subsystem],
-        port_name(info, interface->motion_subsystem, interface->motion_port), info->names[interface->wrench_subsystem],
-        port_name(info, interface->wrench_subsystem, interface->wrench_port));
+    yk_changes_add(changes, "interfaces.%s.between=[%s.%s, %s.%s]", interface->name,
+                   info->names[interface->motion_subsystem],
+                   port_name(info, interface->motion_subsystem, interface->motion_port),
+                   info->names[interface->wrench_subsystem],
+                   port_name(info, interface->wrench_subsystem, interface->wrench_port));
     return true;
 }
 
@@ -608,10 +692,12 @@ static bool try_remedy(yk_comparison *c, const yk_changes *changes)
     yk_stability_report *r = c->report;
     yk_growth growth;
     report_finding(c, "remedy: %s", changes->texts[0]);
-    if (measure(c, changes, &growth, NULL) != YK_OK || !is_sound(c, &growth)) return false;
+    if (measure(c, changes, &growth, NULL) != YK_OK || !is_sound(c, &growth))
+        return false;
     size_t used = 0;
     for (int i = 0; i < changes->count && used < sizeof r->remedy; i++)
-        used += (size_t)snprintf(r->remedy + used, sizeof r->remedy - used, "%s%s", i ? "\n" : "", changes->texts[i]);
+        used += (size_t)snprintf(r->remedy + used, sizeof r->remedy - used, "%s%s", i ? "\n" : "",
+                                 changes->texts[i]);
     r->remedy_radius = isnan(growth.radius) ? growth.tracked : growth.radius;
     return true;
 }
@@ -623,19 +709,23 @@ yk_status yk_compare_remedies(yk_comparison *c)
     /* What the motion shows at the step at which schemes are tried. */
     yk_growth same;
     c->at_step = 0;
-    if (measure_reference(c, &same) && isfinite(same.rate)) c->at_step = same.rate;
+    if (measure_reference(c, &same) && isfinite(same.rate))
+        c->at_step = same.rate;
 
     find_stable_step(c);
-    if (r->verdict == YK_VERDICT_SOLVER) return YK_OK;
+    if (r->verdict == YK_VERDICT_SOLVER)
+        return YK_OK;
 
     yk_changes exchanged = {0};
-    if (exchange_sides(c, &exchanged) && has_time(c) && try_remedy(c, &exchanged)) return YK_OK;
+    if (exchange_sides(c, &exchanged) && has_time(c) && try_remedy(c, &exchanged))
+        return YK_OK;
     yk_choice remedies[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REMEDY, remedies);
     for (int i = 0; i < count && has_time(c); i++) {
         yk_changes changes = {0};
         add_choice(&remedies[i], &changes);
-        if (try_remedy(c, &changes)) break;
+        if (try_remedy(c, &changes))
+            break;
     }
     return YK_OK;
 }

@@ -10,11 +10,12 @@ typedef struct yk_comparison {
     const yk_stability_def *def;
     yk_stability_report *report;
     double deadline; /* of the processor, for all of it */
-    double follow; /* see yk_growth_def: growth of the scheme that only shows along its run is compared with the like */
+    double
+        follow; /* see yk_growth_def: growth of the scheme that only shows along its run is compared with the like */
     double at_step;    /* 1/s, growth of the reference at the step of the scheme, for remedies */
     bool first_sample; /* all schemes agree on the state: it is near the start */
-    /* Largest growth of the motion at any state so far, and of which reference: for states that other schemes do not
-     * come to. */
+    /* Largest growth of the motion at any state so far, and of which reference: for states that
+     * other schemes do not come to. */
     yk_stability_rate largest;
     char largest_reference[64];
 } yk_comparison;
@@ -28,8 +29,8 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth);
 /* The scheme's run broke down at a time: does that of a reference too? */
 yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *message);
 
-/* Of a coupling that is unstable: the longest stable step, and the cheapest scheme that is stable at the scenario's
- * step. */
+/* Of a coupling that is unstable: the longest stable step, and the cheapest scheme that is stable
+ * at the scenario's step. */
 yk_status yk_compare_remedies(yk_comparison *c);
 
 #endif

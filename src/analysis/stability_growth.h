@@ -1,5 +1,5 @@
-/* How fast deviations grow about a state of a run of one system: per macro step by the derivative of the step and by
- * the run itself, and per second by whichever of the two is to be believed. */
+/* How fast deviations grow about a state of a run of one system: per macro step by the derivative
+ * of the step and by the run itself, and per second by whichever of the two is to be believed. */
 #ifndef YK_ANALYSIS_STABILITY_GROWTH_H
 #define YK_ANALYSIS_STABILITY_GROWTH_H
 
@@ -12,8 +12,8 @@ typedef struct yk_growth_def {
     int track;      /* macro steps over which the growth is followed along the run; 0: not */
     double notable; /* 1/s, growth that matters within the run */
     bool brief;     /* the largest growth alone, with less work */
-    /* In scales: no modes, but a deviation of this amplitude that the system makes is followed along the run; 0:
-     * modes. */
+    /* In scales: no modes, but a deviation of this amplitude that the system makes is followed
+     * along the run; 0: modes. */
     double follow;
 } yk_growth_def;
 
@@ -44,15 +44,17 @@ typedef struct yk_growth {
     } modes[YK_STABILITY_MODES];
 } yk_growth;
 
-/* Carries the system on to YK_PASSAGE macro steps before the time, and finds the modes there. The map must be open on
- * the started system, and has the state as its base afterwards. The spectrum must be given back, whatever the status.
- * A negative status: the run broke down, or cannot be asked; YK_INTERRUPTED: the time is over. */
+/* Carries the system on to YK_PASSAGE macro steps before the time, and finds the modes there. The
+ * map must be open on the started system, and has the state as its base afterwards. The spectrum
+ * must be given back, whatever the status. A negative status: the run broke down, or cannot be
+ * asked; YK_INTERRUPTED: the time is over. */
 yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const yk_growth_def *def,
                          yk_spectrum *spectrum, yk_growth *growth);
 
-/* Follows the least stable mode along the run, where that is asked for, and decides which growth is believed. The
- * base of the map moves on. */
-yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_spectrum *spectrum, yk_growth *growth);
+/* Follows the least stable mode along the run, where that is asked for, and decides which growth
+ * is believed. The base of the map moves on. */
+yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_spectrum *spectrum,
+                           yk_growth *growth);
 
 /* Statuses of a step that mean "this run breaks down" and not "this cannot be asked". */
 bool yk_growth_broke_down(yk_status status);

@@ -2,11 +2,12 @@
  *
  *   W = sum of dF . (dx(t + h) - dx(t)) over both sides
  *
- * on the deviation, with dF, dx the deviations of wrenches and poses of their ports. A rigid joint does none: the
- * interface whose two sides cancel least is the one that a mode of the coupling lives at. Deviations of ports come
- * from first differences, which are exact; kinetic energies from second differences, for which the amplitude can be
- * larger as no step is involved. Of a complex mode real and imaginary part are summed, which is the mean over a
- * period. The same runs show which bodies move: their recorded positions are differenced. */
+ * on the deviation, with dF, dx the deviations of wrenches and poses of their ports. A rigid
+ * joint does none: the interface whose two sides cancel least is the one that a mode of the
+ * coupling lives at. Deviations of ports come from first differences, which are exact; kinetic
+ * energies from second differences, for which the amplitude can be larger as no step is involved.
+ * Of a complex mode real and imaginary part are summed, which is the mean over a period. The same
+ * runs show which bodies move: their recorded positions are differenced. */
 #include "analysis/stability_mode.h"
 
 #include <float.h>
@@ -53,10 +54,11 @@ typedef struct inquiry {
     double *work;    /* per interface, the same */
 } inquiry;
 
-/* Amplitude of the differences of energies: they are of second order, so that small ones drown in rounding. */
+/* Amplitude of the differences of energies: they are of second order, so that small ones drown in
+ * rounding. */
 static const double ENERGY_AMPLITUDE = 100;
 
-/* Movers ----------------------------------------------------------------------------------------------------------- */
+/* Movers --------------------------------------------------------------------------------------- */
 
 static bool is_position(const yk_channel *channel)
 {
@@ -73,15 +75,20 @@ static int list_movers(const yk_scenario_info *info, mover *list)
         const yk_channel *channels = NULL;
         const yk_port *ports;
         int before = count, channel_count = 0;
-        if (part->ops->channels) channel_count = part->ops->channels->list(part, &channels);
+        if (part->ops->channels)
+            channel_count = part->ops->channels->list(part, &channels);
         for (int i = 0; i < channel_count; i++) {
-            if (!is_position(&channels[i])) continue;
-            if (list) list[count] = (mover){.subsystem = s, .channel = i, .name = channels[i].name};
+            if (!is_position(&channels[i]))
+                continue;
+            if (list)
+                list[count] = (mover){.subsystem = s, .channel = i, .name = channels[i].name};
             count++;
         }
         int port_count = count == before ? part->ops->ports(part, &ports) : 0;
         for (int i = 0; i < port_count; i++, count++)
-            if (list) list[count] = (mover){.subsystem = s, .channel = -1, .port = i, .name = ports[i].name};
+            if (list)
+                list[count] =
+                    (mover){.subsystem = s, .channel = -1, .port = i, .name = ports[i].name};
     }
     return count;
 }
@@ -96,13 +103,15 @@ static void read_mover(const inquiry *q, const mover *m, double *position)
     position[0] = p.x, position[1] = p.y, position[2] = p.z;
 }
 
-/* Runs ------------------------------------------------------------------------------------------------------------- */
+/* Runs ----------------------------------------------------------------------------------------- */
 
 static const yk_port_value *port_of(const inquiry *q, int number, int which)
 {
     const yk_interface_def *interface = &q->info->interfaces[number];
-    return which == 0 ? yk_system_output(q->map->system, interface->wrench_subsystem, interface->wrench_port)
-                      : yk_system_output(q->map->system, interface->motion_subsystem, interface->motion_port);
+    return which == 0 ? yk_system_output(q->map->system, interface->wrench_subsystem,
+                                         interface->wrench_port)
+                      : yk_system_output(q->map->system, interface->motion_subsystem,
+                                         interface->motion_port);
 }
 
 /* Looks at the state, takes the step, and looks again. */
@@ -112,9 +121,12 @@ static yk_status look(inquiry *q, double amplitude, const double *vector, view *
     int interfaces = q->info->interface_count;
     yk_step_map_perturb(map, amplitude, vector, map->plus);
     yk_status status = yk_system_state_set(map->system, map->plus);
-    if (status < 0) return status;
-    for (int i = 0; i < q->mover_count; i++) read_mover(q, &q->movers[i], out->position + 3 * (size_t)i);
-    for (int i = 0; i < 2 * interfaces; i++) out->sides[i].before = port_of(q, i / 2, i % 2)->motion;
+    if (status < 0)
+        return status;
+    for (int i = 0; i < q->mover_count; i++)
+        read_mover(q, &q->movers[i], out->position + 3 * (size_t)i);
+    for (int i = 0; i < 2 * interfaces; i++)
+        out->sides[i].before = port_of(q, i / 2, i % 2)->motion;
     status = yk_step_map_step(map, map->plus);
     for (int i = 0; i < 2 * interfaces; i++) {
         const yk_port_value *value = port_of(q, i / 2, i % 2);
@@ -146,15 +158,17 @@ static double work_on(const side *plus, const side *minus, bool marker)
     yk_vec3 force = deviation(plus->wrench.force, minus->wrench.force);
     yk_vec3 from = deviation(plus->before.position, minus->before.position);
     yk_vec3 displacement = yk_v3_sub(deviation(plus->after.position, minus->after.position), from);
-    double noise =
-        yk_v3_norm(force) * rounding(plus->after.position) + yk_v3_norm(displacement) * rounding(plus->wrench.force);
+    double noise = yk_v3_norm(force) * rounding(plus->after.position) +
+                   yk_v3_norm(displacement) * rounding(plus->wrench.force);
     double work = force.x * displacement.x;
     if (marker) {
         yk_vec3 torque = deviation(plus->wrench.torque, minus->wrench.torque);
-        yk_vec3 rotation = yk_v3_sub(rotation_deviation(plus->after.orientation, minus->after.orientation),
-                                     rotation_deviation(plus->before.orientation, minus->before.orientation));
+        yk_vec3 rotation =
+            yk_v3_sub(rotation_deviation(plus->after.orientation, minus->after.orientation),
+                      rotation_deviation(plus->before.orientation, minus->before.orientation));
         work = yk_v3_dot(force, displacement) + yk_v3_dot(torque, rotation);
-        noise += yk_v3_norm(torque) * 8 * DBL_EPSILON + yk_v3_norm(rotation) * rounding(plus->wrench.torque);
+        noise += yk_v3_norm(torque) * 8 * DBL_EPSILON +
+                 yk_v3_norm(rotation) * rounding(plus->wrench.torque);
     }
     return fabs(work) > 4 * noise ? work : 0;
 }
@@ -175,7 +189,8 @@ static yk_status add_energies(inquiry *q, const double *vector)
     for (int k = -1; k <= 1; k++) {
         yk_step_map_perturb(map, k * ENERGY_AMPLITUDE, vector, map->plus);
         yk_status status = yk_system_state_set(map->system, map->plus);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
         double factor = (k == 0 ? -2 : 1) / (ENERGY_AMPLITUDE * ENERGY_AMPLITUDE);
         for (int i = 0; i < q->info->subsystem_count; i++) {
             yk_energy energy;
@@ -190,12 +205,16 @@ static yk_status look_along(inquiry *q, const double *vector)
 {
     view *plus = &q->views[0], *minus = &q->views[1];
     yk_status status = add_energies(q, vector);
-    if (status == YK_OK) status = look(q, q->amplitude, vector, plus);
-    if (status == YK_OK) status = look(q, -q->amplitude, vector, minus);
-    if (status < 0) return status;
+    if (status == YK_OK)
+        status = look(q, q->amplitude, vector, plus);
+    if (status == YK_OK)
+        status = look(q, -q->amplitude, vector, minus);
+    if (status < 0)
+        return status;
     double square = q->amplitude * q->amplitude;
     for (int i = 0; i < 2 * q->info->interface_count; i++) {
-        double work = work_on(&plus->sides[i], &minus->sides[i], has_marker(q->info, i / 2)) / square;
+        double work =
+            work_on(&plus->sides[i], &minus->sides[i], has_marker(q->info, i / 2)) / square;
         q->work[i / 2] += work;
     }
     for (int i = 0; i < q->mover_count; i++)
@@ -206,15 +225,17 @@ static yk_status look_along(inquiry *q, const double *vector)
     return YK_OK;
 }
 
-/* Answers ---------------------------------------------------------------------------------------------------------- */
+/* Answers -------------------------------------------------------------------------------------- */
 
 static void report_interface(const inquiry *q, yk_stability_mode *mode)
 {
     double most = -1;
     mode->interface = -1;
-    if (yk_scheme_traits(&q->info->scheme) & YK_SCHEME_MERGES) return;
+    if (yk_scheme_traits(&q->info->scheme) & YK_SCHEME_MERGES)
+        return;
     for (int i = 0; i < q->info->interface_count; i++)
-        if (fabs(q->work[i]) > most) most = fabs(q->work[i]), mode->interface = i;
+        if (fabs(q->work[i]) > most)
+            most = fabs(q->work[i]), mode->interface = i;
 }
 
 static void report_subsystem(const inquiry *q, yk_stability_mode *mode)
@@ -224,10 +245,12 @@ static void report_subsystem(const inquiry *q, yk_stability_mode *mode)
     for (int i = 0; i < q->info->subsystem_count; i++) {
         double size = fabs(q->kinetic[i]);
         sum += size;
-        if (size > most) most = size, mode->subsystem = i;
+        if (size > most)
+            most = size, mode->subsystem = i;
     }
     mode->moving_fraction = most / sum;
-    if (!isfinite(mode->moving_fraction)) mode->subsystem = -1, mode->moving_fraction = NAN;
+    if (!isfinite(mode->moving_fraction))
+        mode->subsystem = -1, mode->moving_fraction = NAN;
 }
 
 static void report_movers(const inquiry *q, yk_stability_mode *mode)
@@ -240,15 +263,20 @@ static void report_movers(const inquiry *q, yk_stability_mode *mode)
     for (int round = 0; round < NAMED; round++) {
         int best = -1;
         for (int i = 0; i < q->mover_count; i++)
-            if (q->movers[i].size > 0 && (best < 0 || q->movers[i].size > q->movers[best].size)) best = i;
-        if (best < 0) break;
+            if (q->movers[i].size > 0 && (best < 0 || q->movers[i].size > q->movers[best].size))
+                best = i;
+        if (best < 0)
+            break;
         mover *m = &q->movers[best];
-        if (round == 0) largest = m->size;
-        if (m->size < NOTABLE * NOTABLE * largest) break;
+        if (round == 0)
+            largest = m->size;
+        if (m->size < NOTABLE * NOTABLE * largest)
+            break;
         int length = (int)strlen(m->name);
-        if (m->channel >= 0) length -= (int)strlen(".position");
-        int added = snprintf(mode->moving + used, sizeof mode->moving - used, "%s%s.%.*s", round ? ", " : "",
-                             q->info->names[m->subsystem], length, m->name);
+        if (m->channel >= 0)
+            length -= (int)strlen(".position");
+        int added = snprintf(mode->moving + used, sizeof mode->moving - used, "%s%s.%.*s",
+                             round ? ", " : "", q->info->names[m->subsystem], length, m->name);
         if (added < 0 || (size_t)added >= sizeof mode->moving - used) {
             mode->moving[used] = '\0';
             break;
@@ -267,10 +295,12 @@ static yk_status open_inquiry(inquiry *q)
     q->movers = yk_allocate(context, (size_t)q->mover_count + 1, sizeof *q->movers);
     q->room = yk_allocate(context, 2 * positions + parts + interfaces, sizeof *q->room);
     q->sides = yk_allocate(context, 4 * interfaces, sizeof *q->sides);
-    if (!q->movers || !q->room || !q->sides) return YK_ERROR_MEMORY;
+    if (!q->movers || !q->room || !q->sides)
+        return YK_ERROR_MEMORY;
     list_movers(q->info, q->movers);
     for (size_t i = 0; i < 2; i++)
-        q->views[i] = (view){.sides = q->sides + 2 * interfaces * i, .position = q->room + positions * i};
+        q->views[i] =
+            (view){.sides = q->sides + 2 * interfaces * i, .position = q->room + positions * i};
     q->kinetic = q->room + 2 * positions;
     q->work = q->kinetic + parts;
     return YK_OK;
@@ -283,13 +313,16 @@ static void close_inquiry(inquiry *q)
     yk_release(q->map->context, q->sides);
 }
 
-yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, double amplitude, const double *real,
-                                const double *imaginary, yk_stability_mode *mode)
+yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, double amplitude,
+                                const double *real, const double *imaginary,
+                                yk_stability_mode *mode)
 {
     inquiry q = {.map = map, .info = info, .amplitude = amplitude};
     yk_status status = open_inquiry(&q);
-    if (status == YK_OK) status = look_along(&q, real);
-    if (status == YK_OK && imaginary) status = look_along(&q, imaginary);
+    if (status == YK_OK)
+        status = look_along(&q, real);
+    if (status == YK_OK && imaginary)
+        status = look_along(&q, imaginary);
     if (status == YK_OK) {
         report_interface(&q, mode);
         report_subsystem(&q, mode);

@@ -4,8 +4,10 @@
 
 #include "analysis/step_map.h"
 
-/* Fills what the eigenvalue alone does not tell; `imaginary` may be NULL. The vectors are in scaled words. */
-yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, double amplitude, const double *real,
-                                const double *imaginary, yk_stability_mode *mode);
+/* Fills what the eigenvalue alone does not tell; `imaginary` may be NULL. The vectors are in
+ * scaled words. */
+yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, double amplitude,
+                                const double *real, const double *imaginary,
+                                yk_stability_mode *mode);
 
 #endif

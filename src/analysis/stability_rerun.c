@@ -7,7 +7,8 @@
 
 void yk_changes_add(yk_changes *changes, const char *format, ...)
 {
-    if (changes->count == YK_RERUN_CHANGES) return;
+    if (changes->count == YK_RERUN_CHANGES)
+        return;
 
     va_list arguments;
     va_start(arguments, format);
@@ -15,29 +16,35 @@ void yk_changes_add(yk_changes *changes, const char *format, ...)
     va_end(arguments);
 }
 
-yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario, yk_rerun_source *source)
+yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
+                               yk_rerun_source *source)
 {
     *source = (yk_rerun_source){.context = context, .info = yk_scenario_get(scenario)};
     source->text = yk_scenario_text(scenario);
-    /* Particles settle once for all reruns; for the caller's other scenarios too, where he keeps what was found. */
+    /* Particles settle once for all reruns; for the caller's other scenarios too, where he keeps
+     * what was found. */
     source->cache = scenario->builder.cache;
     source->owns_cache = !source->cache;
-    if (source->owns_cache) source->cache = yk_cache_create();
+    if (source->owns_cache)
+        source->cache = yk_cache_create();
     source->to_rounding = scenario->builder.to_rounding;
     return source->text ? YK_OK : YK_ERROR_MEMORY;
 }
 
 void yk_rerun_source_close(yk_rerun_source *source)
 {
-    if (source->owns_cache) yk_cache_destroy(source->cache);
-    if (source->context) yk_release(source->context, source->text);
+    if (source->owns_cache)
+        yk_cache_destroy(source->cache);
+    if (source->context)
+        yk_release(source->context, source->text);
     *source = (yk_rerun_source){0};
 }
 
 static yk_status load(const yk_rerun_source *source, const yk_changes *changes, yk_rerun *rerun)
 {
     const char *overrides[YK_RERUN_CHANGES];
-    for (int i = 0; i < changes->count; i++) overrides[i] = changes->texts[i];
+    for (int i = 0; i < changes->count; i++)
+        overrides[i] = changes->texts[i];
 
     yk_scenario_def def = yk_scenario_default();
     def.path = source->info->path;
@@ -49,7 +56,8 @@ static yk_status load(const yk_rerun_source *source, const yk_changes *changes, 
 
     yk_diagnostics *diagnostics = NULL;
     yk_status status = yk_diagnostics_create(rerun->context, &diagnostics);
-    if (status >= 0) status = yk_scenario_load(rerun->context, &def, diagnostics, &rerun->scenario);
+    if (status >= 0)
+        status = yk_scenario_load(rerun->context, &def, diagnostics, &rerun->scenario);
     yk_diagnostics_destroy(diagnostics);
     return status;
 }
@@ -60,15 +68,18 @@ yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes
     yk_context_def context_def = yk_context_default();
     context_def.threads = 1; /* so that sweeps over many scenarios are what is parallel */
     rerun->context = yk_context_create(&context_def);
-    if (!rerun->context) return YK_ERROR_MEMORY;
+    if (!rerun->context)
+        return YK_ERROR_MEMORY;
 
     yk_status status = load(source, changes, rerun);
     if (status >= 0) {
         rerun->info = yk_scenario_get(rerun->scenario);
         status = yk_scenario_system(rerun->scenario, &rerun->system);
     }
-    if (status >= 0) status = yk_system_start(rerun->system);
-    if (status >= 0) return YK_OK;
+    if (status >= 0)
+        status = yk_system_start(rerun->system);
+    if (status >= 0)
+        return YK_OK;
 
     const char *why = yk_last_message(rerun->context);
     snprintf(rerun->message, sizeof rerun->message, "%s", *why ? why : yk_status_text(status));
@@ -91,13 +102,15 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
         .control = yk_step_control_default(),
     };
     yk_status status = yk_system_create(rerun->context, &def, system);
-    if (status >= 0) status = yk_system_start(*system);
+    if (status >= 0)
+        status = yk_system_start(*system);
     return status < 0 ? status : YK_OK;
 }
 
 void yk_rerun_close(yk_rerun *rerun)
 {
     yk_scenario_destroy(rerun->scenario);
-    if (rerun->context) yk_context_destroy(rerun->context);
+    if (rerun->context)
+        yk_context_destroy(rerun->context);
     rerun->context = NULL, rerun->scenario = NULL, rerun->system = NULL;
 }

@@ -1,5 +1,6 @@
-/* A scenario once more with some of its values changed: another step, another scheme. It has a context of its own, so
- * that its messages do not mix with those of the scenario that is asked about. */
+/* A scenario once more with some of its values changed: another step, another scheme. It has a
+ * context of its own, so that its messages do not mix with those of the scenario that is asked
+ * about. */
 #ifndef YK_ANALYSIS_STABILITY_RERUN_H
 #define YK_ANALYSIS_STABILITY_RERUN_H
 
@@ -25,7 +26,8 @@ typedef struct yk_rerun_source {
     bool to_rounding; /* the scenario itself was loaded for differences, as its reruns are */
 } yk_rerun_source;
 
-yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario, yk_rerun_source *source);
+yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
+                               yk_rerun_source *source);
 void yk_rerun_source_close(yk_rerun_source *source);
 
 typedef struct yk_rerun {
@@ -36,8 +38,8 @@ typedef struct yk_rerun {
     char message[YK_RERUN_MESSAGE]; /* why it could not be loaded or started; "" if it could */
 } yk_rerun;
 
-/* Loads, creates and starts the system; a negative status leaves its reason in the message. Must be closed in any
- * case. */
+/* Loads, creates and starts the system; a negative status leaves its reason in the message. Must
+ * be closed in any case. */
 yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes, yk_rerun *rerun);
 /* One subsystem of it on its own, its ports left free; started. The system is the caller's. */
 yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system);

@@ -8,7 +8,8 @@
 #include "base/clock.h"
 #include "math/dense.h"
 
-/* Perturbation of a word, by its size; and the size that a word counts with at least, by what is usual. */
+/* Perturbation of a word, by its size; and the size that a word counts with at least, by what is
+ * usual. */
 static const double PROBE = 1e-5, SMALLEST_PROBE = 1e-10, FLOOR = 1e-2;
 /* Fraction of the largest word below which one tells nothing of what is usual. */
 static const double NEGLIGIBLE = 1e-9;
@@ -21,11 +22,13 @@ yk_status yk_step_map_open(yk_context *context, yk_system *system, yk_step_map *
     yk_state_layout layout = yk_system_state_layout(system);
     if (layout.words == 0 || layout.continuous == 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "stability: a subsystem cannot return to an earlier state (it has no state_get and state_set), "
+                       "stability: a subsystem cannot return to an earlier state (it has no "
+                       "state_get and state_set), "
                        "so its steps cannot be compared; only a run can tell");
     map->words = layout.words, map->n = layout.continuous;
     map->earlier = yk_allocate(context, 4 * map->words + 2 * map->n, sizeof *map->earlier);
-    if (!map->earlier) return YK_ERROR_MEMORY;
+    if (!map->earlier)
+        return YK_ERROR_MEMORY;
     map->base = map->earlier + map->words;
     map->plus = map->base + map->words;
     map->minus = map->plus + map->words;
@@ -36,7 +39,8 @@ yk_status yk_step_map_open(yk_context *context, yk_system *system, yk_step_map *
 
 void yk_step_map_close(yk_step_map *map)
 {
-    if (map->context) yk_release(map->context, map->earlier);
+    if (map->context)
+        yk_release(map->context, map->earlier);
     *map = (yk_step_map){0};
 }
 
@@ -48,7 +52,8 @@ static yk_status take_step(yk_step_map *map)
 
     yk_step_report report;
     yk_status status = yk_system_step(map->system, &report);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     map->steps++;
     if (status == YK_NOT_CONVERGED) {
         map->unconverged++;
@@ -60,26 +65,30 @@ static yk_status take_step(yk_step_map *map)
 yk_status yk_step_map_step(yk_step_map *map, double *image)
 {
     yk_status status = yk_system_state_set(map->system, image);
-    if (status >= 0) status = take_step(map);
-    if (status == YK_OK) yk_system_state_get(map->system, image);
+    if (status >= 0)
+        status = take_step(map);
+    if (status == YK_OK)
+        yk_system_state_get(map->system, image);
     return status;
 }
 
 yk_status yk_step_map_run(yk_step_map *map, int64_t steps)
 {
     yk_status status = YK_OK;
-    for (int64_t i = 0; status == YK_OK && i < steps; i++) status = take_step(map);
+    for (int64_t i = 0; status == YK_OK && i < steps; i++)
+        status = take_step(map);
     return status;
 }
 
 static yk_status pass(yk_step_map *map, int steps, double *image)
 {
     yk_status status = YK_OK;
-    for (int i = 0; status == YK_OK && i < steps; i++) status = yk_step_map_step(map, image);
+    for (int i = 0; status == YK_OK && i < steps; i++)
+        status = yk_step_map_step(map, image);
     return status;
 }
 
-/* Scales ----------------------------------------------------------------------------------------------------------- */
+/* Scales --------------------------------------------------------------------------------------- */
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -87,8 +96,8 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Words that are zero now, or noise where a motion is plane, may not stay so: they are perturbed by a fraction of
- * what is usual, the median of those that are not negligible. */
+/* Words that are zero now, or noise where a motion is plane, may not stay so: they are perturbed
+ * by a fraction of what is usual, the median of those that are not negligible. */
 static void choose_probes(yk_step_map *map, double size)
 {
     double largest = 0;
@@ -98,7 +107,8 @@ static void choose_probes(yk_step_map *map, double size)
     }
     size_t count = 0;
     for (size_t i = 0; i < map->n; i++)
-        if (map->probe[i] > NEGLIGIBLE * largest) map->scale[count++] = map->probe[i];
+        if (map->probe[i] > NEGLIGIBLE * largest)
+            map->scale[count++] = map->probe[i];
     qsort(map->scale, count, sizeof *map->scale, compare_numbers);
     double least = FLOOR * (count ? map->scale[count / 2] : 1);
     for (size_t i = 0; i < map->n; i++) {
@@ -107,7 +117,8 @@ static void choose_probes(yk_step_map *map, double size)
     }
 }
 
-/* What a random mixture of perturbations of `earlier` arrives with at the base; raises the scales to it. */
+/* What a random mixture of perturbations of `earlier` arrives with at the base; raises the scales
+ * to it. */
 static yk_status probe(yk_step_map *map, uint64_t *seed, double *deviation)
 {
     size_t bytes = map->words * sizeof(double);
@@ -119,12 +130,15 @@ static yk_status probe(yk_step_map *map, uint64_t *seed, double *deviation)
         map->plus[i] += d, map->minus[i] -= d;
     }
     yk_status status = pass(map, YK_PASSAGE, map->plus);
-    if (status == YK_OK) status = pass(map, YK_PASSAGE, map->minus);
+    if (status == YK_OK)
+        status = pass(map, YK_PASSAGE, map->minus);
     for (size_t i = 0; i < map->n; i++) {
         double change = 0.5 * (map->plus[i] - map->minus[i]), size = fabs(change);
-        if (size <= 16 * DBL_EPSILON * fabs(map->plus[i])) size = change = 0;
+        if (size <= 16 * DBL_EPSILON * fabs(map->plus[i]))
+            size = change = 0;
         deviation[i] = change;
-        if (size > 0) map->scale[i] = fmax(map->scale[i], fmax(size, map->probe[i]));
+        if (size > 0)
+            map->scale[i] = fmax(map->scale[i], fmax(size, map->probe[i]));
     }
     return status;
 }
@@ -132,21 +146,24 @@ static yk_status probe(yk_step_map *map, uint64_t *seed, double *deviation)
 static void normalise(size_t n, double *vector)
 {
     double size = yk_dense_norm(n, vector);
-    for (size_t i = 0; size > 0 && i < n; i++) vector[i] /= size;
+    for (size_t i = 0; size > 0 && i < n; i++)
+        vector[i] /= size;
 }
 
-/* After all kinds of other steps the same image must lead to the same state; where it does not, differences are
- * noise. */
+/* After all kinds of other steps the same image must lead to the same state; where it does not,
+ * differences are noise. */
 static yk_status check_repeatable(yk_step_map *map)
 {
     memcpy(map->plus, map->earlier, map->words * sizeof(double));
     yk_status status = pass(map, YK_PASSAGE, map->plus);
     double worst = 0;
     for (size_t i = 0; i < map->n; i++)
-        if (map->scale[i] > 0) worst = fmax(worst, fabs(map->plus[i] - map->base[i]) / map->scale[i]);
+        if (map->scale[i] > 0)
+            worst = fmax(worst, fabs(map->plus[i] - map->base[i]) / map->scale[i]);
     if (status == YK_OK && worst > 0)
         yk_log(map->context, YK_LOG_WARNING,
-               "stability: the same state did not lead to the same steps (deviations up to %.2g of those that are "
+               "stability: the same state did not lead to the same steps (deviations up to %.2g of "
+               "those that are "
                "looked at): "
                "the state image of a subsystem is not complete, and the result is as uncertain",
                worst);
@@ -159,7 +176,8 @@ yk_status yk_step_map_place(yk_step_map *map, double *vector)
     memcpy(map->base, map->earlier, map->words * sizeof(double));
     map->placed = false;
     yk_status status = pass(map, YK_PASSAGE, map->base);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     map->placed = true;
 
     /* What is usual among words of all units may be far too much for one of them: then less. */
@@ -167,71 +185,89 @@ yk_status yk_step_map_place(yk_step_map *map, double *vector)
         choose_probes(map, size);
         uint64_t seed = UINT64_C(88172645463325252);
         status = YK_OK;
-        for (int i = 0; status == YK_OK && i < PROBES; i++) status = probe(map, &seed, vector);
-        if (status >= 0) break;
+        for (int i = 0; status == YK_OK && i < PROBES; i++)
+            status = probe(map, &seed, vector);
+        if (status >= 0)
+            break;
     }
 
-    if (status == YK_OK) status = check_repeatable(map);
-    for (size_t i = 0; i < map->n; i++) vector[i] = map->scale[i] > 0 ? vector[i] / map->scale[i] : 0;
+    if (status == YK_OK)
+        status = check_repeatable(map);
+    for (size_t i = 0; i < map->n; i++)
+        vector[i] = map->scale[i] > 0 ? vector[i] / map->scale[i] : 0;
     normalise(map->n, vector);
     if (status == YK_OK && yk_dense_norm(map->n, vector) == 0)
         return yk_fail(map->context, YK_ERROR_ARGUMENT, "stability: nothing in this system moves");
     return status;
 }
 
-/* Differences ------------------------------------------------------------------------------------------------------ */
+/* Differences ---------------------------------------------------------------------------------- */
 
-void yk_step_map_perturb(const yk_step_map *map, double amplitude, const double *vector, double *image)
+void yk_step_map_perturb(const yk_step_map *map, double amplitude, const double *vector,
+                         double *image)
 {
     memcpy(image, map->base, map->words * sizeof *image);
-    for (size_t i = 0; i < map->n; i++) image[i] += amplitude * map->scale[i] * vector[i];
+    for (size_t i = 0; i < map->n; i++)
+        image[i] += amplitude * map->scale[i] * vector[i];
 }
 
-void yk_step_map_scale(const yk_step_map *map, double factor, const double *plus, const double *minus, double *vector)
+void yk_step_map_scale(const yk_step_map *map, double factor, const double *plus,
+                       const double *minus, double *vector)
 {
     for (size_t i = 0; i < map->n; i++)
         vector[i] = map->scale[i] > 0 ? factor * (plus[i] - minus[i]) / map->scale[i] : 0;
 }
 
-yk_status yk_step_map_apply(yk_step_map *map, int steps, double amplitude, const double *vector, double *image)
+yk_status yk_step_map_apply(yk_step_map *map, int steps, double amplitude, const double *vector,
+                            double *image)
 {
     yk_step_map_perturb(map, amplitude, vector, map->plus);
     yk_step_map_perturb(map, -amplitude, vector, map->minus);
     yk_status status = pass(map, steps, map->plus);
-    if (status == YK_OK) status = pass(map, steps, map->minus);
-    if (status == YK_OK) yk_step_map_scale(map, 0.5 / amplitude, map->plus, map->minus, image);
+    if (status == YK_OK)
+        status = pass(map, steps, map->minus);
+    if (status == YK_OK)
+        yk_step_map_scale(map, 0.5 / amplitude, map->plus, map->minus, image);
     return status;
 }
 
-/* Rest ------------------------------------------------------------------------------------------------------------- */
+/* Rest ----------------------------------------------------------------------------------------- */
 
 /* What a step changes of the base, in scales. */
 static yk_status change_of_base(yk_step_map *map, double *change)
 {
     memcpy(map->plus, map->base, map->words * sizeof(double));
     yk_status status = yk_step_map_step(map, map->plus);
-    if (status == YK_OK) yk_step_map_scale(map, 1, map->plus, map->base, change);
+    if (status == YK_OK)
+        yk_step_map_scale(map, 1, map->plus, map->base, change);
     return status;
 }
 
-/* Newton's step: one minus the derivative of a step, and the change of the base that follows from it. */
-static yk_status rest_step(yk_step_map *map, double *matrix, int *pivot, double *change, double *unit, double *image)
+/* Newton's step: one minus the derivative of a step, and the change of the base that follows from
+ * it. */
+static yk_status rest_step(yk_step_map *map, double *matrix, int *pivot, double *change,
+                           double *unit, double *image)
 {
     size_t n = map->n;
     for (size_t j = 0; j < n; j++) {
         memset(unit, 0, n * sizeof *unit);
         unit[j] = 1;
         yk_status status = yk_step_map_apply(map, 1, 1, unit, image);
-        if (status != YK_OK) return status;
-        for (size_t i = 0; i < n; i++) matrix[i * n + j] = (i == j) - image[i];
+        if (status != YK_OK)
+            return status;
+        for (size_t i = 0; i < n; i++)
+            matrix[i * n + j] = (i == j) - image[i];
     }
     yk_status status = yk_lu_factor((int)n, matrix, pivot);
     if (status == YK_ERROR_SINGULAR)
         return yk_fail(map->context, YK_ERROR_NO_SOLUTION,
-                       "stability: the system may stay anywhere along a neutral motion, so its rest is not unique");
-    if (status != YK_OK) return status;
+                       "stability: the system may stay anywhere along a neutral motion, so its "
+                       "rest is not unique");
+    if (status != YK_OK)
+        return status;
     yk_lu_solve((int)n, matrix, pivot, change);
-    for (size_t i = 0; i < n; i++) map->base[i] += map->scale[i] * change[i];
+    for (size_t i = 0; i < n; i++)
+        map->base[i] += map->scale[i] * change[i];
     return YK_OK;
 }
 
@@ -247,15 +283,20 @@ yk_status yk_step_map_rest(yk_step_map *map)
     for (int i = 0; status == YK_OK && i < ITERATIONS_MAX; i++) {
         status = change_of_base(map, change);
         left = yk_dense_norm(n, change);
-        if (i == 0) first = left;
-        if (status != YK_OK || left <= 1e-7 * fmax(first, 1)) break;
+        if (i == 0)
+            first = left;
+        if (status != YK_OK || left <= 1e-7 * fmax(first, 1))
+            break;
         status = rest_step(map, room, pivot, change, change + n, change + 2 * n);
     }
     yk_release(map->context, room);
     yk_release(map->context, pivot);
-    if (status < 0) return status;
-    if (left <= 1e-4 * fmax(first, 1)) return YK_OK;
+    if (status < 0)
+        return status;
+    if (left <= 1e-4 * fmax(first, 1))
+        return YK_OK;
     return yk_fail(map->context, YK_ERROR_NO_SOLUTION,
-                   "stability: no state of rest was found near t = %g s; name a time at which the run has come to rest",
+                   "stability: no state of rest was found near t = %g s; name a time at which the "
+                   "run has come to rest",
                    yk_system_time(map->system));
 }

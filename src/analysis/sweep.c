@@ -1,8 +1,9 @@
 /* Sweeps: a scenario run for every combination of varied values, in parallel, resumable.
  *
- * Each run is independent: its own context, scenario and record, so results do not depend on how many run at a time. A
- * finished run is a line in the journal, keyed by a fingerprint of the scenario as it runs and of the measures; a sweep
- * that is taken up again skips what it finds there, and what was changed in between is run anew. */
+ * Each run is independent: its own context, scenario and record, so results do not depend on how
+ * many run at a time. A finished run is a line in the journal, keyed by a fingerprint of the
+ * scenario as it runs and of the measures; a sweep that is taken up again skips what it finds
+ * there, and what was changed in between is run anew. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -39,18 +40,20 @@ int yk_sweep_runs(const yk_sweep_def *def)
     int64_t runs = 1;
     for (int i = 0; i < def->axis_count; i++) {
         runs *= def->axes[i].count;
-        if (runs > RUNS_MAX) return 0;
+        if (runs > RUNS_MAX)
+            return 0;
     }
     return (int)runs;
 }
 
 const char *yk_sweep_value(const yk_sweep_def *def, int run, int axis)
 {
-    for (int i = def->axis_count - 1; i > axis; i--) run /= def->axes[i].count;
+    for (int i = def->axis_count - 1; i > axis; i--)
+        run /= def->axes[i].count;
     return def->axes[axis].values[run % def->axes[axis].count];
 }
 
-/* Journal ---------------------------------------------------------------------------------------------------------- */
+/* Journal -------------------------------------------------------------------------------------- */
 
 /* With the terminator, so that texts in a row do not run into each other. */
 static uint64_t mix(uint64_t hash, const char *text)
@@ -62,26 +65,31 @@ static uint64_t mix(uint64_t hash, const char *text)
 static uint64_t fingerprint(const sweep *s, const char *scenario)
 {
     uint64_t hash = mix(YK_HASH_START, scenario);
-    for (int i = 0; i < s->def->measure_count; i++) hash = mix(hash, s->def->measures[i]);
+    for (int i = 0; i < s->def->measure_count; i++)
+        hash = mix(hash, s->def->measures[i]);
 
     const yk_stability_def *stability = s->def->stability;
-    if (!stability) return hash;
+    if (!stability)
+        return hash;
     char text[96];
-    snprintf(text, sizeof text, "%.17g %d %d %d %d", stability->time, stability->settle, stability->rest,
-             stability->track, stability->samples);
+    snprintf(text, sizeof text, "%.17g %d %d %d %d", stability->time, stability->settle,
+             stability->rest, stability->track, stability->samples);
     return mix(hash, text);
 }
 
-/* A line is "fingerprint value value ..."; one that was cut off by a kill is not complete, and ignored. */
+/* A line is "fingerprint value value ..."; one that was cut off by a kill is not complete, and
+ * ignored. */
 static bool read_line(const char *line, int count, uint64_t *key, double *values)
 {
     char *end;
     *key = strtoull(line, &end, 16);
-    if (end == line) return false;
+    if (end == line)
+        return false;
     for (int i = 0; i < count; i++) {
         const char *at = end;
         values[i] = strtod(at, &end);
-        if (end == at) return false;
+        if (end == at)
+            return false;
     }
     return *end == '\n';
 }
@@ -89,7 +97,8 @@ static bool read_line(const char *line, int count, uint64_t *key, double *values
 static yk_status load_journal(sweep *s, int runs)
 {
     FILE *file = s->def->journal ? fopen(s->def->journal, "r") : NULL;
-    if (!file) return YK_OK;
+    if (!file)
+        return YK_OK;
 
     int width = s->def->measure_count, capacity = runs + 1024;
     s->fingerprints = yk_allocate(s->context, (size_t)capacity, sizeof *s->fingerprints);
@@ -100,7 +109,8 @@ static yk_status load_journal(sweep *s, int runs)
     size_t length = 0;
     while (allocated && s->kept_count < capacity && getline(&line, &length, file) >= 0) {
         double *values = &s->kept[(size_t)s->kept_count * (size_t)width];
-        if (read_line(line, width, &s->fingerprints[s->kept_count], values)) s->kept_count++;
+        if (read_line(line, width, &s->fingerprints[s->kept_count], values))
+            s->kept_count++;
     }
     free(line);
     fclose(file);
@@ -111,35 +121,42 @@ static yk_status load_journal(sweep *s, int runs)
 static const double *find_kept(const sweep *s, uint64_t key)
 {
     for (int i = s->kept_count - 1; i >= 0; i--)
-        if (s->fingerprints[i] == key) return &s->kept[(size_t)i * (size_t)s->def->measure_count];
+        if (s->fingerprints[i] == key)
+            return &s->kept[(size_t)i * (size_t)s->def->measure_count];
     return NULL;
 }
 
-/* Runs ------------------------------------------------------------------------------------------------------------- */
+/* Runs ----------------------------------------------------------------------------------------- */
 
 /* Several measures may ask for one channel, which is recorded once. */
 static bool is_first_of_channel(const sweep *s, int measure)
 {
-    if (yk_measure_of_step(&s->measures[measure])) return false;
+    if (yk_measure_of_step(&s->measures[measure]))
+        return false;
     for (int i = 0; i < measure; i++)
-        if (strcmp(s->measures[i].channel, s->measures[measure].channel) == 0) return false;
+        if (strcmp(s->measures[i].channel, s->measures[measure].channel) == 0)
+            return false;
     return true;
 }
 
-/* Loads the scenario of one run: the overrides of the sweep, its varied values, and the channels that are measured. */
-static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagnostics *diagnostics, yk_scenario **out)
+/* Loads the scenario of one run: the overrides of the sweep, its varied values, and the channels
+ * that are measured. */
+static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagnostics *diagnostics,
+                          yk_scenario **out)
 {
     const yk_sweep_def *def = s->def;
     const yk_scenario_def *base = &def->scenario;
     yk_text *texts = yk_allocate(context, (size_t)def->axis_count + 1, sizeof *texts);
-    const char **overrides =
-        yk_allocate(context, (size_t)(base->override_count + def->axis_count + 1), sizeof *overrides);
+    const char **overrides = yk_allocate(
+        context, (size_t)(base->override_count + def->axis_count + 1), sizeof *overrides);
     yk_status status = YK_ERROR_MEMORY;
     if (texts && overrides) {
         int count = 0;
-        for (int i = 0; i < base->override_count; i++) overrides[count++] = base->overrides[i];
+        for (int i = 0; i < base->override_count; i++)
+            overrides[count++] = base->overrides[i];
         for (int i = 0; i < def->axis_count; i++) {
-            yk_text_add(context, &texts[i], "%s=%s", def->axes[i].path, yk_sweep_value(def, run, i));
+            yk_text_add(context, &texts[i], "%s=%s", def->axes[i].path,
+                        yk_sweep_value(def, run, i));
             overrides[count++] = texts[i].data;
         }
 
@@ -147,12 +164,14 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
         yk_text_add(context, channels, "record.channels=[");
         const char *comma = "";
         for (int i = 0; i < def->measure_count; i++) {
-            if (!is_first_of_channel(s, i)) continue;
+            if (!is_first_of_channel(s, i))
+                continue;
             yk_text_add(context, channels, "%s%s", comma, s->measures[i].channel);
             comma = ", ";
         }
         yk_text_add(context, channels, "]");
-        if (s->channel_measures > 0) overrides[count++] = channels->data;
+        if (s->channel_measures > 0)
+            overrides[count++] = channels->data;
 
         yk_scenario_def changed = *base;
         changed.to_rounding = s->channel_measures == 0;
@@ -161,13 +180,15 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
         status = yk_scenario_load(context, &changed, diagnostics, out);
     }
 
-    for (int i = 0; texts && i <= def->axis_count; i++) yk_text_destroy(context, &texts[i]);
+    for (int i = 0; texts && i <= def->axis_count; i++)
+        yk_text_destroy(context, &texts[i]);
     yk_release(context, texts);
     yk_release(context, overrides);
     return status;
 }
 
-static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *scenario, double *values)
+static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *scenario,
+                             double *values)
 {
     const yk_sweep_def *def = s->def;
     yk_status status = YK_OK;
@@ -177,11 +198,14 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
         yk_stability_def stability = def->stability ? *def->stability : yk_stability_default();
         yk_stability_report report;
         status = yk_stability(context, scenario, &stability, &report);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
         for (int i = 0; i < def->measure_count; i++)
-            if (yk_measure_of_step(&s->measures[i])) values[i] = yk_measure_step_value(&s->measures[i], &report);
+            if (yk_measure_of_step(&s->measures[i]))
+                values[i] = yk_measure_step_value(&s->measures[i], &report);
     }
-    if (s->channel_measures == 0) return YK_OK;
+    if (s->channel_measures == 0)
+        return YK_OK;
 
     /* Measures of channels share one run. */
     yk_record *record = NULL;
@@ -191,7 +215,8 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
         status = yk_run(context, scenario, &run, NULL);
     }
     for (int i = 0; status >= 0 && i < def->measure_count; i++) {
-        if (yk_measure_of_step(&s->measures[i])) continue;
+        if (yk_measure_of_step(&s->measures[i]))
+            continue;
         status = yk_measure_value(context, &s->measures[i], record, &values[i]);
     }
     yk_record_destroy(record);
@@ -206,12 +231,14 @@ static void do_run(void *user, int run)
     yk_context_def context_def = yk_context_default();
     context_def.threads = 1; /* the runs are what is parallel */
     yk_context *context = yk_context_create(&context_def);
-    if (!context) return;
+    if (!context)
+        return;
 
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     yk_status status = yk_diagnostics_create(context, &diagnostics);
-    if (status >= 0) status = load_run(s, context, run, diagnostics, &scenario);
+    if (status >= 0)
+        status = load_run(s, context, run, diagnostics, &scenario);
 
     /* A run that the journal has is not repeated. */
     uint64_t key = 0;
@@ -233,14 +260,16 @@ static void do_run(void *user, int run)
     if (status < 0) {
         yk_text where = {0};
         for (int i = 0; i < def->axis_count; i++)
-            yk_text_add(context, &where, "%s%s=%s", i ? ", " : "", def->axes[i].path, yk_sweep_value(def, run, i));
-        yk_log(s->context, YK_LOG_WARNING, "run %d (%s) failed: %s", run + 1, where.data ? where.data : "",
-               yk_last_message(context));
+            yk_text_add(context, &where, "%s%s=%s", i ? ", " : "", def->axes[i].path,
+                        yk_sweep_value(def, run, i));
+        yk_log(s->context, YK_LOG_WARNING, "run %d (%s) failed: %s", run + 1,
+               where.data ? where.data : "", yk_last_message(context));
         yk_text_destroy(context, &where);
         s->failed++;
     } else if (fresh && s->journal) {
         fprintf(s->journal, "%016" PRIx64, key);
-        for (int i = 0; i < def->measure_count; i++) fprintf(s->journal, " %.17g", values[i]);
+        for (int i = 0; i < def->measure_count; i++)
+            fprintf(s->journal, " %.17g", values[i]);
         fprintf(s->journal, "\n");
         fflush(s->journal);
     }
@@ -261,26 +290,35 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
                        "10 million runs");
 
     s->measures = yk_allocate(s->context, (size_t)def->measure_count, sizeof *s->measures);
-    if (!s->measures) return YK_ERROR_MEMORY;
+    if (!s->measures)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < def->measure_count; i++) {
         yk_status status = yk_measure_parse(s->context, def->measures[i], &s->measures[i]);
-        if (status < 0) return status;
-        if (!yk_measure_of_step(&s->measures[i])) s->channel_measures++;
+        if (status < 0)
+            return status;
+        if (!yk_measure_of_step(&s->measures[i]))
+            s->channel_measures++;
     }
 
-    /* The first run is loaded once with the caller's diagnostics, so that mistakes of the scenario are listed once. */
+    /* The first run is loaded once with the caller's diagnostics, so that mistakes of the
+     * scenario are listed once. */
     yk_scenario *scenario = NULL;
     yk_status status = load_run(s, s->context, 0, diagnostics, &scenario);
     yk_scenario_destroy(scenario);
-    if (status >= 0) status = load_journal(s, runs);
-    if (status < 0 || !def->journal) return status;
+    if (status >= 0)
+        status = load_journal(s, runs);
+    if (status < 0 || !def->journal)
+        return status;
 
     s->journal = fopen(def->journal, "a");
-    if (s->journal) return YK_OK;
-    return yk_fail(s->context, YK_ERROR_FILE, "cannot write the journal %s: %s", def->journal, strerror(errno));
+    if (s->journal)
+        return YK_OK;
+    return yk_fail(s->context, YK_ERROR_FILE, "cannot write the journal %s: %s", def->journal,
+                   strerror(errno));
 }
 
-yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics *diagnostics, double *results)
+yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics *diagnostics,
+                   double *results)
 {
     yk_sweep_def own = *def;
     yk_cache *prepared = yk_trials_prepare(&own.scenario);
@@ -291,7 +329,8 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
     yk_status status = prepare(&s, diagnostics, runs);
     if (status >= 0) {
         size_t count = (size_t)runs * (size_t)def->measure_count;
-        for (size_t i = 0; i < count; i++) results[i] = NAN;
+        for (size_t i = 0; i < count; i++)
+            results[i] = NAN;
         status = yk_trials_run(context, def->jobs, runs, do_run, &s, def->progress, def->user);
     }
     if (status == YK_INTERRUPTED)
@@ -299,7 +338,8 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
     else if (status >= 0 && s.failed == runs)
         status = yk_fail(context, YK_ERROR_SUBSYSTEM, "none of the %d runs succeeded", runs);
 
-    if (s.journal) fclose(s.journal);
+    if (s.journal)
+        fclose(s.journal);
     yk_release(context, s.measures);
     yk_release(context, s.fingerprints);
     yk_release(context, s.kept);

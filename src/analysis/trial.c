@@ -10,46 +10,58 @@
 #include "base/text.h"
 
 /* Loads the scenario with the overrides of its def, of the variant, and of the trial itself. */
-static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *diagnostics, yk_scenario **scenario)
+static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *diagnostics,
+                      yk_scenario **scenario)
 {
     enum { OWN = 4 };
     yk_context *context = trial->context;
     int given = def->scenario->override_count;
     int changed = def->variant ? def->variant->override_count : 0;
-    const char **overrides = yk_allocate(context, (size_t)(given + changed + OWN), sizeof *overrides);
-    if (!overrides) return YK_ERROR_MEMORY;
+    const char **overrides =
+        yk_allocate(context, (size_t)(given + changed + OWN), sizeof *overrides);
+    if (!overrides)
+        return YK_ERROR_MEMORY;
 
     int count = 0;
-    for (int i = 0; i < given; i++) overrides[count++] = def->scenario->overrides[i];
-    for (int i = 0; i < changed; i++) overrides[count++] = def->variant->overrides[i];
+    for (int i = 0; i < given; i++)
+        overrides[count++] = def->scenario->overrides[i];
+    for (int i = 0; i < changed; i++)
+        overrides[count++] = def->variant->overrides[i];
 
     char step[64], end[64], every[64];
     snprintf(step, sizeof step, "time.step=%.17g", def->step);
     snprintf(end, sizeof end, "time.end=%.17g", def->end);
     snprintf(every, sizeof every, "record.every=%d", def->every);
-    if (!isnan(def->step)) overrides[count++] = step;
-    if (!isnan(def->end)) overrides[count++] = end;
-    if (def->every > 0) overrides[count++] = every;
+    if (!isnan(def->step))
+        overrides[count++] = step;
+    if (!isnan(def->end))
+        overrides[count++] = end;
+    if (def->every > 0)
+        overrides[count++] = every;
 
     yk_text channels = {0};
     yk_text_add(context, &channels, "record.channels=[");
     for (int i = 0; i < def->channel_count; i++)
         yk_text_add(context, &channels, "%s%s", i ? ", " : "", def->channels[i]);
     yk_text_add(context, &channels, "]");
-    if (def->channel_count > 0) overrides[count++] = channels.data;
+    if (def->channel_count > 0)
+        overrides[count++] = channels.data;
 
     yk_scenario_def changed_def = *def->scenario;
     changed_def.overrides = overrides;
     changed_def.override_count = count;
-    if (def->refinement > 0) changed_def.refinement = def->refinement;
+    if (def->refinement > 0)
+        changed_def.refinement = def->refinement;
     yk_status status = YK_ERROR_MEMORY;
-    if (!channels.failed) status = yk_scenario_load(context, &changed_def, diagnostics, scenario);
+    if (!channels.failed)
+        status = yk_scenario_load(context, &changed_def, diagnostics, scenario);
     yk_text_destroy(context, &channels);
     yk_release(context, overrides);
     return status;
 }
 
-/* Time of the processor and not on the clock, so that a busy machine does not change what there is time for. */
+/* Time of the processor and not on the clock, so that a busy machine does not change what there
+ * is time for. */
 typedef struct limit {
     const yk_trial_def *def;
     double begun;
@@ -58,7 +70,8 @@ typedef struct limit {
 static bool within_time(void *user, const yk_run_progress *progress)
 {
     const limit *l = user;
-    if (yk_processor_seconds() - l->begun >= l->def->seconds) return false;
+    if (yk_processor_seconds() - l->begun >= l->def->seconds)
+        return false;
     return !l->def->progress || l->def->progress(l->def->user, progress);
 }
 
@@ -66,11 +79,14 @@ static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scen
 {
     yk_system *system = NULL;
     yk_status status = yk_record_create(trial->context, &trial->record);
-    if (status >= 0) status = yk_scenario_system(scenario, &system);
-    if (status < 0) return status;
+    if (status >= 0)
+        status = yk_scenario_system(scenario, &system);
+    if (status < 0)
+        return status;
 
     limit l = {.def = def, .begun = yk_processor_seconds()};
-    yk_run_def run_def = {.recorder = yk_record_recorder(trial->record), .progress = within_time, .user = &l};
+    yk_run_def run_def = {
+        .recorder = yk_record_recorder(trial->record), .progress = within_time, .user = &l};
     status = yk_run(trial->context, scenario, &run_def, &trial->report);
     trial->seconds = yk_processor_seconds() - l.begun;
     trial->iterations = yk_system_statistics_get(system).iterations;
@@ -84,12 +100,14 @@ static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scen
         all_weights += weight;
         trial->calls += s.calls;
         trial->work += weight * (double)(s.steps + s.model_calls);
-        if (def->call_seconds) def->call_seconds[i] = s.steps ? s.seconds / (double)s.steps : 0;
+        if (def->call_seconds)
+            def->call_seconds[i] = s.steps ? s.seconds / (double)s.steps : 0;
     }
 
     /* Subsystems that are merged are called as one, in as many sweeps as there are iterations. */
     bool merged = info->subsystem_count > 1 && yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
-    if (merged) trial->work = all_weights * fmax((double)trial->calls, (double)trial->iterations);
+    if (merged)
+        trial->work = all_weights * fmax((double)trial->calls, (double)trial->iterations);
     return status;
 }
 
@@ -99,16 +117,20 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
     yk_context_def context_def = yk_context_default();
     context_def.threads = 1; /* the trials are what is parallel */
     trial->context = yk_context_create(&context_def);
-    if (!trial->context) return;
+    if (!trial->context)
+        return;
 
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     trial->status = yk_diagnostics_create(trial->context, &diagnostics);
-    if (trial->status >= 0) trial->status = load(def, trial, diagnostics, &scenario);
-    if (trial->status >= 0) trial->status = run(def, trial, scenario);
+    if (trial->status >= 0)
+        trial->status = load(def, trial, diagnostics, &scenario);
+    if (trial->status >= 0)
+        trial->status = run(def, trial, scenario);
     if (trial->status != YK_OK) {
         const char *why = yk_last_message(trial->context);
-        if (!*why) why = yk_status_text(trial->status);
+        if (!*why)
+            why = yk_status_text(trial->status);
         snprintf(trial->message, sizeof trial->message, "%s", why);
     }
     yk_scenario_destroy(scenario);
@@ -118,11 +140,12 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
 void yk_trial_release(yk_trial *trial)
 {
     yk_record_destroy(trial->record);
-    if (trial->context) yk_context_destroy(trial->context);
+    if (trial->context)
+        yk_context_destroy(trial->context);
     *trial = (yk_trial){0};
 }
 
-/* Many ------------------------------------------------------------------------------------------------------------- */
+/* Many ----------------------------------------------------------------------------------------- */
 
 typedef struct trials {
     void (*work)(void *user, int index);
@@ -142,24 +165,32 @@ static void do_trials(void *user, size_t begin, size_t end, size_t chunk)
         pthread_mutex_lock(&t->lock);
         bool stopped = t->stopped;
         pthread_mutex_unlock(&t->lock);
-        if (stopped) return;
+        if (stopped)
+            return;
 
         t->work(t->user, (int)i);
 
         pthread_mutex_lock(&t->lock);
         t->done++;
-        if (t->progress && !t->progress(t->progress_user, t->done, t->total)) t->stopped = true;
+        if (t->progress && !t->progress(t->progress_user, t->done, t->total))
+            t->stopped = true;
         pthread_mutex_unlock(&t->lock);
     }
 }
 
-yk_status yk_trials_run(yk_context *context, int jobs, int count, void (*work)(void *user, int index), void *user,
+yk_status yk_trials_run(yk_context *context, int jobs, int count,
+                        void (*work)(void *user, int index), void *user,
                         bool (*progress)(void *user, int done, int total), void *progress_user)
 {
-    trials t = {.work = work, .user = user, .progress = progress, .progress_user = progress_user, .total = count};
+    trials t = {.work = work,
+                .user = user,
+                .progress = progress,
+                .progress_user = progress_user,
+                .total = count};
     yk_pool *pool = NULL;
     yk_status status = yk_pool_create(context, jobs, &pool);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     pthread_mutex_init(&t.lock, NULL);
     yk_pool_run(pool, (size_t)count, 1, do_trials, &t);
@@ -172,11 +203,12 @@ yk_status yk_trials_run(yk_context *context, int jobs, int count, void (*work)(v
 
 yk_cache *yk_trials_prepare(yk_scenario_def *def)
 {
-    if (def->cache) return NULL;
+    if (def->cache)
+        return NULL;
     return def->cache = yk_cache_create();
 }
 
-/* Distances -------------------------------------------------------------------------------------------------------- */
+/* Distances ------------------------------------------------------------------------------------ */
 
 /* The next rows of both records that have one time; false if there are no more. */
 static bool next_common_row(const yk_record *a, const yk_record *b, size_t *i, size_t *j)
@@ -185,7 +217,8 @@ static bool next_common_row(const yk_record *a, const yk_record *b, size_t *i, s
     size_t rows = yk_record_rows(a), others = yk_record_rows(b);
     double grid = rows > 1 ? t[1] - t[0] : 1;
     while (*i < rows && *j < others) {
-        if (fabs(t[*i] - u[*j]) <= 1e-6 * grid) return true;
+        if (fabs(t[*i] - u[*j]) <= 1e-6 * grid)
+            return true;
         if (t[*i] < u[*j])
             ++*i;
         else
@@ -206,32 +239,38 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
             const double *x = yk_record_column(record, c, k);
             const double *y = yk_record_column(reference, c, k);
 
-            /* First the mean of the reference, then the sums of differences and of deviations from it. */
+            /* First the mean of the reference, then the sums of differences and of deviations
+             * from it. */
             double mean = 0;
             size_t rows = 0;
             for (size_t i = 0, j = 0; next_common_row(record, reference, &i, &j); i++, j++) {
                 mean += y[j];
                 rows++;
             }
-            if (rows) mean /= (double)rows;
+            if (rows)
+                mean /= (double)rows;
             count += rows;
 
             for (size_t i = 0, j = 0; next_common_row(record, reference, &i, &j); i++, j++) {
                 double off = fabs(x[i] - y[j]);
                 difference += off;
                 deviation += fabs(y[j] - mean);
-                if (!(off <= most)) most = off;
+                if (!(off <= most))
+                    most = off;
             }
         }
-        if (count == 0) return INFINITY;
+        if (count == 0)
+            return INFINITY;
 
         double error = 0;
         if (deviation > 0)
             error = difference / deviation;
         else if (difference > 0)
             error = INFINITY;
-        if (!(error <= worst)) worst = error;
-        if (!(most <= *largest)) *largest = most;
+        if (!(error <= worst))
+            worst = error;
+        if (!(most <= *largest))
+            *largest = most;
     }
     return worst;
 }
@@ -239,7 +278,8 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
 bool yk_report_serious(const yk_run_report *report, yk_finding_kind *kind)
 {
     for (int i = 0; i < report->finding_count; i++) {
-        if (!report->findings[i].serious) continue;
+        if (!report->findings[i].serious)
+            continue;
         *kind = report->findings[i].kind;
         return true;
     }

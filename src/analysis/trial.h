@@ -1,5 +1,5 @@
-/* One run of a scenario with some of its values changed, in a context of its own so that several can run at a time;
- * and how far its channels are from those of another. */
+/* One run of a scenario with some of its values changed, in a context of its own so that several
+ * can run at a time; and how far its channels are from those of another. */
 #ifndef YK_ANALYSIS_TRIAL_H
 #define YK_ANALYSIS_TRIAL_H
 
@@ -12,12 +12,15 @@ typedef struct yk_trial_def {
     double refinement;         /* as in yk_scenario_def: of the step above, and of all others */
     double end;                /* s; NaN: the scenario's */
     const char *const *channels;
-    int channel_count;     /* 0: what the scenario records */
-    int every;             /* macro steps between samples, before refinement; 0: the scenario's */
-    double seconds;        /* of the processor, at most; infinite: no limit */
-    const double *weights; /* what a step of each subsystem costs, in any unit: for `work`; NULL: one */
-    double *call_seconds;  /* room for the time that a step of each subsystem takes, on the clock; NULL: not wanted */
-    bool (*progress)(void *user, const yk_run_progress *progress); /* as in yk_run_def; may be NULL */
+    int channel_count; /* 0: what the scenario records */
+    int every;         /* macro steps between samples, before refinement; 0: the scenario's */
+    double seconds;    /* of the processor, at most; infinite: no limit */
+    const double
+        *weights; /* what a step of each subsystem costs, in any unit: for `work`; NULL: one */
+    double *
+        call_seconds; /* room for the time that a step of each subsystem takes, on the clock; NULL: not wanted */
+    bool (*progress)(void *user,
+                     const yk_run_progress *progress); /* as in yk_run_def; may be NULL */
     void *user;
 } yk_trial_def;
 
@@ -33,24 +36,27 @@ typedef struct yk_trial {
     double seconds;     /* of the processor: the run, without what came before the first step */
     int64_t calls;      /* of all subsystems */
     int64_t iterations; /* sweeps over all of them */
-    double work;        /* steps of subsystems by their weights: the same on any machine, however busy it is */
+    double
+        work; /* steps of subsystems by their weights: the same on any machine, however busy it is */
 } yk_trial;
 
 /* Always leaves a trial that must be released. */
 void yk_trial_run(const yk_trial_def *def, yk_trial *trial);
 void yk_trial_release(yk_trial *trial);
 
-/* A list of things to do, in parallel; `work` gets the index. False from `progress` stops what has not begun. */
-yk_status yk_trials_run(yk_context *context, int jobs, int count, void (*work)(void *user, int index), void *user,
+/* A list of things to do, in parallel; `work` gets the index. False from `progress` stops what
+ * has not begun. */
+yk_status yk_trials_run(yk_context *context, int jobs, int count,
+                        void (*work)(void *user, int index), void *user,
                         bool (*progress)(void *user, int done, int total), void *progress_user);
 
-/* Runs of one scenario find what takes long to prepare only once: sets what the def lacks for that, and returns what
- * is to be destroyed after them. */
+/* Runs of one scenario find what takes long to prepare only once: sets what the def lacks for
+ * that, and returns what is to be destroyed after them. */
 yk_cache *yk_trials_prepare(yk_scenario_def *def);
 
-/* Largest over the channels of the sum of absolute differences, by the sum of absolute deviations of the reference
- * from its mean; at the times of `trial` that the reference has too. Infinite if they share none. *largest: of a
- * single difference, in the channel's unit. */
+/* Largest over the channels of the sum of absolute differences, by the sum of absolute deviations
+ * of the reference from its mean; at the times of `trial` that the reference has too. Infinite if
+ * they share none. *largest: of a single difference, in the channel's unit. */
 double yk_record_distance(const yk_record *record, const yk_record *reference, double *largest);
 
 /* Of a run that came to its end: whether something serious was found, and the kind. */

@@ -1,4 +1,5 @@
-/* The two-mass oscillator as a family of systems, and maps of its stability (papers explicit 4.1, tight 4.3). */
+/* The two-mass oscillator as a family of systems, and maps of its stability (papers explicit 4.1,
+ * tight 4.3). */
 #include <math.h>
 #include <string.h>
 
@@ -11,9 +12,12 @@ typedef struct parameter_row {
 } parameter_row;
 
 static const parameter_row parameters[] = {
-    {"rho-inf", offsetof(yk_two_mass, rho_inf)},       {"omega-h", offsetof(yk_two_mass, omega_h)},
-    {"mass-ratio", offsetof(yk_two_mass, mass_ratio)}, {"frequency-ratio", offsetof(yk_two_mass, frequency_ratio)},
-    {"damping", offsetof(yk_two_mass, damping)},       {"damping-ratio", offsetof(yk_two_mass, damping_ratio)},
+    {"rho-inf", offsetof(yk_two_mass, rho_inf)},
+    {"omega-h", offsetof(yk_two_mass, omega_h)},
+    {"mass-ratio", offsetof(yk_two_mass, mass_ratio)},
+    {"frequency-ratio", offsetof(yk_two_mass, frequency_ratio)},
+    {"damping", offsetof(yk_two_mass, damping)},
+    {"damping-ratio", offsetof(yk_two_mass, damping_ratio)},
 };
 
 enum { PARAMETER_COUNT = sizeof parameters / sizeof *parameters };
@@ -28,7 +32,8 @@ const char *const *yk_two_mass_parameters(void)
 double *yk_two_mass_parameter(yk_two_mass *model, const char *name)
 {
     for (int i = 0; i < PARAMETER_COUNT; i++)
-        if (strcmp(parameters[i].name, name) == 0) return (double *)((char *)model + parameters[i].offset);
+        if (strcmp(parameters[i].name, name) == 0)
+            return (double *)((char *)model + parameters[i].offset);
     return NULL;
 }
 
@@ -49,7 +54,8 @@ static const yk_oscillator_integrator integrators[] = {
     [YK_TWO_MASS_EXACT] = YK_OSCILLATOR_EXACT,
 };
 
-/* Mass 1 is 1 kg and the step 1 s, so that omega_h is the frequency: only ratios matter to the eigenvalues. */
+/* Mass 1 is 1 kg and the step 1 s, so that omega_h is the frequency: only ratios matter to the
+ * eigenvalues. */
 static yk_oscillator_def mass_def(const yk_two_mass *model, int number)
 {
     yk_oscillator_def def = yk_oscillator_default();
@@ -70,7 +76,8 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, doub
     static const char *const names[2] = {"mass 1", "mass 2"};
     yk_subsystem *masses[2] = {NULL, NULL};
     yk_system *system = NULL;
-    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {
+        .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
     yk_system_def def = {.subsystems = masses,
                          .names = names,
                          .subsystem_count = 2,
@@ -83,20 +90,26 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, doub
         yk_oscillator_def mass = mass_def(model, i);
         status = yk_oscillator_create(context, &mass, &masses[i]);
     }
-    if (status == YK_OK) status = yk_system_create(context, &def, &system);
-    if (status == YK_OK) status = yk_stability_radius(context, system, model->fixed_iterations, radius);
+    if (status == YK_OK)
+        status = yk_system_create(context, &def, &system);
+    if (status == YK_OK)
+        status = yk_stability_radius(context, system, model->fixed_iterations, radius);
     yk_system_destroy(system);
     for (int i = 0; i < 2; i++)
-        if (masses[i]) masses[i]->ops->destroy(masses[i]);
+        if (masses[i])
+            masses[i]->ops->destroy(masses[i]);
     return status;
 }
 
 double yk_map_axis_value(const yk_map_axis *axis, int index)
 {
-    if (axis->count < 2 || index == 0) return axis->first;
-    if (index == axis->count - 1) return axis->last;
+    if (axis->count < 2 || index == 0)
+        return axis->first;
+    if (index == axis->count - 1)
+        return axis->last;
     double fraction = (double)index / (axis->count - 1);
-    if (axis->logarithmic) return axis->first * pow(axis->last / axis->first, fraction);
+    if (axis->logarithmic)
+        return axis->first * pow(axis->last / axis->first, fraction);
     return axis->first + fraction * (axis->last - axis->first);
 }
 
@@ -106,19 +119,24 @@ static yk_status check_axis(yk_context *context, const yk_map_axis *axis)
     if (!yk_two_mass_parameter(&probe, axis->parameter))
         return yk_fail(context, YK_ERROR_ARGUMENT, "map: unknown parameter '%s'", axis->parameter);
     if (axis->count < 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "map: %s needs at least one value", axis->parameter);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "map: %s needs at least one value",
+                       axis->parameter);
     if (axis->logarithmic && !(axis->first > 0 && axis->last > 0))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "map: %s is spaced by ratios, so its ends must be positive",
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "map: %s is spaced by ratios, so its ends must be positive",
                        axis->parameter);
     return YK_OK;
 }
 
-yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const yk_map_axis *x, const yk_map_axis *y,
-                          double *radii, void (*progress)(void *user, double fraction), void *user)
+yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const yk_map_axis *x,
+                          const yk_map_axis *y, double *radii,
+                          void (*progress)(void *user, double fraction), void *user)
 {
     yk_status status = check_axis(context, x);
-    if (status == YK_OK) status = check_axis(context, y);
-    if (status < 0) return status;
+    if (status == YK_OK)
+        status = check_axis(context, y);
+    if (status < 0)
+        return status;
     yk_two_mass point = *model;
     for (int j = 0; j < y->count; j++) {
         *yk_two_mass_parameter(&point, y->parameter) = yk_map_axis_value(y, j);
@@ -128,10 +146,13 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
             status = yk_two_mass_radius(context, &point, radius);
             /* A scheme that does not converge or overflows in one step is as unstable as can be. */
             bool unstable = status > 0 || status == YK_ERROR_NOT_FINITE;
-            if (unstable) *radius = INFINITY;
-            if (status < 0 && !unstable) return status;
+            if (unstable)
+                *radius = INFINITY;
+            if (status < 0 && !unstable)
+                return status;
         }
-        if (progress) progress(user, (double)(j + 1) / y->count);
+        if (progress)
+            progress(user, (double)(j + 1) / y->count);
     }
     return YK_OK;
 }
@@ -139,6 +160,7 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
 double yk_stable_fraction(const double *radii, size_t count)
 {
     size_t stable = 0;
-    for (size_t i = 0; i < count; i++) stable += radii[i] <= YK_STABILITY_LIMIT;
+    for (size_t i = 0; i < count; i++)
+        stable += radii[i] <= YK_STABILITY_LIMIT;
     return count ? (double)stable / (double)count : 0;
 }

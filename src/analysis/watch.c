@@ -10,28 +10,32 @@
 #include "analysis/limits.h"
 #include "math/vec3.h"
 
-/* Energy that nobody fed in, as a fraction of the energy at the start and fed in: in a motion that is 3 % off it is
- * about 6 %. Beyond the first it is worth a word, beyond the second the run is wrong. Impacts between two sides, and
- * inputs that damp what they cannot resolve, lose some in runs that are good. */
+/* Energy that nobody fed in, as a fraction of the energy at the start and fed in: in a motion
+ * that is 3 % off it is about 6 %. Beyond the first it is worth a word, beyond the second the run
+ * is wrong. Impacts between two sides, and inputs that damp what they cannot resolve, lose some
+ * in runs that are good. */
 static const double MADE_NOTABLE = 0.02, MADE_SERIOUS = 0.05, LOST_SERIOUS = 0.15;
-/* Impacts and friction are known no better than the wrenches that cause them: energy made, by that dissipated, that
- * may be an error of these alone. */
+/* Impacts and friction are known no better than the wrenches that cause them: energy made, by
+ * that dissipated, that may be an error of these alone. */
 static const double DISSIPATION = 0.1;
 /* Where more was made than there is, the run feeds itself. */
 static const double UNSTABLE = 1;
 /* Velocity gap by the velocity of the interface, both over the run. */
 static const double GAP_NOTABLE = 0.05, GAP_SERIOUS = 0.2;
-/* An interface that moves less than this, by the speed that the energy of the system could give it, is at rest. */
+/* An interface that moves less than this, by the speed that the energy of the system could give
+ * it, is at rest. */
 static const double AT_REST = 1e-3;
 /* Times the rounding of positions. */
 static const double ROUNDING = 1e4;
-/* Impulse that iterations left over, by the impulse of the interface; of relaxed, sum of the velocities that sweeps
- * left, by the typical velocity. */
+/* Impulse that iterations left over, by the impulse of the interface; of relaxed, sum of the
+ * velocities that sweeps left, by the typical velocity. */
 static const double RESIDUAL_NOTABLE = 1e-4, RESIDUAL_SERIOUS = 0.02;
-/* Tolerance of the iterations, by the mean wrench of an interface, that lets them end before they have begun. */
+/* Tolerance of the iterations, by the mean wrench of an interface, that lets them end before they
+ * have begun. */
 static const double LOOSE_TOLERANCE = 0.01;
-/* Growth of the largest gap from a quarter to half and from there to the whole run that is a drift; and the gap, by the
- * travel of the interface (or in rad), below which it does not matter; gaps of rounding (m, rad) never do. */
+/* Growth of the largest gap from a quarter to half and from there to the whole run that is a
+ * drift; and the gap, by the travel of the interface (or in rad), below which it does not matter;
+ * gaps of rounding (m, rad) never do. */
 static const double DRIFT = 1.7;
 static const double NOTABLE_GAP = 1e-5, ROUNDING_GAP = 1e-12;
 
@@ -61,23 +65,28 @@ static void tolerances_of(const yk_watch *watch, double *absolute, double *relat
         scheme->ops->tolerances(scheme->options, absolute, relative);
 }
 
-/* While the run goes ----------------------------------------------------------------------------------------------- */
+/* While the run goes --------------------------------------------------------------------------- */
 
-yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenario_info *info, yk_watch *watch)
+yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenario_info *info,
+                        yk_watch *watch)
 {
     *watch = (yk_watch){.context = context, .system = system, .info = info};
     yk_budget_open(&watch->budget, system, info);
-    if (info->interface_count == 0 || has_trait(watch, YK_SCHEME_MERGES)) return YK_OK;
+    if (info->interface_count == 0 || has_trait(watch, YK_SCHEME_MERGES))
+        return YK_OK;
 
-    watch->interfaces = yk_allocate(context, (size_t)info->interface_count, sizeof *watch->interfaces);
-    if (!watch->interfaces) return YK_ERROR_MEMORY;
+    watch->interfaces =
+        yk_allocate(context, (size_t)info->interface_count, sizeof *watch->interfaces);
+    if (!watch->interfaces)
+        return YK_ERROR_MEMORY;
     watch->count = info->interface_count;
     watch->limits = yk_allocate(context, 1, sizeof *watch->limits);
 
     /* Masses and loops at the interfaces, before anything has moved. */
     yk_interface_probe *probes = yk_allocate(context, (size_t)watch->count, sizeof *probes);
     yk_status status = watch->limits && probes ? YK_OK : YK_ERROR_MEMORY;
-    if (status == YK_OK) status = yk_limits_find(context, system, info, watch->limits, probes);
+    if (status == YK_OK)
+        status = yk_limits_find(context, system, info, watch->limits, probes);
 
     for (int i = 0; status == YK_OK && i < watch->count; i++) {
         yk_watched *w = &watch->interfaces[i];
@@ -109,7 +118,8 @@ void yk_watch_step(yk_watch *watch, int64_t step)
 
         /* The wrench of every step, as far as the ripple needs it. */
         if (yk_ripple_counts(&w->ripple))
-            yk_ripple_add(&w->ripple, &motion_side(watch, i)->wrench, yk_system_time(watch->system));
+            yk_ripple_add(&w->ripple, &motion_side(watch, i)->wrench,
+                          yk_system_time(watch->system));
 
         /* Gaps and motions now and then. */
         if (look) {
@@ -134,16 +144,17 @@ void yk_watch_step(yk_watch *watch, int64_t step)
     }
 }
 
-/* Remedies --------------------------------------------------------------------------------------------------------- */
+/* Remedies ------------------------------------------------------------------------------------- */
 
-/* The interface whose mean wrench (N or N m) is least beside the absolute tolerance of the iterations, so that they end
- * before they have begun; -1 if there is none. */
+/* The interface whose mean wrench (N or N m) is least beside the absolute tolerance of the
+ * iterations, so that they end before they have begun; -1 if there is none. */
 static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
 {
     *wrench = INFINITY;
     double time = yk_system_time(watch->system) - watch->info->start, tolerance, relative;
     tolerances_of(watch, &tolerance, &relative);
-    if (!(time > 0)) return -1;
+    if (!(time > 0))
+        return -1;
 
     int worst = -1;
     for (int i = 0; i < watch->count; i++) {
@@ -171,11 +182,13 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
 
     /* One subsystem, or merged ones: only the step is left. */
     if (watch->count == 0) {
-        yk_finding_remedy(f, "", "let `yoke converge %s` find a step that is small enough", info->path);
+        yk_finding_remedy(f, "", "let `yoke converge %s` find a step that is small enough",
+                          info->path);
         return;
     }
 
-    /* Wrenches on both sides know neither mass ratios nor substeps; else iterations that converge for all. */
+    /* Wrenches on both sides know neither mass ratios nor substeps; else iterations that converge
+     * for all. */
     const yk_scheme_ops *both = yk_scheme_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES);
     if (!has_trait(watch, YK_SCHEME_WRENCH_ON_BOTH_SIDES)) {
         yk_choice choices[YK_CHOICES_MAX];
@@ -183,14 +196,15 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
             char override[64];
             snprintf(override, sizeof override, "coupling.scheme=%s", both->name);
             yk_finding_remedy(f, override, "use coupling.scheme %s", both->name);
-        } else if (!has_trait(watch, YK_SCHEME_ACCELERATES) && yk_choices(YK_VARIANT_ANY_RATIO, choices) > 0) {
+        } else if (!has_trait(watch, YK_SCHEME_ACCELERATES) &&
+                   yk_choices(YK_VARIANT_ANY_RATIO, choices) > 0) {
             yk_choice_offer(&choices[0], info, f);
         }
     }
     yk_finding_remedy(f, "", "let `yoke advise %s` find a scheme and a step", info->path);
 }
 
-/* Conclusions ------------------------------------------------------------------------------------------------------ */
+/* Conclusions ---------------------------------------------------------------------------------- */
 
 /* Iterations that ended too soon, or did not end. */
 static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
@@ -201,28 +215,32 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
     tolerances_of(watch, &tolerance, &relative);
     int loose = loosely_iterated_interface(watch, &wrench);
     if (loose >= 0) {
-        yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, false, loose, tolerance / wrench,
-                                       "the iterations end too soon: their tolerance is %.3g N or N m, and the wrench "
-                                       "at interface '%s' %.3g in the mean",
-                                       tolerance, info->interfaces[loose].name, wrench);
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_NOT_CONVERGED, false, loose, tolerance / wrench,
+            "the iterations end too soon: their tolerance is %.3g N or N m, and the wrench "
+            "at interface '%s' %.3g in the mean",
+            tolerance, info->interfaces[loose].name, wrench);
         add_remedies(watch, f);
     }
 
     yk_system_statistics all = yk_system_statistics_get(watch->system);
     long long open = all.steps_not_converged, steps = all.steps;
-    if (open == 0) return;
+    if (open == 0)
+        return;
 
     /* Sweeps over the parts of a merged system leave velocities. */
     if (has_trait(watch, YK_SCHEME_RELAXES_PARTS)) {
         double left = all.residual_not_converged;
-        if (!(left > RESIDUAL_NOTABLE)) return;
-        yk_finding *f =
-            yk_finding_add(report, YK_FINDING_NOT_CONVERGED, left > RESIDUAL_SERIOUS, -1, left,
-                           "the sweeps did not converge in %lld of %lld steps, the first at t = %.4g s in "
-                           "subsystem '%s', and left %.3g of the typical velocity in all",
-                           open, steps, all.first_not_converged, info->names[all.worst_not_converged], left);
+        if (!(left > RESIDUAL_NOTABLE))
+            return;
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_NOT_CONVERGED, left > RESIDUAL_SERIOUS, -1, left,
+            "the sweeps did not converge in %lld of %lld steps, the first at t = %.4g s in "
+            "subsystem '%s', and left %.3g of the typical velocity in all",
+            open, steps, all.first_not_converged, info->names[all.worst_not_converged], left);
         if (!has_trait(watch, YK_SCHEME_ACCELERATES))
-            yk_finding_remedy(f, "coupling.acceleration=quasi-newton", "use coupling.acceleration quasi-newton");
+            yk_finding_remedy(f, "coupling.acceleration=quasi-newton",
+                              "use coupling.acceleration quasi-newton");
         const yk_scheme_ops *reference = yk_scheme_with(YK_SCHEME_IS_REFERENCE);
         char override[64];
         snprintf(override, sizeof override, "coupling.scheme=%s", reference->name);
@@ -230,7 +248,8 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
         return;
     }
 
-    /* Iterations over interfaces leave impulses; the interface with the largest part of its own counts. */
+    /* Iterations over interfaces leave impulses; the interface with the largest part of its own
+     * counts. */
     int worst = 0;
     double fraction = -1;
     for (int i = 0; i < watch->count; i++) {
@@ -241,14 +260,16 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
             worst = i;
         }
     }
-    if (!(fraction > RESIDUAL_NOTABLE)) return;
+    if (!(fraction > RESIDUAL_NOTABLE))
+        return;
 
     yk_interface_statistics s = yk_system_interface_statistics(watch->system, worst);
-    yk_finding *f = yk_finding_add(report, YK_FINDING_NOT_CONVERGED, fraction > RESIDUAL_SERIOUS, worst, fraction,
-                                   "the iterations did not converge in %lld of %lld steps, the first at t = %.4g s: at "
-                                   "interface '%s' they left up to %.3g N or N m open, %.3g %% of its impulse in all",
-                                   open, steps, all.first_not_converged, info->interfaces[worst].name,
-                                   s.largest_residual, 100 * fraction);
+    yk_finding *f = yk_finding_add(
+        report, YK_FINDING_NOT_CONVERGED, fraction > RESIDUAL_SERIOUS, worst, fraction,
+        "the iterations did not converge in %lld of %lld steps, the first at t = %.4g s: at "
+        "interface '%s' they left up to %.3g N or N m open, %.3g %% of its impulse in all",
+        open, steps, all.first_not_converged, info->interfaces[worst].name, s.largest_residual,
+        100 * fraction);
     add_remedies(watch, f);
 }
 
@@ -257,17 +278,20 @@ static void conclude_ripple(const yk_watch *watch, yk_run_report *report)
 {
     for (int i = 0; i < watch->count; i++) {
         const yk_ripple *r = &watch->interfaces[i].ripple;
-        if (r->longest < YK_RIPPLE_ALARM || !yk_ripple_matters(r)) continue;
-        yk_finding *f = yk_finding_add(
-            report, YK_FINDING_RIPPLE, true, i, r->growth,
-            "the coupling is unstable at interface '%s': its wrench swings from step to step, and the swing grew by "
-            "%.3g per step over %d steps up to t = %.4g s",
-            watch->info->interfaces[i].name, r->growth, r->longest * YK_RIPPLE_WINDOW, r->time);
+        if (r->longest < YK_RIPPLE_ALARM || !yk_ripple_matters(r))
+            continue;
+        yk_finding *f = yk_finding_add(report, YK_FINDING_RIPPLE, true, i, r->growth,
+                                       "the coupling is unstable at interface '%s': its wrench "
+                                       "swings from step to step, and the swing grew by "
+                                       "%.3g per step over %d steps up to t = %.4g s",
+                                       watch->info->interfaces[i].name, r->growth,
+                                       r->longest * YK_RIPPLE_WINDOW, r->time);
         add_remedies(watch, f);
     }
 }
 
-/* Energy that an interface and the integration of its two sides made; that of a side is shared by its interfaces. */
+/* Energy that an interface and the integration of its two sides made; that of a side is shared by
+ * its interfaces. */
 static double energy_made_at(const yk_watch *watch, int i)
 {
     const yk_scenario_info *info = watch->info;
@@ -278,7 +302,8 @@ static double energy_made_at(const yk_watch *watch, int i)
         int sharing = 0;
         for (int j = 0; j < info->interface_count; j++) {
             const yk_interface_def *other = &info->interfaces[j];
-            if (other->wrench_subsystem == sides[k] || other->motion_subsystem == sides[k]) sharing++;
+            if (other->wrench_subsystem == sides[k] || other->motion_subsystem == sides[k])
+                sharing++;
         }
         made += yk_system_balance(watch->system, sides[k]).numerical / sharing;
     }
@@ -286,16 +311,20 @@ static double energy_made_at(const yk_watch *watch, int i)
 }
 
 /* Energy that nobody fed in, or that the coupling destroyed. */
-static void conclude_energy(const yk_watch *watch, const yk_budget_result *energy, yk_run_report *report)
+static void conclude_energy(const yk_watch *watch, const yk_budget_result *energy,
+                            yk_run_report *report)
 {
     const yk_scenario_info *info = watch->info;
     bool lost = !(energy->made > energy->lost);
     double fraction = lost ? energy->lost : energy->made;
     bool serious = fraction > (lost ? LOST_SERIOUS : MADE_SERIOUS);
-    if (!lost && fraction <= UNSTABLE && !(fraction * energy->scale > DISSIPATION * energy->dissipated))
+    if (!lost && fraction <= UNSTABLE &&
+        !(fraction * energy->scale > DISSIPATION * energy->dissipated))
         serious = false;
-    if (!(fraction > MADE_NOTABLE)) return;
-    if (watch->count == 0 && (!serious || lost)) return;
+    if (!(fraction > MADE_NOTABLE))
+        return;
+    if (watch->count == 0 && (!serious || lost))
+        return;
 
     /* What there is now, and in which subsystem the integration made most. */
     double present = 0;
@@ -303,13 +332,15 @@ static void conclude_energy(const yk_watch *watch, const yk_budget_result *energ
     for (int i = 0; i < info->subsystem_count; i++) {
         yk_energy_balance b = yk_system_balance(watch->system, i);
         present += b.kinetic + b.potential;
-        if (b.numerical > yk_system_balance(watch->system, maker).numerical) maker = i;
+        if (b.numerical > yk_system_balance(watch->system, maker).numerical)
+            maker = i;
     }
     if (watch->count == 0) {
-        yk_finding *f = yk_finding_add(report, YK_FINDING_ENERGY, true, -1, fraction,
-                                       "the integration of '%s' creates energy: there are %.3g J, and %.3g J were "
-                                       "there at the start and fed in",
-                                       info->names[maker], present, energy->scale);
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_ENERGY, true, -1, fraction,
+            "the integration of '%s' creates energy: there are %.3g J, and %.3g J were "
+            "there at the start and fed in",
+            info->names[maker], present, energy->scale);
         add_remedies(watch, f);
         return;
     }
@@ -335,15 +366,17 @@ static void conclude_energy(const yk_watch *watch, const yk_budget_result *energ
     yk_finding *f;
     if (!lost && fraction > UNSTABLE)
         f = yk_finding_add(report, YK_FINDING_ENERGY, true, worst, fraction,
-                           "the coupling is unstable: the energy grew to %.3g J, of which only %.3g J were there at "
+                           "the coupling is unstable: the energy grew to %.3g J, of which only "
+                           "%.3g J were there at "
                            "the start or fed in, most at interface '%s' between '%s' and '%s'",
                            present, energy->scale, interface->name, a, b);
     else
         f = yk_finding_add(report, YK_FINDING_ENERGY, serious, worst, lost ? -fraction : fraction,
-                           "the coupling %s energy: %.3g J, %.3g %% of the %.3g J at the start and fed in, most at "
+                           "the coupling %s energy: %.3g J, %.3g %% of the %.3g J at the start and "
+                           "fed in, most at "
                            "interface '%s' between '%s' and '%s'",
-                           lost ? "destroys" : "creates", fraction * energy->scale, 100 * fraction, energy->scale,
-                           interface->name, a, b);
+                           lost ? "destroys" : "creates", fraction * energy->scale, 100 * fraction,
+                           energy->scale, interface->name, a, b);
     add_remedies(watch, f);
 }
 
@@ -353,19 +386,23 @@ static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
     const yk_watched *w = &watch->interfaces[i];
     double looks = fmax(1, (double)watch->looks);
     double fastest = 0;
-    for (int k = 0; k < watch->count; k++) fastest = fmax(fastest, sqrt(watch->interfaces[k].speed_squares / looks));
+    for (int k = 0; k < watch->count; k++)
+        fastest = fmax(fastest, sqrt(watch->interfaces[k].speed_squares / looks));
 
-    /* Speed (m/s) that the energy of the system could give what is behind the interface; 0 if its mass is not known. */
+    /* Speed (m/s) that the energy of the system could give what is behind the interface; 0 if its
+     * mass is not known. */
     double possible = 0;
     double mass = w->probe.wrench_mass + w->probe.motion_mass;
     bool translates = w->probe.axis >= 0 && w->probe.axis <= 2;
-    if (translates && mass > 0) possible = sqrt(2 * watch->budget.largest_kinetic / mass);
+    if (translates && mass > 0)
+        possible = sqrt(2 * watch->budget.largest_kinetic / mass);
 
     /* An interface at rest has a gap of rounding or of settling, which is no share of anything. */
     double speed = sqrt(w->speed_squares / looks);
     double gap = sqrt(w->gap_squares / looks);
     double rounding = ROUNDING * DBL_EPSILON / watch->info->step;
-    bool moves = speed > AT_REST * fmax(fastest, possible) && speed > rounding * (yk_v3_norm(w->origin) + w->travel);
+    bool moves = speed > AT_REST * fmax(fastest, possible) &&
+                 speed > rounding * (yk_v3_norm(w->origin) + w->travel);
     double fraction = moves ? gap / speed : 0;
     const char *what = "velocities";
     const char *unit = "m/s";
@@ -380,12 +417,14 @@ static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
         what = "angular velocities";
         unit = "rad/s";
     }
-    if (!(fraction > GAP_NOTABLE)) return;
+    if (!(fraction > GAP_NOTABLE))
+        return;
 
-    yk_finding *f = yk_finding_add(report, YK_FINDING_GAP, fraction > GAP_SERIOUS, i, fraction,
-                                   "the two sides of interface '%s' do not move as one: their %s differ by %.3g %s, "
-                                   "%.3g %% of the interface's own",
-                                   watch->info->interfaces[i].name, what, gap, unit, 100 * fraction);
+    yk_finding *f = yk_finding_add(
+        report, YK_FINDING_GAP, fraction > GAP_SERIOUS, i, fraction,
+        "the two sides of interface '%s' do not move as one: their %s differ by %.3g %s, "
+        "%.3g %% of the interface's own",
+        watch->info->interfaces[i].name, what, gap, unit, 100 * fraction);
     add_remedies(watch, f);
 }
 
@@ -394,7 +433,8 @@ static bool has_drifted(const double gap[3], const double travel[3], double nota
 {
     for (int k = 1; k < 3; k++) {
         double motion = travel[k - 1] > 0 ? travel[k] / travel[k - 1] : 1;
-        if (!(gap[k - 1] > 0 && gap[k] > DRIFT * gap[k - 1] * fmax(1, motion))) return false;
+        if (!(gap[k - 1] > 0 && gap[k] > DRIFT * gap[k - 1] * fmax(1, motion)))
+            return false;
     }
     return gap[2] > notable;
 }
@@ -418,55 +458,63 @@ static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
         return;
     }
 
-    yk_finding *f = yk_finding_add(report, YK_FINDING_DRIFT, false, i, gap[2],
-                                   "the two sides of interface '%s' drift apart: %.3g %s after a quarter of the run, "
-                                   "%.3g after half, %.3g at the end",
-                                   watch->info->interfaces[i].name, gap[0], unit, gap[1], gap[2]);
+    yk_finding *f = yk_finding_add(
+        report, YK_FINDING_DRIFT, false, i, gap[2],
+        "the two sides of interface '%s' drift apart: %.3g %s after a quarter of the run, "
+        "%.3g after half, %.3g at the end",
+        watch->info->interfaces[i].name, gap[0], unit, gap[1], gap[2]);
 
     /* Inputs of velocity alone never see the positions part. */
     if (has_trait(watch, YK_SCHEME_IGNORES_POSITIONS)) {
         yk_choice choices[YK_CHOICES_MAX];
         int count = yk_choices(YK_VARIANT_AGAINST_DRIFT, choices);
         for (int k = 0; k < count; k++)
-            if (choices[k].scheme == watch->info->scheme.ops) yk_choice_offer(&choices[k], watch->info, f);
+            if (choices[k].scheme == watch->info->scheme.ops)
+                yk_choice_offer(&choices[k], watch->info, f);
     }
     add_remedies(watch, f);
 }
 
-bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem, const char *name, double *value)
+bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem,
+                      const char *name, double *value)
 {
     yk_subsystem *part = info->subsystems[subsystem];
-    if (!part->ops->channels) return false;
+    if (!part->ops->channels)
+        return false;
 
     const yk_channel *channels;
     int count = part->ops->channels->list(part, &channels);
     for (int i = 0; i < count; i++) {
-        if (strcmp(channels[i].name, name) != 0) continue;
+        if (strcmp(channels[i].name, name) != 0)
+            continue;
         yk_system_channel(system, subsystem, i, value);
         return true;
     }
     return false;
 }
 
-/* Contacts that a prescribed motion leaves out: nothing else in the run shows that they are missing. */
+/* Contacts that a prescribed motion leaves out: nothing else in the run shows that they are
+ * missing. */
 static void conclude_passages(const yk_watch *watch, yk_run_report *report)
 {
     for (int i = 0; i < watch->info->subsystem_count; i++) {
         double depth = 0;
         bool known = yk_watch_channel(watch->system, watch->info, i, "largest_passage", &depth);
-        if (!known || !(depth > 0)) continue;
-        yk_finding_add(
-            report, YK_FINDING_PASSAGE, true, -1, depth,
-            "a body of subsystem '%s' went %.3g m into the ground or a fixed body: its motion is prescribed by an "
-            "interface, so nothing stops it; put it and its partner into one subsystem",
-            watch->info->names[i], depth);
+        if (!known || !(depth > 0))
+            continue;
+        yk_finding_add(report, YK_FINDING_PASSAGE, true, -1, depth,
+                       "a body of subsystem '%s' went %.3g m into the ground or a fixed body: its "
+                       "motion is prescribed by an "
+                       "interface, so nothing stops it; put it and its partner into one subsystem",
+                       watch->info->names[i], depth);
     }
 }
 
 static bool has_serious(const yk_run_report *report)
 {
     for (int i = 0; i < report->finding_count; i++)
-        if (report->findings[i].serious) return true;
+        if (report->findings[i].serious)
+            return true;
     return false;
 }
 
@@ -483,26 +531,30 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
     for (int i = 0; i < watch->count; i++)
         report->energy_created += yk_system_interface_statistics(watch->system, i).energy_created;
 
-    /* The cause comes first: iterations that do not converge let a coupling run away, and what runs away has gaps,
-     * drifts and fails as well. */
+    /* The cause comes first: iterations that do not converge let a coupling run away, and what
+     * runs away has gaps, drifts and fails as well. */
     conclude_convergence(watch, report);
     conclude_ripple(watch, report);
     conclude_energy(watch, &energy, report);
-    for (int i = 0; !has_serious(report) && i < watch->count; i++) conclude_gap(watch, i, report);
-    for (int i = 0; !has_serious(report) && i < watch->count; i++) conclude_drift(watch, i, report);
+    for (int i = 0; !has_serious(report) && i < watch->count; i++)
+        conclude_gap(watch, i, report);
+    for (int i = 0; !has_serious(report) && i < watch->count; i++)
+        conclude_drift(watch, i, report);
     conclude_passages(watch, report);
     if (outcome < 0 && outcome != YK_INTERRUPTED)
         yk_finding_add(report, YK_FINDING_FAILED, true, -1, report->time,
-                       "the run failed at t = %.4g s, in step %lld of %lld", report->time, (long long)report->steps + 1,
-                       (long long)watch->info->steps);
+                       "the run failed at t = %.4g s, in step %lld of %lld", report->time,
+                       (long long)report->steps + 1, (long long)watch->info->steps);
 
-    /* What was known of masses and loops before the run: the cause where the run went wrong, and then the first
-     * finding. */
+    /* What was known of masses and loops before the run: the cause where the run went wrong, and
+     * then the first finding. */
     report->mass_ratio = watch->limits ? watch->limits->mass_ratio : NAN;
-    if (!watch->limits || watch->limits->finding_count == 0) return;
+    if (!watch->limits || watch->limits->finding_count == 0)
+        return;
     bool cause = has_serious(report);
     int count = report->finding_count;
-    if (count == YK_FINDINGS_MAX) count = YK_FINDINGS_MAX - 1;
+    if (count == YK_FINDINGS_MAX)
+        count = YK_FINDINGS_MAX - 1;
     int index = cause ? 0 : count;
     yk_finding *findings = report->findings;
     memmove(&findings[index + 1], &findings[index], (size_t)(count - index) * sizeof *findings);

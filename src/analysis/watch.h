@@ -26,23 +26,26 @@ typedef struct yk_watch {
     const yk_scenario_info *info;
     yk_budget budget;
     int64_t looks; /* that the sums of squares are of */
-    int count;     /* of interfaces; 0 where there are none, or the scheme has merged the subsystems */
+    int count; /* of interfaces; 0 where there are none, or the scheme has merged the subsystems */
     yk_watched *interfaces;
     yk_run_report *limits; /* findings of the start */
 } yk_watch;
 
 /* After the system has started; probes its interfaces once. Must be closed, whatever the status. */
-yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenario_info *info, yk_watch *watch);
+yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenario_info *info,
+                        yk_watch *watch);
 void yk_watch_close(yk_watch *watch);
 
 /* After each macro step, numbered from 1. */
 void yk_watch_step(yk_watch *watch, int64_t step);
 
-/* The findings of a run with its outcome, the most serious first, into the report, whose steps and time must be
- * known. */
+/* The findings of a run with its outcome, the most serious first, into the report, whose steps
+ * and time must be known. */
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report);
 
-/* The present value of a subsystem's channel with one component; false where there is none of this name. */
-bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem, const char *name, double *value);
+/* The present value of a subsystem's channel with one component; false where there is none of
+ * this name. */
+bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem,
+                      const char *name, double *value);
 
 #endif

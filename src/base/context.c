@@ -16,7 +16,8 @@ struct yk_context {
 static void *allocate_from_heap(void *user, void *block, size_t bytes)
 {
     (void)user;
-    if (bytes) return realloc(block, bytes);
+    if (bytes)
+        return realloc(block, bytes);
     free(block);
     return NULL;
 }
@@ -29,21 +30,24 @@ yk_context_def yk_context_default(void)
 yk_context *yk_context_create(const yk_context_def *def)
 {
     yk_context_def used = def ? *def : yk_context_default();
-    if (!used.allocate) used.allocate = allocate_from_heap;
+    if (!used.allocate)
+        used.allocate = allocate_from_heap;
     if (used.threads <= 0) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         used.threads = cores > 0 ? (int)cores : 1;
     }
 
     yk_context *context = used.allocate(used.allocate_user, NULL, sizeof *context);
-    if (!context) return NULL;
+    if (!context)
+        return NULL;
     *context = (yk_context){.def = used};
     return context;
 }
 
 void yk_context_destroy(yk_context *context)
 {
-    if (context) context->def.allocate(context->def.allocate_user, context, 0);
+    if (context)
+        context->def.allocate(context->def.allocate_user, context, 0);
 }
 
 const char *yk_last_message(const yk_context *context)
@@ -58,7 +62,8 @@ int yk_context_threads(const yk_context *context)
 
 yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...)
 {
-    if (!context || context->quiet > 0) return status;
+    if (!context || context->quiet > 0)
+        return status;
 
     /* Through a second buffer, so that a caller may quote yk_last_message() in the new message. */
     char text[MESSAGE_CAPACITY];
@@ -82,7 +87,8 @@ void yk_quiet_end(yk_context *context)
 
 void yk_log(yk_context *context, yk_log_level level, const char *format, ...)
 {
-    if (!context || !context->def.log || level < context->def.log_level || context->quiet > 0) return;
+    if (!context || !context->def.log || level < context->def.log_level || context->quiet > 0)
+        return;
     char text[MESSAGE_CAPACITY];
     va_list arguments;
     va_start(arguments, format);
@@ -99,18 +105,21 @@ void *yk_reallocate(yk_context *context, void *block, size_t count, size_t size)
         return NULL;
     }
     void *memory = context->def.allocate(context->def.allocate_user, block, bytes);
-    if (!memory) yk_fail(context, YK_ERROR_MEMORY, "out of memory: %zu bytes were asked for", bytes);
+    if (!memory)
+        yk_fail(context, YK_ERROR_MEMORY, "out of memory: %zu bytes were asked for", bytes);
     return memory;
 }
 
 void *yk_allocate(yk_context *context, size_t count, size_t size)
 {
     void *memory = yk_reallocate(context, NULL, count, size);
-    if (memory) memset(memory, 0, (count ? count : 1) * (size ? size : 1));
+    if (memory)
+        memset(memory, 0, (count ? count : 1) * (size ? size : 1));
     return memory;
 }
 
 void yk_release(yk_context *context, void *block)
 {
-    if (block) context->def.allocate(context->def.allocate_user, block, 0);
+    if (block)
+        context->def.allocate(context->def.allocate_user, block, 0);
 }

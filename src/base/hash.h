@@ -11,7 +11,8 @@
 static inline uint64_t yk_hash_bytes(uint64_t hash, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
-    for (size_t i = 0; i < bytes; i++) hash = (hash ^ at[i]) * UINT64_C(1099511628211);
+    for (size_t i = 0; i < bytes; i++)
+        hash = (hash ^ at[i]) * UINT64_C(1099511628211);
     return hash;
 }
 

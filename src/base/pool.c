@@ -1,11 +1,12 @@
-/* Chunks are claimed from one word that holds how many there are and which is next. A claim succeeds only on the word
- * as it is now, and the job's other fields do not change before its last chunk is finished; so a worker that comes
- * late finds no chunk, or one of the job that runs, and the caller never waits for workers that have none.
+/* Chunks are claimed from one word that holds how many there are and which is next. A claim
+ * succeeds only on the word as it is now, and the job's other fields do not change before its
+ * last chunk is finished; so a worker that comes late finds no chunk, or one of the job that
+ * runs, and the caller never waits for workers that have none.
  *
- * Loops of a step follow each other within microseconds, while waking a thread costs several. So workers look out for
- * the next job, and the caller for the last chunks, for a short while before they sleep. How long follows what it is
- * good for: doubled when the wait ended while looking or soon after, halved when it did not, nothing where there are
- * more threads than processors. */
+ * Loops of a step follow each other within microseconds, while waking a thread costs several. So
+ * workers look out for the next job, and the caller for the last chunks, for a short while before
+ * they sleep. How long follows what it is good for: doubled when the wait ended while looking or
+ * soon after, halved when it did not, nothing where there are more threads than processors. */
 #include "base/pool.h"
 
 #include <pthread.h>
@@ -24,7 +25,8 @@ struct yk_pool {
     pthread_t *threads;
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
-    bool patient; /* there is a processor for each thread: looking out takes nothing from the others */
+    bool
+        patient; /* there is a processor for each thread: looking out takes nothing from the others */
     int caller_looks;
     size_t count, chunk_size;
     yk_pool_work work;
@@ -48,8 +50,10 @@ static void pause_briefly(void)
 static void adapt(int *looks, bool useful)
 {
     *looks = useful ? *looks * 2 : *looks / 2;
-    if (*looks > LOOKS_MOST) *looks = LOOKS_MOST;
-    if (*looks < LOOKS_LEAST) *looks = LOOKS_LEAST;
+    if (*looks > LOOKS_MOST)
+        *looks = LOOKS_MOST;
+    if (*looks < LOOKS_LEAST)
+        *looks = LOOKS_LEAST;
 }
 
 static bool has_chunk(uint_fast64_t claims)
@@ -62,10 +66,12 @@ static void run_chunks(yk_pool *pool)
 {
     uint_fast64_t claims = atomic_load(&pool->claims);
     while (has_chunk(claims)) {
-        if (!atomic_compare_exchange_weak(&pool->claims, &claims, claims + 1)) continue;
+        if (!atomic_compare_exchange_weak(&pool->claims, &claims, claims + 1))
+            continue;
         size_t chunk = (size_t)(claims & UINT32_MAX);
         size_t begin = chunk * pool->chunk_size, end = begin + pool->chunk_size;
-        if (end > pool->count) end = pool->count;
+        if (end > pool->count)
+            end = pool->count;
         pool->work(pool->user, begin, end, chunk);
 
         bool last = atomic_fetch_sub(&pool->unfinished, 1) == 1;
@@ -97,7 +103,8 @@ static void wait_for_work(yk_pool *pool, int *looks)
     double asleep = yk_clock_seconds();
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleeping, 1);
-    while (!wanted(pool)) pthread_cond_wait(&pool->begin, &pool->lock);
+    while (!wanted(pool))
+        pthread_cond_wait(&pool->begin, &pool->lock);
     atomic_fetch_sub(&pool->sleeping, 1);
     pthread_mutex_unlock(&pool->lock);
     adapt(looks, yk_clock_seconds() - asleep < SOON);
@@ -119,7 +126,8 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
     *pool = NULL;
     int total = threads > 0 ? threads : yk_context_threads(context);
     yk_pool *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
 
     made->context = context;
     made->patient = total <= sysconf(_SC_NPROCESSORS_ONLN);
@@ -138,7 +146,8 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
     while (made->workers < total - 1) {
         if (pthread_create(&made->threads[made->workers], NULL, worker_main, made) != 0) {
             yk_status status =
-                yk_fail(context, YK_ERROR_MEMORY, "cannot start worker thread %d of %d", made->workers + 1, total - 1);
+                yk_fail(context, YK_ERROR_MEMORY, "cannot start worker thread %d of %d",
+                        made->workers + 1, total - 1);
             yk_pool_destroy(made);
             return status;
         }
@@ -151,12 +160,14 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
 
 void yk_pool_destroy(yk_pool *pool)
 {
-    if (!pool) return;
+    if (!pool)
+        return;
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->closing, true);
     pthread_cond_broadcast(&pool->begin);
     pthread_mutex_unlock(&pool->lock);
-    for (int i = 0; i < pool->workers; i++) pthread_join(pool->threads[i], NULL);
+    for (int i = 0; i < pool->workers; i++)
+        pthread_join(pool->threads[i], NULL);
     pthread_cond_destroy(&pool->end);
     pthread_cond_destroy(&pool->begin);
     pthread_mutex_destroy(&pool->lock);
@@ -172,12 +183,14 @@ int yk_pool_threads(const yk_pool *pool)
 /* Until other threads have finished the chunks that they claimed. */
 static void wait_for_end(yk_pool *pool)
 {
-    if (atomic_load(&pool->unfinished) == 0) return;
+    if (atomic_load(&pool->unfinished) == 0)
+        return;
 
     /* Awake at first, then asleep. */
     for (int i = 0; pool->patient && i < pool->caller_looks; i++) {
         pause_briefly();
-        if (atomic_load(&pool->unfinished) > 0) continue;
+        if (atomic_load(&pool->unfinished) > 0)
+            continue;
         adapt(&pool->caller_looks, true);
         return;
     }
@@ -185,7 +198,8 @@ static void wait_for_end(yk_pool *pool)
     double asleep = yk_clock_seconds();
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->caller_sleeps, true);
-    while (atomic_load(&pool->unfinished) > 0) pthread_cond_wait(&pool->end, &pool->lock);
+    while (atomic_load(&pool->unfinished) > 0)
+        pthread_cond_wait(&pool->end, &pool->lock);
     atomic_store(&pool->caller_sleeps, false);
     pthread_mutex_unlock(&pool->lock);
     adapt(&pool->caller_looks, yk_clock_seconds() - asleep < SOON);
@@ -193,8 +207,10 @@ static void wait_for_end(yk_pool *pool)
 
 void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work work, void *user)
 {
-    if (count == 0) return;
-    if (chunk_size == 0) chunk_size = 1;
+    if (count == 0)
+        return;
+    if (chunk_size == 0)
+        chunk_size = 1;
     size_t chunks = (count - 1) / chunk_size + 1;
 
     /* Alone. */
@@ -236,13 +252,16 @@ static void sum_chunk(void *user, size_t begin, size_t end, size_t chunk)
     job->partials[chunk] = job->term(job->user, begin, end, chunk);
 }
 
-double yk_pool_sum(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_term term, void *user, double *partials)
+double yk_pool_sum(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_term term, void *user,
+                   double *partials)
 {
-    if (chunk_size == 0) chunk_size = 1;
+    if (chunk_size == 0)
+        chunk_size = 1;
     sum_job job = {term, user, partials};
     yk_pool_run(pool, count, chunk_size, sum_chunk, &job);
     double sum = 0;
     size_t chunks = (count + chunk_size - 1) / chunk_size;
-    for (size_t chunk = 0; chunk < chunks; chunk++) sum += partials[chunk];
+    for (size_t chunk = 0; chunk < chunks; chunk++)
+        sum += partials[chunk];
     return sum;
 }

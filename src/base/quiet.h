@@ -1,5 +1,5 @@
-/* Trials that may fail, and about which nobody is to be told: while a context is quiet, nothing is logged and the
- * last message stays. Calls nest. */
+/* Trials that may fail, and about which nobody is to be told: while a context is quiet, nothing
+ * is logged and the last message stays. Calls nest. */
 #ifndef YK_BASE_QUIET_H
 #define YK_BASE_QUIET_H
 

@@ -1,5 +1,5 @@
-/* A stack in one block, with a head before each piece that knows its size. What does not fit comes from the parent
- * piece by piece; the reset after that replaces the block by one for all. */
+/* A stack in one block, with a head before each piece that knows its size. What does not fit
+ * comes from the parent piece by piece; the reset after that replaces the block by one for all. */
 #include "base/scratch.h"
 
 #include <string.h>
@@ -22,12 +22,14 @@ struct yk_scratch {
 
 static void *take(yk_scratch *s, size_t bytes)
 {
-    if (bytes > SIZE_MAX / 2) return NULL;
+    if (bytes > SIZE_MAX / 2)
+        return NULL;
 
     /* The block is taken with the first piece that needs it. */
     if (s->due > 0) {
         s->block = yk_reallocate(s->parent, NULL, 1, s->due);
-        if (!s->block) return NULL;
+        if (!s->block)
+            return NULL;
         s->capacity = s->due;
         s->due = 0;
     }
@@ -41,7 +43,8 @@ static void *take(yk_scratch *s, size_t bytes)
         s->used += size;
     } else {
         head = yk_reallocate(s->parent, NULL, 1, size);
-        if (!head) return NULL;
+        if (!head)
+            return NULL;
         *head = (piece){.bytes = bytes, .next = s->others};
         s->others = head;
     }
@@ -53,9 +56,11 @@ static void *take(yk_scratch *s, size_t bytes)
 static void *allocate(void *user, void *block, size_t bytes)
 {
     yk_scratch *s = user;
-    if (bytes == 0) return NULL; /* the reset gives it back */
+    if (bytes == 0)
+        return NULL; /* the reset gives it back */
     void *fresh = take(s, bytes);
-    if (!fresh || !block) return fresh;
+    if (!fresh || !block)
+        return fresh;
 
     const piece *old = (const piece *)(const void *)((unsigned char *)block - ALIGNMENT);
     memcpy(fresh, block, old->bytes < bytes ? old->bytes : bytes);
@@ -65,7 +70,8 @@ static void *allocate(void *user, void *block, size_t bytes)
 yk_scratch *yk_scratch_create(yk_context *parent)
 {
     yk_scratch *s = yk_allocate(parent, 1, sizeof *s);
-    if (!s) return NULL;
+    if (!s)
+        return NULL;
 
     s->parent = parent;
     yk_context_def def = yk_context_default();
@@ -78,7 +84,8 @@ yk_scratch *yk_scratch_create(yk_context *parent)
     piece *own = s->others;
     s->others = NULL;
     s->wanted = 0;
-    if (s->context) return s;
+    if (s->context)
+        return s;
     yk_release(parent, own);
     yk_release(parent, s);
     return NULL;
@@ -95,7 +102,8 @@ static void release_others(yk_scratch *s)
 
 void yk_scratch_destroy(yk_scratch *s)
 {
-    if (!s) return;
+    if (!s)
+        return;
     yk_context *parent = s->parent;
     release_others(s);
     yk_release(parent, s->block);

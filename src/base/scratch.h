@@ -1,6 +1,7 @@
-/* A context whose memory is kept: for work that is set up anew in each step by code that takes and releases memory as
- * it goes. All of it is given back at once by a reset, and the next round takes the same bytes again. The parent's
- * allocator is called only when a round needs more than any round before. */
+/* A context whose memory is kept: for work that is set up anew in each step by code that takes
+ * and releases memory as it goes. All of it is given back at once by a reset, and the next round
+ * takes the same bytes again. The parent's allocator is called only when a round needs more than
+ * any round before. */
 #ifndef YK_BASE_SCRATCH_H
 #define YK_BASE_SCRATCH_H
 

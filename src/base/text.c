@@ -7,10 +7,12 @@
 static bool reserve(yk_context *context, yk_text *text, size_t extra)
 {
     size_t needed = text->length + extra + 1;
-    if (needed <= text->capacity) return true;
+    if (needed <= text->capacity)
+        return true;
 
     size_t capacity = text->capacity ? 2 * text->capacity : 256;
-    while (capacity < needed) capacity *= 2;
+    while (capacity < needed)
+        capacity *= 2;
     char *grown = yk_reallocate(context, text->data, capacity, 1);
     if (!grown) {
         text->failed = true;
@@ -28,7 +30,8 @@ void yk_text_add(yk_context *context, yk_text *text, const char *format, ...)
     va_start(arguments, format);
     int length = vsnprintf(NULL, 0, format, arguments);
     va_end(arguments);
-    if (length < 0 || !reserve(context, text, (size_t)length)) return;
+    if (length < 0 || !reserve(context, text, (size_t)length))
+        return;
     va_start(arguments, format);
     vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
     va_end(arguments);
@@ -45,7 +48,8 @@ char *yk_text_copy(yk_context *context, const char *source)
 {
     size_t bytes = strlen(source) + 1;
     char *copy = yk_allocate(context, bytes, 1);
-    if (copy) memcpy(copy, source, bytes);
+    if (copy)
+        memcpy(copy, source, bytes);
     return copy;
 }
 
@@ -59,21 +63,25 @@ static int lower(char c)
 int yk_text_distance(const char *a, const char *b, int limit)
 {
     size_t length_a = strlen(a), length_b = strlen(b);
-    if (length_a > WORD_MAX || length_b > WORD_MAX) return limit + 1;
+    if (length_a > WORD_MAX || length_b > WORD_MAX)
+        return limit + 1;
 
     /* The last three rows of the table of distances between the beginnings of both words. */
     int rows[3][WORD_MAX + 1];
     int *before = rows[0], *last = rows[1], *now = rows[2];
-    for (size_t j = 0; j <= length_b; j++) last[j] = (int)j;
+    for (size_t j = 0; j <= length_b; j++)
+        last[j] = (int)j;
     for (size_t i = 1; i <= length_a; i++) {
         now[0] = (int)i;
         for (size_t j = 1; j <= length_b; j++) {
             int changed = lower(a[i - 1]) != lower(b[j - 1]);
             int either = last[j] < now[j - 1] ? last[j] : now[j - 1];
             now[j] = either + 1 < last[j - 1] + changed ? either + 1 : last[j - 1] + changed;
-            if (i < 2 || j < 2) continue;
+            if (i < 2 || j < 2)
+                continue;
             bool swapped = lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
-            if (swapped && before[j - 2] + 1 < now[j]) now[j] = before[j - 2] + 1;
+            if (swapped && before[j - 2] + 1 < now[j])
+                now[j] = before[j - 2] + 1;
         }
         int *spare = before;
         before = last;
@@ -90,9 +98,12 @@ static const char *only_longer(const char *word, const char *const *words)
     size_t length = strlen(word);
     for (; *words; words++) {
         size_t i = 0;
-        while (i < length && lower(word[i]) == lower((*words)[i])) i++;
-        if (i < length) continue;
-        if (found) return NULL;
+        while (i < length && lower(word[i]) == lower((*words)[i]))
+            i++;
+        if (i < length)
+            continue;
+        if (found)
+            return NULL;
         found = *words;
     }
     return found;
@@ -104,20 +115,26 @@ const char *yk_text_nearest(const char *word, const char *const *words)
 
     /* An abbreviation is not near by its letters, but can mean one word only. */
     const char *longer = length > 0 ? only_longer(word, words) : NULL;
-    if (longer) return longer;
+    if (longer)
+        return longer;
 
     /* The longer the word, the more letters may differ. */
     int limit = 3;
-    if (length <= 6) limit = 2;
-    if (length <= 3) limit = 1;
-    if (length <= 1) limit = 0;
+    if (length <= 6)
+        limit = 2;
+    if (length <= 3)
+        limit = 1;
+    if (length <= 1)
+        limit = 0;
     const char *nearest = NULL;
     for (; *words; words++) {
         int distance = yk_text_distance(word, *words, limit);
-        if (distance > limit) continue;
+        if (distance > limit)
+            continue;
         limit = distance - 1;
         nearest = *words;
-        if (limit < 0) break;
+        if (limit < 0)
+            break;
     }
     return nearest;
 }

@@ -17,11 +17,12 @@ void yk_text_destroy(yk_context *context, yk_text *text);
 /* A copy from the context's allocator; NULL when out of memory. */
 char *yk_text_copy(yk_context *context, const char *source);
 
-/* Edit distance with transpositions (optimal string alignment), capped at `limit` + 1; case differences are free. */
+/* Edit distance with transpositions (optimal string alignment), capped at `limit` + 1; case
+ * differences are free. */
 int yk_text_distance(const char *a, const char *b, int limit);
 
-/* The nearest of `words` (NULL-terminated): the only one that begins with the word, or the one with the fewest
- * letters changed. NULL if none is near enough to be meant. */
+/* The nearest of `words` (NULL-terminated): the only one that begins with the word, or the one
+ * with the fewest letters changed. NULL if none is near enough to be meant. */
 const char *yk_text_nearest(const char *word, const char *const *words);
 
 #endif

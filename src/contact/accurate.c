@@ -1,25 +1,27 @@
-/* Accurate solution of cone and Coulomb problems: a primal-dual interior-point method that hands over to semismooth
- * Newton.
+/* Accurate solution of cone and Coulomb problems: a primal-dual interior-point method that hands
+ * over to semismooth Newton.
  *
  * Each friction group of a contact is a second-order cone. With T = diag(mu, 1, 1) on (r_N, r_g),
  *
  *   x = T (r_N, r_g),  z = (a / mu, u_g)  in the Lorentz cone,  x o z = 0,  sum over the groups of a = u_N + lift
  *
- * where lift = mu |u_T| makes it true Coulomb friction and 0 the convex problem. The steps are Mehrotra's predictor and
- * corrector with Nesterov-Todd scaling (Andersen, Roos, Terlaky 2003); eliminating z leaves
+ * where lift = mu |u_T| makes it true Coulomb friction and 0 the convex problem. The steps are
+ * Mehrotra's predictor and corrector with Nesterov-Todd scaling (Andersen, Roos, Terlaky 2003);
+ * eliminating z leaves
  *
  *   (W + block diagonal) dr = right-hand side
  *
- * which is regular however redundant the contacts are. The lift is linearised with the rest (E below), so Coulomb
- * friction costs no outer iteration; the block diagonal is then not symmetric. Interior iterates close in on the
- * solution fast but lose their last digits where contacts neither press nor part; as soon as the residual is small
- * Newton steps on the natural map (newton.c), which start from there and know which contacts stick, slide or part,
- * finish in one to four steps. When they do not, the interior point goes on.
+ * which is regular however redundant the contacts are. The lift is linearised with the rest (E
+ * below), so Coulomb friction costs no outer iteration; the block diagonal is then not symmetric.
+ * Interior iterates close in on the solution fast but lose their last digits where contacts
+ * neither press nor part; as soon as the residual is small Newton steps on the natural map
+ * (newton.c), which start from there and know which contacts stick, slide or part, finish in one
+ * to four steps. When they do not, the interior point goes on.
  *
- * The linearised lift need not converge, as Coulomb problems are not monotone: in dense heaps its path leaves the
- * central one. It stops when it no longer gains. Proximal point iterations (proximal.h) then go on from the best
- * iterate, and from a few sweeps if that fails. Box friction is solved by Gauss-Seidel sweeps in turn with Newton
- * steps. */
+ * The linearised lift need not converge, as Coulomb problems are not monotone: in dense heaps its
+ * path leaves the central one. It stops when it no longer gains. Proximal point iterations
+ * (proximal.h) then go on from the best iterate, and from a few sweeps if that fails. Box
+ * friction is solved by Gauss-Seidel sweeps in turn with Newton steps. */
 #include "contact/methods.h"
 
 #include <math.h>
@@ -60,9 +62,9 @@ typedef struct interior {
     int part_count;
     double *frozen_lift; /* per contact */
     bool lift_is_frozen;
-    double *weight;              /* per contact: sum of mu^2 of its parts */
-    double *gap, *moved;         /* per row: residual of the velocity equation; W dr; normal mismatch */
-    double *r, *u;               /* interior iterate */
+    double *weight;      /* per contact: sum of mu^2 of its parts */
+    double *gap, *moved; /* per row: residual of the velocity equation; W dr; normal mismatch */
+    double *r, *u;       /* interior iterate */
     double *attempt, *attempt_u; /* for Newton steps */
     double complementarity;      /* mean of x . z */
     double scale;                /* of velocities */
@@ -74,13 +76,14 @@ typedef struct interior {
     yk_contact_report *report;
 } interior;
 
-/* The algebra of one cone ---------------------------------------------------------------------------------------- */
+/* The algebra of one cone ---------------------------------------------------------------------- */
 
 /* x_0^2 - |x_1|^2, kept positive when rounding says otherwise. */
 static double determinant(int dim, const double *x)
 {
     double sum = 0;
-    for (int k = 1; k < dim; k++) sum += x[k] * x[k];
+    for (int k = 1; k < dim; k++)
+        sum += x[k] * x[k];
     double norm = sqrt(sum), gap = x[0] - norm;
     return fmax(gap, 1e-16 * fabs(x[0]) + 1e-300) * (x[0] + norm);
 }
@@ -100,13 +103,16 @@ static void jordan_product(int dim, const double *a, const double *b, double *c)
 static void jordan_divide(int dim, const double *a, const double *b, double *x)
 {
     double mixed = 0;
-    for (int k = 1; k < dim; k++) mixed += a[k] * b[k];
+    for (int k = 1; k < dim; k++)
+        mixed += a[k] * b[k];
     double head = (a[0] * b[0] - mixed) / determinant(dim, a);
-    for (int k = 1; k < dim; k++) x[k] = (b[k] - head * a[k]) / a[0];
+    for (int k = 1; k < dim; k++)
+        x[k] = (b[k] - head * a[k]) / a[0];
     x[0] = head;
 }
 
-/* The largest step for which x + step dx stays in the cone: the first positive root of det(x + step dx). */
+/* The largest step for which x + step dx stays in the cone: the first positive root of det(x +
+ * step dx). */
 static double step_to_boundary(int dim, const double *x, const double *dx)
 {
     /* det(x + t dx) = a t^2 + 2 b t + c */
@@ -119,25 +125,30 @@ static double step_to_boundary(int dim, const double *x, const double *dx)
     }
 
     double best = INFINITY;
-    if (dx[0] < 0) best = -x[0] / dx[0];
+    if (dx[0] < 0)
+        best = -x[0] / dx[0];
     double discriminant = b * b - a * c;
-    if (discriminant < 0) return best;
+    if (discriminant < 0)
+        return best;
 
     /* Both roots without cancellation. */
     double root = -(b + copysign(sqrt(discriminant), b));
-    if (a != 0 && root / a > 0) best = fmin(best, root / a);
-    if (root != 0 && c / root > 0) best = fmin(best, c / root);
+    if (a != 0 && root / a > 0)
+        best = fmin(best, root / a);
+    if (root != 0 && c / root > 0)
+        best = fmin(best, c / root);
     return best;
 }
 
-/* Nesterov-Todd scaling S with S x = S^-1 z: eta and the unit hyperbolic vector w (`scaling`); theta = S^2 =
- * eta^2 (2 w w^T - J). */
+/* Nesterov-Todd scaling S with S x = S^-1 z: eta and the unit hyperbolic vector w (`scaling`);
+ * theta = S^2 = eta^2 (2 w w^T - J). */
 static void scale_part(cone_part *p)
 {
     int dim = p->dim;
     double root_x = sqrt(determinant(dim, p->x)), root_z = sqrt(determinant(dim, p->z));
     double product = 0;
-    for (int k = 0; k < dim; k++) product += p->x[k] / root_x * (p->z[k] / root_z);
+    for (int k = 0; k < dim; k++)
+        product += p->x[k] / root_x * (p->z[k] / root_z);
     double gamma = sqrt((1 + product) / 2);
     p->eta = sqrt(root_z / root_x);
     double tail = 0;
@@ -152,7 +163,8 @@ static void scale_part(cone_part *p)
     for (int k = 0; k < dim; k++) {
         for (int l = 0; l < dim; l++) {
             double j = 0;
-            if (k == l) j = k == 0 ? -1 : 1;
+            if (k == l)
+                j = k == 0 ? -1 : 1;
             p->theta[k * dim + l] = eta2 * (2 * p->scaling[k] * p->scaling[l] + j);
         }
     }
@@ -164,10 +176,12 @@ static void apply_scaling(const cone_part *p, double sign, const double *x, doub
     const double *w = p->scaling;
     double factor = sign > 0 ? p->eta : 1 / p->eta;
     double mixed = 0;
-    for (int k = 1; k < p->dim; k++) mixed += w[k] * x[k];
+    for (int k = 1; k < p->dim; k++)
+        mixed += w[k] * x[k];
     double along = sign * x[0] + mixed / (1 + w[0]);
     double head = w[0] * x[0] + sign * mixed;
-    for (int k = 1; k < p->dim; k++) y[k] = factor * (x[k] + along * w[k]);
+    for (int k = 1; k < p->dim; k++)
+        y[k] = factor * (x[k] + along * w[k]);
     y[0] = factor * head;
 }
 
@@ -182,10 +196,10 @@ static double part_factor(const cone_part *p, int k)
     return k == 0 ? p->mu : 1;
 }
 
-/* Set-up --------------------------------------------------------------------------------------------------------- */
+/* Set-up --------------------------------------------------------------------------------------- */
 
-/* The cones of all contacts, one per group of friction, one of the normal alone where there is none; parts may be
- * NULL to count them. */
+/* The cones of all contacts, one per group of friction, one of the normal alone where there is
+ * none; parts may be NULL to count them. */
 static int list_parts(const yk_contact_problem *problem, cone_part *parts)
 {
     int count = 0;
@@ -195,17 +209,23 @@ static int list_parts(const yk_contact_problem *problem, cone_part *parts)
         for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
             int start = yk_cone_group_start[g];
             int size = yk_cone_group_end(cone.dim, g) - start;
-            if (size <= 0 || cone.mu[g] <= 0) continue;
+            if (size <= 0 || cone.mu[g] <= 0)
+                continue;
             if (parts) {
-                parts[count] = (cone_part){
-                    .contact = i, .normal = first, .friction = first + start, .dim = 1 + size, .mu = cone.mu[g]};
+                parts[count] = (cone_part){.contact = i,
+                                           .normal = first,
+                                           .friction = first + start,
+                                           .dim = 1 + size,
+                                           .mu = cone.mu[g]};
             }
             count++;
         }
 
         /* Without friction: the half-line of the normal. */
-        if (count > before) continue;
-        if (parts) parts[count] = (cone_part){.contact = i, .normal = first, .dim = 1, .mu = 1};
+        if (count > before)
+            continue;
+        if (parts)
+            parts[count] = (cone_part){.contact = i, .normal = first, .dim = 1, .mu = 1};
         count++;
     }
     return count;
@@ -215,7 +235,8 @@ static void interior_destroy(yk_context *context, interior *s)
 {
     void *arrays[] = {s->parts, s->frozen_lift, s->weight,    s->gap,  s->moved, s->r,
                       s->u,     s->attempt,     s->attempt_u, s->best, s->best_u};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        yk_release(context, arrays[i]);
     yk_newton_destroy(context, &s->newton);
     yk_proximal_destroy(context, &s->proximal);
 }
@@ -225,24 +246,30 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
 {
     size_t rows = (size_t)problem->row_count + 1;
     size_t contacts = (size_t)problem->contact_count + 1;
-    *s = (interior){.options = *options, .tolerance = options->tolerance, .best_residual = INFINITY};
-    if (!(s->tolerance > 0)) s->tolerance = DEFAULT_TOLERANCE;
+    *s =
+        (interior){.options = *options, .tolerance = options->tolerance, .best_residual = INFINITY};
+    if (!(s->tolerance > 0))
+        s->tolerance = DEFAULT_TOLERANCE;
     s->limit = options->iterations > 0 ? options->iterations : 2500;
 
     /* What the phases share, then the work of the interior point. */
     yk_status status = yk_newton_create(context, problem, options->friction, &s->newton);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     status = yk_proximal_create(context, problem, &s->proximal);
     s->part_count = list_parts(problem, NULL);
     s->parts = yk_allocate(context, (size_t)s->part_count + 1, sizeof *s->parts);
     s->frozen_lift = yk_allocate(context, contacts, sizeof *s->frozen_lift);
     s->weight = yk_allocate(context, contacts, sizeof *s->weight);
-    if (!s->parts || !s->frozen_lift || !s->weight) status = YK_ERROR_MEMORY;
-    double **vectors[] = {&s->gap, &s->moved, &s->r, &s->u, &s->attempt, &s->attempt_u, &s->best, &s->best_u};
+    if (!s->parts || !s->frozen_lift || !s->weight)
+        status = YK_ERROR_MEMORY;
+    double **vectors[] = {&s->gap,     &s->moved,     &s->r,    &s->u,
+                          &s->attempt, &s->attempt_u, &s->best, &s->best_u};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
-        if (!*vectors[i]) status = YK_ERROR_MEMORY;
+        if (!*vectors[i])
+            status = YK_ERROR_MEMORY;
     }
 
     if (status != YK_OK) {
@@ -252,9 +279,11 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
 
     /* Weights of the parts of a contact, and the size of velocities. */
     list_parts(problem, s->parts);
-    for (int i = 0; i < s->part_count; i++) s->weight[s->parts[i].contact] += s->parts[i].mu * s->parts[i].mu;
+    for (int i = 0; i < s->part_count; i++)
+        s->weight[s->parts[i].contact] += s->parts[i].mu * s->parts[i].mu;
     double sum = 0;
-    for (int k = 0; k < problem->row_count; k++) sum += problem->q[k] * problem->q[k];
+    for (int k = 0; k < problem->row_count; k++)
+        sum += problem->q[k] * problem->q[k];
     s->scale = sum > 0 ? sqrt(sum / problem->row_count) : 1;
     return YK_OK;
 }
@@ -276,9 +305,10 @@ static void note(interior *s, const double *r, const double *u, double residual)
         s->options.history[s->report->history_count++] = residual;
 }
 
-/* One interior-point step ------------------------------------------------------------------------------------------ */
+/* One interior-point step ---------------------------------------------------------------------- */
 
-/* x from r, the slope of the lift, the residual of the velocity equation (gap) and the complementarity. */
+/* x from r, the slope of the lift, the residual of the velocity equation (gap) and the
+ * complementarity. */
 static void measure(interior *s)
 {
     const yk_contact_problem *problem = s->newton.problem;
@@ -296,7 +326,8 @@ static void measure(interior *s)
         for (int k = 0; k < p->dim; k++) {
             p->x[k] = part_factor(p, k) * s->r[part_row(p, k)];
             sum += p->x[k] * p->z[k];
-            if (k > 0) norm += p->z[k] * p->z[k];
+            if (k > 0)
+                norm += p->z[k] * p->z[k];
         }
         norm = sqrt(norm);
         for (int k = 1; k < p->dim; k++) {
@@ -308,7 +339,8 @@ static void measure(interior *s)
     }
 
     /* Bilateral rows have no cone. */
-    for (int k = first[problem->contact_count]; k < problem->row_count; k++) s->gap[k] = -s->u[k];
+    for (int k = first[problem->contact_count]; k < problem->row_count; k++)
+        s->gap[k] = -s->u[k];
     s->complementarity = s->part_count > 0 ? sum / s->part_count : 0;
 }
 
@@ -321,7 +353,8 @@ static void add_part(interior *s, cone_part *p)
     double *block = s->newton.right + s->newton.block_offset[p->contact];
     for (int l = 0; l < p->dim; l++) {
         double lifted = 0;
-        for (int k = 1; k < p->dim; k++) lifted += p->slope[k] * p->theta[k * p->dim + l];
+        for (int k = 1; k < p->dim; k++)
+            lifted += p->slope[k] * p->theta[k * p->dim + l];
         for (int k = 0; k < p->dim; k++) {
             double value = p->theta[k * p->dim + l] - (k == 0 ? lifted : 0);
             int row = part_row(p, k) - begin, column = part_row(p, l) - begin;
@@ -330,7 +363,8 @@ static void add_part(interior *s, cone_part *p)
     }
 }
 
-/* Friction components without friction coefficient stay zero: a very large number on the diagonal holds them. */
+/* Friction components without friction coefficient stay zero: a very large number on the diagonal
+ * holds them. */
 static void hold_frictionless_rows(interior *s, bool rhs_too)
 {
     const yk_contact_problem *problem = s->newton.problem;
@@ -339,7 +373,8 @@ static void hold_frictionless_rows(interior *s, bool rhs_too)
         double *right = s->newton.right + s->newton.block_offset[i];
         double *rhs = s->newton.rhs + problem->w.first[i];
         for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
-            if (cone.mu[g] > 0) continue;
+            if (cone.mu[g] > 0)
+                continue;
             for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone.dim, g); k++) {
                 if (rhs_too) {
                     rhs[k] = 0;
@@ -357,7 +392,8 @@ static void aim_part(cone_part *p, double target, bool correct)
     double lambda[CONE_DIM_MAX], goal[CONE_DIM_MAX], scaled[CONE_DIM_MAX];
     apply_scaling(p, 1, p->x, lambda);
     jordan_product(p->dim, lambda, lambda, goal);
-    for (int k = 0; k < p->dim; k++) goal[k] = -goal[k] - (correct ? p->correction[k] : 0);
+    for (int k = 0; k < p->dim; k++)
+        goal[k] = -goal[k] - (correct ? p->correction[k] : 0);
     goal[0] += target;
     jordan_divide(p->dim, lambda, goal, scaled);
     apply_scaling(p, 1, scaled, p->change);
@@ -383,12 +419,15 @@ static void find_direction(interior *s, double target, bool correct)
 
     /* dz of friction from the velocity equation, that of the normal from the complementarity. */
     yk_contact_multiply(problem, s->newton.step, s->moved);
-    for (int k = 0; k < problem->row_count; k++) s->moved[k] -= s->gap[k];
+    for (int k = 0; k < problem->row_count; k++)
+        s->moved[k] -= s->gap[k];
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
-        for (int k = 0; k < p->dim; k++) p->dx[k] = part_factor(p, k) * s->newton.step[part_row(p, k)];
+        for (int k = 0; k < p->dim; k++)
+            p->dx[k] = part_factor(p, k) * s->newton.step[part_row(p, k)];
         p->dz[0] = p->change[0];
-        for (int k = 0; k < p->dim; k++) p->dz[0] -= p->theta[k] * p->dx[k];
+        for (int k = 0; k < p->dim; k++)
+            p->dz[0] -= p->theta[k] * p->dx[k];
         s->moved[p->normal] -= p->mu * p->dz[0];
         for (int k = 1; k < p->dim; k++) {
             p->dz[k] = s->moved[p->friction + k - 1];
@@ -414,14 +453,16 @@ static double longest_step(const interior *s)
     return step;
 }
 
-/* Mehrotra's guess of how far to centre, from how well the predictor does; leaves its second-order term. */
+/* Mehrotra's guess of how far to centre, from how well the predictor does; leaves its
+ * second-order term. */
 static double centring(interior *s)
 {
     double step = fmin(1, longest_step(s)), sum = 0;
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
         double sx[CONE_DIM_MAX], sz[CONE_DIM_MAX];
-        for (int k = 0; k < p->dim; k++) sum += (p->x[k] + step * p->dx[k]) * (p->z[k] + step * p->dz[k]);
+        for (int k = 0; k < p->dim; k++)
+            sum += (p->x[k] + step * p->dx[k]) * (p->z[k] + step * p->dz[k]);
         apply_scaling(p, 1, p->dx, sx);
         apply_scaling(p, -1, p->dz, sz);
         jordan_product(p->dim, sx, sz, p->correction);
@@ -457,8 +498,8 @@ static double plan_step(interior *s)
     return fmin(1, 0.995 * longest_step(s));
 }
 
-/* Returns the length of the step. Where the linearised lift leads straight out of the cones, which it may as the
- * problem is not monotone, the step is made with the lift held. */
+/* Returns the length of the step. Where the linearised lift leads straight out of the cones,
+ * which it may as the problem is not monotone, the step is made with the lift held. */
 static double interior_step(interior *s)
 {
     const yk_contact_problem *problem = s->newton.problem;
@@ -470,7 +511,8 @@ static double interior_step(interior *s)
         for (int i = 0; i < s->part_count; i++) {
             const cone_part *p = &s->parts[i];
             double norm = 0;
-            for (int k = 1; k < p->dim; k++) norm += p->z[k] * p->z[k];
+            for (int k = 1; k < p->dim; k++)
+                norm += p->z[k] * p->z[k];
             s->frozen_lift[p->contact] += p->mu * sqrt(norm);
         }
         s->lift_is_frozen = true;
@@ -481,17 +523,19 @@ static double interior_step(interior *s)
     }
 
     /* r and z; x follows r. */
-    for (int k = 0; k < problem->row_count; k++) s->r[k] += step * s->newton.step[k];
+    for (int k = 0; k < problem->row_count; k++)
+        s->r[k] += step * s->newton.step[k];
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
-        for (int k = 0; k < p->dim; k++) p->z[k] += step * p->dz[k];
+        for (int k = 0; k < p->dim; k++)
+            p->z[k] += step * p->dz[k];
     }
 
     s->iterations++;
     return step;
 }
 
-/* The phases ------------------------------------------------------------------------------------------------------- */
+/* The phases ----------------------------------------------------------------------------------- */
 
 static double residual_of(interior *s, const double *r)
 {
@@ -499,13 +543,16 @@ static double residual_of(interior *s, const double *r)
 }
 
 /* Newton steps from the given iterate; true when the tolerance is met. */
-static bool polish(interior *s, const double *r, const double *u, double residual, double gain, int limit)
+static bool polish(interior *s, const double *r, const double *u, double residual, double gain,
+                   int limit)
 {
     int left = s->limit - s->iterations;
-    if (limit > left) limit = left;
+    if (limit > left)
+        limit = left;
     memcpy(s->attempt, r, row_bytes(s));
     memcpy(s->attempt_u, u, row_bytes(s));
-    s->iterations += yk_newton_iterate(&s->newton, s->tolerance, gain, limit, s->attempt, s->attempt_u, &residual);
+    s->iterations += yk_newton_iterate(&s->newton, s->tolerance, gain, limit, s->attempt,
+                                       s->attempt_u, &residual);
     note(s, s->attempt, s->attempt_u, residual);
     return residual <= s->tolerance;
 }
@@ -528,25 +575,30 @@ static bool approach(interior *s, int limit, double size)
     for (int i = 0; i < limit && s->iterations < s->limit; i++) {
         double residual = residual_of(s, s->r);
         note(s, s->r, s->u, residual);
-        if (residual <= s->tolerance) return true;
+        if (residual <= s->tolerance)
+            return true;
 
         /* No progress: the residual grows, or has not halved for long. */
-        if (!isfinite(residual) || residual > 30 * smallest) return false;
+        if (!isfinite(residual) || residual > 30 * smallest)
+            return false;
         smallest = fmin(smallest, residual);
         if (smallest < 0.5 * milestone) {
             milestone = smallest;
             mark = i;
         }
-        if (i - mark > PATIENCE) return false;
+        if (i - mark > PATIENCE)
+            return false;
 
         if (residual <= try_newton_at) {
-            if (polish(s, s->r, s->u, residual, 0.3, 6)) return true;
+            if (polish(s, s->r, s->u, residual, 0.3, 6))
+                return true;
             try_newton_at = 0.03 * residual;
         }
         measure(s);
         double step = interior_step(s);
         short_steps = step < 1e-2 ? short_steps + 1 : 0;
-        if (!(step > 1e-6) || short_steps >= 3) return false;
+        if (!(step > 1e-6) || short_steps >= 3)
+            return false;
     }
     return false;
 }
@@ -555,14 +607,17 @@ static bool approach(interior *s, int limit, double size)
 static bool alternate(interior *s, int rounds)
 {
     memset(s->r, 0, row_bytes(s));
-    if (isfinite(s->best_residual)) memcpy(s->r, s->best, row_bytes(s));
+    if (isfinite(s->best_residual))
+        memcpy(s->r, s->best, row_bytes(s));
     int sweeps = 20;
     for (int round = 0; round < rounds && s->iterations < s->limit; round++, sweeps *= 2) {
         yk_gauss_seidel_sweeps(s->newton.problem, s->newton.friction, 1, true, sweeps, s->r);
         double residual = residual_of(s, s->r);
-        if (!isfinite(residual)) return false;
+        if (!isfinite(residual))
+            return false;
         note(s, s->r, s->u, residual);
-        if (residual <= s->tolerance || polish(s, s->r, s->u, residual, 0.9, 20)) return true;
+        if (residual <= s->tolerance || polish(s, s->r, s->u, residual, 0.9, 20))
+            return true;
     }
     return false;
 }
@@ -572,7 +627,8 @@ static bool persist(interior *s, double residual)
 {
     int left = s->limit - s->iterations;
     int limit = left < 1200 ? left : 1200;
-    s->iterations += yk_proximal_iterate(&s->proximal, &s->newton, s->tolerance, limit, s->r, s->u, &residual);
+    s->iterations +=
+        yk_proximal_iterate(&s->proximal, &s->newton, s->tolerance, limit, s->r, s->u, &residual);
     note(s, s->r, s->u, residual);
     return residual <= s->tolerance;
 }
@@ -593,32 +649,39 @@ static bool run_cascade(interior *s, const double *start)
     if (start) {
         double residual = residual_of(s, start);
         note(s, start, s->u, residual);
-        if (residual <= s->tolerance || polish(s, start, s->u, residual, 0.5, 6)) return true;
+        if (residual <= s->tolerance || polish(s, start, s->u, residual, 0.5, 6))
+            return true;
     }
 
-    if (friction == YK_FRICTION_BOX) return alternate(s, 8);
+    if (friction == YK_FRICTION_BOX)
+        return alternate(s, 8);
 
     /* Easy problems need no more than a few sweeps, and perhaps Newton steps from there. */
     memset(s->r, 0, row_bytes(s));
     yk_gauss_seidel_sweeps(problem, friction, 1, true, 10, s->r);
     double residual = residual_of(s, s->r);
     note(s, s->r, s->u, residual);
-    if (residual <= s->tolerance) return true;
-    if (residual < 1e-2 && polish(s, s->r, s->u, residual, 0.5, 6)) return true;
+    if (residual <= s->tolerance)
+        return true;
+    if (residual < 1e-2 && polish(s, s->r, s->u, residual, 0.5, 6))
+        return true;
 
     /* The interior point, and where it has stalled, patient Newton steps from the best iterate. */
-    if (approach(s, 60, 30)) return true;
+    if (approach(s, 60, 30))
+        return true;
 
     if (s->best_residual < 1e-3) {
         return_to_best(s);
-        if (polish(s, s->r, s->u, s->best_residual, 0.95, 30)) return true;
+        if (polish(s, s->r, s->u, s->best_residual, 0.95, 30))
+            return true;
     }
 
-    /* Proximal point steps from the best iterate, then from a few sweeps: what circles on one way often arrives on the
-     * other. */
+    /* Proximal point steps from the best iterate, then from a few sweeps: what circles on one way
+     * often arrives on the other. */
     if (isfinite(s->best_residual)) {
         return_to_best(s);
-        if (persist(s, s->best_residual)) return true;
+        if (persist(s, s->best_residual))
+            return true;
     }
 
     memset(s->r, 0, row_bytes(s));
@@ -628,11 +691,13 @@ static bool run_cascade(interior *s, const double *start)
 }
 
 yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_problem *problem,
-                                    const yk_contact_options *options, double *r, double *u, yk_contact_report *report)
+                                    const yk_contact_options *options, double *r, double *u,
+                                    yk_contact_report *report)
 {
     interior s;
     yk_status status = interior_create(context, problem, options, &s);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     s.report = report;
     bool done = run_cascade(&s, options->warm_start ? r : NULL);
@@ -646,11 +711,11 @@ yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_proble
     report->iterations = s.iterations;
     report->residual = s.best_residual;
     if (!done)
-        status = yk_fail(
-            context, YK_NOT_CONVERGED,
-            "contact: residual %.3g after %d steps, wanted %.3g; the problem may have no solution, or its W may "
-            "not be symmetric and positive semidefinite",
-            s.best_residual, s.iterations, s.tolerance);
+        status = yk_fail(context, YK_NOT_CONVERGED,
+                         "contact: residual %.3g after %d steps, wanted %.3g; the problem may have "
+                         "no solution, or its W may "
+                         "not be symmetric and positive semidefinite",
+                         s.best_residual, s.iterations, s.tolerance);
     interior_destroy(context, &s);
     return status;
 }

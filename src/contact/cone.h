@@ -2,12 +2,14 @@
  *
  *   K = {x_N >= 0, |x_g| <= mu_g x_N for the friction groups g: sliding (T1, T2), spinning (S), rolling (R1, R2)}
  *
- * The Euclidean projection is exact. With y_N = n the nearest point keeps each group's direction and cuts its length to
- * min(|x_g|, mu_g n), so n is the root of the increasing, piecewise linear function
+ * The Euclidean projection is exact. With y_N = n the nearest point keeps each group's direction
+ * and cuts its length to min(|x_g|, mu_g n), so n is the root of the increasing, piecewise linear
+ * function
  *
  *   f(n) = n - x_N - sum_g mu_g max(0, |x_g| - mu_g n)
  *
- * with one kink per group at |x_g| / mu_g; without spinning and rolling this is the textbook formula. */
+ * with one kink per group at |x_g| / mu_g; without spinning and rolling this is the textbook
+ * formula. */
 #ifndef YK_CONTACT_CONE_H
 #define YK_CONTACT_CONE_H
 
@@ -41,11 +43,13 @@ static inline yk_cone yk_problem_cone(const yk_contact_problem *problem, int con
 static inline double yk_cone_group_norm(int dim, int group, const double *x)
 {
     double sum = 0;
-    for (int k = yk_cone_group_start[group]; k < yk_cone_group_end(dim, group); k++) sum += x[k] * x[k];
+    for (int k = yk_cone_group_start[group]; k < yk_cone_group_end(dim, group); k++)
+        sum += x[k] * x[k];
     return sqrt(sum);
 }
 
-/* The velocity that is complementary to the impulse: true Coulomb friction lifts its normal part. */
+/* The velocity that is complementary to the impulse: true Coulomb friction lifts its normal
+ * part. */
 static inline double yk_cone_lift(const yk_cone *cone, const double *u)
 {
     double lift = 0;
@@ -61,17 +65,18 @@ void yk_cone_project(const yk_cone *cone, const double *x, double *y);
 void yk_box_project(const yk_cone *cone, double normal, const double *x, double *y);
 
 /* r - P(r - rho u^): zero where r and u solve the contact's own conditions. */
-void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double rho, const double *r, const double *u,
-                         double *map);
+void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double rho,
+                         const double *r, const double *u, double *map);
 
-/* Semismooth Newton for the natural map (Alart, Curnier 1991; Christensen, Klarbring, Pang, Stroemberg 1998): the
- * step of one contact satisfies
+/* Semismooth Newton for the natural map (Alart, Curnier 1991; Christensen, Klarbring, Pang,
+ * Stroemberg 1998): the step of one contact satisfies
  *
  *   L (W dr) + R dr = -F / rho,   L = J H,   R = (1 - J) / rho
  *
- * where F is the map, J the derivative of the projection and H = d u^ / d u. J is singular where impulses are given;
- * neither it nor anything large is inverted, so that no digits are lost. L and R are row-major, dim x dim. */
-void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double rho, const double *r, const double *u,
-                       double *left, double *right, double *rhs);
+ * where F is the map, J the derivative of the projection and H = d u^ / d u. J is singular where
+ * impulses are given; neither it nor anything large is inverted, so that no digits are lost. L
+ * and R are row-major, dim x dim. */
+void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double rho, const double *r,
+                       const double *u, double *left, double *right, double *rhs);
 
 #endif

@@ -19,9 +19,11 @@ static yk_status analyse(yk_factor *factor, const yk_block_matrix *w)
     yk_status status = YK_ERROR_MEMORY;
 
     /* Minimum degree on the graph of the blocks. */
-    if (order && size) status = yk_elimination_order(context, blocks, w->start, w->column, order);
+    if (order && size)
+        status = yk_elimination_order(context, blocks, w->start, w->column, order);
     if (status == YK_OK) {
-        for (int i = 0; i < blocks; i++) size[i] = w->first[i + 1] - w->first[i];
+        for (int i = 0; i < blocks; i++)
+            size[i] = w->first[i + 1] - w->first[i];
         yk_supernodal_def def = {
             .vertices = blocks,
             .size = size,
@@ -43,7 +45,8 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
 {
     *factor = NULL;
     yk_factor *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
     made->context = context;
     yk_status status = analyse(made, w);
 
@@ -57,7 +60,8 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
     }
     if (status == YK_OK) {
         made->place = yk_allocate(context, count, sizeof *made->place);
-        if (!made->place) status = YK_ERROR_MEMORY;
+        if (!made->place)
+            status = YK_ERROR_MEMORY;
     }
     if (status != YK_OK) {
         yk_factor_destroy(made);
@@ -70,7 +74,8 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
             int j = w->column[k];
             size_t *place = made->place + w->offset[k];
             for (int r = w->first[i]; r < w->first[i + 1]; r++) {
-                for (int c = w->first[j]; c < w->first[j + 1]; c++) *place++ = yk_supernodal_place(made->lu, r, c);
+                for (int c = w->first[j]; c < w->first[j + 1]; c++)
+                    *place++ = yk_supernodal_place(made->lu, r, c);
             }
         }
     }
@@ -80,14 +85,15 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
 
 void yk_factor_destroy(yk_factor *factor)
 {
-    if (!factor) return;
+    if (!factor)
+        return;
     yk_supernodal_destroy(factor->lu);
     yk_release(factor->context, factor->place);
     yk_release(factor->context, factor);
 }
 
-void yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double *left, const double *right,
-                       const size_t *offset, double smallest)
+void yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double *left,
+                       const double *right, const size_t *offset, double smallest)
 {
     double *store = yk_supernodal_clear(factor->lu);
     for (int i = 0; i < w->block_rows; i++) {
@@ -103,12 +109,15 @@ void yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double
                 const double *row = left + offset[i] + r * dim;
                 for (int c = 0; c < columns; c++) {
                     double sum = 0;
-                    for (int l = 0; l < dim; l++) sum += row[l] * block[l * columns + c];
+                    for (int l = 0; l < dim; l++)
+                        sum += row[l] * block[l * columns + c];
                     store[place[r * columns + c]] = sum;
                 }
             }
-            for (int e = 0; !left && e < dim * columns; e++) store[place[e]] = block[e];
-            for (int e = 0; i == j && e < dim * dim; e++) store[place[e]] += right[offset[i] + (size_t)e];
+            for (int e = 0; !left && e < dim * columns; e++)
+                store[place[e]] = block[e];
+            for (int e = 0; i == j && e < dim * dim; e++)
+                store[place[e]] += right[offset[i] + (size_t)e];
         }
     }
     yk_supernodal_factor(factor->lu, smallest);

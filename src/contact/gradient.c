@@ -2,10 +2,11 @@
  *
  *   minimise  r W r / 2 + (q + lift) r   over the cones, bilateral rows free
  *
- * in the metric of the diagonal blocks' means, which makes light and heavy bodies alike. The Lipschitz constant L is
- * found by backtracking; as the objective is quadratic the test is d W d <= L |d|^2 for the step d, and the product W d
- * serves for the gradient as well, so an iteration costs one product. Momentum restarts when it points uphill
- * (O'Donoghue, Candes 2015). With Coulomb friction the lift mu |u_T| follows the iterates. */
+ * in the metric of the diagonal blocks' means, which makes light and heavy bodies alike. The
+ * Lipschitz constant L is found by backtracking; as the objective is quadratic the test is d W d
+ * <= L |d|^2 for the step d, and the product W d serves for the gradient as well, so an iteration
+ * costs one product. Momentum restarts when it points uphill (O'Donoghue, Candes 2015). With
+ * Coulomb friction the lift mu |u_T| follows the iterates. */
 #include "contact/methods.h"
 
 #include <math.h>
@@ -24,20 +25,22 @@ typedef struct gradient {
     double lipschitz, theta;
 } gradient;
 
-static yk_status gradient_create(yk_context *context, const yk_contact_problem *problem, yk_friction_model friction,
-                                 gradient *s)
+static yk_status gradient_create(yk_context *context, const yk_contact_problem *problem,
+                                 yk_friction_model friction, gradient *s)
 {
     *s = (gradient){.problem = problem, .friction = friction, .lipschitz = 1, .theta = 1};
     double **vectors[] = {&s->r, &s->wr, &s->y, &s->wy, &s->next, &s->wnext};
     yk_status status = YK_OK;
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = yk_allocate(context, (size_t)problem->row_count + 1, sizeof **vectors[i]);
-        if (!*vectors[i]) status = YK_ERROR_MEMORY;
+        if (!*vectors[i])
+            status = YK_ERROR_MEMORY;
     }
 
     s->metric = yk_allocate(context, (size_t)problem->w.block_rows + 1, sizeof *s->metric);
     s->lift = yk_allocate(context, (size_t)problem->contact_count + 1, sizeof *s->lift);
-    if (!s->metric || !s->lift || status != YK_OK) return YK_ERROR_MEMORY;
+    if (!s->metric || !s->lift || status != YK_OK)
+        return YK_ERROR_MEMORY;
 
     /* The metric: mean diagonals of the blocks. */
     double mean = yk_contact_mean_diagonal(problem);
@@ -55,11 +58,12 @@ static yk_status gradient_create(yk_context *context, const yk_contact_problem *
 static void gradient_destroy(yk_context *context, gradient *s)
 {
     void *arrays[] = {s->r, s->wr, s->y, s->wy, s->next, s->wnext, s->metric, s->lift};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        yk_release(context, arrays[i]);
 }
 
-/* y ahead of next in the direction of the last change, unless momentum leads uphill: the step from y to next and the
- * progress from r to next disagree. */
+/* y ahead of next in the direction of the last change, unless momentum leads uphill: the step
+ * from y to next and the progress from r to next disagree. */
 static void extrapolate(gradient *s)
 {
     const int *first = s->problem->w.first;
@@ -98,8 +102,10 @@ static void gradient_step(gradient *s)
     for (int tries = 0; tries < 60; tries++) {
         for (int i = 0; i < blocks; i++) {
             double size = 1 / (s->lipschitz * s->metric[i]);
-            for (int k = first[i]; k < first[i + 1]; k++) s->next[k] = s->y[k] - size * (s->wy[k] + problem->q[k]);
-            if (i >= problem->contact_count) continue;
+            for (int k = first[i]; k < first[i + 1]; k++)
+                s->next[k] = s->y[k] - size * (s->wy[k] + problem->q[k]);
+            if (i >= problem->contact_count)
+                continue;
 
             double *next = s->next + first[i];
             yk_cone cone = yk_problem_cone(problem, i);
@@ -121,7 +127,8 @@ static void gradient_step(gradient *s)
                 length += s->metric[i] * d * d;
             }
         }
-        if (energy <= s->lipschitz * length * (1 + 1e-10)) break;
+        if (energy <= s->lipschitz * length * (1 + 1e-10))
+            break;
         s->lipschitz *= 1.6;
     }
     extrapolate(s);
@@ -131,7 +138,8 @@ static void gradient_step(gradient *s)
 static double residual_of_iterate(gradient *s, double rho, double *u)
 {
     const yk_contact_problem *problem = s->problem;
-    for (int k = 0; k < problem->row_count; k++) u[k] = s->wr[k] + problem->q[k];
+    for (int k = 0; k < problem->row_count; k++)
+        u[k] = s->wr[k] + problem->q[k];
     for (int i = 0; s->friction == YK_FRICTION_COULOMB && i < problem->contact_count; i++) {
         yk_cone cone = yk_problem_cone(problem, i);
         s->lift[i] = yk_cone_lift(&cone, u + problem->w.first[i]);
@@ -139,8 +147,8 @@ static double residual_of_iterate(gradient *s, double rho, double *u)
     return yk_contact_residual_of(problem, s->friction, rho, s->r, u);
 }
 
-static yk_status iterate(yk_context *context, gradient *s, const yk_contact_options *options, double *r, double *u,
-                         yk_contact_report *report)
+static yk_status iterate(yk_context *context, gradient *s, const yk_contact_options *options,
+                         double *r, double *u, yk_contact_report *report)
 {
     size_t bytes = (size_t)s->problem->row_count * sizeof *r;
     int limit = options->iterations > 0 ? options->iterations : 10000;
@@ -156,26 +164,32 @@ static yk_status iterate(yk_context *context, gradient *s, const yk_contact_opti
         gradient_step(s);
         report->iterations++;
         residual = residual_of_iterate(s, rho, u);
-        if (!isfinite(residual)) break;
+        if (!isfinite(residual))
+            break;
         if (options->history && report->history_count < options->history_capacity)
             options->history[report->history_count++] = residual;
-        if (residual >= best) continue;
+        if (residual >= best)
+            continue;
         best = residual;
         memcpy(r, s->r, bytes);
     }
 
     report->residual = yk_contact_residual(s->problem, s->friction, r, u);
-    if (best <= options->tolerance || options->tolerance <= 0) return YK_OK;
-    return yk_fail(context, YK_NOT_CONVERGED, "contact: residual %.3g after %d gradient steps, wanted %.3g", best,
+    if (best <= options->tolerance || options->tolerance <= 0)
+        return YK_OK;
+    return yk_fail(context, YK_NOT_CONVERGED,
+                   "contact: residual %.3g after %d gradient steps, wanted %.3g", best,
                    report->iterations, options->tolerance);
 }
 
 yk_status yk_contact_solve_gradient(yk_context *context, const yk_contact_problem *problem,
-                                    const yk_contact_options *options, double *r, double *u, yk_contact_report *report)
+                                    const yk_contact_options *options, double *r, double *u,
+                                    yk_contact_report *report)
 {
     gradient s;
     yk_status status = gradient_create(context, problem, options->friction, &s);
-    if (status == YK_OK) status = iterate(context, &s, options, r, u, report);
+    if (status == YK_OK)
+        status = iterate(context, &s, options, r, u, report);
     gradient_destroy(context, &s);
     return status;
 }

@@ -1,6 +1,6 @@
-/* Which piece: r - u / w, one projected step on the contact's own problem. At a solution it projects back to r, so that
- * what is cut off tells sticking from slipping and closed from open, and neither an impulse nor a velocity has to be
- * compared with zero. */
+/* Which piece: r - u / w, one projected step on the contact's own problem. At a solution it
+ * projects back to r, so that what is cut off tells sticking from slipping and closed from open,
+ * and neither an impulse nor a velocity has to be compared with zero. */
 #include "contact/held.h"
 
 #include <string.h>
@@ -15,7 +15,8 @@ static double group_target(const yk_held_point *at, int begin, int end, double *
 {
     double sum = 0;
     *w = 0;
-    for (int k = begin; k < end; k++) *w += at->w[k] / (end - begin);
+    for (int k = begin; k < end; k++)
+        *w += at->w[k] / (end - begin);
     for (int k = begin; k < end; k++) {
         double part = at->r[k] - at->u[k] / *w;
         sum += part * part;
@@ -24,16 +25,20 @@ static double group_target(const yk_held_point *at, int begin, int end, double *
 }
 
 /* The normal impulse after the step. In the convex cone friction that is cut off lifts it. */
-static double normal_impulse(const yk_cone *cone, yk_friction_model friction, const yk_held_point *at)
+static double normal_impulse(const yk_cone *cone, yk_friction_model friction,
+                             const yk_held_point *at)
 {
     double normal = target(at, 0);
-    if (friction != YK_FRICTION_CONE) return normal;
+    if (friction != YK_FRICTION_CONE)
+        return normal;
 
     double sum = normal * at->w[0], weight = at->w[0];
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++) {
         double w, mu = cone->mu[g];
-        double length = group_target(at, yk_cone_group_start[g], yk_cone_group_end(cone->dim, g), &w);
-        if (length <= mu * normal) continue;
+        double length =
+            group_target(at, yk_cone_group_start[g], yk_cone_group_end(cone->dim, g), &w);
+        if (length <= mu * normal)
+            continue;
         sum += mu * w * length;
         weight += mu * mu * w;
     }
@@ -63,18 +68,20 @@ static void idle(int k, yk_held_law *law)
 }
 
 /* The normal equation of the convex cone has the friction's rates in it. */
-static void follow_normal(yk_friction_model friction, int k, double fraction, const yk_held_point *at, yk_held_law *law)
+static void follow_normal(yk_friction_model friction, int k, double fraction,
+                          const yk_held_point *at, yk_held_law *law)
 {
     law->directions[k][0] = fraction;
-    if (friction != YK_FRICTION_CONE) return;
+    if (friction != YK_FRICTION_CONE)
+        return;
     law->rates[0][k] = fraction;
     law->softness[0] += fraction * fraction * at->softness[k];
 }
 
-/* Two components of a round cone. The first of the two unknowns of a slipping pair is the impulse across the
- * direction of friction, the second is idle. */
-static void hold_pair(yk_friction_model friction, int k, double mu, double normal, const yk_held_point *at,
-                      yk_held_law *law)
+/* Two components of a round cone. The first of the two unknowns of a slipping pair is the impulse
+ * across the direction of friction, the second is idle. */
+static void hold_pair(yk_friction_model friction, int k, double mu, double normal,
+                      const yk_held_point *at, yk_held_law *law)
 {
     double w, length = group_target(at, k, k + 2, &w);
     if (sticks(mu * normal, length)) {
@@ -83,7 +90,8 @@ static void hold_pair(yk_friction_model friction, int k, double mu, double norma
         return;
     }
 
-    /* Along the direction of friction e the impulse follows the normal, across it has an unknown of its own. */
+    /* Along the direction of friction e the impulse follows the normal, across it has an unknown
+     * of its own. */
     double e[2] = {(at->r[k] - at->u[k] / w) / length, (at->r[k + 1] - at->u[k + 1] / w) / length};
     double across[2] = {-e[1], e[0]};
     for (int i = 0; i < 2; i++) {
@@ -95,7 +103,8 @@ static void hold_pair(yk_friction_model friction, int k, double mu, double norma
     idle(k + 1, law);
 }
 
-void yk_held_law_of(const yk_cone *cone, yk_friction_model friction, const yk_held_point *at, yk_held_law *law)
+void yk_held_law_of(const yk_cone *cone, yk_friction_model friction, const yk_held_point *at,
+                    yk_held_law *law)
 {
     double normal = normal_impulse(cone, friction, at);
     memset(law, 0, sizeof *law);
@@ -115,7 +124,8 @@ void yk_held_law_of(const yk_cone *cone, yk_friction_model friction, const yk_he
                 stick(k, at, law);
                 continue;
             }
-            if (mu > 0) follow_normal(friction, k, copysign(mu, wanted), at, law);
+            if (mu > 0)
+                follow_normal(friction, k, copysign(mu, wanted), at, law);
             idle(k, law);
         }
     }

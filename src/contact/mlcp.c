@@ -1,19 +1,22 @@
 /* Lemke's method for mixed problems with bounds, on a dense dictionary.
  *
- * Every row is brought to the form  w = M y + q,  0 <= y <= cap,  0 <= w while y is at 0:  bounds are shifted, rows
- * with an upper bound only are mirrored, and a variable that reaches its upper bound is mirrored on the way (y -> cap -
- * y, w -> -w), so all variables that are not in the basis are zero at all times. Equations (no bounds) are pivoted into
- * the basis first and stay there; where their own matrix is singular a complementary pair is pivoted in with them.
- * Then, from whatever basis that gives:
+ * Every row is brought to the form  w = M y + q,  0 <= y <= cap,  0 <= w while y is at 0:  bounds
+ * are shifted, rows with an upper bound only are mirrored, and a variable that reaches its upper
+ * bound is mirrored on the way (y -> cap - y, w -> -w), so all variables that are not in the
+ * basis are zero at all times. Equations (no bounds) are pivoted into the basis first and stay
+ * there; where their own matrix is singular a complementary pair is pivoted in with them. Then,
+ * from whatever basis that gives:
  *
  *   basis = dictionary . (nonbasic) + d t + constant
  *
- * t starts large enough to make all basic variables non-negative and is driven to zero along a path of almost
- * complementary bases (Lemke 1965; Cottle, Pang, Stone 1992, 4.4). Ties are broken lexicographically, with the inverse
- * of the basis carried along, so the path cannot cycle. It ends at a solution or on a ray; for semidefinite M a ray
- * proves that there is no solution. Otherwise other directions d are tried and small problems are enumerated.
+ * t starts large enough to make all basic variables non-negative and is driven to zero along a
+ * path of almost complementary bases (Lemke 1965; Cottle, Pang, Stone 1992, 4.4). Ties are broken
+ * lexicographically, with the inverse of the basis carried along, so the path cannot cycle. It
+ * ends at a solution or on a ray; for semidefinite M a ray proves that there is no solution.
+ * Otherwise other directions d are tried and small problems are enumerated.
  *
- * The sets found are what counts: the result is computed from them afresh with the given numbers (rim (29), (30)). */
+ * The sets found are what counts: the result is computed from them afresh with the given numbers
+ * (rim (29), (30)). */
 #include "contact/mlcp.h"
 
 #include <math.h>
@@ -40,7 +43,8 @@ yk_status yk_mlcp_create(yk_context *context, int n, yk_mlcp *problem)
         return YK_ERROR_MEMORY;
     }
 
-    for (int i = 0; i < n; i++) problem->upper[i] = INFINITY;
+    for (int i = 0; i < n; i++)
+        problem->upper[i] = INFINITY;
     return YK_OK;
 }
 
@@ -57,7 +61,8 @@ double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
 {
     double worst = 0, largest = 0;
     size_t n = (size_t)problem->n;
-    for (size_t i = 0; i < n; i++) largest = fmax(largest, fabs(z[i]));
+    for (size_t i = 0; i < n; i++)
+        largest = fmax(largest, fabs(z[i]));
     for (size_t i = 0; i < n; i++) {
         const double *row = problem->m + i * n;
         double scale = fmax(1e-300, fabs(problem->q[i]));
@@ -72,16 +77,20 @@ double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
         double below = (problem->lower[i] - z[i]) / fmax(largest, 1e-300);
         double above = (z[i] - problem->upper[i]) / fmax(largest, 1e-300);
         double violation = fabs(relative);
-        if (below >= 0) violation = fmax(-relative, below);
-        if (above >= 0) violation = fmax(relative, above);
-        if (below >= 0 && above >= 0) violation = fmax(below, above);
-        if (!isfinite(violation)) return INFINITY;
+        if (below >= 0)
+            violation = fmax(-relative, below);
+        if (above >= 0)
+            violation = fmax(relative, above);
+        if (below >= 0 && above >= 0)
+            violation = fmax(below, above);
+        if (!isfinite(violation))
+            return INFINITY;
         worst = fmax(worst, violation);
     }
     return worst;
 }
 
-/* The dictionary ------------------------------------------------------------------------------------------------- */
+/* The dictionary ------------------------------------------------------------------------------- */
 
 enum { COVER = -1 }; /* number of the artificial variable t */
 
@@ -118,10 +127,12 @@ static int constant_column(const lemke *s)
 
 static void lemke_destroy(yk_context *context, lemke *s)
 {
-    void *arrays[] = {s->table,     s->row_of,       s->column_of, s->basic,    s->nonbasic, s->cap,
-                      s->row_scale, s->column_scale, s->fixed,     s->mirrored, s->free_row, s->work,
-                      s->vector,    s->correction,   s->exchange,  s->index};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
+    void *arrays[] = {s->table,    s->row_of,     s->column_of, s->basic,
+                      s->nonbasic, s->cap,        s->row_scale, s->column_scale,
+                      s->fixed,    s->mirrored,   s->free_row,  s->work,
+                      s->vector,   s->correction, s->exchange,  s->index};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        yk_release(context, arrays[i]);
 }
 
 static yk_status lemke_create(yk_context *context, const yk_mlcp *problem, lemke *s)
@@ -144,19 +155,20 @@ static yk_status lemke_create(yk_context *context, const yk_mlcp *problem, lemke
     s->correction = yk_allocate(context, n + 1, sizeof *s->correction);
     s->exchange = yk_allocate(context, n + 1, sizeof *s->exchange);
     s->index = yk_allocate(context, n + 1, sizeof *s->index);
-    bool all = s->table && s->row_of && s->column_of && s->basic && s->nonbasic && s->cap && s->row_scale &&
-               s->column_scale && s->free_row && s->fixed && s->mirrored && s->work && s->vector && s->correction &&
-               s->exchange && s->index;
+    bool all = s->table && s->row_of && s->column_of && s->basic && s->nonbasic && s->cap &&
+               s->row_scale && s->column_scale && s->free_row && s->fixed && s->mirrored &&
+               s->work && s->vector && s->correction && s->exchange && s->index;
     return all ? YK_OK : YK_ERROR_MEMORY;
 }
 
-/* Powers of two that bring the largest number of each row and column near one; they change no sign and no bit of a
- * solution. */
+/* Powers of two that bring the largest number of each row and column near one; they change no
+ * sign and no bit of a solution. */
 static void equilibrate(lemke *s)
 {
     size_t n = (size_t)s->n;
     const double *m = s->problem->m;
-    for (size_t i = 0; i < n; i++) s->row_scale[i] = s->column_scale[i] = 1;
+    for (size_t i = 0; i < n; i++)
+        s->row_scale[i] = s->column_scale[i] = 1;
     for (int pass = 0; pass < 4; pass++) {
         for (size_t i = 0; i < n; i++) {
             double row = 0, column = 0;
@@ -164,8 +176,10 @@ static void equilibrate(lemke *s)
                 row = fmax(row, fabs(m[i * n + j]) * s->column_scale[j]);
                 column = fmax(column, fabs(m[j * n + i]) * s->row_scale[j]);
             }
-            if (row > 0) s->row_scale[i] = exp2(-round(log2(row)));
-            if (column > 0) s->column_scale[i] = exp2(-round(log2(column)));
+            if (row > 0)
+                s->row_scale[i] = exp2(-round(log2(row)));
+            if (column > 0)
+                s->column_scale[i] = exp2(-round(log2(column)));
         }
     }
 }
@@ -174,7 +188,8 @@ static void equilibrate(lemke *s)
 static double origin(const lemke *s, int i)
 {
     const yk_mlcp *problem = s->problem;
-    if (s->free_row[i]) return 0;
+    if (s->free_row[i])
+        return 0;
     return s->mirrored[i] ? problem->upper[i] : problem->lower[i];
 }
 
@@ -199,7 +214,8 @@ static void fill_table(lemke *s, double regularisation)
         for (int j = 0; j < s->n; j++) {
             double value = m[j] + (i == j ? regularisation : 0);
             constant += value * origin(s, j);
-            row[j] = sign * s->row_scale[i] * s->column_scale[j] * value * (s->mirrored[j] ? -1 : 1);
+            row[j] =
+                sign * s->row_scale[i] * s->column_scale[j] * value * (s->mirrored[j] ? -1 : 1);
         }
         row[constant_column(s)] = sign * s->row_scale[i] * constant;
         row[s->n + 2 + i] = 1;
@@ -220,14 +236,17 @@ static void pivot(lemke *s, int row, int column)
 {
     double *chosen = table_row(s, row);
     double inverse = 1 / chosen[column];
-    for (int j = 0; j < s->columns; j++) chosen[j] *= -inverse;
+    for (int j = 0; j < s->columns; j++)
+        chosen[j] *= -inverse;
     chosen[column] = inverse;
     for (int i = 0; i < s->n; i++) {
         double *other = table_row(s, i);
         double factor = other[column];
-        if (i == row || factor == 0) continue;
+        if (i == row || factor == 0)
+            continue;
         other[column] = 0;
-        for (int j = 0; j < s->columns; j++) other[j] += factor * chosen[j];
+        for (int j = 0; j < s->columns; j++)
+            other[j] += factor * chosen[j];
     }
 
     /* The two variables change places. */
@@ -256,12 +275,14 @@ static void mirror(lemke *s, int i)
         int row = s->row_of[variables[v]], column = s->column_of[variables[v]];
         if (row >= 0) {
             double *values = table_row(s, row);
-            for (int j = 0; j < s->columns; j++) values[j] = -values[j];
+            for (int j = 0; j < s->columns; j++)
+                values[j] = -values[j];
             values[constant_column(s)] += shift;
         } else {
             for (int k = 0; k < s->n; k++) {
                 double *values = table_row(s, k);
-                if (shift != 0) values[constant_column(s)] += shift * values[column];
+                if (shift != 0)
+                    values[constant_column(s)] += shift * values[column];
                 values[column] = -values[column];
             }
         }
@@ -269,7 +290,7 @@ static void mirror(lemke *s, int i)
     s->mirrored[i] = !s->mirrored[i];
 }
 
-/* Equations -------------------------------------------------------------------------------------------------------- */
+/* Equations ------------------------------------------------------------------------------------ */
 
 /* Largest element among rows of equations not yet solved and columns of their variables. */
 static double best_free_pivot(const lemke *s, int *row, int *column)
@@ -277,10 +298,12 @@ static double best_free_pivot(const lemke *s, int *row, int *column)
     double best = 0;
     for (int i = 0; i < s->n; i++) {
         int r = s->row_of[s->n + i];
-        if (!s->free_row[i] || r < 0) continue;
+        if (!s->free_row[i] || r < 0)
+            continue;
         for (int j = 0; j < s->n; j++) {
             int c = s->column_of[j];
-            if (!s->free_row[j] || c < 0) continue;
+            if (!s->free_row[j] || c < 0)
+                continue;
             double size = fabs(table_row(s, r)[c]);
             if (size > best) {
                 best = size;
@@ -292,7 +315,8 @@ static double best_free_pivot(const lemke *s, int *row, int *column)
     return best;
 }
 
-/* A singular rest of the equations: pivots equation f in with the pair j whose two off-diagonal elements are largest.
+/* A singular rest of the equations: pivots equation f in with the pair j whose two off-diagonal
+ * elements are largest.
  */
 static bool pivot_with_pair(lemke *s, int equation, int variable)
 {
@@ -300,67 +324,83 @@ static bool pivot_with_pair(lemke *s, int equation, int variable)
     int best_pair = -1;
     double best = 1e-9;
     for (int j = 0; j < s->n; j++) {
-        if (s->free_row[j] || s->fixed[j] || s->column_of[j] < 0) continue;
+        if (s->free_row[j] || s->fixed[j] || s->column_of[j] < 0)
+            continue;
         double across = table_row(s, row)[s->column_of[j]];
         double down = table_row(s, s->row_of[s->n + j])[column];
         double size = fmin(fabs(across), fabs(down));
-        if (isinf(s->cap[j])) size *= 1e3; /* rather one without upper bound */
+        if (isinf(s->cap[j]))
+            size *= 1e3; /* rather one without upper bound */
         if (size > best) {
             best = size;
             best_pair = j;
         }
     }
 
-    if (best_pair < 0) return false;
+    if (best_pair < 0)
+        return false;
 
     int pair_row = s->row_of[s->n + best_pair];
     pivot(s, row, s->column_of[best_pair]);
-    if (!(fabs(table_row(s, pair_row)[column]) > 1e-10)) return false;
+    if (!(fabs(table_row(s, pair_row)[column]) > 1e-10))
+        return false;
     pivot(s, pair_row, column);
     return true;
 }
 
-/* Brings the variables of all equations into the basis. False when equations contradict each other. */
+/* Brings the variables of all equations into the basis. False when equations contradict each
+ * other. */
 static bool solve_equations(lemke *s)
 {
     int row = 0, column = 0;
-    while (best_free_pivot(s, &row, &column) > 1e-11) pivot(s, row, column);
+    while (best_free_pivot(s, &row, &column) > 1e-11)
+        pivot(s, row, column);
 
     /* What is left is singular: with the help of complementary pairs. */
     for (int i = 0; i < s->n; i++) {
-        if (!s->free_row[i] || s->row_of[s->n + i] < 0) continue;
+        if (!s->free_row[i] || s->row_of[s->n + i] < 0)
+            continue;
         bool done = false;
         for (int j = 0; j < s->n && !done; j++) {
-            if (s->free_row[j] && s->column_of[j] >= 0) done = pivot_with_pair(s, i, j);
+            if (s->free_row[j] && s->column_of[j] >= 0)
+                done = pivot_with_pair(s, i, j);
         }
         if (done) {
-            while (best_free_pivot(s, &row, &column) > 1e-11) pivot(s, row, column);
+            while (best_free_pivot(s, &row, &column) > 1e-11)
+                pivot(s, row, column);
             continue;
         }
 
         /* A row of zeros whose constant is none has no solution. */
         int r = s->row_of[s->n + i];
-        if (r < 0) continue;
+        if (r < 0)
+            continue;
         const double *values = table_row(s, r);
         double largest = 0;
         for (int j = 0; j < s->n; j++) {
-            if (s->nonbasic[j] >= 0 && s->nonbasic[j] < s->n) largest = fmax(largest, fabs(values[j]));
+            if (s->nonbasic[j] >= 0 && s->nonbasic[j] < s->n)
+                largest = fmax(largest, fabs(values[j]));
         }
-        if (largest < 1e-11 && fabs(values[constant_column(s)]) > 1e-8) return false;
+        if (largest < 1e-11 && fabs(values[constant_column(s)]) > 1e-8)
+            return false;
     }
     return true;
 }
 
-/* The path --------------------------------------------------------------------------------------------------------- */
+/* The path ------------------------------------------------------------------------------------- */
 
-/* A basic variable that must stay between 0 and a limit; equations' variables and the w of fixed rows are free. */
+/* A basic variable that must stay between 0 and a limit; equations' variables and the w of fixed
+ * rows are free. */
 static bool is_bounded(const lemke *s, int variable, double *limit)
 {
     *limit = INFINITY;
-    if (variable == COVER) return true;
+    if (variable == COVER)
+        return true;
     int i = variable < s->n ? variable : variable - s->n;
-    if (s->free_row[i]) return false; /* its w must be zero and never varies where the equations are regular */
-    if (variable >= s->n) return !s->fixed[i];
+    if (s->free_row[i])
+        return false; /* its w must be zero and never varies where the equations are regular */
+    if (variable >= s->n)
+        return !s->fixed[i];
     *limit = s->cap[i];
     return true;
 }
@@ -371,12 +411,15 @@ typedef struct block {
     double rate;   /* how fast it goes there, > 0 */
 } block;
 
-/* Element k of the perturbed distance of a row to its bound: the constant, then the row of the inverse basis. */
+/* Element k of the perturbed distance of a row to its bound: the constant, then the row of the
+ * inverse basis. */
 static double distance(const lemke *s, block b, int k)
 {
     double value = table_row(s, b.row)[constant_column(s) + k];
-    if (!b.at_limit) return value;
-    if (k > 0) return -value;
+    if (!b.at_limit)
+        return value;
+    if (k > 0)
+        return -value;
     double limit = 0;
     is_bounded(s, s->basic[b.row], &limit);
     return limit - value;
@@ -385,14 +428,18 @@ static double distance(const lemke *s, block b, int k)
 /* Is a reached before b? Lexicographic in distance / rate; the cover wins ties. */
 static bool earlier(const lemke *s, block a, block b)
 {
-    if (b.row < 0) return true;
+    if (b.row < 0)
+        return true;
 
     for (int k = 0; k <= s->n; k++) {
         double x = fmax(k == 0 ? 0 : -INFINITY, distance(s, a, k)) / a.rate;
         double y = fmax(k == 0 ? 0 : -INFINITY, distance(s, b, k)) / b.rate;
-        if (fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)) + 1e-15) return x < y;
-        if (k == 0 && s->basic[a.row] == COVER) return true;
-        if (k == 0 && s->basic[b.row] == COVER) return false;
+        if (fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)) + 1e-15)
+            return x < y;
+        if (k == 0 && s->basic[a.row] == COVER)
+            return true;
+        if (k == 0 && s->basic[b.row] == COVER)
+            return false;
     }
     return a.rate > b.rate;
 }
@@ -403,28 +450,34 @@ static block find_block(const lemke *s, int column)
     block best = {.row = -1};
     for (int i = 0; i < s->n; i++) {
         double limit, rate = table_row(s, i)[column];
-        if (!is_bounded(s, s->basic[i], &limit)) continue;
-        if (fabs(rate) < 1e-11 || (rate > 0 && isinf(limit))) continue;
+        if (!is_bounded(s, s->basic[i], &limit))
+            continue;
+        if (fabs(rate) < 1e-11 || (rate > 0 && isinf(limit)))
+            continue;
         block candidate = {.row = i, .at_limit = rate > 0, .rate = fabs(rate)};
-        if (earlier(s, candidate, best)) best = candidate;
+        if (earlier(s, candidate, best))
+            best = candidate;
     }
     return best;
 }
 
-/* Is row a more negative than row b, relative to what the cover adds? Lexicographic like the ratio test. */
+/* Is row a more negative than row b, relative to what the cover adds? Lexicographic like the
+ * ratio test. */
 static bool more_negative(const lemke *s, int a, int b)
 {
-    if (b < 0) return true;
+    if (b < 0)
+        return true;
     for (int k = 0; k <= s->n; k++) {
         double x = table_row(s, a)[constant_column(s) + k] / table_row(s, a)[s->n];
         double y = table_row(s, b)[constant_column(s) + k] / table_row(s, b)[s->n];
-        if (fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)) + 1e-15) return x < y;
+        if (fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)) + 1e-15)
+            return x < y;
     }
     return false;
 }
 
-/* Puts the artificial variable in: the most negative row leaves. Returns the variable that left, or COVER if nothing
- * is wrong. */
+/* Puts the artificial variable in: the most negative row leaves. Returns the variable that left,
+ * or COVER if nothing is wrong. */
 static int enter_cover(lemke *s, const double *cover)
 {
     int worst = -1;
@@ -432,10 +485,12 @@ static int enter_cover(lemke *s, const double *cover)
         double *row = table_row(s, i);
         double limit;
         row[s->n] = is_bounded(s, s->basic[i], &limit) ? cover[i] : 0;
-        if (row[s->n] > 0 && row[constant_column(s)] < -1e-13 && more_negative(s, i, worst)) worst = i;
+        if (row[s->n] > 0 && row[constant_column(s)] < -1e-13 && more_negative(s, i, worst))
+            worst = i;
     }
 
-    if (worst < 0) return COVER;
+    if (worst < 0)
+        return COVER;
 
     int left = s->basic[worst];
     pivot(s, worst, s->n);
@@ -452,7 +507,8 @@ static outcome follow(lemke *s, int left)
         int column = s->column_of[entering];
         block b = find_block(s, column);
         double own = entering < s->n ? s->cap[entering] : INFINITY;
-        if (b.row < 0 && isinf(own)) return ON_RAY;
+        if (b.row < 0 && isinf(own))
+            return ON_RAY;
 
         /* It reaches its own upper bound first: no exchange, its w may now grow the other way. */
         double reach = b.row >= 0 ? fmax(0, distance(s, b, 0)) / b.rate : INFINITY;
@@ -464,43 +520,52 @@ static outcome follow(lemke *s, int left)
         }
 
         int blocked = s->basic[b.row];
-        if (b.at_limit) mirror(s, blocked);
+        if (b.at_limit)
+            mirror(s, blocked);
         pivot(s, b.row, column);
-        if (blocked == COVER) return SOLVED;
+        if (blocked == COVER)
+            return SOLVED;
         left = blocked;
     }
     return TOO_LONG;
 }
 
-/* The result ------------------------------------------------------------------------------------------------------- */
+/* The result ----------------------------------------------------------------------------------- */
 
-/* Corrects the active part of z until w = 0 there: Newton on a linear equation, repeated to remove rounding. */
+/* Corrects the active part of z until w = 0 there: Newton on a linear equation, repeated to
+ * remove rounding. */
 static void refine(lemke *s, double *z, double *w)
 {
     size_t n = (size_t)s->n;
     int *active = s->index, count = 0;
     for (int i = 0; i < s->n; i++) {
-        if (s->row_of[i] >= 0) active[count++] = i;
+        if (s->row_of[i] >= 0)
+            active[count++] = i;
     }
 
     /* The active rows and columns, scaled. */
     for (int a = 0; a < count; a++) {
         const double *row = s->problem->m + (size_t)active[a] * n;
         for (int b = 0; b < count; b++)
-            s->work[a * count + b] = s->row_scale[active[a]] * s->column_scale[active[b]] * row[active[b]];
+            s->work[a * count + b] =
+                s->row_scale[active[a]] * s->column_scale[active[b]] * row[active[b]];
     }
 
-    if (count == 0 || yk_lu_factor(count, s->work, s->exchange) != YK_OK) return;
+    if (count == 0 || yk_lu_factor(count, s->work, s->exchange) != YK_OK)
+        return;
 
     /* As long as that helps. */
     double residual = yk_mlcp_residual(s->problem, z, w);
     for (int pass = 0; pass < 4; pass++) {
-        for (int a = 0; a < count; a++) s->correction[a] = -s->row_scale[active[a]] * w[active[a]];
+        for (int a = 0; a < count; a++)
+            s->correction[a] = -s->row_scale[active[a]] * w[active[a]];
         yk_lu_solve(count, s->work, s->exchange, s->correction);
         memcpy(s->vector, z, n * sizeof *z);
-        for (int a = 0; a < count; a++) s->vector[active[a]] += s->column_scale[active[a]] * s->correction[a];
+        for (int a = 0; a < count; a++)
+            s->vector[active[a]] += s->column_scale[active[a]] * s->correction[a];
         double next = yk_mlcp_residual(s->problem, s->vector, w);
-        if (!(next < residual)) break;
+        if (!(next < residual))
+            break;
         residual = next;
         memcpy(z, s->vector, n * sizeof *z);
     }
@@ -517,7 +582,8 @@ static double finish(lemke *s, double *z, double *w, yk_mlcp_state *state)
     refine(s, z, w);
     for (int i = 0; state && i < s->n; i++) {
         state[i] = s->mirrored[i] ? YK_MLCP_UPPER : YK_MLCP_LOWER;
-        if (s->row_of[i] >= 0 || s->free_row[i]) state[i] = YK_MLCP_ACTIVE;
+        if (s->row_of[i] >= 0 || s->free_row[i])
+            state[i] = YK_MLCP_ACTIVE;
     }
     return yk_mlcp_residual(s->problem, z, w);
 }
@@ -531,10 +597,11 @@ static double next_random(uint32_t *random)
 static outcome attempt_path(lemke *s, int attempt, double regularisation)
 {
     fill_table(s, regularisation);
-    if (!solve_equations(s)) return CONTRADICTION;
+    if (!solve_equations(s))
+        return CONTRADICTION;
 
-    /* Rounding can undo the lexicographic order when very many rows tie; a trace of irregular numbers on the constants
-     * separates them for good. refine() takes it back. */
+    /* Rounding can undo the lexicographic order when very many rows tie; a trace of irregular
+     * numbers on the constants separates them for good. refine() takes it back. */
     uint32_t random = 99u + 7919u * (uint32_t)attempt;
     for (int i = 0; attempt > 0 && i < s->n; i++) {
         double *constant = &table_row(s, i)[constant_column(s)];
@@ -547,12 +614,15 @@ static outcome attempt_path(lemke *s, int attempt, double regularisation)
     for (int i = 0; i < s->n; i++) {
         double irregular = 0.05 + next_random(&random);
         cover[i] = 1;
-        if (attempt == 1) cover[i] = 1e-3 + fmax(0, -table_row(s, i)[constant_column(s)]);
-        if (attempt > 1) cover[i] = irregular;
+        if (attempt == 1)
+            cover[i] = 1e-3 + fmax(0, -table_row(s, i)[constant_column(s)]);
+        if (attempt > 1)
+            cover[i] = irregular;
     }
 
     int left = enter_cover(s, cover);
-    if (left == COVER) return SOLVED;
+    if (left == COVER)
+        return SOLVED;
     return follow(s, left);
 }
 
@@ -563,7 +633,8 @@ static bool is_semidefinite(lemke *s)
     double *a = s->work;
     const double *m = s->problem->m;
     for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++) a[i * n + j] = (m[i * n + j] + m[j * n + i]) / 2;
+        for (int j = 0; j < n; j++)
+            a[i * n + j] = (m[i * n + j] + m[j * n + i]) / 2;
         index[i] = i;
     }
 
@@ -571,7 +642,8 @@ static bool is_semidefinite(lemke *s)
     for (int k = 0; k < n; k++) {
         int best = k;
         for (int i = k + 1; i < n; i++) {
-            if (a[index[i] * n + index[i]] > a[index[best] * n + index[best]]) best = i;
+            if (a[index[i] * n + index[i]] > a[index[best] * n + index[best]])
+                best = i;
         }
         int p = index[best];
         index[best] = index[k];
@@ -583,24 +655,28 @@ static bool is_semidefinite(lemke *s)
         if (head <= 1e-12 * largest + 1e-300) {
             for (int i = k; i < n; i++) {
                 for (int j = k; j < n; j++) {
-                    if (fabs(a[index[i] * n + index[j]]) > 1e-9 * largest + 1e-300) return false;
+                    if (fabs(a[index[i] * n + index[j]]) > 1e-9 * largest + 1e-300)
+                        return false;
                 }
             }
             return true;
         }
         for (int i = k + 1; i < n; i++) {
             double factor = a[index[i] * n + p] / head;
-            for (int j = k + 1; j < n; j++) a[index[i] * n + index[j]] -= factor * a[p * n + index[j]];
+            for (int j = k + 1; j < n; j++)
+                a[index[i] * n + index[j]] -= factor * a[p * n + index[j]];
         }
     }
     return true;
 }
 
-/* Enumeration: sets are counted like an odometer; each row is at its lower bound, active, or at its upper bound. */
+/* Enumeration: sets are counted like an odometer; each row is at its lower bound, active, or at
+ * its upper bound. */
 static bool next_sets(const lemke *s, int *sets)
 {
     for (int i = 0; i < s->n; i++) {
-        if (s->free_row[i] || s->fixed[i]) continue;
+        if (s->free_row[i] || s->fixed[i])
+            continue;
         bool low = !isinf(s->problem->lower[i]), high = !isinf(s->problem->upper[i]);
         if (sets[i] == -1) {
             sets[i] = 0;
@@ -629,39 +705,48 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
         }
     }
 
-    if (count == 0) return true;
+    if (count == 0)
+        return true;
 
     /* The active rows, with the others at their bounds. */
     for (int a = 0; a < count; a++) {
         const double *row = s->problem->m + (size_t)active[a] * n;
         s->vector[a] = -s->problem->q[active[a]];
-        for (size_t j = 0; j < n; j++) s->vector[a] -= row[j] * z[j];
-        for (int b = 0; b < count; b++) s->work[a * count + b] = row[active[b]];
+        for (size_t j = 0; j < n; j++)
+            s->vector[a] -= row[j] * z[j];
+        for (int b = 0; b < count; b++)
+            s->work[a * count + b] = row[active[b]];
     }
 
-    if (yk_lu_factor(count, s->work, s->exchange) != YK_OK) return false;
+    if (yk_lu_factor(count, s->work, s->exchange) != YK_OK)
+        return false;
 
     yk_lu_solve(count, s->work, s->exchange, s->vector);
-    for (int a = 0; a < count; a++) z[active[a]] = s->vector[a];
+    for (int a = 0; a < count; a++)
+        z[active[a]] = s->vector[a];
     return true;
 }
 
-static bool enumerate(yk_context *context, lemke *s, double tolerance, double *z, double *w, yk_mlcp_state *state)
+static bool enumerate(yk_context *context, lemke *s, double tolerance, double *z, double *w,
+                      yk_mlcp_state *state)
 {
     int *sets = yk_allocate(context, (size_t)s->n + 1, sizeof *sets);
-    if (!sets) return false;
+    if (!sets)
+        return false;
 
-    for (int i = 0; i < s->n; i++) sets[i] = s->free_row[i] || isinf(s->problem->lower[i]) ? 0 : -1;
+    for (int i = 0; i < s->n; i++)
+        sets[i] = s->free_row[i] || isinf(s->problem->lower[i]) ? 0 : -1;
     bool found = false;
     do {
         found = solve_sets(s, sets, z) && yk_mlcp_residual(s->problem, z, w) <= tolerance;
     } while (!found && next_sets(s, sets));
-    for (int i = 0; found && state && i < s->n; i++) state[i] = (yk_mlcp_state)sets[i];
+    for (int i = 0; found && state && i < s->n; i++)
+        state[i] = (yk_mlcp_state)sets[i];
     yk_release(context, sets);
     return found;
 }
 
-/* Solving ---------------------------------------------------------------------------------------------------------- */
+/* Solving -------------------------------------------------------------------------------------- */
 
 static yk_status check_problem(yk_context *context, const yk_mlcp *problem)
 {
@@ -669,9 +754,10 @@ static yk_status check_problem(yk_context *context, const yk_mlcp *problem)
     for (size_t i = 0; i < n; i++) {
         if (!(problem->lower[i] <= problem->upper[i]) || problem->lower[i] == INFINITY ||
             problem->upper[i] == -INFINITY)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: bounds of row %zu are [%g, %g]", i, problem->lower[i],
-                           problem->upper[i]);
-        if (!isfinite(problem->q[i])) return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: q[%zu] is not finite", i);
+            return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: bounds of row %zu are [%g, %g]", i,
+                           problem->lower[i], problem->upper[i]);
+        if (!isfinite(problem->q[i]))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: q[%zu] is not finite", i);
         for (size_t j = 0; j < n; j++)
             if (!isfinite(problem->m[i * n + j]))
                 return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: M[%zu][%zu] is not finite", i, j);
@@ -680,31 +766,38 @@ static yk_status check_problem(yk_context *context, const yk_mlcp *problem)
 }
 
 /* Runs the paths, then enumerates what is small. */
-static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *options, double *z, double *w,
-                        yk_mlcp_state *state, double *residual)
+static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *options, double *z,
+                        double *w, yk_mlcp_state *state, double *residual)
 {
     size_t n = (size_t)s->n;
     double largest = 0;
-    for (size_t i = 0; i < n * n; i++) largest = fmax(largest, fabs(s->problem->m[i]));
+    for (size_t i = 0; i < n * n; i++)
+        largest = fmax(largest, fabs(s->problem->m[i]));
     int limit = options->pivots > 0 ? options->pivots : 50 * (s->n + 10);
     for (int attempt = 0; attempt < 6; attempt++) {
-        /* The last attempts move a singular matrix away from its singularity; refine() takes that back. */
+        /* The last attempts move a singular matrix away from its singularity; refine() takes that
+         * back. */
         double extra = attempt >= 4 ? 1e-9 * largest : 0;
         s->limit = s->pivots + limit;
         outcome end = attempt_path(s, attempt % 4, options->regularisation * largest + extra);
         if (end == CONTRADICTION && attempt < 4)
-            return yk_fail(context, YK_ERROR_NO_SOLUTION, "MLCP: the equations contradict each other");
+            return yk_fail(context, YK_ERROR_NO_SOLUTION,
+                           "MLCP: the equations contradict each other");
         if (end == SOLVED) {
             *residual = finish(s, z, w, state);
-            if (*residual <= options->tolerance) return YK_OK;
+            if (*residual <= options->tolerance)
+                return YK_OK;
         }
-        if (end != ON_RAY || attempt > 0) continue;
+        if (end != ON_RAY || attempt > 0)
+            continue;
 
         bool equations = false;
-        for (int i = 0; i < s->n; i++) equations = equations || s->free_row[i];
+        for (int i = 0; i < s->n; i++)
+            equations = equations || s->free_row[i];
         if (!equations && is_semidefinite(s))
             return yk_fail(context, YK_ERROR_NO_SOLUTION,
-                           "MLCP: no solution: the path of bases ends on a ray after %d pivots, and M is positive "
+                           "MLCP: no solution: the path of bases ends on a ray after %d pivots, "
+                           "and M is positive "
                            "semidefinite, so the inequalities contradict each other",
                            s->pivots);
     }
@@ -712,29 +805,34 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
     double sets = 1;
     for (int i = 0; i < s->n; i++) {
         bool low = !isinf(s->problem->lower[i]), high = !isinf(s->problem->upper[i]);
-        if (low != high) sets *= 2;
-        if (low && high && !s->fixed[i]) sets *= 3;
+        if (low != high)
+            sets *= 2;
+        if (low && high && !s->fixed[i])
+            sets *= 3;
     }
 
     if (sets > 100000)
+        return yk_fail(context, YK_ERROR_NO_SOLUTION,
+                       "MLCP: no solution found: all paths end on rays (%d pivots); M is not "
+                       "semidefinite, so this is no proof",
+                       s->pivots);
+    if (!enumerate(context, s, options->tolerance, z, w, state))
         return yk_fail(
             context, YK_ERROR_NO_SOLUTION,
-            "MLCP: no solution found: all paths end on rays (%d pivots); M is not semidefinite, so this is no proof",
-            s->pivots);
-    if (!enumerate(context, s, options->tolerance, z, w, state))
-        return yk_fail(context, YK_ERROR_NO_SOLUTION,
-                       "MLCP: no solution: none of the %.0f combinations of active and tight rows gives one", sets);
+            "MLCP: no solution: none of the %.0f combinations of active and tight rows gives one",
+            sets);
     *residual = yk_mlcp_residual(s->problem, z, w);
     return YK_OK;
 }
 
-yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_mlcp_options *options, double *z,
-                        double *w, yk_mlcp_state *state, yk_mlcp_report *report)
+yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_mlcp_options *options,
+                        double *z, double *w, yk_mlcp_state *state, yk_mlcp_report *report)
 {
     double start = yk_clock_seconds();
     *report = (yk_mlcp_report){.residual = INFINITY};
     yk_status status = check_problem(context, problem);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     lemke s;
     status = lemke_create(context, problem, &s);

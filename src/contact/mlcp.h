@@ -1,9 +1,10 @@
-/* Mixed linear complementarity problems with bounds, and a pivoting solver that finds active and tight sets.
+/* Mixed linear complementarity problems with bounds, and a pivoting solver that finds active and
+ * tight sets.
  *
  *   w = M z + q,   for each row:  z = lower and w >= 0,  or  lower < z < upper and w = 0,  or  z = upper and w <= 0
  *
- * (rim (19), (20), (26)). lower = 0, upper = inf is the linear complementarity problem, lower = -inf, upper = inf an
- * equation. M need be neither symmetric nor definite. */
+ * (rim (19), (20), (26)). lower = 0, upper = inf is the linear complementarity problem, lower =
+ * -inf, upper = inf an equation. M need be neither symmetric nor definite. */
 #ifndef YK_CONTACT_MLCP_H
 #define YK_CONTACT_MLCP_H
 
@@ -17,17 +18,23 @@ typedef struct yk_mlcp {
 } yk_mlcp;
 
 /* Where a solution lies: rim's active set (w = 0) and the tight ones. */
-typedef enum yk_mlcp_state { YK_MLCP_LOWER = -1, YK_MLCP_ACTIVE = 0, YK_MLCP_UPPER = 1 } yk_mlcp_state;
+typedef enum yk_mlcp_state {
+    YK_MLCP_LOWER = -1,
+    YK_MLCP_ACTIVE = 0,
+    YK_MLCP_UPPER = 1
+} yk_mlcp_state;
 
 typedef struct yk_mlcp_options {
-    int pivots;            /* at most; 0: 50 (n + 10) */
-    double tolerance;      /* on the residual of the result */
-    double regularisation; /* added to the diagonal of M, relative to its largest element (rim 4.1); 0: none */
+    int pivots;       /* at most; 0: 50 (n + 10) */
+    double tolerance; /* on the residual of the result */
+    double
+        regularisation; /* added to the diagonal of M, relative to its largest element (rim 4.1); 0: none */
 } yk_mlcp_options;
 
 typedef struct yk_mlcp_report {
     int pivots;
-    double residual; /* largest violation: w relative to |q| and max |M| max |z| of its row, z to max |z| */
+    double
+        residual; /* largest violation: w relative to |q| and max |M| max |z| of its row, z to max |z| */
     double seconds;
 } yk_mlcp_report;
 
@@ -37,10 +44,11 @@ yk_mlcp_options yk_mlcp_options_default(void);
 yk_status yk_mlcp_create(yk_context *context, int n, yk_mlcp *problem);
 void yk_mlcp_destroy(yk_context *context, yk_mlcp *problem);
 
-/* z and w (n each) receive the solution, state (n, may be NULL) the sets. YK_ERROR_NO_SOLUTION with an explanation when
- * there is none or none was found; YK_ERROR_ARGUMENT for crossed bounds or numbers that are not finite. */
-yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_mlcp_options *options, double *z,
-                        double *w, yk_mlcp_state *state, yk_mlcp_report *report);
+/* z and w (n each) receive the solution, state (n, may be NULL) the sets. YK_ERROR_NO_SOLUTION
+ * with an explanation when there is none or none was found; YK_ERROR_ARGUMENT for crossed bounds
+ * or numbers that are not finite. */
+yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_mlcp_options *options,
+                        double *z, double *w, yk_mlcp_state *state, yk_mlcp_report *report);
 
 /* The report's residual of any z; w receives M z + q. */
 double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w);

@@ -7,13 +7,16 @@
 
 bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size)
 {
-    if (a->data && count <= a->capacity) return true;
+    if (a->data && count <= a->capacity)
+        return true;
 
     size_t capacity = count + count / 8 + 16;
-    if (capacity < count || capacity > (SIZE_MAX - 64) / size) return false;
+    if (capacity < count || capacity > (SIZE_MAX - 64) / size)
+        return false;
 
     void *raw = yk_allocate(context, capacity * size + 64, 1);
-    if (!raw) return false;
+    if (!raw)
+        return false;
     yk_release(context, a->raw);
     *a = (array){.raw = raw, .capacity = capacity, .size = size};
     a->data = (void *)(((uintptr_t)raw + 63) / 64 * 64);
@@ -22,9 +25,11 @@ bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size)
 
 bool yk_array_grow(yk_context *context, array *a, size_t used, size_t count)
 {
-    if (count <= a->capacity) return true;
+    if (count <= a->capacity)
+        return true;
     array larger = {0};
-    if (!yk_array_reserve(context, &larger, count, a->size)) return false;
+    if (!yk_array_reserve(context, &larger, count, a->size))
+        return false;
     memcpy(larger.data, a->data, used * a->size);
     yk_release(context, a->raw);
     *a = larger;
@@ -38,14 +43,16 @@ yk_network_def yk_network_default(void)
 
 static yk_status out_of_memory(yk_network *network, const char *what, size_t count)
 {
-    return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for %zu %s", count, what);
+    return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for %zu %s",
+                   count, what);
 }
 
 yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_network **network)
 {
     *network = NULL;
     yk_network *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
 
     made->context = context;
     made->pool = def->pool;
@@ -53,11 +60,12 @@ yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_n
 
     /* What is asked for now; more is taken as needed. */
     size_t groups = def->contacts / LANES + 64;
-    bool room = yk_array_reserve(context, &made->nodes_array, def->nodes + 64, sizeof(yk_network_node)) &&
-                yk_array_reserve(context, &made->slots_array, def->contacts, sizeof(contact_slot)) &&
-                yk_array_reserve(context, &made->pairs_array, groups, sizeof(pair_group)) &&
-                yk_array_reserve(context, &made->joint_rows_array, def->joint_rows, sizeof(joint_row)) &&
-                yk_array_reserve(context, &made->joint_blocks_array, def->joint_rows, sizeof(joint_block));
+    bool room =
+        yk_array_reserve(context, &made->nodes_array, def->nodes + 64, sizeof(yk_network_node)) &&
+        yk_array_reserve(context, &made->slots_array, def->contacts, sizeof(contact_slot)) &&
+        yk_array_reserve(context, &made->pairs_array, groups, sizeof(pair_group)) &&
+        yk_array_reserve(context, &made->joint_rows_array, def->joint_rows, sizeof(joint_row)) &&
+        yk_array_reserve(context, &made->joint_blocks_array, def->joint_rows, sizeof(joint_block));
     if (!room) {
         yk_network_destroy(made);
         return YK_ERROR_MEMORY;
@@ -73,22 +81,26 @@ enum { ARRAYS = 16 };
 static void list_arrays(yk_network *network, array *list[ARRAYS])
 {
     array *all[ARRAYS] = {
-        &network->nodes_array,         &network->extras_array,          &network->slots_array,
-        &network->pairs_array,         &network->singles_array,         &network->generals_array,
-        &network->pair_softness_array, &network->single_softness_array, &network->blocks_array,
-        &network->colours_array,       &network->joint_rows_array,      &network->joint_blocks_array,
-        &network->partials_array,      &network->gradient_array,        &network->gradient_nodes_array,
-        &network->plan_array,
+        &network->nodes_array,          &network->extras_array,
+        &network->slots_array,          &network->pairs_array,
+        &network->singles_array,        &network->generals_array,
+        &network->pair_softness_array,  &network->single_softness_array,
+        &network->blocks_array,         &network->colours_array,
+        &network->joint_rows_array,     &network->joint_blocks_array,
+        &network->partials_array,       &network->gradient_array,
+        &network->gradient_nodes_array, &network->plan_array,
     };
     memcpy(list, all, sizeof all);
 }
 
 void yk_network_destroy(yk_network *network)
 {
-    if (!network) return;
+    if (!network)
+        return;
     array *arrays[ARRAYS];
     list_arrays(network, arrays);
-    for (int i = 0; i < ARRAYS; i++) yk_release(network->context, arrays[i]->raw);
+    for (int i = 0; i < ARRAYS; i++)
+        yk_release(network->context, arrays[i]->raw);
     yk_scratch_destroy(network->scratch);
     yk_release(network->context, network);
 }
@@ -98,15 +110,17 @@ size_t yk_network_memory(yk_network *network)
     array *arrays[ARRAYS];
     list_arrays(network, arrays);
     size_t bytes = sizeof *network;
-    for (int i = 0; i < ARRAYS; i++) bytes += arrays[i]->capacity * arrays[i]->size;
+    for (int i = 0; i < ARRAYS; i++)
+        bytes += arrays[i]->capacity * arrays[i]->size;
     return bytes;
 }
 
-/* Nodes --------------------------------------------------------------------------------------------------------- */
+/* Nodes ---------------------------------------------------------------------------------------- */
 
 yk_network_node *yk_network_nodes(yk_network *network, size_t count)
 {
-    /* Lanes that are not used need two nodes per block of the plan, and there are at most nodes / 64 + 4 blocks. */
+    /* Lanes that are not used need two nodes per block of the plan, and there are at most nodes /
+     * 64 + 4 blocks. */
     size_t room = count + 2 * (count / 64 + 4);
     if (!yk_array_reserve(network->context, &network->nodes_array, room, sizeof(yk_network_node))) {
         out_of_memory(network, "nodes", count);
@@ -128,20 +142,24 @@ static yk_status need_extra(yk_network *network, size_t node)
 {
     size_t count = network->node_count;
     if (node >= count)
-        return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: node %zu of %zu", node, count);
-    if (network->extras) return YK_OK;
+        return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: node %zu of %zu",
+                       node, count);
+    if (network->extras)
+        return YK_OK;
 
     if (!yk_array_reserve(network->context, &network->extras_array, count, sizeof(node_extra)))
         return out_of_memory(network, "inertia tensors", count);
     network->extras = network->extras_array.data;
-    for (size_t i = 0; i < count; i++) network->extras[i] = (node_extra){.length = 1};
+    for (size_t i = 0; i < count; i++)
+        network->extras[i] = (node_extra){.length = 1};
     return YK_OK;
 }
 
 yk_status yk_network_inertia(yk_network *network, size_t node, const yk_mat3 *inverse)
 {
     yk_status status = need_extra(network, node);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     const double(*m)[3] = inverse->m;
     network->extras[node] = (node_extra){
@@ -155,15 +173,16 @@ yk_status yk_network_inertia(yk_network *network, size_t node, const yk_mat3 *in
 yk_status yk_network_radius(yk_network *network, size_t node, double radius)
 {
     yk_status status = need_extra(network, node);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     if (!(radius > 0))
-        return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: node %zu has the radius %g", node,
-                       radius);
+        return yk_fail(network->context, YK_ERROR_ARGUMENT,
+                       "contact network: node %zu has the radius %g", node, radius);
     network->extras[node] = (node_extra){.length = radius};
     return YK_OK;
 }
 
-/* Contacts ------------------------------------------------------------------------------------------------------ */
+/* Contacts ------------------------------------------------------------------------------------- */
 
 static void put_lane(lane_vectors *lanes, int lane, yk_vec3 v)
 {
@@ -202,7 +221,8 @@ static void set_general(yk_network *network, general_contact *c, const yk_contac
 
     /* Velocities and impulses in the frame. */
     yk_vec3 surface = yk_v3(0, 0, 0);
-    if (c->b < 0) surface = data->surface;
+    if (c->b < 0)
+        surface = data->surface;
     for (int k = 0; k < 3; k++) {
         c->drive[k] = -yk_v3_dot(c->frame[k], surface) + (k == 0 ? data->bias : 0);
         c->impulse[k] = yk_v3_dot(c->frame[k], data->impulse);
@@ -224,7 +244,8 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
         put_lane(&g->impulse, lane, impulse);
         g->bias[lane] = data->bias;
         g->mu[lane] = data->mu;
-        if (network->pair_softness) network->pair_softness[group][lane] = data->softness;
+        if (network->pair_softness)
+            network->pair_softness[group][lane] = data->softness;
     } else if (at.kind == SLOT_SINGLE) {
         single_group *g = &network->singles[group];
 
@@ -238,7 +259,8 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
         put_lane(&g->impulse, lane, impulse);
         put_lane(&g->velocity, lane, yk_v3_axpy(-data->bias, normal, other));
         g->mu[lane] = data->mu;
-        if (network->single_softness) network->single_softness[group][lane] = data->softness;
+        if (network->single_softness)
+            network->single_softness[group][lane] = data->softness;
     } else if (at.kind == SLOT_GENERAL) {
         set_general(network, &network->generals[at.index], data);
     }
@@ -250,14 +272,18 @@ yk_vec3 yk_network_impulse(const yk_network *network, size_t contact)
     uint32_t group = at.index / LANES;
     int lane = (int)(at.index % LANES);
     double sign = at.swapped ? -1 : 1;
-    if (at.kind == SLOT_PAIR) return yk_v3_scale(sign, get_lane(&network->pairs[group].impulse, lane));
-    if (at.kind == SLOT_SINGLE) return yk_v3_scale(sign, get_lane(&network->singles[group].impulse, lane));
+    if (at.kind == SLOT_PAIR)
+        return yk_v3_scale(sign, get_lane(&network->pairs[group].impulse, lane));
+    if (at.kind == SLOT_SINGLE)
+        return yk_v3_scale(sign, get_lane(&network->singles[group].impulse, lane));
 
     yk_vec3 sum = yk_v3(0, 0, 0);
-    if (at.kind != SLOT_GENERAL) return sum;
+    if (at.kind != SLOT_GENERAL)
+        return sum;
 
     const general_contact *c = &network->generals[at.index];
-    for (int k = 0; k < 3; k++) sum = yk_v3_axpy(c->impulse[k], c->frame[k], sum);
+    for (int k = 0; k < 3; k++)
+        sum = yk_v3_axpy(c->impulse[k], c->frame[k], sum);
     return sum;
 }
 
@@ -265,9 +291,11 @@ yk_vec3 yk_network_torque(const yk_network *network, size_t contact)
 {
     contact_slot at = network->slots[contact];
     yk_vec3 sum = yk_v3(0, 0, 0);
-    if (at.kind != SLOT_GENERAL) return sum;
+    if (at.kind != SLOT_GENERAL)
+        return sum;
     const general_contact *c = &network->generals[at.index];
-    for (int k = 0; k < 3; k++) sum = yk_v3_axpy(c->impulse[3 + k], c->frame[k], sum);
+    for (int k = 0; k < 3; k++)
+        sum = yk_v3_axpy(c->impulse[3 + k], c->frame[k], sum);
     return sum;
 }
 
@@ -277,14 +305,16 @@ yk_status yk_network_joints(yk_network *network, yk_joint_row *rows, size_t coun
     for (size_t i = 0; i < count; i++) {
         const yk_joint_row *row = &rows[i];
         bool known_a = row->a >= 0 && (size_t)row->a < nodes;
-        bool known_b = row->b >= YK_NETWORK_NONE && row->a != row->b && (row->b < 0 || (size_t)row->b < nodes);
+        bool known_b =
+            row->b >= YK_NETWORK_NONE && row->a != row->b && (row->b < 0 || (size_t)row->b < nodes);
         if (!known_a || !known_b)
             return yk_fail(network->context, YK_ERROR_ARGUMENT,
-                           "contact network: joint row %zu connects the nodes %d and %d of %zu", i, row->a, row->b,
-                           nodes);
+                           "contact network: joint row %zu connects the nodes %d and %d of %zu", i,
+                           row->a, row->b, nodes);
         if (!(row->lower <= row->upper))
             return yk_fail(network->context, YK_ERROR_ARGUMENT,
-                           "contact network: joint row %zu has the bounds [%g, %g]; use -INFINITY, INFINITY for none",
+                           "contact network: joint row %zu has the bounds [%g, %g]; use -INFINITY, "
+                           "INFINITY for none",
                            i, row->lower, row->upper);
     }
 

@@ -1,6 +1,6 @@
-/* The problem of a network in assembled form: every contact and joint as rows on two nodes, W = J M^-1 J^T by going
- * through the nodes' lists of rows. Contacts stand in the order of the pairs in their frames, joints follow one block
- * per joint. */
+/* The problem of a network in assembled form: every contact and joint as rows on two nodes, W = J
+ * M^-1 J^T by going through the nodes' lists of rows. Contacts stand in the order of the pairs in
+ * their frames, joints follow one block per joint. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,8 @@ static void lane_frame(const yk_network *network, contact_slot at, yk_vec3 frame
 {
     uint32_t group = at.index / LANES, lane = at.index % LANES;
     const lane_vectors *normal = &network->singles[group].normal;
-    if (at.kind == SLOT_PAIR) normal = &network->pairs[group].normal;
+    if (at.kind == SLOT_PAIR)
+        normal = &network->pairs[group].normal;
     frame[0] = lane_vector(normal, lane);
     yk_v3_tangents(frame[0], &frame[1], &frame[2]);
 }
@@ -36,18 +37,21 @@ static void round_element(const yk_network *network, contact_slot at, element *e
         e->node[1] = g->b[lane];
         e->mu = g->mu[lane];
         bias = g->bias[lane];
-        if (network->pair_softness) soft = network->pair_softness[group][lane];
+        if (network->pair_softness)
+            soft = network->pair_softness[group][lane];
     } else {
         const single_group *g = &network->singles[group];
         e->node[0] = g->a[lane];
         e->node[1] = YK_NETWORK_NONE;
         e->mu = g->mu[lane];
         surface = lane_vector(&g->velocity, lane); /* with the bias taken off */
-        if (network->single_softness) soft = network->single_softness[group][lane];
+        if (network->single_softness)
+            soft = network->single_softness[group][lane];
     }
 
     for (int k = 0; k < 3; k++) {
-        yk_vec3 rotation = yk_v3_cross(frame[k], frame[0]); /* u_k = f_k . (n x s) = s . (f_k x n) */
+        yk_vec3 rotation =
+            yk_v3_cross(frame[k], frame[0]); /* u_k = f_k . (n x s) = s . (f_k x n) */
         e->linear[0][k] = frame[k];
         e->linear[1][k] = yk_v3_neg(frame[k]);
         e->spin[0][k] = rotation;
@@ -59,7 +63,11 @@ static void round_element(const yk_network *network, contact_slot at, element *e
 
 static void general_element(const general_contact *c, element *e)
 {
-    *e = (element){.node = {c->a, c->b}, .dim = c->dim, .mu = c->mu, .mu_spin = c->mu_spin, .mu_roll = c->mu_roll};
+    *e = (element){.node = {c->a, c->b},
+                   .dim = c->dim,
+                   .mu = c->mu,
+                   .mu_spin = c->mu_spin,
+                   .mu_roll = c->mu_roll};
     for (int k = 0; k < 3; k++) {
         yk_vec3 axis = c->frame[k];
         e->linear[0][k] = axis;
@@ -114,20 +122,22 @@ typedef struct incidence {
     uint32_t *element;
 } incidence;
 
-static bool list_incidence(yk_context *context, const yk_network *network, const element *elements, size_t count,
-                           incidence *in)
+static bool list_incidence(yk_context *context, const yk_network *network, const element *elements,
+                           size_t count, incidence *in)
 {
     size_t nodes = network->node_count;
     in->start = yk_allocate(context, nodes + 2, sizeof *in->start);
     in->element = yk_allocate(context, 2 * count + 1, sizeof *in->element);
-    if (!in->start || !in->element) return false;
+    if (!in->start || !in->element)
+        return false;
 
     /* Once to count, once to list. */
     for (int pass = 0; pass < 2; pass++) {
         for (size_t i = 0; i < count; i++) {
             for (int side = 0; side < 2; side++) {
                 int32_t node = elements[i].node[side];
-                if (!node_is_dynamic(network, node)) continue;
+                if (!node_is_dynamic(network, node))
+                    continue;
                 if (pass == 0) {
                     in->start[node + 2]++;
                 } else {
@@ -135,8 +145,10 @@ static bool list_incidence(yk_context *context, const yk_network *network, const
                 }
             }
         }
-        if (pass == 1) break;
-        for (size_t k = 2; k < nodes + 2; k++) in->start[k] += in->start[k - 1];
+        if (pass == 1)
+            break;
+        for (size_t k = 2; k < nodes + 2; k++)
+            in->start[k] += in->start[k - 1];
     }
     return true;
 }
@@ -147,19 +159,22 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Columns of one block row: all elements that share a node, rising, each once. Returns their number. */
-static int list_columns(const yk_network *network, const element *elements, const incidence *in, size_t i, int *mark,
-                        int *columns)
+/* Columns of one block row: all elements that share a node, rising, each once. Returns their
+ * number. */
+static int list_columns(const yk_network *network, const element *elements, const incidence *in,
+                        size_t i, int *mark, int *columns)
 {
     int count = 0;
     columns[count++] = (int)i;
     mark[i] = (int)i;
     for (int side = 0; side < 2; side++) {
         int32_t node = elements[i].node[side];
-        if (!node_is_dynamic(network, node)) continue;
+        if (!node_is_dynamic(network, node))
+            continue;
         for (size_t k = in->start[node]; k < in->start[node + 1]; k++) {
             int j = (int)in->element[k];
-            if (mark[j] == (int)i) continue;
+            if (mark[j] == (int)i)
+                continue;
             mark[j] = (int)i;
             columns[count++] = j;
         }
@@ -169,8 +184,9 @@ static int list_columns(const yk_network *network, const element *elements, cons
     return count;
 }
 
-static yk_status create_pattern(yk_context *context, const yk_network *network, const element *elements, size_t count,
-                                const incidence *in, yk_contact_problem *problem)
+static yk_status create_pattern(yk_context *context, const yk_network *network,
+                                const element *elements, size_t count, const incidence *in,
+                                yk_contact_problem *problem)
 {
     /* At most so many columns: some are counted twice. */
     size_t room = 0;
@@ -178,7 +194,8 @@ static yk_status create_pattern(yk_context *context, const yk_network *network, 
         for (int side = 0; side < 2; side++) {
             int32_t node = elements[i].node[side];
             room++;
-            if (node_is_dynamic(network, node)) room += in->start[node + 1] - in->start[node];
+            if (node_is_dynamic(network, node))
+                room += in->start[node + 1] - in->start[node];
         }
     }
 
@@ -188,13 +205,16 @@ static yk_status create_pattern(yk_context *context, const yk_network *network, 
     int *mark = yk_allocate(context, count + 1, sizeof *mark);
     yk_status status = YK_ERROR_MEMORY;
     if (dims && start && columns && mark) {
-        for (size_t i = 0; i < count; i++) mark[i] = -1;
+        for (size_t i = 0; i < count; i++)
+            mark[i] = -1;
         for (size_t i = 0; i < count; i++) {
             dims[i] = elements[i].dim;
-            start[i + 1] = start[i] + list_columns(network, elements, in, i, mark, columns + start[i]);
+            start[i + 1] =
+                start[i] + list_columns(network, elements, in, i, mark, columns + start[i]);
         }
         int contacts = (int)network->contact_count;
-        status = yk_contact_problem_create(context, (int)count, contacts, dims, start, columns, problem);
+        status =
+            yk_contact_problem_create(context, (int)count, contacts, dims, start, columns, problem);
     }
 
     yk_release(context, mark);
@@ -205,8 +225,8 @@ static yk_status create_pattern(yk_context *context, const yk_network *network, 
 }
 
 /* Adds J_i M^-1 J_j^T of one node to a block. */
-static void add_product(const yk_network *network, const element *x, int side_x, const element *y, int side_y,
-                        double *value)
+static void add_product(const yk_network *network, const element *x, int side_x, const element *y,
+                        int side_y, double *value)
 {
     int32_t node = x->node[side_x];
     double inverse_mass = network->nodes[node].inverse_mass;
@@ -214,13 +234,14 @@ static void add_product(const yk_network *network, const element *x, int side_x,
         yk_vec3 linear = y->linear[side_y][c];
         yk_vec3 response = node_spin_response(network, node, y->spin[side_y][c]);
         for (int r = 0; r < x->dim; r++) {
-            value[r * y->dim + c] +=
-                inverse_mass * yk_v3_dot(x->linear[side_x][r], linear) + yk_v3_dot(x->spin[side_x][r], response);
+            value[r * y->dim + c] += inverse_mass * yk_v3_dot(x->linear[side_x][r], linear) +
+                                     yk_v3_dot(x->spin[side_x][r], response);
         }
     }
 }
 
-static void fill_values(const yk_network *network, const element *elements, yk_contact_problem *problem)
+static void fill_values(const yk_network *network, const element *elements,
+                        yk_contact_problem *problem)
 {
     yk_block_matrix *w = &problem->w;
     for (int i = 0; i < w->block_rows; i++) {
@@ -230,9 +251,11 @@ static void fill_values(const yk_network *network, const element *elements, yk_c
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
             const element *y = &elements[w->column[k]];
             for (int s = 0; s < 2; s++) {
-                if (!node_is_dynamic(network, x->node[s])) continue;
+                if (!node_is_dynamic(network, x->node[s]))
+                    continue;
                 for (int t = 0; t < 2; t++) {
-                    if (x->node[s] == y->node[t]) add_product(network, x, s, y, t, w->value + w->offset[k]);
+                    if (x->node[s] == y->node[t])
+                        add_product(network, x, s, y, t, w->value + w->offset[k]);
                 }
             }
         }
@@ -241,15 +264,18 @@ static void fill_values(const yk_network *network, const element *elements, yk_c
         for (int r = 0; r < x->dim; r++) {
             double rate = x->free_rate[r];
             for (int s = 0; s < 2; s++) {
-                if (x->node[s] < 0) continue;
+                if (x->node[s] < 0)
+                    continue;
                 const yk_network_node *node = &network->nodes[x->node[s]];
-                rate += yk_v3_dot(x->linear[s][r], node->velocity) + yk_v3_dot(x->spin[s][r], node->spin);
+                rate += yk_v3_dot(x->linear[s][r], node->velocity) +
+                        yk_v3_dot(x->spin[s][r], node->spin);
             }
             problem->q[w->first[i] + r] = rate;
             problem->softness[w->first[i] + r] = x->softness[r];
         }
 
-        if (i >= problem->contact_count) continue;
+        if (i >= problem->contact_count)
+            continue;
         problem->mu[i] = x->mu;
         problem->mu_spin[i] = x->mu_spin;
         problem->mu_roll[i] = x->mu_roll;
@@ -261,49 +287,60 @@ yk_status yk_network_assemble(yk_network *network, yk_contact_problem *problem)
     return yk_network_assemble_in(network->context, network, problem);
 }
 
-yk_status yk_network_assemble_in(yk_context *context, yk_network *network, yk_contact_problem *problem)
+yk_status yk_network_assemble_in(yk_context *context, yk_network *network,
+                                 yk_contact_problem *problem)
 {
     *problem = (yk_contact_problem){0};
     for (size_t i = 0; i < network->joint_count; i++) {
-        if (isinf(network->joints[i].lower) && isinf(network->joints[i].upper)) continue;
+        if (isinf(network->joints[i].lower) && isinf(network->joints[i].upper))
+            continue;
         return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "contact network: joint row %zu has bounds, which only Gauss-Seidel knows", i);
+                       "contact network: joint row %zu has bounds, which only Gauss-Seidel knows",
+                       i);
     }
 
     yk_status status = yk_joints_prepare(network);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* Elements, who shares nodes with whom, and the pattern that follows. */
     size_t count = network->contact_count + network->joint_block_count;
     incidence in = {0};
     element *elements = yk_allocate(context, count + 1, sizeof *elements);
-    for (size_t i = 0; elements && i < count; i++) yk_network_element(network, i, &elements[i]);
+    for (size_t i = 0; elements && i < count; i++)
+        yk_network_element(network, i, &elements[i]);
     bool room = elements && list_incidence(context, network, elements, count, &in);
-    status = room ? create_pattern(context, network, elements, count, &in, problem) : YK_ERROR_MEMORY;
+    status =
+        room ? create_pattern(context, network, elements, count, &in, problem) : YK_ERROR_MEMORY;
 
     if (status == YK_OK) {
         size_t contacts = network->contact_count + 1;
         problem->mu_spin = yk_allocate(context, contacts, sizeof *problem->mu_spin);
         problem->mu_roll = yk_allocate(context, contacts, sizeof *problem->mu_roll);
-        problem->softness = yk_allocate(context, (size_t)problem->row_count + 1, sizeof *problem->softness);
+        problem->softness =
+            yk_allocate(context, (size_t)problem->row_count + 1, sizeof *problem->softness);
         room = problem->mu_spin && problem->mu_roll && problem->softness;
-        if (room) fill_values(network, elements, problem);
-        if (!room) status = YK_ERROR_MEMORY;
+        if (room)
+            fill_values(network, elements, problem);
+        if (!room)
+            status = YK_ERROR_MEMORY;
     }
 
-    if (status != YK_OK) yk_contact_problem_destroy(context, problem);
+    if (status != YK_OK)
+        yk_contact_problem_destroy(context, problem);
     yk_release(context, in.element);
     yk_release(context, in.start);
     yk_release(context, elements);
     return status;
 }
 
-/* Impulses to and from the assembled problem ----------------------------------------------------------------------- */
+/* Impulses to and from the assembled problem --------------------------------------------------- */
 
 void yk_network_contact_impulse(const yk_network *network, size_t contact, double *r)
 {
     contact_slot at = network->slots[contact];
-    if (at.kind == SLOT_IDLE) return;
+    if (at.kind == SLOT_IDLE)
+        return;
     if (at.kind == SLOT_GENERAL) {
         const general_contact *c = &network->generals[at.index];
         memcpy(r, c->impulse, (size_t)c->dim * sizeof *r);
@@ -312,27 +349,34 @@ void yk_network_contact_impulse(const yk_network *network, size_t contact, doubl
 
     uint32_t group = at.index / LANES, lane = at.index % LANES;
     const lane_vectors *impulses = &network->singles[group].impulse;
-    if (at.kind == SLOT_PAIR) impulses = &network->pairs[group].impulse;
+    if (at.kind == SLOT_PAIR)
+        impulses = &network->pairs[group].impulse;
     yk_vec3 frame[3], impulse = lane_vector(impulses, lane);
     lane_frame(network, at, frame);
-    for (int k = 0; k < 3; k++) r[k] = yk_v3_dot(frame[k], impulse);
+    for (int k = 0; k < 3; k++)
+        r[k] = yk_v3_dot(frame[k], impulse);
 }
 
-void yk_network_take_impulses(const yk_network *network, const yk_contact_problem *problem, double *r)
+void yk_network_take_impulses(const yk_network *network, const yk_contact_problem *problem,
+                              double *r)
 {
     const int *first = problem->w.first;
-    for (size_t i = 0; i < network->contact_count; i++) yk_network_contact_impulse(network, i, r + first[i]);
+    for (size_t i = 0; i < network->contact_count; i++)
+        yk_network_contact_impulse(network, i, r + first[i]);
     double *joints = r + first[network->contact_count];
-    for (size_t i = 0; i < network->joint_count; i++) joints[i] = network->joints[i].impulse;
+    for (size_t i = 0; i < network->joint_count; i++)
+        joints[i] = network->joints[i].impulse;
 }
 
-void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem, const double *r)
+void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem,
+                              const double *r)
 {
     const int *first = problem->w.first;
     for (size_t i = 0; i < network->contact_count; i++) {
         contact_slot at = network->slots[i];
         const double *own = r + first[i];
-        if (at.kind == SLOT_IDLE) continue;
+        if (at.kind == SLOT_IDLE)
+            continue;
         if (at.kind == SLOT_GENERAL) {
             general_contact *c = &network->generals[at.index];
             memcpy(c->impulse, own, (size_t)c->dim * sizeof *own);
@@ -340,17 +384,20 @@ void yk_network_give_impulses(yk_network *network, const yk_contact_problem *pro
         }
         yk_vec3 frame[3], impulse = yk_v3(0, 0, 0);
         lane_frame(network, at, frame);
-        for (int k = 0; k < 3; k++) impulse = yk_v3_axpy(own[k], frame[k], impulse);
+        for (int k = 0; k < 3; k++)
+            impulse = yk_v3_axpy(own[k], frame[k], impulse);
 
         /* To its lane. */
         uint32_t group = at.index / LANES, lane = at.index % LANES;
         lane_vectors *lanes = &network->singles[group].impulse;
-        if (at.kind == SLOT_PAIR) lanes = &network->pairs[group].impulse;
+        if (at.kind == SLOT_PAIR)
+            lanes = &network->pairs[group].impulse;
         lanes->c[0][lane] = impulse.x;
         lanes->c[1][lane] = impulse.y;
         lanes->c[2][lane] = impulse.z;
     }
 
     const double *joints = r + first[network->contact_count];
-    for (size_t i = 0; i < network->joint_count; i++) network->joints[i].impulse = joints[i];
+    for (size_t i = 0; i < network->joint_count; i++)
+        network->joints[i].impulse = joints[i];
 }

@@ -21,8 +21,8 @@ typedef struct lane_vectors {
     double c[3][LANES];
 } lane_vectors;
 
-/* Four contacts between spheres that share no node: 288 bytes, 72 per contact. Lanes that are not used have nodes
- * without mass of their own. */
+/* Four contacts between spheres that share no node: 288 bytes, 72 per contact. Lanes that are not
+ * used have nodes without mass of their own. */
 typedef struct pair_group {
     lane_vectors normal;
     lane_vectors impulse;
@@ -31,8 +31,8 @@ typedef struct pair_group {
     int32_t a[LANES], b[LANES];
 } pair_group;
 
-/* Four contacts of spheres with surfaces of prescribed motion; velocity is that of the surface, with the bias taken
- * off. */
+/* Four contacts of spheres with surfaces of prescribed motion; velocity is that of the surface,
+ * with the bias taken off. */
 typedef struct single_group {
     lane_vectors normal;
     lane_vectors impulse;
@@ -51,9 +51,11 @@ typedef struct general_contact {
     double drive[3]; /* bias and motion of the surface, in the frame */
     double mu, mu_spin, mu_roll;
     double softness;
-    double impulse[YK_CONTACT_DIM_MAX]; /* in the frame: force, then torque about normal and tangents */
+    double impulse
+        [YK_CONTACT_DIM_MAX]; /* in the frame: force, then torque about normal and tangents */
     double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
-    double dn, dt; /* of w with softness: normal, and the largest eigenvalue of the tangential part */
+    double dn,
+        dt; /* of w with softness: normal, and the largest eigenvalue of the tangential part */
     double ds, dr; /* the same of spinning and rolling, where dim is 6 */
 } general_contact;
 
@@ -112,10 +114,12 @@ typedef struct array {
 
 struct yk_network {
     yk_context *context;
-    yk_scratch *scratch; /* memory of the accurate solver, kept between steps; NULL before it is first used */
+    yk_scratch *
+        scratch; /* memory of the accurate solver, kept between steps; NULL before it is first used */
     yk_pool *pool;
     size_t node_count, contact_count;
-    yk_network_node *nodes; /* node_count and then two without mass per block, for lanes that are not used */
+    yk_network_node
+        *nodes; /* node_count and then two without mass per block, for lanes that are not used */
     node_extra *extras;
     contact_slot *slots;
     pair_group *pairs;
@@ -136,30 +140,34 @@ struct yk_network {
     joint_block *joint_blocks;
     size_t joint_block_count;
     double *partials; /* per block and joint phase: largest, sum of squares, rows */
-    array nodes_array, extras_array, slots_array, pairs_array, singles_array, generals_array, pair_softness_array,
-        single_softness_array, blocks_array, colours_array, joint_rows_array, joint_blocks_array, partials_array,
-        gradient_array, gradient_nodes_array, plan_array;
+    array nodes_array, extras_array, slots_array, pairs_array, singles_array, generals_array,
+        pair_softness_array, single_softness_array, blocks_array, colours_array, joint_rows_array,
+        joint_blocks_array, partials_array, gradient_array, gradient_nodes_array, plan_array;
 };
 
-/* Room for `count` elements, old contents lost; false when out of memory. Takes an eighth more than asked for. */
+/* Room for `count` elements, old contents lost; false when out of memory. Takes an eighth more
+ * than asked for. */
 bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size);
 /* The same, keeping the first `used` elements. */
 bool yk_array_grow(yk_context *context, array *a, size_t used, size_t count);
 
-/* Calls `work` for all blocks, `repeats` times; blocks of one colour at the same time. `after` follows the last
- * colour of each repetition (may be NULL). */
+/* Calls `work` for all blocks, `repeats` times; blocks of one colour at the same time. `after`
+ * follows the last colour of each repetition (may be NULL). */
 typedef void (*yk_block_work)(yk_network *network, size_t block, void *user);
 typedef void (*yk_network_work)(yk_network *network, void *user);
-void yk_network_run(yk_network *network, yk_block_work work, yk_network_work after, void *user, int repeats);
+void yk_network_run(yk_network *network, yk_block_work work, yk_network_work after, void *user,
+                    int repeats);
 
 /* 1 / mean of the diagonal of W, and the violation with that. */
 double yk_network_rho(yk_network *network);
-yk_network_violation yk_network_measure(yk_network *network, yk_friction_model friction, double rho);
+yk_network_violation yk_network_measure(yk_network *network, yk_friction_model friction,
+                                        double rho);
 /* Adds what the impulses do to the nodes, or sets them to zero. */
 void yk_network_start(yk_network *network, bool warm_start);
 void yk_report_note(const yk_contact_options *options, yk_contact_report *report, double residual);
 
-yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_options *options, yk_contact_report *report);
+yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_options *options,
+                                    yk_contact_report *report);
 
 /* Kernels of round contacts over [begin, end) groups. */
 typedef struct round_options {
@@ -173,49 +181,59 @@ void yk_round_sweep(yk_network *network, const block *b, const round_options *op
 void yk_round_apply(yk_network *network, const block *b);
 void yk_round_clear(yk_network *network, const block *b);
 /* Largest, sum of squares and number of the contacts' violations; rho as in yk_network_residual. */
-void yk_round_residual(const yk_network *network, const block *b, bool coulomb, double rho, double partial[3]);
+void yk_round_residual(const yk_network *network, const block *b, bool coulomb, double rho,
+                       double partial[3]);
 /* Sum of the diagonal of W over the block's contacts, and its rows. */
 void yk_round_diagonal(const yk_network *network, const block *b, double partial[3]);
 
 /* Local matrices; must follow the last change of inertia. */
 void yk_general_prepare(yk_network *network);
-void yk_general_sweep(yk_network *network, const block *b, yk_friction_model friction, double relaxation_factor,
-                      bool exact);
+void yk_general_sweep(yk_network *network, const block *b, yk_friction_model friction,
+                      double relaxation_factor, bool exact);
 void yk_general_apply(yk_network *network, const block *b);
 void yk_general_clear(yk_network *network, const block *b);
-void yk_general_residual(const yk_network *network, const block *b, yk_friction_model friction, double rho,
-                         double partial[3]);
+void yk_general_residual(const yk_network *network, const block *b, yk_friction_model friction,
+                         double rho, double partial[3]);
 void yk_general_diagonal(const yk_network *network, const block *b, double partial[3]);
-/* Relative velocity in the frame, of velocities and (dim 6) spins, when the nodes move like these. */
+/* Relative velocity in the frame, of velocities and (dim 6) spins, when the nodes move like
+ * these. */
 void yk_general_velocity(const yk_network_node *nodes, const general_contact *c, double *u);
 void yk_general_add(yk_network *network, const general_contact *c, const double *change);
 
-/* Blocks of rows that are solved together, and their coefficients; prepare brings their inverses too. */
+/* Blocks of rows that are solved together, and their coefficients; prepare brings their inverses
+ * too. */
 yk_status yk_joints_scale(yk_network *network);
 yk_status yk_joints_prepare(yk_network *network);
-/* Rate of a row when the nodes move like these; what an impulse does to the nodes; x M^-1 y of two rows on the same
- * nodes. */
-double yk_joint_rate(const yk_network *network, const yk_network_node *nodes, size_t row, double impulse);
+/* Rate of a row when the nodes move like these; what an impulse does to the nodes; x M^-1 y of
+ * two rows on the same nodes. */
+double yk_joint_rate(const yk_network *network, const yk_network_node *nodes, size_t row,
+                     double impulse);
 void yk_joint_kick(yk_network *network, size_t row, double impulse);
-double yk_joint_product(const yk_network *network, const yk_joint_row *nodes, const joint_row *x, const joint_row *y);
+double yk_joint_product(const yk_network *network, const yk_joint_row *nodes, const joint_row *x,
+                        const joint_row *y);
 void yk_joints_sweep(yk_network *network, double relaxation_factor);
 void yk_joints_apply(yk_network *network);
 void yk_joints_residual(const yk_network *network, double rho, double partial[3]);
 
-/* Element i: the contacts in the order of the pairs in their frames, then the blocks of joints (yk_joints_prepare). */
+/* Element i: the contacts in the order of the pairs in their frames, then the blocks of joints
+ * (yk_joints_prepare). */
 void yk_network_element(const yk_network *network, size_t i, element *e);
 /* The impulse of a contact in the frame of its element. */
 void yk_network_contact_impulse(const yk_network *network, size_t contact, double *r);
-/* yk_network_assemble with the memory of another context, which the caller names again to destroy the problem. */
-yk_status yk_network_assemble_in(yk_context *context, yk_network *network, yk_contact_problem *problem);
+/* yk_network_assemble with the memory of another context, which the caller names again to destroy
+ * the problem. */
+yk_status yk_network_assemble_in(yk_context *context, yk_network *network,
+                                 yk_contact_problem *problem);
 /* Impulses of all contacts and joints from the rows of the assembled problem. */
-void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem, const double *r);
+void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem,
+                              const double *r);
 
 /* K x with the node's tensor. */
 static inline yk_vec3 node_spin_response(const yk_network *network, int32_t node, yk_vec3 x)
 {
     const node_extra *extra = network->extras ? &network->extras[node] : NULL;
-    if (!extra || extra->has_tensor == 0) return yk_v3_scale(network->nodes[node].spin_inverse_mass, x);
+    if (!extra || extra->has_tensor == 0)
+        return yk_v3_scale(network->nodes[node].spin_inverse_mass, x);
     const double *k = extra->inverse;
     return yk_v3(k[0] * x.x + k[3] * x.y + k[4] * x.z, k[3] * x.x + k[1] * x.y + k[5] * x.z,
                  k[4] * x.x + k[5] * x.y + k[2] * x.z);
@@ -228,7 +246,8 @@ static inline double node_length(const yk_network *network, int32_t node)
 
 static inline bool node_is_dynamic(const yk_network *network, int32_t node)
 {
-    if (node < 0) return false;
+    if (node < 0)
+        return false;
     const yk_network_node *n = &network->nodes[node];
     return n->inverse_mass > 0 || n->spin_inverse_mass > 0 ||
            (network->extras && network->extras[node].has_tensor != 0);

@@ -5,7 +5,7 @@
 #include "contact/local.h"
 #include "contact/network_data.h"
 
-/* Contacts -------------------------------------------------------------------------------------------------------- */
+/* Contacts ------------------------------------------------------------------------------------- */
 
 static yk_vec3 point_velocity(const yk_network_node *node, yk_vec3 arm)
 {
@@ -25,15 +25,17 @@ void yk_general_velocity(const yk_network_node *nodes, const general_contact *c,
 
     for (int k = 0; k < 3; k++) {
         u[k] = yk_v3_dot(c->frame[k], velocity) + c->drive[k];
-        if (c->dim == 6) u[3 + k] = yk_v3_dot(c->frame[k], rotation);
+        if (c->dim == 6)
+            u[3 + k] = yk_v3_dot(c->frame[k], rotation);
     }
 }
 
 /* Impulse `force` at the arm and `torque` on one node. */
-static void kick_node(yk_network *network, int32_t index, yk_vec3 force, yk_vec3 torque, yk_vec3 arm,
-                      double inverse_length)
+static void kick_node(yk_network *network, int32_t index, yk_vec3 force, yk_vec3 torque,
+                      yk_vec3 arm, double inverse_length)
 {
-    if (!node_is_dynamic(network, index)) return;
+    if (!node_is_dynamic(network, index))
+        return;
     yk_network_node *node = &network->nodes[index];
     node->velocity = yk_v3_axpy(node->inverse_mass, force, node->velocity);
     yk_vec3 moment = yk_v3_axpy(inverse_length, torque, yk_v3_cross(arm, force));
@@ -45,10 +47,12 @@ void yk_general_add(yk_network *network, const general_contact *c, const double 
     yk_vec3 force = yk_v3(0, 0, 0), torque = yk_v3(0, 0, 0);
     for (int k = 0; k < 3; k++) {
         force = yk_v3_axpy(change[k], c->frame[k], force);
-        if (c->dim == 6) torque = yk_v3_axpy(change[3 + k], c->frame[k], torque);
+        if (c->dim == 6)
+            torque = yk_v3_axpy(change[3 + k], c->frame[k], torque);
     }
     kick_node(network, c->a, force, torque, c->arm_a, c->inverse_length_a);
-    if (c->b < 0) return;
+    if (c->b < 0)
+        return;
     kick_node(network, c->b, yk_v3_neg(force), yk_v3_neg(torque), c->arm_b, c->inverse_length_b);
 }
 
@@ -56,12 +60,14 @@ void yk_general_add(yk_network *network, const general_contact *c, const double 
 static void add_local(const yk_network *network, general_contact *c, bool side_b)
 {
     int32_t node = side_b ? c->b : c->a;
-    if (!node_is_dynamic(network, node)) return;
+    if (!node_is_dynamic(network, node))
+        return;
     double sign = side_b ? -1 : 1;
     yk_vec3 arm = side_b ? c->arm_b : c->arm_a;
     double inverse_length = side_b ? c->inverse_length_b : c->inverse_length_a;
 
-    /* Coefficients of the rows on velocity and spin: three of the point's velocity, three of the rotation. */
+    /* Coefficients of the rows on velocity and spin: three of the point's velocity, three of the
+     * rotation. */
     yk_vec3 linear[YK_CONTACT_DIM_MAX], spin[YK_CONTACT_DIM_MAX];
     for (int k = 0; k < c->dim; k++) {
         yk_vec3 axis = yk_v3_scale(sign, c->frame[k % 3]);
@@ -93,8 +99,9 @@ static double larger_eigenvalue(const general_contact *c, int k)
     return (a + d) / 2 + hypot((a - d) / 2, b);
 }
 
-/* The metric of steps with spinning and rolling friction: as for sliding, and enlarged where the coupling of its
- * parts would let steps grow (Gershgorin's bound of the eigenvalues of w in this metric exceeds two). */
+/* The metric of steps with spinning and rolling friction: as for sliding, and enlarged where the
+ * coupling of its parts would let steps grow (Gershgorin's bound of the eigenvalues of w in this
+ * metric exceeds two). */
 static void find_rolling_metric(general_contact *c)
 {
     c->ds = c->w[3 * c->dim + 3];
@@ -128,10 +135,12 @@ void yk_general_prepare(yk_network *network)
         add_local(network, c, false);
         add_local(network, c, true);
 
-        /* The metric of the steps: the normal's own entry, the larger eigenvalue of the tangents' 2 x 2 block. */
+        /* The metric of the steps: the normal's own entry, the larger eigenvalue of the tangents'
+         * 2 x 2 block. */
         c->dn = c->w[0] + c->softness;
         c->dt = larger_eigenvalue(c, 1) + c->softness;
-        if (c->dim == 6) find_rolling_metric(c);
+        if (c->dim == 6)
+            find_rolling_metric(c);
     }
 }
 
@@ -140,10 +149,11 @@ static yk_cone general_cone(const general_contact *c)
     return (yk_cone){.dim = c->dim, .mu = {c->mu, c->mu_spin, c->mu_roll}};
 }
 
-/* A step of one contact with sliding friction in the metric diag(dn, dt, dt), as network_round.c has it. Any metric
- * has the same fixed point; this one is at least half of w, so that steps cannot grow. */
-static void metric_step(const general_contact *c, bool coulomb, double relaxation_factor, const double *u,
-                        const double *p, double *next)
+/* A step of one contact with sliding friction in the metric diag(dn, dt, dt), as network_round.c
+ * has it. Any metric has the same fixed point; this one is at least half of w, so that steps
+ * cannot grow. */
+static void metric_step(const general_contact *c, bool coulomb, double relaxation_factor,
+                        const double *u, const double *p, double *next)
 {
     double dn = c->dn, dt = c->dt, mu = c->mu;
     double a = dn * p[0] - relaxation_factor * u[0];
@@ -165,10 +175,10 @@ static void metric_step(const general_contact *c, bool coulomb, double relaxatio
     next[2] = ratio * b[1];
 }
 
-/* Some steps on the contact's own problem: the coupling of its normal and tangents is weak, so few are as good as its
- * solution. */
-static void solve_sliding(const general_contact *c, bool coulomb, double relaxation_factor, bool exact, double *u,
-                          double *next)
+/* Some steps on the contact's own problem: the coupling of its normal and tangents is weak, so
+ * few are as good as its solution. */
+static void solve_sliding(const general_contact *c, bool coulomb, double relaxation_factor,
+                          bool exact, double *u, double *next)
 {
     int dim = c->dim;
     int steps = exact ? 4 : 1;
@@ -180,23 +190,27 @@ static void solve_sliding(const general_contact *c, bool coulomb, double relaxat
             change[k] = moved[k] - next[k];
             next[k] = moved[k];
         }
-        if (!exact || fabs(change[0]) + fabs(change[1]) + fabs(change[2]) <= 1e-3 * fabs(next[0])) return;
+        if (!exact || fabs(change[0]) + fabs(change[1]) + fabs(change[2]) <= 1e-3 * fabs(next[0]))
+            return;
 
         /* The velocity after this step. */
         for (int k = 0; k < 3; k++) {
             const double *w = &c->w[k * dim];
-            u[k] += w[0] * change[0] + w[1] * change[1] + w[2] * change[2] + c->softness * change[k];
+            u[k] +=
+                w[0] * change[0] + w[1] * change[1] + w[2] * change[2] + c->softness * change[k];
         }
     }
 }
 
-/* A step of one contact with spinning and rolling friction in the metric diag(dn, dt, dt, ds, dr, dr). */
-static void rolling_step(const general_contact *c, bool coulomb, double relaxation_factor, const double *u,
-                         const double *p, double *next)
+/* A step of one contact with spinning and rolling friction in the metric diag(dn, dt, dt, ds, dr,
+ * dr). */
+static void rolling_step(const general_contact *c, bool coulomb, double relaxation_factor,
+                         const double *u, const double *p, double *next)
 {
     const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
     yk_cone cone = general_cone(c);
-    for (int k = 0; k < cone.dim; k++) next[k] = p[k] - relaxation_factor * u[k] / metric[k];
+    for (int k = 0; k < cone.dim; k++)
+        next[k] = p[k] - relaxation_factor * u[k] / metric[k];
 
     /* Coulomb: the normal alone, then each group of friction within its limit. */
     if (coulomb) {
@@ -205,7 +219,8 @@ static void rolling_step(const general_contact *c, bool coulomb, double relaxati
             double limit = cone.mu[g] * next[0];
             double norm = yk_cone_group_norm(cone.dim, g, next);
             double ratio = norm > limit ? limit / norm : 1;
-            for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone.dim, g); k++) next[k] *= ratio;
+            for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone.dim, g); k++)
+                next[k] *= ratio;
         }
         return;
     }
@@ -216,14 +231,17 @@ static void rolling_step(const general_contact *c, bool coulomb, double relaxati
         root[k] = sqrt(metric[k]);
         next[k] *= root[k];
     }
-    for (int g = 0; g < YK_FRICTION_GROUPS; g++) cone.mu[g] *= root[yk_cone_group_start[g]] / root[0];
+    for (int g = 0; g < YK_FRICTION_GROUPS; g++)
+        cone.mu[g] *= root[yk_cone_group_start[g]] / root[0];
     yk_cone_project(&cone, next, next);
-    for (int k = 0; k < cone.dim; k++) next[k] /= root[k];
+    for (int k = 0; k < cone.dim; k++)
+        next[k] /= root[k];
 }
 
-/* The same with spinning and rolling: few steps, until they move the contact by a thousandth of its impulse. */
-static void solve_rolling(const general_contact *c, bool coulomb, double relaxation_factor, bool exact, double *u,
-                          double *next)
+/* The same with spinning and rolling: few steps, until they move the contact by a thousandth of
+ * its impulse. */
+static void solve_rolling(const general_contact *c, bool coulomb, double relaxation_factor,
+                          bool exact, double *u, double *next)
 {
     const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
     int dim = c->dim, steps = exact ? 4 : 1;
@@ -236,29 +254,34 @@ static void solve_rolling(const general_contact *c, bool coulomb, double relaxat
             next[k] = moved[k];
             size += metric[k] * change[k] * change[k];
         }
-        if (!exact || size <= 1e-6 * c->dn * next[0] * next[0]) return;
+        if (!exact || size <= 1e-6 * c->dn * next[0] * next[0])
+            return;
 
         /* The velocity after this step. */
         for (int k = 0; k < dim; k++) {
-            for (int l = 0; l < dim; l++) u[k] += c->w[k * dim + l] * change[l];
-            if (k < 3) u[k] += c->softness * change[k];
+            for (int l = 0; l < dim; l++)
+                u[k] += c->w[k * dim + l] * change[l];
+            if (k < 3)
+                u[k] += c->softness * change[k];
         }
     }
 }
 
 /* Box friction, and contacts of bodies that do not turn: by the local solver. */
-static void solve_locally(const general_contact *c, yk_friction_model friction, double relaxation_factor, bool exact,
-                          double *u, double *next)
+static void solve_locally(const general_contact *c, yk_friction_model friction,
+                          double relaxation_factor, bool exact, double *u, double *next)
 {
     int dim = c->dim;
     yk_cone cone = general_cone(c);
     double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
     memcpy(w, c->w, (size_t)(dim * dim) * sizeof *w);
-    for (int k = 0; k < 3; k++) w[k * dim + k] += c->softness;
+    for (int k = 0; k < 3; k++)
+        w[k * dim + k] += c->softness;
     memcpy(next, c->impulse, (size_t)dim * sizeof *next);
     if (exact) { /* u becomes the velocity without this contact */
         for (int k = 0; k < dim; k++) {
-            for (int l = 0; l < dim; l++) u[k] -= w[k * dim + l] * c->impulse[l];
+            for (int l = 0; l < dim; l++)
+                u[k] -= w[k * dim + l] * c->impulse[l];
         }
         yk_local_solve(&cone, friction, w, u, next);
     } else {
@@ -266,8 +289,10 @@ static void solve_locally(const general_contact *c, yk_friction_model friction, 
     }
 
     /* Over-relaxed impulses may leave the cone. */
-    if (relaxation_factor == 1) return;
-    for (int k = 0; k < dim; k++) next[k] = c->impulse[k] + relaxation_factor * (next[k] - c->impulse[k]);
+    if (relaxation_factor == 1)
+        return;
+    for (int k = 0; k < dim; k++)
+        next[k] = c->impulse[k] + relaxation_factor * (next[k] - c->impulse[k]);
     if (friction == YK_FRICTION_BOX) {
         yk_box_project(&cone, next[0], next, next);
     } else {
@@ -275,15 +300,16 @@ static void solve_locally(const general_contact *c, yk_friction_model friction, 
     }
 }
 
-void yk_general_sweep(yk_network *network, const block *b, yk_friction_model friction, double relaxation_factor,
-                      bool exact)
+void yk_general_sweep(yk_network *network, const block *b, yk_friction_model friction,
+                      double relaxation_factor, bool exact)
 {
     bool coulomb = friction == YK_FRICTION_COULOMB;
     for (uint32_t i = b->general_begin; i < b->general_end; i++) {
         general_contact *c = &network->generals[i];
         double u[YK_CONTACT_DIM_MAX], next[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX];
         yk_general_velocity(network->nodes, c, u);
-        for (int k = 0; k < 3; k++) u[k] += c->softness * c->impulse[k];
+        for (int k = 0; k < 3; k++)
+            u[k] += c->softness * c->impulse[k];
 
         bool box = friction == YK_FRICTION_BOX;
         if (c->dim == 3 && !box) {
@@ -317,19 +343,21 @@ void yk_general_clear(yk_network *network, const block *b)
         memset(network->generals[i].impulse, 0, sizeof network->generals[i].impulse);
 }
 
-void yk_general_residual(const yk_network *network, const block *b, yk_friction_model friction, double rho,
-                         double partial[3])
+void yk_general_residual(const yk_network *network, const block *b, yk_friction_model friction,
+                         double rho, double partial[3])
 {
     for (uint32_t i = b->general_begin; i < b->general_end; i++) {
         const general_contact *c = &network->generals[i];
         yk_cone cone = general_cone(c);
         double u[YK_CONTACT_DIM_MAX], map[YK_CONTACT_DIM_MAX];
         yk_general_velocity(network->nodes, c, u);
-        for (int k = 0; k < 3; k++) u[k] += c->softness * c->impulse[k];
+        for (int k = 0; k < 3; k++)
+            u[k] += c->softness * c->impulse[k];
         yk_cone_natural_map(&cone, friction, rho, c->impulse, u, map);
 
         double sum = 0;
-        for (int k = 0; k < c->dim; k++) sum += map[k] * map[k] / (rho * rho);
+        for (int k = 0; k < c->dim; k++)
+            sum += map[k] * map[k] / (rho * rho);
         partial[0] = fmax(partial[0], sum);
         partial[1] += sum;
     }
@@ -339,23 +367,27 @@ void yk_general_diagonal(const yk_network *network, const block *b, double parti
 {
     for (uint32_t i = b->general_begin; i < b->general_end; i++) {
         const general_contact *c = &network->generals[i];
-        for (int k = 0; k < 3; k++) partial[1] += c->w[k * c->dim + k];
+        for (int k = 0; k < 3; k++)
+            partial[1] += c->w[k * c->dim + k];
         partial[2] += 3;
     }
 }
 
-/* Joints ----------------------------------------------------------------------------------------------------------- */
+/* Joints --------------------------------------------------------------------------------------- */
 
 /* Coefficients on the nodes' scaled spins, and what a unit impulse adds to them. */
 static void scale_row(const yk_network *network, const yk_joint_row *row, joint_row *out)
 {
     *out = (joint_row){.linear_a = row->linear_a};
     out->spin_a = yk_v3_scale(1 / node_length(network, row->a), row->angular_a);
-    if (node_is_dynamic(network, row->a)) out->kick_a = node_spin_response(network, row->a, out->spin_a);
-    if (row->b < 0) return;
+    if (node_is_dynamic(network, row->a))
+        out->kick_a = node_spin_response(network, row->a, out->spin_a);
+    if (row->b < 0)
+        return;
     out->linear_b = row->linear_b;
     out->spin_b = yk_v3_scale(1 / node_length(network, row->b), row->angular_b);
-    if (node_is_dynamic(network, row->b)) out->kick_b = node_spin_response(network, row->b, out->spin_b);
+    if (node_is_dynamic(network, row->b))
+        out->kick_b = node_spin_response(network, row->b, out->spin_b);
 }
 
 static bool is_bilateral(const yk_joint_row *row)
@@ -368,22 +400,26 @@ yk_status yk_joints_scale(yk_network *network)
     yk_context *context = network->context;
     size_t count = network->joint_count;
     network->joint_block_count = 0;
-    if (count == 0) return YK_OK;
+    if (count == 0)
+        return YK_OK;
 
     if (!yk_array_reserve(context, &network->joint_rows_array, count, sizeof(joint_row)) ||
         !yk_array_reserve(context, &network->joint_blocks_array, count, sizeof(joint_block)))
-        return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for %zu joint rows", count);
+        return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for %zu joint rows",
+                       count);
     network->joint_rows = network->joint_rows_array.data;
     network->joint_blocks = network->joint_blocks_array.data;
 
     const yk_joint_row *rows = network->joints;
-    for (size_t i = 0; i < count; i++) scale_row(network, &rows[i], &network->joint_rows[i]);
+    for (size_t i = 0; i < count; i++)
+        scale_row(network, &rows[i], &network->joint_rows[i]);
 
     /* Bilateral rows between the same nodes form a block of up to six. */
     for (size_t i = 0; i < count;) {
         size_t end = i + 1;
         while (is_bilateral(&rows[i]) && end < count && end - i < YK_CONTACT_DIM_MAX) {
-            if (rows[end].a != rows[i].a || rows[end].b != rows[i].b || !is_bilateral(&rows[end])) break;
+            if (rows[end].a != rows[i].a || rows[end].b != rows[i].b || !is_bilateral(&rows[end]))
+                break;
             end++;
         }
         joint_block *b = &network->joint_blocks[network->joint_block_count++];
@@ -394,13 +430,17 @@ yk_status yk_joints_scale(yk_network *network)
     return YK_OK;
 }
 
-double yk_joint_product(const yk_network *network, const yk_joint_row *nodes, const joint_row *x, const joint_row *y)
+double yk_joint_product(const yk_network *network, const yk_joint_row *nodes, const joint_row *x,
+                        const joint_row *y)
 {
     const yk_network_node *a = &network->nodes[nodes->a];
-    double sum = a->inverse_mass * yk_v3_dot(x->linear_a, y->linear_a) + yk_v3_dot(x->spin_a, y->kick_a);
-    if (nodes->b < 0) return sum;
+    double sum =
+        a->inverse_mass * yk_v3_dot(x->linear_a, y->linear_a) + yk_v3_dot(x->spin_a, y->kick_a);
+    if (nodes->b < 0)
+        return sum;
     const yk_network_node *b = &network->nodes[nodes->b];
-    return sum + (b->inverse_mass * yk_v3_dot(x->linear_b, y->linear_b) + yk_v3_dot(x->spin_b, y->kick_b));
+    return sum + (b->inverse_mass * yk_v3_dot(x->linear_b, y->linear_b) +
+                  yk_v3_dot(x->spin_b, y->kick_b));
 }
 
 yk_status yk_joints_prepare(yk_network *network)
@@ -415,31 +455,38 @@ yk_status yk_joints_prepare(yk_network *network)
         /* Redundant rows share their impulse by a trace of the diagonal. */
         double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX], largest = 0;
         for (int i = 0; i < n; i++) {
-            for (int j = 0; j < n; j++) w[i * n + j] = yk_joint_product(network, &rows[i], &scaled[i], &scaled[j]);
+            for (int j = 0; j < n; j++)
+                w[i * n + j] = yk_joint_product(network, &rows[i], &scaled[i], &scaled[j]);
         }
-        for (int i = 0; i < n; i++) largest = fmax(largest, w[i * n + i]);
-        for (int i = 0; i < n; i++) w[i * n + i] += rows[i].softness + 1e-12 * largest + 1e-300;
+        for (int i = 0; i < n; i++)
+            largest = fmax(largest, w[i * n + i]);
+        for (int i = 0; i < n; i++)
+            w[i * n + i] += rows[i].softness + 1e-12 * largest + 1e-300;
 
         /* The inverse, column by column. */
         for (int j = 0; j < n; j++) {
             double copy[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX], column[YK_CONTACT_DIM_MAX] = {0};
             memcpy(copy, w, (size_t)(n * n) * sizeof *w);
             column[j] = 1;
-            if (!yk_small_solve(n, copy, column)) memset(column, 0, sizeof column);
-            for (int i = 0; i < n; i++) b->inverse[i * n + j] = column[i];
+            if (!yk_small_solve(n, copy, column))
+                memset(column, 0, sizeof column);
+            for (int i = 0; i < n; i++)
+                b->inverse[i * n + j] = column[i];
         }
     }
     return status;
 }
 
-double yk_joint_rate(const yk_network *network, const yk_network_node *nodes, size_t i, double impulse)
+double yk_joint_rate(const yk_network *network, const yk_network_node *nodes, size_t i,
+                     double impulse)
 {
     const yk_joint_row *row = &network->joints[i];
     const joint_row *scaled = &network->joint_rows[i];
     const yk_network_node *a = &nodes[row->a];
     double rate = row->bias + row->softness * impulse + yk_v3_dot(scaled->linear_a, a->velocity) +
                   yk_v3_dot(scaled->spin_a, a->spin);
-    if (row->b < 0) return rate;
+    if (row->b < 0)
+        return rate;
     const yk_network_node *b = &nodes[row->b];
     return rate + yk_v3_dot(scaled->linear_b, b->velocity) + yk_v3_dot(scaled->spin_b, b->spin);
 }
@@ -451,7 +498,8 @@ void yk_joint_kick(yk_network *network, size_t i, double impulse)
     yk_network_node *a = &network->nodes[row->a];
     a->velocity = yk_v3_axpy(a->inverse_mass * impulse, scaled->linear_a, a->velocity);
     a->spin = yk_v3_axpy(impulse, scaled->kick_a, a->spin);
-    if (row->b < 0) return;
+    if (row->b < 0)
+        return;
     yk_network_node *b = &network->nodes[row->b];
     b->velocity = yk_v3_axpy(b->inverse_mass * impulse, scaled->linear_b, b->velocity);
     b->spin = yk_v3_axpy(impulse, scaled->kick_b, b->spin);
@@ -469,7 +517,8 @@ void yk_joints_sweep(yk_network *network, double relaxation_factor)
 
         for (int i = 0; i < n; i++) {
             double change = 0;
-            for (int j = 0; j < n; j++) change -= relaxation_factor * b->inverse[i * n + j] * rate[j];
+            for (int j = 0; j < n; j++)
+                change -= relaxation_factor * b->inverse[i * n + j] * rate[j];
             double next = fmin(rows[i].upper, fmax(rows[i].lower, rows[i].impulse + change));
             yk_joint_kick(network, b->first + (size_t)i, next - rows[i].impulse);
             rows[i].impulse = next;
@@ -479,7 +528,8 @@ void yk_joints_sweep(yk_network *network, double relaxation_factor)
 
 void yk_joints_apply(yk_network *network)
 {
-    for (size_t i = 0; i < network->joint_count; i++) yk_joint_kick(network, i, network->joints[i].impulse);
+    for (size_t i = 0; i < network->joint_count; i++)
+        yk_joint_kick(network, i, network->joints[i].impulse);
 }
 
 void yk_joints_residual(const yk_network *network, double rho, double partial[3])

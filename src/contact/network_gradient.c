@@ -1,12 +1,14 @@
-/* Accelerated projected gradient on a network, without W (Mazhar, Heyn, Negrut, Tasora 2015; see gradient.c for the
- * method).
+/* Accelerated projected gradient on a network, without W (Mazhar, Heyn, Negrut, Tasora 2015; see
+ * gradient.c for the method).
  *
- * The gradient at a point y is the contacts' velocity when the nodes have the velocities that belong to y. These are
- * linear in y, so the extrapolated point takes its nodes' velocities from those of the last two iterates, and one
- * pass over the contacts per iteration does all: read the velocities of y, project, add the change to the velocities
- * of the next iterate. A second pass, which reads only, finds the Lipschitz test and the direction of the momentum.
+ * The gradient at a point y is the contacts' velocity when the nodes have the velocities that
+ * belong to y. These are linear in y, so the extrapolated point takes its nodes' velocities from
+ * those of the last two iterates, and one pass over the contacts per iteration does all: read the
+ * velocities of y, project, add the change to the velocities of the next iterate. A second pass,
+ * which reads only, finds the Lipschitz test and the direction of the momentum.
  *
- * The metric of a contact is the mean of its own diagonal of W: 48 bytes more per contact and 128 per node. */
+ * The metric of a contact is the mean of its own diagonal of W: 48 bytes more per contact and 128
+ * per node. */
 #include <math.h>
 #include <string.h>
 
@@ -16,8 +18,9 @@
 typedef struct descent {
     bool coulomb;
     double lipschitz, theta, beta;
-    size_t node_count;            /* with those of lanes that are not used */
-    yk_network_node *of_y, *of_r; /* velocities that belong to y and to the last iterate; network->nodes: to the next */
+    size_t node_count; /* with those of lanes that are not used */
+    yk_network_node *of_y,
+        *of_r; /* velocities that belong to y and to the last iterate; network->nodes: to the next */
     lane_vectors *pair_y, *pair_next, *single_y, *single_next;
     double *general_y, *general_next; /* YK_CONTACT_DIM_MAX each */
     double *joint_y, *joint_next;
@@ -27,7 +30,10 @@ typedef struct descent {
 static yk_status descent_create(yk_network *network, bool coulomb, descent *s)
 {
     size_t dummies = 2 * (network->node_count / 64 + 4);
-    *s = (descent){.coulomb = coulomb, .lipschitz = 1, .theta = 1, .node_count = network->node_count + dummies};
+    *s = (descent){.coulomb = coulomb,
+                   .lipschitz = 1,
+                   .theta = 1,
+                   .node_count = network->node_count + dummies};
     size_t lanes = sizeof(lane_vectors) / sizeof(double);
     size_t pairs = network->pair_groups * lanes;
     size_t singles = network->single_groups * lanes;
@@ -35,8 +41,10 @@ static yk_status descent_create(yk_network *network, bool coulomb, descent *s)
     size_t joints = network->joint_count;
     size_t numbers = 2 * (pairs + singles + generals + joints) + 1;
     if (!yk_array_reserve(network->context, &network->gradient_array, numbers, sizeof(double)) ||
-        !yk_array_reserve(network->context, &network->gradient_nodes_array, 2 * s->node_count, sizeof(yk_network_node)))
-        return yk_fail(network->context, YK_ERROR_MEMORY, "contact network: no memory for the gradient of %zu contacts",
+        !yk_array_reserve(network->context, &network->gradient_nodes_array, 2 * s->node_count,
+                          sizeof(yk_network_node)))
+        return yk_fail(network->context, YK_ERROR_MEMORY,
+                       "contact network: no memory for the gradient of %zu contacts",
                        network->contact_count);
 
     /* One piece of memory for the impulses of y and of the next iterate. */
@@ -58,10 +66,11 @@ static yk_status descent_create(yk_network *network, bool coulomb, descent *s)
  * ------------------------------------------------------------------------------------------ */
 
 /* next = P(y - u^ / (L metric)), Euclidean. */
-YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 metric, yk_v4 soft, yk_v4 *u, yk_v4 bias,
-                            const yk_v4 *y, yk_v4 *next)
+YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 metric, yk_v4 soft,
+                            yk_v4 *u, yk_v4 bias, const yk_v4 *y, yk_v4 *next)
 {
-    for (int k = 0; k < 3; k++) u[k] += soft * y[k];
+    for (int k = 0; k < 3; k++)
+        u[k] += soft * y[k];
     yk_v4 along = dot(n, u), normal = along + bias, stiff = metric * yk_v4_set(s->lipschitz);
     if (s->coulomb) {
         yk_v4 slide2 = yk_v4_set(0);
@@ -88,8 +97,10 @@ YK_INLINE void descend_pairs(yk_network *network, const descent *s, uint32_t beg
 
         /* The step, in the mean of the contact's own diagonal of W. */
         yk_v4 soft = load_softness(network->pair_softness, g);
-        yk_v4 metric = a.linear[3] + b.linear[3] + yk_v4_set(2. / 3) * (a.angular[3] + b.angular[3]) + soft;
-        descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_load(group->bias), y, next);
+        yk_v4 metric =
+            a.linear[3] + b.linear[3] + yk_v4_set(2. / 3) * (a.angular[3] + b.angular[3]) + soft;
+        descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_load(group->bias), y,
+                     next);
         for (int k = 0; k < 3; k++) {
             change[k] = next[k] - y[k];
             yk_v4_store(s->pair_next[g].c[k], next[k]);
@@ -149,7 +160,8 @@ YK_TARGET_AVX2 static void descend_round_avx2(yk_network *network, const descent
 static double general_metric(const general_contact *c)
 {
     double sum = 0;
-    for (int k = 0; k < c->dim; k++) sum += c->w[k * c->dim + k];
+    for (int k = 0; k < c->dim; k++)
+        sum += c->w[k * c->dim + k];
     return sum / c->dim + c->softness;
 }
 
@@ -160,7 +172,8 @@ static void descend_general(yk_network *network, const descent *s, uint32_t i)
     double *next = s->general_next + YK_CONTACT_DIM_MAX * (size_t)i;
     double u[YK_CONTACT_DIM_MAX], map[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX];
     yk_general_velocity(s->of_y, c, u);
-    for (int k = 0; k < 3; k++) u[k] += c->softness * y[k];
+    for (int k = 0; k < 3; k++)
+        u[k] += c->softness * y[k];
 
     /* The natural map is y minus the projected step. */
     yk_cone cone = {.dim = c->dim, .mu = {c->mu, c->mu_spin, c->mu_roll}};
@@ -200,15 +213,16 @@ static void descend_block(yk_network *network, size_t index, void *user)
         descend_round_avx2(network, s, b);
     else
         descend_round_baseline(network, s, b);
-    for (uint32_t i = b->general_begin; i < b->general_end; i++) descend_general(network, s, i);
+    for (uint32_t i = b->general_begin; i < b->general_end; i++)
+        descend_general(network, s, i);
 }
 
 /* Lipschitz test and momentum
  * ------------------------------------------------------------------------------------------ */
 
 /* Adds to sums: metric |d|^2, d W d, metric (y - next) . (next - r) with d = next - y. */
-static void add_sums(double metric, double soft, int dim, const double *y, const double *next, const double *r,
-                     const double *change_of_u, double sums[3])
+static void add_sums(double metric, double soft, int dim, const double *y, const double *next,
+                     const double *r, const double *change_of_u, double sums[3])
 {
     for (int k = 0; k < dim; k++) {
         double d = next[k] - y[k];
@@ -218,7 +232,8 @@ static void add_sums(double metric, double soft, int dim, const double *y, const
     }
 }
 
-/* Velocity of a round contact from the velocities of its nodes, without bias or motion of a surface. */
+/* Velocity of a round contact from the velocities of its nodes, without bias or motion of a
+ * surface. */
 static yk_vec3 round_velocity(const yk_network_node *nodes, int32_t a, int32_t b, yk_vec3 n)
 {
     yk_vec3 v = nodes[a].velocity, spin = nodes[a].spin;
@@ -230,11 +245,12 @@ static yk_vec3 round_velocity(const yk_network_node *nodes, int32_t a, int32_t b
 }
 
 static void sum_lane(const yk_network *network, const descent *s, int32_t a, int32_t b, int lane,
-                     const lane_vectors *normal, double soft, const lane_vectors *y, const lane_vectors *next,
-                     const lane_vectors *r, double sums[3])
+                     const lane_vectors *normal, double soft, const lane_vectors *y,
+                     const lane_vectors *next, const lane_vectors *r, double sums[3])
 {
     yk_vec3 n = yk_v3(normal->c[0][lane], normal->c[1][lane], normal->c[2][lane]);
-    yk_vec3 u = yk_v3_sub(round_velocity(network->nodes, a, b, n), round_velocity(s->of_y, a, b, n));
+    yk_vec3 u =
+        yk_v3_sub(round_velocity(network->nodes, a, b, n), round_velocity(s->of_y, a, b, n));
     double mass = network->nodes[a].inverse_mass, spin_mass = network->nodes[a].spin_inverse_mass;
     if (b >= 0) {
         mass += network->nodes[b].inverse_mass;
@@ -262,8 +278,8 @@ static void sum_block(yk_network *network, size_t index, void *user)
         const pair_group *group = &network->pairs[g];
         for (int lane = 0; lane < LANES; lane++) {
             double soft = network->pair_softness ? network->pair_softness[g][lane] : 0;
-            sum_lane(network, s, group->a[lane], group->b[lane], lane, &group->normal, soft, &s->pair_y[g],
-                     &s->pair_next[g], &group->impulse, sums);
+            sum_lane(network, s, group->a[lane], group->b[lane], lane, &group->normal, soft,
+                     &s->pair_y[g], &s->pair_next[g], &group->impulse, sums);
         }
     }
 
@@ -271,8 +287,8 @@ static void sum_block(yk_network *network, size_t index, void *user)
         const single_group *group = &network->singles[g];
         for (int lane = 0; lane < LANES; lane++) {
             double soft = network->single_softness ? network->single_softness[g][lane] : 0;
-            sum_lane(network, s, group->a[lane], YK_NETWORK_NONE, lane, &group->normal, soft, &s->single_y[g],
-                     &s->single_next[g], &group->impulse, sums);
+            sum_lane(network, s, group->a[lane], YK_NETWORK_NONE, lane, &group->normal, soft,
+                     &s->single_y[g], &s->single_next[g], &group->impulse, sums);
         }
     }
     for (uint32_t i = b->general_begin; i < b->general_end; i++) {
@@ -281,12 +297,16 @@ static void sum_block(yk_network *network, size_t index, void *user)
         double u[YK_CONTACT_DIM_MAX], before[YK_CONTACT_DIM_MAX];
         yk_general_velocity(network->nodes, c, u);
         yk_general_velocity(s->of_y, c, before);
-        for (int k = 0; k < c->dim; k++) u[k] -= before[k];
-        add_sums(general_metric(c), c->softness, c->dim, s->general_y + at, s->general_next + at, c->impulse, u, sums);
+        for (int k = 0; k < c->dim; k++)
+            u[k] -= before[k];
+        add_sums(general_metric(c), c->softness, c->dim, s->general_y + at, s->general_next + at,
+                 c->impulse, u, sums);
     }
 }
 
 /* The next point
+ *
+ *
  * --------------------------------------------------------------------------------------------------------- */
 
 /* y = next + beta (next - r), r = next */
@@ -303,12 +323,15 @@ static void extrapolate_block(yk_network *network, size_t index, void *user)
     const descent *s = user;
     const block *b = &network->blocks[index];
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++)
-        extrapolate(3 * LANES, s->beta, s->pair_next[g].c[0], network->pairs[g].impulse.c[0], s->pair_y[g].c[0]);
+        extrapolate(3 * LANES, s->beta, s->pair_next[g].c[0], network->pairs[g].impulse.c[0],
+                    s->pair_y[g].c[0]);
     for (uint32_t g = b->single_begin; g < b->single_end; g++)
-        extrapolate(3 * LANES, s->beta, s->single_next[g].c[0], network->singles[g].impulse.c[0], s->single_y[g].c[0]);
+        extrapolate(3 * LANES, s->beta, s->single_next[g].c[0], network->singles[g].impulse.c[0],
+                    s->single_y[g].c[0]);
     for (uint32_t i = b->general_begin; i < b->general_end; i++)
-        extrapolate((size_t)network->generals[i].dim, s->beta, s->general_next + YK_CONTACT_DIM_MAX * (size_t)i,
-                    network->generals[i].impulse, s->general_y + YK_CONTACT_DIM_MAX * (size_t)i);
+        extrapolate((size_t)network->generals[i].dim, s->beta,
+                    s->general_next + YK_CONTACT_DIM_MAX * (size_t)i, network->generals[i].impulse,
+                    s->general_y + YK_CONTACT_DIM_MAX * (size_t)i);
 }
 
 /* The next extrapolated point with the velocities that belong to it. */
@@ -348,25 +371,30 @@ static void step(yk_network *network, descent *s)
         memset(s->sums, 0, sizeof s->sums);
         yk_network_run(network, sum_block, NULL, s, 1);
         for (size_t k = 0; k < network->block_count; k++) {
-            for (int i = 0; i < 3; i++) s->sums[i] += network->partials[3 * k + (size_t)i];
+            for (int i = 0; i < 3; i++)
+                s->sums[i] += network->partials[3 * k + (size_t)i];
         }
         for (size_t i = 0; i < network->joint_count; i++) {
             const yk_joint_row *row = &network->joints[i];
-            double change = yk_joint_rate(network, network->nodes, i, 0) - yk_joint_rate(network, s->of_y, i, 0);
-            add_sums(joint_metric(network, i), row->softness, 1, &s->joint_y[i], &s->joint_next[i], &row->impulse,
-                     &change, s->sums);
+            double change = yk_joint_rate(network, network->nodes, i, 0) -
+                            yk_joint_rate(network, s->of_y, i, 0);
+            add_sums(joint_metric(network, i), row->softness, 1, &s->joint_y[i], &s->joint_next[i],
+                     &row->impulse, &change, s->sums);
         }
-        if (!(s->sums[1] > s->lipschitz * s->sums[0] * (1 + 1e-10))) break;
+        if (!(s->sums[1] > s->lipschitz * s->sums[0] * (1 + 1e-10)))
+            break;
         s->lipschitz *= 1.6;
     }
     next_point(network, s);
 }
 
-yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
+yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_options *options,
+                                    yk_contact_report *report)
 {
     descent s;
     yk_status status = descent_create(network, options->friction == YK_FRICTION_COULOMB, &s);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     if (options->friction == YK_FRICTION_BOX)
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
@@ -374,33 +402,42 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
 
     int limit = options->iterations > 0 ? options->iterations : 200;
     int interval = limit;
-    if (options->check_interval > 0 && options->tolerance > 0) interval = options->check_interval;
+    if (options->check_interval > 0 && options->tolerance > 0)
+        interval = options->check_interval;
     double rho = yk_network_rho(network);
     yk_network_start(network, options->warm_start);
 
     /* y = r, with the nodes' velocities. */
-    for (size_t g = 0; g < network->pair_groups; g++) s.pair_y[g] = network->pairs[g].impulse;
-    for (size_t g = 0; g < network->single_groups; g++) s.single_y[g] = network->singles[g].impulse;
+    for (size_t g = 0; g < network->pair_groups; g++)
+        s.pair_y[g] = network->pairs[g].impulse;
+    for (size_t g = 0; g < network->single_groups; g++)
+        s.single_y[g] = network->singles[g].impulse;
     for (size_t i = 0; i < network->general_count; i++) {
         const general_contact *c = &network->generals[i];
         memcpy(s.general_y + YK_CONTACT_DIM_MAX * i, c->impulse, sizeof c->impulse);
     }
-    for (size_t i = 0; i < network->joint_count; i++) s.joint_y[i] = network->joints[i].impulse;
+    for (size_t i = 0; i < network->joint_count; i++)
+        s.joint_y[i] = network->joints[i].impulse;
     memcpy(s.of_y, network->nodes, s.node_count * sizeof *s.of_y);
     memcpy(s.of_r, network->nodes, s.node_count * sizeof *s.of_r);
 
     while (report->iterations < limit) {
         step(network, &s);
         report->iterations++;
-        if (report->iterations % interval != 0 && report->iterations < limit) continue;
+        if (report->iterations % interval != 0 && report->iterations < limit)
+            continue;
         memcpy(network->nodes, s.of_r, s.node_count * sizeof *s.of_r);
-        yk_report_note(options, report, yk_network_measure(network, options->friction, rho).largest);
-        if (!(report->residual > options->tolerance)) break;
+        yk_report_note(options, report,
+                       yk_network_measure(network, options->friction, rho).largest);
+        if (!(report->residual > options->tolerance))
+            break;
     }
 
-    if (isfinite(report->residual)) return YK_OK;
+    if (isfinite(report->residual))
+        return YK_OK;
     return yk_fail(network->context, YK_ERROR_NOT_FINITE,
-                   "contact network: velocities are not finite after %d gradient steps; check masses, normals and "
+                   "contact network: velocities are not finite after %d gradient steps; check "
+                   "masses, normals and "
                    "biases",
                    report->iterations);
 }

@@ -1,5 +1,5 @@
-/* Four round contacts at a time: nodes, velocities, impulses. Inlined by the kernels in network_round.c and
- * network_gradient.c. */
+/* Four round contacts at a time: nodes, velocities, impulses. Inlined by the kernels in
+ * network_round.c and network_gradient.c. */
 #ifndef YK_CONTACT_NETWORK_LANES_H
 #define YK_CONTACT_NETWORK_LANES_H
 
@@ -9,8 +9,10 @@
 /* Rows of four numbers to columns. */
 YK_INLINE void transpose(yk_v4 *r)
 {
-    yk_v4 a = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6), b = __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
-    yk_v4 c = __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6), d = __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
+    yk_v4 a = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6),
+          b = __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
+    yk_v4 c = __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6),
+          d = __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
     r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
     r[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
     r[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
@@ -52,13 +54,15 @@ YK_INLINE void store_nodes(yk_network_node *nodes, const int32_t *index, four_no
 
 YK_INLINE void load_lanes(const lane_vectors *from, yk_v4 *v)
 {
-    for (int k = 0; k < 3; k++) v[k] = yk_v4_load(from->c[k]);
+    for (int k = 0; k < 3; k++)
+        v[k] = yk_v4_load(from->c[k]);
 }
 
 /* Softness of the four contacts of a group; none where there is no array. */
 YK_INLINE yk_v4 load_softness(double (*softness)[LANES], uint32_t group)
 {
-    if (!softness) return yk_v4_set(0);
+    if (!softness)
+        return yk_v4_set(0);
     return yk_v4_load(softness[group]);
 }
 
@@ -78,24 +82,29 @@ YK_INLINE void cross(const yk_v4 *a, const yk_v4 *b, yk_v4 *c)
 YK_INLINE void pair_velocity(const four_nodes *a, const four_nodes *b, const yk_v4 *n, yk_v4 *u)
 {
     yk_v4 spin[3], rotation[3];
-    for (int k = 0; k < 3; k++) spin[k] = a->angular[k] + b->angular[k];
+    for (int k = 0; k < 3; k++)
+        spin[k] = a->angular[k] + b->angular[k];
     cross(n, spin, rotation);
-    for (int k = 0; k < 3; k++) u[k] = a->linear[k] - b->linear[k] + rotation[k];
+    for (int k = 0; k < 3; k++)
+        u[k] = a->linear[k] - b->linear[k] + rotation[k];
 }
 
 YK_INLINE void single_velocity(const four_nodes *a, const yk_v4 *surface, const yk_v4 *n, yk_v4 *u)
 {
     yk_v4 rotation[3];
     cross(n, a->angular, rotation);
-    for (int k = 0; k < 3; k++) u[k] = a->linear[k] - surface[k] + rotation[k];
+    for (int k = 0; k < 3; k++)
+        u[k] = a->linear[k] - surface[k] + rotation[k];
 }
 
-/* The new impulses of four contacts; u_normal has the bias in it. dn, dt: of the nodes; soft: to be added to both. */
-YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n, yk_v4 mu, yk_v4 dn, yk_v4 dt,
-                          yk_v4 soft, const yk_v4 *u, yk_v4 u_normal, const yk_v4 *p, yk_v4 *next)
+/* The new impulses of four contacts; u_normal has the bias in it. dn, dt: of the nodes; soft: to
+ * be added to both. */
+YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n, yk_v4 mu,
+                          yk_v4 dn, yk_v4 dt, yk_v4 soft, const yk_v4 *u, yk_v4 u_normal,
+                          const yk_v4 *p, yk_v4 *next)
 {
-    const yk_v4 omega = yk_v4_set(relaxation_factor), least = yk_v4_set(1e-300), zero = yk_v4_set(0),
-                one = yk_v4_set(1);
+    const yk_v4 omega = yk_v4_set(relaxation_factor), least = yk_v4_set(1e-300),
+                zero = yk_v4_set(0), one = yk_v4_set(1);
     yk_v4 p_normal = dot(n, p), along = dot(n, u), b[3];
     if (relaxation_factor != 1) { /* over-relaxed softness takes part in the step */
         yk_v4 extra = soft * (one - omega);
@@ -105,9 +114,11 @@ YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n
     }
     yk_v4 a = dn * p_normal - omega * u_normal;
     yk_v4 out = dt * p_normal - omega * along;
-    for (int k = 0; k < 3; k++) b[k] = dt * p[k] - omega * u[k] - out * n[k];
+    for (int k = 0; k < 3; k++)
+        b[k] = dt * p[k] - omega * u[k] - out * n[k];
     yk_v4 length = square_root(dot(b, b)), hard_n = dn + soft, hard_t = dt + soft;
-    /* Without friction a contact that would have to pull is inside the degenerate cone: not below zero. */
+    /* Without friction a contact that would have to pull is inside the degenerate cone: not below
+     * zero. */
     yk_v4 press = yk_v4_max(a, zero);
     yk_mask4 inside = length * hard_n <= mu * press * hard_t;
     yk_v4 top = coulomb ? press : yk_v4_max(a + mu * length, zero),
@@ -115,9 +126,10 @@ YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n
     top = yk_v4_select(inside, press, top);
     bottom = yk_v4_max(yk_v4_select(inside, hard_n, bottom), least);
     yk_v4 normal = top / bottom;
-    yk_v4 fraction =
-        yk_v4_select(inside, one, mu * top) / yk_v4_max(yk_v4_select(inside, hard_t, bottom * length), least);
-    for (int k = 0; k < 3; k++) next[k] = normal * n[k] + fraction * b[k];
+    yk_v4 fraction = yk_v4_select(inside, one, mu * top) /
+                     yk_v4_max(yk_v4_select(inside, hard_t, bottom * length), least);
+    for (int k = 0; k < 3; k++)
+        next[k] = normal * n[k] + fraction * b[k];
 }
 
 /* Adds an impulse to the nodes of four pairs. */

@@ -4,11 +4,11 @@
  *   contacts    each goes to the block of its lower node that moves
  *   blocks      coloured greedily: blocks of one colour touch no common block of nodes
  *   in a block  contacts are dealt into open groups of four: the first open group that has neither of the two nodes
- * takes it. For every node a mask of 64 bits says which open groups it is in, so a contact finds its group with one
- * find-first-set
+ * takes it. For every node a mask of 64 bits says which open groups it is in, so a contact finds
+ * its group with one find-first-set
  *
- * Contacts of nodes that very many contacts share (a container that moves freely) would chain all blocks together; they
- * form the tail, which one thread works off after the colours. */
+ * Contacts of nodes that very many contacts share (a container that moves freely) would chain all
+ * blocks together; they form the tail, which one thread works off after the colours. */
 #include <string.h>
 
 #include "contact/network_data.h"
@@ -46,10 +46,11 @@ static yk_status check_pairs(const yk_network *network, const yk_pair *pairs, si
         bool good_b = p->b >= YK_NETWORK_NONE && p->b != p->a && (p->b < 0 || (size_t)p->b < nodes);
         if (!good_a || !good_b)
             return yk_fail(network->context, YK_ERROR_ARGUMENT,
-                           "contact network: pair %zu joins the nodes %d and %d of %zu", i, p->a, p->b, nodes);
+                           "contact network: pair %zu joins the nodes %d and %d of %zu", i, p->a,
+                           p->b, nodes);
         if (p->kind != YK_PAIR_ROUND && p->kind != YK_PAIR_GENERAL)
-            return yk_fail(network->context, YK_ERROR_ARGUMENT, "contact network: pair %zu is of unknown kind %d", i,
-                           p->kind);
+            return yk_fail(network->context, YK_ERROR_ARGUMENT,
+                           "contact network: pair %zu is of unknown kind %d", i, p->kind);
     }
     return YK_OK;
 }
@@ -64,10 +65,14 @@ static bool reserve_plan(plan *p)
         void **array;
         size_t bytes;
     } parts[] = {
-        {(void **)&p->owner, p->count * sizeof *p->owner}, {(void **)&p->order, p->count * sizeof *p->order},
-        {(void **)&p->begin, blocks * sizeof *p->begin},   {(void **)&p->open_mask, nodes * sizeof *p->open_mask},
-        {(void **)&p->degree, nodes * sizeof *p->degree},  {(void **)&p->colour_mask, blocks * sizeof *p->colour_mask},
-        {(void **)&p->colour, blocks * sizeof *p->colour}, {(void **)&p->stamp, blocks * sizeof *p->stamp},
+        {(void **)&p->owner, p->count * sizeof *p->owner},
+        {(void **)&p->order, p->count * sizeof *p->order},
+        {(void **)&p->begin, blocks * sizeof *p->begin},
+        {(void **)&p->open_mask, nodes * sizeof *p->open_mask},
+        {(void **)&p->degree, nodes * sizeof *p->degree},
+        {(void **)&p->colour_mask, blocks * sizeof *p->colour_mask},
+        {(void **)&p->colour, blocks * sizeof *p->colour},
+        {(void **)&p->stamp, blocks * sizeof *p->stamp},
         {(void **)&p->who, p->count * sizeof *p->who},
     };
     size_t total = 0;
@@ -76,7 +81,8 @@ static bool reserve_plan(plan *p)
         total += parts[i].bytes;
     }
 
-    if (!yk_array_reserve(network->context, &network->plan_array, total, 1)) return false;
+    if (!yk_array_reserve(network->context, &network->plan_array, total, 1))
+        return false;
 
     unsigned char *at = network->plan_array.data;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -100,9 +106,12 @@ static void assign_blocks(plan *p)
         bool a = node_is_dynamic(p->network, pair->a);
         bool b = node_is_dynamic(p->network, pair->b);
         p->who[i] = NOBODY;
-        if (a) p->who[i] = ONLY_A;
-        if (b) p->who[i] = a ? BOTH : ONLY_B;
-        if (p->who[i] != BOTH) continue;
+        if (a)
+            p->who[i] = ONLY_A;
+        if (b)
+            p->who[i] = a ? BOTH : ONLY_B;
+        if (p->who[i] != BOTH)
+            continue;
         p->degree[pair->a]++;
         p->degree[pair->b]++;
     }
@@ -110,24 +119,32 @@ static void assign_blocks(plan *p)
     for (size_t i = 0; i < p->count; i++) {
         const yk_pair *pair = &p->pairs[i];
         p->owner[i] = 0;
-        if (p->node_blocks == 1) continue;
+        if (p->node_blocks == 1)
+            continue;
         int32_t home = pair->a;
-        if (p->who[i] == ONLY_B || (p->who[i] == BOTH && pair->b < pair->a)) home = pair->b;
+        if (p->who[i] == ONLY_B || (p->who[i] == BOTH && pair->b < pair->a))
+            home = pair->b;
         p->owner[i] = (uint32_t)home / BLOCK_NODES;
-        bool crowded = p->who[i] == BOTH && (p->degree[pair->a] > CROWDED || p->degree[pair->b] > CROWDED);
-        if (crowded) p->owner[i] = (uint32_t)p->node_blocks;
+        bool crowded =
+            p->who[i] == BOTH && (p->degree[pair->a] > CROWDED || p->degree[pair->b] > CROWDED);
+        if (crowded)
+            p->owner[i] = (uint32_t)p->node_blocks;
     }
 
     /* Sorted by block, stable; block k is order[begin[k]] to order[begin[k + 1]]. */
     uint32_t *end = p->begin + 1;
-    for (size_t i = 0; i < p->count; i++) end[p->owner[i]]++;
-    for (size_t k = 1; k <= p->node_blocks; k++) end[k] += end[k - 1];
-    for (size_t i = p->count; i-- > 0;) p->order[--end[p->owner[i]]] = (uint32_t)i;
-    for (size_t k = 0; k <= p->node_blocks; k++) p->begin[k] = end[k];
+    for (size_t i = 0; i < p->count; i++)
+        end[p->owner[i]]++;
+    for (size_t k = 1; k <= p->node_blocks; k++)
+        end[k] += end[k - 1];
+    for (size_t i = p->count; i-- > 0;)
+        p->order[--end[p->owner[i]]] = (uint32_t)i;
+    for (size_t k = 0; k <= p->node_blocks; k++)
+        p->begin[k] = end[k];
     p->begin[p->node_blocks + 1] = (uint32_t)p->count;
 }
 
-/* Dealing into groups --------------------------------------------------------------------------------------------- */
+/* Dealing into groups -------------------------------------------------------------------------- */
 
 typedef struct dealer {
     plan *plan;
@@ -153,7 +170,8 @@ static void clear_lane(dealer *d, uint32_t number, int lane)
 {
     if (d->pairs) {
         pair_group *group = &d->plan->network->pairs[number];
-        for (int k = 0; k < 3; k++) group->normal.c[k][lane] = group->impulse.c[k][lane] = 0;
+        for (int k = 0; k < 3; k++)
+            group->normal.c[k][lane] = group->impulse.c[k][lane] = 0;
         group->bias[lane] = group->mu[lane] = 0;
         group->a[lane] = (int32_t)d->dummy;
         group->b[lane] = (int32_t)d->dummy + 1;
@@ -227,23 +245,27 @@ static void deal(dealer *d, uint32_t contact)
     int32_t a, b;
     nodes_in_order(p, contact, &a, &b);
     uint64_t busy = p->open_mask[a];
-    if (d->pairs) busy |= p->open_mask[b];
+    if (d->pairs)
+        busy |= p->open_mask[b];
 
-    /* The first open group that has neither node, else a new one in place of the oldest: slots are opened in turn, so
-     * the oldest is the one after the newest. */
+    /* The first open group that has neither node, else a new one in place of the oldest: slots
+     * are opened in turn, so the oldest is the one after the newest. */
     uint64_t fit = d->open & ~busy;
     int slot = fit ? __builtin_ctzll(fit) : (d->newest + 1) % OPEN_GROUPS;
     uint64_t bit = UINT64_C(1) << slot;
     if (!fit) {
-        if (d->open & bit) close_group(d, slot);
+        if (d->open & bit)
+            close_group(d, slot);
         d->open |= bit;
         d->newest = slot;
     }
 
     d->contact[slot][d->fill[slot]++] = contact;
     p->open_mask[a] |= bit;
-    if (d->pairs) p->open_mask[b] |= bit;
-    if (d->fill[slot] == LANES) close_group(d, slot);
+    if (d->pairs)
+        p->open_mask[b] |= bit;
+    if (d->fill[slot] == LANES)
+        close_group(d, slot);
 }
 
 /* Deals the contacts of one block: first pairs and general contacts, then singles. */
@@ -261,7 +283,8 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
             if (p->who[i] == NOBODY) {
                 network->slots[i] = (contact_slot){.kind = SLOT_IDLE};
             } else if (pair->kind == YK_PAIR_GENERAL) {
-                if (pass == 1) continue;
+                if (pass == 1)
+                    continue;
                 size_t at = network->general_count++;
                 network->slots[i] = (contact_slot){.index = (uint32_t)at, .kind = SLOT_GENERAL};
                 network->generals[at] = (general_contact){.a = pair->a, .b = pair->b, .dim = 3};
@@ -273,7 +296,8 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
         /* What is left open, oldest first. */
         for (int k = 0; k < OPEN_GROUPS; k++) {
             int slot = (d.newest + 1 + k) % OPEN_GROUPS;
-            if (d.open >> slot & 1) close_group(&d, slot);
+            if (d.open >> slot & 1)
+                close_group(&d, slot);
         }
     }
 
@@ -282,9 +306,10 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
     out->general_end = (uint32_t)network->general_count;
 }
 
-/* Colours ---------------------------------------------------------------------------------------------------------- */
+/* Colours -------------------------------------------------------------------------------------- */
 
-/* Visits every block of nodes that block `number` touches, once: gathers their colours, and adds one to them. */
+/* Visits every block of nodes that block `number` touches, once: gathers their colours, and adds
+ * one to them. */
 static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t stamp)
 {
     uint64_t seen = 0;
@@ -292,9 +317,11 @@ static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t sta
         const yk_pair *pair = &p->pairs[p->order[k]];
         const int32_t nodes[2] = {pair->a, pair->b};
         for (int side = 0; side < 2; side++) {
-            if (!node_is_dynamic(p->network, nodes[side])) continue;
+            if (!node_is_dynamic(p->network, nodes[side]))
+                continue;
             size_t touched = (size_t)nodes[side] / BLOCK_NODES;
-            if (p->stamp[touched] == stamp) continue;
+            if (p->stamp[touched] == stamp)
+                continue;
             p->stamp[touched] = stamp;
             seen |= p->colour_mask[touched];
             p->colour_mask[touched] |= add;
@@ -312,25 +339,29 @@ static size_t colour_blocks(plan *p)
         int colour = ~used ? __builtin_ctzll(~used) : COLOURS_MAX - 1;
         p->colour[k] = (uint8_t)colour;
         visit_touched(p, k, UINT64_C(1) << colour, (uint32_t)(2 * k + 1));
-        if ((size_t)colour + 1 > colours) colours = (size_t)colour + 1;
+        if ((size_t)colour + 1 > colours)
+            colours = (size_t)colour + 1;
     }
     return colours;
 }
 
-/* Deals all blocks, colour by colour, then the tail. Where 64 colours do not suffice, blocks of the last one may be
- * in each other's way, and every one becomes a colour of its own. */
+/* Deals all blocks, colour by colour, then the tail. Where 64 colours do not suffice, blocks of
+ * the last one may be in each other's way, and every one becomes a colour of its own. */
 static void order_blocks(plan *p, size_t colours)
 {
     yk_network *network = p->network;
     uint32_t *start = network->colour_start;
 
-    /* Dummies of a block: two nodes of its own, so that blocks at work at the same time share none. */
+    /* Dummies of a block: two nodes of its own, so that blocks at work at the same time share
+     * none. */
     size_t placed = 0, count = 0;
     for (size_t c = 0; c < colours; c++) {
         start[count++] = (uint32_t)placed;
         for (size_t k = 0; k < p->node_blocks; k++) {
-            if (p->colour[k] != c) continue;
-            if (c == COLOURS_MAX - 1 && placed > start[count - 1]) start[count++] = (uint32_t)placed;
+            if (p->colour[k] != c)
+                continue;
+            if (c == COLOURS_MAX - 1 && placed > start[count - 1])
+                start[count++] = (uint32_t)placed;
             uint32_t dummy = (uint32_t)(network->node_count + 2 * k);
             deal_block(p, k, dummy, &network->blocks[placed++]);
         }
@@ -358,7 +389,8 @@ static bool reserve_groups(plan *p)
     /* How many there are of each kind. */
     size_t pairs = 0, singles = 0, generals = 0;
     for (size_t i = 0; i < p->count; i++) {
-        if (p->who[i] == NOBODY) continue;
+        if (p->who[i] == NOBODY)
+            continue;
         if (p->pairs[i].kind == YK_PAIR_GENERAL) {
             generals++;
         } else if (p->who[i] == BOTH) {
@@ -369,9 +401,12 @@ static bool reserve_groups(plan *p)
     }
 
     size_t spare = 8 * p->node_blocks + 8;
-    bool room = yk_array_reserve(context, &network->pairs_array, pairs / LANES + spare, sizeof(pair_group)) &&
-                yk_array_reserve(context, &network->singles_array, singles / LANES + spare, sizeof(single_group)) &&
-                yk_array_reserve(context, &network->generals_array, generals + 1, sizeof(general_contact));
+    bool room =
+        yk_array_reserve(context, &network->pairs_array, pairs / LANES + spare,
+                         sizeof(pair_group)) &&
+        yk_array_reserve(context, &network->singles_array, singles / LANES + spare,
+                         sizeof(single_group)) &&
+        yk_array_reserve(context, &network->generals_array, generals + 1, sizeof(general_contact));
     network->pairs = network->pairs_array.data;
     network->singles = network->singles_array.data;
     network->generals = network->generals_array.data;
@@ -381,12 +416,16 @@ static bool reserve_groups(plan *p)
 /* Softness of round contacts, where the network was made for it. */
 static bool reserve_softness(yk_network *network)
 {
-    if (!network->soft) return true;
+    if (!network->soft)
+        return true;
 
     yk_context *context = network->context;
     size_t row = sizeof *network->pair_softness;
-    if (!yk_array_reserve(context, &network->pair_softness_array, network->pair_groups + 1, row)) return false;
-    if (!yk_array_reserve(context, &network->single_softness_array, network->single_groups + 1, row)) return false;
+    if (!yk_array_reserve(context, &network->pair_softness_array, network->pair_groups + 1, row))
+        return false;
+    if (!yk_array_reserve(context, &network->single_softness_array, network->single_groups + 1,
+                          row))
+        return false;
 
     network->pair_softness = network->pair_softness_array.data;
     network->single_softness = network->single_softness_array.data;
@@ -401,21 +440,28 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     network->contact_count = network->block_count = network->colour_count = 0;
     network->pair_groups = network->single_groups = network->general_count = 0;
     yk_status status = check_pairs(network, pairs, count);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     if (count > UINT32_MAX / 8)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "contact network: %zu contacts are too many", count);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "contact network: %zu contacts are too many",
+                       count);
 
     /* Memory, but for the groups, whose number is not known yet. */
     plan p = {.network = network, .pairs = pairs, .count = count, .node_blocks = 1};
     size_t nodes = network->node_count;
-    if (nodes > ONE_BLOCK_NODES) p.node_blocks = (nodes + BLOCK_NODES - 1) / BLOCK_NODES;
+    if (nodes > ONE_BLOCK_NODES)
+        p.node_blocks = (nodes + BLOCK_NODES - 1) / BLOCK_NODES;
     size_t blocks = p.node_blocks + COLOURS_MAX + 2;
-    bool room = reserve_plan(&p) && yk_array_reserve(context, &network->slots_array, count, sizeof(contact_slot)) &&
-                yk_array_reserve(context, &network->blocks_array, blocks, sizeof(block)) &&
-                yk_array_reserve(context, &network->colours_array, blocks, sizeof(uint32_t)) &&
-                yk_array_reserve(context, &network->partials_array, 3 * (blocks + 1), sizeof(double));
-    if (!room) return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for a plan of %zu contacts", count);
+    bool room =
+        reserve_plan(&p) &&
+        yk_array_reserve(context, &network->slots_array, count, sizeof(contact_slot)) &&
+        yk_array_reserve(context, &network->blocks_array, blocks, sizeof(block)) &&
+        yk_array_reserve(context, &network->colours_array, blocks, sizeof(uint32_t)) &&
+        yk_array_reserve(context, &network->partials_array, 3 * (blocks + 1), sizeof(double));
+    if (!room)
+        return yk_fail(context, YK_ERROR_MEMORY,
+                       "contact network: no memory for a plan of %zu contacts", count);
 
     network->slots = network->slots_array.data;
     network->blocks = network->blocks_array.data;
@@ -427,10 +473,12 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     assign_blocks(&p);
     p.colour[0] = 0;
     room = reserve_groups(&p);
-    if (room) order_blocks(&p, p.node_blocks > 1 ? colour_blocks(&p) : 1);
+    if (room)
+        order_blocks(&p, p.node_blocks > 1 ? colour_blocks(&p) : 1);
     if (!room || p.failed || !reserve_softness(network)) {
         network->block_count = network->colour_count = 0;
-        return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for %zu contacts", count);
+        return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for %zu contacts",
+                       count);
     }
 
     network->contact_count = count;

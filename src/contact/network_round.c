@@ -1,7 +1,8 @@
 /* Round contacts, four at a time.
  *
- * For spheres the problem of one contact alone is diagonal in its own frame, W = diag(dN, dT, dT) with dN = 1/ma + 1/mb
- * and dT = dN + ra^2/Ia + rb^2/Ib, so its exact solution is a projection in that metric and needs no tangents. With
+ * For spheres the problem of one contact alone is diagonal in its own frame, W = diag(dN, dT, dT)
+ * with dN = 1/ma + 1/mb and dT = dN + ra^2/Ia + rb^2/Ib, so its exact solution is a projection in
+ * that metric and needs no tangents. With
  *
  *   a = dN p_N - u_N,   b = dT p_T - u_T        (vectors in global axes)
  *
@@ -9,21 +10,24 @@
  *   sliding, convex cone                       p_N = max(0, a + mu |b|) / (dN + mu^2 dT),  p_T = mu p_N b / |b|
  *   sliding, Coulomb                           p_N = max(0, a) / dN,                       p_T = mu p_N b / |b|
  *
- * a softness c adds to dN and dT in the denominators only. Over-relaxation scales u. Nodes are loaded as whole cache
- * lines and transposed in registers. */
+ * a softness c adds to dN and dT in the denominators only. Over-relaxation scales u. Nodes are
+ * loaded as whole cache lines and transposed in registers. */
 #include "contact/network_lanes.h"
 
-/* Sweeps ---------------------------------------------------------------------------------------------------------- */
+/* Sweeps --------------------------------------------------------------------------------------- */
 
-/* Nodes are found through indices, which the processor cannot guess: ask for them some groups ahead. */
+/* Nodes are found through indices, which the processor cannot guess: ask for them some groups
+ * ahead. */
 enum { AHEAD = 6 };
 
 YK_INLINE void fetch_nodes(const yk_network_node *nodes, const int32_t *index)
 {
-    for (int k = 0; k < LANES; k++) __builtin_prefetch(&nodes[index[k]], 1);
+    for (int k = 0; k < LANES; k++)
+        __builtin_prefetch(&nodes[index[k]], 1);
 }
 
-YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool coulomb, double relaxation_factor)
+YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool coulomb,
+                           double relaxation_factor)
 {
     for (uint32_t g = begin; g < end; g++) {
         pair_group *group = &s->pairs[g];
@@ -45,7 +49,8 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
         yk_v4 dn = a.linear[3] + b.linear[3], dt = dn + a.angular[3] + b.angular[3];
         yk_v4 soft = load_softness(s->pair_softness, g);
         yk_v4 u_normal = dot(n, u) + yk_v4_load(group->bias);
-        solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, u_normal, p, next);
+        solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, u_normal,
+                   p, next);
         for (int k = 0; k < 3; k++) {
             change[k] = next[k] - p[k];
             yk_v4_store(group->impulse.c[k], next[k]);
@@ -58,7 +63,8 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
     }
 }
 
-YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool coulomb, double relaxation_factor)
+YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool coulomb,
+                             double relaxation_factor)
 {
     for (uint32_t g = begin; g < end; g++) {
         single_group *group = &s->singles[g];
@@ -73,7 +79,8 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
         /* As for pairs; the bias is in the velocity of the surface. */
         yk_v4 dn = a.linear[3], dt = dn + a.angular[3];
         yk_v4 soft = load_softness(s->single_softness, g);
-        solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, dot(n, u), p, next);
+        solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, dot(n, u),
+                   p, next);
         for (int k = 0; k < 3; k++) {
             change[k] = next[k] - p[k];
             yk_v4_store(group->impulse.c[k], next[k]);
@@ -100,7 +107,8 @@ static void sweep_block_baseline(yk_network *s, const block *b, const round_opti
     sweep_block(s, b, options);
 }
 
-YK_TARGET_AVX2 static void sweep_block_avx2(yk_network *s, const block *b, const round_options *options)
+YK_TARGET_AVX2 static void sweep_block_avx2(yk_network *s, const block *b,
+                                            const round_options *options)
 {
     sweep_block(s, b, options);
 }
@@ -113,7 +121,7 @@ void yk_round_sweep(yk_network *network, const block *b, const round_options *op
         sweep_block_baseline(network, b, options);
 }
 
-/* The impulses that the contacts start with ------------------------------------------------------------------------ */
+/* The impulses that the contacts start with ---------------------------------------------------- */
 
 void yk_round_apply(yk_network *s, const block *b)
 {
@@ -142,23 +150,26 @@ void yk_round_apply(yk_network *s, const block *b)
 
 void yk_round_clear(yk_network *s, const block *b)
 {
-    for (uint32_t g = b->pair_begin; g < b->pair_end; g++) memset(&s->pairs[g].impulse, 0, sizeof s->pairs[g].impulse);
+    for (uint32_t g = b->pair_begin; g < b->pair_end; g++)
+        memset(&s->pairs[g].impulse, 0, sizeof s->pairs[g].impulse);
     for (uint32_t g = b->single_begin; g < b->single_end; g++)
         memset(&s->singles[g].impulse, 0, sizeof s->singles[g].impulse);
 }
 
-/* Residual --------------------------------------------------------------------------------------------------------- */
+/* Residual ------------------------------------------------------------------------------------- */
 
 typedef struct four_violations {
     yk_v4 largest2, sum2;
 } four_violations;
 
 /* Natural map in the metric 1 / rho: the step of solve_four with dn = dt = 1 / rho. */
-YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, yk_v4 soft, yk_v4 *u, yk_v4 u_normal,
-                            const yk_v4 *p, four_violations *v)
+YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, yk_v4 soft,
+                            yk_v4 *u, yk_v4 u_normal, const yk_v4 *p, four_violations *v)
 {
-    yk_v4 next[3], d = yk_v4_set(1 / rho), sum = yk_v4_set(0), along = dot(n, u), p_normal = dot(n, p);
-    for (int k = 0; k < 3; k++) u[k] += soft * p[k];
+    yk_v4 next[3], d = yk_v4_set(1 / rho), sum = yk_v4_set(0), along = dot(n, u),
+                   p_normal = dot(n, p);
+    for (int k = 0; k < 3; k++)
+        u[k] += soft * p[k];
     u_normal += soft * p_normal;
     along += soft * p_normal;
 
@@ -182,7 +193,8 @@ YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, 
     v->sum2 += sum;
 }
 
-YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, double rho, double partial[3])
+YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, double rho,
+                             double partial[3])
 {
     four_violations v = {yk_v4_set(0), yk_v4_set(0)};
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
@@ -195,7 +207,8 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         load_lanes(&group->impulse, p);
         pair_velocity(&x, &y, n, u);
         yk_v4 soft = load_softness(s->pair_softness, g);
-        measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u) + yk_v4_load(group->bias), p, &v);
+        measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u,
+                     dot(n, u) + yk_v4_load(group->bias), p, &v);
     }
 
     for (uint32_t g = b->single_begin; g < b->single_end; g++) {
@@ -218,18 +231,20 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
     }
 }
 
-static void measure_block_baseline(const yk_network *s, const block *b, bool coulomb, double rho, double partial[3])
+static void measure_block_baseline(const yk_network *s, const block *b, bool coulomb, double rho,
+                                   double partial[3])
 {
     measure_block(s, b, coulomb, rho, partial);
 }
 
-YK_TARGET_AVX2 static void measure_block_avx2(const yk_network *s, const block *b, bool coulomb, double rho,
-                                              double partial[3])
+YK_TARGET_AVX2 static void measure_block_avx2(const yk_network *s, const block *b, bool coulomb,
+                                              double rho, double partial[3])
 {
     measure_block(s, b, coulomb, rho, partial);
 }
 
-void yk_round_residual(const yk_network *network, const block *b, bool coulomb, double rho, double partial[3])
+void yk_round_residual(const yk_network *network, const block *b, bool coulomb, double rho,
+                       double partial[3])
 {
     if (yk_have_avx2())
         measure_block_avx2(network, b, coulomb, rho, partial);
@@ -245,7 +260,8 @@ void yk_round_diagonal(const yk_network *s, const block *b, double partial[3])
             const yk_network_node *x = &s->nodes[group->a[k]], *y = &s->nodes[group->b[k]];
             double dn = x->inverse_mass + y->inverse_mass;
             partial[1] += 3 * dn + 2 * (x->spin_inverse_mass + y->spin_inverse_mass);
-            if (dn > 0) partial[2] += 3;
+            if (dn > 0)
+                partial[2] += 3;
         }
     }
 
@@ -254,7 +270,8 @@ void yk_round_diagonal(const yk_network *s, const block *b, double partial[3])
         for (int k = 0; k < LANES; k++) {
             const yk_network_node *x = &s->nodes[group->a[k]];
             partial[1] += 3 * x->inverse_mass + 2 * x->spin_inverse_mass;
-            if (x->inverse_mass > 0) partial[2] += 3;
+            if (x->inverse_mass > 0)
+                partial[2] += 3;
         }
     }
 }

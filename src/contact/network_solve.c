@@ -1,10 +1,11 @@
 /* The solvers of networks.
  *
- * Gauss-Seidel works off the plan: colour after colour, the blocks of a colour by all threads, then the joints. The
- * threads stay together for the whole solution and wait for each other at a spinning barrier between colours; who does
- * which block does not matter for the result.
+ * Gauss-Seidel works off the plan: colour after colour, the blocks of a colour by all threads,
+ * then the joints. The threads stay together for the whole solution and wait for each other at a
+ * spinning barrier between colours; who does which block does not matter for the result.
  *
- * The projected gradient is in network_gradient.c; the accurate method runs on the assembled problem. */
+ * The projected gradient is in network_gradient.c; the accurate method runs on the assembled
+ * problem. */
 #include <math.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -13,7 +14,7 @@
 #include "base/clock.h"
 #include "contact/network_data.h"
 
-/* Phases in parallel ---------------------------------------------------------------------------------------------- */
+/* Phases in parallel --------------------------------------------------------------------------- */
 
 typedef struct crew {
     yk_network *network;
@@ -32,7 +33,8 @@ static void wait_for_all(crew *c, bool last_colour)
     unsigned phase = atomic_load_explicit(&c->phase, memory_order_acquire);
     int arrived = atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel) + 1;
     if (arrived == c->members) {
-        if (last_colour && c->after) c->after(c->network, c->user);
+        if (last_colour && c->after)
+            c->after(c->network, c->user);
         atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
         atomic_store_explicit(&c->next, 0, memory_order_relaxed);
         atomic_store_explicit(&c->phase, phase + 1, memory_order_release);
@@ -40,7 +42,8 @@ static void wait_for_all(crew *c, bool last_colour)
     }
 
     for (int spins = 0; atomic_load_explicit(&c->phase, memory_order_acquire) == phase; spins++) {
-        if (spins > 2000) sched_yield();
+        if (spins > 2000)
+            sched_yield();
     }
 }
 
@@ -59,7 +62,8 @@ static void crew_member(void *user, size_t begin, size_t end, size_t chunk)
             /* Whichever block is next, until the colour is done. */
             for (;;) {
                 size_t k = atomic_fetch_add_explicit(&c->next, 1, memory_order_relaxed);
-                if (k >= count) break;
+                if (k >= count)
+                    break;
                 c->work(c->network, first + k, c->user);
             }
             wait_for_all(c, colour + 1 == network->colour_count);
@@ -67,11 +71,13 @@ static void crew_member(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
-void yk_network_run(yk_network *network, yk_block_work work, yk_network_work after, void *user, int repeats)
+void yk_network_run(yk_network *network, yk_block_work work, yk_network_work after, void *user,
+                    int repeats)
 {
     /* One chunk per thread: none can end before all have begun, as they wait for each other. */
     int members = 1;
-    if (network->pool && network->block_count > 1) members = yk_pool_threads(network->pool);
+    if (network->pool && network->block_count > 1)
+        members = yk_pool_threads(network->pool);
     if (members > 1) {
         crew c = {
             .network = network,
@@ -86,8 +92,10 @@ void yk_network_run(yk_network *network, yk_block_work work, yk_network_work aft
     }
 
     for (int repeat = 0; repeat < repeats; repeat++) {
-        for (size_t k = 0; k < network->block_count; k++) work(network, k, user);
-        if (after) after(network, user);
+        for (size_t k = 0; k < network->block_count; k++)
+            work(network, k, user);
+        if (after)
+            after(network, user);
     }
 }
 
@@ -115,7 +123,8 @@ static void sweep_block(yk_network *network, size_t index, void *user)
         .relaxation_factor = options->relaxation_factor,
     };
     yk_round_sweep(network, b, &how);
-    yk_general_sweep(network, b, options->friction, options->relaxation_factor, options->exact_local);
+    yk_general_sweep(network, b, options->friction, options->relaxation_factor,
+                     options->exact_local);
 }
 
 static void sweep_joints(yk_network *network, void *user)
@@ -124,7 +133,7 @@ static void sweep_joints(yk_network *network, void *user)
     yk_joints_sweep(network, options->relaxation_factor);
 }
 
-/* Residual --------------------------------------------------------------------------------------------------------- */
+/* Residual ------------------------------------------------------------------------------------- */
 
 static void sum_diagonal(yk_network *network, size_t index, void *user)
 {
@@ -174,7 +183,8 @@ yk_network_violation yk_network_measure(yk_network *network, yk_friction_model f
     yk_joints_residual(network, rho, total);
 
     /* A maximum hides what is not a number, a sum does not. */
-    if (!isfinite(total[1])) return (yk_network_violation){INFINITY, INFINITY};
+    if (!isfinite(total[1]))
+        return (yk_network_violation){INFINITY, INFINITY};
 
     size_t count = network->contact_count + network->joint_count;
     double mean = count > 0 ? total[1] / (double)count : 0;
@@ -186,7 +196,7 @@ yk_network_violation yk_network_residual(yk_network *network, yk_friction_model 
     return yk_network_measure(network, friction, yk_network_rho(network));
 }
 
-/* Solvers ---------------------------------------------------------------------------------------------------------- */
+/* Solvers -------------------------------------------------------------------------------------- */
 
 void yk_network_start(yk_network *network, bool warm_start)
 {
@@ -196,7 +206,8 @@ void yk_network_start(yk_network *network, bool warm_start)
         return;
     }
     yk_network_run(network, clear_block, NULL, NULL, 1);
-    for (size_t i = 0; i < network->joint_count; i++) network->joints[i].impulse = 0;
+    for (size_t i = 0; i < network->joint_count; i++)
+        network->joints[i].impulse = 0;
 }
 
 void yk_report_note(const yk_contact_options *options, yk_contact_report *report, double residual)
@@ -206,11 +217,13 @@ void yk_report_note(const yk_contact_options *options, yk_contact_report *report
         options->history[report->history_count++] = residual;
 }
 
-static yk_status sweep(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
+static yk_status sweep(yk_network *network, const yk_contact_options *options,
+                       yk_contact_report *report)
 {
     int limit = options->iterations > 0 ? options->iterations : 50;
     int interval = limit;
-    if (options->check_interval > 0 && options->tolerance > 0) interval = options->check_interval;
+    if (options->check_interval > 0 && options->tolerance > 0)
+        interval = options->check_interval;
     double rho = yk_network_rho(network);
     yk_contact_options how = *options;
     yk_network_start(network, options->warm_start);
@@ -221,38 +234,49 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options, y
         int sweeps = interval < left ? interval : left;
         yk_network_run(network, sweep_block, sweep_joints, &how, sweeps);
         report->iterations += sweeps;
-        yk_report_note(options, report, yk_network_measure(network, options->friction, rho).largest);
-        if (!(report->residual > options->tolerance)) break;
+        yk_report_note(options, report,
+                       yk_network_measure(network, options->friction, rho).largest);
+        if (!(report->residual > options->tolerance))
+            break;
     }
 
-    if (isfinite(report->residual)) return YK_OK;
+    if (isfinite(report->residual))
+        return YK_OK;
     return yk_fail(network->context, YK_ERROR_NOT_FINITE,
-                   "contact network: velocities are not finite after %d sweeps; check masses, normals and biases",
+                   "contact network: velocities are not finite after %d sweeps; check masses, "
+                   "normals and biases",
                    report->iterations);
 }
 
-/* Assembles the network, solves it and takes the impulses over. The problem has another shape in each step; all its
- * memory is that of the steps before, which only grows. */
-static yk_status solve_assembled(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
+/* Assembles the network, solves it and takes the impulses over. The problem has another shape in
+ * each step; all its memory is that of the steps before, which only grows. */
+static yk_status solve_assembled(yk_network *network, const yk_contact_options *options,
+                                 yk_contact_report *report)
 {
-    if (!network->scratch) network->scratch = yk_scratch_create(network->context);
-    if (!network->scratch) return YK_ERROR_MEMORY;
+    if (!network->scratch)
+        network->scratch = yk_scratch_create(network->context);
+    if (!network->scratch)
+        return YK_ERROR_MEMORY;
     yk_context *context = yk_scratch_context(network->scratch);
     yk_contact_problem problem;
     double *r = NULL;
     yk_status status = yk_network_assemble_in(context, network, &problem);
     if (status == YK_OK) {
         r = yk_allocate(context, (size_t)problem.row_count + 1, sizeof *r);
-        if (!r) status = YK_ERROR_MEMORY;
+        if (!r)
+            status = YK_ERROR_MEMORY;
     }
 
     if (status == YK_OK) {
         /* The tolerance of a problem is relative to |q|, that of a network a velocity. */
         yk_contact_options relative = *options;
         double scale = 0;
-        for (int k = 0; k < problem.row_count; k++) scale += problem.q[k] * problem.q[k];
-        if (scale > 0) relative.tolerance = options->tolerance / sqrt(scale);
-        if (options->warm_start) yk_network_take_impulses(network, &problem, r);
+        for (int k = 0; k < problem.row_count; k++)
+            scale += problem.q[k] * problem.q[k];
+        if (scale > 0)
+            relative.tolerance = options->tolerance / sqrt(scale);
+        if (options->warm_start)
+            yk_network_take_impulses(network, &problem, r);
         status = yk_contact_solve(context, &problem, &relative, r, NULL, report);
         if (status >= 0) {
             yk_network_give_impulses(network, &problem, r);
@@ -260,28 +284,33 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
             report->residual = yk_network_residual(network, options->friction).largest;
         }
     }
-    if (status != YK_OK) yk_fail(network->context, status, "%s", yk_last_message(context));
+    if (status != YK_OK)
+        yk_fail(network->context, status, "%s", yk_last_message(context));
     yk_scratch_reset(network->scratch);
     return status;
 }
 
-yk_status yk_network_solve(yk_network *network, const yk_contact_options *options, yk_contact_report *report)
+yk_status yk_network_solve(yk_network *network, const yk_contact_options *options,
+                           yk_contact_report *report)
 {
     yk_context *context = network->context;
     double start = yk_clock_seconds();
     *report = (yk_contact_report){.method = options->method};
     if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: the relaxation factor is %g, it must lie between 0 and 2",
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: the relaxation factor is %g, it must lie between 0 and 2",
                        options->relaxation_factor);
     bool round = network->pair_groups + network->single_groups > 0;
     if (options->friction == YK_FRICTION_BOX && round)
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "contact: box friction needs tangents; make the pairs general, or use the cone");
+        return yk_fail(
+            context, YK_ERROR_ARGUMENT,
+            "contact: box friction needs tangents; make the pairs general, or use the cone");
 
     /* Local matrices of general contacts and joints. */
     yk_general_prepare(network);
     yk_status status = yk_joints_prepare(network);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     switch (options->method) {
     case YK_CONTACT_GAUSS_SEIDEL:
@@ -289,13 +318,16 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
         report->method = YK_CONTACT_GAUSS_SEIDEL;
         status = sweep(network, options, report);
         break;
-    case YK_CONTACT_PROJECTED_GRADIENT: status = yk_network_solve_gradient(network, options, report); break;
+    case YK_CONTACT_PROJECTED_GRADIENT:
+        status = yk_network_solve_gradient(network, options, report);
+        break;
     default: status = solve_assembled(network, options, report); break;
     }
 
     report->seconds = yk_clock_seconds() - start;
     if (status == YK_OK && options->tolerance > 0 && report->residual > options->tolerance)
-        return yk_fail(context, YK_NOT_CONVERGED, "contact network: violation %.3g after %d iterations, wanted %.3g",
+        return yk_fail(context, YK_NOT_CONVERGED,
+                       "contact network: violation %.3g after %d iterations, wanted %.3g",
                        report->residual, report->iterations, options->tolerance);
     return status;
 }

@@ -1,6 +1,7 @@
-/* Box friction as a sequence of mixed linear complementarity problems: friction is bounded by mu times the normal
- * impulse of the last problem, rim (15); a few Gauss-Seidel sweeps give the first. The active and tight sets of rim
- * (27) settle after a few problems, and so do the bounds when friction does not change the normal impulses too much. */
+/* Box friction as a sequence of mixed linear complementarity problems: friction is bounded by mu
+ * times the normal impulse of the last problem, rim (15); a few Gauss-Seidel sweeps give the
+ * first. The active and tight sets of rim (27) settle after a few problems, and so do the bounds
+ * when friction does not change the normal impulses too much. */
 #include "contact/methods.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ static void fill_dense(const yk_contact_problem *problem, double pull, yk_mlcp *
             const double *value = w->value + w->offset[k];
             int j = w->column[k];
             for (int r = w->first[i]; r < w->first[i + 1]; r++) {
-                for (int c = w->first[j]; c < w->first[j + 1]; c++) mlcp->m[(size_t)r * n + (size_t)c] = *value++;
+                for (int c = w->first[j]; c < w->first[j + 1]; c++)
+                    mlcp->m[(size_t)r * n + (size_t)c] = *value++;
             }
         }
     }
@@ -29,12 +31,13 @@ static void fill_dense(const yk_contact_problem *problem, double pull, yk_mlcp *
         mlcp->m[r * n + r] += pull + (problem->softness ? problem->softness[r] : 0);
         mlcp->lower[r] = -INFINITY;
     }
-    for (int i = 0; i < problem->contact_count; i++) mlcp->lower[w->first[i]] = 0;
+    for (int i = 0; i < problem->contact_count; i++)
+        mlcp->lower[w->first[i]] = 0;
 }
 
 static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *problem,
-                                const yk_contact_options *options, double pull, yk_mlcp *mlcp, double *z, double *r,
-                                double *u, yk_contact_report *report)
+                                const yk_contact_options *options, double pull, yk_mlcp *mlcp,
+                                double *z, double *r, double *u, yk_contact_report *report)
 {
     yk_mlcp_options how = yk_mlcp_options_default();
     int limit = options->iterations > 0 ? options->iterations : 200;
@@ -54,43 +57,52 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
         }
 
         /* A pull towards the last impulses selects one of many where W is singular. */
-        for (int k = 0; k < problem->row_count; k++) mlcp->q[k] = problem->q[k] - pull * r[k];
+        for (int k = 0; k < problem->row_count; k++)
+            mlcp->q[k] = problem->q[k] - pull * r[k];
         yk_mlcp_report detail;
         yk_status status = yk_mlcp_solve(context, mlcp, &how, z, u, NULL, &detail);
         report->iterations += detail.pivots;
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
 
         memcpy(r, z, (size_t)problem->row_count * sizeof *r);
         residual = yk_contact_residual(problem, YK_FRICTION_BOX, r, u);
         if (options->history && report->history_count < options->history_capacity)
             options->history[report->history_count++] = residual;
-        if (residual <= options->tolerance) break;
+        if (residual <= options->tolerance)
+            break;
     }
 
     report->residual = residual;
-    if (residual <= options->tolerance) return YK_OK;
+    if (residual <= options->tolerance)
+        return YK_OK;
     return yk_fail(context, YK_NOT_CONVERGED,
-                   "contact: the bounds of box friction did not settle: residual %.3g after %d problems, wanted %.3g",
+                   "contact: the bounds of box friction did not settle: residual %.3g after %d "
+                   "problems, wanted %.3g",
                    residual, limit, options->tolerance);
 }
 
 yk_status yk_contact_solve_pivot(yk_context *context, const yk_contact_problem *problem,
-                                 const yk_contact_options *options, double *r, double *u, yk_contact_report *report)
+                                 const yk_contact_options *options, double *r, double *u,
+                                 yk_contact_report *report)
 {
     if (problem->row_count > YK_PIVOT_ROWS_MAX)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "contact: pivoting works on a dense matrix and is limited to %d rows, the problem has %d; use "
+                       "contact: pivoting works on a dense matrix and is limited to %d rows, the "
+                       "problem has %d; use "
                        "gauss-seidel or accurate",
                        YK_PIVOT_ROWS_MAX, problem->row_count);
     yk_mlcp mlcp;
     yk_status status = yk_mlcp_create(context, problem->row_count, &mlcp);
     double *z = yk_allocate(context, (size_t)problem->row_count + 1, sizeof *z);
-    if (status == YK_OK && !z) status = YK_ERROR_MEMORY;
+    if (status == YK_OK && !z)
+        status = YK_ERROR_MEMORY;
     if (status == YK_OK) {
         /* The first normal impulses from a few sweeps. */
         double pull = 1e-6 * yk_contact_mean_diagonal(problem);
         fill_dense(problem, pull, &mlcp);
-        if (!options->warm_start) yk_gauss_seidel_sweeps(problem, YK_FRICTION_BOX, 1, true, 50, r);
+        if (!options->warm_start)
+            yk_gauss_seidel_sweeps(problem, YK_FRICTION_BOX, 1, true, 50, r);
         status = iterate_bounds(context, problem, options, pull, &mlcp, z, r, u, report);
     }
 

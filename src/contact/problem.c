@@ -7,14 +7,17 @@
 
 void yk_contact_problem_destroy(yk_context *context, yk_contact_problem *problem)
 {
-    void *arrays[] = {problem->w.first, problem->w.start, problem->w.column, problem->w.offset, problem->w.value,
-                      problem->q,       problem->mu,      problem->mu_spin,  problem->mu_roll,  problem->softness};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
+    void *arrays[] = {problem->w.first, problem->w.start, problem->w.column, problem->w.offset,
+                      problem->w.value, problem->q,       problem->mu,       problem->mu_spin,
+                      problem->mu_roll, problem->softness};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        yk_release(context, arrays[i]);
     *problem = (yk_contact_problem){0};
 }
 
-yk_status yk_contact_problem_create(yk_context *context, int block_rows, int contact_count, const int *dims,
-                                    const int *row_start, const int *columns, yk_contact_problem *problem)
+yk_status yk_contact_problem_create(yk_context *context, int block_rows, int contact_count,
+                                    const int *dims, const int *row_start, const int *columns,
+                                    yk_contact_problem *problem)
 {
     *problem = (yk_contact_problem){.w.block_rows = block_rows, .contact_count = contact_count};
 
@@ -23,7 +26,8 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
     size_t values = 0;
     for (int i = 0; i < block_rows; i++) {
         problem->row_count += dims[i];
-        for (int k = row_start[i]; k < row_start[i + 1]; k++) values += (size_t)dims[i] * (size_t)dims[columns[k]];
+        for (int k = row_start[i]; k < row_start[i + 1]; k++)
+            values += (size_t)dims[i] * (size_t)dims[columns[k]];
     }
 
     yk_block_matrix *w = &problem->w;
@@ -34,13 +38,15 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
     w->value = yk_allocate(context, values + 1, sizeof *w->value);
     problem->q = yk_allocate(context, (size_t)problem->row_count + 1, sizeof *problem->q);
     problem->mu = yk_allocate(context, (size_t)contact_count + 1, sizeof *problem->mu);
-    if (!w->first || !w->start || !w->column || !w->offset || !w->value || !problem->q || !problem->mu) {
+    if (!w->first || !w->start || !w->column || !w->offset || !w->value || !problem->q ||
+        !problem->mu) {
         yk_contact_problem_destroy(context, problem);
         return YK_ERROR_MEMORY;
     }
 
     /* Blocks stand one after the other, row by row. */
-    for (int i = 0; i < block_rows; i++) w->first[i + 1] = w->first[i] + dims[i];
+    for (int i = 0; i < block_rows; i++)
+        w->first[i + 1] = w->first[i] + dims[i];
     memcpy(w->start, row_start, ((size_t)block_rows + 1) * sizeof *w->start);
     memcpy(w->column, columns, blocks * sizeof *w->column);
     size_t offset = 0;
@@ -56,17 +62,20 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
 /* Block (i, j) of a dense matrix or its mirror image has something in it, or is on the diagonal. */
 static bool dense_block_used(const double *w, int n, const int *first, int i, int j)
 {
-    if (i == j) return true;
+    if (i == j)
+        return true;
     for (size_t r = (size_t)first[i]; r < (size_t)first[i + 1]; r++) {
         for (size_t c = (size_t)first[j]; c < (size_t)first[j + 1]; c++) {
-            if (w[r * (size_t)n + c] != 0 || w[c * (size_t)n + r] != 0) return true;
+            if (w[r * (size_t)n + c] != 0 || w[c * (size_t)n + r] != 0)
+                return true;
         }
     }
     return false;
 }
 
-yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contact_count, int bilateral, const double *w,
-                                        const double *q, const double *mu, yk_contact_problem *problem)
+yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contact_count,
+                                        int bilateral, const double *w, const double *q,
+                                        const double *mu, yk_contact_problem *problem)
 {
     *problem = (yk_contact_problem){0};
     size_t blocks = (size_t)contact_count + (size_t)bilateral;
@@ -85,10 +94,12 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
         for (int i = 0; i < (int)blocks; i++) {
             start[i + 1] = start[i];
             for (int j = 0; j < (int)blocks; j++) {
-                if (dense_block_used(w, n, first, i, j)) columns[start[i + 1]++] = j;
+                if (dense_block_used(w, n, first, i, j))
+                    columns[start[i + 1]++] = j;
             }
         }
-        status = yk_contact_problem_create(context, (int)blocks, contact_count, dims, start, columns, problem);
+        status = yk_contact_problem_create(context, (int)blocks, contact_count, dims, start,
+                                           columns, problem);
     }
 
     for (int i = 0; status == YK_OK && i < (int)blocks; i++) {
@@ -96,14 +107,17 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
             double *value = problem->w.value + problem->w.offset[k];
             int j = columns[k];
             for (int r = first[i]; r < first[i + 1]; r++) {
-                for (int c = first[j]; c < first[j + 1]; c++) *value++ = w[(size_t)r * (size_t)n + (size_t)c];
+                for (int c = first[j]; c < first[j + 1]; c++)
+                    *value++ = w[(size_t)r * (size_t)n + (size_t)c];
             }
         }
     }
 
     if (status == YK_OK) {
-        for (int i = 0; i < n; i++) problem->q[i] = q[i];
-        for (int i = 0; i < contact_count; i++) problem->mu[i] = mu[i];
+        for (int i = 0; i < n; i++)
+            problem->q[i] = q[i];
+        for (int i = 0; i < contact_count; i++)
+            problem->mu[i] = mu[i];
     }
 
     yk_release(context, columns);
@@ -120,7 +134,8 @@ static yk_status check_block_row(yk_context *context, const yk_contact_problem *
     bool known = dim >= 1 && dim <= 6 && (i >= problem->contact_count || dim != 5);
     if (!known)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "contact problem: block row %d has %d components; contacts have 1, 2, 3, 4 or 6 and bilateral "
+                       "contact problem: block row %d has %d components; contacts have 1, 2, 3, 4 "
+                       "or 6 and bilateral "
                        "blocks 1 to 6",
                        i, dim);
 
@@ -129,12 +144,16 @@ static yk_status check_block_row(yk_context *context, const yk_contact_problem *
     for (int k = w->start[i]; k < w->start[i + 1]; k++) {
         int j = w->column[k];
         if (j < 0 || j >= w->block_rows || (k > w->start[i] && j <= w->column[k - 1]))
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "contact problem: block row %d: column %d is out of range or not in rising order", i, j);
+            return yk_fail(
+                context, YK_ERROR_ARGUMENT,
+                "contact problem: block row %d: column %d is out of range or not in rising order",
+                i, j);
         diagonal |= j == i;
     }
 
-    if (!diagonal) return yk_fail(context, YK_ERROR_ARGUMENT, "contact problem: block row %d has no diagonal block", i);
+    if (!diagonal)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact problem: block row %d has no diagonal block", i);
     return YK_OK;
 }
 
@@ -159,7 +178,8 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
     size_t contacts = (size_t)problem->contact_count, rows = (size_t)problem->row_count;
     for (int i = 0; i < w->block_rows; i++) {
         yk_status status = check_block_row(context, problem, i);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
 
     size_t values = 0;
@@ -168,9 +188,10 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
             int j = w->column[k];
             if (w->start[j] == w->start[j + 1] || w->column[find_block(w, j, i)] != i)
-                return yk_fail(
-                    context, YK_ERROR_ARGUMENT,
-                    "contact problem: block row %d has a block whose mirror image is missing; add zero blocks", i);
+                return yk_fail(context, YK_ERROR_ARGUMENT,
+                               "contact problem: block row %d has a block whose mirror image is "
+                               "missing; add zero blocks",
+                               i);
             values += dim * (size_t)(w->first[j + 1] - w->first[j]);
         }
     }
@@ -192,9 +213,11 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         const double *numbers = arrays[i].numbers;
         for (size_t k = 0; numbers && k < arrays[i].count; k++) {
-            if (isfinite(numbers[k]) && !(arrays[i].non_negative && numbers[k] < 0)) continue;
-            return yk_fail(context, YK_ERROR_ARGUMENT, "contact problem: %s[%zu] = %g must be finite%s", arrays[i].name,
-                           k, numbers[k], arrays[i].non_negative ? " and not negative" : "");
+            if (isfinite(numbers[k]) && !(arrays[i].non_negative && numbers[k] < 0))
+                continue;
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "contact problem: %s[%zu] = %g must be finite%s", arrays[i].name, k,
+                           numbers[k], arrays[i].non_negative ? " and not negative" : "");
         }
     }
     return YK_OK;
@@ -203,7 +226,8 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
 static void multiply_block_row(const yk_block_matrix *w, int i, const double *x, double *y)
 {
     int rows = w->first[i + 1] - w->first[i];
-    for (int r = 0; r < rows; r++) y[r] = 0;
+    for (int r = 0; r < rows; r++)
+        y[r] = 0;
     for (int k = w->start[i]; k < w->start[i + 1]; k++) {
         int j = w->column[k], columns = w->first[j + 1] - w->first[j];
         const double *block = w->value + w->offset[k], *from = x + w->first[j];
@@ -214,15 +238,18 @@ static void multiply_block_row(const yk_block_matrix *w, int i, const double *x,
             continue;
         }
         for (int r = 0; r < rows; r++) {
-            for (int c = 0; c < columns; c++) y[r] += block[r * columns + c] * from[c];
+            for (int c = 0; c < columns; c++)
+                y[r] += block[r * columns + c] * from[c];
         }
     }
 }
 
 void yk_contact_multiply(const yk_contact_problem *problem, const double *x, double *y)
 {
-    for (int i = 0; i < problem->w.block_rows; i++) multiply_block_row(&problem->w, i, x, y + problem->w.first[i]);
-    for (int r = 0; problem->softness && r < problem->row_count; r++) y[r] += problem->softness[r] * x[r];
+    for (int i = 0; i < problem->w.block_rows; i++)
+        multiply_block_row(&problem->w, i, x, y + problem->w.first[i]);
+    for (int r = 0; problem->softness && r < problem->row_count; r++)
+        y[r] += problem->softness[r] * x[r];
 }
 
 void yk_contact_block_row(const yk_contact_problem *problem, int block, const double *x, double *y)
@@ -230,7 +257,8 @@ void yk_contact_block_row(const yk_contact_problem *problem, int block, const do
     multiply_block_row(&problem->w, block, x, y);
     int first = problem->w.first[block], rows = problem->w.first[block + 1] - first;
     for (int r = 0; r < rows; r++) {
-        if (problem->softness) y[r] += problem->softness[first + r] * x[first + r];
+        if (problem->softness)
+            y[r] += problem->softness[first + r] * x[first + r];
         y[r] += problem->q[first + r];
     }
 }
@@ -247,13 +275,14 @@ double yk_contact_mean_diagonal(const yk_contact_problem *problem)
     for (int i = 0; i < problem->w.block_rows; i++) {
         const double *block = yk_contact_diagonal_block(problem, i);
         int dim = problem->w.first[i + 1] - problem->w.first[i];
-        for (int k = 0; k < dim; k++) sum += block[k * dim + k];
+        for (int k = 0; k < dim; k++)
+            sum += block[k * dim + k];
     }
     return problem->row_count > 0 && sum > 0 ? sum / problem->row_count : 1;
 }
 
-double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_model friction, double rho,
-                              const double *r, const double *u)
+double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_model friction,
+                              double rho, const double *r, const double *u)
 {
     const int *first = problem->w.first;
     double sum = 0;
@@ -261,21 +290,27 @@ double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_mod
         yk_cone cone = yk_problem_cone(problem, i);
         double map[YK_CONTACT_DIM_MAX];
         yk_cone_natural_map(&cone, friction, rho, r + first[i], u + first[i], map);
-        for (int k = 0; k < cone.dim; k++) sum += map[k] * map[k];
+        for (int k = 0; k < cone.dim; k++)
+            sum += map[k] * map[k];
     }
 
     sum /= rho * rho;
-    for (int k = first[problem->contact_count]; k < problem->row_count; k++) sum += u[k] * u[k];
+    for (int k = first[problem->contact_count]; k < problem->row_count; k++)
+        sum += u[k] * u[k];
 
     double scale = 0;
-    for (int k = 0; k < problem->row_count; k++) scale += problem->q[k] * problem->q[k];
+    for (int k = 0; k < problem->row_count; k++)
+        scale += problem->q[k] * problem->q[k];
     return scale > 0 ? sqrt(sum / scale) : sqrt(sum);
 }
 
-double yk_contact_residual(const yk_contact_problem *problem, yk_friction_model friction, const double *r, double *u)
+double yk_contact_residual(const yk_contact_problem *problem, yk_friction_model friction,
+                           const double *r, double *u)
 {
-    if (problem->row_count == 0) return 0;
+    if (problem->row_count == 0)
+        return 0;
     yk_contact_multiply(problem, r, u);
-    for (int k = 0; k < problem->row_count; k++) u[k] += problem->q[k];
+    for (int k = 0; k < problem->row_count; k++)
+        u[k] += problem->q[k];
     return yk_contact_residual_of(problem, friction, 1 / yk_contact_mean_diagonal(problem), r, u);
 }

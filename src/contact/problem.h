@@ -6,9 +6,9 @@
  *   K* contains u^ , perpendicular to r in K         per contact, see the friction models
  *   u = 0                                            per bilateral row, r free
  *
- * The components of a contact are ordered (N, T1, T2, S, R1, R2): normal, sliding, spinning about the normal, rolling
- * about the tangents. A contact has the first 1, 2, 3, 4 or 6 of them (frictionless, planar, spatial, with spinning,
- * with spinning and rolling).
+ * The components of a contact are ordered (N, T1, T2, S, R1, R2): normal, sliding, spinning about
+ * the normal, rolling about the tangents. A contact has the first 1, 2, 3, 4 or 6 of them
+ * (frictionless, planar, spatial, with spinning, with spinning and rolling).
  *
  * Friction models:
  *
@@ -17,20 +17,25 @@
  *   YK_FRICTION_COULOMB  the same cone, u^ = u + (mu |u_T| + mu_spin |u_S| + mu_roll |u_R|) e_N: true Coulomb friction
  *   YK_FRICTION_BOX      each friction component on its own, u_k against r_k in [-mu r_N, mu r_N]: rim (15), (20)
  *
- * The assembled form of this header is for stored problems, for the accurate solvers and for everything small. The
- * factored form, network.h, never assembles W and is made for many bodies. */
+ * The assembled form of this header is for stored problems, for the accurate solvers and for
+ * everything small. The factored form, network.h, never assembles W and is made for many bodies. */
 #ifndef YK_CONTACT_PROBLEM_H
 #define YK_CONTACT_PROBLEM_H
 
 #include "yoke/base.h"
 
-typedef enum yk_friction_model { YK_FRICTION_CONE, YK_FRICTION_COULOMB, YK_FRICTION_BOX } yk_friction_model;
+typedef enum yk_friction_model {
+    YK_FRICTION_CONE,
+    YK_FRICTION_COULOMB,
+    YK_FRICTION_BOX
+} yk_friction_model;
 
 enum { YK_CONTACT_DIM_MAX = 6 };
 
-/* A square matrix of blocks in compressed rows: block row i holds the blocks start[i] <= k < start[i + 1] in rising
- * order of column[k], the diagonal block always among them; block (i, j) is there exactly if (j, i) is. Row i has
- * `first[i + 1] - first[i]` scalar rows. The values of block k are row-major at value + offset[k]. */
+/* A square matrix of blocks in compressed rows: block row i holds the blocks start[i] <= k <
+ * start[i + 1] in rising order of column[k], the diagonal block always among them; block (i, j)
+ * is there exactly if (j, i) is. Row i has `first[i + 1] - first[i]` scalar rows. The values of
+ * block k are row-major at value + offset[k]. */
 typedef struct yk_block_matrix {
     int block_rows;
     int *first;     /* block_rows + 1 */
@@ -54,31 +59,35 @@ typedef struct yk_contact_problem {
 /* A problem owns its arrays, which come from the context. */
 void yk_contact_problem_destroy(yk_context *context, yk_contact_problem *problem);
 
-/* Reserves the arrays of a problem whose block rows have the sizes `dims`, contacts first; blocks of row i are those of
- * the columns that `row_start`, `columns` list (rising). Values are zero. */
-yk_status yk_contact_problem_create(yk_context *context, int block_rows, int contact_count, const int *dims,
-                                    const int *row_start, const int *columns, yk_contact_problem *problem);
+/* Reserves the arrays of a problem whose block rows have the sizes `dims`, contacts first; blocks
+ * of row i are those of the columns that `row_start`, `columns` list (rising). Values are zero. */
+yk_status yk_contact_problem_create(yk_context *context, int block_rows, int contact_count,
+                                    const int *dims, const int *row_start, const int *columns,
+                                    yk_contact_problem *problem);
 
-/* From a dense row-major W of contacts of equal dimension followed by `bilateral` single rows; zero blocks are left
- * out. */
-yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contact_count, int bilateral, const double *w,
-                                        const double *q, const double *mu, yk_contact_problem *problem);
+/* From a dense row-major W of contacts of equal dimension followed by `bilateral` single rows;
+ * zero blocks are left out. */
+yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contact_count,
+                                        int bilateral, const double *w, const double *q,
+                                        const double *mu, yk_contact_problem *problem);
 
-/* YK_ERROR_ARGUMENT with the first thing that is wrong: sizes, indices, numbers that are not finite, negative mu. */
+/* YK_ERROR_ARGUMENT with the first thing that is wrong: sizes, indices, numbers that are not
+ * finite, negative mu. */
 yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem *problem);
 
 /* y = W x + C x. */
 void yk_contact_multiply(const yk_contact_problem *problem, const double *x, double *y);
 
-/* || r - P_K(r - rho u^) || / rho / ||q|| over all rows with rho = 1 / mean(diag W): the unit-consistent natural map.
- * Bilateral rows count with u. Where q is zero the division by ||q|| is left out. `u` (row_count) receives W r + C r +
- * q. */
-double yk_contact_residual(const yk_contact_problem *problem, yk_friction_model friction, const double *r, double *u);
+/* || r - P_K(r - rho u^) || / rho / ||q|| over all rows with rho = 1 / mean(diag W): the
+ * unit-consistent natural map. Bilateral rows count with u. Where q is zero the division by ||q||
+ * is left out. `u` (row_count) receives W r + C r + q. */
+double yk_contact_residual(const yk_contact_problem *problem, yk_friction_model friction,
+                           const double *r, double *u);
 
-/* Parts of the above, for the solvers: the same measure of given r and u; one block row of W x + C x + q; the diagonal
- * block of W; the mean of its diagonal (1 where that is not positive). */
-double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_model friction, double rho,
-                              const double *r, const double *u);
+/* Parts of the above, for the solvers: the same measure of given r and u; one block row of W x +
+ * C x + q; the diagonal block of W; the mean of its diagonal (1 where that is not positive). */
+double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_model friction,
+                              double rho, const double *r, const double *u);
 void yk_contact_block_row(const yk_contact_problem *problem, int block, const double *x, double *y);
 const double *yk_contact_diagonal_block(const yk_contact_problem *problem, int block);
 double yk_contact_mean_diagonal(const yk_contact_problem *problem);

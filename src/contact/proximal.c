@@ -14,8 +14,9 @@ enum {
 };
 static const double INNER_GAIN = 0.1, OUTER_GAIN = 0.7;
 
-/* Coulomb problems are not monotone: the iterates may circle around a solution or drift past it. Which strategy gets
- * there differs from problem to problem, so each is tried in turn, from the best iterate so far. */
+/* Coulomb problems are not monotone: the iterates may circle around a solution or drift past it.
+ * Which strategy gets there differs from problem to problem, so each is tried in turn, from the
+ * best iterate so far. */
 static const struct strategy {
     double momentum;
     bool undamped;
@@ -29,10 +30,12 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
     size_t rows = (size_t)problem->row_count + 1;
     *p = (yk_proximal){.problem = problem, .shifted = *problem};
     p->shifted.q = p->shifted.softness = NULL;
-    double **vectors[] = {&p->shifted.q, &p->shifted.softness, &p->scale, &p->centre, &p->last, &p->best, &p->best_u};
+    double **vectors[] = {
+        &p->shifted.q, &p->shifted.softness, &p->scale, &p->centre, &p->last, &p->best, &p->best_u};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         *vectors[i] = yk_allocate(context, rows, sizeof **vectors[i]);
-        if (*vectors[i]) continue;
+        if (*vectors[i])
+            continue;
         yk_proximal_destroy(context, p);
         return YK_ERROR_MEMORY;
     }
@@ -44,29 +47,36 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
         const double *block = yk_contact_diagonal_block(problem, i);
         int first = w->first[i], dim = w->first[i + 1] - first;
         double sum = 0;
-        for (int k = 0; k < dim; k++) sum += block[k * dim + k];
-        for (int k = 0; k < dim; k++) p->scale[first + k] = sum > 0 ? sum / dim : mean;
+        for (int k = 0; k < dim; k++)
+            sum += block[k * dim + k];
+        for (int k = 0; k < dim; k++)
+            p->scale[first + k] = sum > 0 ? sum / dim : mean;
     }
     return YK_OK;
 }
 
 void yk_proximal_destroy(yk_context *context, yk_proximal *p)
 {
-    double *vectors[] = {p->shifted.q, p->shifted.softness, p->scale, p->centre, p->last, p->best, p->best_u};
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) yk_release(context, vectors[i]);
+    double *vectors[] = {p->shifted.q, p->shifted.softness, p->scale, p->centre, p->last, p->best,
+                         p->best_u};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+        yk_release(context, vectors[i]);
     *p = (yk_proximal){0};
 }
 
 /* Newton's method on the shifted problem; false when it gained too little. */
-static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *r, double *u, int *steps)
+static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *r, double *u,
+                          int *steps)
 {
     newton->problem = &p->shifted;
     double residual = yk_contact_residual(&p->shifted, newton->friction, r, u);
     double goal = INNER_GAIN * residual;
-    *steps = yk_newton_iterate(newton, goal, 0.999, limit < STEP_LIMIT ? limit : STEP_LIMIT, r, u, &residual);
+    *steps = yk_newton_iterate(newton, goal, 0.999, limit < STEP_LIMIT ? limit : STEP_LIMIT, r, u,
+                               &residual);
     if (p->undamped && residual > goal) {
         int left = limit - *steps;
-        if (left > UNDAMPED_LIMIT) left = UNDAMPED_LIMIT;
+        if (left > UNDAMPED_LIMIT)
+            left = UNDAMPED_LIMIT;
         *steps += yk_newton_iterate_undamped(newton, goal, left, r, u, &residual);
     }
 
@@ -74,15 +84,18 @@ static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *
     return residual <= goal;
 }
 
-/* One proximal step from r, whose residual is `now`; returns that of the result, which is r again where it failed. */
-static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double now, double *r, double *u, int *steps)
+/* One proximal step from r, whose residual is `now`; returns that of the result, which is r again
+ * where it failed. */
+static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double now, double *r,
+                            double *u, int *steps)
 {
     const yk_contact_problem *problem = p->problem;
     int rows = problem->row_count;
 
     /* The centre y, ahead of r in the direction of the last change. */
     double ratio = fmin(p->momentum, p->age / (p->age + 3.0));
-    for (int k = 0; k < rows; k++) p->centre[k] = r[k] + ratio * (r[k] - p->last[k]);
+    for (int k = 0; k < rows; k++)
+        p->centre[k] = r[k] + ratio * (r[k] - p->last[k]);
     memcpy(p->last, r, (size_t)rows * sizeof *r);
     memcpy(r, p->centre, (size_t)rows * sizeof *r);
 
@@ -106,13 +119,14 @@ static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double
         p->alpha *= 1.5;
     }
 
-    if (isfinite(next) && (solved || next <= 3 * now)) return next;
+    if (isfinite(next) && (solved || next <= 3 * now))
+        return next;
     memcpy(r, p->last, (size_t)rows * sizeof *r);
     return now;
 }
 
-int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int limit, double *r, double *u,
-                        double *residual)
+int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int limit, double *r,
+                        double *u, double *residual)
 {
     size_t bytes = (size_t)p->problem->row_count * sizeof *r;
     double best = *residual, now = best;
@@ -120,13 +134,15 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
     memcpy(p->best_u, u, bytes);
     int total = 0;
     int in_vain = 0; /* strategies since the last that gained */
-    for (int attempt = 0; best > tolerance && total < limit && in_vain < STRATEGIES; attempt++, in_vain++) {
+    for (int attempt = 0; best > tolerance && total < limit && in_vain < STRATEGIES;
+         attempt++, in_vain++) {
         const struct strategy *strategy = &strategies[attempt % STRATEGIES];
         p->momentum = strategy->momentum;
         p->undamped = strategy->undamped;
         p->age = 0;
 
-        /* Iterates that drift slowly go on from where they are, those that went astray from the best. */
+        /* Iterates that drift slowly go on from where they are, those that went astray from the
+         * best. */
         if (attempt == 0 || now > 4 * best) {
             p->alpha = strategy->alpha;
             memcpy(r, p->best, bytes);

@@ -8,25 +8,29 @@
 static int line_of(const yk_reader *in)
 {
     int line = 1;
-    for (const char *c = in->begin; c < in->at; c++) line += *c == '\n';
+    for (const char *c = in->begin; c < in->at; c++)
+        line += *c == '\n';
     return line;
 }
 
 void yk_read_refuse(yk_reader *in, const char *what)
 {
-    if (in->status != YK_OK) return;
-    in->status = yk_fail(in->context, YK_ERROR_INPUT, "%s:%d: %s (byte %zu)", in->name, line_of(in), what,
-                         (size_t)(in->at - in->begin));
+    if (in->status != YK_OK)
+        return;
+    in->status = yk_fail(in->context, YK_ERROR_INPUT, "%s:%d: %s (byte %zu)", in->name, line_of(in),
+                         what, (size_t)(in->at - in->begin));
 }
 
 static void skip_space(yk_reader *in)
 {
-    while (in->at < in->end && *in->at != '\0' && strchr(" \t\n\r", *in->at)) in->at++;
+    while (in->at < in->end && *in->at != '\0' && strchr(" \t\n\r", *in->at))
+        in->at++;
 }
 
 double yk_read_number(yk_reader *in, const char *what)
 {
-    if (in->status != YK_OK) return 0;
+    if (in->status != YK_OK)
+        return 0;
 
     skip_space(in);
     char message[160];
@@ -52,11 +56,13 @@ double yk_read_number(yk_reader *in, const char *what)
 int yk_read_integer(yk_reader *in, int low, int high, const char *what)
 {
     double value = yk_read_number(in, what);
-    if (in->status != YK_OK) return low;
+    if (in->status != YK_OK)
+        return low;
 
     if (value != floor(value) || value < low || value > high) {
         char message[200];
-        snprintf(message, sizeof message, "%s is %.17g, expected a whole number from %d to %d", what, value, low, high);
+        snprintf(message, sizeof message, "%s is %.17g, expected a whole number from %d to %d",
+                 what, value, low, high);
         yk_read_refuse(in, message);
         return low;
     }
@@ -69,7 +75,8 @@ int yk_read_count(yk_reader *in, int low, size_t bytes, const char *what)
     int value = yk_read_integer(in, low, 100000000, what);
     if (in->status == YK_OK && (size_t)value > rest) {
         char message[160];
-        snprintf(message, sizeof message, "%s is %d, more than the rest of the file can hold", what, value);
+        snprintf(message, sizeof message, "%s is %d, more than the rest of the file can hold", what,
+                 value);
         yk_read_refuse(in, message);
     }
     return in->status == YK_OK ? value : low;
@@ -77,16 +84,19 @@ int yk_read_count(yk_reader *in, int low, size_t bytes, const char *what)
 
 void *yk_read_reserve(yk_reader *in, size_t count, size_t size)
 {
-    if (in->status != YK_OK) return NULL;
+    if (in->status != YK_OK)
+        return NULL;
     void *memory = yk_allocate(in->context, count + 1, size);
-    if (!memory) in->status = YK_ERROR_MEMORY;
+    if (!memory)
+        in->status = YK_ERROR_MEMORY;
     return memory;
 }
 
 void yk_stored_destroy(yk_context *context, yk_stored_matrix *m)
 {
     void *arrays[] = {m->dense, m->entry, m->end, m->start, m->column, m->offset, m->value};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        yk_release(context, arrays[i]);
 }
 
 static void read_dense_values(yk_reader *in, double *values, int rows, int columns)
@@ -107,15 +117,18 @@ static void read_dense(yk_reader *in, yk_stored_matrix *m)
     if (in->status == YK_OK && count > (size_t)(in->end - in->at))
         yk_read_refuse(in, "the matrix is larger than the rest of the file can hold");
     m->dense = yk_read_reserve(in, count, sizeof *m->dense);
-    if (in->status == YK_OK) read_dense_values(in, m->dense, rows, columns);
+    if (in->status == YK_OK)
+        read_dense_values(in, m->dense, rows, columns);
 }
 
 /* Cumulative sizes: rising and ending at `total`. */
 static void read_ends(yk_reader *in, int *end, int count, int total)
 {
     for (int i = 0; i < count && in->status == YK_OK; i++) {
-        int value = yk_read_integer(in, i > 0 ? end[i - 1] + 1 : 1, total, "the end of a block row or column");
-        if (in->status == YK_OK) end[i] = value;
+        int value = yk_read_integer(in, i > 0 ? end[i - 1] + 1 : 1, total,
+                                    "the end of a block row or column");
+        if (in->status == YK_OK)
+            end[i] = value;
     }
     if (in->status == YK_OK && count > 0 && end[count - 1] != total)
         yk_read_refuse(in, "the blocks do not add up to the size of the matrix");
@@ -164,7 +177,8 @@ static void read_block_values(yk_reader *in, yk_stored_matrix *m)
         int rows = yk_stored_block(m->end, i);
         for (int k = m->start[i]; k < m->start[i + 1] && in->status == YK_OK; k++) {
             yk_read_integer(in, k, k, "the number of a block");
-            read_dense_values(in, m->value + m->offset[k], rows, yk_stored_block(m->end, m->column[k]));
+            read_dense_values(in, m->value + m->offset[k], rows,
+                              yk_stored_block(m->end, m->column[k]));
         }
     }
 }
@@ -180,22 +194,28 @@ static void read_blocks(yk_reader *in, yk_stored_matrix *m)
     /* Where block rows and columns end. */
     m->end = yk_read_reserve(in, (size_t)m->block_rows, sizeof *m->end);
     int *columns_end = yk_read_reserve(in, (size_t)m->block_rows, sizeof *columns_end);
-    if (in->status == YK_OK) read_ends(in, m->end, m->block_rows, m->size0);
-    if (in->status == YK_OK) read_ends(in, columns_end, m->block_rows, m->size1);
-    if (in->status == YK_OK && memcmp(m->end, columns_end, (size_t)m->block_rows * sizeof *m->end) != 0)
+    if (in->status == YK_OK)
+        read_ends(in, m->end, m->block_rows, m->size0);
+    if (in->status == YK_OK)
+        read_ends(in, columns_end, m->block_rows, m->size1);
+    if (in->status == YK_OK &&
+        memcmp(m->end, columns_end, (size_t)m->block_rows * sizeof *m->end) != 0)
         yk_read_refuse(in, "rows and columns are cut into different blocks");
     yk_release(in->context, columns_end);
 
-    if (in->status == YK_OK) read_block_index(in, m, blocks);
-    if (in->status == YK_OK) read_block_values(in, m);
+    if (in->status == YK_OK)
+        read_block_index(in, m, blocks);
+    if (in->status == YK_OK)
+        read_block_values(in, m);
 }
 
-/* Single entries --------------------------------------------------------------------------------------------------- */
+/* Single entries ------------------------------------------------------------------------------- */
 
 static void expect_word(yk_reader *in, const char *word)
 {
     size_t length = strlen(word);
-    if (in->status != YK_OK) return;
+    if (in->status != YK_OK)
+        return;
     skip_space(in);
     if ((size_t)(in->end - in->at) >= length && memcmp(in->at, word, length) == 0) {
         in->at += length;
@@ -210,7 +230,8 @@ static void expect_word(yk_reader *in, const char *word)
 static void read_entry(yk_reader *in, yk_stored_matrix *m, int k, int column)
 {
     int row = yk_read_integer(in, 0, m->size0 - 1, "the row of an entry");
-    if (column < 0) column = yk_read_integer(in, 0, m->size1 - 1, "the column of an entry");
+    if (column < 0)
+        column = yk_read_integer(in, 0, m->size1 - 1, "the column of an entry");
     expect_word(in, ":");
     m->entry[k] = (struct yk_stored_entry){row, column, yk_read_number(in, "a matrix value")};
 }
@@ -226,9 +247,11 @@ static void read_columns(yk_reader *in, yk_stored_matrix *m)
         yk_read_integer(in, k, k, "the first location of a column");
         expect_word(in, "to");
         int last = yk_read_integer(in, k - 1, m->entries - 1, "the last location of a column");
-        for (; k <= last && in->status == YK_OK; k++) read_entry(in, m, k, j);
+        for (; k <= last && in->status == YK_OK; k++)
+            read_entry(in, m, k, j);
     }
-    if (in->status == YK_OK && k != m->entries) yk_read_refuse(in, "the columns do not hold all entries");
+    if (in->status == YK_OK && k != m->entries)
+        yk_read_refuse(in, "the columns do not hold all entries");
 }
 
 static void read_entries(yk_reader *in, yk_stored_matrix *m)
@@ -244,14 +267,17 @@ static void read_entries(yk_reader *in, yk_stored_matrix *m)
     bool rows = in->at < mark && *in->at == '3' && in->at[1] == '\n';
     in->at = mark + strlen("nnz:");
     m->entries = yk_read_count(in, 0, 4, "the number of entries");
-    while (in->at < in->end && *in->at != '\n') in->at++;
+    while (in->at < in->end && *in->at != '\n')
+        in->at++;
     m->entry = yk_read_reserve(in, (size_t)m->entries, sizeof *m->entry);
-    if (in->status != YK_OK) return;
+    if (in->status != YK_OK)
+        return;
 
     if (!kind || kind > mark) {
         read_columns(in, m);
     } else {
-        for (int k = 0; k < m->entries && in->status == YK_OK; k++) read_entry(in, m, k, -1);
+        for (int k = 0; k < m->entries && in->status == YK_OK; k++)
+            read_entry(in, m, k, -1);
     }
 
     for (int k = 0; rows && k < m->entries && in->status == YK_OK; k++) {
@@ -262,10 +288,12 @@ static void read_entries(yk_reader *in, yk_stored_matrix *m)
 
 void yk_read_matrix(yk_reader *in, yk_stored_matrix *m)
 {
-    m->storage = yk_read_integer(in, 0, 2, "the storage of the matrix (0 dense, 1 block sparse, 2 sparse)");
+    m->storage =
+        yk_read_integer(in, 0, 2, "the storage of the matrix (0 dense, 1 block sparse, 2 sparse)");
     m->size0 = yk_read_integer(in, 0, 100000000, "the number of rows");
     m->size1 = yk_read_integer(in, 0, 100000000, "the number of columns");
-    if (in->status != YK_OK) return;
+    if (in->status != YK_OK)
+        return;
     switch (m->storage) {
     case 0: read_dense(in, m); break;
     case 1: read_blocks(in, m); break;
@@ -275,17 +303,19 @@ void yk_read_matrix(yk_reader *in, yk_stored_matrix *m)
 
 void yk_read_vector(yk_reader *in, double *values, int count, const char *what)
 {
-    for (int i = 0; i < count && in->status == YK_OK; i++) values[i] = yk_read_number(in, what);
+    for (int i = 0; i < count && in->status == YK_OK; i++)
+        values[i] = yk_read_number(in, what);
 }
 
 bool yk_read_more(yk_reader *in)
 {
-    if (in->status != YK_OK) return false;
+    if (in->status != YK_OK)
+        return false;
     skip_space(in);
     return in->at < in->end && *in->at != '\0' && strchr("+-.0123456789", *in->at);
 }
 
-/* Blocks from entries ---------------------------------------------------------------------------------------------- */
+/* Blocks from entries -------------------------------------------------------------------------- */
 
 typedef struct block_place {
     int row, column, entry;
@@ -294,8 +324,10 @@ typedef struct block_place {
 static int compare_block_places(const void *a, const void *b)
 {
     const block_place *x = a, *y = b;
-    if (x->row != y->row) return x->row < y->row ? -1 : 1;
-    if (x->column != y->column) return x->column < y->column ? -1 : 1;
+    if (x->row != y->row)
+        return x->row < y->row ? -1 : 1;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
     return (x->entry > y->entry) - (x->entry < y->entry);
 }
 
@@ -304,7 +336,8 @@ static void fill_blocks(yk_stored_matrix *m, const block_place *places, int dim)
     size_t size = (size_t)dim * (size_t)dim;
     int block = -1;
     for (int k = 0; k < m->entries; k++) {
-        bool same = k > 0 && places[k].row == places[k - 1].row && places[k].column == places[k - 1].column;
+        bool same =
+            k > 0 && places[k].row == places[k - 1].row && places[k].column == places[k - 1].column;
         if (!same) {
             m->column[++block] = places[k].column;
             m->offset[block] = (size_t)block * size;
@@ -318,14 +351,17 @@ static void fill_blocks(yk_stored_matrix *m, const block_place *places, int dim)
     }
 
     m->filled = block + 1;
-    for (int i = 0; i < m->block_rows; i++) m->start[i + 1] += m->start[i];
+    for (int i = 0; i < m->block_rows; i++)
+        m->start[i + 1] += m->start[i];
 }
 
 void yk_stored_to_blocks(yk_reader *in, yk_stored_matrix *m, int dim)
 {
-    if (in->status != YK_OK) return;
+    if (in->status != YK_OK)
+        return;
     if (m->size0 != m->size1 || m->size0 % dim != 0) {
-        yk_read_refuse(in, "the sparse matrix is not made of square blocks of the contacts' dimension");
+        yk_read_refuse(in,
+                       "the sparse matrix is not made of square blocks of the contacts' dimension");
         return;
     }
 
@@ -338,7 +374,8 @@ void yk_stored_to_blocks(yk_reader *in, yk_stored_matrix *m, int dim)
     m->offset = yk_read_reserve(in, entries, sizeof *m->offset);
     m->value = yk_read_reserve(in, entries * (size_t)dim * (size_t)dim, sizeof *m->value);
     if (in->status == YK_OK) {
-        for (int i = 0; i < m->block_rows; i++) m->end[i] = (i + 1) * dim;
+        for (int i = 0; i < m->block_rows; i++)
+            m->end[i] = (i + 1) * dim;
         for (int k = 0; k < m->entries; k++)
             places[k] = (block_place){m->entry[k].row / dim, m->entry[k].column / dim, k};
         qsort(places, entries, sizeof *places, compare_block_places);

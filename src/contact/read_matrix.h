@@ -33,7 +33,8 @@ void yk_read_vector(yk_reader *in, double *values, int count, const char *what);
 bool yk_read_more(yk_reader *in);
 void *yk_read_reserve(yk_reader *in, size_t count, size_t size);
 
-/* A stored matrix as it stands in the file: dense values, blocks, or single entries, not brought in order. */
+/* A stored matrix as it stands in the file: dense values, blocks, or single entries, not brought
+ * in order. */
 typedef struct yk_stored_matrix {
     int size0, size1;
     int storage;

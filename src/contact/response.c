@@ -3,30 +3,36 @@
 #include "contact/held.h"
 #include "contact/response_data.h"
 
-/* Softness relative to a row's own W, see the header. Rows of slipping contacts that depend on each other but for the
- * directions of friction would otherwise become levers of any length; a refinement takes its effect out again where
- * rows do not contradict each other. */
+/* Softness relative to a row's own W, see the header. Rows of slipping contacts that depend on
+ * each other but for the directions of friction would otherwise become levers of any length; a
+ * refinement takes its effect out again where rows do not contradict each other. */
 static const double CONTACT_TRACE = 1e-8, JOINT_TRACE = 1e-11;
 
 yk_status yk_response_create(yk_context *context, yk_response **response)
 {
     *response = yk_allocate(context, 1, sizeof **response);
-    if (!*response) return YK_ERROR_MEMORY;
+    if (!*response)
+        return YK_ERROR_MEMORY;
     (*response)->context = context;
     return YK_OK;
 }
 
 void yk_response_destroy(yk_response *response)
 {
-    if (!response) return;
-    array *arrays[] = {&response->group_array,        &response->placed_array,      &response->nodes_array,
-                       &response->closed_array,       &response->parts_array,       &response->coefficient_array,
-                       &response->right_array,        &response->bias_array,        &response->trace_array,
-                       &response->refinement_array,   &response->incidence_array,   &response->block_index_array,
-                       &response->block_offset_array, &response->block_value_array, &response->block_diagonal_array,
-                       &response->last_parts_array,   &response->entry_array,       &response->entry_place_array};
+    if (!response)
+        return;
+    array *arrays[] = {&response->group_array,          &response->placed_array,
+                       &response->nodes_array,          &response->closed_array,
+                       &response->parts_array,          &response->coefficient_array,
+                       &response->right_array,          &response->bias_array,
+                       &response->trace_array,          &response->refinement_array,
+                       &response->incidence_array,      &response->block_index_array,
+                       &response->block_offset_array,   &response->block_value_array,
+                       &response->block_diagonal_array, &response->last_parts_array,
+                       &response->entry_array,          &response->entry_place_array};
     yk_context *context = response->context;
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) yk_release(context, arrays[i]->raw);
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        yk_release(context, arrays[i]->raw);
     yk_sparse_destroy(response->matrix);
     yk_factor_destroy(response->factor);
     yk_release(context, response);
@@ -43,12 +49,15 @@ static yk_status reserve(yk_response *response)
                 yk_array_reserve(context, &response->nodes_array, nodes, sizeof(int32_t)) &&
                 yk_array_reserve(context, &response->closed_array, parts, sizeof(uint8_t)) &&
                 yk_array_reserve(context, &response->parts_array, parts, sizeof(response_part)) &&
-                yk_array_reserve(context, &response->coefficient_array, parts, sizeof(response_coefficients)) &&
+                yk_array_reserve(context, &response->coefficient_array, parts,
+                                 sizeof(response_coefficients)) &&
                 yk_array_reserve(context, &response->right_array, size, sizeof(double)) &&
                 yk_array_reserve(context, &response->refinement_array, size, sizeof(double)) &&
                 yk_array_reserve(context, &response->bias_array, rows, sizeof(double)) &&
                 yk_array_reserve(context, &response->trace_array, rows, sizeof(double));
-    if (!good) return yk_fail(context, YK_ERROR_MEMORY, "no memory for the interface model of %zu bodies", nodes);
+    if (!good)
+        return yk_fail(context, YK_ERROR_MEMORY, "no memory for the interface model of %zu bodies",
+                       nodes);
 
     response->group = response->group_array.data;
     response->placed = response->placed_array.data;
@@ -63,7 +72,7 @@ static yk_status reserve(yk_response *response)
     return YK_OK;
 }
 
-/* Which contacts are closed ---------------------------------------------------------------------------------------- */
+/* Which contacts are closed -------------------------------------------------------------------- */
 
 /* Diagonal of the element's own W. */
 static void own_diagonal(const yk_network *network, const element *e, double *w)
@@ -72,12 +81,14 @@ static void own_diagonal(const yk_network *network, const element *e, double *w)
         w[k] = 0;
         for (int side = 0; side < 2; side++) {
             int32_t node = e->node[side];
-            if (!node_is_dynamic(network, node)) continue;
+            if (!node_is_dynamic(network, node))
+                continue;
             yk_vec3 linear = e->linear[side][k], spin = e->spin[side][k];
             w[k] += network->nodes[node].inverse_mass * yk_v3_norm2(linear) +
                     yk_v3_dot(spin, node_spin_response(network, node, spin));
         }
-        if (!(w[k] > 0)) w[k] = 1;
+        if (!(w[k] > 0))
+            w[k] = 1;
     }
 }
 
@@ -86,9 +97,10 @@ static yk_cone cone_of(const element *e)
     return (yk_cone){.dim = e->dim, .mu = {e->mu, e->mu_spin, e->mu_roll}};
 }
 
-/* The last impulse of a contact in the step that is asked for, and its velocity as the nodes move now. */
-static void point_of(const yk_network *network, const yk_response_def *def, size_t contact, const element *e,
-                     yk_held_point *at)
+/* The last impulse of a contact in the step that is asked for, and its velocity as the nodes move
+ * now. */
+static void point_of(const yk_network *network, const yk_response_def *def, size_t contact,
+                     const element *e, yk_held_point *at)
 {
     memset(at, 0, sizeof *at);
     yk_network_contact_impulse(network, contact, at->r);
@@ -96,9 +108,11 @@ static void point_of(const yk_network *network, const yk_response_def *def, size
     for (int k = 0; k < e->dim; k++) {
         double rate = e->free_rate[k];
         for (int side = 0; side < 2; side++) {
-            if (e->node[side] < 0) continue;
+            if (e->node[side] < 0)
+                continue;
             const yk_network_node *node = &def->present[e->node[side]];
-            rate += yk_v3_dot(e->linear[side][k], node->velocity) + yk_v3_dot(e->spin[side][k], node->spin);
+            rate += yk_v3_dot(e->linear[side][k], node->velocity) +
+                    yk_v3_dot(e->spin[side][k], node->spin);
         }
         at->r[k] *= def->impulse_scale;
         at->softness[k] = e->softness[k];
@@ -107,7 +121,7 @@ static void point_of(const yk_network *network, const yk_response_def *def, size
     }
 }
 
-/* Who takes part --------------------------------------------------------------------------------------------------- */
+/* Who takes part ------------------------------------------------------------------------------- */
 
 static int32_t island_of(int32_t *group, int32_t node)
 {
@@ -121,7 +135,8 @@ static int32_t island_of(int32_t *group, int32_t node)
 /* The slot of a node, a new one where it has none. */
 static int32_t slot_of(yk_response *response, int32_t node)
 {
-    if (node < 0) return -1;
+    if (node < 0)
+        return -1;
     if (response->placed[node] < 0) {
         response->nodes[response->slot_count] = node;
         response->placed[node] = response->slot_count++;
@@ -129,7 +144,8 @@ static int32_t slot_of(yk_response *response, int32_t node)
     return response->placed[node];
 }
 
-/* The islands that closed contacts and joints make of the nodes, and the parts on those that are asked for. */
+/* The islands that closed contacts and joints make of the nodes, and the parts on those that are
+ * asked for. */
 static void choose_parts(yk_response *response, const yk_response_def *def)
 {
     const yk_network *network = response->network;
@@ -141,10 +157,12 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
     }
 
     for (size_t i = 0; i < count; i++) {
-        if (i < network->contact_count && !response->closed[i]) continue;
+        if (i < network->contact_count && !response->closed[i])
+            continue;
         element e;
         yk_network_element(network, i, &e);
-        if (!node_is_dynamic(network, e.node[0]) || !node_is_dynamic(network, e.node[1])) continue;
+        if (!node_is_dynamic(network, e.node[0]) || !node_is_dynamic(network, e.node[1]))
+            continue;
         int32_t first = island_of(group, e.node[0]);
         group[first] = island_of(group, e.node[1]);
     }
@@ -154,19 +172,23 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
     response->part_count = 0;
     response->row_count = 0;
     response->closed_count = 0;
-    for (int i = 0; i < def->node_count; i++) slot_of(response, island_of(group, def->nodes[i]));
+    for (int i = 0; i < def->node_count; i++)
+        slot_of(response, island_of(group, def->nodes[i]));
     int islands = response->slot_count;
 
     /* Parts bring the other nodes in, and those that nothing moves. */
     for (size_t i = 0; i < count; i++) {
         bool contact = i < network->contact_count;
-        if (contact && !response->closed[i]) continue;
+        if (contact && !response->closed[i])
+            continue;
         element e;
         yk_network_element(network, i, &e);
         int32_t moved = node_is_dynamic(network, e.node[0]) ? e.node[0] : e.node[1];
-        if (!node_is_dynamic(network, moved)) continue;
+        if (!node_is_dynamic(network, moved))
+            continue;
         int32_t island = response->placed[island_of(group, moved)];
-        if (island < 0 || island >= islands) continue;
+        if (island < 0 || island >= islands)
+            continue;
 
         response_part *p = &response->parts[response->part_count++];
         p->element = (uint32_t)i;
@@ -177,17 +199,19 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         response->row_count += e.dim;
         response->closed_count += contact;
     }
-    for (int i = 0; i < def->node_count; i++) slot_of(response, def->nodes[i]);
+    for (int i = 0; i < def->node_count; i++)
+        slot_of(response, def->nodes[i]);
 }
 
-/* Values ----------------------------------------------------------------------------------------------------------- */
+/* Values --------------------------------------------------------------------------------------- */
 
 /* Rows of a joint hold, unless the impulse is at a bound: it stays there. */
-static void joint_law(yk_response *response, const yk_response_def *def, const response_part *p, const element *e,
-                      yk_held_law *law)
+static void joint_law(yk_response *response, const yk_response_def *def, const response_part *p,
+                      const element *e, yk_held_law *law)
 {
     const yk_network *network = response->network;
-    const yk_joint_row *rows = network->joints + network->joint_blocks[p->element - network->contact_count].first;
+    const yk_joint_row *rows =
+        network->joints + network->joint_blocks[p->element - network->contact_count].first;
     memset(law, 0, sizeof *law);
     for (int k = 0; k < e->dim; k++) {
         double *bias = &response->biases[p->first + k];
@@ -216,15 +240,16 @@ static void put_six(double *six, yk_vec3 linear, yk_vec3 angular)
 }
 
 /* One side of a part: G, and -M^-1 D scaled. */
-static void fill_side(const yk_network *network, const element *e, int side, const yk_held_law *law, const double *w,
-                      response_coefficients *c)
+static void fill_side(const yk_network *network, const element *e, int side, const yk_held_law *law,
+                      const double *w, response_coefficients *c)
 {
     double direct[YK_CONTACT_DIM_MAX][6], kick[YK_CONTACT_DIM_MAX][6];
     int32_t node = e->node[side];
     double inverse_mass = network->nodes[node].inverse_mass;
     for (int k = 0; k < e->dim; k++) {
         yk_vec3 linear = e->linear[side][k], spin = e->spin[side][k], rotation = {0, 0, 0};
-        if (node_is_dynamic(network, node)) rotation = node_spin_response(network, node, spin);
+        if (node_is_dynamic(network, node))
+            rotation = node_spin_response(network, node, spin);
         put_six(direct[k], linear, spin);
         put_six(kick[k], yk_v3_scale(inverse_mass, linear), rotation);
     }
@@ -235,8 +260,10 @@ static void fill_side(const yk_network *network, const element *e, int side, con
     for (int k = 0; k < e->dim; k++) {
         for (int l = 0; l < e->dim; l++) {
             double rate = law->rates[k][l], direction = -law->directions[l][k] / w[k];
-            for (int j = 0; j < 6 && rate != 0; j++) c->rows[side][k][j] += rate * direct[l][j];
-            for (int j = 0; j < 6 && direction != 0; j++) c->columns[side][k][j] += direction * kick[l][j];
+            for (int j = 0; j < 6 && rate != 0; j++)
+                c->rows[side][k][j] += rate * direct[l][j];
+            for (int j = 0; j < 6 && direction != 0; j++)
+                c->columns[side][k][j] += direction * kick[l][j];
         }
     }
 }
@@ -271,20 +298,23 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
 
     for (int k = 0; k < e.dim; k++) {
         double trace = contact ? CONTACT_TRACE : JOINT_TRACE;
-        for (int l = 0; l < e.dim; l++) biases[k] += law.rates[k][l] * e.free_rate[l];
+        for (int l = 0; l < e.dim; l++)
+            biases[k] += law.rates[k][l] * e.free_rate[l];
         response->traces[p->first + k] = trace;
         c->softness[k] = law.softness[k] / w[k] + trace;
     }
 
     for (int side = 0; side < 2; side++) {
-        if (p->side[side] >= 0) fill_side(network, &e, side, &law, w, c);
+        if (p->side[side] >= 0)
+            fill_side(network, &e, side, &law, w, c);
     }
 }
 
 static yk_status factor_islands(yk_response *response, const yk_response_def *def)
 {
     choose_parts(response, def);
-    for (size_t i = 0; i < response->part_count; i++) fill_part(response, def, i);
+    for (size_t i = 0; i < response->part_count; i++)
+        fill_part(response, def, i);
     return yk_response_factor_all(response);
 }
 
@@ -292,8 +322,10 @@ yk_status yk_response_factor(yk_response *response, yk_network *network, const y
 {
     response->network = network;
     yk_status status = yk_joints_scale(network);
-    if (status == YK_OK) status = reserve(response);
-    if (status != YK_OK) return status;
+    if (status == YK_OK)
+        status = reserve(response);
+    if (status != YK_OK)
+        return status;
 
     for (size_t i = 0; i < network->contact_count; i++) {
         element e;
@@ -306,16 +338,19 @@ yk_status yk_response_factor(yk_response *response, yk_network *network, const y
     return factor_islands(response, def);
 }
 
-/* Review ----------------------------------------------------------------------------------------------------------- */
+/* Review --------------------------------------------------------------------------------------- */
 
-/* The normal velocity of an open contact of a node that takes part, with the solution for those that do. */
-static double expected_approach(const yk_response *response, const yk_response_def *def, const element *e)
+/* The normal velocity of an open contact of a node that takes part, with the solution for those
+ * that do. */
+static double expected_approach(const yk_response *response, const yk_response_def *def,
+                                const element *e)
 {
     double rate = e->free_rate[0];
     bool near = false;
     for (int side = 0; side < 2; side++) {
         int32_t node = e->node[side];
-        if (node < 0) continue;
+        if (node < 0)
+            continue;
         yk_vec3 linear = def->present[node].velocity, spin = def->present[node].spin;
         int32_t slot = response->placed[node];
         if (slot >= 0) {
@@ -329,39 +364,45 @@ static double expected_approach(const yk_response *response, const yk_response_d
     return near ? rate : 0;
 }
 
-yk_status yk_response_review(yk_response *response, const yk_response_def *def, double speed, bool *changed)
+yk_status yk_response_review(yk_response *response, const yk_response_def *def, double speed,
+                             bool *changed)
 {
     const yk_network *network = response->network;
     *changed = false;
 
-    /* A contact that pulls opens; the traces of softness leave a little of that where contacts share a load. */
+    /* A contact that pulls opens; the traces of softness leave a little of that where contacts
+     * share a load. */
     const double *z = response->right + 6 * (size_t)response->slot_count;
     double largest = 0;
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
-        if (p->element < network->contact_count && z[p->first] > largest) largest = z[p->first];
+        if (p->element < network->contact_count && z[p->first] > largest)
+            largest = z[p->first];
     }
 
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
-        if (p->element >= network->contact_count || z[p->first] >= -1e-6 * largest) continue;
+        if (p->element >= network->contact_count || z[p->first] >= -1e-6 * largest)
+            continue;
         response->closed[p->element] = RESPONSE_OPEN;
         *changed = true;
     }
 
     /* An open one whose bodies approach closes. */
     for (size_t i = 0; i < network->contact_count; i++) {
-        if (response->closed[i] != RESPONSE_OPEN) continue;
+        if (response->closed[i] != RESPONSE_OPEN)
+            continue;
         element e;
         yk_network_element(network, i, &e);
-        if (!(expected_approach(response, def, &e) < -speed)) continue;
+        if (!(expected_approach(response, def, &e) < -speed))
+            continue;
         response->closed[i] = RESPONSE_CAUGHT;
         *changed = true;
     }
     return *changed ? factor_islands(response, def) : YK_OK;
 }
 
-/* Right-hand sides ------------------------------------------------------------------------------------------------- */
+/* Right-hand sides ----------------------------------------------------------------------------- */
 
 void yk_response_begin_zero(yk_response *response)
 {
@@ -376,7 +417,8 @@ void yk_response_begin_free(yk_response *response)
         const yk_network_node *node = &response->network->nodes[response->nodes[i]];
         put_six(right, node->velocity, node->spin);
     }
-    for (int i = 0; i < response->row_count; i++) right[i] = -response->biases[i];
+    for (int i = 0; i < response->row_count; i++)
+        right[i] = -response->biases[i];
 }
 
 static void add_vector(double *to, double scale, yk_vec3 v)
@@ -390,7 +432,8 @@ void yk_response_push(yk_response *response, int32_t node, yk_vec3 impulse, yk_v
 {
     const yk_network *network = response->network;
     double *right = response->right + 6 * (size_t)response->placed[node];
-    if (!node_is_dynamic(network, node)) return;
+    if (!node_is_dynamic(network, node))
+        return;
     add_vector(right, network->nodes[node].inverse_mass, impulse);
     yk_vec3 scaled = yk_v3_scale(1 / node_length(network, node), angular);
     add_vector(right + 3, 1, node_spin_response(network, node, scaled));

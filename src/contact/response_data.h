@@ -1,5 +1,5 @@
-/* What is inside a response; for response.c (who takes part, and the equations of each) and response_solve.c (all of
- * them together). */
+/* What is inside a response; for response.c (who takes part, and the equations of each) and
+ * response_solve.c (all of them together). */
 #ifndef YK_CONTACT_RESPONSE_DATA_H
 #define YK_CONTACT_RESPONSE_DATA_H
 
@@ -18,8 +18,8 @@ typedef struct response_part {
     int32_t dim;
 } response_part;
 
-/* Its equations: for both sides the coefficients G of its rows, and -M^-1 D of its unknowns, which are scaled with the
- * masses that they move; C. */
+/* Its equations: for both sides the coefficients G of its rows, and -M^-1 D of its unknowns,
+ * which are scaled with the masses that they move; C. */
 typedef struct response_coefficients {
     double rows[2][YK_CONTACT_DIM_MAX][6];
     double columns[2][YK_CONTACT_DIM_MAX][6];
@@ -53,9 +53,10 @@ struct yk_response {
     response_part *last_parts;
     size_t last_part_count;
     int last_slot_count;
-    array group_array, placed_array, nodes_array, closed_array, parts_array, coefficient_array, right_array, bias_array,
-        trace_array, refinement_array, incidence_array, block_index_array, block_offset_array, block_value_array,
-        block_diagonal_array, last_parts_array, entry_array, entry_place_array;
+    array group_array, placed_array, nodes_array, closed_array, parts_array, coefficient_array,
+        right_array, bias_array, trace_array, refinement_array, incidence_array, block_index_array,
+        block_offset_array, block_value_array, block_diagonal_array, last_parts_array, entry_array,
+        entry_place_array;
     int closed_count; /* contacts that take part */
 };
 

@@ -16,20 +16,24 @@ static const double SMALLEST_PIVOT = 1e-14;
 
 static yk_status out_of_memory(const yk_response *response)
 {
-    return yk_fail(response->context, YK_ERROR_MEMORY, "no memory for an interface model of %d rows",
-                   response->row_count);
+    return yk_fail(response->context, YK_ERROR_MEMORY,
+                   "no memory for an interface model of %d rows", response->row_count);
 }
 
-/* Pattern ---------------------------------------------------------------------------------------------------------- */
+/* Pattern -------------------------------------------------------------------------------------- */
 
 static bool same_pattern(const yk_response *response)
 {
-    if (!response->matrix && !response->factor) return false;
-    if (response->slot_count != response->last_slot_count) return false;
-    if (response->part_count != response->last_part_count) return false;
+    if (!response->matrix && !response->factor)
+        return false;
+    if (response->slot_count != response->last_slot_count)
+        return false;
+    if (response->part_count != response->last_part_count)
+        return false;
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *a = &response->parts[i], *b = &response->last_parts[i];
-        if (a->side[0] != b->side[0] || a->side[1] != b->side[1] || a->dim != b->dim) return false;
+        if (a->side[0] != b->side[0] || a->side[1] != b->side[1] || a->dim != b->dim)
+            return false;
     }
     return true;
 }
@@ -41,7 +45,8 @@ static yk_status forget_pattern(yk_response *response)
     yk_sparse_destroy(response->matrix);
     response->factor = NULL;
     response->matrix = NULL;
-    if (!yk_array_reserve(response->context, &response->last_parts_array, response->part_count, sizeof(response_part)))
+    if (!yk_array_reserve(response->context, &response->last_parts_array, response->part_count,
+                          sizeof(response_part)))
         return out_of_memory(response);
     response->last_parts = response->last_parts_array.data;
     return YK_OK;
@@ -54,13 +59,14 @@ static void remember_pattern(yk_response *response)
     response->last_slot_count = response->slot_count;
 }
 
-/* By blocks -------------------------------------------------------------------------------------------------------- */
+/* By blocks ------------------------------------------------------------------------------------ */
 
 /* Parts on each slot, in rising order. */
 static yk_status list_incidence(yk_response *response)
 {
     size_t slots = (size_t)response->slot_count, parts = response->part_count;
-    if (!yk_array_reserve(response->context, &response->incidence_array, slots + 2 + 2 * parts, sizeof(int)))
+    if (!yk_array_reserve(response->context, &response->incidence_array, slots + 2 + 2 * parts,
+                          sizeof(int)))
         return out_of_memory(response);
     int *start = response->incidence_array.data, *list = start + slots + 2;
     memset(start, 0, (slots + 2) * sizeof *start);
@@ -70,7 +76,8 @@ static yk_status list_incidence(yk_response *response)
         for (size_t i = 0; i < parts; i++) {
             for (int side = 0; side < 2; side++) {
                 int at = response->parts[i].side[side];
-                if (at < 0) continue;
+                if (at < 0)
+                    continue;
                 if (pass == 0) {
                     start[at + 2]++;
                 } else {
@@ -78,8 +85,10 @@ static yk_status list_incidence(yk_response *response)
                 }
             }
         }
-        if (pass == 1) break;
-        for (size_t k = 2; k < slots + 2; k++) start[k] += start[k - 1];
+        if (pass == 1)
+            break;
+        for (size_t k = 2; k < slots + 2; k++)
+            start[k] += start[k - 1];
     }
 
     response->incidence = start;
@@ -112,10 +121,12 @@ static int list_columns(const yk_response *response, size_t i, int *mark, int *c
     columns[count++] = (int)i;
     for (int side = 0; side < 2; side++) {
         int at = response->parts[i].side[side];
-        if (at < 0) continue;
+        if (at < 0)
+            continue;
         for (int k = response->incidence[at]; k < response->incidence[at + 1]; k++) {
             int j = response->incident[k];
-            if (mark[j] == (int)i) continue;
+            if (mark[j] == (int)i)
+                continue;
             mark[j] = (int)i;
             columns[count++] = j;
         }
@@ -128,7 +139,8 @@ static int list_columns(const yk_response *response, size_t i, int *mark, int *c
 static yk_status analyse_blocks(yk_response *response)
 {
     yk_status status = forget_pattern(response);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* Memory of W, with that of the marks at the end of the indices. */
     yk_context *context = response->context;
@@ -136,11 +148,13 @@ static yk_status analyse_blocks(yk_response *response)
     size_t indices = 3 * parts + 2 + blocks;
     size_t values = blocks * YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX;
     size_t diagonals = (size_t)response->row_count * YK_CONTACT_DIM_MAX;
-    bool good = yk_array_reserve(context, &response->block_index_array, indices, sizeof(int)) &&
-                yk_array_reserve(context, &response->block_offset_array, blocks + parts, sizeof(size_t)) &&
-                yk_array_reserve(context, &response->block_value_array, values, sizeof(double)) &&
-                yk_array_reserve(context, &response->block_diagonal_array, diagonals, sizeof(double));
-    if (!good) return out_of_memory(response);
+    bool good =
+        yk_array_reserve(context, &response->block_index_array, indices, sizeof(int)) &&
+        yk_array_reserve(context, &response->block_offset_array, blocks + parts, sizeof(size_t)) &&
+        yk_array_reserve(context, &response->block_value_array, values, sizeof(double)) &&
+        yk_array_reserve(context, &response->block_diagonal_array, diagonals, sizeof(double));
+    if (!good)
+        return out_of_memory(response);
 
     yk_block_matrix *w = &response->blocks;
     w->block_rows = (int)parts;
@@ -155,7 +169,8 @@ static yk_status analyse_blocks(yk_response *response)
     int *mark = w->column + blocks;
     size_t offset = 0, diagonal = 0;
     w->first[0] = w->start[0] = 0;
-    for (size_t i = 0; i < parts; i++) mark[i] = -1;
+    for (size_t i = 0; i < parts; i++)
+        mark[i] = -1;
     for (size_t i = 0; i < parts; i++) {
         int dim = response->parts[i].dim;
         w->first[i + 1] = w->first[i] + dim;
@@ -169,7 +184,8 @@ static yk_status analyse_blocks(yk_response *response)
     }
 
     status = yk_factor_create(context, w, &response->factor);
-    if (status == YK_OK) remember_pattern(response);
+    if (status == YK_OK)
+        remember_pattern(response);
     return status;
 }
 
@@ -181,12 +197,14 @@ static void fill_block(const yk_response *response, size_t i, int j, double *val
     memset(value, 0, (size_t)(p->dim * q->dim) * sizeof *value);
     for (int s = 0; s < 2; s++) {
         for (int t = 0; t < 2; t++) {
-            if (p->side[s] < 0 || p->side[s] != q->side[t]) continue;
+            if (p->side[s] < 0 || p->side[s] != q->side[t])
+                continue;
             for (int k = 0; k < p->dim; k++) {
                 for (int l = 0; l < q->dim; l++) {
                     const double *row = a->rows[s][k], *column = b->columns[t][l];
-                    value[k * q->dim + l] -= row[0] * column[0] + row[1] * column[1] + row[2] * column[2] +
-                                             row[3] * column[3] + row[4] * column[4] + row[5] * column[5];
+                    value[k * q->dim + l] -= row[0] * column[0] + row[1] * column[1] +
+                                             row[2] * column[2] + row[3] * column[3] +
+                                             row[4] * column[4] + row[5] * column[5];
                 }
             }
         }
@@ -197,7 +215,8 @@ static yk_status factor_blocks(yk_response *response)
 {
     if (!response->factor || !same_pattern(response)) {
         yk_status status = analyse_blocks(response);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
 
     /* W, and the softness of the rows on its diagonal. */
@@ -208,10 +227,12 @@ static yk_status factor_blocks(yk_response *response)
         int dim = response->parts[i].dim;
         double *diagonal = response->diagonal + response->diagonal_offset[i];
         memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
-        for (int k = 0; k < dim; k++) diagonal[k * (dim + 1)] = response->coefficients[i].softness[k];
+        for (int k = 0; k < dim; k++)
+            diagonal[k * (dim + 1)] = response->coefficients[i].softness[k];
     }
 
-    yk_factor_compute(response->factor, w, NULL, response->diagonal, response->diagonal_offset, SMALLEST_PIVOT);
+    yk_factor_compute(response->factor, w, NULL, response->diagonal, response->diagonal_offset,
+                      SMALLEST_PIVOT);
     return YK_OK;
 }
 
@@ -223,10 +244,12 @@ static void solve_blocks(const yk_response *response, double *right)
         const response_part *p = &response->parts[i];
         const response_coefficients *c = &response->coefficients[i];
         for (int side = 0; side < 2; side++) {
-            if (p->side[side] < 0) continue;
+            if (p->side[side] < 0)
+                continue;
             const double *v = right + 6 * p->side[side];
             for (int k = 0; k < p->dim; k++) {
-                for (int j = 0; j < 6; j++) z[p->first + k] -= c->rows[side][k][j] * v[j];
+                for (int j = 0; j < 6; j++)
+                    z[p->first + k] -= c->rows[side][k][j] * v[j];
             }
         }
     }
@@ -238,16 +261,18 @@ static void solve_blocks(const yk_response *response, double *right)
         const response_part *p = &response->parts[i];
         const response_coefficients *c = &response->coefficients[i];
         for (int side = 0; side < 2; side++) {
-            if (p->side[side] < 0) continue;
+            if (p->side[side] < 0)
+                continue;
             double *v = right + 6 * p->side[side];
             for (int k = 0; k < p->dim; k++) {
-                for (int j = 0; j < 6; j++) v[j] -= c->columns[side][k][j] * z[p->first + k];
+                for (int j = 0; j < 6; j++)
+                    v[j] -= c->columns[side][k][j] * z[p->first + k];
             }
         }
     }
 }
 
-/* With the velocities ---------------------------------------------------------------------------------------------- */
+/* With the velocities -------------------------------------------------------------------------- */
 
 static yk_status analyse_sparse(yk_response *response)
 {
@@ -256,7 +281,8 @@ static yk_status analyse_sparse(yk_response *response)
     size_t size = (size_t)velocities + (size_t)response->row_count;
     size_t room = size + 24 * (size_t)response->row_count;
     yk_status status = forget_pattern(response);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     if (!yk_array_reserve(context, &response->entry_array, room, sizeof(yk_sparse_entry)) ||
         !yk_array_reserve(context, &response->entry_place_array, room, sizeof(int)))
@@ -266,7 +292,8 @@ static yk_status analyse_sparse(yk_response *response)
 
     /* In the order in which factor_sparse adds them. */
     size_t count = 0;
-    for (int i = 0; i < velocities; i++) entries[count++] = (yk_sparse_entry){i, i};
+    for (int i = 0; i < velocities; i++)
+        entries[count++] = (yk_sparse_entry){i, i};
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         int first = velocities + p->first;
@@ -279,11 +306,14 @@ static yk_status analyse_sparse(yk_response *response)
                 }
             }
         }
-        for (int k = 0; k < p->dim; k++) entries[count++] = (yk_sparse_entry){first + k, first + k};
+        for (int k = 0; k < p->dim; k++)
+            entries[count++] = (yk_sparse_entry){first + k, first + k};
     }
 
-    status = yk_sparse_create(context, (int)size, entries, count, response->entry_place, &response->matrix);
-    if (status == YK_OK) remember_pattern(response);
+    status = yk_sparse_create(context, (int)size, entries, count, response->entry_place,
+                              &response->matrix);
+    if (status == YK_OK)
+        remember_pattern(response);
     return status;
 }
 
@@ -291,13 +321,15 @@ static yk_status factor_sparse(yk_response *response)
 {
     if (!response->matrix || !same_pattern(response)) {
         yk_status status = analyse_sparse(response);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
 
     double *values = yk_sparse_values(response->matrix);
     const int *place = response->entry_place;
     memset(values, 0, yk_sparse_nonzeros(response->matrix) * sizeof *values);
-    for (int i = 0; i < 6 * response->slot_count; i++) values[*place++] = 1;
+    for (int i = 0; i < 6 * response->slot_count; i++)
+        values[*place++] = 1;
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         const response_coefficients *c = &response->coefficients[i];
@@ -309,27 +341,32 @@ static yk_status factor_sparse(yk_response *response)
                 }
             }
         }
-        for (int k = 0; k < p->dim; k++) values[*place++] += c->softness[k];
+        for (int k = 0; k < p->dim; k++)
+            values[*place++] += c->softness[k];
     }
 
-    /* Pivots of an earlier factorisation would be cheaper, but then the bits would depend on what came before. */
+    /* Pivots of an earlier factorisation would be cheaper, but then the bits would depend on what
+     * came before. */
     return yk_sparse_factor(response->matrix, NULL);
 }
 
-/* Both ------------------------------------------------------------------------------------------------------------- */
+/* Both ----------------------------------------------------------------------------------------- */
 
 yk_status yk_response_factor_all(yk_response *response)
 {
     yk_status status = list_incidence(response);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     response->by_blocks = count_blocks(response) <= BLOCKS_PER_PART * response->part_count;
-    if (response->part_count == 0) return YK_OK;
+    if (response->part_count == 0)
+        return YK_OK;
     return response->by_blocks ? factor_blocks(response) : factor_sparse(response);
 }
 
 static void solve(yk_response *response, double *right)
 {
-    if (response->part_count == 0) return;
+    if (response->part_count == 0)
+        return;
     if (response->by_blocks) {
         solve_blocks(response, right);
     } else {
@@ -342,15 +379,19 @@ void yk_response_solve(yk_response *response)
     solve(response, response->right);
 }
 
-/* A second solution for what the trace of softness left open in the rows; that of joints leaves nothing that counts. */
+/* A second solution for what the trace of softness left open in the rows; that of joints leaves
+ * nothing that counts. */
 void yk_response_solve_refined(yk_response *response)
 {
     int first = 6 * response->slot_count;
     double *right = response->right, *left = response->refinement;
     solve(response, right);
-    if (response->closed_count == 0) return;
+    if (response->closed_count == 0)
+        return;
     memset(left, 0, (size_t)first * sizeof *left);
-    for (int i = 0; i < response->row_count; i++) left[first + i] = response->traces[i] * right[first + i];
+    for (int i = 0; i < response->row_count; i++)
+        left[first + i] = response->traces[i] * right[first + i];
     solve(response, left);
-    for (int i = 0; i < first + response->row_count; i++) right[i] += left[i];
+    for (int i = 0; i < first + response->row_count; i++)
+        right[i] += left[i];
 }

@@ -18,14 +18,16 @@ yk_contact_options yk_contact_options_default(void)
 
 /* A few sweeps are enough for loose tolerances; the accurate method wins soon below. */
 static yk_status solve_automatic(yk_context *context, const yk_contact_problem *problem,
-                                 const yk_contact_options *options, double *r, double *u, yk_contact_report *report)
+                                 const yk_contact_options *options, double *r, double *u,
+                                 yk_contact_report *report)
 {
     yk_contact_options part = *options;
     if (options->tolerance >= 1e-4) {
         part.iterations = 100;
         part.relaxation_factor = 1;
         report->method = YK_CONTACT_GAUSS_SEIDEL;
-        if (yk_contact_solve_gauss_seidel(context, problem, &part, r, u, report) == YK_OK) return YK_OK;
+        if (yk_contact_solve_gauss_seidel(context, problem, &part, r, u, report) == YK_OK)
+            return YK_OK;
         part.warm_start = true;
     }
 
@@ -36,7 +38,8 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
     report->iterations += sweeps;
 
     /* Box friction of small problems by pivoting. */
-    if (status != YK_NOT_CONVERGED || options->friction != YK_FRICTION_BOX || problem->row_count > YK_PIVOT_ROWS_MAX)
+    if (status != YK_NOT_CONVERGED || options->friction != YK_FRICTION_BOX ||
+        problem->row_count > YK_PIVOT_ROWS_MAX)
         return status;
     part.warm_start = true;
     report->method = YK_CONTACT_PIVOT;
@@ -57,38 +60,49 @@ enum { METHODS = sizeof methods / sizeof *methods };
 
 const char *yk_contact_method_name(yk_contact_method method)
 {
-    if ((unsigned)method >= METHODS) return "unknown";
+    if ((unsigned)method >= METHODS)
+        return "unknown";
     return methods[method].name;
 }
 
-yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *problem, const yk_contact_options *options,
-                           double *r, double *u, yk_contact_report *report)
+yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *problem,
+                           const yk_contact_options *options, double *r, double *u,
+                           yk_contact_report *report)
 {
     double start = yk_clock_seconds();
     *report = (yk_contact_report){.method = options->method};
     if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: the relaxation factor is %g, it must lie between 0 and 2",
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: the relaxation factor is %g, it must lie between 0 and 2",
                        options->relaxation_factor);
     if ((unsigned)options->method >= METHODS)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: unknown method %d", (int)options->method);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: unknown method %d",
+                       (int)options->method);
     if (!(options->tolerance >= 0) || options->iterations < 0)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "contact: tolerance %g and iterations %d must not be negative",
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "contact: tolerance %g and iterations %d must not be negative",
                        options->tolerance, options->iterations);
     if (options->method == YK_CONTACT_PIVOT && options->friction != YK_FRICTION_BOX)
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "contact: pivoting knows linear bounds only; ask for box friction or another method");
+        return yk_fail(
+            context, YK_ERROR_ARGUMENT,
+            "contact: pivoting knows linear bounds only; ask for box friction or another method");
     yk_status status = yk_contact_problem_check(context, problem);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* Velocities are found even where nobody asks for them. */
     size_t rows = (size_t)problem->row_count;
-    if (!options->warm_start) memset(r, 0, rows * sizeof *r);
-    if (rows == 0) return YK_OK;
+    if (!options->warm_start)
+        memset(r, 0, rows * sizeof *r);
+    if (rows == 0)
+        return YK_OK;
     double *own_u = u ? u : yk_allocate(context, rows, sizeof *own_u);
-    if (!own_u) return YK_ERROR_MEMORY;
+    if (!own_u)
+        return YK_ERROR_MEMORY;
 
     status = methods[options->method].run(context, problem, options, r, own_u, report);
-    if (!u) yk_release(context, own_u);
+    if (!u)
+        yk_release(context, own_u);
     report->seconds = yk_clock_seconds() - start;
     return status;
 }

@@ -8,10 +8,10 @@
  * friction
  *                       pivoting; networks: Gauss-Seidel
  *
- * All solve the convex cone problem and true Coulomb friction; the gradient method lets the term mu |u_T| follow its
- * iterates. Sweeps and gradient steps on Coulomb's problem need not converge: with much friction they may run in
- * circles near the solution. Networks (network.h) take the same options; there the gradient and Gauss-Seidel need no
- * W, the accurate method assembles it. */
+ * All solve the convex cone problem and true Coulomb friction; the gradient method lets the term
+ * mu |u_T| follow its iterates. Sweeps and gradient steps on Coulomb's problem need not converge:
+ * with much friction they may run in circles near the solution. Networks (network.h) take the
+ * same options; there the gradient and Gauss-Seidel need no W, the accurate method assembles it. */
 #ifndef YK_CONTACT_SOLVER_H
 #define YK_CONTACT_SOLVER_H
 
@@ -28,14 +28,16 @@ typedef enum yk_contact_method {
 typedef struct yk_contact_options {
     yk_contact_method method;
     yk_friction_model friction;
-    double tolerance; /* on the residual: relative (yk_contact_residual) or, for networks, a velocity; 0: use all
+    double
+        tolerance; /* on the residual: relative (yk_contact_residual) or, for networks, a velocity; 0: use all
                            iterations, the accurate method a relative 1e-8 */
-    int iterations;   /* at most; 0: the method's own limit */
+    int iterations;           /* at most; 0: the method's own limit */
     double relaxation_factor; /* Gauss-Seidel: factor on the local step, in (0, 2) */
-    bool exact_local;         /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
-    bool warm_start;          /* start from the given impulses, not from zero */
-    int check_interval;       /* Gauss-Seidel: sweeps between looks at the residual */
-    double *history;          /* NULL, or room for the residual after each check */
+    bool
+        exact_local; /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
+    bool warm_start;    /* start from the given impulses, not from zero */
+    int check_interval; /* Gauss-Seidel: sweeps between looks at the residual */
+    double *history;    /* NULL, or room for the residual after each check */
     int history_capacity;
 } yk_contact_options;
 
@@ -50,9 +52,11 @@ typedef struct yk_contact_report {
 yk_contact_options yk_contact_options_default(void);
 const char *yk_contact_method_name(yk_contact_method method);
 
-/* r (row_count): start value with options->warm_start, result; u (row_count, may be NULL): velocities of the result.
- * YK_NOT_CONVERGED leaves the best iterate in r and says so in the report. */
-yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *problem, const yk_contact_options *options,
-                           double *r, double *u, yk_contact_report *report);
+/* r (row_count): start value with options->warm_start, result; u (row_count, may be NULL):
+ * velocities of the result. YK_NOT_CONVERGED leaves the best iterate in r and says so in the
+ * report. */
+yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *problem,
+                           const yk_contact_options *options, double *r, double *u,
+                           yk_contact_report *report);
 
 #endif

@@ -5,16 +5,18 @@
 
 #include "math/dense.h"
 
-/* A difference that the others explain up to this fraction says nothing new: it is mostly what iterative solvers leave
- * unconverged, and would spoil the least squares. */
+/* A difference that the others explain up to this fraction says nothing new: it is mostly what
+ * iterative solvers leave unconverged, and would spoil the least squares. */
 static const double INDEPENDENT = 1e-6;
-/* A step so many times the residual is not one of a fixed point that converges, but noise that was extrapolated. */
+/* A step so many times the residual is not one of a fixed point that converges, but noise that
+ * was extrapolated. */
 static const double LONGEST = 1e3;
 
 /* Differences of a block below this part of its values are rounding. */
 static const double ROUNDING = 1e-10;
 
-/* Iterations without progress after which the length from the best x is shortened, and by how much each time. */
+/* Iterations without progress after which the length from the best x is shortened, and by how
+ * much each time. */
 enum { PATIENCE = 4 };
 static const double DAMPING = 0.5;
 
@@ -24,8 +26,9 @@ struct yk_accelerator {
     int recent;            /* of them, those of the present fixed point: the newest */
     int iterations;        /* since it began */
     double factor;
-    double *residual, *image;      /* H(x) - x and H(x): Aitken, of the last iteration; quasi-Newton, of the best */
-    int failures;                  /* quasi-Newton: iterations since then */
+    double *residual,
+        *image;   /* H(x) - x and H(x): Aitken, of the last iteration; quasi-Newton, of the best */
+    int failures; /* quasi-Newton: iterations since then */
     double *dresidual, *dimage;    /* differences, newest last, `columns` x n */
     double *q, *r, *right, *alpha; /* least squares: Q by rows of n, R upper triangular */
     bool *used;
@@ -39,9 +42,11 @@ yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n
 {
     *accelerator = NULL;
     yk_accelerator *a = yk_allocate(context, 1, sizeof *a);
-    if (!a) return YK_ERROR_MEMORY;
+    if (!a)
+        return YK_ERROR_MEMORY;
     size_t size = (size_t)n, width = (size_t)columns;
-    double *block = yk_allocate(context, 3 * size + 3 * width * size + width * width + 2 * width, sizeof *block);
+    double *block = yk_allocate(context, 3 * size + 3 * width * size + width * width + 2 * width,
+                                sizeof *block);
     a->used = yk_allocate(context, width, sizeof *a->used);
     a->blocks = yk_allocate(context, size, sizeof *a->blocks);
     a->residual = block;
@@ -58,14 +63,16 @@ yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n
     a->right = a->r + width * width;
     a->alpha = a->right + width;
     a->weight = a->alpha + width;
-    for (size_t i = 0; i < size; i++) a->weight[i] = 1;
+    for (size_t i = 0; i < size; i++)
+        a->weight[i] = 1;
     *accelerator = a;
     return YK_OK;
 }
 
 void yk_accelerator_destroy(yk_context *context, yk_accelerator *accelerator)
 {
-    if (!accelerator) return;
+    if (!accelerator)
+        return;
     yk_release(context, accelerator->residual);
     yk_release(context, accelerator->used);
     yk_release(context, accelerator->blocks);
@@ -101,24 +108,30 @@ static void aitken(yk_accelerator *a, const double *x, const double *hx, double 
         slope += a->residual[i] * difference;
         a->residual[i] = residual;
     }
-    if (a->iterations > 0 && square > 0) a->factor *= -slope / square;
-    for (int i = 0; i < a->n; i++) next[i] = x[i] + a->factor * a->residual[i];
+    if (a->iterations > 0 && square > 0)
+        a->factor *= -slope / square;
+    for (int i = 0; i < a->n; i++)
+        next[i] = x[i] + a->factor * a->residual[i];
 }
 
 static void forget_oldest(yk_accelerator *a, int number)
 {
-    size_t size = (size_t)a->n, gone = (size_t)number * size, left = (size_t)(a->count - number) * size;
+    size_t size = (size_t)a->n, gone = (size_t)number * size,
+           left = (size_t)(a->count - number) * size;
     memmove(a->dresidual, a->dresidual + gone, left * sizeof(double));
     memmove(a->dimage, a->dimage + gone, left * sizeof(double));
     a->count -= number;
-    if (a->recent > a->count) a->recent = a->count;
+    if (a->recent > a->count)
+        a->recent = a->count;
 }
 
-/* Keeps the change since the last iteration as the newest column, and the oldest no longer than there is room. */
+/* Keeps the change since the last iteration as the newest column, and the oldest no longer than
+ * there is room. */
 static void remember_difference(yk_accelerator *a, const double *residual, const double *image)
 {
     size_t size = (size_t)a->n;
-    if (a->count == a->columns) forget_oldest(a, 1);
+    if (a->count == a->columns)
+        forget_oldest(a, 1);
     double *dr = a->dresidual + (size_t)a->count * size, *di = a->dimage + (size_t)a->count * size;
     for (int i = 0; i < a->n; i++) {
         dr[i] = residual[i] - a->residual[i];
@@ -133,20 +146,24 @@ static double block_size(const yk_accelerator *a, int begin, int end)
 {
     double sum = 0;
     for (int k = 0; k < a->count; k++)
-        for (int i = begin; i < end; i++) sum += pow(a->dresidual[(size_t)k * (size_t)a->n + (size_t)i], 2);
+        for (int i = begin; i < end; i++)
+            sum += pow(a->dresidual[(size_t)k * (size_t)a->n + (size_t)i], 2);
     return sqrt(sum);
 }
 
 /* Blocks weigh as much as the first; one whose differences are rounding does not count. */
 static void weigh_blocks(yk_accelerator *a, const double *hx)
 {
-    if (a->block_count == 0) return;
+    if (a->block_count == 0)
+        return;
     double first = block_size(a, 0, a->blocks[0]);
     for (int b = 0; b < a->block_count; b++) {
         int begin = a->blocks[b], end = b + 1 < a->block_count ? a->blocks[b + 1] : a->n;
-        double size = block_size(a, begin, end), value = yk_dense_norm((size_t)(end - begin), hx + begin);
+        double size = block_size(a, begin, end),
+               value = yk_dense_norm((size_t)(end - begin), hx + begin);
         double weight = size > ROUNDING * value && first > 0 ? first / size : 0;
-        for (int i = begin; i < end; i++) a->weight[i] = weight;
+        for (int i = begin; i < end; i++)
+            a->weight[i] = weight;
     }
 }
 
@@ -157,33 +174,41 @@ static void orthogonalise(yk_accelerator *a)
     for (int k = 0; k < a->count; k++) {
         const double *column = a->dresidual + (size_t)(a->count - 1 - k) * size;
         double *q = a->q + (size_t)k * size, *r = a->r + k;
-        for (size_t i = 0; i < size; i++) q[i] = a->weight[i] * column[i];
+        for (size_t i = 0; i < size; i++)
+            q[i] = a->weight[i] * column[i];
         double whole = yk_dense_norm(size, q);
         for (int j = 0; j < k; j++) {
             double *row = &r[j * a->columns];
             *row = 0;
-            if (!a->used[j]) continue;
+            if (!a->used[j])
+                continue;
             *row = yk_dense_dot(size, a->q + (size_t)j * size, q);
-            for (size_t i = 0; i < size; i++) q[i] -= *row * a->q[(size_t)j * size + i];
+            for (size_t i = 0; i < size; i++)
+                q[i] -= *row * a->q[(size_t)j * size + i];
         }
         double left = yk_dense_norm(size, q);
         a->used[k] = left > INDEPENDENT * whole && left > 0;
         r[k * a->columns] = left;
-        for (size_t i = 0; a->used[k] && i < size; i++) q[i] /= left;
+        for (size_t i = 0; a->used[k] && i < size; i++)
+            q[i] /= left;
     }
 }
 
-/* Forgets the columns of earlier fixed points that newer ones explain, so that there is room for others. */
+/* Forgets the columns of earlier fixed points that newer ones explain, so that there is room for
+ * others. */
 static void forget_explained(yk_accelerator *a)
 {
     size_t size = (size_t)a->n;
     int kept = 0, count = a->count, recent = a->recent;
     for (int column = 0; column < count; column++) {
         bool old = column < count - recent;
-        if (old && !a->used[count - 1 - column]) continue;
+        if (old && !a->used[count - 1 - column])
+            continue;
         if (kept != column) {
-            memcpy(a->dresidual + (size_t)kept * size, a->dresidual + (size_t)column * size, size * sizeof(double));
-            memcpy(a->dimage + (size_t)kept * size, a->dimage + (size_t)column * size, size * sizeof(double));
+            memcpy(a->dresidual + (size_t)kept * size, a->dresidual + (size_t)column * size,
+                   size * sizeof(double));
+            memcpy(a->dimage + (size_t)kept * size, a->dimage + (size_t)column * size,
+                   size * sizeof(double));
         }
         kept++;
     }
@@ -197,11 +222,13 @@ static void solve_least_squares(yk_accelerator *a, const double *residual)
     for (int k = 0; k < a->count; k++) {
         const double *q = a->q + (size_t)k * size;
         a->right[k] = 0;
-        for (size_t i = 0; i < size; i++) a->right[k] -= q[i] * a->weight[i] * residual[i];
+        for (size_t i = 0; i < size; i++)
+            a->right[k] -= q[i] * a->weight[i] * residual[i];
     }
     for (int k = a->count - 1; k >= 0; k--) {
         double sum = a->right[k];
-        for (int j = k + 1; j < a->count; j++) sum -= a->r[k * a->columns + j] * a->alpha[j];
+        for (int j = k + 1; j < a->count; j++)
+            sum -= a->r[k * a->columns + j] * a->alpha[j];
         a->alpha[k] = a->used[k] ? sum / a->r[k * a->columns + k] : 0;
     }
 }
@@ -209,7 +236,8 @@ static void solve_least_squares(yk_accelerator *a, const double *residual)
 static double weighted_norm(const yk_accelerator *a, const double *vector)
 {
     double sum = 0;
-    for (int i = 0; i < a->n; i++) sum += pow(a->weight[i] * vector[i], 2);
+    for (int i = 0; i < a->n; i++)
+        sum += pow(a->weight[i] * vector[i], 2);
     return sqrt(sum);
 }
 
@@ -217,13 +245,17 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
 {
     size_t size = (size_t)a->n;
     double *residual = next; /* next is free until the end */
-    for (int i = 0; i < a->n; i++) residual[i] = hx[i] - x[i];
+    for (int i = 0; i < a->n; i++)
+        residual[i] = hx[i] - x[i];
 
-    /* All differences are those from the best x so far: where H has a kink between the two they are secants, and those from
-     * one bad x to another would mean nothing. What earlier fixed points have taught is trusted as long as it helps. */
-    if (a->iterations > 0) remember_difference(a, residual, hx);
+    /* All differences are those from the best x so far: where H has a kink between the two they
+     * are secants, and those from one bad x to another would mean nothing. What earlier fixed
+     * points have taught is trusted as long as it helps. */
+    if (a->iterations > 0)
+        remember_difference(a, residual, hx);
     bool better = a->iterations == 0 || weighted_norm(a, residual) < weighted_norm(a, a->residual);
-    if (!better) forget_oldest(a, a->count - a->recent);
+    if (!better)
+        forget_oldest(a, a->count - a->recent);
     a->failures = better ? 0 : a->failures + 1;
     if (better) {
         memcpy(a->residual, residual, size * sizeof(double));
@@ -237,18 +269,21 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
     memcpy(next, a->image, size * sizeof(double));
     for (int k = 0; k < a->count; k++) {
         const double *di = a->dimage + (size_t)(a->count - 1 - k) * size;
-        for (size_t i = 0; i < size; i++) next[i] += a->alpha[k] * di[i];
+        for (size_t i = 0; i < size; i++)
+            next[i] += a->alpha[k] * di[i];
     }
     forget_explained(a);
 
     /* Not further than is believable, and less far each time that it did not help. */
     double length = 0;
-    for (size_t i = 0; i < size; i++) length += pow(a->weight[i] * (next[i] - a->image[i] + a->residual[i]), 2);
+    for (size_t i = 0; i < size; i++)
+        length += pow(a->weight[i] * (next[i] - a->image[i] + a->residual[i]), 2);
     if (sqrt(length) > LONGEST * weighted_norm(a, a->residual)) {
         memcpy(next, a->image, size * sizeof(double));
         a->count = a->recent = 0;
     }
-    if (a->failures < PATIENCE) return;
+    if (a->failures < PATIENCE)
+        return;
     double part = pow(DAMPING, a->failures - PATIENCE + 1);
     for (size_t i = 0; i < size; i++) {
         double best = a->image[i] - a->residual[i];
@@ -256,7 +291,8 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
     }
 }
 
-void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const double *hx, double *next)
+void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const double *hx,
+                         double *next)
 {
     if (accelerator->kind == YK_ACCELERATION_QUASI_NEWTON)
         quasi_newton(accelerator, x, hx, next);
@@ -267,8 +303,10 @@ void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const dou
 
 void yk_accelerator_best(const yk_accelerator *accelerator, double *x)
 {
-    if (accelerator->kind != YK_ACCELERATION_QUASI_NEWTON || accelerator->iterations == 0) return;
-    for (int i = 0; i < accelerator->n; i++) x[i] = accelerator->image[i] - accelerator->residual[i];
+    if (accelerator->kind != YK_ACCELERATION_QUASI_NEWTON || accelerator->iterations == 0)
+        return;
+    for (int i = 0; i < accelerator->n; i++)
+        x[i] = accelerator->image[i] - accelerator->residual[i];
 }
 
 size_t yk_accelerator_words(const yk_accelerator *accelerator)

@@ -1,13 +1,14 @@
-/* The holonomic constraint of an interface on position, velocity and acceleration level, for schemes that solve for its
- * multipliers.
+/* The holonomic constraint of an interface on position, velocity and acceleration level, for
+ * schemes that solve for its multipliers.
  *
- * The rows are those of mechanics/joint.h for a set of axes, in the frame of side B. Each is a product u . w of two
- * vectors that move with the sides, d the way from B's origin to A's:
+ * The rows are those of mechanics/joint.h for a set of axes, in the frame of side B. Each is a
+ * product u . w of two vectors that move with the sides, d the way from B's origin to A's:
  *
  *   point     E_k . d        in plane  b_k . d        axes   b_k . a_l        distance   d . d / 2l
  *
- * so value, rate and second rate follow from the motions of u and w, without differences. A drive moves B's frame on its
- * body: all rows then refer to the moved frame (a rheonomic constraint). Scalar ports have the one row x_A - x_B. */
+ * so value, rate and second rate follow from the motions of u and w, without differences. A drive
+ * moves B's frame on its body: all rows then refer to the moved frame (a rheonomic constraint).
+ * Scalar ports have the one row x_A - x_B. */
 #ifndef YK_COUPLING_CONSTRAINT_H
 #define YK_COUPLING_CONSTRAINT_H
 
@@ -15,8 +16,9 @@
 #include "yoke/coupling.h"
 
 enum {
-    YK_LEVELS = 3,              /* position, velocity, acceleration */
-    YK_MARKER_COORDINATES = 18, /* of one motion: per level three of the origin, three of the rotation */
+    YK_LEVELS = 3, /* position, velocity, acceleration */
+    YK_MARKER_COORDINATES =
+        18, /* of one motion: per level three of the origin, three of the rotation */
     YK_SCALAR_COORDINATES = 3,
 };
 
@@ -24,9 +26,10 @@ typedef struct yk_constraint {
     yk_port_kind kind;
     int row_count;
     yk_row row[YK_JOINT_ROWS_MAX];
-    bool rotates;                    /* the directions of its wrenches turn with the sides */
-    const yk_relative_motion *drive; /* of a distance: its length, which leaves B's frame as it is */
-    double length;                   /* l of a distance, at the start (m) */
+    bool rotates; /* the directions of its wrenches turn with the sides */
+    const yk_relative_motion
+        *drive;    /* of a distance: its length, which leaves B's frame as it is */
+    double length; /* l of a distance, at the start (m) */
 } yk_constraint;
 
 /* Where the constraint stands at one time. */
@@ -37,31 +40,36 @@ typedef struct yk_constraint_kinematics {
     double length[YK_LEVELS]; /* of a distance */
 } yk_constraint_kinematics;
 
-yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained, const yk_relative_motion *drive);
+yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained,
+                                 const yk_relative_motion *drive);
 
 static inline int yk_coordinates(yk_port_kind kind)
 {
     return kind == YK_PORT_SCALAR ? YK_SCALAR_COORDINATES : YK_MARKER_COORDINATES;
 }
 
-void yk_constraint_kinematics_at(const yk_constraint *constraint, double t, const yk_motion *a, const yk_motion *b,
-                                 yk_constraint_kinematics *kinematics);
+void yk_constraint_kinematics_at(const yk_constraint *constraint, double t, const yk_motion *a,
+                                 const yk_motion *b, yk_constraint_kinematics *kinematics);
 
 /* The rows and their rates: g[level][row]. */
-void yk_constraint_value(const yk_constraint *constraint, const yk_constraint_kinematics *kinematics,
+void yk_constraint_value(const yk_constraint *constraint,
+                         const yk_constraint_kinematics *kinematics,
                          double g[YK_LEVELS][YK_JOINT_ROWS_MAX]);
 
-/* Their derivatives by the coordinates of side A (0) and side B (1), in the order of step_sensitivity. */
+/* Their derivatives by the coordinates of side A (0) and side B (1), in the order of
+ * step_sensitivity. */
 typedef struct yk_constraint_gradient {
     double by[2][YK_LEVELS][YK_JOINT_ROWS_MAX][YK_MARKER_COORDINATES];
 } yk_constraint_gradient;
 
-void yk_constraint_differentiate(const yk_constraint *constraint, const yk_constraint_kinematics *kinematics,
+void yk_constraint_differentiate(const yk_constraint *constraint,
+                                 const yk_constraint_kinematics *kinematics,
                                  yk_constraint_gradient *gradient);
 
-/* The wrench on both sides, at their own markers, of a unit multiplier of a row; what one side receives the other
- * gives. */
-void yk_constraint_unit_wrenches(const yk_constraint *constraint, const yk_constraint_kinematics *kinematics, int row,
+/* The wrench on both sides, at their own markers, of a unit multiplier of a row; what one side
+ * receives the other gives. */
+void yk_constraint_unit_wrenches(const yk_constraint *constraint,
+                                 const yk_constraint_kinematics *kinematics, int row,
                                  yk_wrench wrench[2]);
 
 #endif

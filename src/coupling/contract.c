@@ -4,7 +4,8 @@
 
 typedef void (*operation)(void);
 
-/* A group of capabilities: where its table hangs, how large that is, and where its operations begin. */
+/* A group of capabilities: where its table hangs, how large that is, and where its operations
+ * begin. */
 typedef struct group {
     const char *name;
     size_t offset; /* of the pointer to its table, in yk_subsystem_ops */
@@ -30,11 +31,14 @@ static const group groups[] = {
     GROUP(channels, yk_channel_ops, list),
 };
 
-static yk_status check_size(yk_context *context, const char *name, const char *table, size_t size, size_t expected)
+static yk_status check_size(yk_context *context, const char *name, const char *table, size_t size,
+                            size_t expected)
 {
-    if (size == expected) return YK_OK;
+    if (size == expected)
+        return YK_OK;
     return yk_fail(context, YK_ERROR_CAPABILITY,
-                   "subsystem '%s' was built for another version of the contract (its table %s has %zu bytes, this "
+                   "subsystem '%s' was built for another version of the contract (its table %s has "
+                   "%zu bytes, this "
                    "library's %zu): rebuild it",
                    name, table, size, expected);
 }
@@ -43,32 +47,37 @@ yk_status yk_contract_check(yk_context *context, const yk_subsystem *subsystem, 
 {
     const yk_subsystem_ops *ops = subsystem->ops;
     yk_status status = check_size(context, name, "of operations", ops->size, sizeof *ops);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     const char *kind = ops->kind ? ops->kind : "unknown kind";
     if (!ops->ports || !ops->connect || !ops->start || !ops->step || !ops->output || !ops->destroy)
         return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "subsystem '%s' (%s) lacks a required operation: ports, connect, start, step, output or destroy",
+                       "subsystem '%s' (%s) lacks a required operation: ports, connect, start, "
+                       "step, output or destroy",
                        name, kind);
 
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         const group *g = &groups[i];
         const char *table;
         memcpy(&table, (const char *)ops + g->offset, sizeof table);
-        if (!table) continue;
+        if (!table)
+            continue;
 
         /* Every table begins with its size. */
         size_t size;
         memcpy(&size, table, sizeof size);
         status = check_size(context, name, g->name, size, g->size);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
 
         for (size_t at = g->first; at < g->size; at += sizeof(operation)) {
             operation one;
             memcpy(&one, table + at, sizeof one);
             if (!one)
                 return yk_fail(context, YK_ERROR_CAPABILITY,
-                               "subsystem '%s' (%s) has the capability %s only in part: all of its operations, or none",
+                               "subsystem '%s' (%s) has the capability %s only in part: all of its "
+                               "operations, or none",
                                name, kind, g->name);
         }
     }

@@ -1,9 +1,10 @@
 /* The explicit scheme: each subsystem is called once per macro step.
  *
- * paper explicit 3.1, figure 2. Gauss-Seidel: the motion side of an interface goes first with the motion that its
- * partner predicts, the wrench side follows with the wrench that this took. Jacobi: all go at once, wrench sides with
- * the wrench of the last step. The inputs of motion sides are those of (20), or of (25), (26). Interfaces that are
- * balanced get their wrenches before any subsystem moves (balance.h); the order does not matter to them. */
+ * paper explicit 3.1, figure 2. Gauss-Seidel: the motion side of an interface goes first with the
+ * motion that its partner predicts, the wrench side follows with the wrench that this took.
+ * Jacobi: all go at once, wrench sides with the wrench of the last step. The inputs of motion
+ * sides are those of (20), or of (25), (26). Interfaces that are balanced get their wrenches
+ * before any subsystem moves (balance.h); the order does not matter to them. */
 #include "coupling/explicit.h"
 
 #include <math.h>
@@ -21,15 +22,17 @@ typedef struct explicit_scheme {
     yk_balance *balance; /* NULL: no interface is balanced */
 } explicit_scheme;
 
-/* Inputs ----------------------------------------------------------------------------------------------------------- */
+/* Inputs --------------------------------------------------------------------------------------- */
 
 const yk_input_weights yk_index1_weights = {2, 2, 1};
 static const yk_input_weights INDEX_2 = {1, 1, 0}, INDEX_3 = {1, 0, 0};
 
-void yk_explicit_motion_input(yk_system *system, int number, const yk_input_weights *weights, bool a_advanced)
+void yk_explicit_motion_input(yk_system *system, int number, const yk_input_weights *weights,
+                              bool a_advanced)
 {
     yk_interface *interface = &system->interfaces[number];
-    const yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
+    const yk_participant *a = yk_interface_a(system, interface),
+                         *b = yk_interface_b(system, interface);
     int a_port = interface->def.wrench_port, b_port = interface->def.motion_port;
     yk_motion predicted;
     const yk_motion *a_end = &a->values[a_port].motion;
@@ -40,20 +43,21 @@ void yk_explicit_motion_input(yk_system *system, int number, const yk_input_weig
     interface->origin = a_end->position;
 
     if (weights)
-        yk_input_modified(interface->kind, interface->def.constrained, weights, system->h, &b->before[b_port], a_end,
-                          &b->inputs[b_port]);
+        yk_input_modified(interface->kind, interface->def.constrained, weights, system->h,
+                          &b->before[b_port], a_end, &b->inputs[b_port]);
     else
         yk_input_original(interface->kind, &a->before[a_port], a_end, &b->inputs[b_port]);
 }
 
 static void set_wrench_inputs(yk_system *system, int participant)
 {
-    if (!system->participants[participant].wrench_size) return;
+    if (!system->participants[participant].wrench_size)
+        return;
     yk_system_pack_wrenches(system, participant);
     yk_system_apply_wrenches(system, participant, system->participants[participant].fresh);
 }
 
-/* Steps ------------------------------------------------------------------------------------------------------------ */
+/* Steps ---------------------------------------------------------------------------------------- */
 
 static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
 {
@@ -67,7 +71,8 @@ static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
         set_wrench_inputs(system, participant);
         yk_system_carry_signals(system, participant);
         yk_status status = yk_system_advance(system, participant);
-        if (status < 0) return yk_system_report_failure(system, participant);
+        if (status < 0)
+            return yk_system_report_failure(system, participant);
     }
     return YK_OK;
 }
@@ -75,7 +80,8 @@ static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
 static void advance_range(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
-    for (size_t i = begin; i < end; i++) yk_system_advance(user, (int)i);
+    for (size_t i = begin; i < end; i++)
+        yk_system_advance(user, (int)i);
 }
 
 static yk_status jacobi(const explicit_scheme *x, yk_system *system)
@@ -83,7 +89,8 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
     /* The wrenches of the last step belong to where the partners were at its end. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        interface->origin = yk_interface_a(system, interface)->before[interface->def.wrench_port].position;
+        interface->origin =
+            yk_interface_a(system, interface)->before[interface->def.wrench_port].position;
     }
 
     for (int i = 0; i < system->participant_count; i++) {
@@ -91,11 +98,13 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
         yk_system_carry_signals(system, i);
     }
     for (int i = 0; i < system->interface_count; i++)
-        if (!yk_both_take_wrench(&system->interfaces[i])) yk_explicit_motion_input(system, i, x->weights, false);
+        if (!yk_both_take_wrench(&system->interfaces[i]))
+            yk_explicit_motion_input(system, i, x->weights, false);
 
     yk_system_for_all(system, system->participant_count, advance_range, system);
     for (int i = 0; i < system->participant_count; i++)
-        if (system->participants[i].status < 0) return yk_system_report_failure(system, i);
+        if (system->participants[i].status < 0)
+            return yk_system_report_failure(system, i);
     return YK_OK;
 }
 
@@ -105,24 +114,27 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     report->iterations = 1;
     if (x->balance) {
         yk_status status = yk_balance_solve(x->balance, system, x->weights);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
     return x->options.order == YK_ORDER_JACOBI ? jacobi(x, system) : gauss_seidel(x, system);
 }
 
-/* Life ------------------------------------------------------------------------------------------------------------- */
+/* Life ----------------------------------------------------------------------------------------- */
 
 static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     explicit_scheme *x = yk_allocate(system->context, 1, sizeof *x);
-    if (!x) return YK_ERROR_MEMORY;
+    if (!x)
+        return YK_ERROR_MEMORY;
     x->base.ops = yk_scheme_explicit();
     x->options = *(const yk_explicit_options *)options;
     *scheme = &x->base;
 
     /* Weights of their own are given per time, and belong to the macro step. */
     double h = system->step;
-    x->own_weights = (yk_input_weights){x->options.alpha * h * h, x->options.beta * h, x->options.gamma};
+    x->own_weights =
+        (yk_input_weights){x->options.alpha * h * h, x->options.beta * h, x->options.gamma};
     const yk_input_weights *const by_inputs[] = {[YK_EXPLICIT_INPUTS_ORIGINAL] = NULL,
                                                  [YK_EXPLICIT_INPUTS_INDEX_1] = &yk_index1_weights,
                                                  [YK_EXPLICIT_INPUTS_INDEX_2] = &INDEX_2,
@@ -131,7 +143,8 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     x->weights = by_inputs[x->options.inputs];
 
     yk_status status = yk_balance_create(system, &x->balance);
-    if (status < 0 || x->options.order != YK_ORDER_JACOBI) return status;
+    if (status < 0 || x->options.order != YK_ORDER_JACOBI)
+        return status;
     return yk_system_use_threads(system, x->options.threads);
 }
 
@@ -152,19 +165,21 @@ static yk_state_layout state_layout(const yk_scheme *scheme, const yk_system *sy
     return yk_balance_layout(((const explicit_scheme *)scheme)->balance);
 }
 
-static void state_get(const yk_scheme *scheme, const yk_system *system, double *continuous, double *opaque)
+static void state_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
+                      double *opaque)
 {
     (void)system, (void)opaque;
     yk_balance_get(((const explicit_scheme *)scheme)->balance, continuous);
 }
 
-static void state_set(yk_scheme *scheme, yk_system *system, const double *continuous, const double *opaque)
+static void state_set(yk_scheme *scheme, yk_system *system, const double *continuous,
+                      const double *opaque)
 {
     (void)system, (void)opaque;
     yk_balance_set(((explicit_scheme *)scheme)->balance, continuous);
 }
 
-/* The scheme ------------------------------------------------------------------------------------------------------- */
+/* The scheme ----------------------------------------------------------------------------------- */
 
 static const yk_option_word inputs_words[] = {
     {"original", "the predicted motion as it is"},
@@ -177,8 +192,10 @@ static const yk_option_word inputs_words[] = {
 #define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_explicit_options, field)
 
 static const yk_option weights_rows[] = {
-    {"alpha", ROW(NUMBER, alpha), .unit = "1/s²", .most = INFINITY, .text = "weight of the position error"},
-    {"beta", ROW(NUMBER, beta), .unit = "1/s", .most = INFINITY, .text = "weight of the velocity error"},
+    {"alpha", ROW(NUMBER, alpha), .unit = "1/s²", .most = INFINITY,
+     .text = "weight of the position error"},
+    {"beta", ROW(NUMBER, beta), .unit = "1/s", .most = INFINITY,
+     .text = "weight of the velocity error"},
     {"gamma", ROW(NUMBER, gamma), .most = INFINITY, .text = "weight of the acceleration error"},
     {0},
 };
@@ -189,10 +206,13 @@ static const yk_option options[] = {
     {"order", ROW(CHOICE, order), .fallback = "gauss-seidel", .words = yk_order_words,
      .text = "order of the subsystems"},
     {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
-     .text = "what crosses an interface; auto where it is absent, but motion where `inputs` are given"},
-    [INPUTS_ROW] = {"inputs", ROW(CHOICE, inputs), .fallback = "index-1", .derived = true, .words = inputs_words,
-                    .fields = weights_rows,
-                    .text = "what is prescribed to the sides that receive a motion; index-1 where it is absent"},
+     .text =
+         "what crosses an interface; auto where it is absent, but motion where `inputs` are given"},
+    [INPUTS_ROW] =
+        {"inputs", ROW(CHOICE, inputs), .fallback = "index-1", .derived = true,
+         .words = inputs_words, .fields = weights_rows,
+         .text =
+             "what is prescribed to the sides that receive a motion; index-1 where it is absent"},
     {"threads", ROW(INTEGER, threads), .fallback = "1", .most = 1024,
      .text = "in order jacobi: subsystems that advance at the same time; 0 is one per core"},
     {0},
@@ -217,8 +237,10 @@ static unsigned traits(const void *own)
     bool original = o->inputs == YK_EXPLICIT_INPUTS_ORIGINAL;
     bool ignores = original || (o->inputs == YK_INPUTS_WEIGHTED && !(o->alpha > 0));
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION;
-    if (ignores) set |= YK_SCHEME_IGNORES_POSITIONS;
-    if (o->exchange != YK_EXCHANGE_MOTION) set |= YK_SCHEME_BALANCES;
+    if (ignores)
+        set |= YK_SCHEME_IGNORES_POSITIONS;
+    if (o->exchange != YK_EXCHANGE_MOTION)
+        set |= YK_SCHEME_BALANCES;
     return set;
 }
 
@@ -227,18 +249,22 @@ static void derive(void *own, uint64_t given)
 {
     yk_explicit_options *o = own;
     bool exchange = given >> 1 & 1, inputs = given >> INPUTS_ROW & 1;
-    if (!exchange) o->exchange = inputs ? YK_EXCHANGE_MOTION : YK_EXCHANGE_AUTO;
+    if (!exchange)
+        o->exchange = inputs ? YK_EXCHANGE_MOTION : YK_EXCHANGE_AUTO;
 }
 
 static yk_status check(yk_context *context, const void *own)
 {
     const yk_explicit_options *o = own;
-    if (o->inputs != YK_INPUTS_WEIGHTED) return YK_OK;
+    if (o->inputs != YK_INPUTS_WEIGHTED)
+        return YK_OK;
     double sum = o->alpha + o->beta + o->gamma;
     bool negative = o->alpha < 0 || o->beta < 0 || o->gamma < 0;
-    if (!negative && sum > 0 && isfinite(sum)) return YK_OK;
+    if (!negative && sum > 0 && isfinite(sum))
+        return YK_OK;
     return yk_fail(context, YK_ERROR_ARGUMENT,
-                   "scheme explicit: the weights of the modified inputs (alpha %g, beta %g, gamma %g) must not be "
+                   "scheme explicit: the weights of the modified inputs (alpha %g, beta %g, gamma "
+                   "%g) must not be "
                    "negative, and one must be greater than 0",
                    o->alpha, o->beta, o->gamma);
 }

@@ -42,8 +42,8 @@ static yk_vec3 rotation_of_axis(yk_quat b, yk_quat a, int axis)
     return sine > 0 ? yk_v3_scale(angle / sine, normal) : normal;
 }
 
-/* Two free axes: the rotation that makes the axis before the constrained one, on a, perpendicular to the one after it, on b
- * (a universal joint). */
+/* Two free axes: the rotation that makes the axis before the constrained one, on a, perpendicular
+ * to the one after it, on b (a universal joint). */
 static yk_vec3 rotate_to_perpendicular(yk_quat b, yk_quat a, int constrained)
 {
     yk_vec3 on_a = axis_of(a, (constrained + 1) % 3), on_b = axis_of(b, (constrained + 2) % 3);
@@ -51,8 +51,8 @@ static yk_vec3 rotate_to_perpendicular(yk_quat b, yk_quat a, int constrained)
     return yk_v3_scale(asin(fmax(-1, fmin(1, sine))), yk_v3_unit(yk_v3_cross(on_a, on_b)));
 }
 
-/* The turn, in the global frame, that b lacks to follow a along the constrained rotations; free ones are left alone
- * however far they have gone. */
+/* The turn, in the global frame, that b lacks to follow a along the constrained rotations; free
+ * ones are left alone however far they have gone. */
 static yk_vec3 constrained_rotation(unsigned rotations, yk_quat b, yk_quat a)
 {
     switch (rotations) {
@@ -67,7 +67,8 @@ static yk_vec3 constrained_rotation(unsigned rotations, yk_quat b, yk_quat a)
     }
 }
 
-void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_motion *a_end, yk_input *input)
+void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_motion *a_end,
+                       yk_input *input)
 {
     if (kind == YK_PORT_SCALAR) {
         set_scalar_line(input, a_start->position.x, a_end->velocity.x);
@@ -77,44 +78,47 @@ void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_mot
     set_rotation_line(input, a_start->orientation, a_end->angular_velocity);
 }
 
-/* paper explicit (26): mean of the velocities that follow from position, velocity and acceleration of A. */
-static double weighted(const yk_input_weights *w, double h, double displacement, double a_velocity, double b_velocity,
-                       double a_acceleration)
+/* paper explicit (26): mean of the velocities that follow from position, velocity and
+ * acceleration of A. */
+static double weighted(const yk_input_weights *w, double h, double displacement, double a_velocity,
+                       double b_velocity, double a_acceleration)
 {
     double sum = w->position * (displacement / h) + w->velocity * a_velocity +
                  w->acceleration * (b_velocity + h * a_acceleration);
     return sum / (w->position + w->velocity + w->acceleration);
 }
 
-static yk_vec3 weighted3(const yk_input_weights *w, double h, yk_vec3 displacement, yk_vec3 a_velocity,
-                         yk_vec3 b_velocity, yk_vec3 a_acceleration)
+static yk_vec3 weighted3(const yk_input_weights *w, double h, yk_vec3 displacement,
+                         yk_vec3 a_velocity, yk_vec3 b_velocity, yk_vec3 a_acceleration)
 {
     return yk_v3(weighted(w, h, displacement.x, a_velocity.x, b_velocity.x, a_acceleration.x),
                  weighted(w, h, displacement.y, a_velocity.y, b_velocity.y, a_acceleration.y),
                  weighted(w, h, displacement.z, a_velocity.z, b_velocity.z, a_acceleration.z));
 }
 
-void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_weights *weights, double h,
-                       const yk_motion *b_start, const yk_motion *a_end, yk_input *input)
+void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_weights *weights,
+                       double h, const yk_motion *b_start, const yk_motion *a_end, yk_input *input)
 {
     if (kind == YK_PORT_SCALAR) {
         double displacement = a_end->position.x - b_start->position.x;
-        set_scalar_line(
-            input, b_start->position.x,
-            weighted(weights, h, displacement, a_end->velocity.x, b_start->velocity.x, a_end->acceleration.x));
+        set_scalar_line(input, b_start->position.x,
+                        weighted(weights, h, displacement, a_end->velocity.x, b_start->velocity.x,
+                                 a_end->acceleration.x));
         return;
     }
     yk_vec3 displacement = yk_v3_sub(a_end->position, b_start->position);
-    yk_vec3 rotation = constrained_rotation(constrained >> 3, b_start->orientation, a_end->orientation);
+    yk_vec3 rotation =
+        constrained_rotation(constrained >> 3, b_start->orientation, a_end->orientation);
     set_line(input, b_start->position,
-             weighted3(weights, h, displacement, a_end->velocity, b_start->velocity, a_end->acceleration));
+             weighted3(weights, h, displacement, a_end->velocity, b_start->velocity,
+                       a_end->acceleration));
     set_rotation_line(input, b_start->orientation,
-                      weighted3(weights, h, rotation, a_end->angular_velocity, b_start->angular_velocity,
-                                a_end->angular_acceleration));
+                      weighted3(weights, h, rotation, a_end->angular_velocity,
+                                b_start->angular_velocity, a_end->angular_acceleration));
 }
 
-void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start, const yk_motion *a_end,
-                           yk_input *input)
+void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start,
+                           const yk_motion *a_end, yk_input *input)
 {
     if (kind == YK_PORT_SCALAR) {
         set_scalar_line(input, a_start->position.x, (a_end->position.x - a_start->position.x) / h);
@@ -126,7 +130,8 @@ void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start
     set_rotation_line(input, a_start->orientation, yk_v3_scale(1 / h, rotation));
 }
 
-static void set_cubic(double h, yk_vec3 displacement, yk_vec3 rate, yk_vec3 end_rate, yk_vec3 c[YK_INPUT_COEFFICIENTS])
+static void set_cubic(double h, yk_vec3 displacement, yk_vec3 rate, yk_vec3 end_rate,
+                      yk_vec3 c[YK_INPUT_COEFFICIENTS])
 {
     /* y = rate t + (3 way/h - 2 rate - end_rate) t^2/h + (rate + end_rate - 2 way/h) t^3/h^2 */
     yk_vec3 mean = yk_v3_scale(1 / h, displacement), sum = yk_v3_add(rate, end_rate);
@@ -135,12 +140,15 @@ static void set_cubic(double h, yk_vec3 displacement, yk_vec3 rate, yk_vec3 end_
     c[3] = yk_v3_scale(1 / (h * h), yk_v3_axpy(-2, mean, sum));
 }
 
-void yk_input_cubic(yk_port_kind kind, double h, const yk_motion *a_start, const yk_motion *a_end, yk_input *input)
+void yk_input_cubic(yk_port_kind kind, double h, const yk_motion *a_start, const yk_motion *a_end,
+                    yk_input *input)
 {
     input->degree = 3;
     input->linear[0] = a_start->position;
-    set_cubic(h, yk_v3_sub(a_end->position, a_start->position), a_start->velocity, a_end->velocity, input->linear);
-    if (kind == YK_PORT_SCALAR) return;
+    set_cubic(h, yk_v3_sub(a_end->position, a_start->position), a_start->velocity, a_end->velocity,
+              input->linear);
+    if (kind == YK_PORT_SCALAR)
+        return;
     yk_vec3 rotation = rotation_between(a_start->orientation, a_end->orientation);
     yk_vec3 end_rate = yk_m3_apply(yk_so3_left_tangent_inverse(rotation), a_end->angular_velocity);
     input->orientation = a_start->orientation;
@@ -153,14 +161,16 @@ void yk_input_taylor(yk_port_kind kind, const yk_motion *a, yk_input *input)
     set_line(input, a->position, a->velocity);
     input->degree = 2;
     input->linear[2] = yk_v3_scale(0.5, a->acceleration);
-    if (kind == YK_PORT_SCALAR) return;
+    if (kind == YK_PORT_SCALAR)
+        return;
     set_rotation_line(input, a->orientation, a->angular_velocity);
     input->angular[2] = yk_v3_scale(0.5, a->angular_acceleration);
 }
 
 yk_wrench yk_wrench_opposite(yk_port_kind kind, const yk_port_value *b, yk_vec3 a_origin)
 {
-    if (kind == YK_PORT_SCALAR) return (yk_wrench){{-b->wrench.force.x, 0, 0}, {0, 0, 0}};
+    if (kind == YK_PORT_SCALAR)
+        return (yk_wrench){{-b->wrench.force.x, 0, 0}, {0, 0, 0}};
     yk_vec3 arm = yk_v3_sub(b->motion.position, a_origin);
     yk_vec3 torque = yk_v3_add(b->wrench.torque, yk_v3_cross(arm, b->wrench.force));
     return (yk_wrench){yk_v3_neg(b->wrench.force), yk_v3_neg(torque)};
@@ -170,19 +180,21 @@ void yk_input_constant(yk_port_kind kind, const yk_wrench *wrench, yk_input *inp
 {
     input->degree = 0;
     input->linear[0].x = wrench->force.x;
-    if (kind == YK_PORT_SCALAR) return;
+    if (kind == YK_PORT_SCALAR)
+        return;
     input->linear[0] = wrench->force;
     input->angular[0] = wrench->torque;
 }
 
-void yk_input_line(yk_port_kind kind, const yk_wrench *wrench, double at, const yk_wrench *before, double since,
-                   yk_input *input)
+void yk_input_line(yk_port_kind kind, const yk_wrench *wrench, double at, const yk_wrench *before,
+                   double since, yk_input *input)
 {
     yk_wrench change = yk_wrench_combine(kind, wrench, -1, before);
     input->degree = 1;
     input->linear[1] = yk_v3_scale(1 / since, change.force);
     input->linear[0] = yk_v3_axpy(-at, input->linear[1], wrench->force);
-    if (kind == YK_PORT_SCALAR) return;
+    if (kind == YK_PORT_SCALAR)
+        return;
     input->angular[1] = yk_v3_scale(1 / since, change.torque);
     input->angular[0] = yk_v3_axpy(-at, input->angular[1], wrench->torque);
 }
@@ -193,7 +205,8 @@ static yk_vec3 along_axes(unsigned axes, yk_quat frame, yk_vec3 v)
     return yk_v3(axes & 1 ? local.x : 0, axes & 2 ? local.y : 0, axes & 4 ? local.z : 0);
 }
 
-yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, const yk_motion *a, const yk_motion *b)
+yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, const yk_motion *a,
+                                    const yk_motion *b)
 {
     if (kind == YK_PORT_SCALAR)
         return (yk_interface_error){.position = fabs(a->position.x - b->position.x),
@@ -204,7 +217,8 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
     yk_vec3 position = along_axes(constrained, frame, reach);
     yk_vec3 rotation = constrained_rotation(rotations, b->orientation, a->orientation);
 
-    /* Seen from b, whose axes turn: where markers slide they are far apart, and a moves across b's axes with them. */
+    /* Seen from b, whose axes turn: where markers slide they are far apart, and a moves across
+     * b's axes with them. */
     yk_vec3 carried = yk_v3_add(b->velocity, yk_v3_cross(b->angular_velocity, reach));
     yk_vec3 velocity = along_axes(constrained, frame, yk_v3_sub(a->velocity, carried));
     yk_vec3 relative = yk_v3_sub(a->angular_velocity, b->angular_velocity);
@@ -212,7 +226,8 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
     if (rotations == 1 || rotations == 2 || rotations == 4) {
         /* Two free axes: the rate at which the other two leave their right angle. */
         int axis = rotations == 4 ? 2 : (int)rotations - 1;
-        yk_vec3 on_a = axis_of(a->orientation, (axis + 1) % 3), on_b = axis_of(frame, (axis + 2) % 3);
+        yk_vec3 on_a = axis_of(a->orientation, (axis + 1) % 3),
+                on_b = axis_of(frame, (axis + 2) % 3);
         spin = yk_v3(yk_v3_dot(relative, yk_v3_cross(on_a, on_b)), 0, 0);
     }
     return (yk_interface_error){.position = yk_v3_norm(position),
@@ -221,32 +236,39 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
                                 .angular_velocity = yk_v3_norm(spin)};
 }
 
-double yk_wrench_work(yk_port_kind kind, const yk_wrench *wrench, const yk_motion *from, const yk_motion *to)
+double yk_wrench_work(yk_port_kind kind, const yk_wrench *wrench, const yk_motion *from,
+                      const yk_motion *to)
 {
-    if (kind == YK_PORT_SCALAR) return wrench->force.x * (to->position.x - from->position.x);
+    if (kind == YK_PORT_SCALAR)
+        return wrench->force.x * (to->position.x - from->position.x);
     return yk_v3_dot(wrench->force, yk_v3_sub(to->position, from->position)) +
            yk_v3_dot(wrench->torque, rotation_between(from->orientation, to->orientation));
 }
 
-double yk_wrench_impulse_work(yk_port_kind kind, double h, const yk_wrench *wrench, const yk_motion *from,
-                              const yk_motion *to)
+double yk_wrench_impulse_work(yk_port_kind kind, double h, const yk_wrench *wrench,
+                              const yk_motion *from, const yk_motion *to)
 {
-    if (kind == YK_PORT_SCALAR) return 0.5 * h * wrench->force.x * (from->velocity.x + to->velocity.x);
+    if (kind == YK_PORT_SCALAR)
+        return 0.5 * h * wrench->force.x * (from->velocity.x + to->velocity.x);
     yk_vec3 velocity = yk_v3_add(from->velocity, to->velocity);
     yk_vec3 spin = yk_v3_add(from->angular_velocity, to->angular_velocity);
     return 0.5 * h * (yk_v3_dot(wrench->force, velocity) + yk_v3_dot(wrench->torque, spin));
 }
 
-yk_wrench yk_wrench_combine(yk_port_kind kind, const yk_wrench *a, double factor, const yk_wrench *b)
+yk_wrench yk_wrench_combine(yk_port_kind kind, const yk_wrench *a, double factor,
+                            const yk_wrench *b)
 {
-    if (kind == YK_PORT_SCALAR) return (yk_wrench){{a->force.x + factor * b->force.x, 0, 0}, {0, 0, 0}};
-    return (yk_wrench){yk_v3_axpy(factor, b->force, a->force), yk_v3_axpy(factor, b->torque, a->torque)};
+    if (kind == YK_PORT_SCALAR)
+        return (yk_wrench){{a->force.x + factor * b->force.x, 0, 0}, {0, 0, 0}};
+    return (yk_wrench){yk_v3_axpy(factor, b->force, a->force),
+                       yk_v3_axpy(factor, b->torque, a->torque)};
 }
 
 double *yk_wrench_pack(yk_port_kind kind, const yk_wrench *wrench, double *array)
 {
     *array++ = wrench->force.x;
-    if (kind == YK_PORT_SCALAR) return array;
+    if (kind == YK_PORT_SCALAR)
+        return array;
     *array++ = wrench->force.y, *array++ = wrench->force.z;
     *array++ = wrench->torque.x, *array++ = wrench->torque.y, *array++ = wrench->torque.z;
     return array;
@@ -255,7 +277,8 @@ double *yk_wrench_pack(yk_port_kind kind, const yk_wrench *wrench, double *array
 const double *yk_wrench_unpack(yk_port_kind kind, const double *array, yk_wrench *wrench)
 {
     wrench->force.x = *array++;
-    if (kind == YK_PORT_SCALAR) return array;
+    if (kind == YK_PORT_SCALAR)
+        return array;
     wrench->force.y = *array++, wrench->force.z = *array++;
     wrench->torque.x = *array++, wrench->torque.y = *array++, wrench->torque.z = *array++;
     return array;
@@ -263,15 +286,18 @@ const double *yk_wrench_unpack(yk_port_kind kind, const double *array, yk_wrench
 
 double yk_wrench_size(yk_port_kind kind, const yk_wrench *a)
 {
-    if (kind == YK_PORT_SCALAR) return fabs(a->force.x);
+    if (kind == YK_PORT_SCALAR)
+        return fabs(a->force.x);
     return fmax(yk_v3_norm(a->force), yk_v3_norm(a->torque));
 }
 
 bool yk_port_value_finite(yk_port_kind kind, const yk_port_value *value)
 {
     const yk_motion *m = &value->motion;
-    if (kind != YK_PORT_MARKER) return isfinite(m->position.x + m->velocity.x + value->wrench.force.x);
-    return yk_v3_finite(m->position) && yk_v3_finite(m->velocity) && yk_v3_finite(m->angular_velocity) &&
-           yk_v3_finite(value->wrench.force) && yk_v3_finite(value->wrench.torque) &&
+    if (kind != YK_PORT_MARKER)
+        return isfinite(m->position.x + m->velocity.x + value->wrench.force.x);
+    return yk_v3_finite(m->position) && yk_v3_finite(m->velocity) &&
+           yk_v3_finite(m->angular_velocity) && yk_v3_finite(value->wrench.force) &&
+           yk_v3_finite(value->wrench.torque) &&
            isfinite(m->orientation.w + m->orientation.x + m->orientation.y + m->orientation.z);
 }

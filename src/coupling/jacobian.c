@@ -3,9 +3,10 @@
 #include <math.h>
 #include <string.h>
 
-/* The matrix is scaled to rows and columns of size 1; below this reciprocal condition number constraints are then taken to be
- * redundant, and the diagonal is raised by the fraction below. The wrenches of redundant constraints are shared out that
- * way, instead of growing out of the noise of the Jacobian. */
+/* The matrix is scaled to rows and columns of size 1; below this reciprocal condition number
+ * constraints are then taken to be redundant, and the diagonal is raised by the fraction below.
+ * The wrenches of redundant constraints are shared out that way, instead of growing out of the
+ * noise of the Jacobian. */
 static const double SINGULAR = 1e-8, REDUNDANCY = 1e-6;
 
 struct yk_jacobian {
@@ -17,24 +18,28 @@ struct yk_jacobian {
     yk_sparse *matrix;
     int *place; /* of every entry of every block, in the order of assembly, then of the diagonal */
     size_t place_count;
-    double *condition_gradient; /* workspace: conditions of one interface by the coordinates of one side */
+    double *
+        condition_gradient; /* workspace: conditions of one interface by the coordinates of one side */
     double *row_scale, *column_scale;
     bool factored;
     bool fresh;     /* a response is new since the last factorisation */
     bool redundant; /* as found then */
 };
 
-/* Creation --------------------------------------------------------------------------------------------------------- */
+/* Creation ------------------------------------------------------------------------------------- */
 
 static int side_of(const yk_jacobian_interface *interface, int participant)
 {
-    return interface->participant[0] == participant ? 0 : interface->participant[1] == participant ? 1 : -1;
+    return interface->participant[0] == participant   ? 0
+           : interface->participant[1] == participant ? 1
+                                                      : -1;
 }
 
 static void insert_by_port(yk_port_response *r, yk_connection c)
 {
     int i = r->connection_count++;
-    for (; i > 0 && r->connections[i - 1].port > c.port; i--) r->connections[i] = r->connections[i - 1];
+    for (; i > 0 && r->connections[i - 1].port > c.port; i--)
+        r->connections[i] = r->connections[i - 1];
     r->connections[i] = c;
 }
 
@@ -42,20 +47,25 @@ static yk_status create_response(yk_jacobian *j, int participant)
 {
     yk_port_response *r = &j->responses[participant];
     int count = 0;
-    for (int i = 0; i < j->interface_count; i++) count += side_of(&j->interfaces[i], participant) >= 0;
+    for (int i = 0; i < j->interface_count; i++)
+        count += side_of(&j->interfaces[i], participant) >= 0;
     r->connections = yk_allocate(j->context, (size_t)count, sizeof *r->connections);
-    if (!r->connections) return YK_ERROR_MEMORY;
+    if (!r->connections)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < j->interface_count; i++) {
         int side = side_of(&j->interfaces[i], participant);
         if (side >= 0)
-            insert_by_port(r, (yk_connection){.interface = i, .side = side, .port = j->interfaces[i].port[side]});
+            insert_by_port(
+                r,
+                (yk_connection){.interface = i, .side = side, .port = j->interfaces[i].port[side]});
     }
     for (int i = 0; i < count; i++) {
         const yk_jacobian_interface *interface = &j->interfaces[r->connections[i].interface];
         int first;
         r->connections[i].row = r->rows, r->connections[i].column = r->columns;
         r->rows += yk_jacobian_coordinates(interface, r->connections[i].side);
-        r->columns += yk_jacobian_columns(j, r->connections[i].interface, r->connections[i].side, &first);
+        r->columns +=
+            yk_jacobian_columns(j, r->connections[i].interface, r->connections[i].side, &first);
     }
     r->matrix = yk_allocate(j->context, (size_t)r->rows * (size_t)r->columns, sizeof *r->matrix);
     r->motion = yk_allocate(j->context, (size_t)r->columns * (size_t)count, sizeof *r->motion);
@@ -70,7 +80,8 @@ static size_t count_entries(const yk_jacobian *j)
     for (int m = 0; m < j->participant_count; m++) {
         const yk_port_response *r = &j->responses[m];
         for (int from = 0; from < r->connection_count; from++)
-            count += (size_t)yk_jacobian_interface_size(j, r->connections[from].interface) * (size_t)r->columns;
+            count += (size_t)yk_jacobian_interface_size(j, r->connections[from].interface) *
+                     (size_t)r->columns;
     }
     return count;
 }
@@ -83,15 +94,16 @@ static void list_entries(const yk_jacobian *j, yk_sparse_entry *entry)
         for (int from = 0; from < r->connection_count; from++) {
             int of = r->connections[from].interface, height = yk_jacobian_interface_size(j, of);
             for (int by = 0; by < r->connection_count; by++) {
-                int first,
-                    width = yk_jacobian_columns(j, r->connections[by].interface, r->connections[by].side, &first);
+                int first, width = yk_jacobian_columns(j, r->connections[by].interface,
+                                                       r->connections[by].side, &first);
                 for (int row = 0; row < height; row++)
                     for (int column = 0; column < width; column++)
                         *entry++ = (yk_sparse_entry){j->interfaces[of].first + row, first + column};
             }
         }
     }
-    for (int i = 0; i < j->size; i++) *entry++ = (yk_sparse_entry){i, i};
+    for (int i = 0; i < j->size; i++)
+        *entry++ = (yk_sparse_entry){i, i};
 }
 
 static yk_status create_matrix(yk_jacobian *j)
@@ -102,7 +114,8 @@ static yk_status create_matrix(yk_jacobian *j)
     yk_status status = entries && j->place ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) {
         list_entries(j, entries);
-        status = yk_sparse_create(j->context, j->size, entries, j->place_count, j->place, &j->matrix);
+        status =
+            yk_sparse_create(j->context, j->size, entries, j->place_count, j->place, &j->matrix);
     }
     yk_release(j->context, entries);
     return status;
@@ -113,15 +126,18 @@ static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
     size_t interfaces = (size_t)j->interface_count, participants = (size_t)j->participant_count;
     j->interfaces = yk_allocate(j->context, interfaces, sizeof *j->interfaces);
     j->responses = yk_allocate(j->context, participants, sizeof *j->responses);
-    if (!j->interfaces || !j->responses) return YK_ERROR_MEMORY;
+    if (!j->interfaces || !j->responses)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < j->interface_count; i++) {
         j->interfaces[i] = def->interfaces[i];
         j->interfaces[i].first = j->size;
         j->size += yk_jacobian_interface_size(j, i);
     }
     yk_status status = YK_OK;
-    for (int i = 0; status == YK_OK && i < j->participant_count; i++) status = create_response(j, i);
-    if (status < 0) return status;
+    for (int i = 0; status == YK_OK && i < j->participant_count; i++)
+        status = create_response(j, i);
+    if (status < 0)
+        return status;
     size_t widest = (size_t)YK_JOINT_ROWS_MAX * YK_LEVELS * YK_MARKER_COORDINATES;
     j->condition_gradient = yk_allocate(j->context, widest, sizeof *j->condition_gradient);
     j->row_scale = yk_allocate(j->context, 2 * (size_t)j->size, sizeof *j->row_scale);
@@ -129,11 +145,13 @@ static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
     return j->condition_gradient && j->row_scale ? create_matrix(j) : YK_ERROR_MEMORY;
 }
 
-yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def, yk_jacobian **jacobian)
+yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def,
+                             yk_jacobian **jacobian)
 {
     *jacobian = NULL;
     yk_jacobian *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
     made->context = context;
     made->parameters = def->parameters;
     made->motions = def->motions, made->first_level = def->first_level;
@@ -149,7 +167,8 @@ yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def, yk
 
 void yk_jacobian_destroy(yk_jacobian *jacobian)
 {
-    if (!jacobian) return;
+    if (!jacobian)
+        return;
     yk_context *context = jacobian->context;
     for (int i = 0; jacobian->responses && i < jacobian->participant_count; i++) {
         yk_release(context, jacobian->responses[i].connections);
@@ -185,7 +204,8 @@ int yk_jacobian_parameters(const yk_jacobian *jacobian)
 int yk_jacobian_interface_size(const yk_jacobian *jacobian, int interface)
 {
     const yk_jacobian_interface *of = &jacobian->interfaces[interface];
-    if (of->wire) return 1;
+    if (of->wire)
+        return 1;
     return of->rows * (jacobian->parameters + (of->relation ? jacobian->motions : 0));
 }
 
@@ -198,7 +218,8 @@ int yk_jacobian_columns(const yk_jacobian *jacobian, int interface, int side, in
 {
     const yk_jacobian_interface *of = &jacobian->interfaces[interface];
     *first = of->first;
-    if (of->wire) return side;
+    if (of->wire)
+        return side;
     bool given = of->relation && side == 1;
     *first = of->first + (given ? of->rows * jacobian->parameters : 0);
     return of->rows * (given ? jacobian->motions : jacobian->parameters);
@@ -214,7 +235,7 @@ yk_port_response *yk_jacobian_response(yk_jacobian *jacobian, int participant)
     return &jacobian->responses[participant];
 }
 
-/* Assembly --------------------------------------------------------------------------------------------------------- */
+/* Assembly ------------------------------------------------------------------------------------- */
 
 void yk_jacobian_renew(yk_jacobian *jacobian)
 {
@@ -226,11 +247,13 @@ void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, 
     for (int i = 0; i < response->connection_count; i++) {
         const yk_connection *c = &response->connections[i];
         const yk_jacobian_interface *interface = &jacobian->interfaces[c->interface];
-        if (!yk_is_motion(interface, c->side)) continue;
+        if (!yk_is_motion(interface, c->side))
+            continue;
         for (int k = 0; k < interface->coordinates; k++) {
             double factor = 1 / yk_level_size(yk_level_of(interface, k), h),
                    *row = response->matrix + (c->row + k) * response->columns;
-            for (int column = 0; column < response->columns; column++) row[column] *= factor;
+            for (int column = 0; column < response->columns; column++)
+                row[column] *= factor;
         }
     }
 }
@@ -241,7 +264,8 @@ static void weigh_answers(yk_jacobian *j, int side, const double (*moment)[YK_LE
     double *out = j->condition_gradient;
     memset(out, 0, (size_t)((j->parameters + j->motions) * YK_SCALAR_COORDINATES) * sizeof *out);
     for (int e = 0; side == 1 && e < j->parameters; e++)
-        for (int level = 0; level < YK_LEVELS; level++) out[e * YK_SCALAR_COORDINATES + level] = -moment[e][level];
+        for (int level = 0; level < YK_LEVELS; level++)
+            out[e * YK_SCALAR_COORDINATES + level] = -moment[e][level];
     for (int i = 0; side == 0 && i < j->motions; i++)
         out[(j->parameters + i) * YK_SCALAR_COORDINATES + j->first_level + i] = -1;
 }
@@ -252,9 +276,11 @@ static void weigh_value(yk_jacobian *j)
     out[0] = -1, out[1] = out[2] = 0;
 }
 
-/* The conditions of one interface by the coordinates of one of its sides: (condition, row) x coordinate. */
+/* The conditions of one interface by the coordinates of one of its sides: (condition, row) x
+ * coordinate. */
 static void weigh_levels(yk_jacobian *j, const yk_jacobian_interface *interface, int side,
-                         const yk_constraint_gradient *gradient, const double (*condition)[YK_LEVELS], double h)
+                         const yk_constraint_gradient *gradient,
+                         const double (*condition)[YK_LEVELS], double h)
 {
     double *out = j->condition_gradient;
     for (int e = 0; e < j->parameters; e++) {
@@ -262,7 +288,8 @@ static void weigh_levels(yk_jacobian *j, const yk_jacobian_interface *interface,
             for (int k = 0; k < interface->coordinates; k++) {
                 double sum = 0;
                 for (int level = 0; level < YK_LEVELS; level++)
-                    sum += condition[e][level] / yk_level_size(level, h) * gradient->by[side][level][row][k];
+                    sum += condition[e][level] / yk_level_size(level, h) *
+                           gradient->by[side][level][row][k];
                 *out++ = sum * yk_level_size(yk_level_of(interface, k), h);
             }
         }
@@ -281,17 +308,20 @@ static const int *add_block(yk_jacobian *j, const yk_port_response *r, const yk_
         const double *gradient = j->condition_gradient + row * coordinates;
         double sum[YK_JOINT_ROWS_MAX * YK_LEVELS] = {0};
         for (int k = 0; k < coordinates; k++) {
-            if (gradient[k] == 0) continue;
+            if (gradient[k] == 0)
+                continue;
             const double *response = r->matrix + (from->row + k) * r->columns + by->column;
-            for (int column = 0; column < width; column++) sum[column] += gradient[k] * response[column];
+            for (int column = 0; column < width; column++)
+                sum[column] += gradient[k] * response[column];
         }
-        for (int column = 0; column < width; column++) values[*place++] += sum[column];
+        for (int column = 0; column < width; column++)
+            values[*place++] += sum[column];
     }
     return place;
 }
 
-static const int *add_response(yk_jacobian *j, const yk_port_response *r, yk_gradient_of gradient, void *user,
-                               const yk_conditions *conditions, const int *place)
+static const int *add_response(yk_jacobian *j, const yk_port_response *r, yk_gradient_of gradient,
+                               void *user, const yk_conditions *conditions, const int *place)
 {
     for (int from = 0; from < r->connection_count; from++) {
         const yk_connection *c = &r->connections[from];
@@ -300,9 +330,10 @@ static const int *add_response(yk_jacobian *j, const yk_port_response *r, yk_gra
         else if (j->interfaces[c->interface].relation)
             weigh_answers(j, c->side, conditions->moment);
         else
-            weigh_levels(j, &j->interfaces[c->interface], c->side, gradient(user, c->interface), conditions->motion,
-                         conditions->h);
-        for (int by = 0; by < r->connection_count; by++) place = add_block(j, r, c, &r->connections[by], place);
+            weigh_levels(j, &j->interfaces[c->interface], c->side, gradient(user, c->interface),
+                         conditions->motion, conditions->h);
+        for (int by = 0; by < r->connection_count; by++)
+            place = add_block(j, r, c, &r->connections[by], place);
     }
     return place;
 }
@@ -323,31 +354,38 @@ static void equilibrate(yk_jacobian *j)
     double *values = yk_sparse_values(j->matrix), *row_scale = j->row_scale;
     const int *starts = yk_sparse_column_starts(j->matrix), *rows = yk_sparse_rows(j->matrix);
     memset(row_scale, 0, (size_t)j->size * sizeof *row_scale);
-    for (int k = 0; k < starts[j->size]; k++) row_scale[rows[k]] = fmax(row_scale[rows[k]], fabs(values[k]));
-    for (int i = 0; i < j->size; i++) row_scale[i] = inverse_or_one(row_scale[i]);
+    for (int k = 0; k < starts[j->size]; k++)
+        row_scale[rows[k]] = fmax(row_scale[rows[k]], fabs(values[k]));
+    for (int i = 0; i < j->size; i++)
+        row_scale[i] = inverse_or_one(row_scale[i]);
     for (int column = 0; column < j->size; column++) {
         double largest = 0;
         for (int k = starts[column]; k < starts[column + 1]; k++)
             largest = fmax(largest, fabs(values[k] *= row_scale[rows[k]]));
         j->column_scale[column] = inverse_or_one(largest);
-        for (int k = starts[column]; k < starts[column + 1]; k++) values[k] *= j->column_scale[column];
+        for (int k = starts[column]; k < starts[column + 1]; k++)
+            values[k] *= j->column_scale[column];
     }
 }
 
 static yk_status factor_redundant(yk_jacobian *j)
 {
     double *values = yk_sparse_values(j->matrix);
-    for (int i = 0; i < j->size; i++) values[diagonal(j)[i]] += REDUNDANCY;
+    for (int i = 0; i < j->size; i++)
+        values[diagonal(j)[i]] += REDUNDANCY;
     return yk_sparse_factor(j->matrix, NULL);
 }
 
 static yk_status factor(yk_jacobian *j)
 {
     equilibrate(j);
-    yk_status status = j->factored ? yk_sparse_refactor(j->matrix, NULL) : yk_sparse_factor(j->matrix, NULL);
+    yk_status status =
+        j->factored ? yk_sparse_refactor(j->matrix, NULL) : yk_sparse_factor(j->matrix, NULL);
     bool redundant = status == YK_ERROR_SINGULAR || j->redundant;
-    if (status == YK_OK && j->fresh) redundant = j->redundant = yk_sparse_rcond(j->matrix) < SINGULAR;
-    if (status != YK_ERROR_NOT_FINITE && redundant) status = factor_redundant(j);
+    if (status == YK_OK && j->fresh)
+        redundant = j->redundant = yk_sparse_rcond(j->matrix) < SINGULAR;
+    if (status != YK_ERROR_NOT_FINITE && redundant)
+        status = factor_redundant(j);
     j->factored = status == YK_OK;
     j->fresh = false;
     return status;
@@ -356,7 +394,8 @@ static yk_status factor(yk_jacobian *j)
 yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, void *user,
                                const yk_conditions *conditions)
 {
-    memset(yk_sparse_values(jacobian->matrix), 0, yk_sparse_nonzeros(jacobian->matrix) * sizeof(double));
+    memset(yk_sparse_values(jacobian->matrix), 0,
+           yk_sparse_nonzeros(jacobian->matrix) * sizeof(double));
     const int *place = jacobian->place;
     for (int m = 0; m < jacobian->participant_count; m++)
         place = add_response(jacobian, &jacobian->responses[m], gradient, user, conditions, place);
@@ -370,12 +409,14 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, v
 
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x)
 {
-    for (int i = 0; i < jacobian->size; i++) x[i] *= jacobian->row_scale[i];
+    for (int i = 0; i < jacobian->size; i++)
+        x[i] *= jacobian->row_scale[i];
     yk_sparse_solve(jacobian->matrix, x);
-    for (int i = 0; i < jacobian->size; i++) x[i] *= jacobian->column_scale[i];
+    for (int i = 0; i < jacobian->size; i++)
+        x[i] *= jacobian->column_scale[i];
 }
 
-/* State ------------------------------------------------------------------------------------------------------------ */
+/* State ---------------------------------------------------------------------------------------- */
 
 static size_t response_words(const yk_port_response *r)
 {
@@ -385,7 +426,8 @@ static size_t response_words(const yk_port_response *r)
 size_t yk_jacobian_words(const yk_jacobian *jacobian)
 {
     size_t words = 0;
-    for (int m = 0; m < jacobian->participant_count; m++) words += response_words(&jacobian->responses[m]);
+    for (int m = 0; m < jacobian->participant_count; m++)
+        words += response_words(&jacobian->responses[m]);
     return words;
 }
 

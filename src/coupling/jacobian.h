@@ -1,26 +1,31 @@
-/* The Jacobian of coupling conditions by the parameters of coupling wrenches, made of what each subsystem answers.
+/* The Jacobian of coupling conditions by the parameters of coupling wrenches, made of what each
+ * subsystem answers.
  *
- * Two interfaces meet in the Jacobian if they share a subsystem. A subsystem's part in it is its response: how the
- * motions of its ports at the end of the step follow the parameters of the wrenches at its ports. Responses are filled
- * subsystem by subsystem, so their cost depends on how many interfaces a subsystem has and not on how many subsystems
- * there are; then the blocks are put together and factored.
+ * Two interfaces meet in the Jacobian if they share a subsystem. A subsystem's part in it is its
+ * response: how the motions of its ports at the end of the step follow the parameters of the
+ * wrenches at its ports. Responses are filled subsystem by subsystem, so their cost depends on
+ * how many interfaces a subsystem has and not on how many subsystems there are; then the blocks
+ * are put together and factored.
  *
- * Responses can be kept for later steps. They are scaled as if the step were of unit size, which makes them almost
- * independent of it, and every correction improves them by Broyden's formula, each subsystem's by what that subsystem
- * did: so many subsystems learn as fast as two. After every step they turn with their markers (jacobian_learn.c). */
+ * Responses can be kept for later steps. They are scaled as if the step were of unit size, which
+ * makes them almost independent of it, and every correction improves them by Broyden's formula,
+ * each subsystem's by what that subsystem did: so many subsystems learn as fast as two. After
+ * every step they turn with their markers (jacobian_learn.c). */
 #ifndef YK_COUPLING_JACOBIAN_H
 #define YK_COUPLING_JACOBIAN_H
 
 #include "coupling/constraint.h"
 #include "math/sparse.h"
 
-/* Three kinds of interfaces. A constraint has wrenches on both sides as its unknowns, whose parameters both sides see, and
- * conditions on the motions of both. A relation is behind a side that takes motion and answers with a wrench: its unknowns
- * are the parameters of the wrench on side A, then those of the motion that side B is told (position and velocity at the
- * end of the step); its conditions, that the first be the answer of B and the second the motion of A. What side B of a relation
- * answers are three moments of the wrench over the step, held like the coordinates of a scalar motion (index1/relation.c). A
- * wire has one unknown, its value at the end of the step, which its target sees (side 1) and its source gives (side 0), as
- * the position of a scalar motion. */
+/* Three kinds of interfaces. A constraint has wrenches on both sides as its unknowns, whose
+ * parameters both sides see, and conditions on the motions of both. A relation is behind a side
+ * that takes motion and answers with a wrench: its unknowns are the parameters of the wrench on
+ * side A, then those of the motion that side B is told (position and velocity at the end of the
+ * step); its conditions, that the first be the answer of B and the second the motion of A. What
+ * side B of a relation answers are three moments of the wrench over the step, held like the
+ * coordinates of a scalar motion (index1/relation.c). A wire has one unknown, its value at the
+ * end of the step, which its target sees (side 1) and its source gives (side 0), as the position
+ * of a scalar motion. */
 
 /* One side of one interface, as a subsystem sees it. */
 typedef struct yk_connection {
@@ -74,11 +79,12 @@ typedef struct yk_jacobian_def {
     int interface_count;
     const yk_jacobian_interface *interfaces; /* `first` is not read */
     int parameters;                          /* per row, and conditions per row */
-    int motions;                             /* of relations: parameters of the motion of side B, from ... */
-    int first_level;                         /* ... position, velocity or acceleration on */
+    int motions;     /* of relations: parameters of the motion of side B, from ... */
+    int first_level; /* ... position, velocity or acceleration on */
 } yk_jacobian_def;
 
-yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def, yk_jacobian **jacobian);
+yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def,
+                             yk_jacobian **jacobian);
 void yk_jacobian_destroy(yk_jacobian *jacobian);
 
 int yk_jacobian_size(const yk_jacobian *jacobian);
@@ -96,12 +102,13 @@ yk_port_response *yk_jacobian_response(yk_jacobian *jacobian, int participant);
 /* The responses are new: the next assembly looks whether constraints are redundant. */
 void yk_jacobian_renew(yk_jacobian *jacobian);
 
-/* Divides the rows of a response that was filled for a step of size h, so that it serves for other sizes too. */
+/* Divides the rows of a response that was filled for a step of size h, so that it serves for
+ * other sizes too. */
 void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, double h);
 
-/* Puts the responses together and factors the result. gradient(user, interface) gives the derivatives of an interface's
- * constraint; motion[e][level] are the weights of g / h^2, g' / h, g'' in its conditions, moment[e][level] those of the
- * moments in the conditions of relations. */
+/* Puts the responses together and factors the result. gradient(user, interface) gives the
+ * derivatives of an interface's constraint; motion[e][level] are the weights of g / h^2, g' / h,
+ * g'' in its conditions, moment[e][level] those of the moments in the conditions of relations. */
 typedef const yk_constraint_gradient *(*yk_gradient_of)(void *user, int interface);
 typedef struct yk_conditions {
     const double (*motion)[YK_LEVELS], (*moment)[YK_LEVELS];
@@ -113,19 +120,21 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, v
 /* x = J^-1 x. */
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x);
 
-/* Where the responses say that one side of an interface, now at `motion`, comes to if the parameters change by `step`. */
-yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h, int interface, int side,
-                             const yk_motion *motion);
+/* Where the responses say that one side of an interface, now at `motion`, comes to if the
+ * parameters change by `step`. */
+yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h, int interface,
+                             int side, const yk_motion *motion);
 
 /* Keeps the motions (of side B of a relation, the moments) that the last run led to. */
 typedef yk_motion (*yk_motion_of)(void *user, int interface, int side);
 void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user);
-/* After the parameters changed by `step` (all of them, as solve numbers them) and the motions since they were kept:
- * improves all responses, and keeps the new motions. */
-void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion, void *user);
+/* After the parameters changed by `step` (all of them, as solve numbers them) and the motions
+ * since they were kept: improves all responses, and keeps the new motions. */
+void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion,
+                       void *user);
 
-/* Turns the responses with the markers, each by its rotation over the last step: a body that turns goes on answering alike in
- * its own axes, not in those of the world. */
+/* Turns the responses with the markers, each by its rotation over the last step: a body that
+ * turns goes on answering alike in its own axes, not in those of the world. */
 typedef yk_quat (*yk_port_rotation)(void *user, int participant, int port);
 void yk_jacobian_rotate(yk_jacobian *jacobian, yk_port_rotation rotation, void *user);
 
@@ -135,7 +144,7 @@ void yk_jacobian_get(const yk_jacobian *jacobian, double *words);
 void yk_jacobian_set(yk_jacobian *jacobian, const double *words);
 
 /* factor * (to - from) in the coordinates of step_sensitivity, `stride` apart. */
-void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to, double factor, double *column,
-                          int stride);
+void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to,
+                          double factor, double *column, int stride);
 
 #endif

@@ -1,12 +1,13 @@
-/* What the responses of subsystems learn while they are kept: from every correction, by Broyden's formula, and from the
- * turning of the bodies. */
+/* What the responses of subsystems learn while they are kept: from every correction, by Broyden's
+ * formula, and from the turning of the bodies. */
 #include <math.h>
 #include <string.h>
 
 #include "coupling/jacobian.h"
 #include "math/so3.h"
 
-/* Changes of a subsystem's parameters, against the largest of all subsystems, that are not learned from. */
+/* Changes of a subsystem's parameters, against the largest of all subsystems, that are not
+ * learned from. */
 static const double NEGLIGIBLE = 1e-2;
 
 static void put_vector(double *place, int stride, yk_vec3 v)
@@ -14,8 +15,8 @@ static void put_vector(double *place, int stride, yk_vec3 v)
     place[0] = v.x, place[stride] = v.y, place[2 * stride] = v.z;
 }
 
-void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to, double factor, double *column,
-                          int stride)
+void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to,
+                          double factor, double *column, int stride)
 {
     if (kind == YK_PORT_SCALAR) {
         column[0] = factor * (to->position.x - from->position.x);
@@ -30,7 +31,8 @@ void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_mot
                                yk_v3_sub(to->angular_velocity, from->angular_velocity),
                                yk_v3_sub(to->acceleration, from->acceleration),
                                yk_v3_sub(to->angular_acceleration, from->angular_acceleration)};
-    for (int i = 0; i < 6; i++) put_vector(column + 3 * i * stride, stride, yk_v3_scale(factor, changes[i]));
+    for (int i = 0; i < 6; i++)
+        put_vector(column + 3 * i * stride, stride, yk_v3_scale(factor, changes[i]));
 }
 
 void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user)
@@ -43,13 +45,16 @@ void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user)
 }
 
 /* The change of a subsystem's motions, scaled as its response is. */
-static void motion_change(const yk_jacobian *j, yk_port_response *r, double h, yk_motion_of motion, void *user)
+static void motion_change(const yk_jacobian *j, yk_port_response *r, double h, yk_motion_of motion,
+                          void *user)
 {
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];
         const yk_jacobian_interface *interface = &yk_jacobian_interfaces(j)[c->interface];
-        yk_port_kind kind = interface->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER;
-        if (yk_jacobian_coordinates(interface, c->side) == 0) continue;
+        yk_port_kind kind =
+            interface->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER;
+        if (yk_jacobian_coordinates(interface, c->side) == 0)
+            continue;
         yk_motion now = motion(user, c->interface, c->side);
         yk_motion_difference(kind, &r->last[i], &now, 1, r->change + c->row, 1);
         for (int k = 0; k < interface->coordinates && yk_is_motion(interface, c->side); k++)
@@ -66,7 +71,8 @@ static double parameter_change(const yk_jacobian *j, yk_port_response *r, const 
         int first, columns = yk_jacobian_columns(j, c->interface, c->side, &first);
         memcpy(parameters + c->column, step + first, (size_t)columns * sizeof *step);
     }
-    for (int i = 0; i < r->columns; i++) square += parameters[i] * parameters[i];
+    for (int i = 0; i < r->columns; i++)
+        square += parameters[i] * parameters[i];
     return square;
 }
 
@@ -79,33 +85,39 @@ static yk_motion changed(yk_port_kind kind, const yk_motion *motion, const doubl
         return m;
     }
     yk_vec3 by[6];
-    for (int i = 0; i < 6; i++) by[i] = yk_v3(change[3 * i], change[3 * i + 1], change[3 * i + 2]);
+    for (int i = 0; i < 6; i++)
+        by[i] = yk_v3(change[3 * i], change[3 * i + 1], change[3 * i + 2]);
     m.position = yk_v3_add(m.position, by[0]);
     m.orientation = yk_q_mul(yk_so3_exp(by[1]), m.orientation);
-    m.velocity = yk_v3_add(m.velocity, by[2]), m.angular_velocity = yk_v3_add(m.angular_velocity, by[3]);
+    m.velocity = yk_v3_add(m.velocity, by[2]),
+    m.angular_velocity = yk_v3_add(m.angular_velocity, by[3]);
     m.acceleration = yk_v3_add(m.acceleration, by[4]);
     m.angular_acceleration = yk_v3_add(m.angular_acceleration, by[5]);
     return m;
 }
 
-yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h, int interface, int side,
-                             const yk_motion *motion)
+yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h, int interface,
+                             int side, const yk_motion *motion)
 {
     const yk_jacobian_interface *of = &yk_jacobian_interfaces(jacobian)[interface];
     const yk_port_response *r = yk_jacobian_response(jacobian, of->participant[side]);
     double change[YK_MARKER_COORDINATES] = {0};
     int row = 0;
     for (int i = 0; i < r->connection_count; i++)
-        if (r->connections[i].interface == interface && r->connections[i].side == side) row = r->connections[i].row;
+        if (r->connections[i].interface == interface && r->connections[i].side == side)
+            row = r->connections[i].row;
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
         int first, columns = yk_jacobian_columns(jacobian, by->interface, by->side, &first);
         for (int k = 0; k < of->coordinates; k++)
             for (int column = 0; column < columns; column++)
-                change[k] += r->matrix[(row + k) * r->columns + by->column + column] * step[first + column];
+                change[k] +=
+                    r->matrix[(row + k) * r->columns + by->column + column] * step[first + column];
     }
-    for (int k = 0; k < of->coordinates; k++) change[k] *= yk_level_size(yk_level_of(of, k), h);
-    return changed(of->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER, motion, change);
+    for (int k = 0; k < of->coordinates; k++)
+        change[k] *= yk_level_size(yk_level_of(of, k), h);
+    return changed(of->coordinates == YK_SCALAR_COORDINATES ? YK_PORT_SCALAR : YK_PORT_MARKER,
+                   motion, change);
 }
 
 /* Broyden's good formula: S + (dz - S db) db^T / |db|^2. */
@@ -114,8 +126,10 @@ static void improve(yk_port_response *r, double square)
     const double *parameters = r->change + r->rows;
     for (int row = 0; row < r->rows; row++) {
         double *entry = r->matrix + row * r->columns, residual = r->change[row];
-        for (int i = 0; i < r->columns; i++) residual -= entry[i] * parameters[i];
-        for (int i = 0; i < r->columns; i++) entry[i] += residual / square * parameters[i];
+        for (int i = 0; i < r->columns; i++)
+            residual -= entry[i] * parameters[i];
+        for (int i = 0; i < r->columns; i++)
+            entry[i] += residual / square * parameters[i];
     }
 }
 
@@ -123,22 +137,28 @@ static void improve(yk_port_response *r, double square)
 static bool takes_motion_or_signal(const yk_jacobian *j, const yk_port_response *r)
 {
     for (int i = 0; i < r->connection_count; i++)
-        if (!yk_is_motion(&yk_jacobian_interfaces(j)[r->connections[i].interface], r->connections[i].side)) return true;
+        if (!yk_is_motion(&yk_jacobian_interfaces(j)[r->connections[i].interface],
+                          r->connections[i].side))
+            return true;
     return false;
 }
 
-void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion, void *user)
+void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion,
+                       void *user)
 {
     double largest = 0;
     for (int m = 0; m < yk_jacobian_participants(jacobian); m++) {
         yk_port_response *r = yk_jacobian_response(jacobian, m);
-        if (!takes_motion_or_signal(jacobian, r)) largest = fmax(largest, parameter_change(jacobian, r, step));
+        if (!takes_motion_or_signal(jacobian, r))
+            largest = fmax(largest, parameter_change(jacobian, r, step));
     }
     for (int m = 0; m < yk_jacobian_participants(jacobian); m++) {
         yk_port_response *r = yk_jacobian_response(jacobian, m);
         double square = parameter_change(jacobian, r, step);
         /* What hardly changed teaches nothing but noise, and the turning of directions. */
-        if (!(square > (takes_motion_or_signal(jacobian, r) ? 0 : NEGLIGIBLE * NEGLIGIBLE * largest))) continue;
+        if (!(square >
+              (takes_motion_or_signal(jacobian, r) ? 0 : NEGLIGIBLE * NEGLIGIBLE * largest)))
+            continue;
         motion_change(jacobian, r, h, motion, user);
         improve(r, square);
     }
@@ -158,10 +178,12 @@ static void rotate_rows(yk_port_response *r, const yk_connection *c, int coordin
             rotate_triple(q, r->matrix + (c->row + k) * r->columns + column, r->columns);
 }
 
-static void rotate_columns(yk_port_response *r, const yk_connection *c, int rows, int parameters, yk_quat q)
+static void rotate_columns(yk_port_response *r, const yk_connection *c, int rows, int parameters,
+                           yk_quat q)
 {
     for (int row = 0; row < r->rows; row++)
-        for (int k = 0; k < parameters; k++) rotate_triple(q, r->matrix + row * r->columns + c->column + k * rows, 1);
+        for (int k = 0; k < parameters; k++)
+            rotate_triple(q, r->matrix + row * r->columns + c->column + k * rows, 1);
 }
 
 void yk_jacobian_rotate(yk_jacobian *jacobian, yk_port_rotation rotation, void *user)
@@ -170,11 +192,14 @@ void yk_jacobian_rotate(yk_jacobian *jacobian, yk_port_rotation rotation, void *
         yk_port_response *r = yk_jacobian_response(jacobian, m);
         for (int i = 0; i < r->connection_count; i++) {
             const yk_connection *c = &r->connections[i];
-            const yk_jacobian_interface *interface = &yk_jacobian_interfaces(jacobian)[c->interface];
-            if (interface->coordinates != YK_MARKER_COORDINATES) continue;
+            const yk_jacobian_interface *interface =
+                &yk_jacobian_interfaces(jacobian)[c->interface];
+            if (interface->coordinates != YK_MARKER_COORDINATES)
+                continue;
             yk_quat q = rotation(user, m, c->port);
             rotate_rows(r, c, interface->coordinates, q);
-            if (interface->global_rows == 3) rotate_columns(r, c, interface->rows, yk_jacobian_parameters(jacobian), q);
+            if (interface->global_rows == 3)
+                rotate_columns(r, c, interface->rows, yk_jacobian_parameters(jacobian), q);
         }
     }
 }

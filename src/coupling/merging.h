@@ -1,5 +1,6 @@
-/* What schemes that merge make of the subsystems: those that interfaces join become one participant, the others stay participants
- * of their own, and wires run between all of them. See merging.c. */
+/* What schemes that merge make of the subsystems: those that interfaces join become one
+ * participant, the others stay participants of their own, and wires run between all of them. See
+ * merging.c. */
 #ifndef YK_COUPLING_MERGING_H
 #define YK_COUPLING_MERGING_H
 
@@ -15,7 +16,8 @@ typedef struct yk_group {
     yk_merge_joint *joints;
     yk_subsystem *merged; /* owned; NULL: the only part is the participant */
     char *name;           /* "left + right" */
-    /* For parts that are solved at the same time: the merged subsystem itself, and copies of it; NULL: none. */
+    /* For parts that are solved at the same time: the merged subsystem itself, and copies of it;
+     * NULL: none. */
     yk_subsystem **copies;
     double *image; /* of the merged subsystem at the start of a step */
 } yk_group;
@@ -34,30 +36,37 @@ typedef struct yk_merging {
     yk_wire_def *wires;
 } yk_merging;
 
-/* Groups the subsystems of the def, merges them, and fills system->parts; system->merging->reduced is what the system is
- * then built from. */
+/* Groups the subsystems of the def, merges them, and fills system->parts;
+ * system->merging->reduced is what the system is then built from. */
 yk_status yk_merging_create(yk_system *system, const yk_system_def *def);
 void yk_merging_destroy(yk_system *system);
-/* Compares where the parts are by themselves at the start: the assembly of the whole would close any gap between them. */
+/* Compares where the parts are by themselves at the start: the assembly of the whole would close
+ * any gap between them. */
 yk_status yk_merging_check_start(yk_system *system);
 
-/* Steps of the participants that are left, in the sequence of their wires; those that go in a circle are repeated until they settle,
- * at most `iterations` times (monolithic.c). Each step of a participant can be prepared; prepare may be NULL. */
+/* Steps of the participants that are left, in the sequence of their wires; those that go in a
+ * circle are repeated until they settle, at most `iterations` times (monolithic.c). Each step of
+ * a participant can be prepared; prepare may be NULL. */
 yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prepare, void *user,
                           yk_step_report *report);
 
-/* Parts of a merged participant, solved one by one: on the participant itself (copy 0) or on copies of it that run at the same time, one
- * for each further part. At creation: makes the copies. After the participant has started: the words and unknowns of a part; starts
- * the copies. In a step: copies take over the state of the participant; one part is solved with what the others reached last, and
- * `change` is what that did, relative to the typical velocity; what a part has reached. */
+/* Parts of a merged participant, solved one by one: on the participant itself (copy 0) or on
+ * copies of it that run at the same time, one for each further part. At creation: makes the
+ * copies. After the participant has started: the words and unknowns of a part; starts the copies.
+ * In a step: copies take over the state of the participant; one part is solved with what the
+ * others reached last, and `change` is what that did, relative to the typical velocity; what a
+ * part has reached. */
 yk_status yk_merging_make_copies(yk_system *system, int participant);
-yk_status yk_merging_part_words(yk_system *system, int participant, int part, size_t *words, size_t *unknowns);
+yk_status yk_merging_part_words(yk_system *system, int participant, int part, size_t *words,
+                                size_t *unknowns);
 yk_status yk_merging_start_copies(yk_system *system, int participant);
 yk_status yk_merging_synchronise(yk_system *system, int participant);
-yk_status yk_merging_relax(yk_system *system, int participant, int copy, int part, const yk_input *inputs,
-                           double *change);
-void yk_merging_part_get(const yk_system *system, int participant, int copy, int part, double *words);
-void yk_merging_part_set(yk_system *system, int participant, int copy, int part, const double *words);
+yk_status yk_merging_relax(yk_system *system, int participant, int copy, int part,
+                           const yk_input *inputs, double *change);
+void yk_merging_part_get(const yk_system *system, int participant, int copy, int part,
+                         double *words);
+void yk_merging_part_set(yk_system *system, int participant, int copy, int part,
+                         const double *words);
 /* What a copy says of its last status. */
 const char *yk_merging_message(const yk_system *system, int participant, int copy);
 

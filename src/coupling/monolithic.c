@@ -1,6 +1,6 @@
-/* The monolithic reference: subsystems that interfaces join are merged to one, with the interfaces as constraints inside
- * (merging.c). What is left steps side by side; wires that go in a circle are repeated until they settle, so that the
- * reference has no delay of its own. */
+/* The monolithic reference: subsystems that interfaces join are merged to one, with the
+ * interfaces as constraints inside (merging.c). What is left steps side by side; wires that go in
+ * a circle are repeated until they settle, so that the reference has no delay of its own. */
 #include <math.h>
 #include <stddef.h>
 
@@ -9,44 +9,56 @@
 /* Relative change of a wire that counts as none. */
 static const double SETTLED = 1e-10;
 
-/* Whether a wire runs against the order of the participants, so that its target steps before its source. */
+/* Whether a wire runs against the order of the participants, so that its target steps before its
+ * source. */
 static bool runs_back(const yk_system *system)
 {
     for (int i = 0; i < system->wire_count; i++) {
         int place[2] = {0, 0};
         const yk_wire_def *def = &system->wires[i].def;
-        if (def->hold) continue;
+        if (def->hold)
+            continue;
         for (int k = 0; k < system->participant_count; k++) {
-            if (system->sequence[k] == def->target_subsystem) place[0] = k;
-            if (system->sequence[k] == def->source_subsystem) place[1] = k;
+            if (system->sequence[k] == def->target_subsystem)
+                place[0] = k;
+            if (system->sequence[k] == def->source_subsystem)
+                place[1] = k;
         }
-        if (place[0] <= place[1]) return true;
+        if (place[0] <= place[1])
+            return true;
     }
     return false;
 }
 
-yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prepare, void *user, yk_step_report *report)
+yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prepare, void *user,
+                          yk_step_report *report)
 {
     bool repeats = runs_back(system) && system->layout.words > 0;
-    if (repeats) yk_system_mark(system);
+    if (repeats)
+        yk_system_mark(system);
 
     for (report->iterations = 1;; report->iterations++) {
         double change = 0;
         for (int place = 0; place < system->participant_count; place++) {
             int participant = system->sequence[place];
             change = fmax(change, yk_system_carry_signals(system, participant));
-            yk_status status = report->iterations > 1 ? yk_system_rewind(system, participant) : YK_OK;
-            if (status >= 0) status = yk_system_advance_prepared(system, participant, prepare, user);
-            if (status < 0) return yk_system_report_failure(system, participant);
+            yk_status status =
+                report->iterations > 1 ? yk_system_rewind(system, participant) : YK_OK;
+            if (status >= 0)
+                status = yk_system_advance_prepared(system, participant, prepare, user);
+            if (status < 0)
+                return yk_system_report_failure(system, participant);
         }
 
         bool first = report->iterations == 1;
-        if (!repeats || (!first && change <= SETTLED)) return YK_OK;
-        if (!first && report->iterations > iterations) return YK_NOT_CONVERGED;
+        if (!repeats || (!first && change <= SETTLED))
+            return YK_OK;
+        if (!first && report->iterations > iterations)
+            return YK_NOT_CONVERGED;
     }
 }
 
-/* The scheme ------------------------------------------------------------------------------------------------------- */
+/* The scheme ----------------------------------------------------------------------------------- */
 
 typedef struct monolithic {
     yk_scheme base;
@@ -56,7 +68,8 @@ typedef struct monolithic {
 static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     monolithic *x = yk_allocate(system->context, 1, sizeof *x);
-    if (!x) return YK_ERROR_MEMORY;
+    if (!x)
+        return YK_ERROR_MEMORY;
     x->base.ops = yk_scheme_monolithic();
     x->options = *(const yk_monolithic_options *)options;
     *scheme = &x->base;
@@ -80,8 +93,9 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
 }
 
 static const yk_option options[] = {
-    {"iterations", .kind = YK_OPTION_INTEGER, .offset = offsetof(yk_monolithic_options, iterations), .fallback = "20",
-     .most = INFINITY, .text = "largest number of repetitions of a macro step for wires that go in a circle"},
+    {"iterations", .kind = YK_OPTION_INTEGER, .offset = offsetof(yk_monolithic_options, iterations),
+     .fallback = "20", .most = INFINITY,
+     .text = "largest number of repetitions of a macro step for wires that go in a circle"},
     {0},
 };
 
@@ -102,7 +116,8 @@ const yk_scheme_ops *yk_scheme_monolithic(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "monolithic",
-        .text = "subsystems that interfaces join as one, with the joints as constraints: the reference; for interfaces "
+        .text = "subsystems that interfaces join as one, with the joints as constraints: the "
+                "reference; for interfaces "
                 "between subsystems of one kind",
         .options_size = sizeof(yk_monolithic_options),
         .options = options,

@@ -1,4 +1,5 @@
-/* The options of schemes: rows over a struct of each scheme's own, from which come defaults, checks and text. */
+/* The options of schemes: rows over a struct of each scheme's own, from which come defaults,
+ * checks and text. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,16 +9,18 @@
 #include "coupling/system.h"
 
 const yk_option_word yk_order_words[] = {
-    {"gauss-seidel", "the sides that receive a motion first, then the others with the new wrenches"},
+    {"gauss-seidel",
+     "the sides that receive a motion first, then the others with the new wrenches"},
     {"jacobi", "all at once, with what was known at the start of the step"},
     {NULL, NULL},
 };
 
 const yk_option_word yk_exchange_words[] = {
-    {"motion", "a motion to the second side, and the wrench that it took to the first: the schemes of the papers"},
-    {"auto",
-     "one wrench to both sides, so that the joint holds at the end of the step whatever their masses, where both "
-     "say what their next step will do (smooth mechanisms, oscillators); else motion"},
+    {"motion", "a motion to the second side, and the wrench that it took to the first: the schemes "
+               "of the papers"},
+    {"auto", "one wrench to both sides, so that the joint holds at the end of the step whatever "
+             "their masses, where both "
+             "say what their next step will do (smooth mechanisms, oscillators); else motion"},
     {"forces", "the same, also where a subsystem tells an interface model only (nonsmooth)"},
     {NULL, NULL},
 };
@@ -62,7 +65,8 @@ static double get_number(const yk_option *row, const void *options)
 static int count_words(const yk_option *row)
 {
     int count = 0;
-    while (row->words[count].word) count++;
+    while (row->words[count].word)
+        count++;
     return count;
 }
 
@@ -72,7 +76,8 @@ static bool parse(const yk_option *row, const char *text, double *value)
     if (row->kind == YK_OPTION_CHOICE) {
         for (int i = 0; row->words[i].word; i++) {
             *value = i;
-            if (strcmp(row->words[i].word, text) == 0) return true;
+            if (strcmp(row->words[i].word, text) == 0)
+                return true;
         }
         return false;
     }
@@ -91,12 +96,14 @@ void yk_scheme_fill(const yk_scheme_ops *ops, void *options)
     memset(options, 0, ops->options_size);
     for (const yk_option *row = ops->options; row && row->key; row++) {
         double value;
-        if (row->fallback && parse(row, row->fallback, &value)) put_number(row, options, value);
+        if (row->fallback && parse(row, row->fallback, &value))
+            put_number(row, options, value);
     }
 }
 
 /* Whether the value of a row lies in its range, with a message that names both. */
-static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, const yk_option *row, double value)
+static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, const yk_option *row,
+                             double value)
 {
     double least = row->least, most = row->most;
     bool bounded = least != 0 || most != 0;
@@ -104,12 +111,15 @@ static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, cons
         bounded = true;
         most = count_words(row) - (row->fields ? 0 : 1);
     }
-    if (!isnan(value) && (!bounded || (value >= least && value <= most))) return YK_OK;
+    if (!isnan(value) && (!bounded || (value >= least && value <= most)))
+        return YK_OK;
 
     if (isinf(most))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s: the option '%s' is %g, must be %g or more", ops->name,
-                       row->key, value, least);
-    return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s: the option '%s' is %g, must be between %g and %g", ops->name,
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "scheme %s: the option '%s' is %g, must be %g or more", ops->name, row->key,
+                       value, least);
+    return yk_fail(context, YK_ERROR_ARGUMENT,
+                   "scheme %s: the option '%s' is %g, must be between %g and %g", ops->name,
                    row->key, value, least, most);
 }
 
@@ -118,29 +128,36 @@ static yk_status check_table(yk_context *context, const yk_scheme_ops *ops)
     const char *name = ops->name ? ops->name : "unknown";
     if (ops->size != sizeof(yk_scheme_ops))
         return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "scheme %s was built for another version of the contract (its table has %zu bytes, this "
+                       "scheme %s was built for another version of the contract (its table has %zu "
+                       "bytes, this "
                        "library's %zu): rebuild it",
                        name, ops->size, sizeof(yk_scheme_ops));
     int rows = 0;
-    while (ops->options && ops->options[rows].key) rows++;
+    while (ops->options && ops->options[rows].key)
+        rows++;
     if (rows > YK_SCHEME_OPTIONS_MAX || ops->options_size > YK_SCHEME_OPTIONS_SIZE_MAX)
         return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "scheme %s has %d options in %zu bytes; the most are %d in %d bytes", name, rows,
-                       ops->options_size, YK_SCHEME_OPTIONS_MAX, YK_SCHEME_OPTIONS_SIZE_MAX);
-    if (ops->name && ops->traits && ops->create && ops->destroy && ops->start && ops->step) return YK_OK;
-    return yk_fail(context, YK_ERROR_CAPABILITY,
-                   "scheme %s lacks a required operation: name, traits, create, destroy, start or step", name);
+                       "scheme %s has %d options in %zu bytes; the most are %d in %d bytes", name,
+                       rows, ops->options_size, YK_SCHEME_OPTIONS_MAX, YK_SCHEME_OPTIONS_SIZE_MAX);
+    if (ops->name && ops->traits && ops->create && ops->destroy && ops->start && ops->step)
+        return YK_OK;
+    return yk_fail(
+        context, YK_ERROR_CAPABILITY,
+        "scheme %s lacks a required operation: name, traits, create, destroy, start or step", name);
 }
 
 yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
 {
     const yk_scheme_ops *ops = scheme->ops ? scheme->ops : yk_scheme_at(0);
     yk_status status = check_table(context, ops);
-    if (status < 0 || !scheme->options) return status;
+    if (status < 0 || !scheme->options)
+        return status;
     for (const yk_option *row = ops->options; row && row->key; row++) {
-        if (row->kind == YK_OPTION_SUBSYSTEMS) continue;
+        if (row->kind == YK_OPTION_SUBSYSTEMS)
+            continue;
         status = check_range(context, ops, row, get_number(row, scheme->options));
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
     return ops->check ? ops->check(context, scheme->options) : YK_OK;
 }
@@ -148,7 +165,8 @@ yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
 const yk_option *yk_scheme_option(const yk_scheme_ops *ops, const char *key)
 {
     for (const yk_option *row = ops->options; row && row->key; row++)
-        if (strcmp(row->key, key) == 0) return row;
+        if (strcmp(row->key, key) == 0)
+            return row;
     return NULL;
 }
 
@@ -159,7 +177,8 @@ static bool set_fields(const yk_option *row, void *options, const char *text)
         char *end;
         double value = strtod(text, &end);
         bool last = !field[1].key;
-        if (end == text || *end != (last ? '\0' : ',')) return false;
+        if (end == text || *end != (last ? '\0' : ','))
+            return false;
         put_number(field, options, value);
         text = end + 1;
     }
@@ -167,42 +186,51 @@ static bool set_fields(const yk_option *row, void *options, const char *text)
     return true;
 }
 
-yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *options, const char *key, const char *text)
+yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *options,
+                        const char *key, const char *text)
 {
     const yk_option *row = yk_scheme_option(ops, key);
-    if (!row) return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s has no option '%s'", ops->name, key);
-    if (row->fields && strchr(text, ',') && set_fields(row, options, text)) return YK_OK;
+    if (!row)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s has no option '%s'", ops->name, key);
+    if (row->fields && strchr(text, ',') && set_fields(row, options, text))
+        return YK_OK;
 
     double value;
     if (parse(row, text, &value)) {
         yk_status status = check_range(context, ops, row, value);
-        if (status == YK_OK) put_number(row, options, value);
+        if (status == YK_OK)
+            put_number(row, options, value);
         return status;
     }
     if (row->kind != YK_OPTION_CHOICE)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s: '%s' is no value of the option '%s'", ops->name, text,
-                       key);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s: '%s' is no value of the option '%s'",
+                       ops->name, text, key);
 
     char words[200] = "";
     size_t used = 0;
     for (int i = 0; row->words[i].word && used < sizeof words; i++)
-        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? ", " : "", row->words[i].word);
+        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? ", " : "",
+                                 row->words[i].word);
 
     /* Or the numbers of its own keys. */
     int numbers = 0;
-    while (row->fields && row->fields[numbers].key) numbers++;
+    while (row->fields && row->fields[numbers].key)
+        numbers++;
     if (numbers > 0 && used < sizeof words)
         used += (size_t)snprintf(words + used, sizeof words - used, ", or %d numbers ", numbers);
     for (int i = 0; i < numbers && used < sizeof words; i++)
-        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? "," : "", row->fields[i].key);
-    return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s: the option '%s' is '%s', must be one of %s", ops->name, key,
-                   text, words);
+        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? "," : "",
+                                 row->fields[i].key);
+    return yk_fail(context, YK_ERROR_ARGUMENT,
+                   "scheme %s: the option '%s' is '%s', must be one of %s", ops->name, key, text,
+                   words);
 }
 
 unsigned yk_scheme_traits(const yk_scheme_def *scheme)
 {
     const yk_scheme_ops *ops = scheme->ops ? scheme->ops : yk_scheme_at(0);
-    if (scheme->options || ops->options_size == 0) return ops->traits(scheme->options);
+    if (scheme->options || ops->options_size == 0)
+        return ops->traits(scheme->options);
 
     double defaults[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
     yk_scheme_fill(ops, defaults);
@@ -213,5 +241,6 @@ void yk_scheme_title(const yk_scheme_def *scheme, char *text, size_t capacity)
 {
     const yk_scheme_ops *ops = scheme->ops ? scheme->ops : yk_scheme_at(0);
     snprintf(text, capacity, "%s", ops->name);
-    if (ops->title && scheme->options) ops->title(scheme->options, text, capacity);
+    if (ops->title && scheme->options)
+        ops->title(scheme->options, text, capacity);
 }

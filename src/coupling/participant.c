@@ -1,7 +1,9 @@
-/* One participant of a system: its inputs in its own units, a step or several substeps with them, and its outputs.
+/* One participant of a system: its inputs in its own units, a step or several substeps with them,
+ * and its outputs.
  *
- * Every call of a subsystem for a step passes through call_participant, which keeps the time that it took and reads the outputs.
- * The wrench of a participant with substeps is the mean over them: what its partner receives is then the whole impulse. */
+ * Every call of a subsystem for a step passes through call_participant, which keeps the time that
+ * it took and reads the outputs. The wrench of a participant with substeps is the mean over them:
+ * what its partner receives is then the whole impulse. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -10,13 +12,15 @@
 #include "coupling/transform.h"
 #include "math/polynomial.h"
 
-/* Steps that are shorter than this (s) are timed only now and then: reading the clock would cost more than they do. */
+/* Steps that are shorter than this (s) are timed only now and then: reading the clock would cost
+ * more than they do. */
 static const double SHORT_STEP = 5e-6;
 enum { TIMING_STRIDE = 64 };
 
 bool yk_follows_polynomials(const yk_subsystem *subsystem)
 {
-    return subsystem->ops->input_degree && subsystem->ops->input_degree(subsystem) >= YK_INPUT_DEGREE_MAX;
+    return subsystem->ops->input_degree &&
+           subsystem->ops->input_degree(subsystem) >= YK_INPUT_DEGREE_MAX;
 }
 
 bool yk_participant_can_return(const yk_participant *m)
@@ -24,14 +28,16 @@ bool yk_participant_can_return(const yk_participant *m)
     return m->subsystem->ops->rollback;
 }
 
-/* Inputs and outputs ----------------------------------------------------------------------------------------------- */
+/* Inputs and outputs --------------------------------------------------------------------------- */
 
 void yk_system_gather(yk_participant *participant)
 {
     for (int port = 0; port < participant->port_count; port++) {
-        participant->subsystem->ops->output(participant->subsystem, port, &participant->values[port]);
+        participant->subsystem->ops->output(participant->subsystem, port,
+                                            &participant->values[port]);
         if (participant->transform)
-            yk_transform_value(participant->transform, participant->ports[port].kind, &participant->values[port]);
+            yk_transform_value(participant->transform, participant->ports[port].kind,
+                               &participant->values[port]);
     }
     yk_wires_read(participant);
 }
@@ -39,23 +45,27 @@ void yk_system_gather(yk_participant *participant)
 /* The inputs as the subsystem takes them, from `offset` on in the step. */
 static const yk_input *own_inputs(yk_system *system, yk_participant *m, double offset)
 {
-    if (!m->transform && !m->shaped && offset == 0) return m->inputs;
+    if (!m->transform && !m->shaped && offset == 0)
+        return m->inputs;
 
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         bool first = yk_interface_a(system, interface) == m;
-        if (!first && yk_interface_b(system, interface) != m) continue;
+        if (!first && yk_interface_b(system, interface) != m)
+            continue;
 
         int port = first ? interface->def.wrench_port : interface->def.motion_port;
         yk_causality causality = first ? YK_TAKES_WRENCH : interface->takes;
         yk_input input;
         if (m->shaped && causality == YK_TAKES_WRENCH)
-            input = system->scheme->ops->substep_input(system->scheme, system, i, first ? 0 : 1, offset);
+            input = system->scheme->ops->substep_input(system->scheme, system, i, first ? 0 : 1,
+                                                       offset);
         else
             input = yk_input_shift(&m->inputs[port], interface->kind, offset);
 
         if (m->transform)
-            yk_transform_input(m->transform, interface->kind, causality, &input, &m->own_inputs[port]);
+            yk_transform_input(m->transform, interface->kind, causality, &input,
+                               &m->own_inputs[port]);
         else
             m->own_inputs[port] = input;
     }
@@ -63,7 +73,8 @@ static const yk_input *own_inputs(yk_system *system, yk_participant *m, double o
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire_def *def = &system->wires[i].def;
         if (&system->participants[def->target_subsystem] == m)
-            m->own_inputs[def->target_port] = yk_input_shift(&m->inputs[def->target_port], YK_PORT_SIGNAL, offset);
+            m->own_inputs[def->target_port] =
+                yk_input_shift(&m->inputs[def->target_port], YK_PORT_SIGNAL, offset);
     }
     return m->own_inputs;
 }
@@ -73,7 +84,7 @@ const yk_input *yk_system_inputs(yk_system *system, int participant)
     return own_inputs(system, &system->participants[participant], 0);
 }
 
-/* Steps ------------------------------------------------------------------------------------------------------------ */
+/* Steps ---------------------------------------------------------------------------------------- */
 
 /* What a participant is called for. */
 typedef struct participant_call {
@@ -85,15 +96,18 @@ typedef struct participant_call {
     void *user;
 } participant_call;
 
-typedef yk_status (*participant_step)(yk_system *system, yk_participant *participant, const participant_call *call);
+typedef yk_status (*participant_step)(yk_system *system, yk_participant *participant,
+                                      const participant_call *call);
 
-/* Adds to the mean wrenches at motion ports `factor` times the torque that the last or the mean force has about the marker
- * that the port follows, `t` after the start of the step: markers of some joints slide apart. */
+/* Adds to the mean wrenches at motion ports `factor` times the torque that the last or the mean
+ * force has about the marker that the port follows, `t` after the start of the step: markers of
+ * some joints slide apart. */
 static void add_arms(const yk_system *system, yk_participant *m, double t, double factor, bool mean)
 {
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (yk_interface_b(system, interface) != m || interface->kind != YK_PORT_MARKER) continue;
+        if (yk_interface_b(system, interface) != m || interface->kind != YK_PORT_MARKER)
+            continue;
         int port = interface->def.motion_port;
         yk_vec3 followed = yk_input_motion(&m->inputs[port], YK_PORT_MARKER, t).position;
         yk_vec3 force = mean ? m->mean_wrenches[port].force : m->values[port].wrench.force;
@@ -112,44 +126,56 @@ static yk_status step_in_parts(yk_system *system, yk_participant *m, const parti
     yk_ledger_begin_substeps(m);
 
     for (int i = 0; i < substeps; i++) {
-        yk_status status = m->subsystem->ops->step(m->subsystem, call->t + i * h, h, own_inputs(system, m, i * h));
-        if (status < 0) return status;
-        if (status > worst) worst = status;
+        yk_status status =
+            m->subsystem->ops->step(m->subsystem, call->t + i * h, h, own_inputs(system, m, i * h));
+        if (status < 0)
+            return status;
+        if (status > worst)
+            worst = status;
 
         yk_system_gather(m);
         for (int port = 0; port < m->port_count; port++)
-            m->mean_wrenches[port] = yk_wrench_combine(m->ports[port].kind, &m->mean_wrenches[port], 1.0 / substeps,
-                                                       &m->values[port].wrench);
-        if (arms) add_arms(system, m, (i + 1) * h, 1.0 / substeps, false);
+            m->mean_wrenches[port] = yk_wrench_combine(m->ports[port].kind, &m->mean_wrenches[port],
+                                                       1.0 / substeps, &m->values[port].wrench);
+        if (arms)
+            add_arms(system, m, (i + 1) * h, 1.0 / substeps, false);
         yk_ledger_add_substep(m, h);
-        if (system->substep) system->substep(system->scheme, system, participant, i + 1);
+        if (system->substep)
+            system->substep(system->scheme, system, participant, i + 1);
     }
 
     /* As a wrench at its own marker where that is now. */
-    if (arms) add_arms(system, m, call->h, -1, true);
+    if (arms)
+        add_arms(system, m, call->h, -1, true);
     return worst;
 }
 
-static yk_status step_participant(yk_system *system, yk_participant *m, const participant_call *call)
+static yk_status step_participant(yk_system *system, yk_participant *m,
+                                  const participant_call *call)
 {
-    if (system->substep) system->substep(system->scheme, system, (int)(m - system->participants), 0);
+    if (system->substep)
+        system->substep(system->scheme, system, (int)(m - system->participants), 0);
     if (call->prepare) {
         yk_status status = call->prepare(system, (int)(m - system->participants), call->user);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
 
-    if (call->substeps > 1) return step_in_parts(system, m, call);
+    if (call->substeps > 1)
+        return step_in_parts(system, m, call);
     const yk_input *inputs = own_inputs(system, m, 0);
     if (call->sensitivity)
-        return m->subsystem->ops->sensitivity->step(m->subsystem, call->t, call->h, inputs, call->sensitivity_degree,
-                                                    call->sensitivity);
+        return m->subsystem->ops->sensitivity->step(m->subsystem, call->t, call->h, inputs,
+                                                    call->sensitivity_degree, call->sensitivity);
     return m->subsystem->ops->step(m->subsystem, call->t, call->h, inputs);
 }
 
-static yk_status iterate_participant(yk_system *system, yk_participant *m, const participant_call *call)
+static yk_status iterate_participant(yk_system *system, yk_participant *m,
+                                     const participant_call *call)
 {
     yk_iteration report;
-    return m->subsystem->ops->iteration->iterate(m->subsystem, call->t, call->h, own_inputs(system, m, 0), &report);
+    return m->subsystem->ops->iteration->iterate(m->subsystem, call->t, call->h,
+                                                 own_inputs(system, m, 0), &report);
 }
 
 /* Calls the participant, keeps the time that it took, and reads its outputs. */
@@ -170,7 +196,8 @@ static inline yk_status call_participant(yk_system *system, int participant, par
 
     yk_system_gather(m);
     if (call->substeps > 1) {
-        for (int port = 0; port < m->port_count; port++) m->values[port].wrench = m->mean_wrenches[port];
+        for (int port = 0; port < m->port_count; port++)
+            m->values[port].wrench = m->mean_wrenches[port];
         yk_wires_read(m);
     } else if (system->substep) {
         system->substep(system->scheme, system, participant, 1);
@@ -182,20 +209,24 @@ static inline yk_status call_participant(yk_system *system, int participant, par
 int yk_system_number_velocities(const yk_system *system, int participant, int *offsets)
 {
     const yk_participant *m = &system->participants[participant];
-    for (int port = 0; port < m->port_count; port++) offsets[port] = -1;
+    for (int port = 0; port < m->port_count; port++)
+        offsets[port] = -1;
 
     /* Which ports take a wrench ... */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem == participant) offsets[interface->def.wrench_port] = 0;
+        if (interface->def.wrench_subsystem == participant)
+            offsets[interface->def.wrench_port] = 0;
         if (interface->def.motion_subsystem == participant && yk_both_take_wrench(interface))
             offsets[interface->def.motion_port] = 0;
     }
 
-    /* ... and where their velocities begin, in the order of the ports, whatever that of the interfaces is. */
+    /* ... and where their velocities begin, in the order of the ports, whatever that of the
+     * interfaces is. */
     int size = 0;
     for (int port = 0; port < m->port_count; port++) {
-        if (offsets[port] < 0) continue;
+        if (offsets[port] < 0)
+            continue;
         offsets[port] = size;
         size += m->ports[port].kind == YK_PORT_SCALAR ? 1 : 6;
     }
@@ -209,13 +240,15 @@ yk_status yk_system_advance(yk_system *system, int participant)
     return call_participant(system, participant, step_participant, &whole);
 }
 
-yk_status yk_system_advance_part(yk_system *system, int participant, double offset, double h, int substeps)
+yk_status yk_system_advance_part(yk_system *system, int participant, double offset, double h,
+                                 int substeps)
 {
     const participant_call part = {.t = system->t + offset, .h = h, .substeps = substeps};
     return call_participant(system, participant, step_participant, &part);
 }
 
-yk_status yk_system_advance_sensitive(yk_system *system, int participant, int degree, double *sensitivity)
+yk_status yk_system_advance_sensitive(yk_system *system, int participant, int degree,
+                                      double *sensitivity)
 {
     const participant_call sensitive = {.t = system->t,
                                         .h = system->h,
@@ -225,7 +258,8 @@ yk_status yk_system_advance_sensitive(yk_system *system, int participant, int de
     return call_participant(system, participant, step_participant, &sensitive);
 }
 
-yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_preparation prepare, void *user)
+yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_preparation prepare,
+                                     void *user)
 {
     const participant_call prepared = {.t = system->t,
                                        .h = system->h,
@@ -244,7 +278,8 @@ yk_status yk_system_iterate(yk_system *system, int participant)
 
 yk_status yk_system_use_threads(yk_system *system, int threads)
 {
-    if (threads == 1 || system->subsystem_count < 2) return YK_OK;
+    if (threads == 1 || system->subsystem_count < 2)
+        return YK_OK;
     return yk_pool_create(system->context, threads, &system->pool);
 }
 
@@ -256,21 +291,26 @@ void yk_system_for_all(yk_system *system, int count, yk_pool_work work, void *us
         work(user, 0, (size_t)count, 0);
 }
 
-/* Models of what a participant will do ------------------------------------------------------------------------------- */
+/* Models of what a participant will do --------------------------------------------------------- */
 
-yk_status yk_system_step_model(yk_system *system, int participant, const int *offsets, yk_step_model *model)
+yk_status yk_system_step_model(yk_system *system, int participant, const int *offsets,
+                               yk_step_model *model)
 {
     yk_participant *m = &system->participants[participant];
     const yk_input *inputs = yk_system_inputs(system, participant);
-    m->status = m->subsystem->ops->step_model->evaluate(m->subsystem, system->t, system->h, inputs, model);
-    if (m->status >= 0) yk_participant_place_step_model(m, offsets, model);
+    m->status =
+        m->subsystem->ops->step_model->evaluate(m->subsystem, system->t, system->h, inputs, model);
+    if (m->status >= 0)
+        yk_participant_place_step_model(m, offsets, model);
     return m->status;
 }
 
-void yk_participant_place_step_model(const yk_participant *m, const int *offsets, yk_step_model *model)
+void yk_participant_place_step_model(const yk_participant *m, const int *offsets,
+                                     yk_step_model *model)
 {
     for (int port = 0; m->transform && port < m->port_count; port++) {
-        if (offsets[port] < 0) continue;
+        if (offsets[port] < 0)
+            continue;
         yk_port_kind kind = m->ports[port].kind;
         yk_transform_rates(m->transform, kind, model->velocity + offsets[port]);
         yk_transform_rates(m->transform, kind, model->displacement + offsets[port]);
@@ -282,7 +322,8 @@ yk_status yk_system_interface_model(yk_system *system, int participant, yk_inter
 {
     yk_participant *m = &system->participants[participant];
     const yk_input *inputs = yk_system_inputs(system, participant);
-    return m->status = m->subsystem->ops->interface_model->evaluate(m->subsystem, system->t, system->h, inputs, model);
+    return m->status = m->subsystem->ops->interface_model->evaluate(m->subsystem, system->t,
+                                                                    system->h, inputs, model);
 }
 
 void yk_system_count_model(yk_system *system, int participant, double begin)
@@ -292,7 +333,7 @@ void yk_system_count_model(yk_system *system, int participant, double begin)
     s->model_calls++;
 }
 
-/* Wrenches of a participant together --------------------------------------------------------------------------------- */
+/* Wrenches of a participant together ----------------------------------------------------------- */
 
 void yk_system_pack_wrenches(yk_system *system, int participant)
 {
@@ -300,8 +341,10 @@ void yk_system_pack_wrenches(yk_system *system, int participant)
     double *fresh = m->fresh, *applied = m->applied;
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface)) continue;
-        const yk_port_value *b = &yk_interface_b(system, interface)->values[interface->def.motion_port];
+        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
+            continue;
+        const yk_port_value *b =
+            &yk_interface_b(system, interface)->values[interface->def.motion_port];
         yk_wrench wrench = yk_wrench_opposite(interface->kind, b, interface->origin);
         fresh = yk_wrench_pack(interface->kind, &wrench, fresh);
         applied = yk_wrench_pack(interface->kind, &interface->applied, applied);
@@ -312,7 +355,8 @@ void yk_system_apply_wrenches(yk_system *system, int participant, const double *
 {
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface)) continue;
+        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
+            continue;
         wrenches = yk_wrench_unpack(interface->kind, wrenches, &interface->applied);
         yk_input_constant(interface->kind, &interface->applied,
                           &system->participants[participant].inputs[interface->def.wrench_port]);

@@ -1,23 +1,25 @@
-/* What interfaces join, found out by trying: each subsystem is carried over two steps with and without a small change of one
- * input, and everything is taken back.
+/* What interfaces join, found out by trying: each subsystem is carried over two steps with and
+ * without a small change of one input, and everything is taken back.
  *
  *   wrench sides   a constant wrench            -> acceleration, as the change of velocity over the steps
  *   motion sides   a constant acceleration      -> the wrench that it takes
  *
- * along all constrained axes of all interfaces of the subsystem. With e the wrenches on the wrench sides, a the
- * accelerations of these, f the wrenches that the motion sides need, the answers are the four matrices of
+ * along all constrained axes of all interfaces of the subsystem. With e the wrenches on the
+ * wrench sides, a the accelerations of these, f the wrenches that the motion sides need, the
+ * answers are the four matrices of
  *
  *   a = Y e + D a                f = C e + Z a                e = -f
  *
- * D and C are of subsystems that have interfaces of both kinds. What wrenches come back if others are applied,
- * f = -J e with J = -(C + Z (1 - D)^-1 Y), is the gain of all interfaces together. That of one, with all others closed, is
+ * D and C are of subsystems that have interfaces of both kinds. What wrenches come back if others
+ * are applied, f = -J e with J = -(C + Z (1 - D)^-1 Y), is the gain of all interfaces together.
+ * That of one, with all others closed, is
  *
  *   1 - J_i = ((1 - J)^-1)_ii^-1
  *
  * and its largest eigenvalue is the ratio of masses in the worst direction.
  *
- * In two steps integrators answer with more or less than the mass: by which factor is found on a free mass in a subsystem of
- * the same kind (surrogate.h), and taken out. */
+ * In two steps integrators answer with more or less than the mass: by which factor is found on a
+ * free mass in a subsystem of the same kind (surrogate.h), and taken out. */
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +36,8 @@
 enum { UNKNOWNS_MAX = 600, AXES = 6 };
 /* Steps of a trial, and those after which methods of several steps have their history. */
 enum { STEPS = 2, WARM_UP = 4 };
-/* Way (m, rad) that a change of the acceleration makes at least: more than what solvers leave unconverged. */
+/* Way (m, rad) that a change of the acceleration makes at least: more than what solvers leave
+ * unconverged. */
 static const double LEAST_DISPLACEMENT = 1e-8;
 
 typedef struct axis {
@@ -76,20 +79,23 @@ static void change_input(const axis *changed, bool wrench, double amount, yk_inp
     }
 }
 
-/* Carries a participant over two steps with one input changed, from the mark: an explicit method feels a spring in the second. */
-static yk_status try_participant(gains *g, int participant, const axis *changed, bool wrench, double amount,
-                                 yk_port_value *answer)
+/* Carries a participant over two steps with one input changed, from the mark: an explicit method
+ * feels a spring in the second. */
+static yk_status try_participant(gains *g, int participant, const axis *changed, bool wrench,
+                                 double amount, yk_port_value *answer)
 {
     yk_system *system = g->system;
     yk_participant *m = &system->participants[participant];
     size_t ports = (size_t)m->port_count;
     yk_status status = yk_system_rewind(system, participant);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     memcpy(g->kept, m->inputs, ports * sizeof *g->kept);
     if (changed) {
         const yk_interface_def *def = &system->interfaces[changed->interface].def;
-        change_input(changed, wrench, amount, &m->inputs[wrench ? def->wrench_port : def->motion_port]);
+        change_input(changed, wrench, amount,
+                     &m->inputs[wrench ? def->wrench_port : def->motion_port]);
     }
     for (int k = 0; status >= 0 && k < STEPS; k++) {
         system->t = yk_system_time(system) + k * g->h;
@@ -112,41 +118,54 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
     yk_system *system = g->system;
     const axis *changed = &g->axes[column];
     const yk_interface *interface = &system->interfaces[changed->interface];
-    yk_port_value *base = g->answers, *plus = base + g->port_capacity, *minus = plus + g->port_capacity;
+    yk_port_value *base = g->answers, *plus = base + g->port_capacity,
+                  *minus = plus + g->port_capacity;
 
     /* As large as what is there; the way of an acceleration stands out from what solvers leave. */
-    const yk_port_value *now = &base[wrench ? interface->def.wrench_port : interface->def.motion_port];
-    double present = wrench ? component(changed, interface->applied.force, interface->applied.torque)
-                            : component(changed, now->motion.acceleration, now->motion.angular_acceleration);
+    const yk_port_value *now =
+        &base[wrench ? interface->def.wrench_port : interface->def.motion_port];
+    double present =
+        wrench ? component(changed, interface->applied.force, interface->applied.torque)
+               : component(changed, now->motion.acceleration, now->motion.angular_acceleration);
     double amount = 1 + fabs(present);
-    if (!wrench) amount = fmax(amount, 2 * LEAST_DISPLACEMENT / (g->h * g->h));
+    if (!wrench)
+        amount = fmax(amount, 2 * LEAST_DISPLACEMENT / (g->h * g->h));
 
     yk_status status = try_participant(g, participant, changed, wrench, amount, plus);
-    if (status >= 0) status = try_participant(g, participant, changed, wrench, -amount, minus);
-    if (status < 0) return status;
+    if (status >= 0)
+        status = try_participant(g, participant, changed, wrench, -amount, minus);
+    if (status < 0)
+        return status;
 
     for (int row = 0; row < g->n; row++) {
         const axis *seen = &g->axes[row];
         const yk_interface_def *def = &system->interfaces[seen->interface].def;
         size_t place = (size_t)row * (size_t)g->n + (size_t)column;
         if (def->wrench_subsystem == participant) {
-            const yk_motion *p = &plus[def->wrench_port].motion, *q = &minus[def->wrench_port].motion;
+            const yk_motion *p = &plus[def->wrench_port].motion,
+                            *q = &minus[def->wrench_port].motion;
             double speed = component(seen, yk_v3_sub(p->velocity, q->velocity),
                                      yk_v3_sub(p->angular_velocity, q->angular_velocity));
             (wrench ? g->y : g->d)[place] = speed / (2 * amount * STEPS * g->h);
             double rate = component(seen, yk_v3_sub(p->acceleration, q->acceleration),
                                     yk_v3_sub(p->angular_acceleration, q->angular_acceleration));
-            if (!(fabs(rate) > 0)) rate = speed / (STEPS * g->h); /* it has none of its own */
-            if (wrench && row == column) g->mass[row] = 2 * amount / rate;
+            if (!(fabs(rate) > 0))
+                rate = speed / (STEPS * g->h); /* it has none of its own */
+            if (wrench && row == column)
+                g->mass[row] = 2 * amount / rate;
         }
         if (def->motion_subsystem == participant) {
-            const yk_wrench *p = &plus[def->motion_port].wrench, *q = &minus[def->motion_port].wrench;
-            double answer = component(seen, yk_v3_sub(p->force, q->force), yk_v3_sub(p->torque, q->torque));
+            const yk_wrench *p = &plus[def->motion_port].wrench,
+                            *q = &minus[def->motion_port].wrench;
+            double answer =
+                component(seen, yk_v3_sub(p->force, q->force), yk_v3_sub(p->torque, q->torque));
             (wrench ? g->c : g->z)[place] = answer / (2 * amount);
-            const yk_motion *v = &plus[def->motion_port].motion, *w = &minus[def->motion_port].motion;
+            const yk_motion *v = &plus[def->motion_port].motion,
+                            *w = &minus[def->motion_port].motion;
             double speed = component(seen, yk_v3_sub(v->velocity, w->velocity),
                                      yk_v3_sub(v->angular_velocity, w->angular_velocity));
-            if (!wrench && row == column) g->followed[row] = speed / (2 * amount * STEPS * g->h);
+            if (!wrench && row == column)
+                g->followed[row] = speed / (2 * amount * STEPS * g->h);
         }
     }
     return YK_OK;
@@ -160,10 +179,11 @@ static yk_status try_inputs(gains *g, int participant)
     bool joined = false;
     for (int i = 0; i < g->n; i++) {
         const yk_interface *interface = &system->interfaces[g->axes[i].interface];
-        joined =
-            joined || interface->def.wrench_subsystem == participant || interface->def.motion_subsystem == participant;
+        joined = joined || interface->def.wrench_subsystem == participant ||
+                 interface->def.motion_subsystem == participant;
     }
-    if (!joined) return YK_OK;
+    if (!joined)
+        return YK_OK;
 
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
@@ -174,8 +194,10 @@ static yk_status try_inputs(gains *g, int participant)
     yk_status status = try_participant(g, participant, NULL, false, 0, g->answers);
     for (int i = 0; status >= 0 && i < g->n; i++) {
         const yk_interface *interface = &system->interfaces[g->axes[i].interface];
-        if (interface->def.wrench_subsystem == participant) status = try_axis(g, participant, i, true);
-        if (status >= 0 && interface->def.motion_subsystem == participant) status = try_axis(g, participant, i, false);
+        if (interface->def.wrench_subsystem == participant)
+            status = try_axis(g, participant, i, true);
+        if (status >= 0 && interface->def.motion_subsystem == participant)
+            status = try_axis(g, participant, i, false);
     }
     return status;
 }
@@ -185,9 +207,11 @@ static yk_status solve(int n, double *a, int *pivot, int count, double *b, doubl
 {
     yk_status status = yk_lu_factor(n, a, pivot);
     for (int k = 0; status == YK_OK && k < count; k++) {
-        for (int i = 0; i < n; i++) work[i] = b[i * count + k];
+        for (int i = 0; i < n; i++)
+            work[i] = b[i * count + k];
         yk_lu_solve(n, a, pivot, work);
-        for (int i = 0; i < n; i++) b[i * count + k] = work[i];
+        for (int i = 0; i < n; i++)
+            b[i * count + k] = work[i];
     }
     return status;
 }
@@ -196,47 +220,61 @@ static yk_status solve(int n, double *a, int *pivot, int count, double *b, doubl
 static yk_status close_all(gains *g, double *work, int *pivot)
 {
     size_t n = (size_t)g->n;
-    for (size_t i = 0; i < n * n; i++) g->d[i] = (i % (n + 1) == 0) - g->d[i];
+    for (size_t i = 0; i < n * n; i++)
+        g->d[i] = (i % (n + 1) == 0) - g->d[i];
     yk_status status = solve(g->n, g->d, pivot, g->n, g->y, work);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < n; k++) {
             double sum = (i == k) + g->c[i * n + k];
-            for (size_t j = 0; j < n; j++) sum += g->z[i * n + j] * g->y[j * n + k];
+            for (size_t j = 0; j < n; j++)
+                sum += g->z[i * n + j] * g->y[j * n + k];
             g->d[i * n + k] = sum;
         }
-    for (size_t i = 0; i < n * n; i++) g->y[i] = i % (n + 1) == 0;
+    for (size_t i = 0; i < n * n; i++)
+        g->y[i] = i % (n + 1) == 0;
     return solve(g->n, g->d, pivot, g->n, g->y, work);
 }
 
 /* The gain of one interface with all others closed, whose axes begin at `first`. */
 static void conclude(const gains *g, int first, int count, yk_interface_probe *probe)
 {
-    double block[AXES * AXES], inverse[AXES * AXES], work[AXES], real[AXES], imaginary[AXES], vectors[AXES * AXES];
+    double block[AXES * AXES], inverse[AXES * AXES], work[AXES], real[AXES], imaginary[AXES],
+        vectors[AXES * AXES];
     int pivot[AXES];
     for (int i = 0; i < count; i++)
         for (int k = 0; k < count; k++) {
             block[i * count + k] = g->y[(size_t)(first + i) * (size_t)g->n + (size_t)(first + k)];
             inverse[i * count + k] = i == k;
         }
-    if (solve(count, block, pivot, count, inverse, work) < 0) return;
+    if (solve(count, block, pivot, count, inverse, work) < 0)
+        return;
 
-    /* -J, and its largest eigenvalue: the others are of directions in which the masses differ less. */
-    for (int i = 0; i < count; i++) inverse[i * count + i] -= 1;
-    if (yk_eigen_general_vectors(g->system->context, count, inverse, real, imaginary, vectors) < 0) return;
+    /* -J, and its largest eigenvalue: the others are of directions in which the masses differ
+     * less. */
+    for (int i = 0; i < count; i++)
+        inverse[i * count + i] -= 1;
+    if (yk_eigen_general_vectors(g->system->context, count, inverse, real, imaginary, vectors) < 0)
+        return;
     int worst = 0;
     for (int i = 1; i < count; i++)
-        if (hypot(real[i], imaginary[i]) > hypot(real[worst], imaginary[worst])) worst = i;
+        if (hypot(real[i], imaginary[i]) > hypot(real[worst], imaginary[worst]))
+            worst = i;
     double ratio = hypot(real[worst], imaginary[worst]);
-    if (!isfinite(ratio)) return;
+    if (!isfinite(ratio))
+        return;
 
     /* Of translations before rotations, whose components have another unit. */
     int along = 0;
     for (int i = 1; i < count; i++)
-        if (fabs(vectors[worst * count + i]) > fabs(vectors[worst * count + along])) along = i;
+        if (fabs(vectors[worst * count + i]) > fabs(vectors[worst * count + along]))
+            along = i;
     double mass = g->mass[first + along];
-    *probe = (yk_interface_probe){
-        .axis = g->axes[first + along].number, .wrench_mass = mass, .motion_mass = ratio * mass, .ratio = ratio};
+    *probe = (yk_interface_probe){.axis = g->axes[first + along].number,
+                                  .wrench_mass = mass,
+                                  .motion_mass = ratio * mass,
+                                  .ratio = ratio};
 }
 
 static int list_axes(const yk_system *system, axis *axes)
@@ -244,18 +282,23 @@ static int list_axes(const yk_system *system, axis *axes)
     int n = 0;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (yk_both_take_wrench(interface)) continue;
-        const yk_motion *a = &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
-        const yk_motion *b = &yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
+        if (yk_both_take_wrench(interface))
+            continue;
+        const yk_motion *a =
+            &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
+        const yk_motion *b =
+            &yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
         bool scalar = interface->kind == YK_PORT_SCALAR;
         for (int k = 0; k < (scalar ? 1 : AXES); k++) {
-            if (!(interface->def.constrained >> k & 1)) continue;
+            if (!(interface->def.constrained >> k & 1))
+                continue;
             yk_vec3 unit = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
             if (axes)
-                axes[n] = (axis){.interface = i,
-                                 .number = k,
-                                 .direction = scalar ? unit : yk_q_rotate(b->orientation, unit),
-                                 .lever = scalar ? yk_v3(0, 0, 0) : yk_v3_sub(b->position, a->position)};
+                axes[n] =
+                    (axis){.interface = i,
+                           .number = k,
+                           .direction = scalar ? unit : yk_q_rotate(b->orientation, unit),
+                           .lever = scalar ? yk_v3(0, 0, 0) : yk_v3_sub(b->position, a->position)};
             n++;
         }
     }
@@ -269,14 +312,16 @@ static yk_status try_all(gains *g)
     yk_status status = YK_OK;
     yk_system_mark(system);
     system->h = g->h;
-    for (int i = 0; status >= 0 && i < system->participant_count; i++) status = try_inputs(g, i);
+    for (int i = 0; status >= 0 && i < system->participant_count; i++)
+        status = try_inputs(g, i);
     return status;
 }
 
 static yk_status allocate_gains(yk_system *system, double step, gains *g)
 {
     *g = (gains){.system = system, .h = step, .n = list_axes(system, NULL)};
-    if (g->n == 0 || g->n > UNKNOWNS_MAX) return YK_OK;
+    if (g->n == 0 || g->n > UNKNOWNS_MAX)
+        return YK_OK;
     yk_context *context = system->context;
     size_t n = (size_t)g->n, square = n * n;
     for (int i = 0; i < system->participant_count; i++)
@@ -286,7 +331,8 @@ static yk_status allocate_gains(yk_system *system, double step, gains *g)
     g->answers = yk_allocate(context, 3 * (size_t)g->port_capacity, sizeof *g->answers);
     g->kept = yk_allocate(context, (size_t)g->port_capacity, sizeof *g->kept);
     g->y = yk_allocate(context, 4 * square + 2 * n, sizeof *g->y);
-    if (!g->axes || !g->answers || !g->kept || !g->y) return YK_ERROR_MEMORY;
+    if (!g->axes || !g->answers || !g->kept || !g->y)
+        return YK_ERROR_MEMORY;
     g->d = g->y + square;
     g->c = g->d + square;
     g->z = g->c + square;
@@ -312,27 +358,36 @@ static yk_status calibrate(gains *g, int participant)
     int first = -1;
     for (int i = 0; first < 0 && i < g->n; i++) {
         const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
-        if (def->wrench_subsystem == participant || def->motion_subsystem == participant) first = g->axes[i].interface;
+        if (def->wrench_subsystem == participant || def->motion_subsystem == participant)
+            first = g->axes[i].interface;
     }
-    if (first < 0) return YK_OK;
+    if (first < 0)
+        return YK_OK;
 
     const int sides[2] = {participant, participant};
     yk_surrogate pair;
     gains own = {.system = system};
-    yk_status status = yk_surrogate_create(system, sides, system->interfaces[first].kind, g->h, 1, &pair);
-    if (status == YK_OK) status = yk_system_start(pair.system);
+    yk_status status =
+        yk_surrogate_create(system, sides, system->interfaces[first].kind, g->h, 1, &pair);
+    if (status == YK_OK)
+        status = yk_system_start(pair.system);
     /* Methods of several steps have their history, or begin. */
     bool in_progress = system->step_count > 0 && g->h == system->step;
-    for (int i = 0; status >= 0 && in_progress && i < WARM_UP; i++) status = yk_system_step(pair.system, NULL);
-    if (status >= 0) status = allocate_gains(pair.system, g->h, &own);
-    if (status >= 0 && own.n == 1) status = try_all(&own);
+    for (int i = 0; status >= 0 && in_progress && i < WARM_UP; i++)
+        status = yk_system_step(pair.system, NULL);
+    if (status >= 0)
+        status = allocate_gains(pair.system, g->h, &own);
+    if (status >= 0 && own.n == 1)
+        status = try_all(&own);
     bool known = status >= 0 && own.n == 1 && own.y[0] > 0 && own.z[0] > 0 && own.followed[0] > 0;
     for (int row = 0; known && row < g->n; row++) {
         const yk_interface_def *def = &system->interfaces[g->axes[row].interface].def;
         for (int column = 0; column < g->n; column++) {
             size_t place = (size_t)row * (size_t)g->n + (size_t)column;
-            if (def->wrench_subsystem == participant) g->y[place] /= own.y[0], g->d[place] /= own.followed[0];
-            if (def->motion_subsystem == participant) g->z[place] /= own.z[0];
+            if (def->wrench_subsystem == participant)
+                g->y[place] /= own.y[0], g->d[place] /= own.followed[0];
+            if (def->motion_subsystem == participant)
+                g->z[place] /= own.z[0];
         }
     }
     release_gains(&own);
@@ -349,12 +404,16 @@ static yk_status find_gains(gains *g, yk_interface_probe *probes)
     int *pivot = yk_allocate(context, n, sizeof *pivot);
     yk_status status = work && pivot ? YK_OK : YK_ERROR_MEMORY;
 
-    if (status == YK_OK) status = try_all(g);
-    for (int i = 0; status >= 0 && i < system->participant_count; i++) status = calibrate(g, i);
-    if (status >= 0) status = close_all(g, work, pivot);
+    if (status == YK_OK)
+        status = try_all(g);
+    for (int i = 0; status >= 0 && i < system->participant_count; i++)
+        status = calibrate(g, i);
+    if (status >= 0)
+        status = close_all(g, work, pivot);
     for (int first = 0, count; status == YK_OK && first < g->n; first += count) {
         int interface = g->axes[first].interface;
-        for (count = 1; first + count < g->n && g->axes[first + count].interface == interface;) count++;
+        for (count = 1; first + count < g->n && g->axes[first + count].interface == interface;)
+            count++;
         conclude(g, first, count, &probes[interface]);
     }
     yk_release(context, work);
@@ -365,19 +424,23 @@ static yk_status find_gains(gains *g, yk_interface_probe *probes)
 yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *probes)
 {
     for (int i = 0; i < system->interface_count; i++)
-        probes[i] = (yk_interface_probe){.axis = -1, .wrench_mass = NAN, .motion_mass = NAN, .ratio = NAN};
+        probes[i] =
+            (yk_interface_probe){.axis = -1, .wrench_mass = NAN, .motion_mass = NAN, .ratio = NAN};
     bool exchanges = !(system->traits & (YK_SCHEME_MERGES | YK_SCHEME_WRENCH_ON_BOTH_SIDES));
-    if (!exchanges || system->layout.words == 0) return YK_OK;
+    if (!exchanges || system->layout.words == 0)
+        return YK_OK;
 
     yk_context *context = system->context;
     size_t participants = (size_t)system->participant_count, ports = 0;
-    for (size_t i = 0; i < participants; i++) ports += (size_t)system->participants[i].port_count;
+    for (size_t i = 0; i < participants; i++)
+        ports += (size_t)system->participants[i].port_count;
     gains g;
     yk_status status = allocate_gains(system, step, &g);
     double *image = yk_allocate(context, system->layout.words, sizeof *image);
     yk_participant *kept = yk_allocate(context, participants, sizeof *kept);
     yk_input *inputs = yk_allocate(context, ports, sizeof *inputs);
-    if (!image || !kept || !inputs) status = YK_ERROR_MEMORY;
+    if (!image || !kept || !inputs)
+        status = YK_ERROR_MEMORY;
     if (status == YK_OK && g.y) {
         /* What trying changes besides the state: inputs, clock and statistics. */
         double t = system->t, h = system->h;
@@ -393,7 +456,8 @@ yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *pr
         yk_quiet_end(context);
 
         yk_status restored = yk_system_state_set(system, image);
-        if (status == YK_OK) status = restored;
+        if (status == YK_OK)
+            status = restored;
         system->t = t, system->h = h;
         next = inputs;
         for (size_t i = 0; i < participants; i++) {

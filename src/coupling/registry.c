@@ -19,7 +19,8 @@ const yk_scheme_ops *yk_scheme_at(int number)
 const yk_scheme_ops *yk_scheme_find(const char *name)
 {
     for (int i = 0; i < SCHEMES; i++)
-        if (strcmp(schemes[i]()->name, name) == 0) return schemes[i]();
+        if (strcmp(schemes[i]()->name, name) == 0)
+            return schemes[i]();
     return NULL;
 }
 

@@ -1,18 +1,21 @@
 /* The relaxed scheme: paper relaxed, section 4 and figure 2.
  *
- * The subsystems are merged, so that every part knows all constraints, and relaxed one by one: each solves its own
- * equations over the macro step with what the others reached last, until nothing changes any more. Gauss-Seidel: one
- * after the other in the order of the scenario, on the merged subsystem itself. Jacobi: all at once, the first part on the
- * merged subsystem and each other on a copy of it, so that they can run in parallel; their results are exchanged after
- * each sweep. The image of the merged subsystem is the state: the copies take it over before each step. Subsystems that no
- * interface joins step as they are, and wires run between all of them as in the scheme monolithic.
+ * The subsystems are merged, so that every part knows all constraints, and relaxed one by one:
+ * each solves its own equations over the macro step with what the others reached last, until
+ * nothing changes any more. Gauss-Seidel: one after the other in the order of the scenario, on
+ * the merged subsystem itself. Jacobi: all at once, the first part on the merged subsystem and
+ * each other on a copy of it, so that they can run in parallel; their results are exchanged after
+ * each sweep. The image of the merged subsystem is the state: the copies take it over before each
+ * step. Subsystems that no interface joins step as they are, and wires run between all of them as
+ * in the scheme monolithic.
  *
- * What one part does to another in a sweep comes from the stabilisation of the constraints, paper (31), with the gain
- * 2 beta h velocity + (beta h)^2 position of the integrator's weights times the fractions of inertia, 1.35 for beta h = 1 and
- * rho_inf = 0.6; a sweep over two parts contracts by (gain / (2 + gain))^2 at worst,
- * 0.16. Stiffness of a part comes through the same constraints: where its steps are long against its vibrations, a light end on a heavy neighbour
- * multiplies the gain by the ratio of their masses. Sweeps are accelerated by what those before did (acceleration.h),
- * which takes out the few directions that matter. */
+ * What one part does to another in a sweep comes from the stabilisation of the constraints, paper
+ * (31), with the gain 2 beta h velocity + (beta h)^2 position of the integrator's weights times
+ * the fractions of inertia, 1.35 for beta h = 1 and rho_inf = 0.6; a sweep over two parts
+ * contracts by (gain / (2 + gain))^2 at worst, 0.16. Stiffness of a part comes through the same
+ * constraints: where its steps are long against its vibrations, a light end on a heavy neighbour
+ * multiplies the gain by the ratio of their masses. Sweeps are accelerated by what those before
+ * did (acceleration.h), which takes out the few directions that matter. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -22,7 +25,8 @@
 #include "coupling/merging.h"
 #include "coupling/options.h"
 
-/* A change that grows by this over its smallest value, after some sweeps, will not come down again. */
+/* A change that grows by this over its smallest value, after some sweeps, will not come down
+ * again. */
 static const double GROWTH_LIMIT = 1e4;
 enum { PATIENCE = 6, COLUMNS = 12 };
 
@@ -34,7 +38,8 @@ typedef struct relaxed_group {
     double *words;    /* what the parts exchange */
     double *change;   /* that the last sweep made in each part, relative to the typical velocity */
     yk_status *status;
-    /* Acceleration of the sweeps: all unknowns before a sweep, after it, and before the next; NULL: none. */
+    /* Acceleration of the sweeps: all unknowns before a sweep, after it, and before the next;
+     * NULL: none. */
     yk_accelerator *accelerator;
     double *before, *after, *next;
 } relaxed_group;
@@ -43,15 +48,16 @@ typedef struct relaxed {
     yk_scheme base;
     yk_relaxed_options options;
     relaxed_group *groups; /* one per participant */
-    /* Of this macro step: the most sweeps that a participant took, YK_NOT_CONVERGED if those of one did not converge, the
-     * subsystem that changed most then, and by which part of the typical velocity. */
+    /* Of this macro step: the most sweeps that a participant took, YK_NOT_CONVERGED if those of
+     * one did not converge, the subsystem that changed most then, and by which part of the
+     * typical velocity. */
     int sweeps;
     yk_status outcome;
     int worst;
     double left;
 } relaxed;
 
-/* Life ------------------------------------------------------------------------------------------------------------- */
+/* Life ----------------------------------------------------------------------------------------- */
 
 static void destroy(yk_scheme *scheme, yk_system *system)
 {
@@ -76,12 +82,14 @@ static yk_status create_group(relaxed *x, yk_system *system, int participant)
     yk_context *context = system->context;
     relaxed_group *group = &x->groups[participant];
     int part_count = system->merging->groups[participant].part_count;
-    if (part_count == 1) return YK_OK;
+    if (part_count == 1)
+        return YK_OK;
 
     const yk_subsystem_ops *ops = system->participants[participant].subsystem->ops;
     if (!ops->parts || !ops->rollback)
         return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "scheme relaxed: subsystems of the kind %s ('%s') cannot be relaxed part by part; choose the "
+                       "scheme relaxed: subsystems of the kind %s ('%s') cannot be relaxed part by "
+                       "part; choose the "
                        "scheme monolithic, tight or index1",
                        ops->kind, system->participants[participant].name);
 
@@ -91,25 +99,31 @@ static yk_status create_group(relaxed *x, yk_system *system, int participant)
     group->unknowns = yk_allocate(context, parts, sizeof *group->unknowns);
     group->change = yk_allocate(context, parts, sizeof *group->change);
     group->status = yk_allocate(context, parts, sizeof *group->status);
-    if (!group->offset || !group->unknowns || !group->change || !group->status) return YK_ERROR_MEMORY;
-    return x->options.order == YK_ORDER_JACOBI ? yk_merging_make_copies(system, participant) : YK_OK;
+    if (!group->offset || !group->unknowns || !group->change || !group->status)
+        return YK_ERROR_MEMORY;
+    return x->options.order == YK_ORDER_JACOBI ? yk_merging_make_copies(system, participant)
+                                               : YK_OK;
 }
 
 static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     relaxed *x = yk_allocate(system->context, 1, sizeof *x);
-    if (!x) return YK_ERROR_MEMORY;
+    if (!x)
+        return YK_ERROR_MEMORY;
     x->base.ops = yk_scheme_relaxed();
     x->options = *(const yk_relaxed_options *)options;
     *scheme = &x->base;
 
     x->groups = yk_allocate(system->context, (size_t)system->participant_count, sizeof *x->groups);
-    if (!x->groups) return YK_ERROR_MEMORY;
+    if (!x->groups)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < system->participant_count; i++) {
         yk_status status = create_group(x, system, i);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
-    if (x->options.order != YK_ORDER_JACOBI) return YK_OK;
+    if (x->options.order != YK_ORDER_JACOBI)
+        return YK_OK;
     return yk_system_use_threads(system, x->options.threads);
 }
 
@@ -121,26 +135,34 @@ static yk_status start_group(relaxed *x, yk_system *system, int participant)
     size_t n = 0;
     for (int i = 0; i < group->part_count; i++) {
         size_t words = 0;
-        yk_status status = yk_merging_part_words(system, participant, i, &words, &group->unknowns[i]);
+        yk_status status =
+            yk_merging_part_words(system, participant, i, &words, &group->unknowns[i]);
         if (status < 0)
-            return yk_fail(context, status, "scheme relaxed: %s", yk_merging_message(system, participant, 0));
+            return yk_fail(context, status, "scheme relaxed: %s",
+                           yk_merging_message(system, participant, 0));
         group->offset[i + 1] = group->offset[i] + words;
         n += group->unknowns[i];
     }
     yk_status status = yk_merging_start_copies(system, participant);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     size_t words = group->offset[group->part_count];
-    if (!group->words) group->words = yk_allocate(context, words, sizeof *group->words);
-    if (!group->words) return YK_ERROR_MEMORY;
-    if (x->options.acceleration == YK_ACCELERATION_NONE || group->accelerator) return YK_OK;
+    if (!group->words)
+        group->words = yk_allocate(context, words, sizeof *group->words);
+    if (!group->words)
+        return YK_ERROR_MEMORY;
+    if (x->options.acceleration == YK_ACCELERATION_NONE || group->accelerator)
+        return YK_OK;
 
     group->before = yk_allocate(context, 3 * n, sizeof *group->before);
-    if (!group->before) return YK_ERROR_MEMORY;
+    if (!group->before)
+        return YK_ERROR_MEMORY;
     group->after = group->before + n;
     group->next = group->after + n;
     int columns = n < COLUMNS ? (int)n : COLUMNS;
-    return yk_accelerator_create(context, x->options.acceleration, (int)n, columns, &group->accelerator);
+    return yk_accelerator_create(context, x->options.acceleration, (int)n, columns,
+                                 &group->accelerator);
 }
 
 static yk_status start(yk_scheme *scheme, yk_system *system)
@@ -148,11 +170,12 @@ static yk_status start(yk_scheme *scheme, yk_system *system)
     relaxed *x = (relaxed *)scheme;
     yk_status status = yk_system_start_consistently(system);
     for (int i = 0; i < system->participant_count && status >= 0; i++)
-        if (x->groups[i].part_count > 0) status = start_group(x, system, i);
+        if (x->groups[i].part_count > 0)
+            status = start_group(x, system, i);
     return status;
 }
 
-/* Sweeps ----------------------------------------------------------------------------------------------------------- */
+/* Sweeps --------------------------------------------------------------------------------------- */
 
 /* One merged participant in the step that is being taken. */
 typedef struct work {
@@ -178,8 +201,10 @@ static yk_status gauss_seidel(const work *w)
 {
     relaxed_group *group = w->group;
     for (int i = 0; i < group->part_count; i++) {
-        group->status[i] = yk_merging_relax(w->system, w->participant, 0, i, w->inputs, &group->change[i]);
-        if (group->status[i] < 0) return part_failed(w, 0, i);
+        group->status[i] =
+            yk_merging_relax(w->system, w->participant, 0, i, w->inputs, &group->change[i]);
+        if (group->status[i] < 0)
+            return part_failed(w, 0, i);
     }
     return YK_OK;
 }
@@ -191,9 +216,11 @@ static void relax_range(void *user, size_t begin, size_t end, size_t chunk)
     relaxed_group *group = w->group;
     for (size_t i = begin; i < end; i++) {
         int part = (int)i;
-        group->status[i] = yk_merging_relax(w->system, w->participant, part, part, w->inputs, &group->change[i]);
+        group->status[i] =
+            yk_merging_relax(w->system, w->participant, part, part, w->inputs, &group->change[i]);
         if (group->status[i] >= 0)
-            yk_merging_part_get(w->system, w->participant, part, part, group->words + group->offset[i]);
+            yk_merging_part_get(w->system, w->participant, part, part,
+                                group->words + group->offset[i]);
     }
 }
 
@@ -202,11 +229,14 @@ static yk_status jacobi(work *w)
     relaxed_group *group = w->group;
     yk_system_for_all(w->system, group->part_count, relax_range, w);
     for (int i = 0; i < group->part_count; i++)
-        if (group->status[i] < 0) return part_failed(w, i, i);
+        if (group->status[i] < 0)
+            return part_failed(w, i, i);
 
     for (int i = 0; i < group->part_count; i++)
         for (int j = 0; j < group->part_count; j++)
-            if (i != j) yk_merging_part_set(w->system, w->participant, i, j, group->words + group->offset[j]);
+            if (i != j)
+                yk_merging_part_set(w->system, w->participant, i, j,
+                                    group->words + group->offset[j]);
     return YK_OK;
 }
 
@@ -220,7 +250,8 @@ static void accelerate(const work *w, bool first)
     double *at = group->after;
     for (int i = 0; i < group->part_count; i++) {
         double *words = group->words + group->offset[i];
-        if (!copies) yk_merging_part_get(w->system, w->participant, 0, i, words);
+        if (!copies)
+            yk_merging_part_get(w->system, w->participant, 0, i, words);
         memcpy(at, words, group->unknowns[i] * sizeof *at);
         at += group->unknowns[i];
     }
@@ -247,7 +278,8 @@ static double largest_change(const relaxed_group *group, int *part)
 {
     double largest = -1;
     for (int i = 0; i < group->part_count; i++) {
-        if (group->change[i] <= largest) continue;
+        if (group->change[i] <= largest)
+            continue;
         largest = group->change[i];
         *part = i;
     }
@@ -261,14 +293,16 @@ static yk_status not_converged(const work *w, yk_status status, int part, int sw
     bool plain = x->options.acceleration == YK_ACCELERATION_NONE;
     x->worst = system->merging->groups[w->participant].parts[part];
     x->left = change;
-    return yk_fail(
-        system->context, status,
-        "at t = %g s (step %lld of scheme relaxed) subsystem '%s' still changes by %.3g of the typical velocity after "
-        "%d sweeps: it is too stiff against its neighbours for this step; use %sa smaller macro step, more "
-        "sweeps, a smaller stabilisation of its constraints (such as 0.1 over the step), put stiff neighbours into "
-        "one subsystem, or take the scheme monolithic",
-        system->t + system->h, (long long)system->step_count + 1, part_name(w, part), change, sweeps,
-        plain ? "quasi-Newton acceleration, " : "");
+    return yk_fail(system->context, status,
+                   "at t = %g s (step %lld of scheme relaxed) subsystem '%s' still changes by %.3g "
+                   "of the typical velocity after "
+                   "%d sweeps: it is too stiff against its neighbours for this step; use %sa "
+                   "smaller macro step, more "
+                   "sweeps, a smaller stabilisation of its constraints (such as 0.1 over the "
+                   "step), put stiff neighbours into "
+                   "one subsystem, or take the scheme monolithic",
+                   system->t + system->h, (long long)system->step_count + 1, part_name(w, part),
+                   change, sweeps, plain ? "quasi-Newton acceleration, " : "");
 }
 
 static yk_status sweep_group(work *w)
@@ -279,30 +313,39 @@ static yk_status sweep_group(work *w)
     double least = INFINITY, change = INFINITY;
     for (int k = 1; k <= limit; k++) {
         yk_status status = x->options.order == YK_ORDER_JACOBI ? jacobi(w) : gauss_seidel(w);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
 
         change = largest_change(group, &worst);
-        if (k > x->sweeps) x->sweeps = k;
-        if (change <= x->options.relative_tolerance) return YK_OK;
+        if (k > x->sweeps)
+            x->sweeps = k;
+        if (change <= x->options.relative_tolerance)
+            return YK_OK;
         if (!isfinite(change) || (k > PATIENCE && change > GROWTH_LIMIT * least))
             return not_converged(w, YK_ERROR_DIVERGED, worst, k, change);
         least = fmin(least, change);
-        if (group->accelerator && k < limit) accelerate(w, k == 1);
+        if (group->accelerator && k < limit)
+            accelerate(w, k == 1);
     }
     bool grown = change > 10 * least;
     return not_converged(w, grown ? YK_ERROR_DIVERGED : YK_NOT_CONVERGED, worst, limit, change);
 }
 
-/* The sweeps of a merged participant over the step; the step itself then accepts what they reached. */
+/* The sweeps of a merged participant over the step; the step itself then accepts what they
+ * reached. */
 static yk_status sweep(yk_system *system, int participant, void *user)
 {
     relaxed *x = user;
-    work w = {x, system, &x->groups[participant], participant, yk_system_inputs(system, participant)};
-    if (w.group->part_count == 0) return YK_OK;
+    work w = {x, system, &x->groups[participant], participant,
+              yk_system_inputs(system, participant)};
+    if (w.group->part_count == 0)
+        return YK_OK;
     yk_status status = yk_merging_synchronise(system, participant);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     yk_status outcome = sweep_group(&w);
-    if (outcome > 0) x->outcome = outcome;
+    if (outcome > 0)
+        x->outcome = outcome;
     return outcome;
 }
 
@@ -312,7 +355,8 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     x->sweeps = 0;
     x->outcome = YK_OK;
     yk_status status = yk_merging_step(system, x->options.sweeps, sweep, x, report);
-    if (x->sweeps > report->iterations) report->iterations = x->sweeps;
+    if (x->sweeps > report->iterations)
+        report->iterations = x->sweeps;
 
     if (x->outcome == YK_NOT_CONVERGED) {
         report->worst_subsystem = x->worst;
@@ -322,17 +366,19 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     return status == YK_OK ? x->outcome : status;
 }
 
-/* The scheme ------------------------------------------------------------------------------------------------------- */
+/* The scheme ----------------------------------------------------------------------------------- */
 
 #define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_relaxed_options, field)
 
 static const yk_option options[] = {
     {"order", ROW(CHOICE, order), .fallback = "gauss-seidel", .words = yk_order_words,
      .text = "order of the subsystems"},
-    {"acceleration", ROW(CHOICE, acceleration), .fallback = "quasi-newton", .words = yk_acceleration_words,
+    {"acceleration", ROW(CHOICE, acceleration), .fallback = "quasi-newton",
+     .words = yk_acceleration_words,
      .text = "how the accelerations of all subsystems follow from the last repetitions"},
-    {"relative_tolerance", ROW(NUMBER, relative_tolerance), .fallback = "1e-10", .derived = true, .most = INFINITY,
-     .refines = 1, .text = "largest change of a velocity, relative to the typical velocity"},
+    {"relative_tolerance", ROW(NUMBER, relative_tolerance), .fallback = "1e-10", .derived = true,
+     .most = INFINITY, .refines = 1,
+     .text = "largest change of a velocity, relative to the typical velocity"},
     {"sweeps", ROW(INTEGER, sweeps), .fallback = "200", .least = 1, .most = INFINITY,
      .text = "largest number of sweeps over the subsystems in a macro step"},
     {"threads", ROW(INTEGER, threads), .fallback = "1", .most = 1024,
@@ -357,14 +403,17 @@ static void derive(void *own, uint64_t given)
 {
     (void)given;
     yk_relaxed_options *o = own;
-    if (o->relative_tolerance == 0) o->relative_tolerance = 1e-10;
+    if (o->relative_tolerance == 0)
+        o->relative_tolerance = 1e-10;
 }
 
 static yk_status check(yk_context *context, const void *own)
 {
     const yk_relaxed_options *o = own;
-    if (o->relative_tolerance > 0) return YK_OK;
-    return yk_fail(context, YK_ERROR_ARGUMENT, "scheme relaxed: the relative tolerance is %g, must be positive",
+    if (o->relative_tolerance > 0)
+        return YK_OK;
+    return yk_fail(context, YK_ERROR_ARGUMENT,
+                   "scheme relaxed: the relative tolerance is %g, must be positive",
                    o->relative_tolerance);
 }
 
@@ -385,7 +434,8 @@ const yk_scheme_ops *yk_scheme_relaxed(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "relaxed",
-        .text = "the subsystems in turn by ordinary differential equations that know all constraints, repeated until "
+        .text = "the subsystems in turn by ordinary differential equations that know all "
+                "constraints, repeated until "
                 "nothing changes; for interfaces between smooth subsystems",
         .options_size = sizeof(yk_relaxed_options),
         .options = options,

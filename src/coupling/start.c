@@ -1,5 +1,6 @@
-/* The start of a system: every participant by itself, then initial wrenches and accelerations that fit each other, as the scheme
- * finds them. Without them the first step would be of lower order. */
+/* The start of a system: every participant by itself, then initial wrenches and accelerations
+ * that fit each other, as the scheme finds them. Without them the first step would be of lower
+ * order. */
 #include <math.h>
 
 #include "coupling/failure.h"
@@ -15,10 +16,13 @@ static const double START_TOLERANCE = 1e-12;
 static yk_status start_participant(yk_system *system, int participant, const yk_input *inputs)
 {
     yk_participant *m = &system->participants[participant];
-    m->status = m->subsystem->ops->start(m->subsystem, system->start, system->h / m->substeps, inputs);
-    if (m->status < 0) return yk_system_report_failure(system, participant);
+    m->status =
+        m->subsystem->ops->start(m->subsystem, system->start, system->h / m->substeps, inputs);
+    if (m->status < 0)
+        return yk_system_report_failure(system, participant);
     if (m->status > 0 && !inputs)
-        yk_log(system->context, YK_LOG_WARNING, "subsystem '%s': %s", m->name, yk_participant_message(m));
+        yk_log(system->context, YK_LOG_WARNING, "subsystem '%s': %s", m->name,
+               yk_participant_message(m));
     yk_system_gather(m);
     return YK_OK;
 }
@@ -29,31 +33,35 @@ yk_status yk_system_start_participant(yk_system *system, int participant)
     return start_participant(system, participant, yk_system_inputs(system, participant));
 }
 
-/* Wrench sides first, each with the wrench applied to it; then motion sides with the acceleration that follows. The
- * largest relative change of a wire is in `change`. */
+/* Wrench sides first, each with the wrench applied to it; then motion sides with the acceleration
+ * that follows. The largest relative change of a wire is in `change`. */
 static yk_status start_sweep(yk_system *system, double *change)
 {
     for (int place = 0; place < system->participant_count; place++) {
         int participant = system->wrench_sequence[place];
         for (int i = 0; i < system->interface_count; i++) {
             yk_interface *interface = &system->interfaces[i];
-            if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface)) continue;
+            if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
+                continue;
             yk_motion a = *yk_system_motion(system, i, 0);
             if (interface->lagged) {
                 a.acceleration = interface->given.acceleration;
                 a.angular_acceleration = interface->given.angular_acceleration;
             }
             interface->origin = a.position;
-            yk_input_taylor(interface->kind, &a, &system->participants[participant].inputs[interface->def.motion_port]);
+            yk_input_taylor(interface->kind, &a,
+                            &system->participants[participant].inputs[interface->def.motion_port]);
         }
         yk_status status = yk_system_start_participant(system, participant);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
     *change = yk_wires_start_change(system);
     return YK_OK;
 }
 
-/* Takes the wrenches that the motion sides needed to the wrench sides; returns the largest relative change. */
+/* Takes the wrenches that the motion sides needed to the wrench sides; returns the largest
+ * relative change. */
 static double update_start_unknowns(yk_system *system, bool first)
 {
     double largest = 0;
@@ -66,7 +74,8 @@ static double update_start_unknowns(yk_system *system, bool first)
             size += fabs(w->fresh[k]);
         }
         largest = fmax(largest, change / (1 + size));
-        if (first) yk_accelerator_restart(w->accelerator);
+        if (first)
+            yk_accelerator_restart(w->accelerator);
         yk_accelerator_next(w->accelerator, w->applied, w->fresh, w->next);
         yk_unknowns_apply(system, w, w->next);
     }
@@ -75,11 +84,13 @@ static double update_start_unknowns(yk_system *system, bool first)
 
 yk_status yk_system_start_consistently(yk_system *system)
 {
-    if (system->interface_count + system->wire_count == 0) return YK_OK;
+    if (system->interface_count + system->wire_count == 0)
+        return YK_OK;
 
     /* From no wrenches at all. */
     for (int i = 0; i < system->interface_count; i++) {
-        if (yk_both_take_wrench(&system->interfaces[i])) continue;
+        if (yk_both_take_wrench(&system->interfaces[i]))
+            continue;
         const yk_wrench none = {{0, 0, 0}, {0, 0, 0}};
         system->interfaces[i].given = *yk_system_motion(system, i, 0);
         yk_system_apply_wrench(system, i, &none);
@@ -90,14 +101,17 @@ yk_status yk_system_start_consistently(yk_system *system)
     for (int i = 0; i < START_ITERATIONS; i++) {
         double wires;
         yk_status status = start_sweep(system, &wires);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
         change = fmax(update_start_unknowns(system, i == 0), wires);
         /* In the first sweep wires may carry what their sources had before they started. */
         bool settled = i > 0 || system->wire_count == 0;
-        if (settled && change <= START_TOLERANCE) return YK_OK;
+        if (settled && change <= START_TOLERANCE)
+            return YK_OK;
     }
     yk_log(system->context, YK_LOG_WARNING,
-           "the initial wrenches and signals did not settle (relative change %g); the first steps are less accurate",
+           "the initial wrenches and signals did not settle (relative change %g); the first steps "
+           "are less accurate",
            change);
     return YK_OK;
 }
@@ -120,24 +134,31 @@ yk_status yk_system_start(yk_system *system)
         system->interfaces[i].residual = 0;
     }
 
-    /* Each participant by itself. Gaps are looked at before anything closes them: the assembly of merged parts, and motion sides
-     * that go at once where they are told to be. */
+    /* Each participant by itself. Gaps are looked at before anything closes them: the assembly of
+     * merged parts, and motion sides that go at once where they are told to be. */
     yk_status status = system->merging ? yk_merging_check_start(system) : YK_OK;
-    for (int i = 0; status == YK_OK && i < system->participant_count; i++) status = start_participant(system, i, NULL);
+    for (int i = 0; status == YK_OK && i < system->participant_count; i++)
+        status = start_participant(system, i, NULL);
     yk_system_keep_start(system);
     for (int i = 0; status == YK_OK && i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         yk_ledger_add_gap(system, interface, system->start);
-        status = yk_system_report_start_gap(system, interface->def.name, &interface->statistics.largest);
+        status =
+            yk_system_report_start_gap(system, interface->def.name, &interface->statistics.largest);
     }
 
     /* All together. */
-    if (status == YK_OK) status = system->scheme->ops->start(system->scheme, system);
-    if (status == YK_OK) status = yk_system_prepare_states(system);
-    if (status == YK_OK) status = yk_controller_start(system);
-    if (status < 0) return status;
+    if (status == YK_OK)
+        status = system->scheme->ops->start(system->scheme, system);
+    if (status == YK_OK)
+        status = yk_system_prepare_states(system);
+    if (status == YK_OK)
+        status = yk_controller_start(system);
+    if (status < 0)
+        return status;
 
-    for (int i = 0; i < system->interface_count; i++) yk_ledger_add_gap(system, &system->interfaces[i], system->start);
+    for (int i = 0; i < system->interface_count; i++)
+        yk_ledger_add_gap(system, &system->interfaces[i], system->start);
     yk_ledger_start(system);
 
     /* The wrenches that a rollback to the start returns to. */

@@ -3,8 +3,8 @@
  *   continuous words of every participant, of the scheme | opaque words of every participant, of the scheme |
  *   step control | clock
  *
- * A participant with substeps brings, besides its subsystem's words, what the coupling remembers of it: the mean wrenches of
- * the last macro step and the motion before it. */
+ * A participant with substeps brings, besides its subsystem's words, what the coupling remembers
+ * of it: the mean wrenches of the last macro step and the motion before it. */
 #include <string.h>
 
 #include "base/hash.h"
@@ -24,18 +24,22 @@ yk_status yk_system_check_rollback(const yk_system *system)
 {
     bool repeats = system->traits & YK_SCHEME_NEEDS_ROLLBACK;
     bool controlled = system->control.def.tolerance > 0;
-    if (!repeats && !controlled) return YK_OK;
+    if (!repeats && !controlled)
+        return YK_OK;
 
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
-        if (yk_participant_can_return(m)) continue;
+        if (yk_participant_can_return(m))
+            continue;
         if (repeats)
             return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                           "scheme %s repeats steps, but subsystem '%s' (%s) cannot return to an earlier state; choose "
+                           "scheme %s repeats steps, but subsystem '%s' (%s) cannot return to an "
+                           "earlier state; choose "
                            "the scheme explicit or loose",
                            yk_system_scheme_name(system), m->name, m->subsystem->ops->kind);
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                       "scheme %s with step control repeats steps whose error is too large, but subsystem '%s' (%s) "
+                       "scheme %s with step control repeats steps whose error is too large, but "
+                       "subsystem '%s' (%s) "
                        "cannot return to an earlier state; take steps of one size (tolerance 0)",
                        yk_system_scheme_name(system), m->name, m->subsystem->ops->kind);
     }
@@ -46,7 +50,8 @@ yk_status yk_system_check_rollback(const yk_system *system)
 static yk_state_layout scheme_layout(const yk_system *system)
 {
     const yk_scheme_ops *ops = system->scheme->ops;
-    if (!ops->state_layout) return (yk_state_layout){0};
+    if (!ops->state_layout)
+        return (yk_state_layout){0};
     return ops->state_layout(system->scheme, system);
 }
 
@@ -64,21 +69,25 @@ yk_status yk_system_prepare_states(yk_system *system)
         }
         m->layout = m->subsystem->ops->rollback->layout(m->subsystem);
         double *mark = yk_reallocate(system->context, m->mark, m->layout.words, sizeof *mark);
-        if (!mark) return YK_ERROR_MEMORY;
+        if (!mark)
+            return YK_ERROR_MEMORY;
         m->mark = mark;
         system->layout.words += m->layout.words + remembered_words(m) + (m->earlier != NULL);
         system->layout.continuous += m->layout.continuous + remembered_words(m);
-        if (m->layout.words > largest) largest = m->layout.words;
+        if (m->layout.words > largest)
+            largest = m->layout.words;
     }
 
     yk_state_layout own = scheme_layout(system);
     system->layout.words += own.words;
     system->layout.continuous += own.continuous;
     system->layout.words += YK_CONTROLLER_WORDS + 1; /* and the clock */
-    if (!complete) system->layout = (yk_state_layout){0};
+    if (!complete)
+        system->layout = (yk_state_layout){0};
 
     double *scratch = yk_reallocate(system->context, system->scratch, largest, sizeof *scratch);
-    if (!scratch) return YK_ERROR_MEMORY;
+    if (!scratch)
+        return YK_ERROR_MEMORY;
     system->scratch = scratch;
     return YK_OK;
 }
@@ -91,7 +100,8 @@ void yk_system_mark_participant(yk_system *system, int participant)
 
 void yk_system_mark(yk_system *system)
 {
-    for (int i = 0; i < system->participant_count; i++) yk_system_mark_participant(system, i);
+    for (int i = 0; i < system->participant_count; i++)
+        yk_system_mark_participant(system, i);
 }
 
 yk_status yk_system_rewind(yk_system *system, int participant)
@@ -126,8 +136,10 @@ void yk_system_state_get(const yk_system *system, double *image)
 
         m->subsystem->ops->rollback->get(m->subsystem, system->scratch);
         continuous = put(continuous, system->scratch, m->layout.continuous);
-        opaque = put(opaque, system->scratch + m->layout.continuous, m->layout.words - m->layout.continuous);
-        if (!m->earlier) continue;
+        opaque = put(opaque, system->scratch + m->layout.continuous,
+                     m->layout.words - m->layout.continuous);
+        if (!m->earlier)
+            continue;
 
         continuous = put(continuous, m->earlier, ports * MOTION_WORDS);
         continuous = put(continuous, m->mean_wrenches, ports * WRENCH_WORDS);
@@ -136,7 +148,8 @@ void yk_system_state_get(const yk_system *system, double *image)
 
     /* The scheme, step control, and the clock. */
     yk_state_layout own = scheme_layout(system);
-    if (own.words > 0) system->scheme->ops->state_get(system->scheme, system, continuous, opaque);
+    if (own.words > 0)
+        system->scheme->ops->state_get(system->scheme, system, continuous, opaque);
     opaque += own.words - own.continuous;
     yk_controller_get(&system->control, opaque);
     opaque += YK_CONTROLLER_WORDS;
@@ -150,21 +163,26 @@ yk_status yk_system_state_set(yk_system *system, const double *image)
         yk_participant *m = &system->participants[i];
         size_t ports = (size_t)m->port_count;
         continuous = take(system->scratch, continuous, m->layout.continuous);
-        opaque = take(system->scratch + m->layout.continuous, opaque, m->layout.words - m->layout.continuous);
+        opaque = take(system->scratch + m->layout.continuous, opaque,
+                      m->layout.words - m->layout.continuous);
         m->status = m->subsystem->ops->rollback->set(m->subsystem, system->scratch);
-        if (m->status < 0) return yk_system_report_failure(system, i);
+        if (m->status < 0)
+            return yk_system_report_failure(system, i);
         yk_system_gather(m);
-        if (!m->earlier) continue;
+        if (!m->earlier)
+            continue;
 
         continuous = take(m->earlier, continuous, ports * MOTION_WORDS);
         continuous = take(m->mean_wrenches, continuous, ports * WRENCH_WORDS);
         opaque = take(&m->earlier_step, opaque, 1);
-        for (size_t port = 0; port < ports; port++) m->values[port].wrench = m->mean_wrenches[port];
+        for (size_t port = 0; port < ports; port++)
+            m->values[port].wrench = m->mean_wrenches[port];
     }
 
     /* The scheme, step control, and the clock. */
     yk_state_layout own = scheme_layout(system);
-    if (own.words > 0) system->scheme->ops->state_set(system->scheme, system, continuous, opaque);
+    if (own.words > 0)
+        system->scheme->ops->state_set(system->scheme, system, continuous, opaque);
     opaque += own.words - own.continuous;
     yk_controller_set(&system->control, opaque);
     opaque += YK_CONTROLLER_WORDS;
@@ -187,7 +205,8 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash)
     }
 
     double *image = yk_allocate(system->context, system->layout.words, sizeof *image);
-    if (!image) return YK_ERROR_MEMORY;
+    if (!image)
+        return YK_ERROR_MEMORY;
     yk_system_state_get(system, image);
     *hash = yk_hash_bytes(*hash, image, system->layout.words * sizeof *image);
     yk_release(system->context, image);

@@ -21,7 +21,8 @@ void yk_system_channel(const yk_system *system, int subsystem, int channel, doub
 /* Joints inside a merged participant hold, or close as fast as its stabilisation makes them. */
 static yk_interface_error joint_gap(const yk_system *system, const yk_interface_def *def)
 {
-    const yk_system_part *a = &system->parts[def->wrench_subsystem], *b = &system->parts[def->motion_subsystem];
+    const yk_system_part *a = &system->parts[def->wrench_subsystem],
+                         *b = &system->parts[def->motion_subsystem];
     const yk_participant *m = &system->participants[a->participant];
     int port = a->port + def->wrench_port;
     return yk_gap_between(m->ports[port].kind, def, &m->values[port].motion,
@@ -30,14 +31,16 @@ static yk_interface_error joint_gap(const yk_system *system, const yk_interface_
 
 bool yk_system_prescribes_motion(const yk_system *system, int number)
 {
-    if (system->merging) return false;
+    if (system->merging)
+        return false;
     const yk_interface *interface = &system->interfaces[number];
     return !yk_both_take_wrench(interface);
 }
 
 yk_interface_error yk_system_interface_error(const yk_system *system, int number)
 {
-    if (system->merging) return joint_gap(system, &system->merging->interfaces[number]);
+    if (system->merging)
+        return joint_gap(system, &system->merging->interfaces[number]);
     return yk_system_gap(system, &system->interfaces[number], yk_system_time(system));
 }
 
@@ -46,7 +49,8 @@ yk_system_statistics yk_system_statistics_get(const yk_system *system)
     return system->statistics;
 }
 
-int yk_system_scheme_statistics(const yk_system *system, yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX])
+int yk_system_scheme_statistics(const yk_system *system,
+                                yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX])
 {
     const yk_scheme_ops *scheme = system->scheme->ops;
     return scheme->statistics ? scheme->statistics(system->scheme, system, rows) : 0;
@@ -54,11 +58,13 @@ int yk_system_scheme_statistics(const yk_system *system, yk_scheme_statistic row
 
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem)
 {
-    if (!system->parts[subsystem].shows) return (yk_subsystem_statistics){0};
+    if (!system->parts[subsystem].shows)
+        return (yk_subsystem_statistics){0};
     const yk_participant *m = participant_of(system, subsystem);
     yk_subsystem_statistics s = m->statistics;
     int64_t timed = m->timed_calls;
-    if (timed > 0) s.seconds *= (double)s.calls / (double)timed;
+    if (timed > 0)
+        s.seconds *= (double)s.calls / (double)timed;
     return s;
 }
 

@@ -1,16 +1,19 @@
 /* Macro steps of variable size.
  *
- * Errors are those of the interface motions in one step, as velocities: a difference in position counts by the speed that
- * would make it in the step. So errors add up to the tolerance times the way that was gone: a tenth of the tolerance gives
- * a tenth of the error at the end. Two estimates are used. A scheme that has predicted the step before
- * it takes it knows the difference at no cost. Every other takes the step once as a whole and once in two halves, and goes on
- * with the halves. A step whose error is too large, or in which a subsystem fails, is taken back
- * and repeated with a smaller size; so impacts are found and passed with the smallest step.
+ * Errors are those of the interface motions in one step, as velocities: a difference in position
+ * counts by the speed that would make it in the step. So errors add up to the tolerance times the
+ * way that was gone: a tenth of the tolerance gives a tenth of the error at the end. Two
+ * estimates are used. A scheme that has predicted the step before it takes it knows the
+ * difference at no cost. Every other takes the step once as a whole and once in two halves, and
+ * goes on with the halves. A step whose error is too large, or in which a subsystem fails, is
+ * taken back and repeated with a smaller size; so impacts are found and passed with the smallest
+ * step.
  *
- * An error of order p asks for steps as its p-th root. The order is that of the coupled solvers, which nobody tells; two
- * attempts at the same step show it. Some errors no step makes smaller: what iterations of a solver or of the coupling
- * leave. Where several steps in a row are too inaccurate at the smallest size this is no impact, and what they have in
- * common is taken for the floor; steps then grow again as long as their error stays near it. */
+ * An error of order p asks for steps as its p-th root. The order is that of the coupled solvers,
+ * which nobody tells; two attempts at the same step show it. Some errors no step makes smaller:
+ * what iterations of a solver or of the coupling leave. Where several steps in a row are too
+ * inaccurate at the smallest size this is no impact, and what they have in common is taken for
+ * the floor; steps then grow again as long as their error stays near it. */
 #include <math.h>
 
 #include "coupling/failure.h"
@@ -21,10 +24,11 @@
 static const double SAFETY = 0.9, GROWTH = 2, SHRINKAGE = 0.2;
 /* A step is not changed for less: solvers that remember steps answer every change with an error. */
 static const double NOTABLE_GROWTH = 1.2;
-/* Of an error by whole and half steps: the power of the step by which it falls, at first, and within which bounds. */
+/* Of an error by whole and half steps: the power of the step by which it falls, at first, and
+ * within which bounds. */
 static const double FIRST_ORDER = 2, LEAST_ORDER = 1, GREATEST_ORDER = 3;
-/* Steps in a row at the smallest size whose errors make the floor, by how much of it an error may be larger, and how
- * much of it is left after a step that is better than the tolerance. */
+/* Steps in a row at the smallest size whose errors make the floor, by how much of it an error may
+ * be larger, and how much of it is left after a step that is better than the tolerance. */
 enum { FUTILE_STEPS = 4 };
 /* Fraction of a wrench that iterations may leave in a step that is taken in spite of its error. */
 static const double FAR_OFF = 0.1;
@@ -46,38 +50,46 @@ static bool is_controlled(const yk_system *system)
     return system->control.def.tolerance > 0;
 }
 
-/* Creation --------------------------------------------------------------------------------------------------------- */
+/* Creation ------------------------------------------------------------------------------------- */
 
 yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
 {
     yk_controller *c = &system->control;
     yk_context *context = system->context;
     c->def = *def;
-    if (c->def.largest == 0) c->def.largest = system->step;
-    if (c->def.smallest == 0) c->def.smallest = DEFAULT_SMALLEST * c->def.largest;
+    if (c->def.largest == 0)
+        c->def.largest = system->step;
+    if (c->def.smallest == 0)
+        c->def.smallest = DEFAULT_SMALLEST * c->def.largest;
 
     double smallest = c->def.smallest, largest = c->def.largest;
     bool tolerances = def->tolerance >= 0 && def->tolerance < 1 && def->absolute >= 0;
     bool sizes = smallest > 0 && smallest <= largest && largest <= system->step;
     if (!tolerances || !sizes)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "step control: the tolerance (%g) must lie between 0 and 1, the absolute one (%g) must not be "
-                       "negative, and the smallest step (%g s), the largest (%g s) and the macro step (%g s) must be "
+                       "step control: the tolerance (%g) must lie between 0 and 1, the absolute "
+                       "one (%g) must not be "
+                       "negative, and the smallest step (%g s), the largest (%g s) and the macro "
+                       "step (%g s) must be "
                        "positive and ascending",
                        def->tolerance, def->absolute, smallest, largest, system->step);
     if (is_controlled(system) && system->interface_count == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "step control measures the motions of interfaces, and with scheme %s there are none: take "
+                       "step control measures the motions of interfaces, and with scheme %s there "
+                       "are none: take "
                        "steps of one size, or another scheme",
                        yk_system_scheme_name(system));
     for (int i = 0; i < def->event_count; i++) {
         bool ascending = i == 0 || def->events[i] > def->events[i - 1];
-        if (isfinite(def->events[i]) && ascending) continue;
-        return yk_fail(context, YK_ERROR_ARGUMENT, "event %d at %g s: events must be finite and in ascending order",
-                       i + 1, def->events[i]);
+        if (isfinite(def->events[i]) && ascending)
+            continue;
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "event %d at %g s: events must be finite and in ascending order", i + 1,
+                       def->events[i]);
     }
 
-    if (!is_controlled(system)) return YK_OK;
+    if (!is_controlled(system))
+        return YK_OK;
     size_t sides = 2 * (size_t)system->interface_count;
     c->whole = yk_allocate(context, sides, sizeof *c->whole);
     c->middle = yk_allocate(context, sides, sizeof *c->middle);
@@ -113,14 +125,16 @@ void yk_controller_set(yk_controller *controller, const double words[YK_CONTROLL
     controller->least = words[6];
 }
 
-/* Errors ----------------------------------------------------------------------------------------------------------- */
+/* Errors --------------------------------------------------------------------------------------- */
 
 static void raise_to(double *largest, double value)
 {
-    if (!(value <= *largest)) *largest = value;
+    if (!(value <= *largest))
+        *largest = value;
 }
 
-void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b, double *speed, double *spin)
+void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b,
+                     double *speed, double *spin)
 {
     if (kind == YK_PORT_SCALAR) {
         raise_to(speed, fabs(a->velocity.x - b->velocity.x));
@@ -130,7 +144,8 @@ void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_m
     raise_to(speed, yk_v3_norm(yk_v3_sub(a->velocity, b->velocity)));
     raise_to(speed, yk_v3_norm(yk_v3_sub(a->position, b->position)) / h);
     raise_to(spin, yk_v3_norm(yk_v3_sub(a->angular_velocity, b->angular_velocity)));
-    raise_to(spin, yk_v3_norm(yk_so3_log(yk_q_mul(a->orientation, yk_q_conjugate(b->orientation)))) / h);
+    raise_to(spin,
+             yk_v3_norm(yk_so3_log(yk_q_mul(a->orientation, yk_q_conjugate(b->orientation)))) / h);
 }
 
 /* The largest velocities of the interfaces up to now, which errors are compared with. */
@@ -167,14 +182,16 @@ yk_status yk_controller_start(yk_system *system)
     }
     observe_speeds(system);
 
-    if (!is_controlled(system)) return YK_OK;
+    if (!is_controlled(system))
+        return YK_OK;
     double *image = yk_reallocate(system->context, c->image, system->layout.words, sizeof *image);
-    if (!image) return YK_ERROR_MEMORY;
+    if (!image)
+        return YK_ERROR_MEMORY;
     c->image = image;
     return YK_OK;
 }
 
-/* One attempt ------------------------------------------------------------------------------------------------------ */
+/* One attempt ---------------------------------------------------------------------------------- */
 
 typedef struct attempt {
     double error; /* against the tolerance */
@@ -183,7 +200,8 @@ typedef struct attempt {
 
 void yk_system_announce_event(yk_system *system)
 {
-    if (system->scheme->ops->event) system->scheme->ops->event(system->scheme, system);
+    if (system->scheme->ops->event)
+        system->scheme->ops->event(system->scheme, system);
 }
 
 static yk_status take_part(yk_system *system, double t, double h, yk_step_report *report)
@@ -193,7 +211,8 @@ static yk_status take_part(yk_system *system, double t, double h, yk_step_report
     yk_status status = system->scheme->ops->step(system->scheme, system, &part);
     if (status >= 0) {
         yk_status finite = yk_system_check_finite(system);
-        if (finite < 0) status = finite;
+        if (finite < 0)
+            status = finite;
     }
     part.iterations += report->iterations;
     part.halved = part.halved || report->halved;
@@ -201,27 +220,34 @@ static yk_status take_part(yk_system *system, double t, double h, yk_step_report
     return status;
 }
 
-/* Back to the start of the step, as if it had not been tried; only the order that attempts showed is kept. */
+/* Back to the start of the step, as if it had not been tried; only the order that attempts showed
+ * is kept. */
 static yk_status take_back(yk_system *system)
 {
     double order = system->control.order;
     yk_status status = yk_system_state_set(system, system->control.image);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     system->control.order = order;
     yk_system_keep_start(system);
-    for (int i = 0; i < system->interface_count; i++) system->interfaces[i].statistics = system->interfaces[i].kept;
+    for (int i = 0; i < system->interface_count; i++)
+        system->interfaces[i].statistics = system->interfaces[i].kept;
     return YK_OK;
 }
 
-/* The step as a whole, then in two halves, with which the run goes on; speed and spin are raised to the differences. */
-static yk_status take_twice(yk_system *system, double t, double h, yk_step_report *report, double *speed, double *spin)
+/* The step as a whole, then in two halves, with which the run goes on; speed and spin are raised
+ * to the differences. */
+static yk_status take_twice(yk_system *system, double t, double h, yk_step_report *report,
+                            double *speed, double *spin)
 {
     yk_controller *c = &system->control;
     int sides = 2 * system->interface_count;
     yk_status whole = take_part(system, t, h, report);
-    if (whole < 0) return whole;
+    if (whole < 0)
+        return whole;
 
-    /* Where the whole step led, and where it passed by in its middle if nothing happened on the way. */
+    /* Where the whole step led, and where it passed by in its middle if nothing happened on the
+     * way. */
     for (int i = 0; i < sides; i++) {
         yk_port_kind kind = system->interfaces[i / 2].kind;
         const yk_motion *begin = yk_system_motion_before(system, i / 2, i % 2);
@@ -231,11 +257,14 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
         c->middle[i] = yk_input_motion(&way, kind, h / 2);
     }
     yk_status status = take_back(system);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
-    /* In the middle of the step positions count alone: velocities of the cubic are of lower order. */
+    /* In the middle of the step positions count alone: velocities of the cubic are of lower
+     * order. */
     yk_status first = take_part(system, t, h / 2, report);
-    if (first < 0) return first;
+    if (first < 0)
+        return first;
     for (int i = 0; i < sides; i++) {
         const yk_motion *now = yk_system_motion(system, i / 2, i % 2);
         c->middle[i].velocity = now->velocity;
@@ -245,10 +274,11 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
     yk_system_end_part(system);
 
     yk_status second = take_part(system, t + h / 2, h / 2, report);
-    if (second < 0) return second;
+    if (second < 0)
+        return second;
     for (int i = 0; i < sides; i++)
-        yk_motion_error(system->interfaces[i / 2].kind, h, &c->whole[i], yk_system_motion(system, i / 2, i % 2), speed,
-                        spin);
+        yk_motion_error(system->interfaces[i / 2].kind, h, &c->whole[i],
+                        yk_system_motion(system, i / 2, i % 2), speed, spin);
     return second != YK_OK ? second : first;
 }
 
@@ -260,13 +290,15 @@ static yk_status try_step(yk_system *system, double t, double h, yk_step_report 
     yk_status status;
     if (ops->estimate && ops->foretells && ops->foretells(system->scheme, system)) {
         status = take_part(system, t, h, report);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
         a->order = ops->estimate(system->scheme, system, &speed, &spin);
     } else {
         double order = ops->order ? ops->order(system->scheme, system) : 0;
         a->order = order > 0 ? order : c->order;
         status = take_twice(system, t, h, report, &speed, &spin);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
 
     observe_speeds(system);
@@ -278,25 +310,30 @@ static yk_status try_step(yk_system *system, double t, double h, yk_step_report 
 
 bool yk_step_can_be_mended(yk_status status)
 {
-    return status == YK_NOT_CONVERGED || status == YK_ERROR_SINGULAR || status == YK_ERROR_NOT_FINITE ||
-           status == YK_ERROR_DIVERGED || status == YK_ERROR_NO_SOLUTION || status == YK_ERROR_SUBSYSTEM;
+    return status == YK_NOT_CONVERGED || status == YK_ERROR_SINGULAR ||
+           status == YK_ERROR_NOT_FINITE || status == YK_ERROR_DIVERGED ||
+           status == YK_ERROR_NO_SOLUTION || status == YK_ERROR_SUBSYSTEM;
 }
 
-/* The size that follows -------------------------------------------------------------------------------------------- */
+/* The size that follows ------------------------------------------------------------------------ */
 
 /* By how much the step is to change for its error to come to `allowed`. */
 static double factor_for(const attempt *a, bool failed, double allowed)
 {
-    if (failed || !isfinite(a->error)) return SHRINKAGE;
-    if (!(a->error > 0)) return GROWTH;
+    if (failed || !isfinite(a->error))
+        return SHRINKAGE;
+    if (!(a->error > 0))
+        return GROWTH;
     return fmax(SHRINKAGE, fmin(GROWTH, SAFETY * pow(a->error / allowed, -1 / a->order)));
 }
 
-/* Two attempts at one step show by which power of its size the error falls; where it hardly does, something jumps there. */
+/* Two attempts at one step show by which power of its size the error falls; where it hardly does,
+ * something jumps there. */
 static void learn_order(yk_controller *c, double h, double error, double last_h, double last_error)
 {
     double order = log(last_error / error) / log(last_h / h);
-    if (!(order > 0.5 * LEAST_ORDER)) return;
+    if (!(order > 0.5 * LEAST_ORDER))
+        return;
     c->order = fmax(LEAST_ORDER, fmin(GREATEST_ORDER, 0.5 * (c->order + order)));
 }
 
@@ -304,9 +341,11 @@ static void learn_order(yk_controller *c, double h, double error, double last_h,
 static void keep_floor(yk_controller *c, double error, bool good, bool forced)
 {
     c->futile = forced ? c->futile + 1 : 0;
-    if (good) c->floor *= FADING;
+    if (good)
+        c->floor *= FADING;
     c->least = c->futile <= 1 ? error : fmin(c->least, error);
-    if (c->futile < FUTILE_STEPS || !isfinite(c->least)) return;
+    if (c->futile < FUTILE_STEPS || !isfinite(c->least))
+        return;
     c->floor = c->least;
     c->futile = 0;
 }
@@ -317,7 +356,8 @@ static bool is_far_off(const yk_system *system)
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         double wrench = yk_wrench_size(interface->kind, &interface->applied);
-        if (!(interface->residual <= FAR_OFF * wrench)) return true;
+        if (!(interface->residual <= FAR_OFF * wrench))
+            return true;
     }
     return false;
 }
@@ -328,19 +368,24 @@ static yk_status never_converges(yk_system *system, double t, const yk_step_repo
     const char *remedy = scheme->remedy ? scheme->remedy(system->scheme) : "more iterations";
     return yk_fail(
         system->context, YK_ERROR_DIVERGED,
-        "at t = %g s the iterations of scheme %s do not converge, and no step mends that: at the smallest one "
-        "(%g s) the interface wrenches still change by %g (N, N m); use %s, the scheme %s, or exchange the "
+        "at t = %g s the iterations of scheme %s do not converge, and no step mends that: at the "
+        "smallest one "
+        "(%g s) the interface wrenches still change by %g (N, N m); use %s, the scheme %s, or "
+        "exchange the "
         "sides of the interface: the one that takes the motion cannot give way to a wall",
         t, scheme->name, system->control.def.smallest, report->wrench_change, remedy,
         yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
 }
 
-/* From t over `room` at most; the size that was taken is left in system->h, or in two halves of it. */
-static yk_status controlled_step(yk_system *system, double t, double room, double *taken, yk_step_report *report)
+/* From t over `room` at most; the size that was taken is left in system->h, or in two halves of
+ * it. */
+static yk_status controlled_step(yk_system *system, double t, double room, double *taken,
+                                 yk_step_report *report)
 {
     yk_controller *c = &system->control;
     yk_system_state_get(system, c->image);
-    for (int i = 0; i < system->interface_count; i++) system->interfaces[i].kept = system->interfaces[i].statistics;
+    for (int i = 0; i < system->interface_count; i++)
+        system->interfaces[i].kept = system->interfaces[i].statistics;
 
     /* As proposed, without leaving a sliver at the end. */
     double proposed = c->proposal, h = proposed;
@@ -352,10 +397,13 @@ static yk_status controlled_step(yk_system *system, double t, double room, doubl
     for (double last_h = 0, last_error = 0;;) {
         attempt a = {0};
         yk_status status = try_step(system, t, h, report, &a);
-        if (status < 0 && !yk_step_can_be_mended(status)) return status;
+        if (status < 0 && !yk_step_can_be_mended(status))
+            return status;
         bool failed = status < 0, smallest = h <= c->def.smallest * (1 + SLIVER);
-        if (failed && smallest) return status;
-        if (!failed && last_error > 1) learn_order(c, h, a.error, last_h, last_error);
+        if (failed && smallest)
+            return status;
+        if (!failed && last_error > 1)
+            learn_order(c, h, a.error, last_h, last_error);
 
         /* Iterations that ended at their limit show in the error as far as they matter. */
         double allowed = fmax(1, ABOVE_FLOOR * c->floor);
@@ -365,36 +413,43 @@ static yk_status controlled_step(yk_system *system, double t, double room, doubl
         if (status == YK_NOT_CONVERGED && !tolerable && smallest && give_up)
             return never_converges(system, t + h, report);
 
-        /* The step is taken. No growth where a larger one has just failed; else a step that was cut to end somewhere says
-         * nothing against the size that was proposed before. */
+        /* The step is taken. No growth where a larger one has just failed; else a step that was
+         * cut to end somewhere says nothing against the size that was proposed before. */
         if (tolerable || smallest) {
             *taken = h;
             bool repeated = last_h > 0;
-            if (repeated) next = fmin(next, h);
+            if (repeated)
+                next = fmin(next, h);
             double before = repeated ? h : proposed;
-            if (next >= h && before > next) next = before;
-            if (next > h && next < NOTABLE_GROWTH * h) next = h;
+            if (next >= h && before > next)
+                next = before;
+            if (next > h && next < NOTABLE_GROWTH * h)
+                next = h;
             c->proposal = fmin(c->def.largest, fmax(c->def.smallest, next));
 
             keep_floor(c, a.error, good, !tolerable);
             system->statistics.steps_forced += !good;
-            if (!tolerable) yk_system_announce_event(system);
+            if (!tolerable)
+                yk_system_announce_event(system);
             return status;
         }
 
         /* Again, smaller. */
         system->statistics.steps_rejected++;
         yk_status restored = take_back(system);
-        if (restored < 0) return restored;
+        if (restored < 0)
+            return restored;
         last_h = h;
         last_error = failed ? 0 : a.error;
         h = fmax(c->def.smallest, fmin(next, SAFETY * h));
     }
 }
 
-yk_status yk_controller_step(yk_system *system, double t, double room, double *taken, yk_step_report *report)
+yk_status yk_controller_step(yk_system *system, double t, double room, double *taken,
+                             yk_step_report *report)
 {
     *taken = room;
-    if (is_controlled(system)) return controlled_step(system, t, room, taken, report);
+    if (is_controlled(system))
+        return controlled_step(system, t, room, taken, report);
     return take_part(system, t, room, report);
 }

@@ -5,17 +5,19 @@
 
 #include "coupling/system.h"
 
-/* Steps in which a deviation is followed, and by how much more it may be in the last quarter than in the second. */
+/* Steps in which a deviation is followed, and by how much more it may be in the last quarter than
+ * in the second. */
 enum { STEPS = 320 };
 static const double STEADY = 1.5;
 /* A wrench so many times those of the first steps has no need to be followed. */
 enum { FIRST = 12 };
 static const double EXPLODED = 1e4;
-/* Deviation at the start, in the units of each word; what is noise beside the largest wrench, and what iterations leave. */
+/* Deviation at the start, in the units of each word; what is noise beside the largest wrench, and
+ * what iterations leave. */
 static const double DEVIATION = 1e-6, NOISE = 1e-5, LEFT = 1e-9;
 
-yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_port_kind kind, double step, double ratio,
-                              yk_surrogate *surrogate)
+yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_port_kind kind,
+                              double step, double ratio, yk_surrogate *surrogate)
 {
     static const char *const names[2] = {"wrench side", "motion side"};
     *surrogate = (yk_surrogate){.system = NULL};
@@ -24,16 +26,20 @@ yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_po
         const yk_participant *m = &system->participants[sides[i]];
         substeps[i] = m->substeps;
         const yk_subsystem_ops *ops = m->subsystem->ops;
-        if (!ops->merging) return YK_ERROR_CAPABILITY;
-        yk_status status = ops->merging->free_mass(m->subsystem, i == 0 ? 1 : ratio, kind, &surrogate->masses[i]);
-        if (status < 0) return status;
+        if (!ops->merging)
+            return YK_ERROR_CAPABILITY;
+        yk_status status =
+            ops->merging->free_mass(m->subsystem, i == 0 ? 1 : ratio, kind, &surrogate->masses[i]);
+        if (status < 0)
+            return status;
     }
 
     /* Wrenches are those that the deviation from rest causes. */
     const yk_scheme_ops *scheme = system->scheme_def.ops;
     double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
     memcpy(options, system->scheme_def.options, scheme->options_size);
-    if (scheme->simplify) scheme->simplify(options, LEFT * DEVIATION * fmax(1, ratio) / (step * step));
+    if (scheme->simplify)
+        scheme->simplify(options, LEFT * DEVIATION * fmax(1, ratio) / (step * step));
 
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
     yk_system_def def = {.subsystems = surrogate->masses,
@@ -52,14 +58,16 @@ void yk_surrogate_destroy(yk_surrogate *surrogate)
 {
     yk_system_destroy(surrogate->system);
     for (int i = 0; i < 2; i++)
-        if (surrogate->masses[i]) surrogate->masses[i]->ops->destroy(surrogate->masses[i]);
+        if (surrogate->masses[i])
+            surrogate->masses[i]->ops->destroy(surrogate->masses[i]);
 }
 
 /* Every word of the state is moved a little, some up and some down. */
 static yk_status deviate(yk_context *context, yk_system *system)
 {
     double *image = yk_allocate(context, system->layout.words, sizeof *image);
-    if (!image) return YK_ERROR_MEMORY;
+    if (!image)
+        return YK_ERROR_MEMORY;
     yk_system_state_get(system, image);
     unsigned seed = 1;
     for (size_t i = 0; i < system->layout.continuous; i++) {
@@ -71,13 +79,16 @@ static yk_status deviate(yk_context *context, yk_system *system)
     return status;
 }
 
-yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate, yk_surrogate_fate *fate)
+yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate,
+                           yk_surrogate_fate *fate)
 {
     yk_system *system = surrogate->system;
     *fate = YK_SURROGATE_UNSTABLE;
     yk_status status = yk_system_start(system);
-    if (status < 0) return status;
-    if (system->layout.words == 0) return YK_ERROR_CAPABILITY;
+    if (status < 0)
+        return status;
+    if (system->layout.words == 0)
+        return YK_ERROR_CAPABILITY;
     status = deviate(context, system);
 
     double largest = 0, first = 0, second = 0, last = 0;
@@ -86,16 +97,23 @@ yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate, y
         status = yk_system_step(system, NULL);
         converged = converged && status != YK_NOT_CONVERGED;
         double wrench = fabs(yk_system_output(system, 1, 0)->wrench.force.x);
-        if (!(wrench <= largest)) largest = wrench;
-        if (i < FIRST) first = largest;
-        if (i >= STEPS / 4 && i < STEPS / 2 && wrench > second) second = wrench;
-        if (i >= 3 * STEPS / 4 && wrench > last) last = wrench;
+        if (!(wrench <= largest))
+            largest = wrench;
+        if (i < FIRST)
+            first = largest;
+        if (i >= STEPS / 4 && i < STEPS / 2 && wrench > second)
+            second = wrench;
+        if (i >= 3 * STEPS / 4 && wrench > last)
+            last = wrench;
     }
-    if (status == YK_ERROR_MEMORY) return status;
+    if (status == YK_ERROR_MEMORY)
+        return status;
 
     /* Iterations that end early are no harm as long as what they leave does not grow. */
-    bool grew = status < 0 || largest > EXPLODED * first || last > fmax(STEADY * second, NOISE * largest);
+    bool grew =
+        status < 0 || largest > EXPLODED * first || last > fmax(STEADY * second, NOISE * largest);
     *fate = YK_SURROGATE_STABLE;
-    if (grew) *fate = converged ? YK_SURROGATE_UNSTABLE : YK_SURROGATE_NOT_CONVERGED;
+    if (grew)
+        *fate = converged ? YK_SURROGATE_UNSTABLE : YK_SURROGATE_NOT_CONVERGED;
     return YK_OK;
 }

@@ -1,8 +1,9 @@
 /* A coupled system: its life, and its public step.
  *
- * yk_system_step ends at the next multiple of the macro step, whatever happens in between: the clock counts whole steps, and
- * only the way from one count to the next is cut, at events and where step control asks for it (step_control.c). So neither the
- * clock nor the times of results depend on the control. */
+ * yk_system_step ends at the next multiple of the macro step, whatever happens in between: the
+ * clock counts whole steps, and only the way from one count to the next is cut, at events and
+ * where step control asks for it (step_control.c). So neither the clock nor the times of results
+ * depend on the control. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -13,13 +14,14 @@
 /* Fraction of the step that a step may be longer or shorter to end on the grid or an event. */
 static const double SLIVER = 1e-9;
 
-/* Creation --------------------------------------------------------------------------------------------------------- */
+/* Creation ------------------------------------------------------------------------------------- */
 
 /* A copy of the options, with the lists in them one after the other. */
 static yk_status copy_options(yk_system *system, const yk_scheme_ops *ops, const void *options)
 {
     system->options = yk_allocate(system->context, ops->options_size + 1, 1);
-    if (!system->options) return YK_ERROR_MEMORY;
+    if (!system->options)
+        return YK_ERROR_MEMORY;
     system->scheme_def = (yk_scheme_def){.ops = ops, .options = system->options};
     if (!options) {
         yk_scheme_fill(ops, system->options);
@@ -31,7 +33,8 @@ static yk_status copy_options(yk_system *system, const yk_scheme_ops *ops, const
     for (int pass = 0; pass < 2; pass++) {
         int *next = system->option_items;
         for (const yk_option *row = ops->options; row && row->key; row++) {
-            if (row->kind != YK_OPTION_SUBSYSTEMS) continue;
+            if (row->kind != YK_OPTION_SUBSYSTEMS)
+                continue;
             yk_subsystem_list *list = (void *)((char *)system->options + row->offset);
             if (pass == 0) {
                 count += (size_t)list->count;
@@ -41,9 +44,13 @@ static yk_status copy_options(yk_system *system, const yk_scheme_ops *ops, const
             list->items = next;
             next += list->count;
         }
-        if (count == 0) return YK_OK;
-        if (pass == 0) system->option_items = yk_allocate(system->context, count, sizeof *system->option_items);
-        if (!system->option_items) return YK_ERROR_MEMORY;
+        if (count == 0)
+            return YK_OK;
+        if (pass == 0)
+            system->option_items =
+                yk_allocate(system->context, count, sizeof *system->option_items);
+        if (!system->option_items)
+            return YK_ERROR_MEMORY;
     }
     return YK_OK;
 }
@@ -51,15 +58,18 @@ static yk_status copy_options(yk_system *system, const yk_scheme_ops *ops, const
 static yk_status choose_scheme(yk_system *system, const yk_system_def *def)
 {
     yk_scheme_def scheme = def->scheme;
-    if (!scheme.ops) scheme.ops = yk_scheme_at(0);
+    if (!scheme.ops)
+        scheme.ops = yk_scheme_at(0);
     yk_status status = yk_scheme_check(system->context, &scheme);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     /* Without interfaces there is nothing to solve for: subsystems then step side by side. */
     if (def->interface_count == 0 && yk_scheme_traits(&scheme) & YK_SCHEME_NEEDS_INTERFACES)
         scheme = yk_scheme_default();
     status = copy_options(system, scheme.ops, scheme.options);
-    if (status == YK_OK) system->traits = yk_scheme_traits(&system->scheme_def);
+    if (status == YK_OK)
+        system->traits = yk_scheme_traits(&system->scheme_def);
     return status;
 }
 
@@ -67,40 +77,50 @@ static yk_status build(yk_system *system, const yk_system_def *asked)
 {
     yk_context *context = system->context;
     yk_status status = choose_scheme(system, asked);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     /* Without merging every subsystem is a participant of its own. */
     system->subsystem_count = asked->subsystem_count;
     system->parts = yk_allocate(context, (size_t)asked->subsystem_count, sizeof *system->parts);
-    if (!system->parts) return YK_ERROR_MEMORY;
+    if (!system->parts)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < asked->subsystem_count; i++)
-        system->parts[i] = (yk_system_part){.name = asked->names[i], .participant = i, .shows = true};
+        system->parts[i] =
+            (yk_system_part){.name = asked->names[i], .participant = i, .shows = true};
     const yk_system_def *def = asked;
     if (system->traits & YK_SCHEME_MERGES) {
         status = yk_merging_create(system, asked);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
         def = &system->merging->reduced;
     }
 
     status = yk_wiring_create(system, def);
     const yk_scheme_def *scheme = &system->scheme_def;
-    if (status == YK_OK) status = scheme->ops->create(system, scheme->options, &system->scheme);
+    if (status == YK_OK)
+        status = scheme->ops->create(system, scheme->options, &system->scheme);
     system->substep = scheme->ops->substep;
-    if (status == YK_OK) status = yk_controller_create(system, &def->control);
-    if (status == YK_OK) status = yk_system_check_rollback(system);
+    if (status == YK_OK)
+        status = yk_controller_create(system, &def->control);
+    if (status == YK_OK)
+        status = yk_system_check_rollback(system);
     return status;
 }
 
 yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_system **system)
 {
     *system = NULL;
-    if (def->subsystem_count < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "a system needs at least one subsystem");
+    if (def->subsystem_count < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a system needs at least one subsystem");
     if (!(def->step > 0) || !isfinite(def->step) || !isfinite(def->start))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "the macro step is %g s from %g s on, must be positive and finite",
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "the macro step is %g s from %g s on, must be positive and finite",
                        def->step, def->start);
 
     yk_system *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
     made->context = context;
     made->start = def->start;
     made->step = made->h = def->step;
@@ -115,10 +135,12 @@ yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_sys
 
 void yk_system_destroy(yk_system *system)
 {
-    if (!system) return;
+    if (!system)
+        return;
     yk_context *context = system->context;
     yk_pool_destroy(system->pool);
-    if (system->scheme) system->scheme->ops->destroy(system->scheme, system);
+    if (system->scheme)
+        system->scheme->ops->destroy(system->scheme, system);
     yk_controller_destroy(system);
     yk_wiring_destroy(system);
     yk_merging_destroy(system);
@@ -129,7 +151,7 @@ void yk_system_destroy(yk_system *system)
     yk_release(context, system);
 }
 
-/* Steps ------------------------------------------------------------------------------------------------------------ */
+/* Steps ---------------------------------------------------------------------------------------- */
 
 double yk_system_time(const yk_system *system)
 {
@@ -141,13 +163,15 @@ int64_t yk_system_steps(const yk_system *system)
     return system->step_count;
 }
 
-/* The next event after t that a participant announces. Those that follow each other within a macro step, such as samples of
- * a fast controller, are the participant's own affair. */
+/* The next event after t that a participant announces. Those that follow each other within a
+ * macro step, such as samples of a fast controller, are the participant's own affair. */
 static double announced_event(const yk_system *system, const yk_participant *m, double t)
 {
-    if (!m->subsystem->ops->events) return INFINITY;
+    if (!m->subsystem->ops->events)
+        return INFINITY;
     double event = m->subsystem->ops->events->next(m->subsystem, t);
-    if (!isfinite(event)) return INFINITY;
+    if (!isfinite(event))
+        return INFINITY;
     double following = m->subsystem->ops->events->next(m->subsystem, event * (1 + DBL_EPSILON));
     return following - event > system->step * (1 + SLIVER) ? event : INFINITY;
 }
@@ -158,8 +182,10 @@ static double next_stop(const yk_system *system, double t, double end, bool *eve
     const yk_step_control *def = &system->control.def;
     double sliver = SLIVER * system->step, next = INFINITY;
     int listed = 0;
-    while (listed < def->event_count && def->events[listed] <= t + sliver) listed++;
-    if (listed < def->event_count) next = def->events[listed];
+    while (listed < def->event_count && def->events[listed] <= t + sliver)
+        listed++;
+    if (listed < def->event_count)
+        next = def->events[listed];
     for (int i = 0; i < system->participant_count; i++)
         next = fmin(next, announced_event(system, &system->participants[i], t + sliver));
     *event = next <= end + sliver;
@@ -172,9 +198,12 @@ static void count_step(yk_system *system, double h, const yk_step_report *report
     s->steps++;
     s->iterations += report->iterations;
     s->steps_halved += report->halved;
-    if (report->iterations > s->largest_iterations) s->largest_iterations = report->iterations;
-    if (s->steps == 1 || h < s->smallest_step) s->smallest_step = h;
-    if (h > s->largest_step) s->largest_step = h;
+    if (report->iterations > s->largest_iterations)
+        s->largest_iterations = report->iterations;
+    if (s->steps == 1 || h < s->smallest_step)
+        s->smallest_step = h;
+    if (h > s->largest_step)
+        s->largest_step = h;
 }
 
 static void count_unconverged(yk_system *system, double t, double h, const yk_step_report *report)
@@ -186,30 +215,36 @@ static void count_unconverged(yk_system *system, double t, double h, const yk_st
     }
     s->time_not_converged += h;
     s->residual_not_converged += report->residual;
-    if (report->explained) return;
+    if (report->explained)
+        return;
 
     const yk_scheme_def *scheme = &system->scheme_def;
     double absolute = 0, relative = 0;
-    if (scheme->ops->tolerances) scheme->ops->tolerances(scheme->options, &absolute, &relative);
-    const char *remedy = scheme->ops->remedy ? scheme->ops->remedy(system->scheme) : "a smaller macro step";
-    yk_fail(
-        system->context, YK_NOT_CONVERGED,
-        "at t = %g s the scheme %s did not converge in %d iterations: the interface wrenches still change by %g (N, "
-        "N m), the tolerance is %g; use %s",
-        t, scheme->ops->name, report->iterations - 1, report->wrench_change, absolute, remedy);
+    if (scheme->ops->tolerances)
+        scheme->ops->tolerances(scheme->options, &absolute, &relative);
+    const char *remedy =
+        scheme->ops->remedy ? scheme->ops->remedy(system->scheme) : "a smaller macro step";
+    yk_fail(system->context, YK_NOT_CONVERGED,
+            "at t = %g s the scheme %s did not converge in %d iterations: the interface wrenches "
+            "still change by %g (N, "
+            "N m), the tolerance is %g; use %s",
+            t, scheme->ops->name, report->iterations - 1, report->wrench_change, absolute, remedy);
 }
 
 /* One step that is taken, and what is kept of it. */
-static yk_status take_step(yk_system *system, double t, double room, double *taken, yk_step_report *report)
+static yk_status take_step(yk_system *system, double t, double room, double *taken,
+                           yk_step_report *report)
 {
     yk_step_report part = {0};
     yk_system_keep_start(system);
     yk_status status = yk_controller_step(system, t, room, taken, &part);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     yk_system_keep_step(system);
     count_step(system, *taken, &part);
-    if (status == YK_NOT_CONVERGED) count_unconverged(system, t + *taken, *taken, &part);
+    if (status == YK_NOT_CONVERGED)
+        count_unconverged(system, t + *taken, *taken, &part);
     report->iterations += part.iterations;
     report->halved = report->halved || part.halved;
     report->wrench_change = part.wrench_change;
@@ -219,7 +254,8 @@ static yk_status take_step(yk_system *system, double t, double room, double *tak
 yk_status yk_system_step(yk_system *system, yk_step_report *report)
 {
     yk_step_report own;
-    if (!report) report = &own;
+    if (!report)
+        report = &own;
     *report = (yk_step_report){0};
 
     double begin = yk_system_time(system), t = begin;
@@ -230,17 +266,21 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
         double stop = next_stop(system, t, end, &event);
         double room = t == begin && stop == end ? system->step : stop - t;
 
-        /* Steps end a few digits before an event and go on at it, so that functions of time are taken on its own side by
-         * both. */
-        if (event) room -= 16 * DBL_EPSILON * fmax(fabs(stop), system->step);
+        /* Steps end a few digits before an event and go on at it, so that functions of time are
+         * taken on its own side by both. */
+        if (event)
+            room -= 16 * DBL_EPSILON * fmax(fabs(stop), system->step);
         double taken;
         yk_status status = take_step(system, t, room, &taken, report);
-        if (status < 0) return status;
-        if (status > worst) worst = status;
+        if (status < 0)
+            return status;
+        if (status > worst)
+            worst = status;
 
         bool there = taken == room;
         t = there ? stop : t + taken;
-        if (there && event) yk_system_announce_event(system);
+        if (there && event)
+            yk_system_announce_event(system);
     }
     system->step_count++;
     return worst;

@@ -25,9 +25,11 @@ static yk_vec3 inward(const yk_transform *transform, double unit, yk_vec3 v)
 void yk_transform_motion(const yk_transform *transform, yk_port_kind kind, yk_motion *motion)
 {
     double length = transform->length;
-    if (kind == YK_PORT_SIGNAL) return;
+    if (kind == YK_PORT_SIGNAL)
+        return;
     if (kind == YK_PORT_SCALAR) {
-        motion->position.x *= length, motion->velocity.x *= length, motion->acceleration.x *= length;
+        motion->position.x *= length, motion->velocity.x *= length,
+            motion->acceleration.x *= length;
         return;
     }
     motion->position = yk_v3_add(transform->position, outward(transform, length, motion->position));
@@ -40,17 +42,20 @@ void yk_transform_motion(const yk_transform *transform, yk_port_kind kind, yk_mo
 
 void yk_transform_value(const yk_transform *transform, yk_port_kind kind, yk_port_value *value)
 {
-    if (kind == YK_PORT_SIGNAL) return;
+    if (kind == YK_PORT_SIGNAL)
+        return;
     yk_transform_motion(transform, kind, &value->motion);
     if (kind == YK_PORT_SCALAR) {
         value->wrench.force.x *= force_unit(transform);
         return;
     }
     value->wrench.force = outward(transform, force_unit(transform), value->wrench.force);
-    value->wrench.torque = outward(transform, force_unit(transform) * transform->length, value->wrench.torque);
+    value->wrench.torque =
+        outward(transform, force_unit(transform) * transform->length, value->wrench.torque);
 }
 
-void yk_transform_variation(const yk_transform *transform, yk_port_kind kind, double *change, int stride)
+void yk_transform_variation(const yk_transform *transform, yk_port_kind kind, double *change,
+                            int stride)
 {
     for (int level = 0; level < 3; level++) {
         if (kind == YK_PORT_SCALAR) {
@@ -59,8 +64,8 @@ void yk_transform_variation(const yk_transform *transform, yk_port_kind kind, do
         }
         for (int i = 0; i < 2; i++) {
             double *place = change + (6 * level + 3 * i) * stride;
-            yk_vec3 v =
-                outward(transform, i ? 1 : transform->length, yk_v3(place[0], place[stride], place[2 * stride]));
+            yk_vec3 v = outward(transform, i ? 1 : transform->length,
+                                yk_v3(place[0], place[stride], place[2 * stride]));
             place[0] = v.x, place[stride] = v.y, place[2 * stride] = v.z;
         }
     }
@@ -83,7 +88,8 @@ void yk_transform_rates(const yk_transform *transform, yk_port_kind kind, double
     rotation(transform, 1, rates + 3, 1);
 }
 
-void yk_transform_response(const yk_transform *transform, yk_port_kind kind, int offset, int size, double *matrix)
+void yk_transform_response(const yk_transform *transform, yk_port_kind kind, int offset, int size,
+                           double *matrix)
 {
     double length = transform->length, force = force_unit(transform);
     for (int k = 0; k < size; k++) {
@@ -105,12 +111,13 @@ void yk_transform_response(const yk_transform *transform, yk_port_kind kind, int
 void yk_transform_energy(const yk_transform *transform, yk_energy *energy)
 {
     double unit = force_unit(transform) * transform->length;
-    energy->kinetic *= unit, energy->potential *= unit, energy->dissipated *= unit, energy->work *= unit;
+    energy->kinetic *= unit, energy->potential *= unit, energy->dissipated *= unit,
+        energy->work *= unit;
     energy->port_work *= unit;
 }
 
-void yk_transform_input(const yk_transform *transform, yk_port_kind kind, yk_causality causality, const yk_input *input,
-                        yk_input *own)
+void yk_transform_input(const yk_transform *transform, yk_port_kind kind, yk_causality causality,
+                        const yk_input *input, yk_input *own)
 {
     bool motion = causality == YK_TAKES_MOTION;
     double linear = motion ? transform->length : force_unit(transform);
@@ -122,9 +129,11 @@ void yk_transform_input(const yk_transform *transform, yk_port_kind kind, yk_cau
             continue;
         }
         yk_vec3 value = input->linear[i];
-        if (motion && i == 0) value = yk_v3_sub(value, transform->position);
+        if (motion && i == 0)
+            value = yk_v3_sub(value, transform->position);
         own->linear[i] = inward(transform, linear, value);
         own->angular[i] = inward(transform, angular, input->angular[i]);
     }
-    if (kind == YK_PORT_MARKER) own->orientation = yk_q_mul(yk_q_conjugate(transform->orientation), input->orientation);
+    if (kind == YK_PORT_MARKER)
+        own->orientation = yk_q_mul(yk_q_conjugate(transform->orientation), input->orientation);
 }

@@ -1,15 +1,16 @@
-/* Interface wrenches that depend on each other, as one vector x: the fixed point that the tight scheme and the consistent
- * start look for.
+/* Interface wrenches that depend on each other, as one vector x: the fixed point that the tight
+ * scheme and the consistent start look for.
  *
  *   x   the wrenches that are applied to the wrench sides
  *   H   those that the motion sides need to follow the motion that comes of it
  *
- * All interfaces of subsystems that are joined, directly or over others, are one vector: in a chain the wrench at one cut
- * moves the next cut too, and an acceleration that sees only one of them does not converge.
+ * All interfaces of subsystems that are joined, directly or over others, are one vector: in a
+ * chain the wrench at one cut moves the next cut too, and an acceleration that sees only one of
+ * them does not converge.
  *
- * Where interfaces run in a circle no order has every wrench side before its motion side. The motion that such a motion
- * side is told, and the value of a wire that runs against the order, are unknowns then as the wrenches are: x has what was
- * told, H(x) what came out. */
+ * Where interfaces run in a circle no order has every wrench side before its motion side. The
+ * motion that such a motion side is told, and the value of a wire that runs against the order,
+ * are unknowns then as the wrenches are: x has what was told, H(x) what came out. */
 #ifndef YK_COUPLING_UNKNOWNS_H
 #define YK_COUPLING_UNKNOWNS_H
 
@@ -25,7 +26,8 @@ typedef struct yk_unknowns {
     bool start; /* of a consistent start: motions are accelerations */
     bool rates; /* rates at the end are told besides the way over the step */
     double tolerance, relative_tolerance;
-    double *largest; /* per interface: wrench of any iteration of the step; what is rounding beside it has converged */
+    double *
+        largest; /* per interface: wrench of any iteration of the step; what is rounding beside it has converged */
     int size;
     double *applied, *fresh, *next; /* x, H(x), and the x that is tried next */
     double *tried;                  /* the x before, to which a step that fails goes back */
@@ -46,15 +48,17 @@ typedef struct yk_unknowns_def {
 } yk_unknowns_def;
 
 /* Every interface that prescribes a motion belongs to one vector. */
-yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def, yk_unknowns **list, int *count);
+yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def,
+                             yk_unknowns **list, int *count);
 void yk_unknowns_destroy(yk_context *context, yk_unknowns *list, int count);
 
 /* Reads x from the interfaces, and H(x) from the outputs of all sides. */
 void yk_unknowns_read(const yk_system *system, yk_unknowns *w);
 /* Applies a vector: to the wrench sides, and to what is told. */
 void yk_unknowns_apply(yk_system *system, const yk_unknowns *w, const double *x);
-/* Whether H(x) and x differ by no more than the tolerance at each interface; *change is raised to the largest difference
- * (N or N m), and what is left beyond the tolerance is kept at each interface. */
+/* Whether H(x) and x differ by no more than the tolerance at each interface; *change is raised to
+ * the largest difference (N or N m), and what is left beyond the tolerance is kept at each
+ * interface. */
 bool yk_unknowns_settled(yk_system *system, const yk_unknowns *w, double *change);
 
 #endif

@@ -1,4 +1,5 @@
-/* The verbs that schemes are made of (yoke/scheme.h): what is known of an interface, and the inputs of its sides. */
+/* The verbs that schemes are made of (yoke/scheme.h): what is known of an interface, and the
+ * inputs of its sides. */
 #include "coupling/interface.h"
 #include "coupling/system.h"
 
@@ -37,19 +38,21 @@ double yk_system_step_size(const yk_system *system)
     return system->h;
 }
 
-/* Interfaces ------------------------------------------------------------------------------------------------------- */
+/* Interfaces ----------------------------------------------------------------------------------- */
 
 const yk_motion *yk_system_motion(const yk_system *system, int number, int side)
 {
     const yk_interface *interface = &system->interfaces[number];
-    if (side == 0) return &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
+    if (side == 0)
+        return &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
     return &yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
 }
 
 const yk_motion *yk_system_motion_before(const yk_system *system, int number, int side)
 {
     const yk_interface *interface = &system->interfaces[number];
-    if (side == 0) return &yk_interface_a(system, interface)->before[interface->def.wrench_port];
+    if (side == 0)
+        return &yk_interface_a(system, interface)->before[interface->def.wrench_port];
     return &yk_interface_b(system, interface)->before[interface->def.motion_port];
 }
 
@@ -73,7 +76,8 @@ void yk_system_apply_wrench(yk_system *system, int number, const yk_wrench *wren
 {
     yk_interface *interface = &system->interfaces[number];
     interface->applied = *wrench;
-    yk_input_constant(interface->kind, wrench, &yk_interface_a(system, interface)->inputs[interface->def.wrench_port]);
+    yk_input_constant(interface->kind, wrench,
+                      &yk_interface_a(system, interface)->inputs[interface->def.wrench_port]);
 }
 
 void yk_system_set_residual(yk_system *system, int number, double residual)
@@ -81,7 +85,7 @@ void yk_system_set_residual(yk_system *system, int number, double residual)
     system->interfaces[number].residual = residual;
 }
 
-/* Steps ------------------------------------------------------------------------------------------------------------ */
+/* Steps ---------------------------------------------------------------------------------------- */
 
 void yk_system_keep_start(yk_system *system)
 {
@@ -98,17 +102,21 @@ void yk_system_keep_start(yk_system *system)
         }
         m->advanced = false;
     }
-    for (int i = 0; i < system->wire_count; i++) system->wires[i].before = system->wires[i].now;
+    for (int i = 0; i < system->wire_count; i++)
+        system->wires[i].before = system->wires[i].now;
 }
 
-/* The start of a step that is kept is the earlier motion that the next prediction of participants with substeps knows. */
+/* The start of a step that is kept is the earlier motion that the next prediction of participants
+ * with substeps knows. */
 static void keep_earlier(yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
-        if (!m->earlier) continue;
+        if (!m->earlier)
+            continue;
         for (int port = 0; port < m->port_count; port++)
-            if (m->ports[port].kind != YK_PORT_SIGNAL) m->earlier[port] = m->before[port];
+            if (m->ports[port].kind != YK_PORT_SIGNAL)
+                m->earlier[port] = m->before[port];
         m->earlier_step = system->h;
     }
 }

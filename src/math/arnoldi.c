@@ -29,7 +29,8 @@ yk_arnoldi_options yk_arnoldi_default(void)
 
 static void add(size_t n, double factor, const double *x, double *y)
 {
-    for (size_t i = 0; i < n; i++) y[i] += factor * x[i];
+    for (size_t i = 0; i < n; i++)
+        y[i] += factor * x[i];
 }
 
 static double *row(double *rows, size_t n, int index)
@@ -37,7 +38,8 @@ static double *row(double *rows, size_t n, int index)
     return rows + (size_t)index * n;
 }
 
-/* Takes the space's directions out of `next`, twice for orthogonality to rounding; false if nothing is left. */
+/* Takes the space's directions out of `next`, twice for orthogonality to rounding; false if
+ * nothing is left. */
 static bool orthogonalise(search *s)
 {
     double size = yk_dense_norm(s->n, s->next), left = size;
@@ -49,8 +51,10 @@ static bool orthogonalise(search *s)
         left = yk_dense_norm(s->n, s->next);
     }
 
-    if (!(left > 1e-12 * size) || !isfinite(left)) return false;
-    for (size_t i = 0; i < s->n; i++) s->next[i] /= left;
+    if (!(left > 1e-12 * size) || !isfinite(left))
+        return false;
+    for (size_t i = 0; i < s->n; i++)
+        s->next[i] /= left;
     return true;
 }
 
@@ -61,7 +65,8 @@ static yk_status extend(search *s)
     double *v = row(s->vector, s->n, m), *w = row(s->image, s->n, m);
     memcpy(v, s->next, s->n * sizeof *v);
     yk_status status = s->options->apply(s->options->user, v, w);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     s->applications++;
     s->count++;
@@ -79,17 +84,22 @@ static double modulus(const search *s, int i)
     return hypot(s->real[i], s->imaginary[i]);
 }
 
-/* Eigenpairs of the projected operator, by falling modulus; of conjugate ones the first stands for both. */
+/* Eigenpairs of the projected operator, by falling modulus; of conjugate ones the first stands
+ * for both. */
 static yk_status solve_projected(search *s)
 {
     int m = s->count, space = s->options->space;
-    for (int i = 0; i < m; i++) memcpy(&s->matrix[i * m], &s->projected[i * space], (size_t)m * sizeof *s->matrix);
-    yk_status status = yk_eigen_general_vectors(s->context, m, s->matrix, s->real, s->imaginary, s->coefficients);
+    for (int i = 0; i < m; i++)
+        memcpy(&s->matrix[i * m], &s->projected[i * space], (size_t)m * sizeof *s->matrix);
+    yk_status status =
+        yk_eigen_general_vectors(s->context, m, s->matrix, s->real, s->imaginary, s->coefficients);
     s->ritz_count = 0;
     for (int i = 0; status == YK_OK && i < m; i++) {
-        if (s->imaginary[i] < 0) continue;
+        if (s->imaginary[i] < 0)
+            continue;
         int at = s->ritz_count++;
-        for (; at > 0 && modulus(s, s->order[at - 1]) < modulus(s, i); at--) s->order[at] = s->order[at - 1];
+        for (; at > 0 && modulus(s, s->order[at - 1]) < modulus(s, i); at--)
+            s->order[at] = s->order[at - 1];
         s->order[at] = i;
     }
     return status;
@@ -99,7 +109,8 @@ static yk_status solve_projected(search *s)
 static void combine(const search *s, double *rows, const double *coefficients, double *out)
 {
     memset(out, 0, s->n * sizeof *out);
-    for (int i = 0; i < s->count; i++) add(s->n, coefficients[i], row(rows, s->n, i), out);
+    for (int i = 0; i < s->count; i++)
+        add(s->n, coefficients[i], row(rows, s->n, i), out);
 }
 
 /* Residual of a Ritz pair; its real part is left in `next`. */
@@ -116,7 +127,8 @@ static double residual(search *s, int ritz)
         for (int j = 0; j < m; j++) {
             double v = s->vector[(size_t)j * s->n + k], w = s->image[(size_t)j * s->n + k];
             real += c[j] * (w - a * v);
-            if (!d) continue;
+            if (!d)
+                continue;
             real += d[j] * b * v;
             imaginary += d[j] * (w - a * v) - c[j] * b * v;
         }
@@ -126,7 +138,8 @@ static double residual(search *s, int ritz)
     return sqrt(squares);
 }
 
-/* Orthonormal coefficients that span the leading Ritz vectors: real and imaginary parts by Gram and Schmidt. */
+/* Orthonormal coefficients that span the leading Ritz vectors: real and imaginary parts by Gram
+ * and Schmidt. */
 static int leading_basis(const search *s, int wanted, double *basis)
 {
     size_t m = (size_t)s->count;
@@ -145,8 +158,10 @@ static int leading_basis(const search *s, int wanted, double *basis)
                 }
             }
             double size = yk_dense_norm(m, b);
-            if (size < 1e-10) continue;
-            for (size_t k = 0; k < m; k++) b[k] /= size;
+            if (size < 1e-10)
+                continue;
+            for (size_t k = 0; k < m; k++)
+                b[k] /= size;
             kept++;
         }
     }
@@ -160,7 +175,8 @@ static yk_status restart(search *s)
     int space = s->options->space;
     size_t most = (size_t)(space / 2) + 2;
     double *basis = yk_allocate(s->context, most * m + 2 * most * s->n, sizeof *basis);
-    if (!basis) return YK_ERROR_MEMORY;
+    if (!basis)
+        return YK_ERROR_MEMORY;
 
     double *fresh = basis + most * m;
     double *images = fresh + most * s->n;
@@ -177,7 +193,8 @@ static yk_status restart(search *s)
     memcpy(s->image, images, (size_t)kept * s->n * sizeof *fresh);
     for (int i = 0; i < kept; i++) {
         for (int j = 0; j < kept; j++)
-            s->projected[i * space + j] = yk_dense_dot(s->n, row(s->vector, s->n, i), row(s->image, s->n, j));
+            s->projected[i * space + j] =
+                yk_dense_dot(s->n, row(s->vector, s->n, i), row(s->image, s->n, j));
     }
 
     yk_release(s->context, basis);
@@ -193,39 +210,51 @@ static yk_status look(search *s, bool *found)
         bool invariant = false;
         while (s->count < s->options->space && s->applications < limit) {
             invariant = !orthogonalise(s);
-            if (invariant) break;
+            if (invariant)
+                break;
             yk_status status = extend(s);
-            if (status != YK_OK) return status;
+            if (status != YK_OK)
+                return status;
         }
         yk_status status = solve_projected(s);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
 
-        /* Either all wanted pairs are found, or `next` is left as the residual of the first that is not. */
+        /* Either all wanted pairs are found, or `next` is left as the residual of the first that
+         * is not. */
         int good = 0;
         while (!invariant && good < s->options->wanted && good < s->ritz_count) {
             double size = fmax(modulus(s, s->order[good]), DBL_MIN);
-            if (residual(s, good) > s->options->tolerance * size) break;
+            if (residual(s, good) > s->options->tolerance * size)
+                break;
             good++;
         }
         *found = invariant || good == s->options->wanted;
-        if (*found) return YK_OK;
+        if (*found)
+            return YK_OK;
 
-        /* The residual in `next` belongs to the space before: it is orthogonal to what is kept of it as well. */
-        if (s->applications < limit) status = restart(s);
-        if (status != YK_OK) return status;
+        /* The residual in `next` belongs to the space before: it is orthogonal to what is kept of
+         * it as well. */
+        if (s->applications < limit)
+            status = restart(s);
+        if (status != YK_OK)
+            return status;
     }
     return YK_OK;
 }
 
-yk_status yk_arnoldi(yk_context *context, size_t n, const double *start, const yk_arnoldi_options *options,
-                     yk_arnoldi_pair *pairs, double *vectors, int *found)
+yk_status yk_arnoldi(yk_context *context, size_t n, const double *start,
+                     const yk_arnoldi_options *options, yk_arnoldi_pair *pairs, double *vectors,
+                     int *found)
 {
     *found = 0;
     yk_arnoldi_options own = *options;
-    if ((size_t)own.space > n) own.space = (int)n;
+    if ((size_t)own.space > n)
+        own.space = (int)n;
     search s = {.context = context, .n = n, .options = &own};
     if (n < 1 || own.wanted < 1 || (own.space < 2 * own.wanted + 2 && (size_t)own.space < n))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%d eigenvalues need more than %d vectors", own.wanted, own.space);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%d eigenvalues need more than %d vectors",
+                       own.wanted, own.space);
 
     /* One piece of memory for all numbers. */
     size_t m = (size_t)own.space;
@@ -255,7 +284,8 @@ yk_status yk_arnoldi(yk_context *context, size_t n, const double *start, const y
         pair->vector_imaginary = row(vectors, n, 2 * r + 1);
         combine(&s, s.vector, coefficients, pair->vector_real);
         memset(pair->vector_imaginary, 0, n * sizeof *pair->vector_imaginary);
-        if (pair->imaginary > 0) combine(&s, s.vector, coefficients + s.count, pair->vector_imaginary);
+        if (pair->imaginary > 0)
+            combine(&s, s.vector, coefficients + s.count, pair->vector_imaginary);
         pair->residual = residual(&s, r);
         *found = r + 1;
     }

@@ -1,7 +1,8 @@
 /* The eigenvalues of largest modulus of an operator that is only known by what it does to a vector.
  *
- * Arnoldi's method with thick restarts. Vectors and their images are both kept, so that residuals are those of the
- * operator as it was applied, and hold for one that is itself inexact, such as a difference quotient. */
+ * Arnoldi's method with thick restarts. Vectors and their images are both kept, so that residuals
+ * are those of the operator as it was applied, and hold for one that is itself inexact, such as a
+ * difference quotient. */
 #ifndef YK_MATH_ARNOLDI_H
 #define YK_MATH_ARNOLDI_H
 
@@ -28,9 +29,10 @@ typedef struct yk_arnoldi_pair {
     double *vector_imaginary;
 } yk_arnoldi_pair;
 
-/* From the start vector on. `pairs` has room for `wanted`, `vectors` for 2 * wanted * n; *found are filled, falling in
- * modulus. YK_NOT_CONVERGED: the residuals say how good they are. */
-yk_status yk_arnoldi(yk_context *context, size_t n, const double *start, const yk_arnoldi_options *options,
-                     yk_arnoldi_pair *pairs, double *vectors, int *found);
+/* From the start vector on. `pairs` has room for `wanted`, `vectors` for 2 * wanted * n; *found
+ * are filled, falling in modulus. YK_NOT_CONVERGED: the residuals say how good they are. */
+yk_status yk_arnoldi(yk_context *context, size_t n, const double *start,
+                     const yk_arnoldi_options *options, yk_arnoldi_pair *pairs, double *vectors,
+                     int *found);
 
 #endif

@@ -1,4 +1,5 @@
-/* Dense kernels: all inner loops run along rows. The exponential by scaling and squaring (Higham 2005). */
+/* Dense kernels: all inner loops run along rows. The exponential by scaling and squaring (Higham
+ * 2005). */
 #include "math/dense.h"
 
 #include <math.h>
@@ -14,7 +15,8 @@ static void swap_doubles(double *a, double *b)
 /* y -= s x */
 static inline void subtract_scaled(int n, double s, const double *restrict x, double *restrict y)
 {
-    for (int j = 0; j < n; j++) y[j] -= s * x[j];
+    for (int j = 0; j < n; j++)
+        y[j] -= s * x[j];
 }
 
 static inline bool usable_pivot(double pivot)
@@ -22,7 +24,7 @@ static inline bool usable_pivot(double pivot)
     return pivot != 0 && isfinite(pivot);
 }
 
-/* LU ---------------------------------------------------------------------------------------------------------- */
+/* LU ------------------------------------------------------------------------------------------- */
 
 yk_status yk_lu_factor(int n, double *a, int *pivot)
 {
@@ -34,14 +36,17 @@ yk_status yk_lu_factor(int n, double *a, int *pivot)
         double largest = fabs(row_k[k]);
         for (int i = k + 1; i < n; i++) {
             double candidate = fabs(a[(size_t)i * (size_t)n + (size_t)k]);
-            if (candidate > largest) largest = candidate, best = i;
+            if (candidate > largest)
+                largest = candidate, best = i;
         }
         pivot[k] = best;
         if (best != k) {
             double *row = a + (size_t)best * (size_t)n;
-            for (int j = 0; j < n; j++) swap_doubles(&row_k[j], &row[j]);
+            for (int j = 0; j < n; j++)
+                swap_doubles(&row_k[j], &row[j]);
         }
-        if (!usable_pivot(row_k[k])) return YK_ERROR_SINGULAR;
+        if (!usable_pivot(row_k[k]))
+            return YK_ERROR_SINGULAR;
 
         /* Row k from all below. */
         for (int i = k + 1; i < n; i++) {
@@ -56,20 +61,23 @@ yk_status yk_lu_factor(int n, double *a, int *pivot)
 void yk_lu_solve(int n, const double *a, const int *pivot, double *b)
 {
     for (int k = 0; k < n; k++) {
-        if (pivot[k] != k) swap_doubles(&b[k], &b[pivot[k]]);
+        if (pivot[k] != k)
+            swap_doubles(&b[k], &b[pivot[k]]);
     }
-    for (int i = 1; i < n; i++) b[i] -= yk_dense_dot((size_t)i, a + (size_t)i * (size_t)n, b);
+    for (int i = 1; i < n; i++)
+        b[i] -= yk_dense_dot((size_t)i, a + (size_t)i * (size_t)n, b);
     for (int i = n - 1; i >= 0; i--) {
         const double *row = a + (size_t)i * (size_t)n;
         b[i] = (b[i] - yk_dense_dot((size_t)(n - i - 1), row + i + 1, b + i + 1)) / row[i];
     }
 }
 
-/* Exponential --------------------------------------------------------------------------------------------------- */
+/* Exponential ---------------------------------------------------------------------------------- */
 
 enum { EXP_MAX = 16, PADE_ORDERS = 5, PADE_COEFFICIENTS = 14 };
 
-/* Diagonal Pade approximants: the largest 1-norm for which the order reaches rounding, and the numerator. */
+/* Diagonal Pade approximants: the largest 1-norm for which the order reaches rounding, and the
+ * numerator. */
 typedef struct pade {
     int order;
     double largest_norm;
@@ -80,18 +88,21 @@ static const pade pade_table[PADE_ORDERS] = {
     {3, 1.495585217958292e-2, {120, 60, 12, 1}},
     {5, 2.539398330063230e-1, {30240, 15120, 3360, 420, 30, 1}},
     {7, 9.504178996162932e-1, {17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1}},
-    {9, 2.097847961257068e0, {17643225600, 8821612800, 2075673600, 302702400, 30270240, 2162160, 110880, 3960, 90, 1}},
+    {9,
+     2.097847961257068e0,
+     {17643225600, 8821612800, 2075673600, 302702400, 30270240, 2162160, 110880, 3960, 90, 1}},
     {13,
      5.371920351148152e0,
-     {64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000, 10559470521600,
-      670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1}},
+     {64764752532480000, 32382376266240000, 7771770303897600, 1187353796428800, 129060195264000,
+      10559470521600, 670442572800, 33522128640, 1323241920, 40840800, 960960, 16380, 182, 1}},
 };
 
 static void multiply(int n, const double *restrict a, const double *restrict b, double *restrict c)
 {
     memset(c, 0, (size_t)(n * n) * sizeof *c);
     for (int i = 0; i < n; i++) {
-        for (int k = 0; k < n; k++) subtract_scaled(n, -a[i * n + k], b + k * n, c + i * n);
+        for (int k = 0; k < n; k++)
+            subtract_scaled(n, -a[i * n + k], b + k * n, c + i * n);
     }
 }
 
@@ -100,40 +111,50 @@ static double norm_1(int n, const double *a)
     double norm = 0;
     for (int j = 0; j < n; j++) {
         double sum = 0;
-        for (int i = 0; i < n; i++) sum += fabs(a[i * n + j]);
-        if (!(sum <= norm)) norm = sum; /* keeps a NaN */
+        for (int i = 0; i < n; i++)
+            sum += fabs(a[i * n + j]);
+        if (!(sum <= norm))
+            norm = sum; /* keeps a NaN */
     }
     return norm;
 }
 
-/* Diagonal similarity by powers of two (exact) that makes rows and columns alike in norm: an oscillator's companion
- * matrix has norm omega^2 before and omega after, and every halving of the norm spares a squaring and its errors. */
+/* Diagonal similarity by powers of two (exact) that makes rows and columns alike in norm: an
+ * oscillator's companion matrix has norm omega^2 before and omega after, and every halving of the
+ * norm spares a squaring and its errors. */
 static void balance(int n, double *a, double *scale)
 {
-    for (int i = 0; i < n; i++) scale[i] = 1;
+    for (int i = 0; i < n; i++)
+        scale[i] = 1;
     for (int sweep = 0, changed = 1; changed && sweep < 100; sweep++) {
         changed = 0;
         for (int i = 0; i < n; i++) {
             double row = 0, column = 0;
             for (int j = 0; j < n; j++) {
-                if (j == i) continue;
+                if (j == i)
+                    continue;
                 row += fabs(a[i * n + j]);
                 column += fabs(a[j * n + i]);
             }
-            if (!usable_pivot(row) || !usable_pivot(column)) continue;
+            if (!usable_pivot(row) || !usable_pivot(column))
+                continue;
 
             /* Only where it gains. */
             double factor = exp2(round(0.5 * log2(row / column)));
-            if (!usable_pivot(factor) || column * factor + row / factor >= 0.95 * (column + row)) continue;
+            if (!usable_pivot(factor) || column * factor + row / factor >= 0.95 * (column + row))
+                continue;
             changed = 1;
             scale[i] *= factor;
-            for (int j = 0; j < n; j++) a[i * n + j] /= factor;
-            for (int j = 0; j < n; j++) a[j * n + i] *= factor;
+            for (int j = 0; j < n; j++)
+                a[i * n + j] /= factor;
+            for (int j = 0; j < n; j++)
+                a[j * n + i] *= factor;
         }
     }
 }
 
-/* Numerator p = even + odd and denominator q = even - odd of the approximant, by Horner's rule in a^2. */
+/* Numerator p = even + odd and denominator q = even - odd of the approximant, by Horner's rule in
+ * a^2. */
 static void pade_sums(int n, const double *a, const pade *used, double *p, double *q)
 {
     double square[EXP_MAX * EXP_MAX], even[EXP_MAX * EXP_MAX], odd[EXP_MAX * EXP_MAX];
@@ -163,34 +184,42 @@ static void pade_sums(int n, const double *a, const pade *used, double *p, doubl
 
 yk_status yk_dense_exp(int n, const double *a, double *result)
 {
-    if (n < 1 || n > EXP_MAX) return YK_ERROR_ARGUMENT;
+    if (n < 1 || n > EXP_MAX)
+        return YK_ERROR_ARGUMENT;
 
     double scaled[EXP_MAX * EXP_MAX], p[EXP_MAX * EXP_MAX], q[EXP_MAX * EXP_MAX], scale[EXP_MAX];
     int count = n * n;
     memcpy(scaled, a, (size_t)count * sizeof *scaled);
     balance(n, scaled, scale);
     double norm = norm_1(n, scaled);
-    if (!isfinite(norm)) return YK_ERROR_NOT_FINITE;
+    if (!isfinite(norm))
+        return YK_ERROR_NOT_FINITE;
 
-    /* The lowest order that reaches rounding, else the highest on a matrix that is halved often enough. */
+    /* The lowest order that reaches rounding, else the highest on a matrix that is halved often
+     * enough. */
     int row = 0, squarings = 0;
-    while (row < PADE_ORDERS - 1 && norm > pade_table[row].largest_norm) row++;
+    while (row < PADE_ORDERS - 1 && norm > pade_table[row].largest_norm)
+        row++;
     if (norm > pade_table[row].largest_norm) {
         frexp(norm / pade_table[row].largest_norm, &squarings);
-        for (int i = 0; i < count; i++) scaled[i] = ldexp(scaled[i], -squarings);
+        for (int i = 0; i < count; i++)
+            scaled[i] = ldexp(scaled[i], -squarings);
     }
 
     /* q^-1 p, column by column. */
     int pivot[EXP_MAX];
     pade_sums(n, scaled, &pade_table[row], p, q);
     yk_status status = yk_lu_factor(n, q, pivot);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     for (int j = 0; j < n; j++) {
         double column[EXP_MAX];
-        for (int i = 0; i < n; i++) column[i] = p[i * n + j];
+        for (int i = 0; i < n; i++)
+            column[i] = p[i * n + j];
         yk_lu_solve(n, q, pivot, column);
-        for (int i = 0; i < n; i++) scaled[i * n + j] = column[i];
+        for (int i = 0; i < n; i++)
+            scaled[i * n + j] = column[i];
     }
 
     for (; squarings > 0; squarings--) {
@@ -198,11 +227,12 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
         memcpy(scaled, p, (size_t)count * sizeof *scaled);
     }
 
-    for (int i = 0; i < count; i++) result[i] = scaled[i] * (scale[i / n] / scale[i % n]);
+    for (int i = 0; i < count; i++)
+        result[i] = scaled[i] * (scale[i / n] / scale[i % n]);
     return isfinite(norm_1(n, result)) ? YK_OK : YK_ERROR_NOT_FINITE;
 }
 
-/* Vectors ------------------------------------------------------------------------------------------------------- */
+/* Vectors -------------------------------------------------------------------------------------- */
 
 double yk_dense_dot(size_t n, const double *a, const double *b)
 {
@@ -216,24 +246,29 @@ double yk_dense_dot(size_t n, const double *a, const double *b)
         s3 += a[i + 3] * b[i + 3];
     }
 
-    for (; i < n; i++) s0 += a[i] * b[i];
+    for (; i < n; i++)
+        s0 += a[i] * b[i];
     return (s0 + s1) + (s2 + s3);
 }
 
 double yk_dense_norm(size_t n, const double *a)
 {
     double sum = yk_dense_dot(n, a, a);
-    if (sum > 1e-280 && sum < 1e280) return sqrt(sum);
+    if (sum > 1e-280 && sum < 1e280)
+        return sqrt(sum);
 
     /* The squares left the range of doubles: scale by the largest entry. */
     double largest = 0;
     for (size_t i = 0; i < n; i++) {
-        if (!(fabs(a[i]) <= largest)) largest = fabs(a[i]);
+        if (!(fabs(a[i]) <= largest))
+            largest = fabs(a[i]);
     }
 
-    if (largest == 0 || !isfinite(largest)) return largest;
+    if (largest == 0 || !isfinite(largest))
+        return largest;
 
     sum = 0;
-    for (size_t i = 0; i < n; i++) sum += (a[i] / largest) * (a[i] / largest);
+    for (size_t i = 0; i < n; i++)
+        sum += (a[i] / largest) * (a[i] / largest);
     return largest * sqrt(sum);
 }

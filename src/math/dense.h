@@ -1,17 +1,19 @@
-/* Small dense kernels in place, row-major, leading dimension n. For the sizes that fit in cache (up to about 100). */
+/* Small dense kernels in place, row-major, leading dimension n. For the sizes that fit in cache
+ * (up to about 100). */
 #ifndef YK_MATH_DENSE_H
 #define YK_MATH_DENSE_H
 
 #include "yoke/base.h"
 
-/* LU with partial pivoting of the n x n matrix a; pivot holds n row numbers. YK_ERROR_SINGULAR if a pivot is exactly
- * zero or not finite; `a` is then not usable. */
+/* LU with partial pivoting of the n x n matrix a; pivot holds n row numbers. YK_ERROR_SINGULAR if
+ * a pivot is exactly zero or not finite; `a` is then not usable. */
 yk_status yk_lu_factor(int n, double *a, int *pivot);
 /* Solves A x = b, in place. */
 void yk_lu_solve(int n, const double *a, const int *pivot, double *b);
 
-/* Matrix exponential of a (n <= 16) by scaling and squaring with a Pade approximant (Higham 2005), after balancing.
- * YK_ERROR_NOT_FINITE if a, or the result, is not finite. `result` may be `a`. */
+/* Matrix exponential of a (n <= 16) by scaling and squaring with a Pade approximant (Higham
+ * 2005), after balancing. YK_ERROR_NOT_FINITE if a, or the result, is not finite. `result` may be
+ * `a`. */
 yk_status yk_dense_exp(int n, const double *a, double *result);
 
 double yk_dense_dot(size_t n, const double *a, const double *b);

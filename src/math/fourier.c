@@ -7,9 +7,11 @@ void yk_fourier_transform(size_t n, double *real, double *imaginary)
     /* Entries in the order of their bits reversed, in place. */
     for (size_t i = 1, j = 0; i < n; i++) {
         size_t bit = n >> 1;
-        for (; j & bit; bit >>= 1) j ^= bit;
+        for (; j & bit; bit >>= 1)
+            j ^= bit;
         j ^= bit;
-        if (i >= j) continue;
+        if (i >= j)
+            continue;
         double re = real[i], im = imaginary[i];
         real[i] = real[j];
         imaginary[i] = imaginary[j];

@@ -1,5 +1,6 @@
-/* Discrete Fourier transform of a power of two points, in place (radix 2, decimation in time). The distribution's
- * double precision libraries are under the GPL or C++ headers, and this is all that spectra of recorded signals need.
+/* Discrete Fourier transform of a power of two points, in place (radix 2, decimation in time).
+ * The distribution's double precision libraries are under the GPL or C++ headers, and this is all
+ * that spectra of recorded signals need.
  */
 #ifndef YK_MATH_FOURIER_H
 #define YK_MATH_FOURIER_H

@@ -1,5 +1,5 @@
-/* AMD, then a postorder of the elimination tree (Liu 1986; Liu 1990): columns of one supernode follow each other in
- * it, and the fill is the same in every postorder. */
+/* AMD, then a postorder of the elimination tree (Liu 1986; Liu 1990): columns of one supernode
+ * follow each other in it, and the fill is the same in every postorder. */
 #include "math/ordering.h"
 
 #include <amd.h>
@@ -7,13 +7,16 @@
 #include <string.h>
 
 /* AMD with its work in memory of the context: amd_order would call an allocator of its own. */
-static yk_status minimum_degree(yk_context *context, int n, const int *starts, const int *rows, int *order)
+static yk_status minimum_degree(yk_context *context, int n, const int *starts, const int *rows,
+                                int *order)
 {
     size_t stored = (size_t)starts[n];
     size_t room = stored + stored / 5 + (size_t)n + 1;
     int *work = NULL;
-    if (room < INT_MAX) work = yk_allocate(context, room + 8 * (size_t)n, sizeof *work);
-    if (!work) return YK_ERROR_MEMORY;
+    if (room < INT_MAX)
+        work = yk_allocate(context, room + 8 * (size_t)n, sizeof *work);
+    if (!work)
+        return YK_ERROR_MEMORY;
 
     int *begin = work + room;
     int *length = begin + n;
@@ -29,22 +32,24 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
     for (int i = 0; i < n; i++) {
         begin[i] = entries;
         for (int p = starts[i]; p < starts[i + 1]; p++) {
-            if (rows[p] != i) work[entries++] = rows[p];
+            if (rows[p] != i)
+                work[entries++] = rows[p];
         }
         length[i] = entries - begin[i];
     }
 
     double control[AMD_CONTROL], info[AMD_INFO];
     amd_defaults(control);
-    amd_2(n, begin, work, length, (int)room, entries, count, next, order, head, elements, degree, mark, control, info);
+    amd_2(n, begin, work, length, (int)room, entries, count, next, order, head, elements, degree,
+          mark, control, info);
     yk_release(context, work);
     return YK_OK;
 }
 
-/* Parents in the elimination tree under an order, by paths to the root that are shortened as they are walked (Liu
- * 1986). */
-static void elimination_tree(int n, const int *starts, const int *rows, const int *order, const int *inverse,
-                             int *ancestor, int *parent)
+/* Parents in the elimination tree under an order, by paths to the root that are shortened as they
+ * are walked (Liu 1986). */
+static void elimination_tree(int n, const int *starts, const int *rows, const int *order,
+                             const int *inverse, int *ancestor, int *parent)
 {
     for (int k = 0; k < n; k++) {
         parent[k] = -1;
@@ -55,21 +60,24 @@ static void elimination_tree(int n, const int *starts, const int *rows, const in
             while (i >= 0 && i < k) {
                 int above = ancestor[i];
                 ancestor[i] = k;
-                if (above < 0) parent[i] = k;
+                if (above < 0)
+                    parent[i] = k;
                 i = above;
             }
         }
     }
 }
 
-/* Children before their parents and subtrees together: position `count` of the new order is `sequence[count]` of the
- * old. */
+/* Children before their parents and subtrees together: position `count` of the new order is
+ * `sequence[count]` of the old. */
 static void postorder(int n, const int *parent, int *child, int *sibling, int *stack, int *sequence)
 {
     /* Lists of children, the lowest first. */
-    for (int k = 0; k < n; k++) child[k] = -1;
+    for (int k = 0; k < n; k++)
+        child[k] = -1;
     for (int k = n - 1; k >= 0; k--) {
-        if (parent[k] < 0) continue;
+        if (parent[k] < 0)
+            continue;
         sibling[k] = child[parent[k]];
         child[parent[k]] = k;
     }
@@ -77,7 +85,8 @@ static void postorder(int n, const int *parent, int *child, int *sibling, int *s
     /* Depth first; a vertex is numbered when it has no child left. */
     int count = 0;
     for (int root = 0; root < n; root++) {
-        if (parent[root] >= 0) continue;
+        if (parent[root] >= 0)
+            continue;
         int top = 0;
         stack[0] = root;
         while (top >= 0) {
@@ -93,12 +102,15 @@ static void postorder(int n, const int *parent, int *child, int *sibling, int *s
     }
 }
 
-yk_status yk_elimination_order(yk_context *context, int n, const int *starts, const int *rows, int *order)
+yk_status yk_elimination_order(yk_context *context, int n, const int *starts, const int *rows,
+                               int *order)
 {
-    if (n == 0) return YK_OK;
+    if (n == 0)
+        return YK_OK;
 
     int *work = yk_allocate(context, 5 * (size_t)n, sizeof *work);
-    if (!work) return YK_ERROR_MEMORY;
+    if (!work)
+        return YK_ERROR_MEMORY;
 
     yk_status status = minimum_degree(context, n, starts, rows, order);
     if (status != YK_OK) {
@@ -108,14 +120,16 @@ yk_status yk_elimination_order(yk_context *context, int n, const int *starts, co
 
     int *inverse = work;
     int *parent = work + n;
-    for (int k = 0; k < n; k++) inverse[order[k]] = k;
+    for (int k = 0; k < n; k++)
+        inverse[order[k]] = k;
     elimination_tree(n, starts, rows, order, inverse, work + 2 * n, parent);
 
     int *sequence = work; /* the inverse is not needed any more */
     postorder(n, parent, work + 2 * n, work + 3 * n, work + 4 * n, sequence);
     int *last = parent; /* nor are the parents */
     memcpy(last, order, (size_t)n * sizeof *order);
-    for (int k = 0; k < n; k++) order[k] = last[sequence[k]];
+    for (int k = 0; k < n; k++)
+        order[k] = last[sequence[k]];
     yk_release(context, work);
     return YK_OK;
 }

@@ -5,7 +5,8 @@
 double yk_poly_value(const double *c, int degree, double t)
 {
     double value = c[degree];
-    for (int i = degree - 1; i >= 0; i--) value = value * t + c[i];
+    for (int i = degree - 1; i >= 0; i--)
+        value = value * t + c[i];
     return value;
 }
 
@@ -13,25 +14,30 @@ double yk_poly_value(const double *c, int degree, double t)
 void yk_poly_shift(double *c, int degree, double t0)
 {
     for (int i = 0; i < degree; i++) {
-        for (int j = degree - 1; j >= i; j--) c[j] += t0 * c[j + 1];
+        for (int j = degree - 1; j >= i; j--)
+            c[j] += t0 * c[j + 1];
     }
 }
 
 /* Newton's divided differences, then their nested form multiplied out. */
 void yk_poly_interpolate(const double *t, const double *y, int degree, double *c)
 {
-    for (int i = 0; i <= degree; i++) c[i] = y[i];
+    for (int i = 0; i <= degree; i++)
+        c[i] = y[i];
     for (int order = 1; order <= degree; order++) {
-        for (int i = degree; i >= order; i--) c[i] = (c[i] - c[i - 1]) / (t[i] - t[i - order]);
+        for (int i = degree; i >= order; i--)
+            c[i] = (c[i] - c[i - 1]) / (t[i] - t[i - order]);
     }
     for (int i = degree - 1; i >= 0; i--) {
-        for (int j = i; j < degree; j++) c[j] -= t[i] * c[j + 1];
+        for (int j = i; j < degree; j++)
+            c[j] -= t[i] * c[j + 1];
     }
 }
 
-/* What is left of the end's value and rates after the Taylor polynomial of the start is met by the last three terms. */
-void yk_poly_quintic(double h, double y0, double rate0, double second0, double y1, double rate1, double second1,
-                     double c[6])
+/* What is left of the end's value and rates after the Taylor polynomial of the start is met by
+ * the last three terms. */
+void yk_poly_quintic(double h, double y0, double rate0, double second0, double y1, double rate1,
+                     double second1, double c[6])
 {
     double value = y1 - y0 - h * (rate0 + h / 2 * second0);
     double rate = h * (rate1 - rate0 - h * second0), second = h * h * (second1 - second0);
@@ -62,7 +68,8 @@ static vector_jet evaluate(const yk_vec3 *c, int degree, double t)
 static void shift_vectors(yk_vec3 *c, int degree, double t0)
 {
     for (int i = 0; i < degree; i++) {
-        for (int j = degree - 1; j >= i; j--) c[j] = yk_v3_axpy(t0, c[j + 1], c[j]);
+        for (int j = degree - 1; j >= i; j--)
+            c[j] = yk_v3_axpy(t0, c[j + 1], c[j]);
     }
 }
 
@@ -70,7 +77,8 @@ yk_input yk_input_shift(const yk_input *input, yk_port_kind kind, double t0)
 {
     yk_input shifted = *input;
     shift_vectors(shifted.linear, shifted.degree, t0);
-    if (kind == YK_PORT_MARKER) shift_vectors(shifted.angular, shifted.degree, t0);
+    if (kind == YK_PORT_MARKER)
+        shift_vectors(shifted.angular, shifted.degree, t0);
     return shifted;
 }
 
@@ -88,11 +96,13 @@ static void reduce_vectors(const yk_vec3 *c, int degree, double h, yk_vec3 line[
 
 yk_input yk_input_reduce(const yk_input *input, double h, int degree)
 {
-    if (input->degree <= degree) return *input;
+    if (input->degree <= degree)
+        return *input;
     yk_input line = {.degree = degree, .orientation = input->orientation};
     reduce_vectors(input->linear, input->degree, h, line.linear);
     reduce_vectors(input->angular, input->degree, h, line.angular);
-    if (degree == 0) return line;
+    if (degree == 0)
+        return line;
     line.linear[0] = yk_v3_axpy(-h / 2, line.linear[1], line.linear[0]);
     line.angular[0] = yk_v3_axpy(-h / 2, line.angular[1], line.angular[0]);
     return line;
@@ -101,13 +111,15 @@ yk_input yk_input_reduce(const yk_input *input, double h, int degree)
 static yk_vec3 vector_value(const yk_vec3 *c, int degree, double t)
 {
     yk_vec3 value = c[degree];
-    for (int i = degree - 1; i >= 0; i--) value = yk_v3_axpy(t, value, c[i]);
+    for (int i = degree - 1; i >= 0; i--)
+        value = yk_v3_axpy(t, value, c[i]);
     return value;
 }
 
 yk_wrench yk_input_wrench(const yk_input *input, double t)
 {
-    return (yk_wrench){vector_value(input->linear, input->degree, t), vector_value(input->angular, input->degree, t)};
+    return (yk_wrench){vector_value(input->linear, input->degree, t),
+                       vector_value(input->angular, input->degree, t)};
 }
 
 yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t)
@@ -117,7 +129,8 @@ yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t)
                         .velocity = linear.rate,
                         .acceleration = linear.second_rate,
                         .orientation = yk_q_identity()};
-    if (kind != YK_PORT_MARKER) return motion;
+    if (kind != YK_PORT_MARKER)
+        return motion;
 
     vector_jet theta = evaluate(input->angular, input->degree, t);
     yk_mat3 tangent = yk_so3_left_tangent(theta.value);

@@ -11,13 +11,15 @@ void yk_poly_shift(double *c, int degree, double t0);
 /* Through the points (t[i], y[i]), i = 0..degree; the times must differ. */
 void yk_poly_interpolate(const double *t, const double *y, int degree, double *c);
 /* Fifth degree, with values, rates and second rates at t = 0 and t = h. */
-void yk_poly_quintic(double h, double y0, double rate0, double second0, double y1, double rate1, double second1,
-                     double c[6]);
+void yk_poly_quintic(double h, double y0, double rate0, double second0, double y1, double rate1,
+                     double second1, double c[6]);
 
-/* The same input with its local time starting `t0` later; the base orientation stays, so motions agree exactly. */
+/* The same input with its local time starting `t0` later; the base orientation stays, so motions
+ * agree exactly. */
 yk_input yk_input_shift(const yk_input *input, yk_port_kind kind, double t0);
-/* A wrench from local time 0 to h by its mean (degree 0), or as a straight line with its mean and its change (degree
- * 1). Values at the ends of steps then add up to its impulse; with lines, where it is continuous from step to step. */
+/* A wrench from local time 0 to h by its mean (degree 0), or as a straight line with its mean and
+ * its change (degree 1). Values at the ends of steps then add up to its impulse; with lines,
+ * where it is continuous from step to step. */
 yk_input yk_input_reduce(const yk_input *input, double h, int degree);
 /* Wrench of a marker port at local time t (scalar ports: yk_input_scalar). */
 yk_wrench yk_input_wrench(const yk_input *input, double t);
@@ -27,21 +29,24 @@ yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t);
 static inline double yk_input_scalar(const yk_input *input, double t)
 {
     double value = input->linear[input->degree].x;
-    for (int i = input->degree - 1; i >= 0; i--) value = value * t + input->linear[i].x;
+    for (int i = input->degree - 1; i >= 0; i--)
+        value = value * t + input->linear[i].x;
     return value;
 }
 
 static inline double yk_input_scalar_rate(const yk_input *input, double t)
 {
     double value = 0;
-    for (int i = input->degree; i >= 1; i--) value = value * t + i * input->linear[i].x;
+    for (int i = input->degree; i >= 1; i--)
+        value = value * t + i * input->linear[i].x;
     return value;
 }
 
 static inline double yk_input_scalar_second_rate(const yk_input *input, double t)
 {
     double value = 0;
-    for (int i = input->degree; i >= 2; i--) value = value * t + i * (i - 1) * input->linear[i].x;
+    for (int i = input->degree; i >= 2; i--)
+        value = value * t + i * (i - 1) * input->linear[i].x;
     return value;
 }
 

@@ -16,15 +16,16 @@ static const double coefficient[YK_RADAU_STAGES][YK_RADAU_STAGES] = {
     {(16 - SQRT6) / 36, (16 + SQRT6) / 36, 1.0 / 9},
 };
 /* Of the embedded formula, and the real eigenvalue of the inverse of the coefficients. */
-static const double error_weight[YK_RADAU_STAGES] = {-(13 + 7 * SQRT6) / 3, (-13 + 7 * SQRT6) / 3, -1.0 / 3};
+static const double error_weight[YK_RADAU_STAGES] = {-(13 + 7 * SQRT6) / 3, (-13 + 7 * SQRT6) / 3,
+                                                     -1.0 / 3};
 static const double REAL_EIGENVALUE = 3.6378342527444957;
 
 static const double NEWTON_TOLERANCE = 1e-12;
 enum { NEWTON_LIMIT = 25, UNKNOWNS_MAX = YK_RADAU_STAGES * YK_RADAU_SIZE_MAX };
 
 /* Residual y + h sum a_ij f_j - Y_i in `b`, and I - h a_ij J_j in `matrix`. */
-static void linearise(const yk_radau_problem *p, double t, double h, const double *y, const yk_radau_step *step,
-                      double *matrix, double *b)
+static void linearise(const yk_radau_problem *p, double t, double h, const double *y,
+                      const yk_radau_step *step, double *matrix, double *b)
 {
     int n = p->n, size = YK_RADAU_STAGES * n;
     double rate[YK_RADAU_STAGES][YK_RADAU_SIZE_MAX];
@@ -36,7 +37,8 @@ static void linearise(const yk_radau_problem *p, double t, double h, const doubl
         for (int i = 0; i < YK_RADAU_STAGES; i++) {
             for (int r = 0; r < n; r++) {
                 double *row = &matrix[(i * n + r) * size + j * n];
-                for (int c = 0; c < n; c++) row[c] = (i == j && r == c) - h * coefficient[i][j] * jacobian[r * n + c];
+                for (int c = 0; c < n; c++)
+                    row[c] = (i == j && r == c) - h * coefficient[i][j] * jacobian[r * n + c];
             }
         }
     }
@@ -45,21 +47,25 @@ static void linearise(const yk_radau_problem *p, double t, double h, const doubl
     for (int i = 0; i < YK_RADAU_STAGES; i++) {
         for (int r = 0; r < n; r++) {
             double sum = 0;
-            for (int j = 0; j < YK_RADAU_STAGES; j++) sum += coefficient[i][j] * rate[j][r];
+            for (int j = 0; j < YK_RADAU_STAGES; j++)
+                sum += coefficient[i][j] * rate[j][r];
             b[i * n + r] = y[r] + h * sum - step->stage[i][r];
         }
     }
 }
 
-yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, const double *y, yk_radau_step *step)
+yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, const double *y,
+                        yk_radau_step *step)
 {
     double matrix[UNKNOWNS_MAX * UNKNOWNS_MAX], b[UNKNOWNS_MAX];
     int pivot[UNKNOWNS_MAX], size = YK_RADAU_STAGES * problem->n;
-    for (int i = 0; i < YK_RADAU_STAGES; i++) memcpy(step->stage[i], y, (size_t)problem->n * sizeof *y);
+    for (int i = 0; i < YK_RADAU_STAGES; i++)
+        memcpy(step->stage[i], y, (size_t)problem->n * sizeof *y);
     double last = INFINITY;
     for (step->iterations = 1; step->iterations <= NEWTON_LIMIT; step->iterations++) {
         linearise(problem, t, h, y, step, matrix, b);
-        if (yk_lu_factor(size, matrix, pivot) < 0) return YK_NOT_CONVERGED;
+        if (yk_lu_factor(size, matrix, pivot) < 0)
+            return YK_NOT_CONVERGED;
         yk_lu_solve(size, matrix, pivot, b);
 
         /* The largest correction, relative to what counts. */
@@ -68,15 +74,19 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
             double *stage = step->stage[i];
             for (int r = 0; r < problem->n; r++) {
                 double correction = b[i * problem->n + r];
-                if (!isfinite(correction)) return YK_NOT_CONVERGED;
+                if (!isfinite(correction))
+                    return YK_NOT_CONVERGED;
                 stage[r] += correction;
                 change = fmax(change, fabs(correction) / (problem->scale[r] + fabs(stage[r])));
             }
         }
-        if (!isfinite(change)) return YK_NOT_CONVERGED;
+        if (!isfinite(change))
+            return YK_NOT_CONVERGED;
 
-        /* Close enough that the next correction, by quadratic convergence, would be lost in rounding. */
-        if (change <= NEWTON_TOLERANCE || (change < 1e-7 && change < 1e-3 * last)) return YK_OK;
+        /* Close enough that the next correction, by quadratic convergence, would be lost in
+         * rounding. */
+        if (change <= NEWTON_TOLERANCE || (change < 1e-7 && change < 1e-3 * last))
+            return YK_OK;
         last = change;
     }
     return YK_NOT_CONVERGED;
@@ -90,12 +100,15 @@ yk_status yk_radau_error(const yk_radau_problem *problem, double t, double h, co
     problem->rate(problem->user, t, y, error);
     problem->jacobian(problem->user, t, y, matrix);
     for (int r = 0; r < n; r++) {
-        for (int i = 0; i < YK_RADAU_STAGES; i++) error[r] += error_weight[i] * (step->stage[i][r] - y[r]) / h;
-        for (int c = 0; c < n; c++) matrix[r * n + c] = (r == c) * REAL_EIGENVALUE / h - matrix[r * n + c];
+        for (int i = 0; i < YK_RADAU_STAGES; i++)
+            error[r] += error_weight[i] * (step->stage[i][r] - y[r]) / h;
+        for (int c = 0; c < n; c++)
+            matrix[r * n + c] = (r == c) * REAL_EIGENVALUE / h - matrix[r * n + c];
     }
 
     yk_status status = yk_lu_factor(n, matrix, pivot);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     yk_lu_solve(n, matrix, pivot, error);
     return YK_OK;
 }

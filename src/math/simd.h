@@ -1,5 +1,6 @@
-/* Four doubles at a time through the compiler's vector types. Code is written once as inline functions and compiled
- * twice, for the baseline machine and for AVX2; without contraction both give the same bits. */
+/* Four doubles at a time through the compiler's vector types. Code is written once as inline
+ * functions and compiled twice, for the baseline machine and for AVX2; without contraction both
+ * give the same bits. */
 #ifndef YK_MATH_SIMD_H
 #define YK_MATH_SIMD_H
 

@@ -5,8 +5,9 @@
  *               T' follows from dc2/dt = (2 c4 - c3) theta.theta',  dc3/dt = (3 c5 - c4) theta.theta'
  *   inverse     T^-1 = I - S/2 + (c3 - 2 c4) / (2 c2) S^2
  *
- * c_k = 1/k! - x c_(k+2) loses digits when it is solved for c_(k+2) at small angles and none when it is used upwards.
- * So c4 and c5 come from their series below two radians and from sine and cosine above. */
+ * c_k = 1/k! - x c_(k+2) loses digits when it is solved for c_(k+2) at small angles and none when
+ * it is used upwards. So c4 and c5 come from their series below two radians and from sine and
+ * cosine above. */
 #include "math/so3.h"
 
 typedef struct stumpff {
@@ -17,7 +18,8 @@ typedef struct stumpff {
 static inline double stumpff_series(int k, double inverse_factorial, double x)
 {
     double sum = 1;
-    for (int j = k + 21; j > k; j -= 2) sum = 1 - x / (double)(j * (j + 1)) * sum;
+    for (int j = k + 21; j > k; j -= 2)
+        sum = 1 - x / (double)(j * (j + 1)) * sum;
     return inverse_factorial * sum;
 }
 
@@ -59,13 +61,14 @@ yk_quat yk_so3_exp(yk_vec3 theta)
 {
     double x = yk_v3_norm2(theta);
     double angle = sqrt(x);
-    /* The squared angle underflows long before the angle: below 1e-8 the limit is exact to rounding. */
+    /* The squared angle underflows long before the angle: below 1e-8 the limit is exact to
+     * rounding. */
     double scale = x < 1e-16 ? 0.5 : sin(0.5 * angle) / angle;
     return (yk_quat){cos(0.5 * angle), scale * theta.x, scale * theta.y, scale * theta.z};
 }
 
-/* At exactly pi both axes are right; the one whose first component other than zero is positive is returned, so that
- * q and -q agree there as well. */
+/* At exactly pi both axes are right; the one whose first component other than zero is positive is
+ * returned, so that q and -q agree there as well. */
 static double half_rotation_sign(yk_quat q)
 {
     double first = q.x != 0 ? q.x : q.y != 0 ? q.y : q.z;
@@ -78,7 +81,8 @@ yk_vec3 yk_so3_log(yk_quat q)
     double w = fabs(q.w);
     double x = q.x * q.x + q.y * q.y + q.z * q.z;
     double sine = sqrt(x);
-    /* atan2 of half sine and half cosine is accurate everywhere, unlike acos(w) near 0 and asin near pi. */
+    /* atan2 of half sine and half cosine is accurate everywhere, unlike acos(w) near 0 and asin
+     * near pi. */
     double scale = x < 1e-30 * w * w ? 2 / w : 2 * atan2(sine, w) / sine;
     return yk_v3_scale(sign * scale, yk_v3(q.x, q.y, q.z));
 }
@@ -88,13 +92,15 @@ yk_mat3 yk_so3_exp_matrix(yk_vec3 theta)
     return yk_q_matrix(yk_so3_exp(theta));
 }
 
-/* Shepperd's method: the largest of 4w^2, 4x^2, 4y^2, 4z^2, which are sums of the diagonal, is the one to divide by. */
+/* Shepperd's method: the largest of 4w^2, 4x^2, 4y^2, 4z^2, which are sums of the diagonal, is
+ * the one to divide by. */
 yk_quat yk_so3_quat(yk_mat3 r)
 {
     double(*m)[3] = r.m;
     double trace = m[0][0] + m[1][1] + m[2][2];
     int largest = m[1][1] > m[0][0] ? 1 : 0;
-    if (m[2][2] > m[largest][largest]) largest = 2;
+    if (m[2][2] > m[largest][largest])
+        largest = 2;
     double w, v[3];
     if (trace >= m[largest][largest]) {
         w = 1 + trace;
@@ -136,9 +142,11 @@ yk_mat3 yk_so3_left_tangent_rate(yk_vec3 theta, yk_vec3 theta_rate)
     double half_x_rate = yk_v3_dot(theta, theta_rate);
     double c2_rate = (2 * c.c4 - c.c3) * half_x_rate;
     double c3_rate = (3 * c.c5 - c.c4) * half_x_rate;
-    yk_mat3 skew_square_rate = yk_m3_sub(yk_m3_add(yk_m3_outer(theta, theta_rate), yk_m3_outer(theta_rate, theta)),
-                                         yk_m3_diagonal(2 * half_x_rate, 2 * half_x_rate, 2 * half_x_rate));
-    yk_mat3 rate = yk_m3_add(yk_m3_scale(c2_rate, yk_m3_skew(theta)), yk_m3_scale(c.c2, yk_m3_skew(theta_rate)));
+    yk_mat3 skew_square_rate =
+        yk_m3_sub(yk_m3_add(yk_m3_outer(theta, theta_rate), yk_m3_outer(theta_rate, theta)),
+                  yk_m3_diagonal(2 * half_x_rate, 2 * half_x_rate, 2 * half_x_rate));
+    yk_mat3 rate = yk_m3_add(yk_m3_scale(c2_rate, yk_m3_skew(theta)),
+                             yk_m3_scale(c.c2, yk_m3_skew(theta_rate)));
     rate = yk_m3_add(rate, yk_m3_scale(c3_rate, skew_squared(theta)));
     return yk_m3_add(rate, yk_m3_scale(c.c3, skew_square_rate));
 }

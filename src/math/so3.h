@@ -1,9 +1,10 @@
 /* The rotation group SO(3): exponential, logarithm, their tangents.
  *
- * exp(theta) rotates by |theta| radians about theta. All functions have their correct limits at theta = 0 (series
- * below a small angle) and the logarithm is accurate up to and at |theta| = pi.
+ * exp(theta) rotates by |theta| radians about theta. All functions have their correct limits at
+ * theta = 0 (series below a small angle) and the logarithm is accurate up to and at |theta| = pi.
  *
- *   d/dt exp(theta(t)) = skew(omega) exp(theta),  omega = left_tangent(theta) theta'   (spatial angular velocity) */
+ *   d/dt exp(theta(t)) = skew(omega) exp(theta),  omega = left_tangent(theta) theta'   (spatial angular
+ * velocity) */
 #ifndef YK_MATH_SO3_H
 #define YK_MATH_SO3_H
 
@@ -22,7 +23,8 @@ yk_quat yk_so3_quat(yk_mat3 r);
 /* T(theta) with omega = T theta', and its inverse (singular at |theta| = 2 pi). */
 yk_mat3 yk_so3_left_tangent(yk_vec3 theta);
 yk_mat3 yk_so3_left_tangent_inverse(yk_vec3 theta);
-/* d/dt of T(theta(t)) for given theta and theta': for angular accelerations, alpha = T' theta' + T theta''. */
+/* d/dt of T(theta(t)) for given theta and theta': for angular accelerations, alpha = T' theta' +
+ * T theta''. */
 yk_mat3 yk_so3_left_tangent_rate(yk_vec3 theta, yk_vec3 theta_rate);
 
 #endif

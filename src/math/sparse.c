@@ -1,6 +1,7 @@
-/* Compressed columns over KLU (Davis, Palamadai Natarajan 2010): block triangular form, AMD ordering,
- * row scaling, threshold pivoting that prefers the diagonal. Where the caller gives the order, KLU chooses the pivots
- * and the work with them is done in dense panels (supernodal.h), unless these would take too much room. */
+/* Compressed columns over KLU (Davis, Palamadai Natarajan 2010): block triangular form, AMD
+ * ordering, row scaling, threshold pivoting that prefers the diagonal. Where the caller gives the
+ * order, KLU chooses the pivots and the work with them is done in dense panels (supernodal.h),
+ * unless these would take too much room. */
 #include "math/sparse.h"
 
 #include <amd.h>
@@ -19,8 +20,9 @@ struct yk_sparse {
     double *values;
     klu_common common;
     klu_symbolic *symbolic;
-    klu_numeric *numeric; /* with the pivots of the last full factorisation; NULL when that failed */
-    klu_numeric *other;   /* with pivots of its own, for a matrix that these did not serve */
+    klu_numeric
+        *numeric;       /* with the pivots of the last full factorisation; NULL when that failed */
+    klu_numeric *other; /* with pivots of its own, for a matrix that these did not serve */
     klu_numeric *present; /* one of both; NULL when the last factorisation failed */
     bool ordered;         /* by the caller */
     yk_supernodal *lu;    /* in place of `numeric`, with its pivots; NULL: KLU does it all */
@@ -32,30 +34,37 @@ struct yk_sparse {
     double spread;        /* ratio of its smallest to its largest pivot */
 };
 
-/* Old pivots are kept while the pivot growth stays within this factor of what fresh pivots had: at worst three digits
- * of the solution are given up for a refactorisation. Where they are not kept, the matrix gets pivots of its own, and
- * the next one begins with the old ones again: so factors depend on the full factorisation and the present values
- * alone, and not on the matrices between, which a rollback forgets. */
+/* Old pivots are kept while the pivot growth stays within this factor of what fresh pivots had:
+ * at worst three digits of the solution are given up for a refactorisation. Where they are not
+ * kept, the matrix gets pivots of its own, and the next one begins with the old ones again: so
+ * factors depend on the full factorisation and the present values alone, and not on the matrices
+ * between, which a rollback forgets. */
 static const double GROWTH_LOSS = 1e-3;
 
-/* Panels are filled up with zeros. They may take so many times the room of KLU's factors, and so many numbers, which is
- * what the cache of a processor's core holds: beyond, memory is what costs, and the zeros cost as much as the rest. */
+/* Panels are filled up with zeros. They may take so many times the room of KLU's factors, and so
+ * many numbers, which is what the cache of a processor's core holds: beyond, memory is what
+ * costs, and the zeros cost as much as the rest. */
 static const double PANELS_FRACTION = 3;
 static const size_t PANELS_MOST = 1 << 18;
 
-/* Pattern ------------------------------------------------------------------------------------------------------- */
+/* Pattern -------------------------------------------------------------------------------------- */
 
-static yk_status check_entries(yk_context *context, int n, const yk_sparse_entry *entries, size_t count)
+static yk_status check_entries(yk_context *context, int n, const yk_sparse_entry *entries,
+                               size_t count)
 {
-    if (n < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "a sparse matrix needs at least one row, not %d", n);
+    if (n < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a sparse matrix needs at least one row, not %d",
+                       n);
 
     if (count > INT_MAX)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%zu entries are more than a sparse matrix can number", count);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%zu entries are more than a sparse matrix can number", count);
     for (size_t k = 0; k < count; k++) {
         int row = entries[k].row, column = entries[k].column;
         if (row < 0 || row >= n || column < 0 || column >= n)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "entry %zu at (%d, %d) lies outside the %d x %d matrix", k, row,
-                           column, n, n);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "entry %zu at (%d, %d) lies outside the %d x %d matrix", k, row, column,
+                           n, n);
     }
     return YK_OK;
 }
@@ -63,11 +72,13 @@ static yk_status check_entries(yk_context *context, int n, const yk_sparse_entry
 /* Turns counts[i + 1] into starts: counts[i] is where group i begins. */
 static void accumulate(int *counts, int n)
 {
-    for (int i = 0; i < n; i++) counts[i + 1] += counts[i];
+    for (int i = 0; i < n; i++)
+        counts[i + 1] += counts[i];
 }
 
 /* Finds the pattern, and for each entry its place in it. */
-static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries, size_t count, int *place)
+static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries, size_t count,
+                               int *place)
 {
     yk_context *context = matrix->context;
     int n = matrix->n;
@@ -76,19 +87,24 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
     matrix->rows = yk_allocate(context, count, sizeof *matrix->rows);
     int *order = yk_allocate(context, count, sizeof *order);
     int *next = yk_allocate(context, size + 1, sizeof *next);
-    int *last = yk_allocate(context, size, sizeof *last); /* row that was seen last in each column */
+    int *last =
+        yk_allocate(context, size, sizeof *last); /* row that was seen last in each column */
     bool complete = matrix->starts && matrix->rows && order && next && last;
     if (complete) {
         /* Numbers of the entries in the order of their rows. */
-        for (size_t k = 0; k < count; k++) next[entries[k].row + 1]++;
+        for (size_t k = 0; k < count; k++)
+            next[entries[k].row + 1]++;
         accumulate(next, n);
-        for (size_t k = 0; k < count; k++) order[next[entries[k].row]++] = (int)k;
+        for (size_t k = 0; k < count; k++)
+            order[next[entries[k].row]++] = (int)k;
 
         /* In this order equal ones follow each other in every column: count those that differ, */
-        for (int j = 0; j < n; j++) last[j] = -1;
+        for (int j = 0; j < n; j++)
+            last[j] = -1;
         for (size_t k = 0; k < count; k++) {
             yk_sparse_entry entry = entries[order[k]];
-            if (last[entry.column] != entry.row) matrix->starts[entry.column + 1]++;
+            if (last[entry.column] != entry.row)
+                matrix->starts[entry.column + 1]++;
             last[entry.column] = entry.row;
         }
         accumulate(matrix->starts, n);
@@ -100,7 +116,8 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
         }
         for (size_t k = 0; k < count; k++) {
             yk_sparse_entry entry = entries[order[k]];
-            if (last[entry.column] != entry.row) matrix->rows[next[entry.column]++] = entry.row;
+            if (last[entry.column] != entry.row)
+                matrix->rows[next[entry.column]++] = entry.row;
             last[entry.column] = entry.row;
             place[order[k]] = next[entry.column] - 1;
         }
@@ -120,34 +137,39 @@ static yk_status analyse(yk_sparse *matrix, int *order)
     matrix->ordered = order != NULL;
     if (order) {
         common->btf = 0; /* block triangular form would undo the order */
-        matrix->symbolic = klu_analyze_given(matrix->n, matrix->starts, matrix->rows, order, order, common);
+        matrix->symbolic =
+            klu_analyze_given(matrix->n, matrix->starts, matrix->rows, order, order, common);
     } else {
         matrix->symbolic = klu_analyze(matrix->n, matrix->starts, matrix->rows, common);
     }
 
-    if (matrix->symbolic) return YK_OK;
+    if (matrix->symbolic)
+        return YK_OK;
 
     if (common->status == KLU_OUT_OF_MEMORY)
-        return yk_fail(matrix->context, YK_ERROR_MEMORY, "out of memory while ordering a sparse matrix of %d rows",
-                       matrix->n);
-    return yk_fail(matrix->context, YK_ERROR_INTERNAL, "KLU refused the pattern of a sparse matrix (status %d)",
-                   common->status);
+        return yk_fail(matrix->context, YK_ERROR_MEMORY,
+                       "out of memory while ordering a sparse matrix of %d rows", matrix->n);
+    return yk_fail(matrix->context, YK_ERROR_INTERNAL,
+                   "KLU refused the pattern of a sparse matrix (status %d)", common->status);
 }
 
-static yk_status create(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count, int *place,
-                        int *order, yk_sparse **matrix)
+static yk_status create(yk_context *context, int n, const yk_sparse_entry *entries,
+                        size_t entry_count, int *place, int *order, yk_sparse **matrix)
 {
     *matrix = NULL;
     yk_status status = check_entries(context, n, entries, entry_count);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     yk_sparse *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
 
     made->context = context;
     made->n = n;
     status = build_pattern(made, entries, entry_count, place);
-    if (status == YK_OK) status = analyse(made, order);
+    if (status == YK_OK)
+        status = analyse(made, order);
     if (status != YK_OK) {
         yk_sparse_destroy(made);
         return status;
@@ -157,34 +179,41 @@ static yk_status create(yk_context *context, int n, const yk_sparse_entry *entri
     return YK_OK;
 }
 
-yk_status yk_sparse_create(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count, int *place,
-                           yk_sparse **matrix)
+yk_status yk_sparse_create(yk_context *context, int n, const yk_sparse_entry *entries,
+                           size_t entry_count, int *place, yk_sparse **matrix)
 {
     return create(context, n, entries, entry_count, place, NULL, matrix);
 }
 
-yk_status yk_sparse_create_ordered(yk_context *context, int n, const yk_sparse_entry *entries, size_t entry_count,
-                                   int *place, const int *order, yk_sparse **matrix)
+yk_status yk_sparse_create_ordered(yk_context *context, int n, const yk_sparse_entry *entries,
+                                   size_t entry_count, int *place, const int *order,
+                                   yk_sparse **matrix)
 {
     *matrix = NULL;
-    int *copy = yk_allocate(context, (size_t)(n > 0 ? n : 0), sizeof *copy); /* KLU's arguments are not const */
-    if (!copy) return YK_ERROR_MEMORY;
-    for (int i = 0; i < n; i++) copy[i] = order[i];
+    int *copy = yk_allocate(context, (size_t)(n > 0 ? n : 0),
+                            sizeof *copy); /* KLU's arguments are not const */
+    if (!copy)
+        return YK_ERROR_MEMORY;
+    for (int i = 0; i < n; i++)
+        copy[i] = order[i];
     yk_status status = create(context, n, entries, entry_count, place, copy, matrix);
     yk_release(context, copy);
     return status;
 }
 
-yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edges, size_t edge_count, int *order)
+yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edges,
+                         size_t edge_count, int *order)
 {
     yk_sparse graph = {.context = context, .n = n};
     yk_status status = check_entries(context, n, edges, edge_count);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     int *place = yk_allocate(context, edge_count, sizeof *place);
     status = place ? build_pattern(&graph, edges, edge_count, place) : YK_ERROR_MEMORY;
     if (status == YK_OK && amd_order(n, graph.starts, graph.rows, order, NULL, NULL) < AMD_OK)
-        status = yk_fail(context, YK_ERROR_MEMORY, "out of memory while ordering a graph of %d vertices", n);
+        status = yk_fail(context, YK_ERROR_MEMORY,
+                         "out of memory while ordering a graph of %d vertices", n);
     yk_release(context, place);
     yk_release(context, graph.values);
     yk_release(context, graph.rows);
@@ -194,19 +223,22 @@ yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edge
 
 static void discard_factors(yk_sparse *matrix, klu_numeric **factors)
 {
-    if (*factors) klu_free_numeric(factors, &matrix->common);
+    if (*factors)
+        klu_free_numeric(factors, &matrix->common);
 }
 
 void yk_sparse_destroy(yk_sparse *matrix)
 {
-    if (!matrix) return;
+    if (!matrix)
+        return;
     yk_supernodal_destroy(matrix->lu);
     yk_release(matrix->context, matrix->panel_pivots);
     yk_release(matrix->context, matrix->panel_place);
     yk_release(matrix->context, matrix->largest);
     discard_factors(matrix, &matrix->numeric);
     discard_factors(matrix, &matrix->other);
-    if (matrix->symbolic) klu_free_symbolic(&matrix->symbolic, &matrix->common);
+    if (matrix->symbolic)
+        klu_free_symbolic(&matrix->symbolic, &matrix->common);
     yk_release(matrix->context, matrix->values);
     yk_release(matrix->context, matrix->rows);
     yk_release(matrix->context, matrix->starts);
@@ -233,20 +265,25 @@ double *yk_sparse_values(yk_sparse *matrix)
     return matrix->values;
 }
 
-/* Factors ------------------------------------------------------------------------------------------------------- */
+/* Factors -------------------------------------------------------------------------------------- */
 
 static yk_status check_values(yk_sparse *matrix, int *column)
 {
     int bad = 0, count = matrix->starts[matrix->n];
-    for (int k = 0; k < count; k++) bad |= !isfinite(matrix->values[k]);
-    if (!bad) return YK_OK;
+    for (int k = 0; k < count; k++)
+        bad |= !isfinite(matrix->values[k]);
+    if (!bad)
+        return YK_OK;
 
     int j = 0, k = 0;
-    while (isfinite(matrix->values[k])) k++;
-    while (matrix->starts[j + 1] <= k) j++;
-    if (column) *column = j;
-    return yk_fail(matrix->context, YK_ERROR_NOT_FINITE, "the matrix is not finite at row %d, column %d",
-                   matrix->rows[k], j);
+    while (isfinite(matrix->values[k]))
+        k++;
+    while (matrix->starts[j + 1] <= k)
+        j++;
+    if (column)
+        *column = j;
+    return yk_fail(matrix->context, YK_ERROR_NOT_FINITE,
+                   "the matrix is not finite at row %d, column %d", matrix->rows[k], j);
 }
 
 /* Ratio of the smallest to the largest pivot. */
@@ -259,7 +296,8 @@ static double pivot_spread(yk_sparse *matrix, klu_numeric *factors)
 /* Reciprocal pivot growth; 0 when a pivot is not finite. */
 static double pivot_growth(yk_sparse *matrix, klu_numeric *factors)
 {
-    klu_rgrowth(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, factors, &matrix->common);
+    klu_rgrowth(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, factors,
+                &matrix->common);
     double growth = matrix->common.rgrowth;
     return pivot_spread(matrix, factors) > 0 && isfinite(growth) ? growth : 0;
 }
@@ -270,15 +308,18 @@ static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *g
     matrix->present = NULL;
     matrix->in_panels = false;
     discard_factors(matrix, factors);
-    *factors = klu_factor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, &matrix->common);
+    *factors =
+        klu_factor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, &matrix->common);
     if (matrix->common.status == KLU_OUT_OF_MEMORY)
-        return yk_fail(context, YK_ERROR_MEMORY, "out of memory while factoring a sparse matrix of %d rows", matrix->n);
+        return yk_fail(context, YK_ERROR_MEMORY,
+                       "out of memory while factoring a sparse matrix of %d rows", matrix->n);
     if (!*factors || matrix->common.status != KLU_OK) {
         int where = matrix->common.singular_col;
-        if (column) *column = where;
+        if (column)
+            *column = where;
         discard_factors(matrix, factors);
-        return yk_fail(context, YK_ERROR_SINGULAR, "the matrix is singular: no pivot for column %d of %d", where,
-                       matrix->n);
+        return yk_fail(context, YK_ERROR_SINGULAR,
+                       "the matrix is singular: no pivot for column %d of %d", where, matrix->n);
     }
 
     /* Pivots that overflowed are none. */
@@ -289,8 +330,10 @@ static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *g
     }
 
     discard_factors(matrix, factors);
-    return yk_fail(context, YK_ERROR_NOT_FINITE,
-                   "factoring a sparse matrix of %d rows overflowed: its entries differ too much in size", matrix->n);
+    return yk_fail(
+        context, YK_ERROR_NOT_FINITE,
+        "factoring a sparse matrix of %d rows overflowed: its entries differ too much in size",
+        matrix->n);
 }
 
 /* Panels for the pivots that KLU has chosen; none where they would take too much room. */
@@ -299,7 +342,8 @@ static yk_status make_panels(yk_sparse *matrix)
     yk_context *context = matrix->context;
     size_t n = (size_t)matrix->n, entries = yk_sparse_nonzeros(matrix);
     const int *pivots = matrix->numeric->Pnum;
-    if (matrix->lu && memcmp(matrix->panel_pivots, pivots, n * sizeof *pivots) == 0) return YK_OK;
+    if (matrix->lu && memcmp(matrix->panel_pivots, pivots, n * sizeof *pivots) == 0)
+        return YK_OK;
 
     yk_supernodal_destroy(matrix->lu);
     matrix->lu = NULL;
@@ -309,7 +353,8 @@ static yk_status make_panels(yk_sparse *matrix)
         matrix->largest = yk_allocate(context, n, sizeof *matrix->largest);
     }
 
-    if (!matrix->panel_pivots || !matrix->panel_place || !matrix->largest) return YK_ERROR_MEMORY;
+    if (!matrix->panel_pivots || !matrix->panel_place || !matrix->largest)
+        return YK_ERROR_MEMORY;
 
     /* As large as pays. */
     double room = PANELS_FRACTION * ((double)matrix->numeric->lnz + (double)matrix->numeric->unz);
@@ -322,7 +367,8 @@ static yk_status make_panels(yk_sparse *matrix)
         .most = room < PANELS_MOST ? (size_t)room : PANELS_MOST,
     };
     yk_status status = yk_supernodal_create(context, &def, &matrix->lu);
-    if (status != YK_OK || !matrix->lu) return status;
+    if (status != YK_OK || !matrix->lu)
+        return status;
 
     /* Whose they are, and where each value goes. */
     memcpy(matrix->panel_pivots, pivots, n * sizeof *pivots);
@@ -337,11 +383,13 @@ static bool factor_panels(yk_sparse *matrix)
 {
     double *store = yk_supernodal_clear(matrix->lu);
     int entries = matrix->starts[matrix->n];
-    for (int k = 0; k < entries; k++) store[matrix->panel_place[k]] = matrix->values[k];
+    for (int k = 0; k < entries; k++)
+        store[matrix->panel_place[k]] = matrix->values[k];
     return yk_supernodal_factor(matrix->lu, 0);
 }
 
-/* Reciprocal pivot growth: the least ratio, over the columns, of the largest entry of A to that of U. */
+/* Reciprocal pivot growth: the least ratio, over the columns, of the largest entry of A to that
+ * of U. */
 static double panel_growth(yk_sparse *matrix)
 {
     double least = INFINITY;
@@ -350,7 +398,8 @@ static double panel_growth(yk_sparse *matrix)
         double most = 0;
         for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++) {
             double size = fabs(matrix->values[k]);
-            if (size > most) most = size;
+            if (size > most)
+                most = size;
         }
         least = fmin(least, most / matrix->largest[j]);
     }
@@ -360,14 +409,18 @@ static double panel_growth(yk_sparse *matrix)
 yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
 {
     yk_status status = check_values(matrix, column);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     status = full_factor(matrix, &matrix->numeric, &matrix->growth, column);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     matrix->spread = pivot_spread(matrix, matrix->numeric);
-    if (matrix->ordered) status = make_panels(matrix);
-    if (status != YK_OK || !matrix->lu) return status;
+    if (matrix->ordered)
+        status = make_panels(matrix);
+    if (status != YK_OK || !matrix->lu)
+        return status;
 
     /* Without KLU's scaling of the rows the same pivots may fail. */
     if (!factor_panels(matrix)) {
@@ -384,8 +437,8 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
     return YK_OK;
 }
 
-/* Whether the pivots served well once more. The growth, which takes a look at every entry, is asked for only when the
- * pivots themselves have changed in size. */
+/* Whether the pivots served well once more. The growth, which takes a look at every entry, is
+ * asked for only when the pivots themselves have changed in size. */
 static bool size_is_kept(const yk_sparse *matrix, double spread)
 {
     double change = spread / matrix->spread;
@@ -395,19 +448,21 @@ static bool size_is_kept(const yk_sparse *matrix, double spread)
 yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
 {
     /* In panels; numbers that are not finite end in pivots that are not. */
-    matrix->in_panels =
-        matrix->lu && factor_panels(matrix) &&
-        (size_is_kept(matrix, yk_supernodal_spread(matrix->lu)) || panel_growth(matrix) > GROWTH_LOSS * matrix->growth);
-    if (matrix->in_panels) return YK_OK;
+    matrix->in_panels = matrix->lu && factor_panels(matrix) &&
+                        (size_is_kept(matrix, yk_supernodal_spread(matrix->lu)) ||
+                         panel_growth(matrix) > GROWTH_LOSS * matrix->growth);
+    if (matrix->in_panels)
+        return YK_OK;
     yk_status status = check_values(matrix, column);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* KLU with its old pivots. */
     klu_numeric *old = matrix->numeric;
     if (old) {
-        bool done =
-            klu_refactor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, old, &matrix->common) &&
-            matrix->common.status == KLU_OK;
+        bool done = klu_refactor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic,
+                                 old, &matrix->common) &&
+                    matrix->common.status == KLU_OK;
         if (done && (size_is_kept(matrix, pivot_spread(matrix, old)) ||
                      pivot_growth(matrix, old) > GROWTH_LOSS * matrix->growth)) {
             matrix->present = old;
@@ -426,15 +481,19 @@ void yk_sparse_solve(yk_sparse *matrix, double *b)
         yk_supernodal_solve(matrix->lu, b);
         return;
     }
-    if (klu_solve(matrix->symbolic, matrix->present, matrix->n, 1, b, &matrix->common)) return;
-    for (int i = 0; i < matrix->n; i++) b[i] = NAN; /* there are no factors: must not pass for a solution */
+    if (klu_solve(matrix->symbolic, matrix->present, matrix->n, 1, b, &matrix->common))
+        return;
+    for (int i = 0; i < matrix->n; i++)
+        b[i] = NAN; /* there are no factors: must not pass for a solution */
 }
 
 void yk_sparse_multiply(const yk_sparse *matrix, const double *x, double *y)
 {
-    for (int i = 0; i < matrix->n; i++) y[i] = 0;
+    for (int i = 0; i < matrix->n; i++)
+        y[i] = 0;
     for (int j = 0; j < matrix->n; j++) {
-        for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++) y[matrix->rows[k]] += matrix->values[k] * x[j];
+        for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++)
+            y[matrix->rows[k]] += matrix->values[k] * x[j];
     }
 }
 
@@ -443,9 +502,11 @@ double yk_sparse_rcond(yk_sparse *matrix)
     double growth;
     if (matrix->in_panels) { /* KLU's estimate needs KLU's factors */
         yk_status status = full_factor(matrix, &matrix->other, &growth, NULL);
-        if (status != YK_OK) return 0;
+        if (status != YK_OK)
+            return 0;
     }
-    if (!matrix->present) return 0;
+    if (!matrix->present)
+        return 0;
     klu_condest(matrix->starts, matrix->values, matrix->symbolic, matrix->present, &matrix->common);
     return 1 / matrix->common.condest;
 }

@@ -1,11 +1,11 @@
-/* Supernodal LU (Demmel, Eisenstat, Gilbert, Li, Liu 1999; Chen, Davis, Hager, Rajamanickam 2008) on a symmetric
- * pattern.
+/* Supernodal LU (Demmel, Eisenstat, Gilbert, Li, Liu 1999; Chen, Davis, Hager, Rajamanickam 2008)
+ * on a symmetric pattern.
  *
- * Symbolic phase: pattern of B + B^T with B = P A Q, columns of L by the elimination tree (Liu 1990), runs of columns
- * with the same pattern, joined further where few zeros are stored. Numeric phase: left-looking. A supernode takes
- * what its descendants contribute, in their order, as products of a strip of four columns of U with rows of L; then
- * its own block is factored. Inner loops are compiled twice, for the baseline machine and for AVX2, with the same
- * bits. */
+ * Symbolic phase: pattern of B + B^T with B = P A Q, columns of L by the elimination tree (Liu
+ * 1990), runs of columns with the same pattern, joined further where few zeros are stored.
+ * Numeric phase: left-looking. A supernode takes what its descendants contribute, in their order,
+ * as products of a strip of four columns of U with rows of L; then its own block is factored.
+ * Inner loops are compiled twice, for the baseline machine and for AVX2, with the same bits. */
 #include "math/supernodal.h"
 
 #include <math.h>
@@ -24,12 +24,14 @@ typedef struct supernode {
     int below;        /* rows below */
     size_t row;       /* first of its rows below, in `rows` */
     size_t lower;     /* block of D and L: (width + below) x width */
-    size_t upper;     /* block of D again and U: width x (width + below), so that each half of a solution reads one */
-    size_t update;    /* first of the updates that it takes */
+    size_t
+        upper; /* block of D again and U: width x (width + below), so that each half of a solution reads one */
+    size_t update; /* first of the updates that it takes */
     size_t updates;
 } supernode;
 
-/* What a supernode takes from a descendant, among whose rows below its pivots are those from `begin` to `end`. */
+/* What a supernode takes from a descendant, among whose rows below its pivots are those from
+ * `begin` to `end`. */
 typedef struct update {
     int source;
     int begin, end;
@@ -48,7 +50,8 @@ struct yk_supernodal {
     double *store;
     size_t size;
     double *inverse; /* of pivots */
-    int *pivot;      /* with exchanges: row of D that pivot k was exchanged with, from the supernode's first */
+    int *
+        pivot; /* with exchanges: row of D that pivot k was exchanged with, from the supernode's first */
     /* Work. */
     double *vector;  /* two */
     double *product; /* a strip of the longest column */
@@ -56,7 +59,7 @@ struct yk_supernodal {
     int *position;   /* places of a descendant's rows */
 };
 
-/* Symbolic phase -------------------------------------------------------------------------------------------------- */
+/* Symbolic phase ------------------------------------------------------------------------------- */
 
 /* Columns of L below the diagonal by vertices, rows ascending. */
 typedef struct pattern {
@@ -72,10 +75,10 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Entries of B + B^T below the diagonal, by columns: `from` has n + 1 starts (and room for one more), `to` the rows,
- * with duplicates. */
-static void symmetric_pattern(const yk_supernodal_def *def, const int *row_place, const int *column_place, size_t *from,
-                              int *to)
+/* Entries of B + B^T below the diagonal, by columns: `from` has n + 1 starts (and room for one
+ * more), `to` the rows, with duplicates. */
+static void symmetric_pattern(const yk_supernodal_def *def, const int *row_place,
+                              const int *column_place, size_t *from, int *to)
 {
     int n = def->vertices;
     memset(from, 0, ((size_t)n + 2) * sizeof *from);
@@ -87,7 +90,8 @@ static void symmetric_pattern(const yk_supernodal_def *def, const int *row_place
                 int a = row_place[def->rows[k]], b = column_place[j];
                 int low = a < b ? a : b;
                 int high = a < b ? b : a;
-                if (low == high) continue;
+                if (low == high)
+                    continue;
                 if (pass == 0) {
                     from[low + 2]++;
                 } else {
@@ -95,22 +99,27 @@ static void symmetric_pattern(const yk_supernodal_def *def, const int *row_place
                 }
             }
         }
-        if (pass == 1) break;
-        for (int j = 0; j < n; j++) from[j + 2] += from[j + 1];
+        if (pass == 1)
+            break;
+        for (int j = 0; j < n; j++)
+            from[j + 2] += from[j + 1];
     }
 }
 
-/* Column k of L: that of the matrix and those of its children in the elimination tree, without their own first row. */
-static bool columns_of_lower(yk_context *context, const size_t *from, const int *to, int *mark, int *child,
-                             int *sibling, pattern *l)
+/* Column k of L: that of the matrix and those of its children in the elimination tree, without
+ * their own first row. */
+static bool columns_of_lower(yk_context *context, const size_t *from, const int *to, int *mark,
+                             int *child, int *sibling, pattern *l)
 {
-    for (int k = 0; k < l->n; k++) mark[k] = child[k] = -1;
+    for (int k = 0; k < l->n; k++)
+        mark[k] = child[k] = -1;
     size_t count = 0;
     for (int k = 0; k < l->n; k++) {
         size_t begin = count, wanted = count + (size_t)(l->n - k);
         if (wanted > l->capacity) {
             int *grown = yk_reallocate(context, l->row, 2 * wanted, sizeof *grown);
-            if (!grown) return false;
+            if (!grown)
+                return false;
             l->row = grown;
             l->capacity = 2 * wanted;
         }
@@ -118,20 +127,23 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
         l->start[k] = begin;
         mark[k] = k;
         for (size_t p = from[k]; p < from[k + 1]; p++) {
-            if (mark[to[p]] == k) continue;
+            if (mark[to[p]] == k)
+                continue;
             mark[to[p]] = k;
             l->row[count++] = to[p];
         }
         for (int c = child[k]; c >= 0; c = sibling[c]) {
             for (size_t p = l->start[c]; p < l->start[c + 1]; p++) {
                 int row = l->row[p];
-                if (mark[row] == k) continue;
+                if (mark[row] == k)
+                    continue;
                 mark[row] = k;
                 l->row[count++] = row;
             }
         }
         l->start[k + 1] = count;
-        if (count == begin) continue;
+        if (count == begin)
+            continue;
 
         /* The first row below is the parent in the tree. */
         qsort(&l->row[begin], count - begin, sizeof *l->row, ascending);
@@ -142,27 +154,30 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
     return true;
 }
 
-/* Length of the run of columns from `first` on that becomes one supernode. A column joins when it is the parent of
- * the one before it, and the zeros that are stored in addition are few beside what is there, or beside the cost of
- * one more supernode. */
+/* Length of the run of columns from `first` on that becomes one supernode. A column joins when it
+ * is the parent of the one before it, and the zeros that are stored in addition are few beside
+ * what is there, or beside the cost of one more supernode. */
 static int run_length(const pattern *l, int first)
 {
     size_t stored = 0; /* below the diagonals of the columns so far */
     for (int width = 1;; width++) {
         int last = first + width - 1, next = last + 1;
         size_t below = l->start[last + 1] - l->start[last];
-        if (below == 0 || l->row[l->start[last]] != next) return width;
+        if (below == 0 || l->row[l->start[last]] != next)
+            return width;
 
         stored += below;
         size_t w = (size_t)width;
         size_t after = l->start[next + 1] - l->start[next] + 1;
         size_t zeros = w * after + w * (w - 1) / 2 - stored;
         size_t whole = (w + 1) * (w + after);
-        if (5 * zeros > whole && zeros > 12) return width;
+        if (5 * zeros > whole && zeros > 12)
+            return width;
     }
 }
 
-/* Supernodes with their pivots and rows below, in rows of the matrix; `begin` is the first pivot of each vertex. */
+/* Supernodes with their pivots and rows below, in rows of the matrix; `begin` is the first pivot
+ * of each vertex. */
 static yk_status find_supernodes(yk_supernodal *lu, const pattern *l, const int *begin)
 {
     /* Once to count the rows, once to list them. */
@@ -174,18 +189,22 @@ static yk_status find_supernodes(yk_supernodal *lu, const pattern *l, const int 
             width = run_length(l, first);
             supernode *node = &lu->nodes[lu->count++];
             int end = first + width;
-            *node = (supernode){.first = begin[first], .width = begin[end] - begin[first], .row = rows};
+            *node =
+                (supernode){.first = begin[first], .width = begin[end] - begin[first], .row = rows};
             for (size_t p = l->start[end - 1]; p < l->start[end]; p++) {
                 int vertex = l->row[p];
                 for (int r = begin[vertex]; r < begin[vertex + 1]; r++, rows++) {
-                    if (pass == 1) lu->rows[rows] = r;
+                    if (pass == 1)
+                        lu->rows[rows] = r;
                 }
             }
             node->below = (int)(rows - node->row);
         }
-        if (pass == 1) break;
+        if (pass == 1)
+            break;
         lu->rows = yk_allocate(lu->context, rows, sizeof *lu->rows);
-        if (!lu->rows) return YK_ERROR_MEMORY;
+        if (!lu->rows)
+            return YK_ERROR_MEMORY;
     }
 
     size_t at = 0;
@@ -193,10 +212,12 @@ static yk_status find_supernodes(yk_supernodal *lu, const pattern *l, const int 
         supernode *node = &lu->nodes[s];
         node->lower = at;
         at += (size_t)node->width * (size_t)(node->width + node->below);
-        for (int k = 0; k < node->width; k++) lu->owner[node->first + k] = s;
+        for (int k = 0; k < node->width; k++)
+            lu->owner[node->first + k] = s;
     }
 
-    for (int s = 0; s < lu->count; s++) lu->nodes[s].upper = at + lu->nodes[s].lower;
+    for (int s = 0; s < lu->count; s++)
+        lu->nodes[s].upper = at + lu->nodes[s].lower;
     lu->size = 2 * at;
     return YK_OK;
 }
@@ -212,12 +233,15 @@ static yk_status list_updates(yk_supernodal *lu)
             for (int begin = 0, end; begin < node->below; begin = end) {
                 supernode *target = &lu->nodes[lu->owner[rows[begin]]];
                 end = begin;
-                while (end < node->below && rows[end] < target->first + target->width) end++;
-                if (pass == 1) lu->updates[target->update + target->updates] = (update){s, begin, end};
+                while (end < node->below && rows[end] < target->first + target->width)
+                    end++;
+                if (pass == 1)
+                    lu->updates[target->update + target->updates] = (update){s, begin, end};
                 target->updates++;
             }
         }
-        if (pass == 1) break;
+        if (pass == 1)
+            break;
 
         size_t count = 0;
         for (int s = 0; s < lu->count; s++) {
@@ -226,7 +250,8 @@ static yk_status list_updates(yk_supernodal *lu)
             lu->nodes[s].updates = 0;
         }
         lu->updates = yk_allocate(lu->context, count, sizeof *lu->updates);
-        if (!lu->updates) return YK_ERROR_MEMORY;
+        if (!lu->updates)
+            return YK_ERROR_MEMORY;
     }
     return YK_OK;
 }
@@ -238,28 +263,33 @@ static yk_status reserve(yk_supernodal *lu)
     size_t n = (size_t)lu->n, longest = 0;
     for (int s = 0; s < lu->count; s++) {
         size_t height = (size_t)(lu->nodes[s].width + lu->nodes[s].below);
-        if (height > longest) longest = height;
+        if (height > longest)
+            longest = height;
     }
 
-    lu->store = yk_allocate(context, lu->size + 2 * LANES, sizeof *lu->store); /* vectors may be read past the end */
+    lu->store = yk_allocate(context, lu->size + 2 * LANES,
+                            sizeof *lu->store); /* vectors may be read past the end */
     lu->inverse = yk_allocate(context, n, sizeof *lu->inverse);
     lu->pivot = yk_allocate(context, n, sizeof *lu->pivot);
     lu->vector = yk_allocate(context, 2 * n, sizeof *lu->vector);
     lu->product = yk_allocate(context, STRIP * (longest + 2 * LANES), sizeof *lu->product);
     lu->map = yk_allocate(context, n, sizeof *lu->map);
     lu->position = yk_allocate(context, longest, sizeof *lu->position);
-    bool complete = lu->store && lu->inverse && lu->pivot && lu->vector && lu->product && lu->map && lu->position;
+    bool complete = lu->store && lu->inverse && lu->pivot && lu->vector && lu->product && lu->map &&
+                    lu->position;
     return complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
 /* Places of the vertices in the order of elimination, and of their rows. */
-static void invert_order(const yk_supernodal_def *def, const int *order, const int *begin, int *vertex_place,
-                         int *place)
+static void invert_order(const yk_supernodal_def *def, const int *order, const int *begin,
+                         int *vertex_place, int *place)
 {
-    for (int k = 0; k < def->vertices; k++) vertex_place[order[k]] = k;
+    for (int k = 0; k < def->vertices; k++)
+        vertex_place[order[k]] = k;
     for (int v = 0, row = 0; v < def->vertices; v++) {
         int size = def->size ? def->size[v] : 1;
-        for (int r = 0; r < size; r++) place[row++] = begin[vertex_place[v]] + r;
+        for (int r = 0; r < size; r++)
+            place[row++] = begin[vertex_place[v]] + r;
     }
 }
 
@@ -279,8 +309,8 @@ static yk_status analyse(yk_supernodal *lu, const yk_supernodal_def *def)
     lu->owner = yk_allocate(context, n, sizeof *lu->owner);
     lu->row_place = yk_allocate(context, n, sizeof *lu->row_place);
     lu->column_place = yk_allocate(context, n, sizeof *lu->column_place);
-    bool complete = l.start && begin && places && from && to && lists && lu->nodes && lu->owner && lu->row_place &&
-                    lu->column_place;
+    bool complete = l.start && begin && places && from && to && lists && lu->nodes && lu->owner &&
+                    lu->row_place && lu->column_place;
     yk_status status = complete ? YK_OK : YK_ERROR_MEMORY;
 
     if (status == YK_OK) {
@@ -295,7 +325,8 @@ static yk_status analyse(yk_supernodal *lu, const yk_supernodal_def *def)
             status = YK_ERROR_MEMORY;
     }
 
-    if (status == YK_OK) status = find_supernodes(lu, &l, begin);
+    if (status == YK_OK)
+        status = find_supernodes(lu, &l, begin);
     yk_release(context, l.start);
     yk_release(context, l.row);
     yk_release(context, from);
@@ -306,26 +337,31 @@ static yk_status analyse(yk_supernodal *lu, const yk_supernodal_def *def)
     return status;
 }
 
-yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def, yk_supernodal **result)
+yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def,
+                               yk_supernodal **result)
 {
     *result = NULL;
     yk_supernodal *lu = yk_allocate(context, 1, sizeof *lu);
-    if (!lu) return YK_ERROR_MEMORY;
+    if (!lu)
+        return YK_ERROR_MEMORY;
 
     lu->context = context;
     lu->exchange = def->exchange;
     lu->n = def->vertices;
     if (def->size) {
         lu->n = 0;
-        for (int v = 0; v < def->vertices; v++) lu->n += def->size[v];
+        for (int v = 0; v < def->vertices; v++)
+            lu->n += def->size[v];
     }
 
     yk_status status = analyse(lu, def);
 
     /* Factors that would be too large are not made. */
     bool too_large = status == YK_OK && def->most > 0 && lu->size > def->most;
-    if (status == YK_OK && !too_large) status = list_updates(lu);
-    if (status == YK_OK && !too_large) status = reserve(lu);
+    if (status == YK_OK && !too_large)
+        status = list_updates(lu);
+    if (status == YK_OK && !too_large)
+        status = reserve(lu);
     if (status != YK_OK || too_large) {
         yk_supernodal_destroy(lu);
         return status;
@@ -337,7 +373,8 @@ yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def
 
 void yk_supernodal_destroy(yk_supernodal *lu)
 {
-    if (!lu) return;
+    if (!lu)
+        return;
     yk_context *context = lu->context;
     yk_release(context, lu->nodes);
     yk_release(context, lu->rows);
@@ -358,7 +395,8 @@ void yk_supernodal_destroy(yk_supernodal *lu)
 /* Where row i stands among the rows of a supernode. */
 static size_t position_of(const yk_supernodal *lu, const supernode *node, int i)
 {
-    if (i < node->first + node->width) return (size_t)(i - node->first);
+    if (i < node->first + node->width)
+        return (size_t)(i - node->first);
 
     const int *rows = &lu->rows[node->row];
     int low = 0, high = node->below;
@@ -379,7 +417,8 @@ size_t yk_supernodal_place(const yk_supernodal *lu, int row, int column)
     const supernode *node = &lu->nodes[lu->owner[r < c ? r : c]];
     size_t width = (size_t)node->width, height = (size_t)(node->width + node->below);
     size_t i = position_of(lu, node, r), j = position_of(lu, node, c);
-    if (j < width) return node->lower + i + height * j;
+    if (j < width)
+        return node->lower + i + height * j;
     return node->upper + i + width * j;
 }
 
@@ -389,10 +428,11 @@ double *yk_supernodal_clear(yk_supernodal *lu)
     return lu->store;
 }
 
-/* Numeric phase --------------------------------------------------------------------------------------------------- */
+/* Numeric phase -------------------------------------------------------------------------------- */
 
 /* z -= columns k .. k+3 of a block times four numbers, rows begin .. end. */
-YK_INLINE void sweep(const double *block, size_t height, const double v[4], int begin, int end, double *restrict z)
+YK_INLINE void sweep(const double *block, size_t height, const double v[4], int begin, int end,
+                     double *restrict z)
 {
     for (int i = begin; i < end; i++) {
         z[i] -= (v[0] * block[i] + v[1] * block[i + height]) +
@@ -400,7 +440,8 @@ YK_INLINE void sweep(const double *block, size_t height, const double v[4], int 
     }
 }
 
-/* Forward substitution with the columns of a block, whose first rows are unit triangular, to all `rows` of z. */
+/* Forward substitution with the columns of a block, whose first rows are unit triangular, to all
+ * `rows` of z. */
 YK_INLINE void sweep_down(const double *block, size_t h, int width, int rows, double *z)
 {
     int k = 0;
@@ -414,13 +455,15 @@ YK_INLINE void sweep_down(const double *block, size_t h, int width, int rows, do
     }
 
     for (; k < width; k++, block += h) {
-        for (int i = k + 1; i < rows; i++) z[i] -= z[k] * block[i];
+        for (int i = k + 1; i < rows; i++)
+            z[i] -= z[k] * block[i];
     }
 }
 
-/* Tiles of C = A B in registers: 4 * `vectors` rows, up to four columns. Products are added four at a time. */
-YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, size_t sa, const double *b, size_t sb,
-                             double *c, size_t sc)
+/* Tiles of C = A B in registers: 4 * `vectors` rows, up to four columns. Products are added four
+ * at a time. */
+YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, size_t sa,
+                             const double *b, size_t sb, double *c, size_t sc)
 {
     yk_v4 sum[STRIP][2] = {{{0}}};
     int p = 0;
@@ -431,8 +474,8 @@ YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, s
             yk_v4 a2 = yk_v4_load(at + 2 * sa), a3 = yk_v4_load(at + 3 * sa);
             for (int j = 0; j < columns; j++) {
                 const double *bj = b + (size_t)j * sb + p;
-                sum[j][v] +=
-                    (yk_v4_set(bj[0]) * a0 + yk_v4_set(bj[1]) * a1) + (yk_v4_set(bj[2]) * a2 + yk_v4_set(bj[3]) * a3);
+                sum[j][v] += (yk_v4_set(bj[0]) * a0 + yk_v4_set(bj[1]) * a1) +
+                             (yk_v4_set(bj[2]) * a2 + yk_v4_set(bj[3]) * a3);
             }
         }
     }
@@ -441,27 +484,31 @@ YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, s
     for (; p < k; p++, a += sa) {
         for (int v = 0; v < vectors; v++) {
             yk_v4 a0 = yk_v4_load(a + LANES * v);
-            for (int j = 0; j < columns; j++) sum[j][v] += yk_v4_set(b[(size_t)j * sb + (size_t)p]) * a0;
+            for (int j = 0; j < columns; j++)
+                sum[j][v] += yk_v4_set(b[(size_t)j * sb + (size_t)p]) * a0;
         }
     }
 
     for (int j = 0; j < columns; j++) {
-        for (int v = 0; v < vectors; v++) yk_v4_store(c + (size_t)j * sc + (size_t)(LANES * v), sum[j][v]);
+        for (int v = 0; v < vectors; v++)
+            yk_v4_store(c + (size_t)j * sc + (size_t)(LANES * v), sum[j][v]);
     }
 }
 
-/* C (m x columns) = A (m x k) B (k x columns), column by column with the strides given. The last vector of each
- * column of A is read, and that of C written, as a whole. */
-YK_INLINE void multiply_strip(int columns, int m, int k, const double *a, size_t sa, const double *b, size_t sb,
-                              double *c, size_t sc)
+/* C (m x columns) = A (m x k) B (k x columns), column by column with the strides given. The last
+ * vector of each column of A is read, and that of C written, as a whole. */
+YK_INLINE void multiply_strip(int columns, int m, int k, const double *a, size_t sa,
+                              const double *b, size_t sb, double *c, size_t sc)
 {
     int i = 0;
-    for (; i + LANES < m; i += 2 * LANES) multiply_tile(2, columns, k, a + i, sa, b, sb, c + i, sc);
-    if (i < m) multiply_tile(1, columns, k, a + i, sa, b, sb, c + i, sc);
+    for (; i + LANES < m; i += 2 * LANES)
+        multiply_tile(2, columns, k, a + i, sa, b, sb, c + i, sc);
+    if (i < m)
+        multiply_tile(1, columns, k, a + i, sa, b, sb, c + i, sc);
 }
 
-YK_INLINE void multiply(int columns, int m, int k, const double *a, size_t sa, const double *b, size_t sb, double *c,
-                        size_t sc)
+YK_INLINE void multiply(int columns, int m, int k, const double *a, size_t sa, const double *b,
+                        size_t sb, double *c, size_t sc)
 {
     switch (columns) {
     case 1: multiply_strip(1, m, k, a, sa, b, sb, c, sc); break;
@@ -487,30 +534,37 @@ YK_INLINE void take_update(yk_supernodal *lu, const supernode *node, const updat
     const double *upper = lu->store + source->upper + width * width;
     double *product = lu->product;
     int *position = lu->position;
-    for (int q = begin; q < below; q++) position[q - begin] = lu->map[rows[q]];
+    for (int q = begin; q < below; q++)
+        position[q - begin] = lu->map[rows[q]];
 
-    /* D and L: all rows from the first that the supernode has, in the columns that are its pivots. */
+    /* D and L: all rows from the first that the supernode has, in the columns that are its
+     * pivots. */
     size_t node_height = (size_t)(node->width + node->below);
     size_t stride = (size_t)(below - begin + 2 * LANES);
     for (int p = begin; p < end; p += STRIP) {
         int columns = at_most(STRIP, end - p);
-        multiply(columns, below - begin, source->width, lower, height, upper + (size_t)p * width, width, product,
-                 stride);
+        multiply(columns, below - begin, source->width, lower, height, upper + (size_t)p * width,
+                 width, product, stride);
         for (int j = 0; j < columns; j++) {
-            double *to = lu->store + node->lower + node_height * (size_t)(rows[p + j] - node->first);
+            double *to =
+                lu->store + node->lower + node_height * (size_t)(rows[p + j] - node->first);
             const double *from = product + (size_t)j * stride;
-            for (int q = 0; q < below - begin; q++) to[position[q]] -= from[q];
+            for (int q = 0; q < below - begin; q++)
+                to[position[q]] -= from[q];
         }
     }
 
     /* U: the rows that are its pivots, in the columns after them. */
     for (int p = end; p < below; p += STRIP) {
         int columns = at_most(STRIP, below - p);
-        multiply(columns, end - begin, source->width, lower, height, upper + (size_t)p * width, width, product, stride);
+        multiply(columns, end - begin, source->width, lower, height, upper + (size_t)p * width,
+                 width, product, stride);
         for (int j = 0; j < columns; j++) {
-            double *to = lu->store + node->upper + (size_t)node->width * (size_t)position[p + j - begin];
+            double *to =
+                lu->store + node->upper + (size_t)node->width * (size_t)position[p + j - begin];
             const double *from = product + (size_t)j * stride;
-            for (int q = 0; q < end - begin; q++) to[position[q]] -= from[q];
+            for (int q = 0; q < end - begin; q++)
+                to[position[q]] -= from[q];
         }
     }
 }
@@ -521,11 +575,13 @@ static void exchange_rows(double *block, int width, size_t height, int k, int *p
     const double *column = block + (size_t)k * height;
     int best = k;
     for (int r = k + 1; r < width; r++) {
-        if (fabs(column[r]) > fabs(column[best])) best = r;
+        if (fabs(column[r]) > fabs(column[best]))
+            best = r;
     }
 
     *pivot = best;
-    if (best == k) return;
+    if (best == k)
+        return;
     for (int c = 0; c < width; c++, block += height) {
         double value = block[k];
         block[k] = block[best];
@@ -541,13 +597,17 @@ YK_INLINE bool factor_lower(yk_supernodal *lu, const supernode *node, double lea
     for (int k = 0; k < width; k++) {
         double *column = block + (size_t)k * (size_t)height;
         sweep_down(block, (size_t)height, k, height, column);
-        if (lu->exchange) exchange_rows(block, width, (size_t)height, k, &lu->pivot[node->first + k]);
+        if (lu->exchange)
+            exchange_rows(block, width, (size_t)height, k, &lu->pivot[node->first + k]);
 
-        if (least > 0 && !(fabs(column[k]) > least)) column[k] = column[k] < 0 ? -least : least;
+        if (least > 0 && !(fabs(column[k]) > least))
+            column[k] = column[k] < 0 ? -least : least;
         double pivot = column[k], scale = 1 / pivot;
-        if (!(least > 0) && (pivot == 0 || !isfinite(scale) || !isfinite(pivot))) return false;
+        if (!(least > 0) && (pivot == 0 || !isfinite(scale) || !isfinite(pivot)))
+            return false;
         lu->inverse[node->first + k] = scale;
-        for (int i = k + 1; i < height; i++) column[i] *= scale;
+        for (int i = k + 1; i < height; i++)
+            column[i] *= scale;
     }
     return true;
 }
@@ -569,11 +629,13 @@ YK_INLINE void factor_upper(yk_supernodal *lu, const supernode *node)
     int width = node->width;
     size_t height = (size_t)(node->width + node->below);
     for (int k = 0; k < width; k++, upper += width) {
-        for (int i = 0; i < k; i++) upper[i] = lower[(size_t)k * height + (size_t)i];
+        for (int i = 0; i < k; i++)
+            upper[i] = lower[(size_t)k * height + (size_t)i];
     }
 
     for (int q = 0; q < node->below; q++, upper += width) {
-        if (lu->exchange) apply_exchanges(lu->pivot + node->first, width, upper);
+        if (lu->exchange)
+            apply_exchanges(lu->pivot + node->first, width, upper);
         sweep_down(lower, height, width, width, upper);
     }
 }
@@ -584,11 +646,15 @@ YK_INLINE bool factor(yk_supernodal *lu, double least)
         const supernode *node = &lu->nodes[s];
         if (node->updates > 0) {
             const int *rows = &lu->rows[node->row];
-            for (int k = 0; k < node->width; k++) lu->map[node->first + k] = k;
-            for (int q = 0; q < node->below; q++) lu->map[rows[q]] = node->width + q;
+            for (int k = 0; k < node->width; k++)
+                lu->map[node->first + k] = k;
+            for (int q = 0; q < node->below; q++)
+                lu->map[rows[q]] = node->width + q;
         }
-        for (size_t u = 0; u < node->updates; u++) take_update(lu, node, &lu->updates[node->update + u]);
-        if (!factor_lower(lu, node, least)) return false;
+        for (size_t u = 0; u < node->updates; u++)
+            take_update(lu, node, &lu->updates[node->update + u]);
+        if (!factor_lower(lu, node, least))
+            return false;
         factor_upper(lu, node);
     }
     return true;
@@ -606,7 +672,8 @@ YK_TARGET_AVX2 static bool factor_avx2(yk_supernodal *lu, double least)
 
 bool yk_supernodal_factor(yk_supernodal *lu, double least)
 {
-    if (yk_have_avx2()) return factor_avx2(lu, least);
+    if (yk_have_avx2())
+        return factor_avx2(lu, least);
     return factor_baseline(lu, least);
 }
 
@@ -635,18 +702,21 @@ void yk_supernodal_largest(const yk_supernodal *lu, double *largest)
         const double *lower = lu->store + node->lower;
         for (int j = 0; j < node->width; j++, lower += node->width + node->below) {
             double *of = &of_pivot[node->first + j];
-            for (int i = 0; i <= j; i++) *of = larger(*of, lower[i]);
+            for (int i = 0; i <= j; i++)
+                *of = larger(*of, lower[i]);
         }
         const double *upper = lu->store + node->upper + (size_t)node->width * (size_t)node->width;
         for (int q = 0; q < node->below; q++, upper += node->width) {
             double *of = &of_pivot[lu->rows[node->row + (size_t)q]];
-            for (int i = 0; i < node->width; i++) *of = larger(*of, upper[i]);
+            for (int i = 0; i < node->width; i++)
+                *of = larger(*of, upper[i]);
         }
     }
-    for (int j = 0; j < lu->n; j++) largest[j] = of_pivot[lu->column_place[j]];
+    for (int j = 0; j < lu->n; j++)
+        largest[j] = of_pivot[lu->column_place[j]];
 }
 
-/* Solution -------------------------------------------------------------------------------------------------------- */
+/* Solution ------------------------------------------------------------------------------------- */
 
 /* Backward substitution with the columns of a triangular block. */
 static void sweep_up(const double *block, int width, const double *inverse, double *z)
@@ -658,14 +728,16 @@ static void sweep_up(const double *block, int width, const double *inverse, doub
         z[k - 1] *= inverse[k - 1];
         z[k - 2] = (z[k - 2] - d[k - 2] * z[k - 1]) * inverse[k - 2];
         z[k - 3] = (z[k - 3] - d[k - 3] * z[k - 1] - c[k - 3] * z[k - 2]) * inverse[k - 3];
-        z[k - 4] = (z[k - 4] - d[k - 4] * z[k - 1] - c[k - 4] * z[k - 2] - b[k - 4] * z[k - 3]) * inverse[k - 4];
+        z[k - 4] = (z[k - 4] - d[k - 4] * z[k - 1] - c[k - 4] * z[k - 2] - b[k - 4] * z[k - 3]) *
+                   inverse[k - 4];
         const double v[4] = {z[k - 4], z[k - 3], z[k - 2], z[k - 1]};
         sweep(a, h, v, 0, k - 4, z);
     }
 
     for (k--; k >= 0; k--) {
         z[k] *= inverse[k];
-        for (int i = 0; i < k; i++) z[i] -= z[k] * block[(size_t)k * h + (size_t)i];
+        for (int i = 0; i < k; i++)
+            z[i] -= z[k] * block[(size_t)k * h + (size_t)i];
     }
 }
 
@@ -676,17 +748,23 @@ static void forward(const yk_supernodal *lu, const supernode *node, double *x, d
     const int *rows = &lu->rows[node->row];
     double *own = x + node->first;
     if (width == 1) {
-        for (int q = 0; q < below; q++) x[rows[q]] -= own[0] * lower[1 + q];
+        for (int q = 0; q < below; q++)
+            x[rows[q]] -= own[0] * lower[1 + q];
         return;
     }
 
     /* Below the values of the pivots are zeros, which become -L x. */
-    if (lu->exchange) apply_exchanges(lu->pivot + node->first, width, own);
-    for (int k = 0; k < width; k++) z[k] = own[k];
-    for (int q = 0; q < below; q++) z[width + q] = 0;
+    if (lu->exchange)
+        apply_exchanges(lu->pivot + node->first, width, own);
+    for (int k = 0; k < width; k++)
+        z[k] = own[k];
+    for (int q = 0; q < below; q++)
+        z[width + q] = 0;
     sweep_down(lower, (size_t)(width + below), width, width + below, z);
-    for (int k = 0; k < width; k++) own[k] = z[k];
-    for (int q = 0; q < below; q++) x[rows[q]] += z[width + q];
+    for (int k = 0; k < width; k++)
+        own[k] = z[k];
+    for (int q = 0; q < below; q++)
+        x[rows[q]] += z[width + q];
 }
 
 static void backward(const yk_supernodal *lu, const supernode *node, double *x, double *gathered)
@@ -698,7 +776,8 @@ static void backward(const yk_supernodal *lu, const supernode *node, double *x, 
     double *own = x + node->first;
     if (width == 1) {
         double sum = own[0];
-        for (int q = 0; q < below; q++) sum -= upper[1 + q] * x[rows[q]];
+        for (int q = 0; q < below; q++)
+            sum -= upper[1 + q] * x[rows[q]];
         own[0] = sum * inverse[0];
         return;
     }
@@ -707,10 +786,13 @@ static void backward(const yk_supernodal *lu, const supernode *node, double *x, 
     size_t w = (size_t)width;
     const double *across = upper + w * w;
     int q = 0;
-    for (int k = 0; k < below; k++) gathered[k] = x[rows[k]];
-    for (; q + 4 <= below; q += 4, across += 4 * w) sweep(across, w, gathered + q, 0, width, own);
+    for (int k = 0; k < below; k++)
+        gathered[k] = x[rows[k]];
+    for (; q + 4 <= below; q += 4, across += 4 * w)
+        sweep(across, w, gathered + q, 0, width, own);
     for (; q < below; q++, across += w) {
-        for (int k = 0; k < width; k++) own[k] -= gathered[q] * across[k];
+        for (int k = 0; k < width; k++)
+            own[k] -= gathered[q] * across[k];
     }
     sweep_up(upper, width, inverse, own);
 }
@@ -718,8 +800,12 @@ static void backward(const yk_supernodal *lu, const supernode *node, double *x, 
 void yk_supernodal_solve(yk_supernodal *lu, double *b)
 {
     double *x = lu->vector, *z = x + lu->n;
-    for (int i = 0; i < lu->n; i++) x[lu->row_place[i]] = b[i];
-    for (int s = 0; s < lu->count; s++) forward(lu, &lu->nodes[s], x, z);
-    for (int s = lu->count - 1; s >= 0; s--) backward(lu, &lu->nodes[s], x, z);
-    for (int j = 0; j < lu->n; j++) b[j] = x[lu->column_place[j]];
+    for (int i = 0; i < lu->n; i++)
+        x[lu->row_place[i]] = b[i];
+    for (int s = 0; s < lu->count; s++)
+        forward(lu, &lu->nodes[s], x, z);
+    for (int s = lu->count - 1; s >= 0; s--)
+        backward(lu, &lu->nodes[s], x, z);
+    for (int j = 0; j < lu->n; j++)
+        b[j] = x[lu->column_place[j]];
 }

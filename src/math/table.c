@@ -5,8 +5,10 @@
 double yk_table_value(const yk_table *table, double t)
 {
     int low = 0, high = table->count - 1;
-    if (t < table->time[low]) return table->value[low];
-    if (t >= table->time[high]) return table->value[high];
+    if (t < table->time[low])
+        return table->value[low];
+    if (t >= table->time[high])
+        return table->value[high];
 
     while (high - low > 1) {
         int middle = low + (high - low) / 2;
@@ -22,7 +24,9 @@ double yk_table_value(const yk_table *table, double t)
 
 double yk_table_next_point(const yk_table *table, double t)
 {
-    int low = 0, high = table->count; /* the first point after t is one of low to high, the last being none */
+    int low = 0,
+        high =
+            table->count; /* the first point after t is one of low to high, the last being none */
     while (low < high) {
         int middle = low + (high - low) / 2;
         if (table->time[middle] > t)

@@ -2,8 +2,8 @@
 #ifndef YK_MATH_TABLE_H
 #define YK_MATH_TABLE_H
 
-/* Times rise; two points at one time are a jump, whose second value counts from then on. Before the first point and
- * after the last the value stays. */
+/* Times rise; two points at one time are a jump, whose second value counts from then on. Before
+ * the first point and after the last the value stays. */
 typedef struct yk_table {
     int count; /* at least 1 */
     const double *time, *value;

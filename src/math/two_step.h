@@ -2,13 +2,15 @@
  *
  *   y(n+1) = a1 y(n) + a2 y(n-1) + h (b0 y'(n+1) + b1 y'(n) + b2 y'(n-1))
  *
- * Second order, A-stable, asymptotic spectral radius rho_inf in [0, 1] (0: L-stable). Papers: explicit (6), (7);
- * tight (2)-(4). The predictor is cubic Hermite extrapolation of the rate, explicit (33), tight (5):
+ * Second order, A-stable, asymptotic spectral radius rho_inf in [0, 1] (0: L-stable). Papers:
+ * explicit (6), (7); tight (2)-(4). The predictor is cubic Hermite extrapolation of the rate,
+ * explicit (33), tight (5):
  *
  *   y'(n+1) = -12/h (y(n) - y(n-1)) + 8 y'(n) + 5 y'(n-1)
  *
- * and explicit (34), tight (6) follow by inserting it in the method. The first step has no y(n-1): it uses the
- * trapezoidal rule, which is the same formula with a2 = b2 = 0 and second order, so that starting costs no order. */
+ * and explicit (34), tight (6) follow by inserting it in the method. The first step has no
+ * y(n-1): it uses the trapezoidal rule, which is the same formula with a2 = b2 = 0 and second
+ * order, so that starting costs no order. */
 #ifndef YK_MATH_TWO_STEP_H
 #define YK_MATH_TWO_STEP_H
 
@@ -22,12 +24,15 @@ static inline yk_two_step yk_two_step_coefficients(double rho_inf)
     double loss = (1 - rho_inf) * (1 - rho_inf);
     double beta = (3 * loss + 4 * (2 * rho_inf - 1)) / (4 - loss);
     double delta = loss / (2 * (4 - loss));
-    return (yk_two_step){
-        .a1 = 1 - beta, .a2 = beta, .b0 = delta + 0.5, .b1 = beta / 2 + 0.5 - 2 * delta, .b2 = beta / 2 + delta};
+    return (yk_two_step){.a1 = 1 - beta,
+                         .a2 = beta,
+                         .b0 = delta + 0.5,
+                         .b1 = beta / 2 + 0.5 - 2 * delta,
+                         .b2 = beta / 2 + delta};
 }
 
-/* The same for a step that is `ratio` times as long as the one before; h is the new step. Second order for any two
- * parameters; these keep both roots at infinity at -rho_inf. */
+/* The same for a step that is `ratio` times as long as the one before; h is the new step. Second
+ * order for any two parameters; these keep both roots at infinity at -rho_inf. */
 static inline yk_two_step yk_two_step_variable(double rho_inf, double ratio)
 {
     double loss = (1 - rho_inf) * (1 - rho_inf);

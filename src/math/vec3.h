@@ -119,21 +119,24 @@ static inline yk_vec3 yk_m3_column(const yk_mat3 *a, int j)
 static inline yk_mat3 yk_m3_add(yk_mat3 a, yk_mat3 b)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) a.m[i][j] += b.m[i][j];
+        for (int j = 0; j < 3; j++)
+            a.m[i][j] += b.m[i][j];
     return a;
 }
 
 static inline yk_mat3 yk_m3_sub(yk_mat3 a, yk_mat3 b)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) a.m[i][j] -= b.m[i][j];
+        for (int j = 0; j < 3; j++)
+            a.m[i][j] -= b.m[i][j];
     return a;
 }
 
 static inline yk_mat3 yk_m3_scale(double s, yk_mat3 a)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) a.m[i][j] *= s;
+        for (int j = 0; j < 3; j++)
+            a.m[i][j] *= s;
     return a;
 }
 
@@ -141,7 +144,8 @@ static inline yk_mat3 yk_m3_transpose(yk_mat3 a)
 {
     yk_mat3 t;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) t.m[i][j] = a.m[j][i];
+        for (int j = 0; j < 3; j++)
+            t.m[i][j] = a.m[j][i];
     return t;
 }
 
@@ -149,21 +153,24 @@ static inline yk_mat3 yk_m3_mul(yk_mat3 a, yk_mat3 b)
 {
     yk_mat3 c;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) c.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
+        for (int j = 0; j < 3; j++)
+            c.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
     return c;
 }
 
 static inline yk_mat3 yk_m3_outer(yk_vec3 a, yk_vec3 b)
 {
-    return (yk_mat3){
-        {{a.x * b.x, a.x * b.y, a.x * b.z}, {a.y * b.x, a.y * b.y, a.y * b.z}, {a.z * b.x, a.z * b.y, a.z * b.z}}};
+    return (yk_mat3){{{a.x * b.x, a.x * b.y, a.x * b.z},
+                      {a.y * b.x, a.y * b.y, a.y * b.z},
+                      {a.z * b.x, a.z * b.y, a.z * b.z}}};
 }
 
 /* sum += scale a */
 static inline void yk_m3_add_to(yk_mat3 *sum, double scale, yk_mat3 a)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) sum->m[i][j] += scale * a.m[i][j];
+        for (int j = 0; j < 3; j++)
+            sum->m[i][j] += scale * a.m[i][j];
 }
 
 /* Of theta -> (theta x u) x w: u w^T - (u.w) 1. */
@@ -171,7 +178,8 @@ static inline yk_mat3 yk_m3_rotated_cross(yk_vec3 u, yk_vec3 w)
 {
     double dot = u.x * w.x + u.y * w.y + u.z * w.z;
     yk_mat3 rotated = yk_m3_outer(u, w);
-    for (int i = 0; i < 3; i++) rotated.m[i][i] -= dot;
+    for (int i = 0; i < 3; i++)
+        rotated.m[i][i] -= dot;
     return rotated;
 }
 
@@ -200,7 +208,8 @@ static inline yk_mat3 yk_m3_inverse(yk_mat3 a)
 {
     yk_vec3 r0 = yk_m3_row(&a, 0), r1 = yk_m3_row(&a, 1), r2 = yk_m3_row(&a, 2);
     double scale = 1 / yk_m3_determinant(a);
-    return yk_m3_scale(scale, yk_m3_columns(yk_v3_cross(r1, r2), yk_v3_cross(r2, r0), yk_v3_cross(r0, r1)));
+    return yk_m3_scale(
+        scale, yk_m3_columns(yk_v3_cross(r1, r2), yk_v3_cross(r2, r0), yk_v3_cross(r0, r1)));
 }
 
 static inline yk_quat yk_q_identity(void)
@@ -211,8 +220,10 @@ static inline yk_quat yk_q_identity(void)
 /* The rotation b followed by a. */
 static inline yk_quat yk_q_mul(yk_quat a, yk_quat b)
 {
-    return (yk_quat){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z, a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
-                     a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x, a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
+    return (yk_quat){a.w * b.w - a.x * b.x - a.y * b.y - a.z * b.z,
+                     a.w * b.x + a.x * b.w + a.y * b.z - a.z * b.y,
+                     a.w * b.y - a.x * b.z + a.y * b.w + a.z * b.x,
+                     a.w * b.z + a.x * b.y - a.y * b.x + a.z * b.w};
 }
 
 static inline yk_quat yk_q_conjugate(yk_quat q)

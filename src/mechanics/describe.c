@@ -1,4 +1,5 @@
-/* Markers, defaults and simple inertias: the helpers of yoke/mechanics.h with which mechanisms are described. */
+/* Markers, defaults and simple inertias: the helpers of yoke/mechanics.h with which mechanisms
+ * are described. */
 #include "math/so3.h"
 #include "mechanics/frame.h"
 
@@ -35,7 +36,8 @@ yk_marker yk_marker_on(yk_marker global, yk_vec3 position, yk_quat orientation)
 yk_mat3 yk_inertia_box(double mass, double x, double y, double z)
 {
     double twelfth = mass / 12;
-    return yk_m3_diagonal(twelfth * (y * y + z * z), twelfth * (z * z + x * x), twelfth * (x * x + y * y));
+    return yk_m3_diagonal(twelfth * (y * y + z * z), twelfth * (z * z + x * x),
+                          twelfth * (x * x + y * y));
 }
 
 yk_mat3 yk_inertia_sphere(double mass, double radius)
@@ -89,7 +91,8 @@ yk_port_def yk_marker_port(const char *name, int body, yk_marker marker)
     return port;
 }
 
-yk_port_def yk_distance_port(const char *name, int body_a, yk_marker marker_a, int body_b, yk_marker marker_b)
+yk_port_def yk_distance_port(const char *name, int body_a, yk_marker marker_a, int body_b,
+                             yk_marker marker_b)
 {
     return (yk_port_def){
         .name = name,

@@ -1,7 +1,8 @@
 /* The force laws of force.h: one function and one row of the table for each.
  *
- * Loads and their derivatives are in the order force a, torque a, force b, torque b. With displacements dx and
- * rotations theta of the bodies, d(theta x v) = -skew(v) theta, and (theta x u) x w = yk_m3_turned_cross(u, w) theta. */
+ * Loads and their derivatives are in the order force a, torque a, force b, torque b. With
+ * displacements dx and rotations theta of the bodies, d(theta x v) = -skew(v) theta, and (theta x
+ * u) x w = yk_m3_turned_cross(u, w) theta. */
 #include "mechanics/force.h"
 
 #include <string.h>
@@ -76,7 +77,8 @@ static void add_product(yk_mat3 tangent[4][4], double factor, const yk_mat3 left
     for (int i = 0; i < 4; i++) {
         yk_mat3 transposed = yk_m3_transpose(left[i]);
         for (int j = 0; j < 4; j++)
-            yk_m3_add_to(&tangent[i][j], factor, yk_m3_mul(transposed, yk_m3_mul(middle, right[j])));
+            yk_m3_add_to(&tangent[i][j], factor,
+                         yk_m3_mul(transposed, yk_m3_mul(middle, right[j])));
     }
 }
 
@@ -86,7 +88,8 @@ static void spring(const yk_force_law *law, const pair *p, double load, yk_force
 {
     /* A spring of length zero has no direction: it has no force. */
     double length = yk_v3_norm(p->d);
-    if (length == 0) return;
+    if (length == 0)
+        return;
 
     /* Tension along e. */
     yk_vec3 e = yk_v3_scale(1 / length, p->d);
@@ -102,7 +105,8 @@ static void spring(const yk_force_law *law, const pair *p, double load, yk_force
     result->energy = 0.5 * law->stiffness * stretch * stretch;
     result->loss = law->damping * rate * rate;
     result->supply = -load * rate;
-    if (!tangent) return;
+    if (!tangent)
+        return;
 
     /* -d(tension e) = -(k e e^T + tension/length (I - e e^T)) dd, and the same of its torques. */
     yk_mat3 along = yk_m3_outer(e, e);
@@ -132,7 +136,8 @@ static void torsion(const yk_force_law *law, const pair *p, double load, yk_forc
     result->energy = 0.5 * law->stiffness * angle * angle;
     result->loss = law->damping * rate * rate;
     result->supply = -load * rate;
-    if (!tangent) return;
+    if (!tangent)
+        return;
 
     /* The angle grows with z . (theta_b - theta_a), and z turns with a. */
     yk_mat3 along = yk_m3_outer(z, z);
@@ -148,25 +153,31 @@ static void torsion(const yk_force_law *law, const pair *p, double load, yk_forc
     }
 }
 
-/* Block (i, j) of a 6 x 6 matrix in a's axes, turned to global axes; rotations enter through their tangent. */
+/* Block (i, j) of a 6 x 6 matrix in a's axes, turned to global axes; rotations enter through
+ * their tangent. */
 static yk_mat3 rotated_block(const double m[6][6], int i, int j, const yk_mat3 basis[2])
 {
     yk_mat3 block;
     for (int row = 0; row < 3; row++)
-        for (int column = 0; column < 3; column++) block.m[row][column] = m[3 * i + row][3 * j + column];
+        for (int column = 0; column < 3; column++)
+            block.m[row][column] = m[3 * i + row][3 * j + column];
     return yk_m3_mul(basis[i], yk_m3_mul(block, yk_m3_transpose(basis[j])));
 }
 
-/* `frame` has the axes of a as columns, `inverse` is that of the tangent of the relative rotation. */
-static void bushing_tangent(const yk_force_law *law, const pair *p, const yk_mat3 *frame, const yk_mat3 *inverse,
-                            yk_vec3 force, yk_vec3 torque, yk_force_tangent *tangent)
+/* `frame` has the axes of a as columns, `inverse` is that of the tangent of the relative
+ * rotation. */
+static void bushing_tangent(const yk_force_law *law, const pair *p, const yk_mat3 *frame,
+                            const yk_mat3 *inverse, yk_vec3 force, yk_vec3 torque,
+                            yk_force_tangent *tangent)
 {
-    /* change[0]: of d as a sees it, dp_b - dp_a - theta_a x d; change[1]: of the relative rotation. */
+    /* change[0]: of d as a sees it, dp_b - dp_a - theta_a x d; change[1]: of the relative
+     * rotation. */
     yk_mat3 basis[2] = {*frame, yk_m3_mul(*frame, yk_m3_transpose(*inverse))};
     yk_mat3 change[2][4];
     separation(p, change[0]);
     change[0][TORQUE_A] = yk_m3_add(change[0][TORQUE_A], yk_m3_skew(p->d));
-    for (int j = 0; j < 4; j++) change[1][j] = yk_m3_zero();
+    for (int j = 0; j < 4; j++)
+        change[1][j] = yk_m3_zero();
     change[1][TORQUE_A] = yk_m3_diagonal(-1, -1, -1);
     change[1][TORQUE_B] = yk_m3_identity();
 
@@ -180,7 +191,8 @@ static void bushing_tangent(const yk_force_law *law, const pair *p, const yk_mat
         }
     }
 
-    /* Force and torque turn with a; so do the arms. On a: force through b's origin, arm = arm_a + d. */
+    /* Force and torque turn with a; so do the arms. On a: force through b's origin, arm = arm_a +
+     * d. */
     yk_mat3(*by)[4] = tangent->pose;
     yk_vec3 arm_a = yk_v3_add(p->a.arm, p->d);
     yk_mat3 skew_f = yk_m3_skew(force);
@@ -216,8 +228,10 @@ static void bushing(const yk_force_law *law, const pair *p, double load, yk_forc
     yk_vec3 velocity = yk_m3_apply_transposed(frame, rate_seen_from_a(p));
     yk_vec3 spin = yk_m3_apply_transposed(frame, relative_spin(p));
     yk_vec3 rotation_rate = yk_m3_apply(yk_so3_left_tangent_inverse(rotation), spin);
-    double value[6] = {displacement.x, displacement.y, displacement.z, rotation.x, rotation.y, rotation.z};
-    double rate[6] = {velocity.x, velocity.y, velocity.z, rotation_rate.x, rotation_rate.y, rotation_rate.z};
+    double value[6] = {displacement.x, displacement.y, displacement.z,
+                       rotation.x,     rotation.y,     rotation.z};
+    double rate[6] = {velocity.x,      velocity.y,      velocity.z,
+                      rotation_rate.x, rotation_rate.y, rotation_rate.z};
 
     /* Force and generalised torque that resist it. */
     double resisting[6];
@@ -233,7 +247,8 @@ static void bushing(const yk_force_law *law, const pair *p, double load, yk_forc
         result->loss += viscous * rate[i];
     }
 
-    /* To global axes. The torque works on the spin T theta', its components above on theta': torque = T^-T of them. */
+    /* To global axes. The torque works on the spin T theta', its components above on theta':
+     * torque = T^-T of them. */
     yk_mat3 inverse = yk_m3_inverse(yk_so3_left_tangent(rotation));
     yk_vec3 on_rotation = yk_v3(-resisting[3], -resisting[4], -resisting[5]);
     yk_vec3 force = yk_m3_apply(frame, yk_v3(-resisting[0], -resisting[1], -resisting[2]));
@@ -245,18 +260,21 @@ static void bushing(const yk_force_law *law, const pair *p, double load, yk_forc
     result->part[TORQUE_A] = yk_v3_sub(yk_v3_cross(force, arm_a), torque);
     result->part[FORCE_B] = force;
     result->part[TORQUE_B] = yk_v3_add(yk_v3_cross(p->b.arm, force), torque);
-    if (tangent) bushing_tangent(law, p, &frame, &inverse, force, torque, tangent);
+    if (tangent)
+        bushing_tangent(law, p, &frame, &inverse, force, torque, tangent);
 }
 
 /* The load as a torque about z of a. */
-static void motor(const yk_force_law *law, const pair *p, double load, yk_force_load *result, yk_force_tangent *tangent)
+static void motor(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
+                  yk_force_tangent *tangent)
 {
     (void)law;
     yk_vec3 torque = yk_v3_scale(load, p->a.axis[2]);
     result->part[TORQUE_A] = yk_v3_neg(torque);
     result->part[TORQUE_B] = torque;
     result->supply = yk_v3_dot(torque, relative_spin(p));
-    if (!tangent) return;
+    if (!tangent)
+        return;
 
     yk_mat3 axis_rotation = yk_m3_skew(torque);
     yk_m3_add_to(&tangent->pose[TORQUE_A][TORQUE_A], 1, axis_rotation);
@@ -275,7 +293,8 @@ static void thrust(const yk_force_law *law, const pair *p, double load, yk_force
     result->part[FORCE_B] = force;
     result->part[TORQUE_B] = yk_v3_cross(p->b.arm, force);
     result->supply = load * yk_v3_dot(p->a.axis[2], rate_seen_from_a(p));
-    if (!tangent) return;
+    if (!tangent)
+        return;
 
     /* The force turns with a; on a it acts at a point that moves with b. */
     yk_mat3(*by)[4] = tangent->pose;
@@ -297,13 +316,15 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
 {
     const yk_force_traits *traits = yk_force_traits_of(law->kind);
     yk_vec3 vector = yk_v3_scale(load, law->vector);
-    if (traits->follows) vector = yk_m3_apply(yk_m3_columns(p->b.axis[0], p->b.axis[1], p->b.axis[2]), vector);
+    if (traits->follows)
+        vector = yk_m3_apply(yk_m3_columns(p->b.axis[0], p->b.axis[1], p->b.axis[2]), vector);
     yk_mat3 vector_turns = yk_m3_skew(yk_v3_neg(vector));
 
     if (traits->torque) {
         result->part[TORQUE_B] = vector;
         result->supply = yk_v3_dot(vector, p->b.angular_velocity);
-        if (tangent && traits->follows) yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_B], 1, vector_turns);
+        if (tangent && traits->follows)
+            yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_B], 1, vector_turns);
         return;
     }
 
@@ -311,9 +332,11 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
     result->part[FORCE_B] = vector;
     result->part[TORQUE_B] = torque;
     result->supply = yk_v3_dot(vector, p->b.velocity);
-    if (!tangent) return;
+    if (!tangent)
+        return;
 
-    /* A follower turns with its arm, and its torque with both; else the arm turns under the force. */
+    /* A follower turns with its arm, and its torque with both; else the arm turns under the
+     * force. */
     if (traits->follows) {
         yk_m3_add_to(&tangent->pose[FORCE_B][TORQUE_B], 1, vector_turns);
         yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_B], 1, yk_m3_skew(yk_v3_neg(torque)));
@@ -324,7 +347,8 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
 
 typedef struct force_table {
     yk_force_traits traits;
-    void (*evaluate)(const yk_force_law *, const pair *, double load, yk_force_load *, yk_force_tangent *);
+    void (*evaluate)(const yk_force_law *, const pair *, double load, yk_force_load *,
+                     yk_force_tangent *);
 } force_table;
 
 static const force_table table[YK_FORCE_KINDS] = {
@@ -336,7 +360,9 @@ static const force_table table[YK_FORCE_KINDS] = {
     [YK_FORCE_VECTOR] = {{"force", .vector = true}, applied},
     [YK_FORCE_TORQUE] = {{"torque", .vector = true, .torque = true}, applied},
     [YK_FORCE_FOLLOWER] = {{"follower", .vector = true, .follows = true}, applied},
-    [YK_FORCE_FOLLOWER_TORQUE] = {{"follower-torque", .vector = true, .torque = true, .follows = true}, applied},
+    [YK_FORCE_FOLLOWER_TORQUE] = {{"follower-torque", .vector = true, .torque = true,
+                                   .follows = true},
+                                  applied},
 };
 
 const yk_force_traits *yk_force_traits_of(yk_force_kind kind)
@@ -354,17 +380,18 @@ bool yk_force_on_both(yk_force_kind kind)
     return table[kind].traits.on_both;
 }
 
-void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double load,
-                       yk_force_load *result, yk_force_tangent *tangent)
+void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b,
+                       double load, yk_force_load *result, yk_force_tangent *tangent)
 {
     pair p = pair_of(law, body_a, body_b);
     memset(result, 0, sizeof *result);
-    if (tangent) memset(tangent, 0, sizeof *tangent);
+    if (tangent)
+        memset(tangent, 0, sizeof *tangent);
     table[law->kind].evaluate(law, &p, load, result, tangent);
 }
 
-void yk_force_stretch(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double *value,
-                      double *rate)
+void yk_force_stretch(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b,
+                      double *value, double *rate)
 {
     pair p = pair_of(law, body_a, body_b);
 

@@ -8,8 +8,8 @@
  *   force, torque    the vector times the load, on b at its marker, in global axes
  *   follower force, follower torque    the same in the axes of the marker b, turning with it
  *
- * `load` is a number that the caller gives at each time: an expression, an actuator, a constant. Force and torque act
- * on b alone, the others on both bodies. */
+ * `load` is a number that the caller gives at each time: an expression, an actuator, a constant.
+ * Force and torque act on b alone, the others on both bodies. */
 #ifndef YK_MECHANICS_FORCE_H
 #define YK_MECHANICS_FORCE_H
 
@@ -25,7 +25,8 @@ typedef struct yk_force_law {
     yk_vec3 vector;
 } yk_force_law;
 
-/* The loads on both bodies: force a, torque a, force b, torque b, torques about the bodies' origins. */
+/* The loads on both bodies: force a, torque a, force b, torque b, torques about the bodies'
+ * origins. */
 typedef struct yk_force_load {
     yk_vec3 part[4];
     double energy; /* stored */
@@ -33,8 +34,9 @@ typedef struct yk_force_load {
     double supply; /* power that the load and the force vectors bring in */
 } yk_force_load;
 
-/* Derivatives of part[i] by displacement and rotation of a and b (in this order) and by their velocities. Terms that
- * come from damping times velocity through the change of geometry are left out. */
+/* Derivatives of part[i] by displacement and rotation of a and b (in this order) and by their
+ * velocities. Terms that come from damping times velocity through the change of geometry are left
+ * out. */
 typedef struct yk_force_tangent {
     yk_mat3 pose[4][4];
     yk_mat3 rate[4][4];
@@ -61,11 +63,11 @@ const yk_force_traits *yk_force_traits_of(yk_force_kind kind);
 yk_force_law yk_force_of(const yk_force_def *def);
 
 /* The tangent is left out when NULL. */
-void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double load,
-                       yk_force_load *result, yk_force_tangent *tangent);
+void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b,
+                       double load, yk_force_load *result, yk_force_tangent *tangent);
 
 /* Present length, angle or displacement that the law works on, and its rate. */
-void yk_force_stretch(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b, double *value,
-                      double *rate);
+void yk_force_stretch(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b,
+                      double *value, double *rate);
 
 #endif

@@ -1,11 +1,13 @@
-/* Where a body is and how it moves, and the markers fixed to it (yoke/mechanics.h) at their present place. */
+/* Where a body is and how it moves, and the markers fixed to it (yoke/mechanics.h) at their
+ * present place. */
 #ifndef YK_MECHANICS_FRAME_H
 #define YK_MECHANICS_FRAME_H
 
 #include "math/vec3.h"
 #include "yoke/mechanics.h"
 
-/* Placement and motion of a body's own frame (its node), in the global frame; the rotation turns body axes to global.
+/* Placement and motion of a body's own frame (its node), in the global frame; the rotation turns
+ * body axes to global.
  */
 typedef struct yk_frame {
     yk_vec3 position;
@@ -28,13 +30,15 @@ static inline yk_frame yk_frame_ground(void)
     return (yk_frame){.rotation = yk_m3_identity()};
 }
 
-static inline void yk_marker_place(const yk_frame *body, yk_vec3 offset, const yk_mat3 *axes, yk_marker_frame *placed)
+static inline void yk_marker_place(const yk_frame *body, yk_vec3 offset, const yk_mat3 *axes,
+                                   yk_marker_frame *placed)
 {
     placed->arm = yk_m3_apply(body->rotation, offset);
     placed->position = yk_v3_add(body->position, placed->arm);
     placed->velocity = yk_v3_add(body->velocity, yk_v3_cross(body->angular_velocity, placed->arm));
     placed->angular_velocity = body->angular_velocity;
-    for (int k = 0; k < 3; k++) placed->axis[k] = yk_m3_apply(body->rotation, yk_m3_column(axes, k));
+    for (int k = 0; k < 3; k++)
+        placed->axis[k] = yk_m3_apply(body->rotation, yk_m3_column(axes, k));
 }
 
 #endif

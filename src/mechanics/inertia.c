@@ -1,5 +1,6 @@
-/* Inertia and momenta of inertia.h. With skew(s) u = s x u, the derivatives by a rotation theta of the node are those
- * of its first moment, dS = theta x S, and of its second, dJ w = theta x J w - J (theta x w). */
+/* Inertia and momenta of inertia.h. With skew(s) u = s x u, the derivatives by a rotation theta
+ * of the node are those of its first moment, dS = theta x S, and of its second, dJ w = theta x J
+ * w - J (theta x w). */
 #include "mechanics/inertia.h"
 
 #include <stdio.h>
@@ -30,21 +31,26 @@ void yk_inertia_add(yk_inertia *sum, const yk_inertia *part)
     sum->tensor = yk_m3_add(sum->tensor, part->tensor);
 }
 
-/* Eigenvalues of a symmetric matrix in ascending order, by the trigonometric solution of its characteristic
- * equation. */
+/* Eigenvalues of a symmetric matrix in ascending order, by the trigonometric solution of its
+ * characteristic equation. */
 static void principal_moments(yk_mat3 a, double moment[3])
 {
-    /* a = mean I + p b, where b has no trace and the eigenvalues 2 cos(phi + 2 pi k / 3), cos(3 phi) = det(b) / 2. */
+    /* a = mean I + p b, where b has no trace and the eigenvalues 2 cos(phi + 2 pi k / 3), cos(3
+     * phi) = det(b) / 2. */
     double mean = (a.m[0][0] + a.m[1][1] + a.m[2][2]) / 3;
-    for (int i = 0; i < 3; i++) a.m[i][i] -= mean;
+    for (int i = 0; i < 3; i++)
+        a.m[i][i] -= mean;
     double square = 0;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) square += a.m[i][j] * a.m[i][j];
+        for (int j = 0; j < 3; j++)
+            square += a.m[i][j] * a.m[i][j];
     double p = sqrt(square / 6);
     double half_determinant = 0;
-    if (p > 0) half_determinant = fmax(-1, fmin(1, yk_m3_determinant(yk_m3_scale(1 / p, a)) / 2));
+    if (p > 0)
+        half_determinant = fmax(-1, fmin(1, yk_m3_determinant(yk_m3_scale(1 / p, a)) / 2));
     double phi = acos(half_determinant) / 3;
-    for (int i = 0; i < 3; i++) moment[i] = mean + 2 * p * cos(phi + 2 * YK_PI / 3 * (i + 1));
+    for (int i = 0; i < 3; i++)
+        moment[i] = mean + 2 * p * cos(phi + 2 * YK_PI / 3 * (i + 1));
 
     /* The first is the smallest. */
     double middle = moment[1];
@@ -85,8 +91,10 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
         for (int j = 0; j < i; j++) {
             double below = central->m[i][j];
             double above = central->m[j][i];
-            if (fabs(below - above) <= 1e-9 * largest) continue;
-            snprintf(why, size, "it is not symmetric: %g in row %d and %g in row %d", above, j + 1, below, i + 1);
+            if (fabs(below - above) <= 1e-9 * largest)
+                continue;
+            snprintf(why, size, "it is not symmetric: %g in row %d and %g in row %d", above, j + 1,
+                     below, i + 1);
             return false;
         }
     }
@@ -97,7 +105,8 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
     principal_moments(*central, moment);
     if (moment[0] < -rounding) {
         snprintf(why, size,
-                 "its smallest principal moment is %.4g kg m^2, below zero: give it about the centre of mass",
+                 "its smallest principal moment is %.4g kg m^2, below zero: give it about the "
+                 "centre of mass",
                  moment[0]);
         return false;
     }
@@ -105,17 +114,19 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
     /* A = sum m (y^2 + z^2) and so on: B + C - A = 2 sum m x^2. */
     double most = moment[0] + moment[1];
     if (moment[2] - most > rounded_digits * moment[2] + rounding) {
-        snprintf(
-            why, size,
-            "its largest principal moment, %.4g kg m^2, exceeds the sum of the other two, %.4g: a flat plate has as "
-            "much as both together and no body more; for motion in a plane alone give the others half of it, %.4g",
-            moment[2], most, 0.5 * moment[2]);
+        snprintf(why, size,
+                 "its largest principal moment, %.4g kg m^2, exceeds the sum of the other two, "
+                 "%.4g: a flat plate has as "
+                 "much as both together and no body more; for motion in a plane alone give the "
+                 "others half of it, %.4g",
+                 moment[2], most, 0.5 * moment[2]);
         return false;
     }
     return true;
 }
 
-void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation, yk_inertia_global *global)
+void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation,
+                       yk_inertia_global *global)
 {
     global->mass = inertia->mass;
     global->moment = yk_m3_apply(*rotation, inertia->moment);
@@ -132,7 +143,8 @@ void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation, yk_in
     }
 }
 
-yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 velocity, yk_vec3 angular_velocity)
+yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 velocity,
+                                yk_vec3 angular_velocity)
 {
     yk_vec3 v = velocity;
     yk_vec3 w = angular_velocity;
@@ -145,17 +157,19 @@ yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 veloci
 
 double yk_inertia_kinetic(const yk_momentum *momentum, yk_vec3 velocity, yk_vec3 angular_velocity)
 {
-    return 0.5 * (yk_v3_dot(momentum->linear, velocity) + yk_v3_dot(momentum->angular, angular_velocity));
+    return 0.5 *
+           (yk_v3_dot(momentum->linear, velocity) + yk_v3_dot(momentum->angular, angular_velocity));
 }
 
 static void set_block(double tangent[6][6], int row, int column, yk_mat3 block)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) tangent[row + i][column + j] = block.m[i][j];
+        for (int j = 0; j < 3; j++)
+            tangent[row + i][column + j] = block.m[i][j];
 }
 
-void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c, double fraction,
-                        double tangent[6][6])
+void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c,
+                        double fraction, double tangent[6][6])
 {
     yk_vec3 v = node->velocity;
     yk_vec3 w = node->angular_velocity;
@@ -163,7 +177,8 @@ void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, 
     yk_mat3 tensor = inertia->tensor;
     double m = inertia->mass;
 
-    /* Momentum of the mass at the node, and the spin J w: c d(J w) = J (c dw + c w x) theta - c skew(J w) theta. */
+    /* Momentum of the mass at the node, and the spin J w: c d(J w) = J (c dw + c w x) theta - c
+     * skew(J w) theta. */
     yk_mat3 c_dw = yk_m3_sub(yk_m3_identity(), yk_m3_skew(yk_v3_scale(c * fraction, w)));
     yk_vec3 spin = yk_m3_apply(tensor, w);
     yk_mat3 angular = yk_m3_mul(tensor, yk_m3_add(c_dw, yk_m3_skew(yk_v3_scale(c, w))));
@@ -191,7 +206,8 @@ void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, 
     set_block(tangent, 3, 3, yk_m3_add(angular, yk_m3_mul(c_skew_v, linear)));
 }
 
-void yk_inertia_bias(const yk_inertia_global *inertia, const yk_frame *node, yk_vec3 *force, yk_vec3 *torque)
+void yk_inertia_bias(const yk_inertia_global *inertia, const yk_frame *node, yk_vec3 *force,
+                     yk_vec3 *torque)
 {
     yk_vec3 w = node->angular_velocity;
     *force = yk_v3_cross(w, yk_v3_cross(w, inertia->moment));

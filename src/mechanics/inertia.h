@@ -1,7 +1,8 @@
 /* The inertia of everything that is fixed to one node, and its momenta.
  *
- * Mass m, first moment S = m b (b from the node to the centre of mass) and second moment J about the node's origin.
- * With the node's velocity v and angular velocity w, linear momentum and angular momentum about the node are
+ * Mass m, first moment S = m b (b from the node to the centre of mass) and second moment J about
+ * the node's origin. With the node's velocity v and angular velocity w, linear momentum and
+ * angular momentum about the node are
  *
  *   p = m v + w x S        l = S x v + J w
  *
@@ -9,8 +10,8 @@
  *
  *   p' = F                 l' + v x p = T
  *
- * S and J are constant in the node's axes. The same balance that MBDyn writes; rotating terms such as w x J w appear
- * nowhere, they are in the change of l. */
+ * S and J are constant in the node's axes. The same balance that MBDyn writes; rotating terms
+ * such as w x J w appear nowhere, they are in the change of l. */
 #ifndef YK_MECHANICS_INERTIA_H
 #define YK_MECHANICS_INERTIA_H
 
@@ -37,33 +38,40 @@ typedef struct yk_inertia_global {
     yk_mat3 tensor;
 } yk_inertia_global;
 
-/* A body of the given mass with its centre of mass at `centre` and its inertia tensor about the centre of mass; `axes`
- * turns the axes in which the tensor is given to the node's. */
+/* A body of the given mass with its centre of mass at `centre` and its inertia tensor about the
+ * centre of mass; `axes` turns the axes in which the tensor is given to the node's. */
 yk_inertia yk_inertia_of_body(double mass, yk_vec3 centre, yk_mat3 central, yk_quat axes);
 void yk_inertia_add(yk_inertia *sum, const yk_inertia *part);
-/* Smallest eigenvalue of the tensor about the centre of mass: negative for a tensor that no body has. */
+/* Smallest eigenvalue of the tensor about the centre of mass: negative for a tensor that no body
+ * has. */
 double yk_inertia_least(const yk_inertia *inertia);
-/* Whether a distribution of mass can have this tensor about its centre of mass: symmetric, no principal moment negative
- * and none larger than the sum of the other two, which is the limit of a flat plate. Half a per cent more is taken for
- * digits that were rounded. Otherwise `why` says what is wrong and what would be right. */
+/* Whether a distribution of mass can have this tensor about its centre of mass: symmetric, no
+ * principal moment negative and none larger than the sum of the other two, which is the limit of
+ * a flat plate. Half a per cent more is taken for digits that were rounded. Otherwise `why` says
+ * what is wrong and what would be right. */
 bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size);
 
-void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation, yk_inertia_global *global);
-yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 velocity, yk_vec3 angular_velocity);
+void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation,
+                       yk_inertia_global *global);
+yk_momentum yk_inertia_momentum(const yk_inertia_global *inertia, yk_vec3 velocity,
+                                yk_vec3 angular_velocity);
 double yk_inertia_kinetic(const yk_momentum *momentum, yk_vec3 velocity, yk_vec3 angular_velocity);
 
-/* How the change of the angular velocity follows that of the rotation: dw = (I - c share skew(w)) dtheta / c. A step
- * of a time integration writes the rotation in a chart around the last one, which is left behind; for a small motion
- * about a given one dtheta stays in fixed axes, and dw = dtheta' + dtheta x w. */
+/* How the change of the angular velocity follows that of the rotation: dw = (I - c share skew(w))
+ * dtheta / c. A step of a time integration writes the rotation in a chart around the last one,
+ * which is left behind; for a small motion about a given one dtheta stays in fixed axes, and dw =
+ * dtheta' + dtheta x w. */
 #define YK_ROTATION_OF_STEP 0.5
 #define YK_ROTATION_IN_FIXED_AXES 1.0
 
-/* c^2 times the derivative of (p', l' + v x p) by a displacement and a rotation of the node when dv = dx / c, dw as
- * above and dp' = dp / c; c = 0 gives the mass matrix. */
-void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c, double fraction,
-                        double tangent[6][6]);
+/* c^2 times the derivative of (p', l' + v x p) by a displacement and a rotation of the node when
+ * dv = dx / c, dw as above and dp' = dp / c; c = 0 gives the mass matrix. */
+void yk_inertia_tangent(const yk_inertia_global *inertia, const yk_frame *node, double c,
+                        double fraction, double tangent[6][6]);
 
-/* Velocity-dependent part of (p', l' + v x p) at zero acceleration: the gyroscopic and centrifugal terms. */
-void yk_inertia_bias(const yk_inertia_global *inertia, const yk_frame *node, yk_vec3 *force, yk_vec3 *torque);
+/* Velocity-dependent part of (p', l' + v x p) at zero acceleration: the gyroscopic and
+ * centrifugal terms. */
+void yk_inertia_bias(const yk_inertia_global *inertia, const yk_frame *node, yk_vec3 *force,
+                     yk_vec3 *torque);
 
 #endif

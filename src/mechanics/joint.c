@@ -1,4 +1,5 @@
-/* The joints, as lists of rows; see joint.h for the equations of the rows, which joint_row.c computes. */
+/* The joints, as lists of rows; see joint.h for the equations of the rows, which joint_row.c
+ * computes. */
 #include "mechanics/joint.h"
 
 enum { X = 0, Y = 1, Z = 2 };
@@ -7,7 +8,10 @@ static const yk_drive_traits drives[YK_JOINT_DRIVES] = {
     [YK_JOINT_DRIVE_LENGTH] = {.name = "length"},
     [YK_JOINT_DRIVE_ANGLE] = {.name = "angle", .required = true, .angular = true},
     [YK_JOINT_DRIVE_POSITION] = {.name = "distance", .required = true},
-    [YK_JOINT_DRIVE_SPIN] = {.name = "rate", .required = true, .angular = true, .on_velocity = true},
+    [YK_JOINT_DRIVE_SPIN] = {.name = "rate",
+                             .required = true,
+                             .angular = true,
+                             .on_velocity = true},
     [YK_JOINT_DRIVE_SPEED] = {.name = "rate", .required = true, .on_velocity = true},
 };
 
@@ -29,21 +33,37 @@ typedef struct joint_table {
 
 static const joint_table table[YK_JOINT_KINDS] = {
     [YK_JOINT_SPHERICAL] = {{.name = "spherical"}, 3, {POINT}},
-    [YK_JOINT_REVOLUTE] = {{.name = "revolute", .motion = YK_MOTION_ROTATION}, 5, {POINT, PARALLEL}},
+    [YK_JOINT_REVOLUTE] = {{.name = "revolute", .motion = YK_MOTION_ROTATION},
+                           5,
+                           {POINT, PARALLEL}},
     [YK_JOINT_UNIVERSAL] = {{.name = "universal"}, 4, {POINT, {YK_ROW_AXES, X, Y}}},
-    [YK_JOINT_PRISMATIC] = {{.name = "prismatic", .motion = YK_MOTION_TRANSLATION}, 5, {IN_LINE, LOCKED}},
-    [YK_JOINT_CYLINDRICAL] = {{.name = "cylindrical", .motion = YK_MOTION_ROTATION}, 4, {IN_LINE, PARALLEL}},
+    [YK_JOINT_PRISMATIC] = {{.name = "prismatic", .motion = YK_MOTION_TRANSLATION},
+                            5,
+                            {IN_LINE, LOCKED}},
+    [YK_JOINT_CYLINDRICAL] = {{.name = "cylindrical", .motion = YK_MOTION_ROTATION},
+                              4,
+                              {IN_LINE, PARALLEL}},
     [YK_JOINT_PLANAR] = {{.name = "planar"}, 3, {ALONG_Z, PARALLEL}},
     [YK_JOINT_CLAMP] = {{.name = "clamp"}, 6, {POINT, LOCKED}},
-    [YK_JOINT_DISTANCE] = {{.name = "distance", .drive = YK_JOINT_DRIVE_LENGTH}, 1, {{YK_ROW_DISTANCE, 0, 0}}},
+    [YK_JOINT_DISTANCE] = {{.name = "distance", .drive = YK_JOINT_DRIVE_LENGTH},
+                           1,
+                           {{YK_ROW_DISTANCE, 0, 0}}},
     [YK_JOINT_IN_LINE] = {{.name = "in-line", .motion = YK_MOTION_TRANSLATION}, 2, {IN_LINE}},
     [YK_JOINT_IN_PLANE] = {{.name = "in-plane"}, 1, {ALONG_Z}},
     [YK_JOINT_PARALLEL_AXES] = {{.name = "parallel-axes"}, 2, {PARALLEL}},
     [YK_JOINT_ORIENTATION] = {{.name = "orientation"}, 3, {LOCKED}},
-    [YK_JOINT_DRIVEN_ROTATION] = {{"rotation", YK_JOINT_DRIVE_ANGLE, YK_MOTION_ROTATION}, 1, {{YK_ROW_AXES, X, Y}}},
-    [YK_JOINT_DRIVEN_POSITION] = {{"position", YK_JOINT_DRIVE_POSITION, YK_MOTION_TRANSLATION}, 1, {ALONG_Z}},
-    [YK_JOINT_DRIVEN_SPIN] = {{.name = "angular-velocity", .drive = YK_JOINT_DRIVE_SPIN}, 1, {{YK_ROW_SPIN, Z, 0}}},
-    [YK_JOINT_DRIVEN_SPEED] = {{.name = "velocity", .drive = YK_JOINT_DRIVE_SPEED}, 1, {{YK_ROW_SLIP_A, Z, 0}}},
+    [YK_JOINT_DRIVEN_ROTATION] = {{"rotation", YK_JOINT_DRIVE_ANGLE, YK_MOTION_ROTATION},
+                                  1,
+                                  {{YK_ROW_AXES, X, Y}}},
+    [YK_JOINT_DRIVEN_POSITION] = {{"position", YK_JOINT_DRIVE_POSITION, YK_MOTION_TRANSLATION},
+                                  1,
+                                  {ALONG_Z}},
+    [YK_JOINT_DRIVEN_SPIN] = {{.name = "angular-velocity", .drive = YK_JOINT_DRIVE_SPIN},
+                              1,
+                              {{YK_ROW_SPIN, Z, 0}}},
+    [YK_JOINT_DRIVEN_SPEED] = {{.name = "velocity", .drive = YK_JOINT_DRIVE_SPEED},
+                               1,
+                               {{YK_ROW_SLIP_A, Z, 0}}},
     [YK_JOINT_KNIFE_EDGE] = {{.name = "knife-edge"}, 1, {{YK_ROW_SLIP_B, Y, 0}}},
     [YK_JOINT_ROLLING] = {{.name = "rolling"}, 3, {ROLLING}},
     [YK_JOINT_AXES] = {{.name = "axes"}, 0, {{0}}},
@@ -81,7 +101,8 @@ yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *
     joint.length = length;
     joint.driven = entry->traits.drive != YK_JOINT_DRIVE_NONE;
     joint.row_count = entry->row_count;
-    for (int i = 0; i < joint.row_count; i++) joint.row[i] = entry->row[i];
+    for (int i = 0; i < joint.row_count; i++)
+        joint.row[i] = entry->row[i];
     return joint;
 }
 
@@ -92,10 +113,12 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
 
     /* Translations: all three are a point that is common, in axes that do not turn. */
     if ((constrained & YK_AXES_TRANSLATION) == YK_AXES_TRANSLATION) {
-        for (int k = 0; k < 3; k++) joint.row[n++] = (yk_row){YK_ROW_POINT, k, 0};
+        for (int k = 0; k < 3; k++)
+            joint.row[n++] = (yk_row){YK_ROW_POINT, k, 0};
     } else {
         for (int k = 0; k < 3; k++)
-            if (constrained & (unsigned)(YK_AXIS_X << k)) joint.row[n++] = (yk_row){YK_ROW_IN_PLANE, k, 0};
+            if (constrained & (unsigned)(YK_AXIS_X << k))
+                joint.row[n++] = (yk_row){YK_ROW_IN_PLANE, k, 0};
     }
 
     /* Rotations: those that stay free decide which pairs of axes may stay perpendicular. */
@@ -116,9 +139,11 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
         joint.row[n++] = (yk_row){YK_ROW_AXES, Y, Z};
         joint.row[n++] = (yk_row){YK_ROW_AXES, X, Y};
     } else if (fixed_count == 2) {
-        /* As in a revolute joint: the axis of the free rotation stays perpendicular to the other two of a. */
+        /* As in a revolute joint: the axis of the free rotation stays perpendicular to the other
+         * two of a. */
         for (int k = 0; k < 3; k++)
-            if (k != free_axis) joint.row[n++] = (yk_row){YK_ROW_AXES, k, free_axis};
+            if (k != free_axis)
+                joint.row[n++] = (yk_row){YK_ROW_AXES, k, free_axis};
     } else if (fixed_count == 1) {
         /* As in a universal joint: the axes of the two free rotations stay perpendicular. */
         joint.row[n++] = (yk_row){YK_ROW_AXES, (fixed_axis + 1) % 3, (fixed_axis + 2) % 3};
@@ -129,11 +154,13 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
 
 yk_joint yk_joint_of(const yk_joint_def *def)
 {
-    if (def->kind == YK_JOINT_AXES) return yk_joint_of_axes(def->constrained, &def->marker[0], &def->marker[1]);
+    if (def->kind == YK_JOINT_AXES)
+        return yk_joint_of_axes(def->constrained, &def->marker[0], &def->marker[1]);
     return yk_joint_make(def->kind, &def->marker[0], &def->marker[1], def->length);
 }
 
-int yk_joint_pieces(unsigned constrained, unsigned driven, yk_joint_piece pieces[YK_JOINT_PIECES_MAX])
+int yk_joint_pieces(unsigned constrained, unsigned driven,
+                    yk_joint_piece pieces[YK_JOINT_PIECES_MAX])
 {
     /* The rotation of a marker that brings its z to x, y and z. */
     static const yk_quat to_axis[3] = {{0.5, 0.5, 0.5, 0.5}, {0.5, -0.5, -0.5, -0.5}, {1, 0, 0, 0}};
@@ -151,22 +178,29 @@ int yk_joint_pieces(unsigned constrained, unsigned driven, yk_joint_piece pieces
         driven_rotations += driven >> k & 1;
         held_rotations += held >> k & 1;
     }
-    if (driven_rotations > 1) return 0;
-    if (driven_rotations == 1 && held_rotations == 1) return 0;
+    if (driven_rotations > 1)
+        return 0;
+    if (driven_rotations == 1 && held_rotations == 1)
+        return 0;
 
-    /* Rows of translations turn with a driven rotation: those across its axis must be held together, or free. */
+    /* Rows of translations turn with a driven rotation: those across its axis must be held
+     * together, or free. */
     for (int k = 0; k < 3; k++) {
-        if (!(driven >> (3 + k) & 1)) continue;
+        if (!(driven >> (3 + k) & 1))
+            continue;
         bool first = constrained >> (k + 1) % 3 & 1;
         bool second = constrained >> (k + 2) % 3 & 1;
-        if (first != second) return 0;
+        if (first != second)
+            return 0;
     }
 
     /* What is held is one joint, each driven motion another. */
     int count = 0;
-    if (held) pieces[count++] = (yk_joint_piece){YK_JOINT_AXES, held, to_axis[Z], -1};
+    if (held)
+        pieces[count++] = (yk_joint_piece){YK_JOINT_AXES, held, to_axis[Z], -1};
     for (int k = 0; k < 6; k++) {
-        if (!(driven >> k & 1)) continue;
+        if (!(driven >> k & 1))
+            continue;
         yk_joint_kind kind = k < 3 ? YK_JOINT_DRIVEN_POSITION : YK_JOINT_DRIVEN_ROTATION;
         pieces[count++] = (yk_joint_piece){kind, 0, to_axis[k % 3], k};
     }
@@ -183,8 +217,10 @@ void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const
 
     /* A distance that is not driven keeps its length. */
     kinematics->drive = (yk_drive){0};
-    if (joint->driven && drive) kinematics->drive = *drive;
-    if (joint->kind == YK_JOINT_DISTANCE && !drive) kinematics->drive.value = joint->length;
+    if (joint->driven && drive)
+        kinematics->drive = *drive;
+    if (joint->kind == YK_JOINT_DISTANCE && !drive)
+        kinematics->drive.value = joint->length;
 
     /* A driven rotation turns x and y of a about its z. */
     if (joint->kind == YK_JOINT_DRIVEN_ROTATION) {
@@ -197,7 +233,8 @@ void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const
     }
 }
 
-yk_joint_reading yk_joint_read(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b)
+yk_joint_reading yk_joint_read(const yk_joint *joint, const yk_frame *body_a,
+                               const yk_frame *body_b)
 {
     yk_joint_kinematics kinematics;
     yk_joint_kinematics_at(joint, body_a, body_b, NULL, &kinematics);

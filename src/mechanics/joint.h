@@ -1,7 +1,8 @@
 /* Joint equations, written once for every solver that needs them.
  *
- * A joint ties a marker a on one body to a marker b on another. It is a list of scalar rows, each one of the
- * fundamental constraints; d = (origin of b) - (origin of a), a_k and b_k are the markers' axes:
+ * A joint ties a marker a on one body to a marker b on another. It is a list of scalar rows, each
+ * one of the fundamental constraints; d = (origin of b) - (origin of a), a_k and b_k are the
+ * markers' axes:
  *
  *   point       d . E_k             = 0          k-th global component: points coincide
  *   in plane    a_k . d             = drive      the point b lies in a plane of a
@@ -37,7 +38,11 @@ typedef enum yk_joint_drive {
 } yk_joint_drive;
 
 /* The relative motion about or along z of a that an actuator beside the joint can move. */
-typedef enum yk_joint_motion { YK_MOTION_NONE, YK_MOTION_ROTATION, YK_MOTION_TRANSLATION } yk_joint_motion;
+typedef enum yk_joint_motion {
+    YK_MOTION_NONE,
+    YK_MOTION_ROTATION,
+    YK_MOTION_TRANSLATION
+} yk_joint_motion;
 
 typedef enum yk_row_kind {
     YK_ROW_POINT,
@@ -51,7 +56,8 @@ typedef enum yk_row_kind {
     YK_ROW_ROLL
 } yk_row_kind;
 
-/* One scalar equation: k and l are axes of a and b (point: k the global axis; roll: k = 0 along, 1 across). */
+/* One scalar equation: k and l are axes of a and b (point: k the global axis; roll: k = 0 along,
+ * 1 across). */
 typedef struct yk_row {
     yk_row_kind kind;
     int k, l;
@@ -97,8 +103,8 @@ typedef struct yk_joint_traits {
 
 typedef struct yk_drive_traits {
     const char *name; /* "angle": of the prescribed value */
-    bool required;    /* a joint without it prescribes nothing; a length may be a constant instead */
-    bool angular;     /* an angle or an angular velocity: independent of the unit of length */
+    bool required; /* a joint without it prescribes nothing; a length may be a constant instead */
+    bool angular;  /* an angle or an angular velocity: independent of the unit of length */
     bool on_velocity; /* the value itself is a velocity */
 } yk_drive_traits;
 
@@ -108,7 +114,8 @@ const yk_drive_traits *yk_drive_traits_of(yk_joint_drive kind);
 yk_joint yk_joint_of(const yk_joint_def *def);
 /* A joint of the list; `length` is read for distance and rolling. */
 yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *b, double length);
-/* Rows for the relative motions in the mask of YK_AXIS bits, in the axes of a (all six: a clamp). */
+/* Rows for the relative motions in the mask of YK_AXIS bits, in the axes of a (all six: a
+ * clamp). */
 yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_marker *b);
 
 /* One joint of the list, with z of both markers turned by `axes` to the axis that it drives. */
@@ -121,38 +128,44 @@ typedef struct yk_joint_piece {
 
 enum { YK_JOINT_PIECES_MAX = 5 };
 
-/* The joints that make up one for a mask of relative motions, some of them driven, in the axes of the first marker.
- * At most one rotation can be driven, about an axis that the joint else keeps common, or alone, with the translations
- * across it all held or all free; 0: it cannot be done. */
-int yk_joint_pieces(unsigned constrained, unsigned driven, yk_joint_piece pieces[YK_JOINT_PIECES_MAX]);
+/* The joints that make up one for a mask of relative motions, some of them driven, in the axes of
+ * the first marker. At most one rotation can be driven, about an axis that the joint else keeps
+ * common, or alone, with the translations across it all held or all free; 0: it cannot be done. */
+int yk_joint_pieces(unsigned constrained, unsigned driven,
+                    yk_joint_piece pieces[YK_JOINT_PIECES_MAX]);
 
 bool yk_row_on_velocity(yk_row_kind kind);
 
 void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
                             const yk_drive *drive, yk_joint_kinematics *kinematics);
 
-/* What a sensor in the joint tells of marker b: its angle about z of a, in (-pi, pi], its displacement along it, and
- * the rates of both. */
+/* What a sensor in the joint tells of marker b: its angle about z of a, in (-pi, pi], its
+ * displacement along it, and the rates of both. */
 typedef struct yk_joint_reading {
     double angle, angle_rate;               /* rad, rad/s */
     double displacement, displacement_rate; /* m, m/s */
 } yk_joint_reading;
 
-yk_joint_reading yk_joint_read(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b);
+yk_joint_reading yk_joint_read(const yk_joint *joint, const yk_frame *body_a,
+                               const yk_frame *body_b);
 
 double yk_row_value(const yk_row *row, const yk_joint_kinematics *kinematics);
 double yk_row_rate(const yk_row *row, const yk_joint_kinematics *kinematics);
-void yk_row_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient);
+void yk_row_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                     yk_gradient *gradient);
 /* d2g/dt2 at zero accelerations of both bodies. */
-double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
-                   const yk_drive *drive);
+double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *body_a,
+                   const yk_frame *body_b, const yk_drive *drive);
 
-/* Adds lambda times the derivative of the gradient: block (i, j) of `stiffness` is the derivative of force (i = 0) or
- * torque (1) on a, force (2) or torque (3) on b by displacement or rotation (j in the same order). Rows on velocity
- * level and wheels add nothing: their share is of the order of the step size. */
-void yk_row_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda, yk_mat3 stiffness[4][4]);
+/* Adds lambda times the derivative of the gradient: block (i, j) of `stiffness` is the derivative
+ * of force (i = 0) or torque (1) on a, force (2) or torque (3) on b by displacement or rotation
+ * (j in the same order). Rows on velocity level and wheels add nothing: their share is of the
+ * order of the step size. */
+void yk_row_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
+                      yk_mat3 stiffness[4][4]);
 
-/* Entries of the gradient that are not zero by structure, bit 3 * (2 * body + (torque ? 1 : 0)) + component. */
+/* Entries of the gradient that are not zero by structure, bit 3 * (2 * body + (torque ? 1 : 0)) +
+ * component. */
 unsigned yk_row_mask(const yk_row *row);
 /* Blocks of the stiffness that are not zero by structure, bit 4 i + j. */
 unsigned yk_row_stiffness_mask(const yk_row *row);

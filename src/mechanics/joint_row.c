@@ -1,8 +1,8 @@
-/* The fundamental constraints of joint.h, kind by kind: value, gradient and stiffness of each, and one table over
- * all.
+/* The fundamental constraints of joint.h, kind by kind: value, gradient and stiffness of each,
+ * and one table over all.
  *
- * With displacements dx and rotations dtheta of the bodies, r_a and r_b the arms from the bodies' origins to the
- * markers,
+ * With displacements dx and rotations dtheta of the bodies, r_a and r_b the arms from the bodies'
+ * origins to the markers,
  *
  *   d(origin of a) = dx_a + dtheta_a x r_a,   d(a_k) = dtheta_a x a_k,   and the same for b.
  *
@@ -21,7 +21,8 @@ static double component(yk_vec3 v, int k)
 }
 
 /* A unit force e on b at its marker, the opposite on a with the given arm. */
-static void unit_force(const yk_joint_kinematics *kinematics, yk_vec3 e, yk_vec3 arm_a, yk_gradient *gradient)
+static void unit_force(const yk_joint_kinematics *kinematics, yk_vec3 e, yk_vec3 arm_a,
+                       yk_gradient *gradient)
 {
     gradient->force[0] = yk_v3_neg(e);
     gradient->torque[0] = yk_v3_cross(e, arm_a);
@@ -35,14 +36,15 @@ static yk_vec3 arm_to_b(const yk_joint_kinematics *kinematics)
     return yk_v3_add(kinematics->a.arm, kinematics->d);
 }
 
-/* Point: g = d . E_k ---------------------------------------------------------------------------------------------- */
+/* Point: g = d . E_k --------------------------------------------------------------------------- */
 
 static double point_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
     return component(kinematics->d, row->k);
 }
 
-static void point_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
+static void point_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                           yk_gradient *gradient)
 {
     yk_vec3 e = {row->k == X, row->k == Y, row->k == Z};
     unit_force(kinematics, e, kinematics->a.arm, gradient);
@@ -55,7 +57,8 @@ static void add_turned_arm(int k, yk_vec3 arm, double factor, yk_mat3 *sum)
     sum->m[0][k] += factor * arm.x;
     sum->m[1][k] += factor * arm.y;
     sum->m[2][k] += factor * arm.z;
-    for (int i = 0; i < 3; i++) sum->m[i][i] -= along;
+    for (int i = 0; i < 3; i++)
+        sum->m[i][i] -= along;
 }
 
 static void point_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
@@ -65,20 +68,21 @@ static void point_stiffness(const yk_row *row, const yk_joint_kinematics *kinema
     add_turned_arm(row->k, kinematics->b.arm, lambda, &stiffness[TORQUE_B][TORQUE_B]);
 }
 
-/* In plane: g = a_k . d - drive ----------------------------------------------------------------------------------- */
+/* In plane: g = a_k . d - drive ---------------------------------------------------------------- */
 
 static double in_plane_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
     return yk_v3_dot(kinematics->a.axis[row->k], kinematics->d) - kinematics->drive.value;
 }
 
-static void along_a_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
+static void along_a_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                             yk_gradient *gradient)
 {
     unit_force(kinematics, kinematics->a.axis[row->k], arm_to_b(kinematics), gradient);
 }
 
-static void in_plane_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
-                               yk_mat3 stiffness[4][4])
+static void in_plane_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics,
+                               double lambda, yk_mat3 stiffness[4][4])
 {
     yk_vec3 e = kinematics->a.axis[row->k];
     yk_vec3 arm_a = arm_to_b(kinematics);
@@ -101,14 +105,15 @@ static void in_plane_stiffness(const yk_row *row, const yk_joint_kinematics *kin
     yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_rotated_cross(arm_b, e));
 }
 
-/* Axes: g = a_k . b_l --------------------------------------------------------------------------------------------- */
+/* Axes: g = a_k . b_l -------------------------------------------------------------------------- */
 
 static double axes_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
     return yk_v3_dot(kinematics->a.axis[row->k], kinematics->b.axis[row->l]);
 }
 
-static void axes_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
+static void axes_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                          yk_gradient *gradient)
 {
     yk_vec3 normal = yk_v3_cross(kinematics->a.axis[row->k], kinematics->b.axis[row->l]);
     *gradient = (yk_gradient){.torque = {normal, yk_v3_neg(normal)}};
@@ -128,7 +133,7 @@ static void axes_stiffness(const yk_row *row, const yk_joint_kinematics *kinemat
     yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], -lambda, by_b);
 }
 
-/* Distance: g = |d| - drive --------------------------------------------------------------------------------------- */
+/* Distance: g = |d| - drive -------------------------------------------------------------------- */
 
 static double distance_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
@@ -136,20 +141,22 @@ static double distance_value(const yk_row *row, const yk_joint_kinematics *kinem
     return yk_v3_norm(kinematics->d) - kinematics->drive.value;
 }
 
-static void distance_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
+static void distance_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                              yk_gradient *gradient)
 {
     (void)row;
     unit_force(kinematics, yk_v3_unit(kinematics->d), kinematics->a.arm, gradient);
 }
 
-static void distance_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
-                               yk_mat3 stiffness[4][4])
+static void distance_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics,
+                               double lambda, yk_mat3 stiffness[4][4])
 {
     (void)row;
     yk_vec3 e = yk_v3_unit(kinematics->d);
     double length = yk_v3_norm(kinematics->d);
 
-    /* e = d/|d| turns with d: de = (I - e e^T)/|d| dd, where dd = jacobian . (dx_a, dtheta_a, dx_b, dtheta_b). */
+    /* e = d/|d| turns with d: de = (I - e e^T)/|d| dd, where dd = jacobian . (dx_a, dtheta_a,
+     * dx_b, dtheta_b). */
     yk_mat3 across = yk_m3_scale(1 / length, yk_m3_sub(yk_m3_identity(), yk_m3_outer(e, e)));
     yk_mat3 jacobian[4] = {
         yk_m3_scale(-1, yk_m3_identity()),
@@ -160,29 +167,34 @@ static void distance_stiffness(const yk_row *row, const yk_joint_kinematics *kin
     for (int i = 0; i < 4; i++) {
         for (int j = 0; j < 4; j++) {
             yk_mat3 rotated = yk_m3_mul(across, jacobian[j]);
-            yk_m3_add_to(&stiffness[i][j], lambda, yk_m3_mul(yk_m3_transpose(jacobian[i]), rotated));
+            yk_m3_add_to(&stiffness[i][j], lambda,
+                         yk_m3_mul(yk_m3_transpose(jacobian[i]), rotated));
         }
     }
 
     /* The arms turn under e. */
-    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], -lambda, yk_m3_rotated_cross(kinematics->a.arm, e));
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], -lambda,
+                 yk_m3_rotated_cross(kinematics->a.arm, e));
     yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_rotated_cross(kinematics->b.arm, e));
 }
 
-/* Slip and spin: on velocity level -------------------------------------------------------------------------------- */
+/* Slip and spin: on velocity level ------------------------------------------------------------- */
 
-static void along_b_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
+static void along_b_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                             yk_gradient *gradient)
 {
     unit_force(kinematics, kinematics->b.axis[row->k], arm_to_b(kinematics), gradient);
 }
 
-static void spin_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
+static void spin_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                          yk_gradient *gradient)
 {
     yk_vec3 axis = kinematics->a.axis[row->k];
     *gradient = (yk_gradient){.torque = {yk_v3_neg(axis), axis}};
 }
 
-/* Wheel: g = a_z . d - r sqrt(1 - (a_z . b_z)^2), and roll: no velocity at the point of contact ------------------- */
+/* Wheel: g = a_z . d - r sqrt(1 - (a_z . b_z)^2), and roll: no velocity at the point of contact
+ * - */
 
 /* A disc about b_z on the plane normal to a_z. */
 typedef struct wheel {
@@ -200,7 +212,8 @@ static wheel wheel_of(const yk_joint_kinematics *kinematics)
 
     /* A disc that lies flat has no point of contact. */
     double inverse = 0;
-    if (w.sine > 1e-12) inverse = 1 / w.sine;
+    if (w.sine > 1e-12)
+        inverse = 1 / w.sine;
 
     /* Contact is the point of the disc that is lowest towards the plane. */
     w.along = yk_v3_scale(inverse, along);
@@ -216,7 +229,8 @@ static double wheel_value(const yk_row *row, const yk_joint_kinematics *kinemati
     return yk_v3_dot(kinematics->a.axis[Z], kinematics->d) - kinematics->length * w.sine;
 }
 
-static void wheel_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
+static void wheel_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                           yk_gradient *gradient)
 {
     (void)row;
     wheel w = wheel_of(kinematics);
@@ -224,13 +238,15 @@ static void wheel_gradient(const yk_row *row, const yk_joint_kinematics *kinemat
 
     /* The lowest point rises as the disc leans: -r d(sine) = r cosine/sine d(cosine). */
     double factor = 0;
-    if (w.sine > 1e-12) factor = kinematics->length * w.cosine / w.sine;
+    if (w.sine > 1e-12)
+        factor = kinematics->length * w.cosine / w.sine;
     yk_vec3 lean = yk_v3_scale(factor, yk_v3_cross(kinematics->a.axis[Z], kinematics->b.axis[Z]));
     gradient->torque[0] = yk_v3_add(gradient->torque[0], lean);
     gradient->torque[1] = yk_v3_sub(gradient->torque[1], lean);
 }
 
-static void roll_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
+static void roll_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                          yk_gradient *gradient)
 {
     wheel w = wheel_of(kinematics);
     yk_vec3 e = row->k == 0 ? w.along : w.across;
@@ -238,7 +254,7 @@ static void roll_gradient(const yk_row *row, const yk_joint_kinematics *kinemati
     gradient->torque[1] = yk_v3_add(gradient->torque[1], yk_v3_cross(w.contact, e));
 }
 
-/* The table ------------------------------------------------------------------------------------------------------- */
+/* The table ------------------------------------------------------------------------------------ */
 
 #define BLOCK(i, j) (1u << (4 * (i) + (j)))
 #define TORQUE_DIAGONAL (BLOCK(TORQUE_A, TORQUE_A) | BLOCK(TORQUE_B, TORQUE_B))
@@ -262,15 +278,19 @@ typedef struct row_kind {
     unsigned blocks;                                              /* of the stiffness */
     double (*value)(const yk_row *, const yk_joint_kinematics *); /* NULL: on velocity level */
     void (*gradient)(const yk_row *, const yk_joint_kinematics *, yk_gradient *);
-    void (*stiffness)(const yk_row *, const yk_joint_kinematics *, double, yk_mat3[4][4]); /* NULL: left out */
+    void (*stiffness)(const yk_row *, const yk_joint_kinematics *, double,
+                      yk_mat3[4][4]); /* NULL: left out */
 } row_kind;
 
 static const row_kind kinds[] = {
-    [YK_ROW_POINT] = {DRIVE_NOTHING, 0, TORQUE_DIAGONAL, point_value, point_gradient, point_stiffness},
-    [YK_ROW_IN_PLANE] = {DRIVE_RATE, MASK_ALL, TORQUE_BLOCKS | FORCES_BY_A | TORQUE_BY_FORCES, in_plane_value,
-                         along_a_gradient, in_plane_stiffness},
-    [YK_ROW_AXES] = {DRIVE_TURNING, MASK_TORQUES, TORQUE_BLOCKS, axes_value, axes_gradient, axes_stiffness},
-    [YK_ROW_DISTANCE] = {DRIVE_RATE, MASK_ALL, BLOCKS_ALL, distance_value, distance_gradient, distance_stiffness},
+    [YK_ROW_POINT] = {DRIVE_NOTHING, 0, TORQUE_DIAGONAL, point_value, point_gradient,
+                      point_stiffness},
+    [YK_ROW_IN_PLANE] = {DRIVE_RATE, MASK_ALL, TORQUE_BLOCKS | FORCES_BY_A | TORQUE_BY_FORCES,
+                         in_plane_value, along_a_gradient, in_plane_stiffness},
+    [YK_ROW_AXES] = {DRIVE_TURNING, MASK_TORQUES, TORQUE_BLOCKS, axes_value, axes_gradient,
+                     axes_stiffness},
+    [YK_ROW_DISTANCE] = {DRIVE_RATE, MASK_ALL, BLOCKS_ALL, distance_value, distance_gradient,
+                         distance_stiffness},
     [YK_ROW_WHEEL] = {DRIVE_NOTHING, MASK_ALL, 0, wheel_value, wheel_gradient, NULL},
     [YK_ROW_SLIP_A] = {DRIVE_VALUE, MASK_ALL, 0, NULL, along_a_gradient, NULL},
     [YK_ROW_SLIP_B] = {DRIVE_VALUE, MASK_ALL, 0, NULL, along_b_gradient, NULL},
@@ -286,11 +306,13 @@ bool yk_row_on_velocity(yk_row_kind kind)
 double yk_row_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
     const row_kind *kind = &kinds[row->kind];
-    if (!kind->value) return 0;
+    if (!kind->value)
+        return 0;
     return kind->value(row, kinematics);
 }
 
-void yk_row_gradient(const yk_row *row, const yk_joint_kinematics *kinematics, yk_gradient *gradient)
+void yk_row_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                     yk_gradient *gradient)
 {
     kinds[row->kind].gradient(row, kinematics, gradient);
 }
@@ -328,14 +350,15 @@ static yk_frame coast(const yk_frame *body, double time)
 {
     yk_frame moved = *body;
     moved.position = yk_v3_axpy(time, body->velocity, body->position);
-    moved.rotation = yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(time, body->angular_velocity)), body->rotation);
+    moved.rotation =
+        yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(time, body->angular_velocity)), body->rotation);
     return moved;
 }
 
-/* The rate is known in closed form, so one central difference of it along the coasting motion gives the second
- * derivative at zero acceleration, with an error of the square of the step. */
-double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
-                   const yk_drive *drive)
+/* The rate is known in closed form, so one central difference of it along the coasting motion
+ * gives the second derivative at zero acceleration, with an error of the square of the step. */
+double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *body_a,
+                   const yk_frame *body_b, const yk_drive *drive)
 {
     double speed = yk_v3_norm(body_a->angular_velocity) + yk_v3_norm(body_b->angular_velocity);
     double step = 1e-5 / (1 + speed);
@@ -360,15 +383,18 @@ double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *bod
     return (rate[1] - rate[0]) / (2 * step);
 }
 
-void yk_row_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda, yk_mat3 stiffness[4][4])
+void yk_row_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
+                      yk_mat3 stiffness[4][4])
 {
     const row_kind *kind = &kinds[row->kind];
-    if (kind->stiffness) kind->stiffness(row, kinematics, lambda, stiffness);
+    if (kind->stiffness)
+        kind->stiffness(row, kinematics, lambda, stiffness);
 }
 
 unsigned yk_row_mask(const yk_row *row)
 {
-    if (row->kind != YK_ROW_POINT) return kinds[row->kind].mask;
+    if (row->kind != YK_ROW_POINT)
+        return kinds[row->kind].mask;
 
     /* A force along one global axis has no torque about it. */
     unsigned force = 1u << row->k;

@@ -7,7 +7,7 @@
 #include "model/scenario.h"
 #include "model/schema_words.h"
 
-/* What builders use ---------------------------------------------------------------------------------------------- */
+/* What builders use ---------------------------------------------------------------------------- */
 
 yk_context *yk_builder_context(const yk_builder *builder)
 {
@@ -47,41 +47,51 @@ yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_fu
     *function = (yk_function){0};
     if (node->value_count == 1) {
         double *value = yk_store_take(builder->store, sizeof *value);
-        if (!value) return YK_ERROR_MEMORY;
+        if (!value)
+            return YK_ERROR_MEMORY;
         *value = node->value;
-        if (*value != 0) *function = (yk_function){.value = constant_value, .user = value};
+        if (*value != 0)
+            *function = (yk_function){.value = constant_value, .user = value};
         return YK_OK;
     }
     yk_scope scope = *builder->scope;
     scope.variables = time_variable, scope.variable_count = 1;
     yk_expression_error error;
     yk_scenario_function *entry = yk_store_take(builder->store, sizeof *entry);
-    if (!entry) return YK_ERROR_MEMORY;
-    yk_status status = yk_expression_create(builder->store->context, node->text, &scope, &error, &entry->expression);
-    if (status != YK_OK) return status;
+    if (!entry)
+        return YK_ERROR_MEMORY;
+    yk_status status = yk_expression_create(builder->store->context, node->text, &scope, &error,
+                                            &entry->expression);
+    if (status != YK_OK)
+        return status;
     entry->next = builder->functions;
     builder->functions = entry;
     *function = yk_expression_function(entry->expression);
     return YK_OK;
 }
 
-yk_status yk_builder_expression(yk_builder *builder, const yk_node *node, const char *const *variables, int count,
-                                yk_expression **expression)
+yk_status yk_builder_expression(yk_builder *builder, const yk_node *node,
+                                const char *const *variables, int count, yk_expression **expression)
 {
     yk_scope scope = *builder->scope;
     scope.variables = variables, scope.variable_count = count;
     yk_expression_error error;
     yk_scenario_function *entry = yk_store_take(builder->store, sizeof *entry);
-    if (!entry) return YK_ERROR_MEMORY;
-    yk_status status = yk_expression_create(builder->store->context, node->text, &scope, &error, expression);
-    if (status == YK_ERROR_INPUT) return yk_builder_error(builder, node, "%s", error.message);
-    if (status != YK_OK) return status;
+    if (!entry)
+        return YK_ERROR_MEMORY;
+    yk_status status =
+        yk_expression_create(builder->store->context, node->text, &scope, &error, expression);
+    if (status == YK_ERROR_INPUT)
+        return yk_builder_error(builder, node, "%s", error.message);
+    if (status != YK_OK)
+        return status;
     *entry = (yk_scenario_function){*expression, builder->functions};
     builder->functions = entry;
     return YK_OK;
 }
 
-yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key, yk_function *function)
+yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key,
+                              yk_function *function)
 {
     const yk_node *node = yk_node_get(section, key);
     *function = (yk_function){0};
@@ -91,10 +101,12 @@ yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key)
 {
     const char *path = yk_node_text(section, key);
-    if (path[0] == '/') return path;
+    if (path[0] == '/')
+        return path;
     size_t folder = strlen(builder->folder), rest = strlen(path);
     char *whole = yk_store_take(builder->store, folder + rest + 1);
-    if (!whole) return NULL;
+    if (!whole)
+        return NULL;
     memcpy(whole, builder->folder, folder);
     memcpy(whole + folder, path, rest);
     return whole;
@@ -111,7 +123,7 @@ yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char 
     return yk_fail(builder->store->context, YK_ERROR_INPUT, "%s", message);
 }
 
-/* Names ---------------------------------------------------------------------------------------------------------- */
+/* Names ---------------------------------------------------------------------------------------- */
 
 typedef struct name_entry {
     const char *name;
@@ -133,7 +145,8 @@ const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection)
 {
     size_t count = collection ? (size_t)collection->count : 0;
     yk_names *names = yk_store_take(builder->store, sizeof *names + count * sizeof *names->entries);
-    if (!names) return NULL;
+    if (!names)
+        return NULL;
     for (const yk_node *item = collection ? collection->first : NULL; item; item = item->next) {
         names->entries[names->count] = (name_entry){yk_node_name(item), names->count};
         names->count++;
@@ -142,23 +155,26 @@ const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection)
     return names;
 }
 
-int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference, const char *what,
-                    const char *also)
+int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference,
+                    const char *what, const char *also)
 {
     name_entry wanted = {reference->text, 0};
-    const name_entry *found =
-        bsearch(&wanted, names->entries, (size_t)names->count, sizeof *names->entries, compare_entries);
-    if (found) return found->index;
+    const name_entry *found = bsearch(&wanted, names->entries, (size_t)names->count,
+                                      sizeof *names->entries, compare_entries);
+    if (found)
+        return found->index;
     const char *list[YK_SUGGESTED_MAX];
     int count = 0;
-    if (also) list[count++] = also;
-    for (int i = 0; i < names->count && count < YK_SUGGESTED_MAX; i++) list[count++] = names->entries[i].name;
+    if (also)
+        list[count++] = also;
+    for (int i = 0; i < names->count && count < YK_SUGGESTED_MAX; i++)
+        list[count++] = names->entries[i].name;
     yk_builder_error(builder, reference, "there is no %s '%.60s'; %s", what, reference->text,
                      yk_suggestion(reference->text, list, count).text);
     return -1;
 }
 
-/* Subsystems ----------------------------------------------------------------------------------------------------- */
+/* Subsystems ----------------------------------------------------------------------------------- */
 
 static bool read_transform(const yk_node *node, yk_transform *transform)
 {
@@ -180,11 +196,14 @@ static bool is_joined(const yk_scenario *scenario, const char *name)
 {
     const yk_node *list = yk_node_get(scenario->root, "interfaces");
     size_t length = strlen(name);
-    for (const yk_node *item = list && list->kind != YK_NODE_SCALAR ? list->first : NULL; item; item = item->next) {
+    for (const yk_node *item = list && list->kind != YK_NODE_SCALAR ? list->first : NULL; item;
+         item = item->next) {
         const yk_node *between = yk_node_get(item, "between");
-        if (!between || !between->valid) continue;
+        if (!between || !between->valid)
+            continue;
         for (const yk_node *side = between->first; side; side = side->next)
-            if (strncmp(side->text, name, length) == 0 && side->text[length] == '.') return true;
+            if (strncmp(side->text, name, length) == 0 && side->text[length] == '.')
+                return true;
     }
     return false;
 }
@@ -195,17 +214,20 @@ static void check_merging(yk_scenario *scenario, const yk_node *node)
     bool merges = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_MERGES;
     bool merged = merges && is_joined(scenario, yk_node_name(node));
     if (merged && substeps && substeps->value > 1)
-        yk_node_warning(scenario->resolver.diagnostics, substeps,
-                        "is not used: this scheme merges the subsystems, which then make the same steps");
+        yk_node_warning(
+            scenario->resolver.diagnostics, substeps,
+            "is not used: this scheme merges the subsystems, which then make the same steps");
 }
 
 /* The steps named by `substeps`, or as many as the scheme usually takes of this subsystem. */
 static int named_substeps(yk_scenario *scenario, const yk_node *substeps, int usual, int fewest)
 {
-    if (!substeps) return usual;
+    if (!substeps)
+        return usual;
     if (substeps->value < fewest)
         yk_node_error(scenario->resolver.diagnostics, substeps,
-                      "is too few for the scheme %s, which needs at least %d of this integrator: leave the key out, or "
+                      "is too few for the scheme %s, which needs at least %d of this integrator: "
+                      "leave the key out, or "
                       "choose an integrator whose steps follow forces that change within them",
                       scenario->info.scheme.ops->name, fewest);
     return (int)substeps->value;
@@ -213,20 +235,23 @@ static int named_substeps(yk_scenario *scenario, const yk_node *substeps, int us
 
 static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_subsystem *subsystem)
 {
-    const yk_node *micro_step = yk_node_get(node, "micro_step"), *substeps = yk_node_get(node, "substeps");
+    const yk_node *micro_step = yk_node_get(node, "micro_step"),
+                  *substeps = yk_node_get(node, "substeps");
     const yk_scheme_def *scheme = &scenario->info.scheme;
     bool joined = yk_node_get(scenario->root, "interfaces");
     int usual = 1, fewest = 1;
     if (joined && subsystem && scheme->ops->substeps)
         usual = scheme->ops->substeps(scheme->options, subsystem, &fewest);
-    if (!micro_step) return named_substeps(scenario, substeps, usual, fewest);
+    if (!micro_step)
+        return named_substeps(scenario, substeps, usual, fewest);
 
     double count = ceil(scenario->info.step / micro_step->value - 1e-9);
     if (substeps)
-        yk_node_error(scenario->resolver.diagnostics, micro_step, "stands in place of substeps: remove one of the two");
+        yk_node_error(scenario->resolver.diagnostics, micro_step,
+                      "stands in place of substeps: remove one of the two");
     else if (!(count < 1e6))
-        yk_node_error(scenario->resolver.diagnostics, micro_step, "is more than a million times in time.step = %g s",
-                      scenario->info.step);
+        yk_node_error(scenario->resolver.diagnostics, micro_step,
+                      "is more than a million times in time.step = %g s", scenario->info.step);
     count = fmax(count, usual);
     return count < 1e6 ? (int)count : 1;
 }
@@ -250,28 +275,34 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node)
     if (status == YK_ERROR_MEMORY)
         scenario->resolver.status = status;
     else if (status < 0 && !reported)
-        yk_node_error(scenario->resolver.diagnostics, node, "%s", yk_last_message(scenario->context));
+        yk_node_error(scenario->resolver.diagnostics, node, "%s",
+                      yk_last_message(scenario->context));
 }
 
-/* All subsystems are mechanical, at rest and without a load, and no interface prescribes a motion between them. */
+/* All subsystems are mechanical, at rest and without a load, and no interface prescribes a motion
+ * between them. */
 static void warn_of_rest(yk_scenario *scenario, const yk_node *list)
 {
     int count = scenario->info.subsystem_count;
-    if (count == 0 || scenario->builder.resting < count) return;
+    if (count == 0 || scenario->builder.resting < count)
+        return;
     const yk_node *interfaces = yk_node_get(scenario->root, "interfaces");
     for (const yk_node *one = interfaces ? interfaces->first : NULL; one; one = one->next)
-        if (yk_node_get(one, "drive")) return;
-    yk_report(
-        scenario->resolver.diagnostics, YK_SEVERITY_WARNING, yk_node_key_location(list), "subsystems",
-        "nothing moves: there is no gravity, force, prescribed motion or velocity at the start; give one of them, "
-        "such as gravity: [0, 0, -9.81]");
+        if (yk_node_get(one, "drive"))
+            return;
+    yk_report(scenario->resolver.diagnostics, YK_SEVERITY_WARNING, yk_node_key_location(list),
+              "subsystems",
+              "nothing moves: there is no gravity, force, prescribed motion or velocity at the "
+              "start; give one of them, "
+              "such as gravity: [0, 0, -9.81]");
 }
 
 void yk_scenario_build_subsystems(yk_scenario *scenario)
 {
     yk_resolver *r = &scenario->resolver;
     const yk_node *list = yk_node_get(scenario->root, "subsystems");
-    if (!list || list->kind == YK_NODE_SCALAR || list->count > YK_SUBSYSTEMS_MAX) return;
+    if (!list || list->kind == YK_NODE_SCALAR || list->count > YK_SUBSYSTEMS_MAX)
+        return;
     size_t count = (size_t)list->count;
     scenario->subsystems = yk_store_take(&scenario->store, count * sizeof *scenario->subsystems);
     scenario->names = yk_store_take(&scenario->store, count * sizeof *scenario->names);
@@ -289,7 +320,8 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
         int index = info->subsystem_count++;
         scenario->names[index] = name ? name : "";
         scenario->solvers[index] = "";
-        if (!node->valid || !name) continue;
+        if (!node->valid || !name)
+            continue;
         build_one(scenario, index, node);
         place_one(scenario, index, node);
     }
@@ -300,7 +332,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
     info->transforms = scenario->transforms;
 }
 
-/* The system ----------------------------------------------------------------------------------------------------- */
+/* The system ----------------------------------------------------------------------------------- */
 
 yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
 {
@@ -322,7 +354,8 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
             .control = info->control,
         };
         yk_status status = yk_system_create(scenario->context, &def, &scenario->system);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
     *system = scenario->system;
     return YK_OK;

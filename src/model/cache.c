@@ -28,7 +28,8 @@ yk_cache *yk_cache_create(void)
     yk_context *context = yk_context_create(&def);
     yk_cache *made = context ? yk_allocate(context, 1, sizeof *made) : NULL;
     if (!made) {
-        if (context) yk_context_destroy(context);
+        if (context)
+            yk_context_destroy(context);
         return NULL;
     }
     made->context = context;
@@ -45,7 +46,8 @@ static void release(yk_context *context, entry *e)
 
 void yk_cache_destroy(yk_cache *cache)
 {
-    if (!cache) return;
+    if (!cache)
+        return;
     yk_context *context = cache->context;
     for (entry *e = cache->first, *next; e; e = next) {
         next = e->next;
@@ -59,17 +61,20 @@ void yk_cache_destroy(yk_cache *cache)
 static const entry *find(const yk_cache *cache, const char *key)
 {
     for (const entry *e = cache->first; e; e = e->next)
-        if (strcmp(e->key, key) == 0) return e;
+        if (strcmp(e->key, key) == 0)
+            return e;
     return NULL;
 }
 
 bool yk_cache_recall(yk_cache *cache, const char *key, void *data, size_t size)
 {
-    if (!cache) return false;
+    if (!cache)
+        return false;
     pthread_mutex_lock(&cache->lock);
     const entry *e = find(cache, key);
     bool found = e && e->size == size;
-    if (found) memcpy(data, e->data, size);
+    if (found)
+        memcpy(data, e->data, size);
     pthread_mutex_unlock(&cache->lock);
     return found;
 }
@@ -77,7 +82,8 @@ bool yk_cache_recall(yk_cache *cache, const char *key, void *data, size_t size)
 static entry *make_entry(yk_context *context, const char *key, const void *data, size_t size)
 {
     entry *e = yk_allocate(context, 1, sizeof *e);
-    if (!e) return NULL;
+    if (!e)
+        return NULL;
     e->key = yk_allocate(context, strlen(key) + 1, 1);
     e->data = yk_allocate(context, size, 1);
     if (!e->key || !e->data) {
@@ -92,7 +98,8 @@ static entry *make_entry(yk_context *context, const char *key, const void *data,
 
 void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t size)
 {
-    if (!cache) return;
+    if (!cache)
+        return;
     pthread_mutex_lock(&cache->lock);
     bool wanted = !find(cache, key) && size <= KEPT_MAX - cache->kept;
     entry *e = wanted ? make_entry(cache->context, key, data, size) : NULL;

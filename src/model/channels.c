@@ -38,10 +38,12 @@ static const struct {
             {"gap_rotation", "rad", true},
             {"gap_velocity", "m/s", false},
             {"gap_angular_velocity", "rad/s", true}};
-_Static_assert(sizeof(yk_interface_error) == 4 * sizeof(double), "the gaps are four doubles in a row");
+_Static_assert(sizeof(yk_interface_error) == 4 * sizeof(double),
+               "the gaps are four doubles in a row");
 
 static const char *const energies[] = {"kinetic", "potential", "dissipated", "work"};
-_Static_assert(offsetof(yk_energy, port_work) == 4 * sizeof(double), "the four energies are doubles in a row");
+_Static_assert(offsetof(yk_energy, port_work) == 4 * sizeof(double),
+               "the four energies are doubles in a row");
 
 /* A channel that is being read. */
 typedef struct request {
@@ -61,7 +63,8 @@ typedef struct candidates {
 
 static void add_candidate(candidates *c, const char *word)
 {
-    if (c->count < CANDIDATES_MAX) c->words[c->count++] = word;
+    if (c->count < CANDIDATES_MAX)
+        c->words[c->count++] = word;
 }
 
 static void report_unknown(request *q, const char *what, const char *word, const candidates *c)
@@ -70,10 +73,12 @@ static void report_unknown(request *q, const char *what, const char *word, const
     char list[400] = "";
     size_t used = 0;
     for (int i = 0; i < c->count && used < sizeof list; i++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", c->words[i]);
+        used +=
+            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", c->words[i]);
     yk_diagnostics *diagnostics = q->scenario->resolver.diagnostics;
     if (nearest)
-        yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; did you mean '%s'?", what, word, nearest);
+        yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; did you mean '%s'?", what, word,
+                      nearest);
     else
         yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; expected %s", what, word, list);
 }
@@ -91,7 +96,8 @@ static void found(request *q, yk_channel_kind kind, int place, int part, const c
 static const char *after(const char *text, const char *word)
 {
     size_t length = strlen(word);
-    if (strncmp(text, word, length) != 0) return NULL;
+    if (strncmp(text, word, length) != 0)
+        return NULL;
     return text[length] == '.' ? text + length + 1 : text[length] ? NULL : text + length;
 }
 
@@ -101,11 +107,14 @@ static bool pick_component(request *q, const char *component, int size)
     static const char *const letters[] = {"x", "y", "z", "rx", "ry", "rz"};
     static const char *const quaternion[] = {"w", "x", "y", "z"};
     q->row.components = size;
-    if (!component[0]) return true;
+    if (!component[0])
+        return true;
     candidates c = {.count = 0};
-    for (int i = 0; i < size && i < 6 && size > 1; i++) add_candidate(&c, size == 4 ? quaternion[i] : letters[i]);
+    for (int i = 0; i < size && i < 6 && size > 1; i++)
+        add_candidate(&c, size == 4 ? quaternion[i] : letters[i]);
     for (int i = 0; i < c.count; i++) {
-        if (strcmp(component, c.words[i]) != 0) continue;
+        if (strcmp(component, c.words[i]) != 0)
+            continue;
         q->row.offset += i;
         q->row.components = 1;
         return true;
@@ -113,7 +122,8 @@ static bool pick_component(request *q, const char *component, int size)
     if (c.count)
         report_unknown(q, "component", component, &c);
     else
-        yk_node_error(q->scenario->resolver.diagnostics, q->node, "is a single number; remove '.%.60s'", component);
+        yk_node_error(q->scenario->resolver.diagnostics, q->node,
+                      "is a single number; remove '.%.60s'", component);
     return false;
 }
 
@@ -124,9 +134,11 @@ static bool match_quantity(request *q, const char *text, int subsystem, int port
         const quantity *row = &quantities[i];
         int size = row->size[kind];
         const char *component = size ? after(text, row->name) : NULL;
-        if (!component) continue;
+        if (!component)
+            continue;
         q->row.offset = (int)(row->offset / sizeof(double));
-        if (pick_component(q, component, size)) found(q, YK_CHANNEL_PORT, subsystem, port, row->unit);
+        if (pick_component(q, component, size))
+            found(q, YK_CHANNEL_PORT, subsystem, port, row->unit);
         return true;
     }
     return false;
@@ -135,7 +147,8 @@ static bool match_quantity(request *q, const char *text, int subsystem, int port
 static void add_quantities(candidates *c, yk_port_kind kind)
 {
     for (int i = 0; i < QUANTITY_COUNT; i++)
-        if (quantities[i].size[kind]) add_candidate(c, quantities[i].name);
+        if (quantities[i].size[kind])
+            add_candidate(c, quantities[i].name);
 }
 
 static const yk_port *port_at(const yk_scenario *scenario, int subsystem, int port)
@@ -150,13 +163,16 @@ static void read_of_interface(request *q, int interface, const char *text)
 {
     const yk_interface_def *def = &q->scenario->interfaces[interface];
     yk_port_kind kind = port_at(q->scenario, def->wrench_subsystem, def->wrench_port)->kind;
-    if (match_quantity(q, text, def->wrench_subsystem, def->wrench_port, kind)) return;
+    if (match_quantity(q, text, def->wrench_subsystem, def->wrench_port, kind))
+        return;
     candidates c = {.count = 0};
     add_quantities(&c, kind);
     for (int i = 0; i < 4; i++) {
-        if (gaps[i].marker_only && kind == YK_PORT_SCALAR) continue;
+        if (gaps[i].marker_only && kind == YK_PORT_SCALAR)
+            continue;
         add_candidate(&c, gaps[i].name);
-        if (strcmp(text, gaps[i].name) != 0) continue;
+        if (strcmp(text, gaps[i].name) != 0)
+            continue;
         q->row.offset = i;
         q->row.components = 1;
         found(q, YK_CHANNEL_GAP, interface, 0, gaps[i].unit);
@@ -177,7 +193,8 @@ static void read_energy(request *q, int subsystem, const char *which)
     q->row.components = which[0] ? 1 : 4;
     for (int i = 0; i < 4 && which[0]; i++) {
         add_candidate(&c, energies[i]);
-        if (strcmp(which, energies[i]) != 0) continue;
+        if (strcmp(which, energies[i]) != 0)
+            continue;
         q->row.offset = i;
         which = "";
     }
@@ -195,7 +212,8 @@ static bool match_channel(request *q, int subsystem, const char *text, candidate
     for (int i = 0; i < count; i++) {
         add_candidate(c, channels[i].name);
         const char *component = after(text, channels[i].name);
-        if (!component) continue;
+        if (!component)
+            continue;
         q->row.channel_size = channels[i].components;
         if (pick_component(q, component, channels[i].components))
             found(q, YK_CHANNEL_OF_SUBSYSTEM, subsystem, i, channels[i].unit);
@@ -206,8 +224,10 @@ static bool match_channel(request *q, int subsystem, const char *text, candidate
 
 static void read_of_port(request *q, int subsystem, int port, const yk_port *what, const char *text)
 {
-    if (!text[0] && what->kind == YK_PORT_SIGNAL) text = "value";
-    if (match_quantity(q, text, subsystem, port, what->kind)) return;
+    if (!text[0] && what->kind == YK_PORT_SIGNAL)
+        text = "value";
+    if (match_quantity(q, text, subsystem, port, what->kind))
+        return;
     candidates c = {.count = 0};
     add_quantities(&c, what->kind);
     if (text[0])
@@ -220,36 +240,44 @@ static void read_of_port(request *q, int subsystem, int port, const yk_port *wha
 static void read_of_subsystem(request *q, int subsystem, const char *text)
 {
     const yk_subsystem *object = q->scenario->info.subsystems[subsystem];
-    if (!object) return; /* its section has mistakes of its own */
+    if (!object)
+        return; /* its section has mistakes of its own */
     candidates c = {.count = 0};
     const yk_port *ports;
-    const char *beyond = NULL; /* of the port with the longest name that fits: that of another may begin with it */
+    const char *beyond =
+        NULL; /* of the port with the longest name that fits: that of another may begin with it */
     int count = object->ops->ports(object, &ports), port = -1;
     for (int i = 0; i < count; i++) {
         const char *rest = after(text, ports[i].name);
-        if (rest && (!beyond || rest > beyond)) beyond = rest, port = i;
+        if (rest && (!beyond || rest > beyond))
+            beyond = rest, port = i;
         add_candidate(&c, ports[i].name);
     }
-    if (port >= 0 && match_quantity(q, beyond, subsystem, port, ports[port].kind)) return;
+    if (port >= 0 && match_quantity(q, beyond, subsystem, port, ports[port].kind))
+        return;
     const char *which = object->ops->energy ? after(text, "energy") : NULL;
     if (which) {
         read_energy(q, subsystem, which);
         return;
     }
-    if (match_channel(q, subsystem, text, &c)) return;
+    if (match_channel(q, subsystem, text, &c))
+        return;
     if (port >= 0) {
         candidates own = {.count = 0};
         add_quantities(&own, ports[port].kind);
-        bool channel = beyond[0] && !yk_word_meant(beyond, own.words) && yk_word_meant(text, c.words);
+        bool channel =
+            beyond[0] && !yk_word_meant(beyond, own.words) && yk_word_meant(text, c.words);
         if (channel)
             report_unknown(q, "port or channel", text, &c);
         else
             read_of_port(q, subsystem, port, &ports[port], beyond);
         return;
     }
-    if (object->ops->energy) add_candidate(&c, "energy");
+    if (object->ops->energy)
+        add_candidate(&c, "energy");
     char first[64];
-    snprintf(first, sizeof first, "%.*s", (int)(strcspn(text, ".") < 63 ? strcspn(text, ".") : 63), text);
+    snprintf(first, sizeof first, "%.*s", (int)(strcspn(text, ".") < 63 ? strcspn(text, ".") : 63),
+             text);
     report_unknown(q, "port or channel", first, &c);
 }
 
@@ -267,14 +295,16 @@ static void read_of_wire(request *q, int wire, const char *text)
 static int find_wire(const yk_scenario *scenario, const char *name)
 {
     for (int i = 0; i < scenario->info.wire_count; i++)
-        if (strcmp(scenario->wires[i].name, name) == 0) return i;
+        if (strcmp(scenario->wires[i].name, name) == 0)
+            return i;
     return -1;
 }
 
 static int find_interface(const yk_scenario *scenario, const char *name)
 {
     for (int i = 0; i < scenario->info.interface_count; i++)
-        if (strcmp(scenario->interfaces[i].name, name) == 0) return i;
+        if (strcmp(scenario->interfaces[i].name, name) == 0)
+            return i;
     return -1;
 }
 
@@ -284,7 +314,8 @@ static bool is_broken(const yk_scenario *scenario, const char *section, const ch
     const yk_node *list = yk_node_get(scenario->root, section);
     for (const yk_node *item = list ? list->first : NULL; item; item = item->next) {
         const char *other = yk_node_name(item);
-        if (other && strcmp(other, name) == 0) return true;
+        if (other && strcmp(other, name) == 0)
+            return true;
     }
     return false;
 }
@@ -297,7 +328,8 @@ static void read_name(request *q, const char *text)
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
         yk_node_error(scenario->resolver.diagnostics, q->node,
-                      "expected interface.quantity or subsystem.port.quantity; found '%.60s'", text);
+                      "expected interface.quantity or subsystem.port.quantity; found '%.60s'",
+                      text);
         return;
     }
     snprintf(place, sizeof place, "%.*s", (int)(dot - text < 63 ? dot - text : 63), text);
@@ -311,30 +343,40 @@ static void read_name(request *q, const char *text)
         read_of_wire(q, wire, dot + 1);
     else if (!is_broken(scenario, "interfaces", place) && !is_broken(scenario, "wires", place)) {
         candidates c = {.count = 0};
-        for (int i = 0; i < info->interface_count; i++) add_candidate(&c, scenario->interfaces[i].name);
-        for (int i = 0; i < info->subsystem_count; i++) add_candidate(&c, info->names[i]);
-        for (int i = 0; i < info->wire_count; i++) add_candidate(&c, scenario->wires[i].name);
-        report_unknown(q, info->wire_count ? "interface, subsystem or wire" : "interface or subsystem", place, &c);
+        for (int i = 0; i < info->interface_count; i++)
+            add_candidate(&c, scenario->interfaces[i].name);
+        for (int i = 0; i < info->subsystem_count; i++)
+            add_candidate(&c, info->names[i]);
+        for (int i = 0; i < info->wire_count; i++)
+            add_candidate(&c, scenario->wires[i].name);
+        report_unknown(q,
+                       info->wire_count ? "interface, subsystem or wire" : "interface or subsystem",
+                       place, &c);
     }
 }
 
-/* The list ------------------------------------------------------------------------------------------------------- */
+/* The list ------------------------------------------------------------------------------------- */
 
-/* The name as records have it, "tip.position.x"; "tip.position:x" is the same. NULL when out of memory. */
+/* The name as records have it, "tip.position.x"; "tip.position:x" is the same. NULL when out of
+ * memory. */
 static const char *record_name(yk_scenario *scenario, const char *name)
 {
-    if (!strchr(name, ':')) return name;
+    if (!strchr(name, ':'))
+        return name;
     char *copy = yk_store_text(scenario->resolver.store, name, strlen(name));
     for (char *at = copy; at && *at; at++)
-        if (*at == ':') *at = '.';
+        if (*at == ':')
+            *at = '.';
     return copy;
 }
 
-bool yk_scenario_find_channel(yk_scenario *scenario, const char *name, const yk_node *node, yk_channel_row *row)
+bool yk_scenario_find_channel(yk_scenario *scenario, const char *name, const yk_node *node,
+                              yk_channel_row *row)
 {
     request q = {.scenario = scenario, .node = node};
     name = record_name(scenario, name);
-    if (name) read_name(&q, name);
+    if (name)
+        read_name(&q, name);
     *row = q.row;
     return q.found;
 }
@@ -344,19 +386,23 @@ static void add_channel(yk_scenario *scenario, const char *name, const yk_node *
 {
     request q = {.scenario = scenario, .node = node};
     name = record_name(scenario, name);
-    if (!name) return;
+    if (!name)
+        return;
     read_name(&q, name);
-    if (!q.found) return;
+    if (!q.found)
+        return;
     yk_scenario_info *info = &scenario->info;
     scenario->rows[info->channel_count] = q.row;
-    scenario->channels[info->channel_count++] = (yk_channel){name, q.unit ? q.unit : "", q.row.components};
+    scenario->channels[info->channel_count++] =
+        (yk_channel){name, q.unit ? q.unit : "", q.row.components};
     info->sample_size += q.row.components;
 }
 
 static bool reserve(yk_scenario *scenario, int count)
 {
     scenario->rows = yk_resolver_take(&scenario->resolver, (size_t)count * sizeof *scenario->rows);
-    scenario->channels = yk_resolver_take(&scenario->resolver, (size_t)count * sizeof *scenario->channels);
+    scenario->channels =
+        yk_resolver_take(&scenario->resolver, (size_t)count * sizeof *scenario->channels);
     scenario->info.channels = scenario->channels;
     return scenario->rows && scenario->channels;
 }
@@ -366,7 +412,8 @@ static void add_made(yk_scenario *scenario, const char *place, const char *port,
 {
     size_t bytes = strlen(place) + strlen(port) + strlen(what) + 3;
     char *name = yk_resolver_take(&scenario->resolver, bytes);
-    if (!name) return;
+    if (!name)
+        return;
     snprintf(name, bytes, "%s%s%s.%s", place, port[0] ? "." : "", port, what);
     add_channel(scenario, name, scenario->root);
 }
@@ -379,8 +426,10 @@ static void add_ports(yk_scenario *scenario, int subsystem)
     for (int port = 0; port < count; port++)
         for (int i = 0; i < QUANTITY_COUNT; i++)
             if (quantities[i].by_default && quantities[i].size[ports[port].kind])
-                add_made(scenario, scenario->names[subsystem], ports[port].name, quantities[i].name);
-    if (object->ops->energy) add_made(scenario, scenario->names[subsystem], "", "energy");
+                add_made(scenario, scenario->names[subsystem], ports[port].name,
+                         quantities[i].name);
+    if (object->ops->energy)
+        add_made(scenario, scenario->names[subsystem], "", "energy");
 }
 
 /* All ports, energies and interface errors: what a first look at a scenario needs. */
@@ -391,27 +440,35 @@ static void add_defaults(yk_scenario *scenario)
     for (int i = 0; i < info->subsystem_count; i++) {
         const yk_port *ports;
         const yk_subsystem *object = info->subsystems[i];
-        if (!object) return;
+        if (!object)
+            return;
         count += QUANTITY_COUNT * object->ops->ports(object, &ports) + 1;
     }
-    if (!reserve(scenario, count)) return;
-    for (int i = 0; i < info->subsystem_count; i++) add_ports(scenario, i);
+    if (!reserve(scenario, count))
+        return;
+    for (int i = 0; i < info->subsystem_count; i++)
+        add_ports(scenario, i);
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &scenario->interfaces[i];
-        bool marker = port_at(scenario, def->wrench_subsystem, def->wrench_port)->kind == YK_PORT_MARKER;
+        bool marker =
+            port_at(scenario, def->wrench_subsystem, def->wrench_port)->kind == YK_PORT_MARKER;
         for (int k = 0; k < 4; k++)
-            if (marker || !gaps[k].marker_only) add_made(scenario, def->name, "", gaps[k].name);
+            if (marker || !gaps[k].marker_only)
+                add_made(scenario, def->name, "", gaps[k].name);
         add_made(scenario, def->name, "", "energy_created");
     }
-    for (int i = 0; i < info->wire_count; i++) add_made(scenario, scenario->wires[i].name, "", "value");
+    for (int i = 0; i < info->wire_count; i++)
+        add_made(scenario, scenario->wires[i].name, "", "value");
 }
 
 static void reserve_channel(yk_scenario *scenario)
 {
     int largest = 0;
     for (int i = 0; i < scenario->info.channel_count; i++)
-        if (scenario->rows[i].channel_size > largest) largest = scenario->rows[i].channel_size;
-    scenario->channel = yk_resolver_take(&scenario->resolver, (size_t)largest * sizeof *scenario->channel);
+        if (scenario->rows[i].channel_size > largest)
+            largest = scenario->rows[i].channel_size;
+    scenario->channel =
+        yk_resolver_take(&scenario->resolver, (size_t)largest * sizeof *scenario->channel);
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -428,21 +485,27 @@ static void check_repeated(yk_scenario *scenario, const yk_node *channels)
     const yk_node **items = yk_resolver_take(r, (size_t)channels->count * sizeof *items);
     int count = 0;
     for (const yk_node *node = channels->first; items && node; node = node->next)
-        if (node->valid) items[count++] = node;
-    if (count) qsort(items, (size_t)count, sizeof *items, compare_texts);
+        if (node->valid)
+            items[count++] = node;
+    if (count)
+        qsort(items, (size_t)count, sizeof *items, compare_texts);
     for (int i = 1; i < count && !yk_diagnostics_full(r->diagnostics); i++)
         if (strcmp(items[i - 1]->text, items[i]->text) == 0)
-            yk_node_error(r->diagnostics, items[i], "'%.60s' is recorded twice; remove one of them", items[i]->text);
+            yk_node_error(r->diagnostics, items[i], "'%.60s' is recorded twice; remove one of them",
+                          items[i]->text);
 }
 
 /* Where the results go, if the file's name tells in which format. */
 static void read_file(yk_scenario *scenario, const yk_node *record)
 {
     const yk_node *file = yk_node_get(record, "file");
-    if (!file) return;
+    if (!file)
+        return;
     if (!yk_record_format_known(file->text))
-        yk_node_error(scenario->resolver.diagnostics, file,
-                      "cannot tell the format of '%.60s' by its name; let it end in .h5, .hdf5 or .csv", file->text);
+        yk_node_error(
+            scenario->resolver.diagnostics, file,
+            "cannot tell the format of '%.60s' by its name; let it end in .h5, .hdf5 or .csv",
+            file->text);
     else
         scenario->info.record_file = yk_builder_path(&scenario->builder, record, "file");
 }
@@ -451,29 +514,35 @@ void yk_scenario_read_channels(yk_scenario *scenario)
 {
     yk_resolver *r = &scenario->resolver;
     const yk_node *record = yk_node_get(scenario->root, "record");
-    if (!record || record->kind != YK_NODE_MAP) return;
+    if (!record || record->kind != YK_NODE_MAP)
+        return;
     const yk_node *channels = yk_node_get(record, "channels");
     if (record->valid) {
         scenario->info.record_every = yk_node_integer(record, "every");
         read_file(scenario, record);
     }
     if (channels && channels->kind == YK_NODE_LIST && channels->count <= YK_CHANNELS_MAX) {
-        if (!reserve(scenario, channels->count)) return;
-        for (const yk_node *node = channels->first; node && !yk_diagnostics_full(r->diagnostics); node = node->next)
-            if (node->valid) add_channel(scenario, node->text, node);
+        if (!reserve(scenario, channels->count))
+            return;
+        for (const yk_node *node = channels->first; node && !yk_diagnostics_full(r->diagnostics);
+             node = node->next)
+            if (node->valid)
+                add_channel(scenario, node->text, node);
         check_repeated(scenario, channels);
     } else if (!channels && yk_diagnostics_errors(r->diagnostics) == 0) {
         add_defaults(scenario);
     }
-    if (r->status == YK_OK) reserve_channel(scenario);
+    if (r->status == YK_OK)
+        reserve_channel(scenario);
 }
 
-/* Sampling ------------------------------------------------------------------------------------------------------- */
+/* Sampling ------------------------------------------------------------------------------------- */
 
 static const double *read_row(const yk_scenario *scenario, const yk_channel_row *row, double *four)
 {
     switch (row->kind) {
-    case YK_CHANNEL_PORT: return (const double *)yk_system_output(scenario->system, row->subsystem, row->port);
+    case YK_CHANNEL_PORT:
+        return (const double *)yk_system_output(scenario->system, row->subsystem, row->port);
     case YK_CHANNEL_GAP: {
         yk_interface_error error = yk_system_interface_error(scenario->system, row->subsystem);
         return memcpy(four, &error, sizeof error);
@@ -498,7 +567,8 @@ const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int c
 {
     static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
     const yk_channel_row *row = &scenario->rows[channel];
-    if (row->kind == YK_CHANNEL_ENERGY && row->components == 4) return energies;
+    if (row->kind == YK_CHANNEL_ENERGY && row->components == 4)
+        return energies;
     return row->kind == YK_CHANNEL_PORT && row->components == 6 ? axes : NULL;
 }
 
@@ -508,6 +578,7 @@ void yk_scenario_sample(const yk_scenario *scenario, double *values)
         const yk_channel_row *row = &scenario->rows[i];
         double four[4];
         const double *from = read_row(scenario, row, four) + row->offset;
-        for (int k = 0; k < row->components; k++) *values++ = from[k];
+        for (int k = 0; k < row->components; k++)
+            *values++ = from[k];
     }
 }

@@ -1,11 +1,13 @@
-/* The section `coupling` of a scenario: its keys are the option rows of the schemes (yoke/scheme.h); see coupling.c. */
+/* The section `coupling` of a scenario: its keys are the option rows of the schemes
+ * (yoke/scheme.h); see coupling.c. */
 #ifndef YK_MODEL_COUPLING_H
 #define YK_MODEL_COUPLING_H
 
 #include "model/schema.h"
 #include "yoke/coupling.h"
 
-/* The schemes that a scenario may name: those of the library, then those of the program that loads it. */
+/* The schemes that a scenario may name: those of the library, then those of the program that
+ * loads it. */
 typedef struct yk_schemes {
     const yk_scheme_ops *const *own;
     int own_count;
@@ -15,10 +17,13 @@ typedef struct yk_schemes {
 const yk_scheme_ops *yk_schemes_at(const yk_schemes *schemes, int number);
 const yk_scheme_ops *yk_schemes_find(const yk_schemes *schemes, const char *name);
 
-/* The section with the keys of all schemes, each as the chosen scheme has it, or else as the first that has it. Without a
- * chosen one, as documentation: the meaning of each key in every scheme. Lives in the store; NULL when out of memory. */
-const yk_section *yk_coupling_section(yk_store *store, const yk_schemes *schemes, const yk_scheme_ops *chosen);
+/* The section with the keys of all schemes, each as the chosen scheme has it, or else as the
+ * first that has it. Without a chosen one, as documentation: the meaning of each key in every
+ * scheme. Lives in the store; NULL when out of memory. */
+const yk_section *yk_coupling_section(yk_store *store, const yk_schemes *schemes,
+                                      const yk_scheme_ops *chosen);
 /* The file, with that section in it. */
-const yk_section *yk_scenario_section(yk_store *store, const yk_schemes *schemes, const yk_scheme_ops *chosen);
+const yk_section *yk_scenario_section(yk_store *store, const yk_schemes *schemes,
+                                      const yk_scheme_ops *chosen);
 
 #endif

@@ -1,5 +1,6 @@
-/* Tables of comma-separated fields, read row by row: the first line names the columns, in any order; columns that nobody
- * asked for are passed over, as are empty lines and lines that begin with #. Mistakes are told with their place. */
+/* Tables of comma-separated fields, read row by row: the first line names the columns, in any
+ * order; columns that nobody asked for are passed over, as are empty lines and lines that begin
+ * with #. Mistakes are told with their place. */
 #ifndef YK_MODEL_CSV_H
 #define YK_MODEL_CSV_H
 
@@ -23,7 +24,8 @@ typedef struct yk_csv {
 } yk_csv;
 
 /* `names` end with NULL. Close it whatever is returned. */
-yk_status yk_csv_open(yk_context *context, const char *path, const char *const *names, int required, yk_csv *table);
+yk_status yk_csv_open(yk_context *context, const char *path, const char *const *names, int required,
+                      yk_csv *table);
 void yk_csv_close(yk_csv *table);
 /* The next row, or none. */
 yk_status yk_csv_next(yk_csv *table, bool *more);

@@ -20,14 +20,16 @@ struct yk_diagnostics {
 yk_status yk_diagnostics_create(yk_context *context, yk_diagnostics **diagnostics)
 {
     *diagnostics = yk_allocate(context, 1, sizeof **diagnostics);
-    if (!*diagnostics) return YK_ERROR_MEMORY;
+    if (!*diagnostics)
+        return YK_ERROR_MEMORY;
     (*diagnostics)->context = context;
     return YK_OK;
 }
 
 void yk_diagnostics_destroy(yk_diagnostics *diagnostics)
 {
-    if (!diagnostics) return;
+    if (!diagnostics)
+        return;
     /* The texts of an entry are one block that starts with its source's name. */
     for (int i = 0; i < diagnostics->count; i++)
         yk_release(diagnostics->context, (void *)(uintptr_t)diagnostics->list[i].source);
@@ -65,7 +67,7 @@ bool yk_diagnostics_failed(const yk_diagnostics *diagnostics)
     return diagnostics->failed;
 }
 
-/* The excerpt ---------------------------------------------------------------------------------------------------- */
+/* The excerpt ---------------------------------------------------------------------------------- */
 
 static bool continues_character(char c)
 {
@@ -75,10 +77,14 @@ static bool continues_character(char c)
 /* Bytes of the line break at `at`, 0 if there is none: the same breaks that libyaml counts. */
 static size_t break_length(const char *at, const char *end)
 {
-    if (at < end && *at == '\n') return 1;
-    if (at < end && *at == '\r') return at + 1 < end && at[1] == '\n' ? 2 : 1;
-    if (end - at >= 2 && memcmp(at, "\xC2\x85", 2) == 0) return 2;
-    if (end - at >= 3 && (memcmp(at, "\xE2\x80\xA8", 3) == 0 || memcmp(at, "\xE2\x80\xA9", 3) == 0)) return 3;
+    if (at < end && *at == '\n')
+        return 1;
+    if (at < end && *at == '\r')
+        return at + 1 < end && at[1] == '\n' ? 2 : 1;
+    if (end - at >= 2 && memcmp(at, "\xC2\x85", 2) == 0)
+        return 2;
+    if (end - at >= 3 && (memcmp(at, "\xE2\x80\xA8", 3) == 0 || memcmp(at, "\xE2\x80\xA9", 3) == 0))
+        return 3;
     return 0;
 }
 
@@ -87,7 +93,8 @@ static const char *line_start(const yk_source *source, int line)
     const char *at = source->text, *end = source->text + source->length;
     while (at < end && line > 1) {
         size_t skip = break_length(at, end);
-        if (skip) line--;
+        if (skip)
+            line--;
         at += skip ? skip : 1;
     }
     return at;
@@ -98,7 +105,8 @@ static int skip_characters(const char **at, const char *end, int count)
 {
     int skipped = 0;
     for (; skipped < count && *at < end && !break_length(*at, end); skipped++) {
-        do (*at)++;
+        do
+            (*at)++;
         while (*at < end && continues_character(**at));
     }
     return skipped;
@@ -120,11 +128,13 @@ typedef struct excerpt {
 /* The line of the place, or that part of a long line around it. */
 static excerpt find_excerpt(yk_location location)
 {
-    if (!location.source || !location.source->text || location.line < 1) return (excerpt){.start = ""};
+    if (!location.source || !location.source->text || location.line < 1)
+        return (excerpt){.start = ""};
     const char *end = location.source->text + location.source->length;
     const char *at = line_start(location.source, location.line);
     int column = location.column > 0 ? location.column - 1 : 0;
-    if (column > EXCERPT_BEFORE) column -= skip_characters(&at, end, column - EXCERPT_BEFORE);
+    if (column > EXCERPT_BEFORE)
+        column -= skip_characters(&at, end, column - EXCERPT_BEFORE);
     excerpt found = {.start = at, .caret = column};
     skip_characters(&at, end, EXCERPT_MAX);
     found.bytes = (size_t)(at - found.start);
@@ -135,7 +145,8 @@ static excerpt find_excerpt(yk_location location)
 static void make_printable(char *text)
 {
     for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7F) *text = *text == '\t' ? ' ' : '?';
+        if ((unsigned char)*text < 0x20 || *text == 0x7F)
+            *text = *text == '\t' ? ' ' : '?';
 }
 
 /* Removes a UTF-8 sequence that a full buffer cut in the middle. */
@@ -143,22 +154,27 @@ static void trim_partial_character(char *text)
 {
     size_t length = strlen(text);
     size_t tail = 0;
-    while (tail < length && tail < 3 && continues_character(text[length - 1 - tail])) tail++;
-    if (tail == length) return;
+    while (tail < length && tail < 3 && continues_character(text[length - 1 - tail]))
+        tail++;
+    if (tail == length)
+        return;
     unsigned char lead = (unsigned char)text[length - 1 - tail];
     size_t expected = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
-    if (tail < expected) text[length - 1 - tail] = '\0';
+    if (tail < expected)
+        text[length - 1 - tail] = '\0';
 }
 
-/* Adding --------------------------------------------------------------------------------------------------------- */
+/* Adding --------------------------------------------------------------------------------------- */
 
 static bool reserve(yk_diagnostics *diagnostics)
 {
-    if (diagnostics->count < diagnostics->capacity) return true;
+    if (diagnostics->count < diagnostics->capacity)
+        return true;
     int capacity = diagnostics->capacity ? 2 * diagnostics->capacity : 8;
-    yk_diagnostic *grown =
-        yk_reallocate(diagnostics->context, diagnostics->list, (size_t)capacity, sizeof *diagnostics->list);
-    if (!grown) return false;
+    yk_diagnostic *grown = yk_reallocate(diagnostics->context, diagnostics->list, (size_t)capacity,
+                                         sizeof *diagnostics->list);
+    if (!grown)
+        return false;
     diagnostics->list = grown;
     diagnostics->capacity = capacity;
     return true;
@@ -175,15 +191,18 @@ static const char *location_text(char **block, const char *text, size_t bytes)
     return copy;
 }
 
-static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location location, const char *path,
-                 const char *message)
+static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
+                 const char *path, const char *message)
 {
-    if (!reserve(diagnostics)) return false;
+    if (!reserve(diagnostics))
+        return false;
     excerpt line = find_excerpt(location);
     const char *name = location.source ? location.source->name : "";
     size_t name_bytes = strlen(name), path_bytes = strlen(path), message_bytes = strlen(message);
-    char *block = yk_allocate(diagnostics->context, name_bytes + path_bytes + message_bytes + line.bytes + 4, 1);
-    if (!block) return false;
+    char *block = yk_allocate(diagnostics->context,
+                              name_bytes + path_bytes + message_bytes + line.bytes + 4, 1);
+    if (!block)
+        return false;
     bool has_lines = location.source && location.source->has_lines;
     yk_diagnostic *added = &diagnostics->list[diagnostics->count++];
     *added = (yk_diagnostic){.severity = severity, .line = has_lines ? location.line : 0};
@@ -197,24 +216,28 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
     return true;
 }
 
-void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location, const char *path,
-               const char *format, ...)
+void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
+               const char *path, const char *format, ...)
 {
     *(severity == YK_SEVERITY_ERROR ? &diagnostics->errors : &diagnostics->warnings) += 1;
-    if (yk_diagnostics_full(diagnostics)) return;
+    if (yk_diagnostics_full(diagnostics))
+        return;
     char message[MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
     trim_partial_character(message);
-    if (!keep(diagnostics, severity, location, path ? path : "", message)) diagnostics->failed = true;
+    if (!keep(diagnostics, severity, location, path ? path : "", message))
+        diagnostics->failed = true;
 }
 
 static int compare_places(const yk_diagnostic *a, const yk_diagnostic *b)
 {
-    if ((a->line == 0) != (b->line == 0)) return a->line == 0 ? 1 : -1; /* the file first, then the overrides */
-    if (a->line != b->line) return a->line < b->line ? -1 : 1;
+    if ((a->line == 0) != (b->line == 0))
+        return a->line == 0 ? 1 : -1; /* the file first, then the overrides */
+    if (a->line != b->line)
+        return a->line < b->line ? -1 : 1;
     return (a->column > b->column) - (a->column < b->column);
 }
 
@@ -230,35 +253,42 @@ void yk_diagnostics_sort(yk_diagnostics *diagnostics)
     }
 }
 
-/* Layout --------------------------------------------------------------------------------------------------------- */
+/* Layout --------------------------------------------------------------------------------------- */
 
 static int character_count(const char *text)
 {
     int count = 0;
-    for (; *text; text++) count += !continues_character(*text);
+    for (; *text; text++)
+        count += !continues_character(*text);
     return count;
 }
 
 static void add_excerpt(yk_context *context, yk_text *text, const yk_diagnostic *entry)
 {
-    if (!entry->excerpt[0]) return;
+    if (!entry->excerpt[0])
+        return;
     if (entry->line)
-        yk_text_add(context, text, "%5d | %s\n      | %*s^", entry->line, entry->excerpt, entry->caret, "");
+        yk_text_add(context, text, "%5d | %s\n      | %*s^", entry->line, entry->excerpt,
+                    entry->caret, "");
     else
         yk_text_add(context, text, "      | %s\n      | %*s^", entry->excerpt, entry->caret, "");
     int room = character_count(entry->excerpt) - entry->caret;
     int tail = (entry->length < room ? entry->length : room) - 1;
-    for (int i = 0; i < tail; i++) yk_text_add(context, text, "~");
+    for (int i = 0; i < tail; i++)
+        yk_text_add(context, text, "~");
     yk_text_add(context, text, "\n");
 }
 
 static void add_entry(yk_context *context, yk_text *text, const yk_diagnostic *entry)
 {
-    if (entry->source[0]) yk_text_add(context, text, "%s:", entry->source);
-    if (entry->line) yk_text_add(context, text, "%d:%d:", entry->line, entry->column);
+    if (entry->source[0])
+        yk_text_add(context, text, "%s:", entry->source);
+    if (entry->line)
+        yk_text_add(context, text, "%d:%d:", entry->line, entry->column);
     yk_text_add(context, text, "%s%s: ", entry->source[0] ? " " : "",
                 entry->severity == YK_SEVERITY_ERROR ? "error" : "warning");
-    if (entry->path[0]) yk_text_add(context, text, "%s: ", entry->path);
+    if (entry->path[0])
+        yk_text_add(context, text, "%s: ", entry->path);
     yk_text_add(context, text, "%s\n", entry->message);
     add_excerpt(context, text, entry);
 }
@@ -267,9 +297,12 @@ char *yk_diagnostics_text(const yk_diagnostics *diagnostics)
 {
     yk_text text = {0};
     yk_text_add(diagnostics->context, &text, "%s", "");
-    for (int i = 0; i < diagnostics->count; i++) add_entry(diagnostics->context, &text, &diagnostics->list[i]);
+    for (int i = 0; i < diagnostics->count; i++)
+        add_entry(diagnostics->context, &text, &diagnostics->list[i]);
     int dropped = diagnostics->errors + diagnostics->warnings - diagnostics->count;
-    if (dropped > 0) yk_text_add(diagnostics->context, &text, "... and %d more\n", dropped);
-    if (text.failed) yk_text_destroy(diagnostics->context, &text);
+    if (dropped > 0)
+        yk_text_add(diagnostics->context, &text, "... and %d more\n", dropped);
+    if (text.failed)
+        yk_text_destroy(diagnostics->context, &text);
     return text.data;
 }

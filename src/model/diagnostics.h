@@ -1,4 +1,5 @@
-/* The reader's side of yk_diagnostics: where a piece of text came from, and how a mistake in it is reported. */
+/* The reader's side of yk_diagnostics: where a piece of text came from, and how a mistake in it
+ * is reported. */
 #ifndef YK_MODEL_DIAGNOSTICS_H
 #define YK_MODEL_DIAGNOSTICS_H
 
@@ -12,16 +13,18 @@ typedef struct yk_source {
     bool has_lines; /* false: the name alone tells the place (overrides, defaults) */
 } yk_source;
 
-/* Lines and columns count from 1 (columns in characters, not bytes); line 0: nowhere in particular. */
+/* Lines and columns count from 1 (columns in characters, not bytes); line 0: nowhere in
+ * particular. */
 typedef struct yk_location {
     const yk_source *source;
     int line, column;
     int length; /* characters to underline */
 } yk_location;
 
-/* Adds one message; `path` may be NULL or empty. What does not fit any more is counted, not kept. */
-void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location, const char *path,
-               const char *format, ...) YK_PRINTF(5, 6);
+/* Adds one message; `path` may be NULL or empty. What does not fit any more is counted, not
+ * kept. */
+void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
+               const char *path, const char *format, ...) YK_PRINTF(5, 6);
 
 /* The text at a line and column, up to the end of the source. */
 const char *yk_source_at(const yk_source *source, int line, int column);

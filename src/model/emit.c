@@ -18,8 +18,10 @@ static void add_number(emitter *e, double value)
         double back;
         snprintf(digits, sizeof digits, "%.*g", precision, value);
         char *comma = strchr(digits, ',');
-        if (comma) *comma = '.'; /* some locales */
-        if (yk_number_read(digits, &back) && back == value) break;
+        if (comma)
+            *comma = '.'; /* some locales */
+        if (yk_number_read(digits, &back) && back == value)
+            break;
     }
     yk_text_add(e->context, &e->text, "%s", digits);
 }
@@ -74,7 +76,10 @@ static void add_value(emitter *e, const yk_node *node, int indent)
         yk_text_add(e->context, &e->text, "\n");
         return;
     }
-    yk_text_add(e->context, &e->text, "%s\n", node->count ? "" : node->kind == YK_NODE_MAP ? " {}" : " []");
+    yk_text_add(e->context, &e->text, "%s\n",
+                node->count                 ? ""
+                : node->kind == YK_NODE_MAP ? " {}"
+                                            : " []");
     for (const yk_node *child = node->first; child; child = child->next) {
         yk_text_add(e->context, &e->text, "%*s", indent, "");
         if (child->key)
@@ -87,7 +92,8 @@ static void add_value(emitter *e, const yk_node *node, int indent)
 
 static char *finish(emitter *e)
 {
-    if (e->text.failed) yk_text_destroy(e->context, &e->text);
+    if (e->text.failed)
+        yk_text_destroy(e->context, &e->text);
     return e->text.data;
 }
 
@@ -101,31 +107,38 @@ char *yk_scenario_text(const yk_scenario *scenario)
     return finish(&e);
 }
 
-/* Reference ------------------------------------------------------------------------------------------------------ */
+/* Reference ------------------------------------------------------------------------------------ */
 
 static const char introduction[] =
     "# Scenario files\n\n"
     "<!-- Written by `yoke schema` from the tables in src/model; do not edit. -->\n\n"
-    "A scenario is one YAML file. `yoke check` reports every mistake in it, `yoke run` runs it. Any value can be given "
+    "A scenario is one YAML file. `yoke check` reports every mistake in it, `yoke run` runs it. "
+    "Any value can be given "
     "on the "
     "command line instead: `--set coupling.scheme=tight`, `--set subsystems.left.mass=2`, "
-    "`--set interfaces[0].joint=revolute`, or an item of a list by its name, `--set interfaces.tip.joint=clamp`.\n\n"
-    "Named items (`subsystems`, `interfaces`) are a section of names, or a list of items that each have a `name`. A "
+    "`--set interfaces[0].joint=revolute`, or an item of a list by its name, `--set "
+    "interfaces.tip.joint=clamp`.\n\n"
+    "Named items (`subsystems`, `interfaces`) are a section of names, or a list of items that each "
+    "have a `name`. A "
     "name "
-    "starts with a letter and goes on with letters, digits, `_` and `-`. One item can stand for many: see "
+    "starts with a letter and goes on with letters, digits, `_` and `-`. One item can stand for "
+    "many: see "
     "[repeat](#repeat).\n\n"
     "Anchors (`&name`), aliases (`*name`) and merge keys (`<<: *name`) of YAML work.\n\n"
     "## Numbers and expressions\n\n"
-    "A number may be given as an expression of the `parameters`; where the value is a function of time, also of the "
+    "A number may be given as an expression of the `parameters`; where the value is a function of "
+    "time, also of the "
     "time "
-    "`t` in seconds: `0.25*sin(2*pi*15.5*t)`. Inside `[]` and `{}`, expressions with commas need quotes.\n\n"
+    "`t` in seconds: `0.25*sin(2*pi*15.5*t)`. Inside `[]` and `{}`, expressions with commas need "
+    "quotes.\n\n"
     "| | |\n|---|---|\n";
 
 static void add_words(emitter *e)
 {
     for (const yk_expression_word *word = yk_expression_words(); word->usage; word++) {
         yk_text_add(e->context, &e->text, "| `");
-        for (const char *c = word->usage; *c; c++) yk_text_add(e->context, &e->text, *c == '|' ? "\\%c" : "%c", *c);
+        for (const char *c = word->usage; *c; c++)
+            yk_text_add(e->context, &e->text, *c == '|' ? "\\%c" : "%c", *c);
         yk_text_add(e->context, &e->text, "` | %s |\n", word->text);
     }
 }

@@ -1,8 +1,9 @@
 /* Expressions on muParser, behind a scanner of our own.
  *
- * The scanner runs first: it knows every name, checks parentheses and the number of arguments, and so can say where in
- * the text a mistake is and which name was meant. muParser compiles what passed, and its byte code does the rest. Only
- * the names that occur are given to it, and none of its extras (assignment, strings, its own constants) get through. */
+ * The scanner runs first: it knows every name, checks parentheses and the number of arguments,
+ * and so can say where in the text a mistake is and which name was meant. muParser compiles what
+ * passed, and its byte code does the rest. Only the names that occur are given to it, and none of
+ * its extras (assignment, strings, its own constants) get through. */
 #include "model/expression.h"
 
 #include <langinfo.h>
@@ -15,7 +16,7 @@
 
 #include "base/text.h"
 
-/* Functions -------------------------------------------------------------------------------------------------------- */
+/* Functions ------------------------------------------------------------------------------------ */
 
 static double sign_of(double x)
 {
@@ -52,14 +53,16 @@ static double smooth_between(double t, double t0, double t1)
 static double smallest(const double *values, int count)
 {
     double result = values[0];
-    for (int i = 1; i < count; i++) result = values[i] < result ? values[i] : result;
+    for (int i = 1; i < count; i++)
+        result = values[i] < result ? values[i] : result;
     return result;
 }
 
 static double largest(const double *values, int count)
 {
     double result = values[0];
-    for (int i = 1; i < count; i++) result = values[i] > result ? values[i] : result;
+    for (int i = 1; i < count; i++)
+        result = values[i] > result ? values[i] : result;
     return result;
 }
 
@@ -128,12 +131,13 @@ const yk_expression_word *yk_expression_words(void)
     return words;
 }
 
-/* Numbers ---------------------------------------------------------------------------------------------------------- */
+/* Numbers -------------------------------------------------------------------------------------- */
 
 static size_t digits(const char *at)
 {
     size_t length = 0;
-    while (at[length] >= '0' && at[length] <= '9') length++;
+    while (at[length] >= '0' && at[length] <= '9')
+        length++;
     return length;
 }
 
@@ -144,14 +148,17 @@ static size_t number_length(const char *at)
     size_t length = whole;
     if (at[length] == '.') {
         size_t fraction = digits(at + length + 1);
-        if (whole + fraction == 0) return 0;
+        if (whole + fraction == 0)
+            return 0;
         length += 1 + fraction;
     }
-    if (length == 0) return 0;
+    if (length == 0)
+        return 0;
     if (at[length] == 'e' || at[length] == 'E') {
         size_t sign = at[length + 1] == '+' || at[length + 1] == '-';
         size_t exponent = digits(at + length + 1 + sign);
-        if (exponent) length += 1 + sign + exponent;
+        if (exponent)
+            length += 1 + sign + exponent;
     }
     return length;
 }
@@ -161,17 +168,20 @@ bool yk_number_read(const char *text, double *value)
     const char *start = text + (*text == '+' || *text == '-');
     size_t length = number_length(start);
     char copy[400];
-    if (!length || start[length] || length + 1 >= sizeof copy) return false;
-    /* strtod wants the decimal point of the locale that the host program may have set (localeconv is not thread-safe).
+    if (!length || start[length] || length + 1 >= sizeof copy)
+        return false;
+    /* strtod wants the decimal point of the locale that the host program may have set (localeconv
+     * is not thread-safe).
      */
     snprintf(copy, sizeof copy, "%s", text);
     char *point = strchr(copy, '.');
-    if (point) *point = nl_langinfo(RADIXCHAR)[0];
+    if (point)
+        *point = nl_langinfo(RADIXCHAR)[0];
     *value = strtod(copy, NULL);
     return true;
 }
 
-/* Scanner ---------------------------------------------------------------------------------------------------------- */
+/* Scanner -------------------------------------------------------------------------------------- */
 
 enum { DEPTH_MAX = 64, NAME_MAX_LENGTH = 60 };
 
@@ -198,7 +208,8 @@ static bool continues_name(char c)
 static size_t name_length(const char *at)
 {
     size_t length = 0;
-    while (continues_name(at[length]) || (at[length] == '.' && starts_name(at[length + 1]))) length++;
+    while (continues_name(at[length]) || (at[length] == '.' && starts_name(at[length + 1])))
+        length++;
     return length;
 }
 
@@ -206,17 +217,22 @@ static size_t sign_length(const char *at)
 {
     static const char *const pairs[] = {"<=", ">=", "==", "!=", "&&", "||"};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (strncmp(at, pairs[i], 2) == 0) return 2;
+        if (strncmp(at, pairs[i], 2) == 0)
+            return 2;
     return *at && strchr("+-*/^()<>?:,", *at) ? 1 : 0;
 }
 
 static token next_token(const char *at)
 {
-    while (*at == ' ' || *at == '\t' || *at == '\n') at++;
-    if (!*at) return (token){TOKEN_END, at, 0};
-    if (starts_name(*at)) return (token){TOKEN_NAME, at, name_length(at)};
+    while (*at == ' ' || *at == '\t' || *at == '\n')
+        at++;
+    if (!*at)
+        return (token){TOKEN_END, at, 0};
+    if (starts_name(*at))
+        return (token){TOKEN_NAME, at, name_length(at)};
     size_t length = number_length(at);
-    if (length) return (token){TOKEN_NUMBER, at, length};
+    if (length)
+        return (token){TOKEN_NUMBER, at, length};
     length = sign_length(at);
     return length ? (token){TOKEN_SIGN, at, length} : (token){TOKEN_BAD, at, 1};
 }
@@ -229,26 +245,32 @@ static bool token_is(token t, const char *text)
 static const function_row *find_function(const char *name, size_t length)
 {
     for (int i = 0; i < FUNCTION_COUNT; i++)
-        if (strlen(functions[i].name) == length && strncmp(functions[i].name, name, length) == 0) return &functions[i];
+        if (strlen(functions[i].name) == length && strncmp(functions[i].name, name, length) == 0)
+            return &functions[i];
     return NULL;
 }
 
 const char *yk_expression_reserved(const char *name)
 {
     size_t length = 0;
-    while (continues_name(name[length])) length++;
+    while (continues_name(name[length]))
+        length++;
     if (!starts_name(name[0]) || name[length] || length > NAME_MAX_LENGTH)
         return "is not a word of at most 60 letters, digits and '_'";
-    if (find_function(name, strlen(name))) return "is the name of a function";
-    if (strcmp(name, "pi") == 0) return "is the number 3.14159...";
+    if (find_function(name, strlen(name)))
+        return "is the name of a function";
+    if (strcmp(name, "pi") == 0)
+        return "is the number 3.14159...";
     return NULL;
 }
 
-void yk_expression_names(const char *text, void (*visit)(void *user, const char *name, size_t length), void *user)
+void yk_expression_names(const char *text,
+                         void (*visit)(void *user, const char *name, size_t length), void *user)
 {
     for (token t = next_token(text); t.kind != TOKEN_END; t = next_token(t.start + t.length)) {
         bool known = t.kind != TOKEN_NAME || find_function(t.start, t.length) || token_is(t, "pi");
-        if (!known) visit(user, t.start, t.length);
+        if (!known)
+            visit(user, t.start, t.length);
     }
 }
 
@@ -274,13 +296,14 @@ typedef struct scanner {
     yk_expression *expression;
     yk_expression_error *error;
     const function_row *called; /* a function whose '(' comes next */
-    bool has_operand;           /* an operand is complete: an operator or a closing sign comes next */
-    bool has_sign;              /* the operand that comes next has a '+' or '-' of its own */
+    bool has_operand; /* an operand is complete: an operator or a closing sign comes next */
+    bool has_sign;    /* the operand that comes next has a '+' or '-' of its own */
     group groups[DEPTH_MAX];
     int depth;
 } scanner;
 
-static bool complain(scanner *s, const char *start, size_t length, const char *format, ...) YK_PRINTF(4, 5);
+static bool complain(scanner *s, const char *start, size_t length, const char *format, ...)
+    YK_PRINTF(4, 5);
 
 static bool complain(scanner *s, const char *start, size_t length, const char *format, ...)
 {
@@ -296,21 +319,27 @@ static bool complain(scanner *s, const char *start, size_t length, const char *f
 static void consider(const char *word, const char *name, int *limit, const char **nearest)
 {
     int distance = yk_text_distance(word, name, *limit);
-    if (distance > *limit) return;
+    if (distance > *limit)
+        return;
     *limit = distance - 1;
     *nearest = name;
 }
 
-/* The nearest function or the nearest value to a word. Short words are near to everything: they must fit better. */
+/* The nearest function or the nearest value to a word. Short words are near to everything: they
+ * must fit better. */
 static const char *nearest_name(const scanner *s, const char *word, bool function)
 {
     const char *nearest = NULL;
     size_t length = strlen(word);
     int limit = length <= 1 ? 0 : length <= 4 ? 1 : 2;
-    for (int i = 0; i < FUNCTION_COUNT && function; i++) consider(word, functions[i].name, &limit, &nearest);
-    if (function) return nearest;
-    for (int i = 0; i < s->scope->parameter_count; i++) consider(word, s->scope->parameters[i].name, &limit, &nearest);
-    for (int i = 0; i < s->scope->variable_count; i++) consider(word, s->scope->variables[i], &limit, &nearest);
+    for (int i = 0; i < FUNCTION_COUNT && function; i++)
+        consider(word, functions[i].name, &limit, &nearest);
+    if (function)
+        return nearest;
+    for (int i = 0; i < s->scope->parameter_count; i++)
+        consider(word, s->scope->parameters[i].name, &limit, &nearest);
+    for (int i = 0; i < s->scope->variable_count; i++)
+        consider(word, s->scope->variables[i], &limit, &nearest);
     consider(word, "pi", &limit, &nearest);
     return nearest;
 }
@@ -318,12 +347,16 @@ static const char *nearest_name(const scanner *s, const char *word, bool functio
 static bool unknown_name(scanner *s, token t, bool function)
 {
     char word[NAME_MAX_LENGTH + 1];
-    snprintf(word, sizeof word, "%.*s", (int)(t.length < sizeof word ? t.length : sizeof word), t.start);
+    snprintf(word, sizeof word, "%.*s", (int)(t.length < sizeof word ? t.length : sizeof word),
+             t.start);
     if (strcmp(word, "t") == 0 && !function)
-        return complain(s, t.start, t.length, "time 't' cannot be used here: the value must be constant");
+        return complain(s, t.start, t.length,
+                        "time 't' cannot be used here: the value must be constant");
     const char *nearest = nearest_name(s, word, function);
     const char *what = function ? "function" : "name";
-    if (nearest) return complain(s, t.start, t.length, "unknown %s '%s'; did you mean '%s'?", what, word, nearest);
+    if (nearest)
+        return complain(s, t.start, t.length, "unknown %s '%s'; did you mean '%s'?", what, word,
+                        nearest);
     return complain(s, t.start, t.length, "unknown %s '%s'%s", what, word,
                     function ? "" : "; define it under 'parameters'");
 }
@@ -331,9 +364,11 @@ static bool unknown_name(scanner *s, token t, bool function)
 static bool is_value(const yk_scope *scope, token t)
 {
     for (int i = 0; i < scope->variable_count; i++)
-        if (token_is(t, scope->variables[i])) return true;
+        if (token_is(t, scope->variables[i]))
+            return true;
     for (int i = 0; i < scope->parameter_count; i++)
-        if (token_is(t, scope->parameters[i].name)) return true;
+        if (token_is(t, scope->parameters[i].name))
+            return true;
     return token_is(t, "pi");
 }
 
@@ -341,17 +376,20 @@ static bool is_value(const yk_scope *scope, token t)
 static bool bind_name(scanner *s, token t)
 {
     char name[NAME_MAX_LENGTH + 1];
-    if (t.length >= sizeof name) return unknown_name(s, t, false);
+    if (t.length >= sizeof name)
+        return unknown_name(s, t, false);
     snprintf(name, sizeof name, "%.*s", (int)t.length, t.start);
     yk_expression *e = s->expression;
     for (int i = 0; i < s->scope->variable_count; i++) {
-        if (strcmp(name, s->scope->variables[i]) != 0) continue;
+        if (strcmp(name, s->scope->variables[i]) != 0)
+            continue;
         mupDefineVar(e->parser, name, &e->variables[i]);
         e->varies = true;
         return true;
     }
     for (int i = 0; i < s->scope->parameter_count; i++) {
-        if (strcmp(name, s->scope->parameters[i].name) != 0) continue;
+        if (strcmp(name, s->scope->parameters[i].name) != 0)
+            continue;
         mupDefineConst(e->parser, name, s->scope->parameters[i].value);
         return true;
     }
@@ -364,10 +402,14 @@ static bool bind_name(scanner *s, token t)
 
 static void bind_function(muParserHandle_t parser, const function_row *row)
 {
-    if (row->one) mupDefineFun1(parser, row->name, row->one, 1);
-    if (row->two) mupDefineFun2(parser, row->name, row->two, 1);
-    if (row->three) mupDefineFun3(parser, row->name, row->three, 1);
-    if (row->many) mupDefineMultFun(parser, row->name, row->many, 1);
+    if (row->one)
+        mupDefineFun1(parser, row->name, row->one, 1);
+    if (row->two)
+        mupDefineFun2(parser, row->name, row->two, 1);
+    if (row->three)
+        mupDefineFun3(parser, row->name, row->three, 1);
+    if (row->many)
+        mupDefineMultFun(parser, row->name, row->many, 1);
 }
 
 /* A name that no operator would give a meaning to: after a number, a unit. */
@@ -381,47 +423,58 @@ static bool scan_name(scanner *s, token t)
     bool call = *next_token(t.start + t.length).start == '(';
     const function_row *row = find_function(t.start, t.length);
     if (row && !call)
-        return complain(s, t.start, t.length, "'%s' is a function; its arguments in parentheses are missing",
-                        row->name);
+        return complain(s, t.start, t.length,
+                        "'%s' is a function; its arguments in parentheses are missing", row->name);
     s->called = row;
     if (row) {
         bind_function(s->expression->parser, row);
         return true;
     }
-    if (!call) return bind_name(s, t);
-    if (!is_value(s->scope, t)) return unknown_name(s, t, true);
-    return complain(s, t.start, t.length, "'%.*s' is not a function; an operator is missing before '('",
+    if (!call)
+        return bind_name(s, t);
+    if (!is_value(s->scope, t))
+        return unknown_name(s, t, true);
+    return complain(s, t.start, t.length,
+                    "'%.*s' is not a function; an operator is missing before '('",
                     (int)(t.length < 60 ? t.length : 60), t.start);
 }
 
 static bool open_group(scanner *s, token t)
 {
-    if (s->depth == DEPTH_MAX) return complain(s, t.start, 1, "more than %d nested parentheses", DEPTH_MAX);
+    if (s->depth == DEPTH_MAX)
+        return complain(s, t.start, 1, "more than %d nested parentheses", DEPTH_MAX);
     s->groups[s->depth++] = (group){.function = s->called, .start = t.start};
     return true;
 }
 
 static bool close_group(scanner *s, token t, bool empty)
 {
-    if (s->depth == 0) return complain(s, t.start, 1, "')' without a '(' before it");
+    if (s->depth == 0)
+        return complain(s, t.start, 1, "')' without a '(' before it");
     group closed = s->groups[--s->depth];
     int given = empty ? 0 : closed.commas + 1;
-    if (!closed.function) return empty ? complain(s, t.start, 1, "nothing between '(' and ')'") : true;
+    if (!closed.function)
+        return empty ? complain(s, t.start, 1, "nothing between '(' and ')'") : true;
     int wanted = closed.function->arguments;
-    if (wanted ? given == wanted : given > 0) return true;
-    return complain(s, closed.start, (size_t)(t.start - closed.start) + 1, "'%s' takes %s%d argument%s, not %d",
-                    closed.function->name, wanted ? "" : "at least ", wanted ? wanted : 1, wanted > 1 ? "s" : "",
-                    given);
+    if (wanted ? given == wanted : given > 0)
+        return true;
+    return complain(s, closed.start, (size_t)(t.start - closed.start) + 1,
+                    "'%s' takes %s%d argument%s, not %d", closed.function->name,
+                    wanted ? "" : "at least ", wanted ? wanted : 1, wanted > 1 ? "s" : "", given);
 }
 
 static bool scan_sign(scanner *s, token t, token before)
 {
-    if (*t.start == '(') return open_group(s, t);
-    if (*t.start == ')') return close_group(s, t, token_is(before, "("));
-    if (*t.start != ',') return true;
+    if (*t.start == '(')
+        return open_group(s, t);
+    if (*t.start == ')')
+        return close_group(s, t, token_is(before, "("));
+    if (*t.start != ',')
+        return true;
     group *inner = s->depth ? &s->groups[s->depth - 1] : NULL;
     if (!inner || !inner->function)
-        return complain(s, t.start, 1, "a ',' separates the arguments of a function; decimals take a point");
+        return complain(s, t.start, 1,
+                        "a ',' separates the arguments of a function; decimals take a point");
     inner->commas++;
     return true;
 }
@@ -440,8 +493,9 @@ static bool check_rotation(scanner *s, token t, token before)
         return complain(s, t.start, t.length, "an operator is missing before '%.*s'",
                         (int)(t.length < 60 ? t.length : 60), t.start);
     if (!opens && !s->has_operand && !empty && (!sign || s->has_sign))
-        return complain(s, t.start, t.length, "'%.*s' cannot stand here; an operand is missing before it",
-                        (int)t.length, t.start);
+        return complain(s, t.start, t.length,
+                        "'%.*s' cannot stand here; an operand is missing before it", (int)t.length,
+                        t.start);
     s->has_operand = t.kind == TOKEN_NUMBER || t.kind == TOKEN_NAME || *t.start == ')';
     s->has_sign = sign;
     return true;
@@ -455,12 +509,16 @@ static bool scan_token(scanner *s, token t, token before)
                         *t.start == '=' ? "'=' has no meaning here; equality is '=='"
                                         : "this character has no meaning in an expression");
     if (adjacent && before.kind == TOKEN_NUMBER && t.kind == TOKEN_NAME && !is_unknown(s, t))
-        return complain(s, before.start, before.length + t.length, "an operator is missing; write %.*s*%.*s",
+        return complain(s, before.start, before.length + t.length,
+                        "an operator is missing; write %.*s*%.*s",
                         (int)(before.length < 40 ? before.length : 40), before.start,
                         (int)(t.length < 40 ? t.length : 40), t.start);
-    if (!check_rotation(s, t, before)) return false;
-    if (t.kind == TOKEN_NAME) return scan_name(s, t);
-    if (t.kind == TOKEN_NUMBER) return true;
+    if (!check_rotation(s, t, before))
+        return false;
+    if (t.kind == TOKEN_NAME)
+        return scan_name(s, t);
+    if (t.kind == TOKEN_NUMBER)
+        return true;
     bool good = scan_sign(s, t, before);
     s->called = NULL;
     return good;
@@ -470,21 +528,26 @@ static bool scan(scanner *s)
 {
     size_t length = strlen(s->text);
     if (length > YK_EXPRESSION_LENGTH_MAX)
-        return complain(s, s->text, 1, "the expression is longer than %d characters", YK_EXPRESSION_LENGTH_MAX);
+        return complain(s, s->text, 1, "the expression is longer than %d characters",
+                        YK_EXPRESSION_LENGTH_MAX);
     token before = {TOKEN_END, NULL, 0};
     for (token t = next_token(s->text); t.kind != TOKEN_END; t = next_token(t.start + t.length)) {
-        if (!scan_token(s, t, before)) return false;
+        if (!scan_token(s, t, before))
+            return false;
         before = t;
     }
-    if (before.kind == TOKEN_END) return complain(s, s->text, 1, "the expression is empty");
+    if (before.kind == TOKEN_END)
+        return complain(s, s->text, 1, "the expression is empty");
     if (s->depth > 0)
-        return complain(s, s->groups[s->depth - 1].start, 1,
-                        "this '(' is not closed; inside [] and {} put expressions with commas in quotes");
-    if (!s->has_operand) return complain(s, before.start, before.length, "an operand is missing at the end");
+        return complain(
+            s, s->groups[s->depth - 1].start, 1,
+            "this '(' is not closed; inside [] and {} put expressions with commas in quotes");
+    if (!s->has_operand)
+        return complain(s, before.start, before.length, "an operand is missing at the end");
     return true;
 }
 
-/* Compiling -------------------------------------------------------------------------------------------------------- */
+/* Compiling ------------------------------------------------------------------------------------ */
 
 static void ignore_error(muParserHandle_t parser)
 {
@@ -498,17 +561,20 @@ static bool compile(scanner *s)
     mupDefineNameChars(parser, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.");
     mupClearFun(parser);
     mupClearConst(parser);
-    if (!scan(s)) return false;
+    if (!scan(s))
+        return false;
     mupErrorReset(parser);
     mupSetExpr(parser, s->text);
     mupEval(parser); /* the first evaluation makes the byte code */
-    if (!mupError(parser)) return true;
+    if (!mupError(parser))
+        return true;
     /* The scanner leaves only one mistake to find. */
-    return complain(s, s->text, strlen(s->text), "the '?' and ':' of a condition do not fit; it reads a ? b : c");
+    return complain(s, s->text, strlen(s->text),
+                    "the '?' and ':' of a condition do not fit; it reads a ? b : c");
 }
 
-yk_status yk_expression_create(yk_context *context, const char *text, const yk_scope *scope, yk_expression_error *error,
-                               yk_expression **expression)
+yk_status yk_expression_create(yk_context *context, const char *text, const yk_scope *scope,
+                               yk_expression_error *error, yk_expression **expression)
 {
     *expression = NULL;
     *error = (yk_expression_error){0};
@@ -516,7 +582,8 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
         return yk_fail(context, YK_ERROR_ARGUMENT, "an expression can have at most %d variables",
                        YK_EXPRESSION_VARIABLES_MAX);
     yk_expression *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
     made->context = context;
     made->variable_count = scope->variable_count;
     pthread_mutex_init(&made->rotation, NULL);
@@ -533,8 +600,10 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
 
 void yk_expression_destroy(yk_expression *expression)
 {
-    if (!expression) return;
-    if (expression->parser) mupRelease(expression->parser);
+    if (!expression)
+        return;
+    if (expression->parser)
+        mupRelease(expression->parser);
     pthread_mutex_destroy(&expression->rotation);
     yk_release(expression->context, expression);
 }
@@ -542,7 +611,8 @@ void yk_expression_destroy(yk_expression *expression)
 double yk_expression_value(yk_expression *expression, const double *variables)
 {
     pthread_mutex_lock(&expression->rotation);
-    for (int i = 0; i < expression->variable_count; i++) expression->variables[i] = variables[i];
+    for (int i = 0; i < expression->variable_count; i++)
+        expression->variables[i] = variables[i];
     double value = mupEval(expression->parser);
     pthread_mutex_unlock(&expression->rotation);
     return value;
@@ -573,13 +643,16 @@ yk_status yk_expression_constant(yk_context *context, const char *text, const yk
         constants.variable_count = 0;
         yk_expression *expression = NULL;
         yk_status status = yk_expression_create(context, text, &constants, error, &expression);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
         *value = yk_expression_value(expression, NULL);
         yk_expression_destroy(expression);
         error->length = strlen(text);
     }
-    if (isfinite(*value)) return YK_OK;
+    if (isfinite(*value))
+        return YK_OK;
     snprintf(error->message, sizeof error->message, "the value is not finite (%s)",
-             isnan(*value) ? "0/0, or a function outside its domain" : "a division by zero, or an overflow");
+             isnan(*value) ? "0/0, or a function outside its domain"
+                           : "a division by zero, or an overflow");
     return yk_fail(context, YK_ERROR_INPUT, "expression '%.200s': %s", text, error->message);
 }

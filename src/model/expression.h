@@ -1,4 +1,5 @@
-/* Expressions of parameters and variables such as time, compiled once and evaluated without allocation. */
+/* Expressions of parameters and variables such as time, compiled once and evaluated without
+ * allocation. */
 #ifndef YK_MODEL_EXPRESSION_H
 #define YK_MODEL_EXPRESSION_H
 
@@ -30,20 +31,20 @@ typedef struct yk_expression_error {
 typedef struct yk_expression yk_expression;
 
 /* YK_ERROR_INPUT with *error filled for a mistake in the text. */
-yk_status yk_expression_create(yk_context *context, const char *text, const yk_scope *scope, yk_expression_error *error,
-                               yk_expression **expression);
+yk_status yk_expression_create(yk_context *context, const char *text, const yk_scope *scope,
+                               yk_expression_error *error, yk_expression **expression);
 void yk_expression_destroy(yk_expression *expression);
 
-/* One value per variable of the scope. Not finite where the mathematics say so. Threads take turns: copies of
- * a merged model share their expressions. */
+/* One value per variable of the scope. Not finite where the mathematics say so. Threads take
+ * turns: copies of a merged model share their expressions. */
 double yk_expression_value(yk_expression *expression, const double *variables);
 /* Whether it uses any variable. */
 bool yk_expression_varies(const yk_expression *expression);
 /* As a function of the scope's first variable; the expression must outlive it. */
 yk_function yk_expression_function(yk_expression *expression);
 
-/* The value of a constant expression, or of a plain number without any set-up. A value that is not finite is an
- * error. */
+/* The value of a constant expression, or of a plain number without any set-up. A value that is
+ * not finite is an error. */
 yk_status yk_expression_constant(yk_context *context, const char *text, const yk_scope *scope,
                                  yk_expression_error *error, double *value);
 
@@ -53,8 +54,10 @@ bool yk_number_read(const char *text, double *value);
 /* Why a word cannot name a parameter or variable ("is a function"); NULL if it can. */
 const char *yk_expression_reserved(const char *name);
 
-/* Visits the names in an expression that are neither functions nor pi, in order; unreadable text is skipped. */
-void yk_expression_names(const char *text, void (*visit)(void *user, const char *name, size_t length), void *user);
+/* Visits the names in an expression that are neither functions nor pi, in order; unreadable text
+ * is skipped. */
+void yk_expression_names(const char *text,
+                         void (*visit)(void *user, const char *name, size_t length), void *user);
 
 /* The functions, for the reference documentation; terminated by a NULL name. */
 typedef struct yk_expression_word {

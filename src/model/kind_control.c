@@ -10,43 +10,54 @@ static const yk_word form_words[] = {
     {"rate", "the command's rate is P e + I ∫e + D e', from the offset on"},
     {NULL, NULL},
 };
-static const yk_field point_item = {"point", YK_TYPE_NUMBERS, .least = 2, .most = 2, .text = "time (s) and value"};
+static const yk_field point_item = {"point", YK_TYPE_NUMBERS, .least = 2, .most = 2,
+                                    .text = "time (s) and value"};
 
 static const yk_field loop_fields[] = {
     {"reference", YK_TYPE_FUNCTION, .fallback = "0", .text = "what the measured signal is to be"},
     {"table", YK_TYPE_LIST, .least = 1, .item = &point_item,
-     .text = "the reference by points [time, value] instead, with straight lines between them; two points at one time "
+     .text = "the reference by points [time, value] instead, with straight lines between them; two "
+             "points at one time "
              "are a jump"},
-    {"form", YK_TYPE_CHOICE, .fallback = "value", .words = form_words, .text = "what the gains act on"},
-    {"proportional", YK_TYPE_NUMBER, .fallback = "0", .text = "P, on the error e = reference - measured"},
+    {"form", YK_TYPE_CHOICE, .fallback = "value", .words = form_words,
+     .text = "what the gains act on"},
+    {"proportional", YK_TYPE_NUMBER, .fallback = "0",
+     .text = "P, on the error e = reference - measured"},
     {"integral", YK_TYPE_NUMBER, .fallback = "0", .text = "I, on its integral"},
     {"derivative", YK_TYPE_NUMBER, .fallback = "0", .text = "D, on its derivative"},
     {"filter", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
      .text = "time constant that smooths the derivative; 0: none"},
-    {"offset", YK_TYPE_NUMBER, .fallback = "0", .text = "command without error; of form rate: command at the start"},
+    {"offset", YK_TYPE_NUMBER, .fallback = "0",
+     .text = "command without error; of form rate: command at the start"},
     {"limits", YK_TYPE_NUMBERS, .least = 2, .most = 2, .text = "least and largest command"},
-    {"rate_limit", YK_TYPE_NUMBER, "1/s", .range = YK_POSITIVE, .text = "fastest change of the command"},
+    {"rate_limit", YK_TYPE_NUMBER, "1/s", .range = YK_POSITIVE,
+     .text = "fastest change of the command"},
     {0},
 };
-static const yk_section loop_section = {"loop", "A measured signal, its reference and the command that follows.",
-                                        loop_fields};
+static const yk_section loop_section = {
+    "loop", "A measured signal, its reference and the command that follows.", loop_fields};
 static const yk_field loop_item = {"loop", YK_TYPE_SECTION, .section = &loop_section, .text = ""};
 
 static const yk_field fields[] = {
-    {"loops", YK_TYPE_NAMED, .required = true, .least = 1, .item = &loop_item, .text = "any number of them"},
+    {"loops", YK_TYPE_NAMED, .required = true, .least = 1, .item = &loop_item,
+     .text = "any number of them"},
     {"period", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
      .text = "between samples; 0: the signals are followed continuously"},
     {"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text = "longest own step of a continuous controller; 0: one in each that the coupling asks for"},
+     .text =
+         "longest own step of a continuous controller; 0: one in each that the coupling asks for"},
     {0},
 };
 
 const yk_section yk_control_section = {
     "control",
-    "PID control with limits; integrals do not wind up. Ports of a loop NAME, all signals: it gives `NAME` and takes "
-    "`NAME.measured`, `NAME.rate` (derivative of what is measured, if there is a wire) and `NAME.reference` (if there "
+    "PID control with limits; integrals do not wind up. Ports of a loop NAME, all signals: it "
+    "gives `NAME` and takes "
+    "`NAME.measured`, `NAME.rate` (derivative of what is measured, if there is a wire) and "
+    "`NAME.reference` (if there "
     "is a "
-    "wire, instead of the key). Channels: `NAME.error`, `NAME.integral`, `NAME.limited_time` since the start. A wire "
+    "wire, instead of the key). Channels: `NAME.error`, `NAME.integral`, `NAME.limited_time` since "
+    "the start. A wire "
     "from a "
     "controller with a period should be held.",
     fields};
@@ -65,14 +76,16 @@ static yk_status read_table(yk_builder *builder, const yk_node *list, yk_functio
 {
     size_t count = (size_t)list->count, row = 0;
     yk_table *table = yk_builder_take(builder, sizeof *table + 2 * count * sizeof(double));
-    if (!table) return YK_ERROR_MEMORY;
+    if (!table)
+        return YK_ERROR_MEMORY;
     double *numbers = (double *)(table + 1);
     *table = (yk_table){list->count, numbers, numbers + count};
     for (const yk_node *point = list->first; point; point = point->next, row++) {
         numbers[row] = point->values[0];
         numbers[count + row] = point->values[1];
         if (row > 0 && numbers[row] < numbers[row - 1])
-            return yk_builder_error(builder, point, "is before the point ahead of it, at %g s; times must rise",
+            return yk_builder_error(builder, point,
+                                    "is before the point ahead of it, at %g s; times must rise",
                                     numbers[row - 1]);
     }
     *function = (yk_function){table_value, table, table_next};
@@ -90,13 +103,18 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
     def->derivative = yk_node_number(item, "derivative");
     def->filter = yk_node_number(item, "filter");
     def->offset = yk_node_number(item, "offset");
-    if (limits) def->low = limits->values[0], def->high = limits->values[1];
-    if (!(def->low < def->high)) return yk_builder_error(builder, limits, "the first must be below the second");
+    if (limits)
+        def->low = limits->values[0], def->high = limits->values[1];
+    if (!(def->low < def->high))
+        return yk_builder_error(builder, limits, "the first must be below the second");
     if (def->offset < def->low || def->offset > def->high)
-        return yk_builder_error(builder, limits,
-                                "the offset, %g, is outside; set 'offset' to a command that is allowed", def->offset);
-    if (yk_node_get(item, "rate_limit")) def->rate_limit = yk_node_number(item, "rate_limit");
-    if (table) return read_table(builder, table, &def->reference);
+        return yk_builder_error(
+            builder, limits,
+            "the offset, %g, is outside; set 'offset' to a command that is allowed", def->offset);
+    if (yk_node_get(item, "rate_limit"))
+        def->rate_limit = yk_node_number(item, "rate_limit");
+    if (table)
+        return read_table(builder, table, &def->reference);
     return yk_builder_function(builder, item, "reference", &def->reference);
 }
 
@@ -109,14 +127,17 @@ yk_status yk_control_build(yk_builder *builder, const yk_node *section, yk_subsy
     def.period = yk_node_number(section, "period");
     def.step = yk_node_number(section, "step");
     yk_control_loop_def *loops = yk_allocate(context, (size_t)list->count, sizeof *loops);
-    if (!loops) return YK_ERROR_MEMORY;
+    if (!loops)
+        return YK_ERROR_MEMORY;
     yk_status status = YK_OK;
     for (const yk_node *item = list->first; item; item = item->next) {
         yk_status one = read_loop(builder, item, &loops[def.loop_count++]);
-        if (one < 0) status = one;
+        if (one < 0)
+            status = one;
     }
     def.loops = loops;
-    if (status == YK_OK) status = yk_control_create(context, &def, subsystem);
+    if (status == YK_OK)
+        status = yk_control_create(context, &def, subsystem);
     yk_release(context, loops);
     return status;
 }

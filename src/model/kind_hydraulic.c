@@ -13,21 +13,25 @@ static const yk_field fluid_fields[] = {
 };
 static const yk_section fluid_section = {"fluid", "", fluid_fields};
 
-static const yk_field fixed_fields[] = {{"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
-                                         .text = "the longest; 0: one step in each that the coupling asks for"},
-                                        {0}};
-static const yk_field adaptive_fields[] = {{"tolerance", YK_TYPE_NUMBER, .fallback = "1e-8", .range = YK_POSITIVE,
-                                            .refines = 3, .text = "relative error of the pressures in a step"},
+static const yk_field fixed_fields[] = {
+    {"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
+     .text = "the longest; 0: one step in each that the coupling asks for"},
+    {0}};
+static const yk_field adaptive_fields[] = {{"tolerance", YK_TYPE_NUMBER, .fallback = "1e-8",
+                                            .range = YK_POSITIVE, .refines = 3,
+                                            .text = "relative error of the pressures in a step"},
                                            {0}};
 static const yk_section fixed = {"fixed", "Radau IIA of order 5 in equal steps.", fixed_fields};
-static const yk_section adaptive = {"adaptive", "The same with error control, each cylinder at its own step.",
-                                    adaptive_fields};
+static const yk_section adaptive = {
+    "adaptive", "The same with error control, each cylinder at its own step.", adaptive_fields};
 enum { FIXED };
 static const yk_section *const integrators[] = {&fixed, &adaptive, NULL};
 
 static const yk_field valve_fields[] = {
-    {"area", YK_TYPE_NUMBER, "m²", "5e-4", .range = YK_POSITIVE, .text = "of an orifice that is fully open"},
-    {"discharge", YK_TYPE_NUMBER, .fallback = "0.67", .range = YK_POSITIVE, .text = "discharge coefficient"},
+    {"area", YK_TYPE_NUMBER, "m²", "5e-4", .range = YK_POSITIVE,
+     .text = "of an orifice that is fully open"},
+    {"discharge", YK_TYPE_NUMBER, .fallback = "0.67", .range = YK_POSITIVE,
+     .text = "discharge coefficient"},
     {"lag", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
      .text = "time constant of the spool behind its command; 0: none"},
     {"backflow", YK_TYPE_BOOLEAN, .fallback = "false",
@@ -38,58 +42,75 @@ static const yk_field valve_fields[] = {
 };
 static const yk_section valve_section = {"valve", "", valve_fields};
 static const yk_field no_fields[] = {{0}};
-static const yk_section open_centre = {"open-centre",
-                                       "Spool k in [0, 1]: pump to chamber 1 and chamber 2 to tank open with k, the "
-                                       "other two with 1 - k.",
-                                       no_fields};
+static const yk_section open_centre = {
+    "open-centre",
+    "Spool k in [0, 1]: pump to chamber 1 and chamber 2 to tank open with k, the "
+    "other two with 1 - k.",
+    no_fields};
 static const yk_section closed_centre = {
-    "closed-centre", "Spool k in [-1, 1]: positive extends, negative retracts, 0 closes all.", no_fields};
+    "closed-centre", "Spool k in [-1, 1]: positive extends, negative retracts, 0 closes all.",
+    no_fields};
 /* In the order of yk_valve_kind. */
 static const yk_section *const valves[] = {&open_centre, &closed_centre, NULL};
 
-static const yk_word start_words[] = {{"steady", "the flows balance at the spool's first command, without motion"},
-                                      {NULL, NULL}};
+static const yk_word start_words[] = {
+    {"steady", "the flows balance at the spool's first command, without motion"}, {NULL, NULL}};
 static const yk_field start_fields[] = {
-    {"pressures", YK_TYPE_NUMBERS, "Pa", .least = 2, .most = 2, .text = "of chamber 1 and chamber 2"},
+    {"pressures", YK_TYPE_NUMBERS, "Pa", .least = 2, .most = 2,
+     .text = "of chamber 1 and chamber 2"},
     {"force", YK_TYPE_NUMBER, "N",
-     .text = "with which the cylinder pushes its ends apart; the pressures' mean is that of pump and tank"},
+     .text = "with which the cylinder pushes its ends apart; the pressures' mean is that of pump "
+             "and tank"},
     {0},
 };
 static const yk_section start_section = {"start", "One of both.", start_fields};
 
 static const yk_field cylinder_fields[] = {
     {"area", YK_TYPE_NUMBERS, "m²", .required = true, .least = 1, .most = 2,
-     .text = "of the piston; with two numbers, on the side of chamber 1 and of chamber 2, which extends"},
-    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "of both chambers together"},
+     .text = "of the piston; with two numbers, on the side of chamber 1 and of chamber 2, which "
+             "extends"},
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "of both chambers together"},
     {"fraction", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
      .text = "of chamber 1 in that length at the start"},
-    {"friction", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE, .text = "viscous, of the piston"},
-    {"leakage", YK_TYPE_NUMBER, "m³/(s Pa)", "0", .range = YK_NOT_NEGATIVE, .text = "past the piston"},
+    {"friction", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "viscous, of the piston"},
+    {"leakage", YK_TYPE_NUMBER, "m³/(s Pa)", "0", .range = YK_NOT_NEGATIVE,
+     .text = "past the piston"},
     {"stop", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
-     .text = "length that a chamber keeps when the piston is at its end; 5 % of `length` where absent"},
-    {"stop_stiffness", YK_TYPE_NUMBER, "N/m", "1e8", .range = YK_POSITIVE, .text = "of the end stops"},
+     .text =
+         "length that a chamber keeps when the piston is at its end; 5 % of `length` where absent"},
+    {"stop_stiffness", YK_TYPE_NUMBER, "N/m", "1e8", .range = YK_POSITIVE,
+     .text = "of the end stops"},
     {"stop_damping", YK_TYPE_NUMBER, "s/m", "1", .range = YK_NOT_NEGATIVE,
-     .text = "of the end stops: their force is stiffness times depth times 1 + damping times speed"},
+     .text =
+         "of the end stops: their force is stiffness times depth times 1 + damping times speed"},
     {"actuator_length", YK_TYPE_NUMBER, "m",
-     .text = "at the start, between the ends of the actuator; where absent, as the mechanism is then"},
+     .text =
+         "at the start, between the ends of the actuator; where absent, as the mechanism is then"},
     {"spool", YK_TYPE_FUNCTION,
-     .text = "command of the valve where no wire brings it; where absent, neutral: 0.5 of an open-centre valve, 0 of a "
+     .text = "command of the valve where no wire brings it; where absent, neutral: 0.5 of an "
+             "open-centre valve, 0 of a "
              "closed-centre one"},
-    {"valve", YK_TYPE_VARIANT, .fallback = "{}", .section = &valve_section, .variants = valves, .selector = "type",
-     .selector_fallback = "open-centre", .text = "Four orifices between pump, chambers and tank"},
+    {"valve", YK_TYPE_VARIANT, .fallback = "{}", .section = &valve_section, .variants = valves,
+     .selector = "type", .selector_fallback = "open-centre",
+     .text = "Four orifices between pump, chambers and tank"},
     {"start", YK_TYPE_FORM, .fallback = "steady", .words = start_words, .section = &start_section,
      .text = "pressures at the start"},
     {0},
 };
-static const yk_section cylinder_section = {"cylinder", "A cylinder with two chambers, behind its own valve.",
-                                            cylinder_fields};
-static const yk_field cylinder_item = {"cylinder", YK_TYPE_SECTION, .section = &cylinder_section, .text = ""};
+static const yk_section cylinder_section = {
+    "cylinder", "A cylinder with two chambers, behind its own valve.", cylinder_fields};
+static const yk_field cylinder_item = {"cylinder", YK_TYPE_SECTION, .section = &cylinder_section,
+                                       .text = ""};
 
 static const yk_field fields[] = {
     {"pump", YK_TYPE_FUNCTION, "Pa", .required = true, .text = "pressure of the pump"},
     {"tank", YK_TYPE_NUMBER, "Pa", "1e5", .range = YK_NOT_NEGATIVE, .text = "pressure of the tank"},
-    {"fluid", YK_TYPE_SECTION, .fallback = "{}", .section = &fluid_section, .text = "what it is filled with"},
-    {"cylinders", YK_TYPE_NAMED, .required = true, .least = 1, .item = &cylinder_item, .text = "any number of them"},
+    {"fluid", YK_TYPE_SECTION, .fallback = "{}", .section = &fluid_section,
+     .text = "what it is filled with"},
+    {"cylinders", YK_TYPE_NAMED, .required = true, .least = 1, .item = &cylinder_item,
+     .text = "any number of them"},
     {"integrator", YK_TYPE_VARIANT, .fallback = "{}", .variants = integrators, .selector = "type",
      .selector_fallback = "fixed", .text = "How the pressures advance in time"},
     {0},
@@ -97,14 +118,20 @@ static const yk_field fields[] = {
 
 const yk_section yk_hydraulic_section = {
     "hydraulic",
-    "Cylinders behind valves on one pump and one tank. Ports of a cylinder NAME: `NAME` (scalar; takes the motion of "
-    "the actuator, answers with the force) and `NAME.spool` (signal; takes the valve's command). Channels: "
-    "`NAME.pressure_1`, `pressure_2`, net inflows `flow_1`, `flow_2`, `thrust` (pushes the ends apart), `opening` of "
+    "Cylinders behind valves on one pump and one tank. Ports of a cylinder NAME: `NAME` (scalar; "
+    "takes the motion of "
+    "the actuator, answers with the force) and `NAME.spool` (signal; takes the valve's command). "
+    "Channels: "
+    "`NAME.pressure_1`, `pressure_2`, net inflows `flow_1`, `flow_2`, `thrust` (pushes the ends "
+    "apart), `opening` of "
     "the "
-    "spool, shares of cavity `void_1`, `void_2`, and since the start the times in which fluid was kept from flowing "
+    "spool, shares of cavity `void_1`, `void_2`, and since the start the times in which fluid was "
+    "kept from flowing "
     "back "
-    "(`blocked_time`), a chamber cavitated (`cavitation_time`), the piston was at a stop (`stop_time`) and the command "
-    "was limited (`limit_time`), and a pressure was beyond the range of the bulk modulus (`overpressure_time`).",
+    "(`blocked_time`), a chamber cavitated (`cavitation_time`), the piston was at a stop "
+    "(`stop_time`) and the command "
+    "was limited (`limit_time`), and a pressure was beyond the range of the bulk modulus "
+    "(`overpressure_time`).",
     fields};
 
 static yk_valve read_valve(const yk_node *node)
@@ -117,10 +144,12 @@ static yk_valve read_valve(const yk_node *node)
                       .backflow = yk_node_boolean(node, "backflow")};
 }
 
-static yk_status read_start(yk_builder *builder, const yk_node *node, yk_hydraulic_cylinder_def *def)
+static yk_status read_start(yk_builder *builder, const yk_node *node,
+                            yk_hydraulic_cylinder_def *def)
 {
     const yk_node *pressures = yk_node_get(node, "pressures"), *force = yk_node_get(node, "force");
-    if (node->choice == 0) return YK_OK;
+    if (node->choice == 0)
+        return YK_OK;
     if ((pressures != NULL) == (force != NULL))
         return yk_builder_error(builder, node, "expected one of 'pressures' and 'force'");
     if (force) {
@@ -129,11 +158,13 @@ static yk_status read_start(yk_builder *builder, const yk_node *node, yk_hydraul
         return YK_OK;
     }
     def->start = YK_HYDRAULIC_PRESSURE;
-    for (int i = 0; i < 2; i++) def->pressure[i] = pressures->values[i];
+    for (int i = 0; i < 2; i++)
+        def->pressure[i] = pressures->values[i];
     return YK_OK;
 }
 
-static yk_status read_cylinder(yk_builder *builder, const yk_node *item, yk_hydraulic_cylinder_def *def)
+static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
+                               yk_hydraulic_cylinder_def *def)
 {
     *def = yk_hydraulic_cylinder_default();
     const yk_node *area = yk_node_get(item, "area");
@@ -149,8 +180,10 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item, yk_hydr
     c->stop_stiffness = yk_node_number(item, "stop_stiffness");
     c->stop_damping = yk_node_number(item, "stop_damping");
     c->valve = read_valve(yk_node_get(item, "valve"));
-    if (yk_node_get(item, "actuator_length")) def->actuator_length = yk_node_number(item, "actuator_length");
-    if (yk_node_get(item, "spool")) def->neutral = 0; /* a function that is zero is no function */
+    if (yk_node_get(item, "actuator_length"))
+        def->actuator_length = yk_node_number(item, "actuator_length");
+    if (yk_node_get(item, "spool"))
+        def->neutral = 0; /* a function that is zero is no function */
     yk_status status = read_start(builder, yk_node_get(item, "start"), def);
     return status < 0 ? status : yk_builder_function(builder, item, "spool", &def->spool);
 }
@@ -162,23 +195,29 @@ yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_sub
     const yk_node *fluid = yk_node_get(section, "fluid"), *list = yk_node_get(section, "cylinders");
     const yk_node *integrator = yk_node_get(section, "integrator");
     def.name = yk_node_name(section);
-    def.fluid = (yk_fluid){yk_node_number(fluid, "a"), yk_node_number(fluid, "b"), yk_node_number(fluid, "density"),
-                           yk_node_number(fluid, "vapour_pressure")};
+    def.fluid =
+        (yk_fluid){yk_node_number(fluid, "a"), yk_node_number(fluid, "b"),
+                   yk_node_number(fluid, "density"), yk_node_number(fluid, "vapour_pressure")};
     def.tank = yk_node_number(section, "tank");
     if (integrator->choice == FIXED)
         def.step = yk_node_number(integrator, "step");
     else
         def.tolerance = yk_node_number(integrator, "tolerance");
     yk_status status = yk_builder_function(builder, section, "pump", &def.pump);
-    if (status < 0) return status;
-    yk_hydraulic_cylinder_def *cylinders = yk_allocate(context, (size_t)list->count, sizeof *cylinders);
-    if (!cylinders) return YK_ERROR_MEMORY;
+    if (status < 0)
+        return status;
+    yk_hydraulic_cylinder_def *cylinders =
+        yk_allocate(context, (size_t)list->count, sizeof *cylinders);
+    if (!cylinders)
+        return YK_ERROR_MEMORY;
     for (const yk_node *item = list->first; item; item = item->next) {
         yk_status one = read_cylinder(builder, item, &cylinders[def.cylinder_count++]);
-        if (one < 0) status = one;
+        if (one < 0)
+            status = one;
     }
     def.cylinders = cylinders;
-    if (status == YK_OK) status = yk_hydraulic_create(context, &def, subsystem);
+    if (status == YK_OK)
+        status = yk_hydraulic_create(context, &def, subsystem);
     yk_release(context, cylinders);
     return status;
 }

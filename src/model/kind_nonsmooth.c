@@ -5,42 +5,51 @@
 #define VECTOR .least = 3, .most = 3
 #define ORIGIN YK_TYPE_NUMBERS, "m", "[0, 0, 0]", VECTOR
 
-/* Surfaces --------------------------------------------------------------------------------------------------------- */
+/* Surfaces ------------------------------------------------------------------------------------- */
 
 static const yk_field material_fields[] = {
-    {"friction", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE, .text = "coefficient of sliding friction"},
-    {"restitution", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1), .text = "rebound over approach speed"},
-    {"rolling", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE, .text = "rolling torque over normal force"},
+    {"friction", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
+     .text = "coefficient of sliding friction"},
+    {"restitution", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1),
+     .text = "rebound over approach speed"},
+    {"rolling", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "rolling torque over normal force"},
     {"spinning", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
      .text = "torque about the normal over normal force"},
     {"stiffness", YK_TYPE_NUMBER, "N/m", "0", .range = YK_NOT_NEGATIVE,
      .text = "force over overlap of a contact point; 0: rigid"},
     {"damping", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
-     .text = "of a surface with stiffness: force over the rate of overlap; friction creeps by as much of its force"},
+     .text = "of a surface with stiffness: force over the rate of overlap; friction creeps by as "
+             "much of its force"},
     {0},
 };
 static const yk_section material_section = {
     "material",
-    "A surface. Of two that touch the smaller values count; where only one yields, its stiffness and damping do.",
+    "A surface. Of two that touch the smaller values count; where only one yields, its stiffness "
+    "and damping do.",
     material_fields};
-static const yk_field material_item = {"material", YK_TYPE_SECTION, .section = &material_section, .text = ""};
+static const yk_field material_item = {"material", YK_TYPE_SECTION, .section = &material_section,
+                                       .text = ""};
 
-/* Shapes ----------------------------------------------------------------------------------------------------------- */
+/* Shapes --------------------------------------------------------------------------------------- */
 
 static const yk_field shape_fields[] = {
     {"material", YK_TYPE_TEXT, .text = "one of `materials`; without, the surface has no friction"},
     {"position", ORIGIN, .text = "of its middle, in the body's axes"},
-    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]", .text = "from its axes to the body's"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+     .text = "from its axes to the body's"},
     {"density", YK_TYPE_NUMBER, "kg/m³", .range = YK_POSITIVE,
      .text = "gives the body mass and inertia where `mass` is absent"},
-    {"touches", YK_TYPE_BOOLEAN, .fallback = "true", .text = "false: it is drawn, and passes through everything"},
+    {"touches", YK_TYPE_BOOLEAN, .fallback = "true",
+     .text = "false: it is drawn, and passes through everything"},
     {0},
 };
 static const yk_section shape_section = {"shape", "", shape_fields};
 
-#define RADIUS                                                                                      \
-    {                                                                                               \
-        "radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "its radius" \
+#define RADIUS                                                                 \
+    {                                                                          \
+        "radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, \
+                                       .text = "its radius"                    \
     }
 #define LENGTH(meaning)                                                                          \
     {                                                                                            \
@@ -65,37 +74,45 @@ static const yk_word open_words[] = {{"left", "-x; the curved wall of a cylinder
                                      {NULL, NULL}};
 static const yk_field open_item = {"open", YK_TYPE_CHOICE, .words = open_words, .text = "a wall"};
 static const yk_field point_item = {"points", YK_TYPE_NUMBERS, "m", VECTOR, .text = "x, y, z"};
-static const yk_field corner_item = {"triangles", YK_TYPE_NUMBERS, VECTOR, .text = "three numbers of points, from 0"};
+static const yk_field corner_item = {"triangles", YK_TYPE_NUMBERS, VECTOR,
+                                     .text = "three numbers of points, from 0"};
 
 static const yk_field sphere_fields[] = {RADIUS, {0}};
-static const yk_field capsule_fields[] = {RADIUS, LENGTH("of its axis, without the round ends"), {0}};
+static const yk_field capsule_fields[] = {
+    RADIUS, LENGTH("of its axis, without the round ends"), {0}};
 static const yk_field box_fields[] = {EDGES("its edges"), {0}};
 static const yk_field cylinder_fields[] = {RADIUS, LENGTH("along its z axis"), {0}};
-static const yk_field hull_fields[] = {
-    {"points", YK_TYPE_LIST, .required = true, .least = 4, .item = &point_item, .text = "its corners"}, {0}};
-static const yk_field mesh_fields[] = {
-    {"points", YK_TYPE_LIST, .required = true, .least = 3, .item = &point_item, .text = "corners of the triangles"},
-    {"triangles", YK_TYPE_LIST, .required = true, .least = 1, .item = &corner_item, .text = "three points each"},
-    {0}};
+static const yk_field hull_fields[] = {{"points", YK_TYPE_LIST, .required = true, .least = 4,
+                                        .item = &point_item, .text = "its corners"},
+                                       {0}};
+static const yk_field mesh_fields[] = {{"points", YK_TYPE_LIST, .required = true, .least = 3,
+                                        .item = &point_item, .text = "corners of the triangles"},
+                                       {"triangles", YK_TYPE_LIST, .required = true, .least = 1,
+                                        .item = &corner_item, .text = "three points each"},
+                                       {0}};
 static const yk_field plane_fields[] = {{0}};
-static const yk_field cylinder_cavity_fields[] = {RADIUS, LENGTH("inner height, along its z axis"), OPEN, {0}};
+static const yk_field cylinder_cavity_fields[] = {
+    RADIUS, LENGTH("inner height, along its z axis"), OPEN, {0}};
 static const yk_field box_cavity_fields[] = {EDGES("its inner edges"), OPEN, {0}};
 
 static const yk_section sphere = {"sphere", "", sphere_fields};
-static const yk_section capsule = {"capsule", "A cylinder about z with round ends.", capsule_fields};
+static const yk_section capsule = {"capsule", "A cylinder about z with round ends.",
+                                   capsule_fields};
 static const yk_section box = {"box", "", box_fields};
 static const yk_section cylinder = {"cylinder", "About its z axis.", cylinder_fields};
-static const yk_section hull = {"hull", "The smallest convex solid with these corners.", hull_fields};
-static const yk_section mesh = {"mesh", "Triangles, solid on neither side: the surface of anything.", mesh_fields};
+static const yk_section hull = {"hull", "The smallest convex solid with these corners.",
+                                hull_fields};
+static const yk_section mesh = {
+    "mesh", "Triangles, solid on neither side: the surface of anything.", mesh_fields};
 static const yk_section plane = {"plane", "Everything below z = 0 is solid.", plane_fields};
-static const yk_section cylinder_cavity = {"cylinder-cavity", "Everything around a cylinder is solid: a can.",
-                                           cylinder_cavity_fields};
-static const yk_section box_cavity = {"box-cavity", "Everything around a box is solid: a container.",
-                                      box_cavity_fields};
+static const yk_section cylinder_cavity = {
+    "cylinder-cavity", "Everything around a cylinder is solid: a can.", cylinder_cavity_fields};
+static const yk_section box_cavity = {
+    "box-cavity", "Everything around a box is solid: a container.", box_cavity_fields};
 
 /* In the order of yk_solid_kind. */
-static const yk_section *const shape_variants[] = {&sphere, &capsule,         &box,        &cylinder, &hull, &mesh,
-                                                   &plane,  &cylinder_cavity, &box_cavity, NULL};
+static const yk_section *const shape_variants[] = {
+    &sphere, &capsule, &box, &cylinder, &hull, &mesh, &plane, &cylinder_cavity, &box_cavity, NULL};
 static const yk_field shape_item = {"shape",
                                     YK_TYPE_VARIANT,
                                     .section = &shape_section,
@@ -103,7 +120,7 @@ static const yk_field shape_item = {"shape",
                                     .selector = "type",
                                     .text = "What can touch"};
 
-/* Bodies ----------------------------------------------------------------------------------------------------------- */
+/* Bodies --------------------------------------------------------------------------------------- */
 
 static const yk_field motion_value = {"value", YK_TYPE_FUNCTION, .text = "function of time"};
 static const yk_field motion_fields[] = {
@@ -113,50 +130,66 @@ static const yk_field motion_fields[] = {
      .text = "rotation vector from the orientation at the start"},
     {0},
 };
-static const yk_section motion_section = {"motion", "All six motions as functions of time.", motion_fields};
+static const yk_section motion_section = {"motion", "All six motions as functions of time.",
+                                          motion_fields};
 
 static const yk_field body_fields[] = {
-    {"mass", YK_TYPE_NUMBER, "kg", .range = YK_POSITIVE, .text = "mass; without, that of the shapes by their density"},
-    {"inertia", YK_TYPE_INERTIA, "kg m²", .text = "about the centre of mass: diagonal, or three rows"},
+    {"mass", YK_TYPE_NUMBER, "kg", .range = YK_POSITIVE,
+     .text = "mass; without, that of the shapes by their density"},
+    {"inertia", YK_TYPE_INERTIA, "kg m²",
+     .text = "about the centre of mass: diagonal, or three rows"},
     {"position", ORIGIN, .text = "of the centre of mass at the start"},
-    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]", .text = "from its axes to the global ones"},
-    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", VECTOR, .text = "of the centre of mass at the start"},
-    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", VECTOR, .text = "at the start, global axes"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+     .text = "from its axes to the global ones"},
+    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", VECTOR,
+     .text = "of the centre of mass at the start"},
+    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", VECTOR,
+     .text = "at the start, global axes"},
     {"fixed", YK_TYPE_BOOLEAN, .fallback = "false", .text = "never moves"},
-    {"motion", YK_TYPE_SECTION, .section = &motion_section, .text = "prescribed motion; mass is then optional"},
+    {"motion", YK_TYPE_SECTION, .section = &motion_section,
+     .text = "prescribed motion; mass is then optional"},
     {"shapes", YK_TYPE_LIST, .item = &shape_item, .text = "what it touches with"},
     {0},
 };
 static const yk_section body_section = {"body", "A rigid body.", body_fields};
 static const yk_field body_item = {"body", YK_TYPE_SECTION, .section = &body_section, .text = ""};
 
-/* Particles -------------------------------------------------------------------------------------------------------- */
+/* Particles ------------------------------------------------------------------------------------ */
 
 static const yk_field particle_fields[] = {
-    {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE, .text = "of the spheres"},
+    {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
+     .text = "of the spheres"},
     {"material", YK_TYPE_TEXT, .text = "one of `materials`"},
     {"position", ORIGIN, .text = "of the middle of their cavity, global"},
-    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", VECTOR, .text = "at that middle, at the start"},
+    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", VECTOR,
+     .text = "at that middle, at the start"},
     {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", VECTOR,
      .text = "of all as one rigid body about that middle, at the start"},
     {0},
 };
 static const yk_section particle_section = {"particles", "", particle_fields};
 static const yk_field file_fields[] = {
-    {"file", YK_TYPE_PATH, .required = true, .text = "x, y, z, radius per line, from the middle of the cavity"}, {0}};
+    {"file", YK_TYPE_PATH, .required = true,
+     .text = "x, y, z, radius per line, from the middle of the cavity"},
+    {0}};
 
-#define FILL_FIELDS                                                                                                  \
-    {"count", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1), .text = "number of spheres"},              \
-        {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "of the spheres"},           \
-        {"spread", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 0.99),                                    \
-         .text = "radii are uniform in radius (1 ± spread)"},                                                        \
-        {"cavity", YK_TYPE_CHOICE, .fallback = "cylinder", .words = cavity_words, .text = "form of the cavity"},     \
-        {"size", YK_TYPE_NUMBERS, "m", .required = true, VECTOR, .text = "its edges, or diameter twice and height"}, \
-        {"clearance", YK_TYPE_NUMBER, .fallback = "0.1", .range = YK_POSITIVE, .text = "of the lattice, in radii"},  \
-        {"jitter", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),                                     \
-         .text = "fraction of the clearance by which spheres are moved at random"},                                  \
-    {                                                                                                                \
-        "seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"                                    \
+#define FILL_FIELDS                                                                             \
+    {"count", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),                       \
+     .text = "number of spheres"},                                                              \
+        {"radius",         YK_TYPE_NUMBER,       "m",                                           \
+         .required = true, .range = YK_POSITIVE, .text = "of the spheres"},                     \
+        {"spread", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 0.99),               \
+         .text = "radii are uniform in radius (1 ± spread)"},                                   \
+        {"cavity", YK_TYPE_CHOICE, .fallback = "cylinder", .words = cavity_words,               \
+         .text = "form of the cavity"},                                                         \
+        {"size",           YK_TYPE_NUMBERS, "m",                                                \
+         .required = true, VECTOR,          .text = "its edges, or diameter twice and height"}, \
+        {"clearance", YK_TYPE_NUMBER, .fallback = "0.1", .range = YK_POSITIVE,                  \
+         .text = "of the lattice, in radii"},                                                   \
+        {"jitter", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),                \
+         .text = "fraction of the clearance by which spheres are moved at random"},             \
+    {                                                                                           \
+        "seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"               \
     }
 
 static const yk_word cavity_words[] = {{"box", NULL}, {"cylinder", NULL}, {NULL, NULL}};
@@ -167,28 +200,37 @@ static const yk_field settled_fields[] = {
     {"time_limit", YK_TYPE_NUMBER, "s", "2", .range = YK_POSITIVE, .text = "for each settling"},
     {"shakes", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
      .text = "times that the cavity is shaken and its lid lowered, at most"},
-    {"shake_amplitude", YK_TYPE_NUMBER, "m", "5e-4", .range = YK_NOT_NEGATIVE, .text = "of the one cycle of a shake"},
+    {"shake_amplitude", YK_TYPE_NUMBER, "m", "5e-4", .range = YK_NOT_NEGATIVE,
+     .text = "of the one cycle of a shake"},
     {"shake_frequency", YK_TYPE_NUMBER, "Hz", "20", .range = YK_POSITIVE, .text = "of it"},
     {0}};
 static const yk_section from_file = {"file", "From a file.", file_fields};
-static const yk_section from_lattice = {"lattice", "On a lattice, with clearances.", lattice_fields};
-static const yk_section from_settled = {
-    "settled", "From the lattice, fallen under gravity and come to rest; simulated while the scenario is built.",
-    settled_fields};
-static const yk_section *const particle_variants[] = {&from_file, &from_lattice, &from_settled, NULL};
-static const yk_field particle_item = {
-    "particles",        YK_TYPE_VARIANT,       .section = &particle_section, .variants = particle_variants,
-    .selector = "from", .text = "Many spheres"};
+static const yk_section from_lattice = {"lattice", "On a lattice, with clearances.",
+                                        lattice_fields};
+static const yk_section from_settled = {"settled",
+                                        "From the lattice, fallen under gravity and come to rest; "
+                                        "simulated while the scenario is built.",
+                                        settled_fields};
+static const yk_section *const particle_variants[] = {&from_file, &from_lattice, &from_settled,
+                                                      NULL};
+static const yk_field particle_item = {"particles",
+                                       YK_TYPE_VARIANT,
+                                       .section = &particle_section,
+                                       .variants = particle_variants,
+                                       .selector = "from",
+                                       .text = "Many spheres"};
 
-/* Ports ------------------------------------------------------------------------------------------------------------ */
+/* Ports ---------------------------------------------------------------------------------------- */
 
 static const yk_field port_fields[] = {
     {"on", YK_TYPE_TEXT, .required = true, .text = "the body"},
     {"offset", ORIGIN, .text = "of the marker from the centre of mass, in the body's axes"},
-    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]", .text = "from the marker's axes to the body's"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+     .text = "from the marker's axes to the body's"},
     {0},
 };
-static const yk_section marker_port = {"marker", "A frame on a body: takes a wrench or a motion.", port_fields};
+static const yk_section marker_port = {"marker", "A frame on a body: takes a wrench or a motion.",
+                                       port_fields};
 static const yk_section *const port_variants[] = {&marker_port, &yk_distance_port_section, NULL};
 static const yk_field port_item = {"port",
                                    YK_TYPE_VARIANT,
@@ -197,7 +239,7 @@ static const yk_field port_item = {"port",
                                    .selector_fallback = "marker",
                                    .text = "Where the world meets the model"};
 
-/* The solver ------------------------------------------------------------------------------------------------------- */
+/* The solver ----------------------------------------------------------------------------------- */
 
 /* In the order of yk_contact_method without its first and last, and of yk_friction_model. */
 static const yk_word method_words[] = {{"gauss-seidel", "cheapest for many bodies"},
@@ -209,9 +251,12 @@ static const yk_word friction_words[] = {{"cone", "convex cone complementarity: 
                                          {"pyramid", "two directions on their own"},
                                          {NULL, NULL}};
 static const yk_field contact_fields[] = {
-    {"method", YK_TYPE_CHOICE, .fallback = "gauss-seidel", .words = method_words, .text = "how contacts are solved"},
-    {"friction", YK_TYPE_CHOICE, .fallback = "cone", .words = friction_words, .text = "law of friction"},
-    {"iterations", YK_TYPE_INTEGER, .fallback = "50", .range = YK_AT_LEAST(1), .text = "sweeps at most"},
+    {"method", YK_TYPE_CHOICE, .fallback = "gauss-seidel", .words = method_words,
+     .text = "how contacts are solved"},
+    {"friction", YK_TYPE_CHOICE, .fallback = "cone", .words = friction_words,
+     .text = "law of friction"},
+    {"iterations", YK_TYPE_INTEGER, .fallback = "50", .range = YK_AT_LEAST(1),
+     .text = "sweeps at most"},
     {"tolerance", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
      .text = "largest violation that ends the iterations; 0: all of them are done"},
     {"relaxation_factor", YK_TYPE_NUMBER, .fallback = "1", .range = YK_BETWEEN(0.01, 1.99),
@@ -226,7 +271,8 @@ static const yk_field contact_fields[] = {
      .text = "contact points that there is room for; 0: chosen"},
     {0},
 };
-static const yk_section contact_section = {"contact", "How contacts are found and solved.", contact_fields};
+static const yk_section contact_section = {"contact", "How contacts are found and solved.",
+                                           contact_fields};
 
 static const yk_field sleeping_fields[] = {
     {"speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
@@ -239,34 +285,46 @@ static const yk_field sleeping_fields[] = {
 };
 static const yk_section sleeping_section = {
     "sleeping",
-    "Bodies that have come to rest with all their neighbours cost next to nothing until contact with a body that is "
+    "Bodies that have come to rest with all their neighbours cost next to nothing until contact "
+    "with a body that is "
     "awake, a moving partner, a changing load or drive, or a port disturbs them.",
     sleeping_fields};
 
 static const yk_field fields[] = {
-    {"gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, -9.81]", VECTOR, .text = "acceleration of gravity"},
+    {"gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, -9.81]", VECTOR,
+     .text = "acceleration of gravity"},
     {"materials", YK_TYPE_NAMED, .item = &material_item, .text = "surfaces"},
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
     {"ground", YK_TYPE_LIST, .item = &shape_item, .text = "shapes that never move"},
     {"particles", YK_TYPE_NAMED, .item = &particle_item, .text = "many spheres at once"},
-    {"joints", YK_TYPE_NAMED, .item = &yk_joint_item, .text = "joints and prescribed relative motions"},
-    {"forces", YK_TYPE_NAMED, .item = &yk_force_item, .text = "forces between bodies and on them, without `feedback`"},
+    {"joints", YK_TYPE_NAMED, .item = &yk_joint_item,
+     .text = "joints and prescribed relative motions"},
+    {"forces", YK_TYPE_NAMED, .item = &yk_force_item,
+     .text = "forces between bodies and on them, without `feedback`"},
     {"ports", YK_TYPE_NAMED, .item = &port_item, .text = "where other subsystems are joined"},
-    {"contact", YK_TYPE_SECTION, .fallback = "{}", .section = &contact_section, .text = "contact and its solution"},
-    {"sleeping", YK_TYPE_SECTION, .fallback = "{}", .section = &sleeping_section, .text = "bodies at rest"},
+    {"contact", YK_TYPE_SECTION, .fallback = "{}", .section = &contact_section,
+     .text = "contact and its solution"},
+    {"sleeping", YK_TYPE_SECTION, .fallback = "{}", .section = &sleeping_section,
+     .text = "bodies at rest"},
     {0},
 };
 
 const yk_section yk_nonsmooth_section = {
     "nonsmooth",
-    "Rigid bodies and particles with frictional contact, stepped at the level of impulses. Channels: of bodies "
-    "`position`, `orientation`, `velocity`, `angular_velocity`, and of those with prescribed motion the `force` and "
-    "`torque` that hold them on it; of joints `force` and `torque`, on the second body at its marker, and as a sensor "
-    "in the joint tells them `angle` (in (-pi, pi]) and `angle_rate` about the first's z axis, `displacement` and "
+    "Rigid bodies and particles with frictional contact, stepped at the level of impulses. "
+    "Channels: of bodies "
+    "`position`, `orientation`, `velocity`, `angular_velocity`, and of those with prescribed "
+    "motion the `force` and "
+    "`torque` that hold them on it; of joints `force` and `torque`, on the second body at its "
+    "marker, and as a sensor "
+    "in the joint tells them `angle` (in (-pi, pi]) and `angle_rate` about the first's z axis, "
+    "`displacement` and "
     "`displacement_rate` along it; `contacts`, "
-    "`overlap`, `residual` of the contact problem of the last step in m/s (by how much contacts and joints miss their "
+    "`overlap`, `residual` of the contact problem of the last step in m/s (by how much contacts "
+    "and joints miss their "
     "conditions) and the `largest_residual` since the start, the `largest_passage`: "
-    "how deep a body whose motion an interface prescribes has entered what never moves and could not stop it, and "
+    "how deep a body whose motion an interface prescribes has entered what never moves and could "
+    "not stop it, and "
     "`asleep`, the number of bodies, where they may sleep; "
     "`particles`: x, y, z of every particle, one "
     "after the other.",

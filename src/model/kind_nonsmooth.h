@@ -8,8 +8,9 @@
 /* Variants of `particles`, in the order of the schema. */
 enum { YK_PARTICLES_FROM_FILE, YK_PARTICLES_FROM_LATTICE, YK_PARTICLES_SETTLED };
 
-/* Adds an item of `particles`; returns the first body, or a negative status with its message. gravity in m/s2. */
-int yk_nonsmooth_add_particles(yk_builder *builder, yk_nonsmooth *world, const yk_node *item, double gravity,
-                               yk_material material);
+/* Adds an item of `particles`; returns the first body, or a negative status with its message.
+ * gravity in m/s2. */
+int yk_nonsmooth_add_particles(yk_builder *builder, yk_nonsmooth *world, const yk_node *item,
+                               double gravity, yk_material material);
 
 #endif

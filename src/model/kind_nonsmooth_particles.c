@@ -21,7 +21,8 @@ static yk_packing_def packing_of(const yk_node *item, double gravity, yk_materia
     def.jitter = yk_node_number(item, "jitter");
     def.seed = (uint64_t)yk_node_integer(item, "seed");
     def.gravity = gravity;
-    if (item->choice != YK_PARTICLES_SETTLED) return def;
+    if (item->choice != YK_PARTICLES_SETTLED)
+        return def;
     def.step = yk_node_number(item, "step");
     def.time_limit = yk_node_number(item, "time_limit");
     def.shakes = yk_node_integer(item, "shakes");
@@ -34,14 +35,17 @@ static yk_packing_def packing_of(const yk_node *item, double gravity, yk_materia
 static void write_key(const yk_packing_def *def, const char *what, char *key, size_t room)
 {
     const yk_material *s = &def->material;
-    snprintf(key, room, "%s of %d in %d %a %a %a; %a %a %a; %a %a %a %a %a %a; %a %a %llu %a; %a %a %d %a %a", what,
-             def->count, (int)def->cavity, def->size.x, def->size.y, def->size.z, def->radius, def->spread,
-             def->density, s->friction, s->restitution, s->rolling, s->spinning, s->stiffness, s->damping,
-             def->clearance, def->jitter, (unsigned long long)def->seed, def->gravity, def->step, def->time_limit,
-             def->shakes, def->shake_amplitude, def->shake_frequency);
+    snprintf(key, room,
+             "%s of %d in %d %a %a %a; %a %a %a; %a %a %a %a %a %a; %a %a %llu %a; %a %a %d %a %a",
+             what, def->count, (int)def->cavity, def->size.x, def->size.y, def->size.z, def->radius,
+             def->spread, def->density, s->friction, s->restitution, s->rolling, s->spinning,
+             s->stiffness, s->damping, def->clearance, def->jitter, (unsigned long long)def->seed,
+             def->gravity, def->step, def->time_limit, def->shakes, def->shake_amplitude,
+             def->shake_frequency);
 }
 
-/* Settling takes seconds, and reading a scenario again, for another scheme or step, changes nothing about it. */
+/* Settling takes seconds, and reading a scenario again, for another scheme or step, changes
+ * nothing about it. */
 static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk_packing *packing)
 {
     yk_context *context = yk_builder_context(builder);
@@ -50,7 +54,8 @@ static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk
     write_key(def, "places", places, sizeof places);
     write_key(def, "radii", radii, sizeof radii);
     yk_status status = yk_packing_lattice(context, def, packing); /* room for it */
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     size_t place_size = (size_t)def->count * sizeof *packing->positions;
     size_t radius_size = (size_t)def->count * sizeof *packing->radii;
     if (yk_cache_recall(kept, places, packing->positions, place_size) &&
@@ -58,14 +63,15 @@ static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk
         return YK_OK;
     yk_packing_destroy(context, packing);
     status = yk_packing_make(context, def, packing);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     yk_cache_keep(kept, places, packing->positions, place_size);
     yk_cache_keep(kept, radii, packing->radii, radius_size);
     return status;
 }
 
-static yk_status find_places(yk_builder *builder, const yk_node *item, double gravity, yk_material material,
-                             yk_packing *packing)
+static yk_status find_places(yk_builder *builder, const yk_node *item, double gravity,
+                             yk_material material, yk_packing *packing)
 {
     yk_context *context = yk_builder_context(builder);
     if (item->choice == YK_PARTICLES_FROM_FILE) {
@@ -77,7 +83,8 @@ static yk_status find_places(yk_builder *builder, const yk_node *item, double gr
                                                 : yk_packing_lattice(context, &def, packing);
 }
 
-/* All bodies from `first` on begin as parts of one rigid body: particles at rest in a container that moves. */
+/* All bodies from `first` on begin as parts of one rigid body: particles at rest in a container
+ * that moves. */
 static void carry_along(yk_nonsmooth *world, const yk_node *item, int first)
 {
     yk_vec3 origin = yk_node_vector(item, "position"), velocity = yk_node_vector(item, "velocity");
@@ -85,21 +92,24 @@ static void carry_along(yk_nonsmooth *world, const yk_node *item, int first)
     for (int i = first; i < yk_nonsmooth_body_count(world); i++) {
         yk_motion motion;
         yk_nonsmooth_body_motion(world, i, &motion);
-        motion.velocity = yk_v3_add(velocity, yk_v3_cross(spin, yk_v3_sub(motion.position, origin)));
+        motion.velocity =
+            yk_v3_add(velocity, yk_v3_cross(spin, yk_v3_sub(motion.position, origin)));
         motion.angular_velocity = spin;
         yk_nonsmooth_set_motion(world, i, &motion);
     }
 }
 
-int yk_nonsmooth_add_particles(yk_builder *builder, yk_nonsmooth *world, const yk_node *item, double gravity,
-                               yk_material material)
+int yk_nonsmooth_add_particles(yk_builder *builder, yk_nonsmooth *world, const yk_node *item,
+                               double gravity, yk_material material)
 {
     yk_packing packing = {0};
     yk_status status = find_places(builder, item, gravity, material, &packing);
-    if (status < 0) return (int)status;
-    int first =
-        yk_packing_add(world, &packing, yk_node_vector(item, "position"), yk_node_number(item, "density"), material);
-    if (first >= 0) carry_along(world, item, first);
+    if (status < 0)
+        return (int)status;
+    int first = yk_packing_add(world, &packing, yk_node_vector(item, "position"),
+                               yk_node_number(item, "density"), material);
+    if (first >= 0)
+        carry_along(world, item, first);
     yk_packing_destroy(yk_builder_context(builder), &packing);
     return first;
 }

@@ -8,14 +8,19 @@
 #define VECTOR .least = 3, .most = 3
 #define ORIGIN YK_TYPE_NUMBERS, "m", "[0, 0, 0]", VECTOR
 
-#define NODE_FIELDS                                                                                                   \
-    {"position", ORIGIN, .text = "of the origin at the start; a guess is enough where joints decide"},                \
-        {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]", .text = "from its axes to the global ones"}, \
-        {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", VECTOR, .text = "of the origin at the start"},              \
-        {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", VECTOR, .text = "at the start, global axes"},     \
-    {                                                                                                                 \
-        "keep", YK_TYPE_BOOLEAN, .fallback = "false",                                                                 \
-                                 .text = "at the start, joints move the others rather than this one"                  \
+#define NODE_FIELDS                                                                 \
+    {"position", ORIGIN,                                                            \
+     .text = "of the origin at the start; a guess is enough where joints decide"},  \
+        {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",            \
+         .text = "from its axes to the global ones"},                               \
+        {"velocity",  YK_TYPE_NUMBERS, "m/s",                                       \
+         "[0, 0, 0]", VECTOR,          .text = "of the origin at the start"},       \
+        {"angular_velocity", YK_TYPE_NUMBERS, "rad/s",                              \
+         "[0, 0, 0]",        VECTOR,          .text = "at the start, global axes"}, \
+    {                                                                               \
+        "keep", YK_TYPE_BOOLEAN,                                                    \
+            .fallback = "false",                                                    \
+            .text = "at the start, joints move the others rather than this one"     \
     }
 
 /* Sections of beams and rods: in this order of `choice`. */
@@ -27,7 +32,9 @@ yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_sect
 /* kind_smooth_flexible.c: an item of `flexible`. */
 extern const yk_field yk_flexible_item;
 enum { YK_FLEXIBLE_ITEM_ROD, YK_FLEXIBLE_ITEM_MODAL, YK_FLEXIBLE_ITEM_ANCF };
-/* The body, to be released, and the place of each of its `points` (an array as long as they are many). */
-yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attachments, yk_flexible **body);
+/* The body, to be released, and the place of each of its `points` (an array as long as they are
+ * many). */
+yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attachments,
+                            yk_flexible **body);
 
 #endif

@@ -1,5 +1,5 @@
-/* solver: smooth, from a resolved section to a model. Nodes are numbered: those of `nodes` first, then one for each
- * body without `node`. */
+/* solver: smooth, from a resolved section to a model. Nodes are numbered: those of `nodes` first,
+ * then one for each body without `node`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,13 +39,15 @@ typedef struct maker {
 
 static void fail(maker *m, yk_status status)
 {
-    if (m->status == YK_OK) m->status = status;
+    if (m->status == YK_OK)
+        m->status = status;
 }
 
 static void *take(maker *m, size_t count, size_t size)
 {
     void *memory = yk_store_take(m->builder->store, (count ? count : 1) * size);
-    if (!memory) fail(m, YK_ERROR_MEMORY);
+    if (!memory)
+        fail(m, YK_ERROR_MEMORY);
     return memory;
 }
 
@@ -61,7 +63,7 @@ static const yk_node *first_of(const yk_node *section, const char *key)
     return list ? list->first : NULL;
 }
 
-/* Functions ------------------------------------------------------------------------------------------------------- */
+/* Functions ------------------------------------------------------------------------------------ */
 
 /* An expression of time and of channels of the model. */
 typedef struct feedback_expression {
@@ -82,19 +84,21 @@ static yk_feedback feedback_of(maker *m, const yk_node *section)
 {
     const char *variables[1 + YK_FEEDBACK_MAX] = {"t"};
     feedback_expression *f = take(m, 1, sizeof *f);
-    if (!f) return (yk_feedback){0};
+    if (!f)
+        return (yk_feedback){0};
     f->input_count = 0;
     for (const yk_node *input = first_of(section, "inputs"); input; input = input->next) {
         f->inputs[f->input_count++] = input->text;
         variables[f->input_count] = yk_node_name(input);
     }
-    yk_status status =
-        yk_builder_expression(m->builder, yk_node_get(section, "value"), variables, 1 + f->input_count, &f->expression);
-    if (status != YK_OK) fail(m, status);
+    yk_status status = yk_builder_expression(m->builder, yk_node_get(section, "value"), variables,
+                                             1 + f->input_count, &f->expression);
+    if (status != YK_OK)
+        fail(m, status);
     return (yk_feedback){feedback_value, f, f->inputs, f->input_count};
 }
 
-/* Nodes and bodies ------------------------------------------------------------------------------------------------ */
+/* Nodes and bodies ----------------------------------------------------------------------------- */
 
 static void make_node(const yk_node *item, yk_smooth_node_def *node)
 {
@@ -105,8 +109,10 @@ static void make_node(const yk_node *item, yk_smooth_node_def *node)
     node->velocity = yk_node_vector(item, "velocity");
     node->angular_velocity = yk_node_vector(item, "angular_velocity");
     node->keep = yk_node_boolean(item, "keep");
-    if (yk_node_get(item, "displacement")) node->displacement = yk_node_vector(item, "displacement");
-    if (yk_node_get(item, "rotation")) node->rotation = yk_node_vector(item, "rotation");
+    if (yk_node_get(item, "displacement"))
+        node->displacement = yk_node_vector(item, "displacement");
+    if (yk_node_get(item, "rotation"))
+        node->rotation = yk_node_vector(item, "rotation");
 }
 
 static int compare_names(const void *a, const void *b)
@@ -120,41 +126,49 @@ static void make_nodes(maker *m)
     size_t most = (size_t)(count_of(m->section, "nodes") + count_of(m->section, "bodies"));
     most += (size_t)count_of(m->section, "flexible");
     m->nodes = take(m, most, sizeof *m->nodes);
-    if (m->status != YK_OK) return;
+    if (m->status != YK_OK)
+        return;
     int count = 0;
     for (const yk_node *item = first_of(m->section, "nodes"); item; item = item->next)
         make_node(item, &m->nodes[count++]);
     for (const yk_node *item = first_of(m->section, "bodies"); item; item = item->next)
-        if (!yk_node_get(item, "node")) make_node(item, &m->nodes[count++]);
+        if (!yk_node_get(item, "node"))
+            make_node(item, &m->nodes[count++]);
     for (const yk_node *item = first_of(m->section, "flexible"); item; item = item->next)
-        if (item->choice != YK_FLEXIBLE_ITEM_ANCF) make_node(item, &m->nodes[count++]);
+        if (item->choice != YK_FLEXIBLE_ITEM_ANCF)
+            make_node(item, &m->nodes[count++]);
     m->def.nodes = m->nodes;
     m->def.node_count = count;
 }
 
-/* Flexible bodies -------------------------------------------------------------------------------------------------- */
+/* Flexible bodies ------------------------------------------------------------------------------ */
 
 static const char *point_name(maker *m, const yk_node *item, const yk_node *point)
 {
     const char *body = yk_node_name(item), *name = yk_node_name(point);
     size_t bytes = strlen(body) + strlen(name) + 2;
     char *full = take(m, bytes, 1);
-    if (full) snprintf(full, bytes, "%s.%s", body, name);
+    if (full)
+        snprintf(full, bytes, "%s.%s", body, name);
     return full;
 }
 
 /* `amplitudes` or `amplitude_rates` as one number per shape; NULL where there are none. */
-static const double *amplitudes_of(maker *m, const yk_node *item, const char *key, const yk_flexible *body)
+static const double *amplitudes_of(maker *m, const yk_node *item, const char *key,
+                                   const yk_flexible *body)
 {
     const yk_node *given = yk_node_get(item, key);
-    if (!given) return NULL;
+    if (!given)
+        return NULL;
     if (given->value_count > body->coordinates) {
-        fail(m, yk_builder_error(m->builder, given, "the body has %d shapes, not %d: leave out the last",
+        fail(m, yk_builder_error(m->builder, given,
+                                 "the body has %d shapes, not %d: leave out the last",
                                  body->coordinates, given->value_count));
         return NULL;
     }
     double *all = take(m, (size_t)body->coordinates, sizeof *all);
-    if (!all) return NULL;
+    if (!all)
+        return NULL;
     memset(all, 0, (size_t)body->coordinates * sizeof *all);
     memcpy(all, given->values, (size_t)given->value_count * sizeof *all);
     return all;
@@ -167,7 +181,8 @@ static void make_flexible(maker *m, const yk_node *item, int *node)
     int *attachments = take(m, (size_t)count, sizeof *attachments);
     yk_flexible *body = NULL;
     *made = yk_smooth_flexible_default();
-    if (!attachments) return;
+    if (!attachments)
+        return;
     yk_status status = yk_flexible_build(m->builder, item, attachments, &body);
     if (status != YK_OK) {
         fail(m, status);
@@ -200,18 +215,21 @@ static void make_flexibles(maker *m)
         points += (size_t)count_of(item, "points");
     m->flexibles = take(m, (size_t)count_of(m->section, "flexible"), sizeof *m->flexibles);
     m->attachments = take(m, points, sizeof *m->attachments);
-    if (m->status != YK_OK) return;
+    if (m->status != YK_OK)
+        return;
     int node = m->def.node_count;
     for (const yk_node *item = first_of(m->section, "flexible"); item; item = item->next)
         node -= item->choice != YK_FLEXIBLE_ITEM_ANCF;
-    for (const yk_node *item = first_of(m->section, "flexible"); item; item = item->next) make_flexible(m, item, &node);
+    for (const yk_node *item = first_of(m->section, "flexible"); item; item = item->next)
+        make_flexible(m, item, &node);
     m->def.flexibles = m->flexibles;
     m->def.attachments = m->attachments;
 }
 
 static void release_flexibles(maker *m)
 {
-    for (int i = 0; i < m->def.flexible_count; i++) yk_flexible_release((yk_flexible *)(uintptr_t)m->flexibles[i].body);
+    for (int i = 0; i < m->def.flexible_count; i++)
+        yk_flexible_release((yk_flexible *)(uintptr_t)m->flexibles[i].body);
 }
 
 /* The last item of that name among those that have nodes. */
@@ -221,7 +239,8 @@ static const yk_node *item_named(const maker *m, const char *name)
     const yk_node *found = m->section;
     for (int k = 0; k < 3; k++)
         for (const yk_node *item = first_of(m->section, keys[k]); item; item = item->next)
-            if (strcmp(yk_node_name(item), name) == 0) found = item;
+            if (strcmp(yk_node_name(item), name) == 0)
+                found = item;
     return found;
 }
 
@@ -233,8 +252,9 @@ static void check_names(maker *m)
             fail(m, yk_builder_error(m->builder, item_named(m, name),
                                      "'ground' is what never moves: choose another name"));
         if (i > 0 && strcmp(m->names[i - 1].name, name) == 0)
-            fail(m, yk_builder_error(m->builder, item_named(m, name),
-                                     "two nodes or bodies are named '%s': rename one of them", name));
+            fail(m,
+                 yk_builder_error(m->builder, item_named(m, name),
+                                  "two nodes or bodies are named '%s': rename one of them", name));
     }
 }
 
@@ -242,26 +262,32 @@ static void sort_names(maker *m)
 {
     int count = m->def.node_count + m->def.attachment_count;
     m->names = take(m, (size_t)count, sizeof *m->names);
-    if (m->status != YK_OK) return;
+    if (m->status != YK_OK)
+        return;
     m->name_count = count;
     for (int i = 0; i < count; i++)
-        m->names[i] =
-            (node_name){i < m->def.node_count ? m->nodes[i].name : m->attachments[i - m->def.node_count].name, i};
+        m->names[i] = (node_name){
+            i < m->def.node_count ? m->nodes[i].name : m->attachments[i - m->def.node_count].name,
+            i};
     qsort(m->names, (size_t)count, sizeof *m->names, compare_names);
     check_names(m);
 }
 
 static int find_node(maker *m, const yk_node *reference)
 {
-    if (strcmp(reference->text, "ground") == 0) return YK_GROUND;
+    if (strcmp(reference->text, "ground") == 0)
+        return YK_GROUND;
     node_name wanted = {reference->text, 0};
-    const node_name *found = bsearch(&wanted, m->names, (size_t)m->name_count, sizeof *m->names, compare_names);
-    if (found) return found->index;
+    const node_name *found =
+        bsearch(&wanted, m->names, (size_t)m->name_count, sizeof *m->names, compare_names);
+    if (found)
+        return found->index;
     const char *list[YK_SUGGESTED_MAX] = {"ground"};
     int count = 1;
-    for (int i = 0; i < m->name_count && count < YK_SUGGESTED_MAX; i++) list[count++] = m->names[i].name;
-    fail(m, yk_builder_error(m->builder, reference, "there is no body or node '%.60s'; %s", reference->text,
-                             yk_suggestion(reference->text, list, count).text));
+    for (int i = 0; i < m->name_count && count < YK_SUGGESTED_MAX; i++)
+        list[count++] = m->names[i].name;
+    fail(m, yk_builder_error(m->builder, reference, "there is no body or node '%.60s'; %s",
+                             reference->text, yk_suggestion(reference->text, list, count).text));
     return YK_GROUND;
 }
 
@@ -270,30 +296,35 @@ static void make_bodies(maker *m)
 {
     int count = 0, own = count_of(m->section, "nodes");
     m->bodies = take(m, (size_t)count_of(m->section, "bodies"), sizeof *m->bodies);
-    for (const yk_node *item = first_of(m->section, "bodies"); item && m->bodies; item = item->next) {
+    for (const yk_node *item = first_of(m->section, "bodies"); item && m->bodies;
+         item = item->next) {
         yk_smooth_body_def *body = &m->bodies[count++];
         const yk_node *node = yk_node_get(item, "node");
         *body = yk_smooth_body_default();
         body->name = yk_node_name(item);
         body->node = node ? find_node(m, node) : own++;
         if (node && body->node == YK_GROUND)
-            fail(m, yk_builder_error(m->builder, node, "a body on the ground cannot move: name a node"));
+            fail(m, yk_builder_error(m->builder, node,
+                                     "a body on the ground cannot move: name a node"));
         if (node && body->node >= m->def.node_count)
             fail(m, yk_builder_error(m->builder, node,
-                                     "a point of a flexible body carries no mass: give the body a node of its own and "
+                                     "a point of a flexible body carries no mass: give the body a "
+                                     "node of its own and "
                                      "clamp it to '%s'",
                                      node->text));
         body->mass = yk_node_number(item, "mass");
         body->centre = yk_node_vector(item, "centre");
         body->axes = yk_node_orientation(item, "axes");
-        yk_status status = yk_read_inertia(m->builder, yk_node_get(item, "inertia"), &body->inertia);
-        if (status != YK_OK) fail(m, status);
+        yk_status status =
+            yk_read_inertia(m->builder, yk_node_get(item, "inertia"), &body->inertia);
+        if (status != YK_OK)
+            fail(m, status);
     }
     m->def.bodies = m->bodies;
     m->def.body_count = count;
 }
 
-/* Markers --------------------------------------------------------------------------------------------------------- */
+/* Markers -------------------------------------------------------------------------------------- */
 
 static yk_smooth_node_def node_at(const maker *m, int node)
 {
@@ -310,9 +341,11 @@ static void read_pair(maker *m, const yk_node *item, int node[2], yk_marker mark
         attachments[side] = (yk_body_pose){frame.position, frame.orientation};
     }
     yk_status status = yk_read_markers(m->builder, item, attachments, marker);
-    if (status != YK_OK) fail(m, status);
+    if (status != YK_OK)
+        fail(m, status);
     if (node[0] == node[1] && m->status == YK_OK)
-        fail(m, yk_builder_error(m->builder, between, "both ends are on '%s'", yk_node_at(between, 0)->text));
+        fail(m, yk_builder_error(m->builder, between, "both ends are on '%s'",
+                                 yk_node_at(between, 0)->text));
 }
 
 static void read_single(maker *m, const yk_node *item, int *node, yk_marker *marker)
@@ -321,7 +354,7 @@ static void read_single(maker *m, const yk_node *item, int *node, yk_marker *mar
     *marker = (yk_marker){yk_node_vector(item, "offset"), yk_node_orientation(item, "orientation")};
 }
 
-/* Joints and forces ----------------------------------------------------------------------------------------------- */
+/* Joints and forces ---------------------------------------------------------------------------- */
 
 static void make_joint(maker *m, const yk_node *item, yk_joint_def *joint)
 {
@@ -335,9 +368,11 @@ static void make_joint(maker *m, const yk_node *item, yk_joint_def *joint)
         joint->length = drive->value;
     } else if (drive) {
         yk_status status = yk_builder_function_of(m->builder, drive, &joint->drive);
-        if (status != YK_OK) fail(m, status);
+        if (status != YK_OK)
+            fail(m, status);
     }
-    if (joint->kind == YK_JOINT_ROLLING) joint->length = yk_node_number(item, "radius");
+    if (joint->kind == YK_JOINT_ROLLING)
+        joint->length = yk_node_number(item, "radius");
     for (const yk_node *axis = first_of(item, "constrain"); axis; axis = axis->next)
         joint->constrained |= 1u << axis->choice;
 }
@@ -346,26 +381,36 @@ static void read_six_by_six(maker *m, const yk_node *item, const char *key, doub
 {
     const yk_node *list = yk_node_get(item, key);
     if (list->value_count != 6 && list->value_count != 36)
-        fail(m, yk_builder_error(m->builder, list, "expected 6 or 36 numbers, not %d", list->value_count));
-    for (int i = 0; i < 6 && list->value_count == 6; i++) matrix[i][i] = list->values[i];
-    for (int i = 0; i < 36 && list->value_count == 36; i++) matrix[i / 6][i % 6] = list->values[i];
+        fail(m, yk_builder_error(m->builder, list, "expected 6 or 36 numbers, not %d",
+                                 list->value_count));
+    for (int i = 0; i < 6 && list->value_count == 6; i++)
+        matrix[i][i] = list->values[i];
+    for (int i = 0; i < 36 && list->value_count == 36; i++)
+        matrix[i / 6][i % 6] = list->values[i];
 }
 
 /* The signal port that loads a force, behind those of `ports`; -1: none. */
 static int input_of(maker *m, const yk_node *item)
 {
     const yk_node *input = yk_node_get(item, "input");
-    if (!input) return -1;
+    if (!input)
+        return -1;
     int count = count_of(m->section, "ports"), k = 0;
     for (const yk_node *port = first_of(m->section, "ports"); port; port = port->next)
         if (strcmp(yk_node_name(port), input->text) == 0)
-            fail(m, yk_builder_error(m->builder, input,
-                                     "a port is already named '%s': choose another name for the input", input->text));
-    if (!m->inputs) m->inputs = take(m, (size_t)count_of(m->section, "forces"), sizeof *m->inputs);
-    if (!m->inputs) return -1;
-    while (k < m->input_count && strcmp(m->inputs[k], input->text) != 0) k++;
+            fail(m,
+                 yk_builder_error(m->builder, input,
+                                  "a port is already named '%s': choose another name for the input",
+                                  input->text));
+    if (!m->inputs)
+        m->inputs = take(m, (size_t)count_of(m->section, "forces"), sizeof *m->inputs);
+    if (!m->inputs)
+        return -1;
+    while (k < m->input_count && strcmp(m->inputs[k], input->text) != 0)
+        k++;
     m->inputs[k] = input->text;
-    if (k == m->input_count) m->input_count++;
+    if (k == m->input_count)
+        m->input_count++;
     return count + k;
 }
 
@@ -385,10 +430,12 @@ static void read_motor(maker *m, const yk_node *item, yk_force_def *force)
         force->marker[side] = joint->marker[side];
     }
     if (!yk_motor_kind(joint->kind, &force->kind))
-        fail(m, yk_builder_error(m->builder, reference,
-                                 "a motor drives a revolute, cylindrical, rotation, prismatic, in-line or position "
-                                 "joint; this one is %s",
-                                 yk_joint_name(joint->kind)));
+        fail(m,
+             yk_builder_error(
+                 m->builder, reference,
+                 "a motor drives a revolute, cylindrical, rotation, prismatic, in-line or position "
+                 "joint; this one is %s",
+                 yk_joint_name(joint->kind)));
 }
 
 static void make_force(maker *m, const yk_node *item, yk_force_def *force)
@@ -405,7 +452,8 @@ static void make_force(maker *m, const yk_node *item, yk_force_def *force)
         } else if (load) {
             status = yk_builder_function_of(m->builder, load, &force->load);
         }
-        if (status != YK_OK) fail(m, status);
+        if (status != YK_OK)
+            fail(m, status);
     }
     switch (force->kind) {
     case YK_FORCE_MOTOR: read_motor(m, item, force); return;
@@ -414,7 +462,8 @@ static void make_force(maker *m, const yk_node *item, yk_force_def *force)
         read_pair(m, item, force->body, force->marker);
         force->stiffness = yk_node_number(item, "stiffness");
         force->damping = yk_node_number(item, "damping");
-        force->free = yk_node_number(item, force->kind == YK_FORCE_SPRING ? "free_length" : "free_angle");
+        force->free =
+            yk_node_number(item, force->kind == YK_FORCE_SPRING ? "free_length" : "free_angle");
         return;
     case YK_FORCE_BUSHING:
         read_pair(m, item, force->body, force->marker);
@@ -428,12 +477,13 @@ static void make_force(maker *m, const yk_node *item, yk_force_def *force)
                                      "the ground does not move: name a body or node"));
         force->vector = yk_node_vector(item, "vector");
         if (yk_node_boolean(item, "follows"))
-            force->kind = force->kind == YK_FORCE_VECTOR ? YK_FORCE_FOLLOWER : YK_FORCE_FOLLOWER_TORQUE;
+            force->kind =
+                force->kind == YK_FORCE_VECTOR ? YK_FORCE_FOLLOWER : YK_FORCE_FOLLOWER_TORQUE;
         return;
     }
 }
 
-/* Beams ----------------------------------------------------------------------------------------------------------- */
+/* Beams ---------------------------------------------------------------------------------------- */
 
 static yk_beam_section matrix_section(maker *m, const yk_node *node)
 {
@@ -449,10 +499,12 @@ static yk_beam_section matrix_section(maker *m, const yk_node *node)
 
 static yk_beam_section section_of(maker *m, const yk_node *node)
 {
-    if (node->choice == YK_SECTION_MATRIX) return matrix_section(m, node);
+    if (node->choice == YK_SECTION_MATRIX)
+        return matrix_section(m, node);
     yk_beam_section_def def;
     yk_status status = yk_read_section(m->builder, node, &def);
-    if (status != YK_OK) fail(m, status);
+    if (status != YK_OK)
+        fail(m, status);
     return yk_beam_section_create(&def);
 }
 
@@ -469,9 +521,11 @@ static void check_beam(maker *m, const yk_node *item, const yk_smooth_beam_def *
 /* Of the parabola through three nodes, at one of them. */
 static yk_vec3 tangent_at(const yk_vec3 place[YK_BEAM_NODES], int k)
 {
-    static const double slope[YK_BEAM_NODES][YK_BEAM_NODES] = {{-1.5, 2, -0.5}, {-0.5, 0, 0.5}, {0.5, -2, 1.5}};
+    static const double slope[YK_BEAM_NODES][YK_BEAM_NODES] = {
+        {-1.5, 2, -0.5}, {-0.5, 0, 0.5}, {0.5, -2, 1.5}};
     yk_vec3 tangent = {0, 0, 0};
-    for (int i = 0; i < YK_BEAM_NODES; i++) tangent = yk_v3_axpy(slope[k][i], place[i], tangent);
+    for (int i = 0; i < YK_BEAM_NODES; i++)
+        tangent = yk_v3_axpy(slope[k][i], place[i], tangent);
     return tangent;
 }
 
@@ -480,7 +534,8 @@ static bool section_axes(const yk_vec3 place[YK_BEAM_NODES], int k, yk_vec3 up, 
 {
     yk_vec3 tangent = tangent_at(place, k);
     yk_vec3 x = yk_v3_unit(tangent), z = yk_v3_axpy(-yk_v3_dot(up, x), x, up);
-    if (yk_v3_norm(tangent) == 0 || yk_v3_norm(z) < 1e-6 * yk_v3_norm(up)) return false;
+    if (yk_v3_norm(tangent) == 0 || yk_v3_norm(z) < 1e-6 * yk_v3_norm(up))
+        return false;
     z = yk_v3_unit(z);
     *axes = yk_so3_quat(yk_m3_columns(x, yk_v3_cross(z, x), z));
     return true;
@@ -491,7 +546,8 @@ static void make_beam(maker *m, const yk_node *item, yk_smooth_beam_def *beam)
     *beam = yk_smooth_beam_default();
     beam->name = yk_node_name(item);
     const yk_node *nodes = yk_node_get(item, "nodes"), *second = yk_node_get(item, "end_section");
-    yk_vec3 place[YK_BEAM_NODES], up = yk_node_vector(item, "up"), offset = yk_node_vector(item, "offset");
+    yk_vec3 place[YK_BEAM_NODES], up = yk_node_vector(item, "up"),
+                                  offset = yk_node_vector(item, "offset");
     for (int k = 0; k < YK_BEAM_NODES; k++) {
         beam->node[k] = find_node(m, yk_node_at(nodes, k));
         if (beam->node[k] >= m->def.node_count)
@@ -505,7 +561,8 @@ static void make_beam(maker *m, const yk_node *item, yk_smooth_beam_def *beam)
     for (int k = 0; k < YK_BEAM_NODES && m->status == YK_OK; k++) {
         yk_quat axes, node = node_at(m, beam->node[k]).orientation;
         if (!section_axes(place, k, up, &axes)) {
-            fail(m, yk_builder_error(m->builder, item, "'up' runs along the beam, or its nodes are in one place"));
+            fail(m, yk_builder_error(m->builder, item,
+                                     "'up' runs along the beam, or its nodes are in one place"));
             return;
         }
         beam->section_frame[k] = yk_q_unit(yk_q_mul(yk_q_conjugate(node), axes));
@@ -514,7 +571,7 @@ static void make_beam(maker *m, const yk_node *item, yk_smooth_beam_def *beam)
     check_beam(m, item, beam);
 }
 
-/* Rotations of displaced nodes ------------------------------------------------------------------------------------ */
+/* Rotations of displaced nodes ----------------------------------------------------------------- */
 
 /* The shortest rotation from one direction to another. */
 static yk_vec3 rotation_between(yk_vec3 from, yk_vec3 to)
@@ -524,13 +581,14 @@ static yk_vec3 rotation_between(yk_vec3 from, yk_vec3 to)
     return sine > 0 ? yk_v3_scale(angle / sine, cross) : yk_v3(0, 0, 0);
 }
 
-/* Nodes of beams that are displaced and not told how they turn go with the line: its tangent is that of the parabola
- * through the nodes, and where two beams meet the mean of both. */
+/* Nodes of beams that are displaced and not told how they turn go with the line: its tangent is
+ * that of the parabola through the nodes, and where two beams meet the mean of both. */
 static void rotate_displaced_nodes(maker *m)
 {
     int *beams = take(m, (size_t)m->def.node_count, sizeof *beams);
     yk_vec3 *sum = take(m, (size_t)m->def.node_count, sizeof *sum);
-    if (m->status != YK_OK) return;
+    if (m->status != YK_OK)
+        return;
     memset(beams, 0, (size_t)m->def.node_count * sizeof *beams);
     memset(sum, 0, (size_t)m->def.node_count * sizeof *sum);
     for (int b = 0; b < m->def.beam_count; b++) {
@@ -554,13 +612,15 @@ static void rotate_displaced_nodes(maker *m)
     static const char *const keys[] = {"nodes", "bodies"};
     for (int k = 0; k < 2; k++)
         for (const yk_node *item = first_of(m->section, keys[k]); item; item = item->next) {
-            if (k == 1 && yk_node_get(item, "node")) continue;
+            if (k == 1 && yk_node_get(item, "node"))
+                continue;
             int i = index++;
-            if (beams[i] && !yk_node_get(item, "rotation")) m->nodes[i].rotation = yk_v3_scale(1.0 / beams[i], sum[i]);
+            if (beams[i] && !yk_node_get(item, "rotation"))
+                m->nodes[i].rotation = yk_v3_scale(1.0 / beams[i], sum[i]);
         }
 }
 
-/* Ports and shapes ------------------------------------------------------------------------------------------------ */
+/* Ports and shapes ----------------------------------------------------------------------------- */
 
 static void make_port(maker *m, const yk_node *item, yk_port_def *port)
 {
@@ -590,17 +650,19 @@ static void make_shape(maker *m, const yk_node *item, yk_smooth_shape_def *shape
     }
 }
 
-/* The whole ------------------------------------------------------------------------------------------------------- */
+/* The whole ------------------------------------------------------------------------------------ */
 
-#define MAKE_ALL(m, key, array, counter, make)                                                          \
-    do {                                                                                                \
-        (m)->array = take((m), (size_t)count_of((m)->section, key), sizeof *(m)->array);                \
-        const yk_node *item = first_of((m)->section, key);                                              \
-        for (; item && (m)->array; item = item->next) make((m), item, &(m)->array[(m)->def.counter++]); \
-        (m)->def.array = (m)->array;                                                                    \
+#define MAKE_ALL(m, key, array, counter, make)                                           \
+    do {                                                                                 \
+        (m)->array = take((m), (size_t)count_of((m)->section, key), sizeof *(m)->array); \
+        const yk_node *item = first_of((m)->section, key);                               \
+        for (; item && (m)->array; item = item->next)                                    \
+            make((m), item, &(m)->array[(m)->def.counter++]);                            \
+        (m)->def.array = (m)->array;                                                     \
     } while (0)
 
-/* The section of an integrator has the keys that it takes; what it does not take keeps its default. */
+/* The section of an integrator has the keys that it takes; what it does not take keeps its
+ * default. */
 static void read_integrator(const yk_node *node, yk_smooth_options *options)
 {
     const struct {
@@ -612,15 +674,19 @@ static void read_integrator(const yk_node *node, yk_smooth_options *options)
                    {"error_tolerance", &options->error_tolerance},
                    {"stabilisation", &options->stabilisation}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (yk_node_get(node, numbers[i].key)) *numbers[i].value = yk_node_number(node, numbers[i].key);
+        if (yk_node_get(node, numbers[i].key))
+            *numbers[i].value = yk_node_number(node, numbers[i].key);
 
     options->integrator = (yk_smooth_integrator)node->choice;
-    if (yk_node_get(node, "form")) options->form = (yk_smooth_form)yk_node_choice(node, "form");
-    if (yk_node_get(node, "iterations")) options->newton_iterations = yk_node_integer(node, "iterations");
+    if (yk_node_get(node, "form"))
+        options->form = (yk_smooth_form)yk_node_choice(node, "form");
+    if (yk_node_get(node, "iterations"))
+        options->newton_iterations = yk_node_integer(node, "iterations");
 }
 
-/* What Newton's method may leave of a step's local error where steps are repeated and compared: the coupling takes the
- * rest for an answer to its wrenches, and step control for an error that no smaller step removes. */
+/* What Newton's method may leave of a step's local error where steps are repeated and compared:
+ * the coupling takes the rest for an answer to its wrenches, and step control for an error that
+ * no smaller step removes. */
 static const double REPEATED_NEWTON = 1e-8;
 
 static void read_options(maker *m)
@@ -628,10 +694,13 @@ static void read_options(maker *m)
     yk_smooth_options *options = &m->def.options;
     const yk_node *damping = yk_node_get(m->section, "damping");
     read_integrator(yk_node_get(m->section, "integrator"), options);
-    if (m->builder->repeats) options->newton_relative = fmin(options->newton_relative, REPEATED_NEWTON);
-    if (m->builder->to_rounding) options->newton_relative = 1e-12, options->newton_absolute = 1e-14;
+    if (m->builder->repeats)
+        options->newton_relative = fmin(options->newton_relative, REPEATED_NEWTON);
+    if (m->builder->to_rounding)
+        options->newton_relative = 1e-12, options->newton_absolute = 1e-14;
     options->static_start = yk_node_boolean(m->section, "static_start");
-    if (!damping) return;
+    if (!damping)
+        return;
     options->damping = yk_node_number(damping, "rate");
     options->damping_start = yk_node_number(damping, "start");
     options->damping_end = yk_node_number(damping, "end");
@@ -652,14 +721,15 @@ static void make_ports(maker *m)
     }
 }
 
-/* Channels exist only in the model, so a feedback's input that names none is found by the solver: its message, where the
- * input stands. */
+/* Channels exist only in the model, so a feedback's input that names none is found by the solver:
+ * its message, where the input stands. */
 static yk_status place_message(maker *m, yk_status status)
 {
     const char *message = yk_last_message(yk_builder_context(m->builder));
     for (const yk_node *force = first_of(m->section, "forces"); force; force = force->next) {
         const yk_node *feedback = yk_node_get(force, "feedback");
-        for (const yk_node *input = feedback ? first_of(feedback, "inputs") : NULL; input; input = input->next) {
+        for (const yk_node *input = feedback ? first_of(feedback, "inputs") : NULL; input;
+             input = input->next) {
             char quoted[96];
             snprintf(quoted, sizeof quoted, "'%.80s'", input->text);
             if (strstr(message, "the feedback of") && strstr(message, quoted))
@@ -679,12 +749,15 @@ static yk_status build_rest(maker *m, yk_subsystem **subsystem)
     rotate_displaced_nodes(m);
     make_ports(m);
     MAKE_ALL(m, "shapes", shapes, shape_count, make_shape);
-    if (m->status != YK_OK) return m->status;
+    if (m->status != YK_OK)
+        return m->status;
     yk_smooth *model;
     yk_status status = yk_smooth_make(yk_builder_context(m->builder), &m->def, &model);
-    if (status != YK_OK) return place_message(m, status);
+    if (status != YK_OK)
+        return place_message(m, status);
     *subsystem = yk_smooth_subsystem(model);
-    if (yk_mechanism_rests(m->section)) yk_builder_note_rest(m->builder);
+    if (yk_mechanism_rests(m->section))
+        yk_builder_note_rest(m->builder);
     return YK_OK;
 }
 
@@ -695,8 +768,10 @@ yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsys
     m.def.gravity = yk_node_vector(section, "gravity");
     read_options(&m);
     make_nodes(&m);
-    if (m.status == YK_OK) make_flexibles(&m);
-    if (m.status == YK_OK) sort_names(&m);
+    if (m.status == YK_OK)
+        make_flexibles(&m);
+    if (m.status == YK_OK)
+        sort_names(&m);
     yk_status status = m.status == YK_OK ? build_rest(&m, subsystem) : m.status;
     release_flexibles(&m);
     return status;

@@ -6,36 +6,44 @@
 
 enum { AMPLITUDES_MAX = 1000 };
 
-#define MOVING_FIELDS                                                                                            \
-    NODE_FIELDS,                                                                                                 \
-        {"amplitudes", YK_TYPE_NUMBERS, .least = 1, .most = AMPLITUDES_MAX,                                      \
-         .text = "of the shapes at the start, in the order of the channels `amplitude_1` and so on; those that " \
-                 "are left out are zero"},                                                                       \
-        {"amplitude_rates", YK_TYPE_NUMBERS, "1/s", .least = 1, .most = AMPLITUDES_MAX, .text = "likewise"},     \
-    {                                                                                                            \
-        "constant_mass", YK_TYPE_BOOLEAN, .fallback = "false",                                                   \
-                                          .text = "neglect the deformation in the inertia, where accelerations " \
-                                                  "enter: faster to reason about, less exact"                    \
+#define MOVING_FIELDS                                                                             \
+    NODE_FIELDS,                                                                                  \
+        {"amplitudes", YK_TYPE_NUMBERS, .least = 1, .most = AMPLITUDES_MAX,                       \
+         .text = "of the shapes at the start, in the order of the channels `amplitude_1` and so " \
+                 "on; those that "                                                                \
+                 "are left out are zero"},                                                        \
+        {"amplitude_rates", YK_TYPE_NUMBERS,        "1/s",                                        \
+         .least = 1,        .most = AMPLITUDES_MAX, .text = "likewise"},                          \
+    {                                                                                             \
+        "constant_mass", YK_TYPE_BOOLEAN,                                                         \
+            .fallback = "false",                                                                  \
+            .text = "neglect the deformation in the inertia, where accelerations "                \
+                    "enter: faster to reason about, less exact"                                   \
     }
 
-static const yk_field along_item = {"points", YK_TYPE_NUMBER, "m", .text = "distance from the origin along the rod"};
+static const yk_field along_item = {"points", YK_TYPE_NUMBER, "m",
+                                    .text = "distance from the origin along the rod"};
 static const yk_field number_item = {"points", YK_TYPE_INTEGER, .text = "number of a node"};
-static const yk_word support_words[] = {{"clamped-free", "fixed to the section at the origin: shapes of a cantilever"},
-                                        {"pinned-pinned", "its x axis runs through both ends: half waves"},
-                                        {"free-free", "moves with the mean of the rod: modes of a free rod"},
-                                        {NULL, NULL}};
+static const yk_word support_words[] = {
+    {"clamped-free", "fixed to the section at the origin: shapes of a cantilever"},
+    {"pinned-pinned", "its x axis runs through both ends: half waves"},
+    {"free-free", "moves with the mean of the rod: modes of a free rod"},
+    {NULL, NULL}};
 
 static const yk_field rod_fields[] = {
-    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "along x of its frame"},
-    {"section", YK_TYPE_VARIANT, .required = true, .variants = yk_plain_sections, .selector = "shape",
-     .text = "What it is made of"},
-    {"frame", YK_TYPE_CHOICE, .fallback = "clamped-free", .words = support_words, .text = "how the frame floats"},
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "along x of its frame"},
+    {"section", YK_TYPE_VARIANT, .required = true, .variants = yk_plain_sections,
+     .selector = "shape", .text = "What it is made of"},
+    {"frame", YK_TYPE_CHOICE, .fallback = "clamped-free", .words = support_words,
+     .text = "how the frame floats"},
     {"bending_y", COUNT, .fallback = "2", .text = "shapes of vibration with deflection along y"},
     {"bending_z", COUNT, .fallback = "2", .text = "and along z"},
     {"extension", COUNT, .fallback = "1", .text = "shapes along x"},
     {"torsion", COUNT, .fallback = "1", .text = "shapes about x"},
     {"statics", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "two more shapes in each plane that bends: the exact deflections under loads at its ends"},
+     .text =
+         "two more shapes in each plane that bends: the exact deflections under loads at its ends"},
     {"stiffening", YK_TYPE_BOOLEAN, .fallback = "true",
      .text = "bending draws the rod in, so that axial forces and fast rotation stiffen it"},
     {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
@@ -49,11 +57,15 @@ static const yk_field modal_fields[] = {
     {"modes", YK_TYPE_PATH, .text = "table of displacements, by mode and node"},
     {"frequencies", YK_TYPE_PATH, .text = "table of frequencies, by mode"},
     {"second_order", YK_TYPE_PATH,
-     .text = "table of second-order displacements, by two modes and node: what stiffens the body under loads"},
+     .text = "table of second-order displacements, by two modes and node: what stiffens the body "
+             "under loads"},
     {"invariants", YK_TYPE_PATH,
-     .text = "table of inertia invariants, in the place of lumped masses, and of modal mass, stiffness and damping"},
-    {"fem", YK_TYPE_PATH, .text = "file with the record groups of MBDyn's modal joint, in the place of all tables"},
-    {"use", YK_TYPE_NUMBERS, .least = 1, .most = 1000, .text = "numbers of the modes that take part; without, all"},
+     .text = "table of inertia invariants, in the place of lumped masses, and of modal mass, "
+             "stiffness and damping"},
+    {"fem", YK_TYPE_PATH,
+     .text = "file with the record groups of MBDyn's modal joint, in the place of all tables"},
+    {"use", YK_TYPE_NUMBERS, .least = 1, .most = 1000,
+     .text = "numbers of the modes that take part; without, all"},
     {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
      .text = "of all shapes, as a fraction of critical damping, where the files have no damping"},
     {"points", YK_TYPE_NAMED, .item = &number_item,
@@ -62,23 +74,28 @@ static const yk_field modal_fields[] = {
     {0}};
 
 static const yk_field ancf_fields[] = {
-    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "along x of its orientation"},
-    {"elements", YK_TYPE_INTEGER, .fallback = "4", .range = YK_BETWEEN(1, 100000), .text = "of equal length"},
-    {"section", YK_TYPE_VARIANT, .required = true, .variants = yk_plain_sections, .selector = "shape",
-     .text = "What it is made of"},
+    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .text = "along x of its orientation"},
+    {"elements", YK_TYPE_INTEGER, .fallback = "4", .range = YK_BETWEEN(1, 100000),
+     .text = "of equal length"},
+    {"section", YK_TYPE_VARIANT, .required = true, .variants = yk_plain_sections,
+     .selector = "shape", .text = "What it is made of"},
     {"points", YK_TYPE_NAMED, .item = &number_item,
-     .text = "where joints, forces and ports attach: numbers of nodes, 0 at the start, `elements` at the end"},
+     .text = "where joints, forces and ports attach: numbers of nodes, 0 at the start, `elements` "
+             "at the end"},
     {"curvature", YK_TYPE_NUMBERS, "1/m", "[0, 0, 0]", VECTOR,
-     .text = "at the start, constant along it: twist about x of its section, bending about y and z"},
+     .text =
+         "at the start, constant along it: twist about x of its section, bending about y and z"},
     NODE_FIELDS,
     {0}};
 
-static const yk_section rod = {
-    "rod",
-    "A uniform rod in small deformation, seen from a floating frame at its start; the frame is a node of its name.",
-    rod_fields};
-static const yk_section modal = {"modal", "Any body in small deformation, with the shapes of a finite-element program.",
-                                 modal_fields};
+static const yk_section rod = {"rod",
+                               "A uniform rod in small deformation, seen from a floating frame at "
+                               "its start; the frame is a node of its name.",
+                               rod_fields};
+static const yk_section modal = {
+    "modal", "Any body in small deformation, with the shapes of a finite-element program.",
+    modal_fields};
 static const yk_section ancf = {
     "ancf",
     "A uniform rod in deformation of any size, in absolute nodal coordinates; free of strain "
@@ -87,8 +104,8 @@ static const yk_section ancf = {
 
 /* In the order of YK_FLEXIBLE_ITEM. */
 static const yk_section *const variants[] = {&rod, &modal, &ancf, NULL};
-const yk_field yk_flexible_item = {"flexible body", YK_TYPE_VARIANT, .variants = variants, .selector = "type",
-                                   .text = "A body that deforms"};
+const yk_field yk_flexible_item = {"flexible body", YK_TYPE_VARIANT, .variants = variants,
+                                   .selector = "type", .text = "A body that deforms"};
 
 yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_section_def *def)
 {
@@ -98,13 +115,15 @@ yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_sect
     def->density = yk_node_number(node, "density");
     def->damping_ratio = yk_node_number(node, "damping_ratio");
     if (node->choice == YK_SECTION_RECTANGLE) {
-        yk_beam_section_rectangle(def, yk_node_number(node, "width_y"), yk_node_number(node, "width_z"));
+        yk_beam_section_rectangle(def, yk_node_number(node, "width_y"),
+                                  yk_node_number(node, "width_z"));
     } else if (node->choice == YK_SECTION_TUBE) {
         double outer = yk_node_number(node, "radius"), inner = yk_node_number(node, "inner_radius");
         yk_beam_section_tube(def, outer, inner);
         if (!(inner < outer))
             return yk_builder_error(builder, yk_node_get(node, "inner_radius"),
-                                    "the inner radius must be less than the outer one, which is %g", outer);
+                                    "the inner radius must be less than the outer one, which is %g",
+                                    outer);
     } else {
         def->area = yk_node_number(node, "area");
         def->inertia_y = yk_node_number(node, "inertia_y");
@@ -125,15 +144,18 @@ static const yk_node *first_point(const yk_node *item)
 /* Bodies refuse what is wrong with them in words that need the place in the file only. */
 static yk_status explained(yk_builder *builder, const yk_node *item, yk_status status)
 {
-    if (status != YK_ERROR_ARGUMENT) return status;
+    if (status != YK_ERROR_ARGUMENT)
+        return status;
     return yk_builder_error(builder, item, "%s", yk_last_message(yk_builder_context(builder)));
 }
 
-static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, int *attachments, yk_flexible **body)
+static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, int *attachments,
+                           yk_flexible **body)
 {
     yk_ffrf_rod_def def = yk_ffrf_rod_default();
     double *distances = yk_builder_take(builder, ((size_t)count + 1) * sizeof *distances);
-    if (!distances) return YK_ERROR_MEMORY;
+    if (!distances)
+        return YK_ERROR_MEMORY;
     int k = 0;
     for (const yk_node *point = first_point(item); point; point = point->next, k++) {
         distances[k] = point->value;
@@ -141,7 +163,8 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     }
     def.length = yk_node_number(item, "length");
     yk_status status = yk_read_section(builder, yk_node_get(item, "section"), &def.section);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     def.support = (yk_rod_support)yk_node_choice(item, "frame");
     def.bending_y = yk_node_integer(item, "bending_y");
     def.bending_z = yk_node_integer(item, "bending_z");
@@ -154,35 +177,42 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     def.attachments = distances;
     def.attachment_count = count;
     if (def.section.damping_ratio > 0)
-        return yk_builder_error(
-            builder, yk_node_get(item, "section"),
-            "a rod with shapes has 'damping_ratio' beside its section: a fraction of critical damping");
+        return yk_builder_error(builder, yk_node_get(item, "section"),
+                                "a rod with shapes has 'damping_ratio' beside its section: a "
+                                "fraction of critical damping");
     return explained(builder, item, yk_flexible_rod(yk_builder_context(builder), &def, body));
 }
 
 /* Whether the files make a body together. */
-static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_modal_files *files, int points)
+static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_modal_files *files,
+                             int points)
 {
-    const char *const tables[] = {files->nodes, files->modes, files->frequencies, files->second_order,
-                                  files->invariants};
+    const char *const tables[] = {files->nodes, files->modes, files->frequencies,
+                                  files->second_order, files->invariants};
     for (size_t i = 0; i < sizeof tables / sizeof *tables && files->fem; i++)
         if (tables[i])
-            return yk_builder_error(builder, item, "'fem' describes the whole body: leave out the tables beside it");
-    if (files->fem) return YK_OK;
+            return yk_builder_error(
+                builder, item, "'fem' describes the whole body: leave out the tables beside it");
+    if (files->fem)
+        return YK_OK;
     bool shaped = files->nodes && files->modes;
     if (!files->invariants && !(shaped && files->frequencies))
-        return yk_builder_error(builder, item,
-                                "the body needs 'nodes', 'modes' and 'frequencies', or 'invariants', or 'fem': see "
-                                "docs/modal.md");
+        return yk_builder_error(
+            builder, item,
+            "the body needs 'nodes', 'modes' and 'frequencies', or 'invariants', or 'fem': see "
+            "docs/modal.md");
     if (!shaped && (files->nodes || files->modes || files->second_order))
-        return yk_builder_error(builder, item, "'nodes' and 'modes' go together, and 'second_order' with them");
+        return yk_builder_error(builder, item,
+                                "'nodes' and 'modes' go together, and 'second_order' with them");
     if (!shaped && points)
-        return yk_builder_error(builder, yk_node_get(item, "points"),
-                                "points are nodes of the body: give 'nodes' and 'modes' beside 'invariants'");
+        return yk_builder_error(
+            builder, yk_node_get(item, "points"),
+            "points are nodes of the body: give 'nodes' and 'modes' beside 'invariants'");
     return YK_OK;
 }
 
-static yk_status build_modal(yk_builder *builder, const yk_node *item, int count, int *attachments, yk_flexible **body)
+static yk_status build_modal(yk_builder *builder, const yk_node *item, int count, int *attachments,
+                             yk_flexible **body)
 {
     yk_modal_files files = {.damping_ratio = yk_node_number(item, "damping_ratio"),
                             .constant_mass = yk_node_boolean(item, "constant_mass")};
@@ -195,38 +225,48 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
                 {"invariants", &files.invariants},
                 {"fem", &files.fem}};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
-        if (!yk_node_get(item, keys[i].key)) continue;
+        if (!yk_node_get(item, keys[i].key))
+            continue;
         *keys[i].path = yk_builder_path(builder, item, keys[i].key);
-        if (!*keys[i].path) return YK_ERROR_MEMORY;
+        if (!*keys[i].path)
+            return YK_ERROR_MEMORY;
     }
     const yk_node *use = yk_node_get(item, "use");
-    if (use) files.use = use->values, files.use_count = use->value_count;
+    if (use)
+        files.use = use->values, files.use_count = use->value_count;
     yk_status status = check_files(builder, item, &files, count);
     int *numbers = yk_builder_take(builder, ((size_t)count + 1) * sizeof *numbers);
-    if (!numbers || status != YK_OK) return status != YK_OK ? status : YK_ERROR_MEMORY;
+    if (!numbers || status != YK_OK)
+        return status != YK_OK ? status : YK_ERROR_MEMORY;
     int k = 0;
     for (const yk_node *point = first_point(item); point; point = point->next, k++) {
         numbers[k] = (int)point->value;
         attachments[k] = k;
     }
-    return explained(builder, item, yk_modal_read(yk_builder_context(builder), &files, numbers, count, body));
+    return explained(builder, item,
+                     yk_modal_read(yk_builder_context(builder), &files, numbers, count, body));
 }
 
-static yk_status build_ancf(yk_builder *builder, const yk_node *item, int *attachments, yk_flexible **body)
+static yk_status build_ancf(yk_builder *builder, const yk_node *item, int *attachments,
+                            yk_flexible **body)
 {
-    yk_ancf_rod_def def = {.length = yk_node_number(item, "length"), .elements = yk_node_integer(item, "elements")};
+    yk_ancf_rod_def def = {.length = yk_node_number(item, "length"),
+                           .elements = yk_node_integer(item, "elements")};
     yk_status status = yk_read_section(builder, yk_node_get(item, "section"), &def.section);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     int k = 0;
     for (const yk_node *point = first_point(item); point; point = point->next, k++) {
         attachments[k] = (int)point->value;
         if (point->value < 0 || point->value > def.elements)
-            return yk_builder_error(builder, point, "the rod has nodes 0 to %d, not %g", def.elements, point->value);
+            return yk_builder_error(builder, point, "the rod has nodes 0 to %d, not %g",
+                                    def.elements, point->value);
     }
     return explained(builder, item, yk_flexible_ancf(yk_builder_context(builder), &def, body));
 }
 
-yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attachments, yk_flexible **body)
+yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attachments,
+                            yk_flexible **body)
 {
     const yk_node *points = yk_node_get(item, "points");
     int count = points ? points->count : 0;

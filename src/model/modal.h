@@ -1,11 +1,13 @@
-/* Modal bodies of other programs in the making: what the readers of the formats fill in, and what becomes of it.
+/* Modal bodies of other programs in the making: what the readers of the formats fill in, and what
+ * becomes of it.
  *
  *   modal_file.c        tables of nodes, modes, frequencies and shapes of second order
  *   modal_invariants.c  table of inertia invariants and modal matrices
  *   modal_fem.c         the record groups that MBDyn's modal joint reads, with modal_fem_body.c
  *   modal_write.c       a body as tables
  *
- * docs/modal.md describes the formats. Nodes and modes go by index here; their numbers are those of the files. */
+ * docs/modal.md describes the formats. Nodes and modes go by index here; their numbers are those
+ * of the files. */
 #ifndef YK_MODEL_MODAL_H
 #define YK_MODEL_MODAL_H
 
@@ -44,8 +46,8 @@ typedef struct yk_modal {
 } yk_modal;
 
 /* Points are named by the numbers of their nodes; their places come back as 0, 1, ... */
-yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const int *points, int point_count,
-                        yk_flexible **body);
+yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const int *points,
+                        int point_count, yk_flexible **body);
 
 /* modal.c: for the readers. */
 /* Zeroed; NULL when out of memory. */
@@ -77,7 +79,8 @@ yk_status yk_modal_read_fem(yk_modal *modal);
 yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, int *count);
 yk_status yk_modal_read_invariants(yk_modal *modal, const char *path);
 
-/* modal_write.c: nodes.csv, modes.csv, second_order.csv and invariants.csv in a folder that exists. */
+/* modal_write.c: nodes.csv, modes.csv, second_order.csv and invariants.csv in a folder that
+ * exists. */
 yk_status yk_modal_write(yk_context *context, const yk_flexible *body, const char *folder);
 
 #endif

@@ -1,5 +1,5 @@
-/* Between modal_fem.c, which reads the record groups of MBDyn's modal joint, and modal_fem_body.c, which makes a body of
- * them. */
+/* Between modal_fem.c, which reads the record groups of MBDyn's modal joint, and
+ * modal_fem_body.c, which makes a body of them. */
 #ifndef YK_MODEL_MODAL_FEM_H
 #define YK_MODEL_MODAL_FEM_H
 

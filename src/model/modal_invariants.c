@@ -1,6 +1,7 @@
-/* The table of inertia invariants and modal matrices: quantity, i, j, component, value, one number to a line; docs/modal.md
- * lists the quantities with their units and the names that others have for them. What a table leaves out is zero; of pairs
- * i, j that belong together one is enough. */
+/* The table of inertia invariants and modal matrices: quantity, i, j, component, value, one
+ * number to a line; docs/modal.md lists the quantities with their units and the names that others
+ * have for them. What a table leaves out is zero; of pairs i, j that belong together one is
+ * enough. */
 #include <string.h>
 
 #include "base/text.h"
@@ -30,16 +31,19 @@ enum { SCALAR = 1, VECTOR = 3, TENSOR = 6 };
 static const struct {
     int modes, components, sign;
 } kinds[QUANTITIES] = {
-    [MASS] = {0, SCALAR, 1},          [MOMENT] = {0, VECTOR, 1},     [INERTIA] = {0, TENSOR, 1},
-    [MOMENTUM] = {1, VECTOR, 1},      [SPIN] = {1, VECTOR, 1},       [INERTIA_SLOPE] = {1, TENSOR, 1},
-    [INERTIA_CURVE] = {2, TENSOR, 1}, [CORIOLIS] = {2, VECTOR, -1},  [SHORTENING] = {2, VECTOR, 1},
-    [SWING] = {2, VECTOR, 1},         [MODAL_MASS] = {2, SCALAR, 1}, [STIFFNESS] = {2, SCALAR, 1},
+    [MASS] = {0, SCALAR, 1},          [MOMENT] = {0, VECTOR, 1},
+    [INERTIA] = {0, TENSOR, 1},       [MOMENTUM] = {1, VECTOR, 1},
+    [SPIN] = {1, VECTOR, 1},          [INERTIA_SLOPE] = {1, TENSOR, 1},
+    [INERTIA_CURVE] = {2, TENSOR, 1}, [CORIOLIS] = {2, VECTOR, -1},
+    [SHORTENING] = {2, VECTOR, 1},    [SWING] = {2, VECTOR, 1},
+    [MODAL_MASS] = {2, SCALAR, 1},    [STIFFNESS] = {2, SCALAR, 1},
     [DAMPING] = {2, SCALAR, 1},
 };
 
-static const char *const quantity_names[] = {"mass",          "moment",        "inertia",  "momentum",   "spin",
-                                             "inertia_slope", "inertia_curve", "coriolis", "shortening", "swing",
-                                             "modal_mass",    "stiffness",     "damping",  NULL};
+static const char *const quantity_names[] = {
+    "mass",          "moment",        "inertia",  "momentum",   "spin",
+    "inertia_slope", "inertia_curve", "coriolis", "shortening", "swing",
+    "modal_mass",    "stiffness",     "damping",  NULL};
 static const char *const vector_names[] = {"x", "y", "z", NULL};
 static const char *const tensor_names[] = {"xx", "yy", "zz", "xy", "xz", "yz", NULL};
 
@@ -59,7 +63,8 @@ typedef struct reading {
 static int find_word(const char *text, const char *const *words)
 {
     for (int i = 0; words[i]; i++)
-        if (strcmp(text, words[i]) == 0) return i;
+        if (strcmp(text, words[i]) == 0)
+            return i;
     return -1;
 }
 
@@ -67,10 +72,12 @@ static yk_status read_quantity(const yk_csv *table, int *found)
 {
     const char *text = yk_csv_text(table, QUANTITY);
     *found = find_word(text, quantity_names);
-    if (*found >= 0) return YK_OK;
+    if (*found >= 0)
+        return YK_OK;
     const char *nearest = yk_text_nearest(text, quantity_names);
-    return yk_csv_error(table, QUANTITY, "there is no quantity '%.40s'%s%s%s", text, nearest ? ", did you mean '" : "",
-                        nearest ? nearest : "", nearest ? "'?" : "");
+    return yk_csv_error(table, QUANTITY, "there is no quantity '%.40s'%s%s%s", text,
+                        nearest ? ", did you mean '" : "", nearest ? nearest : "",
+                        nearest ? "'?" : "");
 }
 
 /* The modes of a row as indices; -1 for one that takes no part. */
@@ -81,16 +88,20 @@ static yk_status read_modes(const reading *r, int of, int mode[2])
         const char *text = yk_csv_text(&r->table, FIRST + k);
         if (k >= kinds[of].modes) {
             if (text[0])
-                return yk_csv_error(&r->table, FIRST + k, "'%s' is no quantity of %s: leave '%s' empty",
-                                    quantity_names[of], k ? "two modes" : "a mode", columns[FIRST + k]);
+                return yk_csv_error(
+                    &r->table, FIRST + k, "'%s' is no quantity of %s: leave '%s' empty",
+                    quantity_names[of], k ? "two modes" : "a mode", columns[FIRST + k]);
             continue;
         }
         if (!text[0])
-            return yk_csv_error(&r->table, FIRST + k, "'%s' belongs to %s: give the number of a mode under '%s'",
-                                quantity_names[of], kinds[of].modes == 2 ? "two modes" : "a mode", columns[FIRST + k]);
+            return yk_csv_error(&r->table, FIRST + k,
+                                "'%s' belongs to %s: give the number of a mode under '%s'",
+                                quantity_names[of], kinds[of].modes == 2 ? "two modes" : "a mode",
+                                columns[FIRST + k]);
         int number;
         yk_status status = yk_csv_integer(&r->table, FIRST + k, &number);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
         mode[k] = yk_modal_mode(r->modal, number);
     }
     return YK_OK;
@@ -101,14 +112,16 @@ static yk_status read_component(const reading *r, int of, int *component)
     const char *text = yk_csv_text(&r->table, COMPONENT);
     *component = 0;
     if (kinds[of].components == SCALAR) {
-        if (text[0]) return yk_csv_error(&r->table, COMPONENT, "'%s' has no components", quantity_names[of]);
+        if (text[0])
+            return yk_csv_error(&r->table, COMPONENT, "'%s' has no components", quantity_names[of]);
         return YK_OK;
     }
     bool vector = kinds[of].components == VECTOR;
     *component = find_word(text, vector ? vector_names : tensor_names);
     if (*component < 0)
-        return yk_csv_error(&r->table, COMPONENT, "'%s' has the components %s, not '%.20s'", quantity_names[of],
-                            vector ? "x, y, z" : "xx, yy, zz, xy, xz, yz", text);
+        return yk_csv_error(&r->table, COMPONENT, "'%s' has the components %s, not '%.20s'",
+                            quantity_names[of], vector ? "x, y, z" : "xx, yy, zz, xy, xz, yz",
+                            text);
     return YK_OK;
 }
 
@@ -122,17 +135,21 @@ static yk_status read_row(reading *r)
 {
     int of, mode[2], component;
     yk_status status = read_quantity(&r->table, &of);
-    if (status == YK_OK) status = read_modes(r, of, mode);
-    if (status == YK_OK) status = read_component(r, of, &component);
+    if (status == YK_OK)
+        status = read_modes(r, of, mode);
+    if (status == YK_OK)
+        status = read_component(r, of, &component);
     double value = 0;
     if (status == YK_OK && !yk_csv_text(&r->table, VALUE)[0])
         status = yk_csv_error(&r->table, VALUE, "there is nothing under 'value'");
-    if (status == YK_OK) status = yk_csv_number(&r->table, VALUE, &value);
-    if (status != YK_OK || mode[0] < 0 || mode[1] < 0) return status;
+    if (status == YK_OK)
+        status = yk_csv_number(&r->table, VALUE, &value);
+    if (status != YK_OK || mode[0] < 0 || mode[1] < 0)
+        return status;
     int at = place_of(r, of, mode[0], mode[1], component);
     if (r->line[of][at])
-        return yk_csv_error(&r->table, VALUE, "this number of '%s' stands in line %d already", quantity_names[of],
-                            r->line[of][at]);
+        return yk_csv_error(&r->table, VALUE, "this number of '%s' stands in line %d already",
+                            quantity_names[of], r->line[of][at]);
     r->value[of][at] = value;
     r->line[of][at] = r->table.line;
     r->lines[of]++;
@@ -145,9 +162,10 @@ static yk_status open_table(yk_context *context, const char *path, yk_csv *table
     yk_status status = yk_csv_open(context, path, columns, 1, table);
     for (int k = 0; columns[k] && status == YK_OK; k++)
         if (!yk_csv_has(table, k))
-            status = yk_fail(context, YK_ERROR_ARGUMENT,
-                             "%s:%d: there is no column '%s': the first line is quantity,i,j,component,value", path,
-                             table->line, columns[k]);
+            status = yk_fail(
+                context, YK_ERROR_ARGUMENT,
+                "%s:%d: there is no column '%s': the first line is quantity,i,j,component,value",
+                path, table->line, columns[k]);
     return status;
 }
 
@@ -156,7 +174,8 @@ static yk_status read_all(reading *r, const char *path)
     yk_status status = open_table(r->modal->context, path, &r->table);
     for (bool more = true; status == YK_OK && more;) {
         status = yk_csv_next(&r->table, &more);
-        if (status == YK_OK && more) status = read_row(r);
+        if (status == YK_OK && more)
+            status = read_row(r);
     }
     yk_csv_close(&r->table);
     return status;
@@ -172,24 +191,32 @@ yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, 
     yk_status status = open_table(modal->context, path, &table);
     for (bool more = true; status == YK_OK && more;) {
         status = yk_csv_next(&table, &more);
-        if (status != YK_OK || !more || strcmp(yk_csv_text(&table, QUANTITY), quantity_names[STIFFNESS]) != 0) continue;
+        if (status != YK_OK || !more ||
+            strcmp(yk_csv_text(&table, QUANTITY), quantity_names[STIFFNESS]) != 0)
+            continue;
         int i = 0, j = 0;
         status = yk_csv_integer(&table, FIRST, &i);
-        if (status == YK_OK) status = yk_csv_integer(&table, SECOND, &j);
-        if (status != YK_OK || i != j) continue;
+        if (status == YK_OK)
+            status = yk_csv_integer(&table, SECOND, &j);
+        if (status != YK_OK || i != j)
+            continue;
         if (*count == capacity) {
             capacity = capacity ? 2 * capacity : 64;
             int *wider = yk_modal_take(modal, (size_t)capacity, sizeof *wider);
-            if (!wider) status = YK_ERROR_MEMORY;
-            for (int k = 0; wider && k < *count; k++) wider[k] = (*numbers)[k];
+            if (!wider)
+                status = YK_ERROR_MEMORY;
+            for (int k = 0; wider && k < *count; k++)
+                wider[k] = (*numbers)[k];
             *numbers = wider;
         }
-        if (status == YK_OK) (*numbers)[(*count)++] = i;
+        if (status == YK_OK)
+            (*numbers)[(*count)++] = i;
     }
     yk_csv_close(&table);
     if (status == YK_OK && *count == 0)
-        status = yk_fail(modal->context, YK_ERROR_ARGUMENT,
-                         "%s has no 'stiffness' of any mode: give it there, or a table of frequencies", path);
+        status = yk_fail(
+            modal->context, YK_ERROR_ARGUMENT,
+            "%s has no 'stiffness' of any mode: give it there, or a table of frequencies", path);
     return status;
 }
 
@@ -198,9 +225,12 @@ static yk_status take_memory(reading *r)
     size_t n = (size_t)r->modal->mode_count;
     for (int k = 0; k < QUANTITIES; k++) {
         size_t entries = kinds[k].modes == 2 ? n * n : kinds[k].modes == 1 ? n : 1;
-        r->value[k] = yk_modal_take(r->modal, entries * (size_t)kinds[k].components, sizeof *r->value[k]);
-        r->line[k] = yk_modal_take(r->modal, entries * (size_t)kinds[k].components, sizeof *r->line[k]);
-        if (!r->value[k] || !r->line[k]) return YK_ERROR_MEMORY;
+        r->value[k] =
+            yk_modal_take(r->modal, entries * (size_t)kinds[k].components, sizeof *r->value[k]);
+        r->line[k] =
+            yk_modal_take(r->modal, entries * (size_t)kinds[k].components, sizeof *r->line[k]);
+        if (!r->value[k] || !r->line[k])
+            return YK_ERROR_MEMORY;
     }
     return YK_OK;
 }
@@ -208,7 +238,8 @@ static yk_status take_memory(reading *r)
 static double largest_of(const double *values, int count)
 {
     double largest = 0;
-    for (int i = 0; i < count; i++) largest = fmax(largest, fabs(values[i]));
+    for (int i = 0; i < count; i++)
+        largest = fmax(largest, fabs(values[i]));
     return largest;
 }
 
@@ -218,21 +249,25 @@ static yk_status complete(reading *r, int of, const char *path)
     int n = r->modal->mode_count, components = kinds[of].components, sign = kinds[of].sign;
     double *value = r->value[of], slack = 1e-9 * largest_of(value, n * n * components);
     for (int k = 0; k < n * n * components; k++) {
-        int i = k / components / n, j = k / components % n, other = place_of(r, of, j, i, k % components);
+        int i = k / components / n, j = k / components % n,
+            other = place_of(r, of, j, i, k % components);
         if (i == j && sign < 0 && value[k] != 0)
-            return yk_fail(r->modal->context, YK_ERROR_ARGUMENT,
-                           "%s:%d: '%s' of a mode with itself is zero: the product of a shape with itself", path,
-                           r->line[of][k], quantity_names[of]);
-        if (!r->line[of][k]) continue;
+            return yk_fail(
+                r->modal->context, YK_ERROR_ARGUMENT,
+                "%s:%d: '%s' of a mode with itself is zero: the product of a shape with itself",
+                path, r->line[of][k], quantity_names[of]);
+        if (!r->line[of][k])
+            continue;
         if (!r->line[of][other]) {
             value[other] = sign * value[k];
         } else if (fabs(value[k] - sign * value[other]) > 1e-6 * fabs(value[k]) + slack) {
-            return yk_fail(
-                r->modal->context, YK_ERROR_ARGUMENT,
-                "%s:%d: '%s' of modes %d and %d is %.9g, but %.9g in line %d: they must %s; leave one of them "
-                "out",
-                path, r->line[of][k], quantity_names[of], r->modal->mode_number[i], r->modal->mode_number[j], value[k],
-                value[other], r->line[of][other], sign > 0 ? "be the same" : "differ in sign alone");
+            return yk_fail(r->modal->context, YK_ERROR_ARGUMENT,
+                           "%s:%d: '%s' of modes %d and %d is %.9g, but %.9g in line %d: they must "
+                           "%s; leave one of them "
+                           "out",
+                           path, r->line[of][k], quantity_names[of], r->modal->mode_number[i],
+                           r->modal->mode_number[j], value[k], value[other], r->line[of][other],
+                           sign > 0 ? "be the same" : "differ in sign alone");
         }
     }
     return YK_OK;
@@ -255,7 +290,8 @@ static yk_status fill_invariants(reading *r)
     yk_modal *modal = r->modal;
     int n = modal->mode_count;
     yk_status status = yk_modal_take_invariants(modal);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     yk_mat3 inertia = tensor_at(r, INERTIA, 0);
     modal->mass = r->value[MASS][0];
     modal->moment = vector_at(r, MOMENT, 0);
@@ -268,62 +304,77 @@ static yk_status fill_invariants(reading *r)
     for (int k = 0; k < n * n; k++) {
         yk_mat3 curve = tensor_at(r, INERTIA_CURVE, k);
         modal->curve[k] = vector_at(r, SHORTENING, k);
-        modal->pair[k] = yk_ffrf_compose(&curve, yk_v3_sub(vector_at(r, SWING, k), vector_at(r, CORIOLIS, k)));
+        modal->pair[k] =
+            yk_ffrf_compose(&curve, yk_v3_sub(vector_at(r, SWING, k), vector_at(r, CORIOLIS, k)));
     }
     return YK_OK;
 }
 
-/* The trace of the second moments of two shapes is their modal mass, but for shapes of second order. */
+/* The trace of the second moments of two shapes is their modal mass, but for shapes of second
+ * order. */
 static void compare_masses(const reading *r)
 {
     int n = r->modal->mode_count;
-    if (!r->lines[INERTIA_CURVE] || r->lines[SWING] || r->lines[SHORTENING]) return;
+    if (!r->lines[INERTIA_CURVE] || r->lines[SWING] || r->lines[SHORTENING])
+        return;
     for (int i = 0; i < n; i++) {
         const double *v = &r->value[INERTIA_CURVE][TENSOR * (n + 1) * i];
         double mass = r->value[MODAL_MASS][(n + 1) * i], found = 0.25 * (v[0] + v[1] + v[2]);
-        if (fabs(found - mass) <= 0.5 * mass) continue;
+        if (fabs(found - mass) <= 0.5 * mass)
+            continue;
         yk_log(r->modal->context, YK_LOG_WARNING,
-               "%s: mode %d has the modal mass %.6g, and %.6g by its inertia_curve: one of them is of another "
+               "%s: mode %d has the modal mass %.6g, and %.6g by its inertia_curve: one of them is "
+               "of another "
                "normalisation",
                r->table.path, r->modal->mode_number[i], mass, found);
         return;
     }
 }
 
-/* The quantities of inertia come together, under their mass; the matrices may come alone, beside lumped masses. */
+/* The quantities of inertia come together, under their mass; the matrices may come alone, beside
+ * lumped masses. */
 static yk_status check_set(const reading *r, const char *path)
 {
     yk_context *context = r->modal->context;
     for (int k = MOMENT; k < MODAL_MASS; k++)
         if (r->lines[k] && !r->lines[MASS])
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s has '%s' but no 'mass': inertia comes from this table as a whole, or from lumped masses",
+                           "%s has '%s' but no 'mass': inertia comes from this table as a whole, "
+                           "or from lumped masses",
                            path, quantity_names[k]);
     if (r->lines[MASS] && !r->lines[INERTIA])
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "%s has no 'inertia': give the tensor about the origin of the floating frame", path);
+        return yk_fail(
+            context, YK_ERROR_ARGUMENT,
+            "%s has no 'inertia': give the tensor about the origin of the floating frame", path);
     for (int i = 0; i < r->modal->mode_count && r->lines[MASS]; i++)
         if (!(r->value[MODAL_MASS][(r->modal->mode_count + 1) * i] > 0))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s has no positive 'modal_mass' of mode %d", path,
-                           r->modal->mode_number[i]);
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s has no positive 'modal_mass' of mode %d",
+                           path, r->modal->mode_number[i]);
     return YK_OK;
 }
 
 yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
 {
     reading *r = yk_modal_take(modal, 1, sizeof *r);
-    if (!r) return YK_ERROR_MEMORY;
+    if (!r)
+        return YK_ERROR_MEMORY;
     r->modal = modal;
     yk_status status = take_memory(r);
-    if (status == YK_OK) status = read_all(r, path);
+    if (status == YK_OK)
+        status = read_all(r, path);
     for (int k = 0; k < QUANTITIES && status == YK_OK; k++)
-        if (kinds[k].modes == 2) status = complete(r, k, path);
-    if (status == YK_OK) status = check_set(r, path);
-    if (status != YK_OK) return status;
-    if (r->lines[MODAL_MASS]) modal->modal_mass = r->value[MODAL_MASS];
+        if (kinds[k].modes == 2)
+            status = complete(r, k, path);
+    if (status == YK_OK)
+        status = check_set(r, path);
+    if (status != YK_OK)
+        return status;
+    if (r->lines[MODAL_MASS])
+        modal->modal_mass = r->value[MODAL_MASS];
     modal->stiffness = r->value[STIFFNESS];
     modal->damping = r->value[DAMPING];
-    if (!r->lines[MASS]) return YK_OK;
+    if (!r->lines[MASS])
+        return YK_OK;
     compare_masses(r);
     return fill_invariants(r);
 }

@@ -1,5 +1,6 @@
-/* A modal body as the tables that modal_file.c and modal_invariants.c read, with all digits. Modes are counted from 1; nodes
- * are its places and, of a built-in rod, the stations that are drawn. */
+/* A modal body as the tables that modal_file.c and modal_invariants.c read, with all digits.
+ * Modes are counted from 1; nodes are its places and, of a built-in rod, the stations that are
+ * drawn. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,12 +8,15 @@
 #include "base/text.h"
 #include "model/modal.h"
 
-static void write_number(FILE *out, const char *quantity, const int mode[2], const char *component, double value)
+static void write_number(FILE *out, const char *quantity, const int mode[2], const char *component,
+                         double value)
 {
-    if (value == 0) return;
+    if (value == 0)
+        return;
     fprintf(out, "%s,", quantity);
     for (int k = 0; k < 2; k++) {
-        if (mode && mode[k] >= 0) fprintf(out, "%d", mode[k] + 1);
+        if (mode && mode[k] >= 0)
+            fprintf(out, "%d", mode[k] + 1);
         fputc(',', out);
     }
     fprintf(out, "%s,%.17g\n", component, value);
@@ -29,7 +33,8 @@ static void write_tensor(FILE *out, const char *quantity, const int mode[2], con
 {
     static const char *const names[] = {"xx", "yy", "zz", "xy", "xz", "yz"};
     static const int row[] = {0, 1, 2, 0, 0, 1}, column[] = {0, 1, 2, 1, 2, 2};
-    for (int k = 0; k < 6; k++) write_number(out, quantity, mode, names[k], t->m[row[k]][column[k]]);
+    for (int k = 0; k < 6; k++)
+        write_number(out, quantity, mode, names[k], t->m[row[k]][column[k]]);
 }
 
 static void write_pairs(FILE *out, const yk_ffrf *body)
@@ -38,7 +43,8 @@ static void write_pairs(FILE *out, const yk_ffrf *body)
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++) {
             const yk_mat3 *one = &body->pair[n * i + j], *other = &body->pair[n * j + i];
-            yk_mat3 mean = yk_m3_scale(0.5, yk_m3_add(*one, *other)), curve = yk_ffrf_tensor_change(&mean);
+            yk_mat3 mean = yk_m3_scale(0.5, yk_m3_add(*one, *other)),
+                    curve = yk_ffrf_tensor_change(&mean);
             yk_vec3 a = yk_ffrf_axial_of(one), b = yk_ffrf_axial_of(other);
             const int mode[2] = {i, j};
             write_tensor(out, "inertia_curve", mode, &curve);
@@ -93,9 +99,10 @@ static void write_modes(FILE *out, const yk_flexible *flexible)
     for (int i = 0; i < flexible->modal.modes; i++)
         for (int k = 0; k < flexible->attachments + flexible->outline; k++) {
             const yk_ffrf_node *node = &flexible->nodes[k];
-            yk_vec3 u = node->displacement[i], rotation = node->rotation ? node->rotation[i] : yk_v3(0, 0, 0);
-            fprintf(out, "%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", i + 1, k + 1, u.x, u.y, u.z, rotation.x,
-                    rotation.y, rotation.z);
+            yk_vec3 u = node->displacement[i],
+                    rotation = node->rotation ? node->rotation[i] : yk_v3(0, 0, 0);
+            fprintf(out, "%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", i + 1, k + 1, u.x, u.y, u.z,
+                    rotation.x, rotation.y, rotation.z);
         }
 }
 
@@ -105,9 +112,10 @@ static void write_second_order(FILE *out, const yk_flexible *flexible)
     for (int k = 0; k < flexible->attachments + flexible->outline; k++)
         for (int b = 0; b < flexible->nodes[k].bend_count; b++) {
             const yk_ffrf_bend *bend = &flexible->nodes[k].bends[b];
-            if (bend->j < bend->i) continue;
-            fprintf(out, "%d,%d,%d,%.17g,%.17g,%.17g\n", bend->i + 1, bend->j + 1, k + 1, bend->value.x, bend->value.y,
-                    bend->value.z);
+            if (bend->j < bend->i)
+                continue;
+            fprintf(out, "%d,%d,%d,%.17g,%.17g,%.17g\n", bend->i + 1, bend->j + 1, k + 1,
+                    bend->value.x, bend->value.y, bend->value.z);
         }
 }
 
@@ -125,9 +133,11 @@ yk_status yk_modal_write(yk_context *context, const yk_flexible *body, const cha
         if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, tables[i].name) >= sizeof path)
             return yk_fail(context, YK_ERROR_ARGUMENT, "the path %.200s... is too long", folder);
         FILE *out = fopen(path, "w");
-        if (out) tables[i].write(out, body);
+        if (out)
+            tables[i].write(out, body);
         if (!out || ferror(out) | fclose(out))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s cannot be written: %s", path, strerror(errno));
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s cannot be written: %s", path,
+                           strerror(errno));
     }
     return YK_OK;
 }

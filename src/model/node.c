@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Growing memory --------------------------------------------------------------------------------------------------- */
+/* Growing memory ------------------------------------------------------------------------------- */
 
 enum { BLOCK_FIRST = 1 << 12, BLOCK_LARGEST = 1 << 20 };
 
@@ -17,10 +17,13 @@ struct yk_store_block {
 static yk_store_block *add_block(yk_store *store, size_t bytes)
 {
     size_t capacity = store->blocks ? 2 * store->blocks->capacity : BLOCK_FIRST;
-    if (capacity > BLOCK_LARGEST) capacity = BLOCK_LARGEST;
-    if (capacity < bytes) capacity = bytes;
+    if (capacity > BLOCK_LARGEST)
+        capacity = BLOCK_LARGEST;
+    if (capacity < bytes)
+        capacity = bytes;
     yk_store_block *block = yk_allocate(store->context, 1, sizeof *block + capacity);
-    if (!block) return NULL;
+    if (!block)
+        return NULL;
     block->capacity = capacity;
     block->next = store->blocks;
     store->blocks = block;
@@ -29,10 +32,13 @@ static yk_store_block *add_block(yk_store *store, size_t bytes)
 
 void *yk_store_take(yk_store *store, size_t bytes)
 {
-    size_t rounded = (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+    size_t rounded =
+        (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
     yk_store_block *block = store->blocks;
-    if (!block || block->capacity - block->used < rounded) block = add_block(store, rounded);
-    if (!block) return NULL;
+    if (!block || block->capacity - block->used < rounded)
+        block = add_block(store, rounded);
+    if (!block)
+        return NULL;
     void *taken = block->data + block->used;
     block->used += rounded;
     return taken;
@@ -41,7 +47,8 @@ void *yk_store_take(yk_store *store, size_t bytes)
 char *yk_store_text(yk_store *store, const char *text, size_t length)
 {
     char *copy = yk_store_take(store, length + 1);
-    if (copy) memcpy(copy, text, length);
+    if (copy)
+        memcpy(copy, text, length);
     return copy;
 }
 
@@ -54,12 +61,13 @@ void yk_store_destroy(yk_store *store)
     }
 }
 
-/* Nodes ------------------------------------------------------------------------------------------------------------ */
+/* Nodes ---------------------------------------------------------------------------------------- */
 
 yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location)
 {
     yk_node *node = yk_store_take(store, sizeof *node);
-    if (!node) return NULL;
+    if (!node)
+        return NULL;
     node->kind = kind;
     node->from = location.source;
     node->line = location.line;
@@ -103,27 +111,32 @@ void yk_node_replace(yk_node *old, yk_node *with)
     with->parent = old->parent;
     with->next = old->next;
     with->key = old->key;
-    if (old->parent->last == old) old->parent->last = with;
+    if (old->parent->last == old)
+        old->parent->last = with;
 }
 
 void yk_node_remove(yk_node *child)
 {
     yk_node *before;
     *link_to(child, &before) = child->next;
-    if (child->parent->last == child) child->parent->last = before;
+    if (child->parent->last == child)
+        child->parent->last = before;
     child->parent->count--;
 }
 
 yk_node *yk_node_copy(yk_store *store, const yk_node *node, int *budget)
 {
-    if (--*budget < 0) return NULL;
+    if (--*budget < 0)
+        return NULL;
     yk_node *copy = yk_node_create(store, node->kind, yk_node_location(node));
-    if (!copy) return NULL;
+    if (!copy)
+        return NULL;
     copy->text = node->text;
     copy->quoted = node->quoted;
     for (const yk_node *child = node->first; child; child = child->next) {
         yk_node *twin = yk_node_copy(store, child, budget);
-        if (!twin) return NULL;
+        if (!twin)
+            return NULL;
         yk_node_append(copy, twin, child->key, yk_node_key_location(child));
     }
     return copy;
@@ -131,29 +144,34 @@ yk_node *yk_node_copy(yk_store *store, const yk_node *node, int *budget)
 
 yk_node *yk_node_get(const yk_node *map, const char *key)
 {
-    if (map->kind != YK_NODE_MAP) return NULL;
+    if (map->kind != YK_NODE_MAP)
+        return NULL;
     for (yk_node *child = map->first; child; child = child->next)
-        if (strcmp(child->key, key) == 0) return child;
+        if (strcmp(child->key, key) == 0)
+            return child;
     return NULL;
 }
 
 yk_node *yk_node_at(const yk_node *list, int index)
 {
     yk_node *child = list->first;
-    while (child && index-- > 0) child = child->next;
+    while (child && index-- > 0)
+        child = child->next;
     return child;
 }
 
 const char *yk_node_name(const yk_node *item)
 {
-    if (item->key) return item->key;
+    if (item->key)
+        return item->key;
     const yk_node *name = yk_node_get(item, "name");
     return name && name->kind == YK_NODE_SCALAR && name->text[0] ? name->text : NULL;
 }
 
 bool yk_node_is_empty(const yk_node *node)
 {
-    if (node->kind != YK_NODE_SCALAR || node->quoted) return false;
+    if (node->kind != YK_NODE_SCALAR || node->quoted)
+        return false;
     return !node->text[0] || strcmp(node->text, "~") == 0 || strcmp(node->text, "null") == 0;
 }
 
@@ -164,27 +182,33 @@ yk_location yk_node_location(const yk_node *node)
 
 yk_location yk_node_key_location(const yk_node *node)
 {
-    if (!node->key || !node->key_line) return yk_node_location(node);
+    if (!node->key || !node->key_line)
+        return yk_node_location(node);
     int length = 0; /* in characters of UTF-8 */
-    for (const char *at = node->key; *at; at++) length += ((unsigned char)*at & 0xc0) != 0x80;
+    for (const char *at = node->key; *at; at++)
+        length += ((unsigned char)*at & 0xc0) != 0x80;
     return (yk_location){node->from, node->key_line, node->key_column, length};
 }
 
-/* Paths ------------------------------------------------------------------------------------------------------------ */
+/* Paths ---------------------------------------------------------------------------------------- */
 
 /* An item that is about to be appended has the index that it will get. */
 static int index_in_parent(const yk_node *node)
 {
     int index = 0;
-    for (const yk_node *sibling = node->parent->first; sibling && sibling != node; sibling = sibling->next) index++;
+    for (const yk_node *sibling = node->parent->first; sibling && sibling != node;
+         sibling = sibling->next)
+        index++;
     return index;
 }
 
-/* Puts a piece before what the buffer holds from `start` on; returns the new start, or 0 when it is full. */
+/* Puts a piece before what the buffer holds from `start` on; returns the new start, or 0 when it
+ * is full. */
 static size_t prepend(char *buffer, size_t start, const char *piece)
 {
     size_t length = strlen(piece);
-    if (length > start) return 0;
+    if (length > start)
+        return 0;
     memcpy(buffer + start - length, piece, length);
     return start - length;
 }
@@ -201,7 +225,8 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
         else
             snprintf(piece, sizeof piece, "[%d]", index_in_parent(node));
         size_t moved = prepend(buffer, start, piece);
-        if (!moved) break;
+        if (!moved)
+            break;
         start = moved;
     }
     memmove(buffer, buffer + start, YK_PATH_MAX - start);

@@ -1,13 +1,14 @@
 /* The tree of an input file: maps, lists and scalars, each with its place in the text.
  *
- * The YAML reader makes the tree, overrides change it, the schema resolves it: it fills in defaults and stores in each
- * node the value that its text stands for. Nodes live in a store that is released as a whole. */
+ * The YAML reader makes the tree, overrides change it, the schema resolves it: it fills in
+ * defaults and stores in each node the value that its text stands for. Nodes live in a store that
+ * is released as a whole. */
 #ifndef YK_MODEL_NODE_H
 #define YK_MODEL_NODE_H
 
 #include "model/diagnostics.h"
 
-/* Growing memory --------------------------------------------------------------------------------------------------- */
+/* Growing memory ------------------------------------------------------------------------------- */
 
 typedef struct yk_store_block yk_store_block;
 
@@ -21,7 +22,7 @@ void *yk_store_take(yk_store *store, size_t bytes);
 char *yk_store_text(yk_store *store, const char *text, size_t length);
 void yk_store_destroy(yk_store *store);
 
-/* Nodes ------------------------------------------------------------------------------------------------------------ */
+/* Nodes ---------------------------------------------------------------------------------------- */
 
 typedef enum yk_node_kind { YK_NODE_SCALAR, YK_NODE_LIST, YK_NODE_MAP } yk_node_kind;
 
@@ -41,10 +42,10 @@ struct yk_node {
     yk_node *parent, *first, *last, *next;
 
     /* Set when the schema resolves the node */
-    bool named;           /* an item of a list whose `name` has been read */
-    bool valid;           /* the values below can be used */
-    int choice;           /* index of the word, of the variant, or of the form that was used; booleans 0 or 1 */
-    int value_count;      /* of doubles: 1 number, 3 vector, 4 quaternion (w x y z), 9 matrix by rows, n list */
+    bool named; /* an item of a list whose `name` has been read */
+    bool valid; /* the values below can be used */
+    int choice; /* index of the word, of the variant, or of the form that was used; booleans 0 or 1 */
+    int value_count; /* of doubles: 1 number, 3 vector, 4 quaternion (w x y z), 9 matrix by rows, n list */
     double value;         /* of a number */
     const double *values; /* points to `value` for a number */
 };
@@ -52,17 +53,19 @@ struct yk_node {
 yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location);
 /* Appends; the key (NULL in lists) must live as long as the store. */
 void yk_node_append(yk_node *parent, yk_node *child, const char *key, yk_location key_location);
-/* Puts `with` in the place of a child, under the same key; messages about the key then point to `with`. */
+/* Puts `with` in the place of a child, under the same key; messages about the key then point to
+ * `with`. */
 void yk_node_replace(yk_node *old, yk_node *with);
 void yk_node_remove(yk_node *child);
-/* Deep copy without the key. `budget` counts down by one per node; NULL when it is used up (it is then negative) or
- * memory is out. */
+/* Deep copy without the key. `budget` counts down by one per node; NULL when it is used up (it is
+ * then negative) or memory is out. */
 yk_node *yk_node_copy(yk_store *store, const yk_node *node, int *budget);
 
 /* The entry of a map, NULL if absent or if the node is no map. */
 yk_node *yk_node_get(const yk_node *map, const char *key);
 yk_node *yk_node_at(const yk_node *list, int index);
-/* The name of an item of a named collection: its key in a map, its `name` in a list; NULL if it has none. */
+/* The name of an item of a named collection: its key in a map, its `name` in a list; NULL if it
+ * has none. */
 const char *yk_node_name(const yk_node *item);
 
 /* An entry that was left empty ("mass:") or given as null or ~. */
@@ -74,13 +77,14 @@ yk_location yk_node_key_location(const yk_node *node);
 
 enum { YK_PATH_MAX = 256 };
 
-/* "subsystems.left.mass", "interfaces[0].joint"; long paths lose their beginning. Returns buffer. */
+/* "subsystems.left.mass", "interfaces[0].joint"; long paths lose their beginning. Returns
+ * buffer. */
 const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX]);
 
 /* Reports about a node (its value, or its key) with the node's path. */
-#define yk_node_error(diagnostics, node, ...)                                                                         \
-    yk_report((diagnostics), YK_SEVERITY_ERROR, yk_node_location(node), yk_node_path((node), (char[YK_PATH_MAX]){0}), \
-              __VA_ARGS__)
+#define yk_node_error(diagnostics, node, ...)                           \
+    yk_report((diagnostics), YK_SEVERITY_ERROR, yk_node_location(node), \
+              yk_node_path((node), (char[YK_PATH_MAX]){0}), __VA_ARGS__)
 #define yk_node_key_error(diagnostics, node, ...)                           \
     yk_report((diagnostics), YK_SEVERITY_ERROR, yk_node_key_location(node), \
               yk_node_path((node), (char[YK_PATH_MAX]){0}), __VA_ARGS__)

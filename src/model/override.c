@@ -28,13 +28,15 @@ enum { SEGMENTS_MAX = 32 };
 
 static void complain(override *o, const char *message)
 {
-    yk_report(o->diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = o->source}, NULL, "%s", message);
+    yk_report(o->diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = o->source}, NULL, "%s",
+              message);
     o->failed = true;
 }
 
 static void *checked(override *o, void *memory)
 {
-    if (!memory) o->status = YK_ERROR_MEMORY;
+    if (!memory)
+        o->status = YK_ERROR_MEMORY;
     return memory;
 }
 
@@ -43,7 +45,8 @@ static size_t read_index(const char *at, int *index)
 {
     size_t length = 1;
     long number = 0;
-    while (at[length] >= '0' && at[length] <= '9' && number < 1000000) number = 10 * number + (at[length++] - '0');
+    while (at[length] >= '0' && at[length] <= '9' && number < 1000000)
+        number = 10 * number + (at[length++] - '0');
     *index = (int)number;
     return length > 1 && at[length] == ']' ? length + 1 : 0;
 }
@@ -53,19 +56,25 @@ static int split_path(override *o, segment *segments)
 {
     int count = 0;
     for (const char *at = o->path; *at;) {
-        if (count == SEGMENTS_MAX) return complain(o, "the path has more than 32 steps"), 0;
+        if (count == SEGMENTS_MAX)
+            return complain(o, "the path has more than 32 steps"), 0;
         segment *next = &segments[count];
         size_t length;
         if (*at == '[') {
             length = read_index(at, &next->index);
-            if (!length || count == 0) return complain(o, "'[' starts an index such as interfaces[0]"), 0;
+            if (!length || count == 0)
+                return complain(o, "'[' starts an index such as interfaces[0]"), 0;
             next->name = NULL;
         } else {
-            if (count > 0 && *at++ != '.') return complain(o, "a '.' is missing between the steps of the path"), 0;
+            if (count > 0 && *at++ != '.')
+                return complain(o, "a '.' is missing between the steps of the path"), 0;
             length = strcspn(at, ".[");
-            if (!length) return complain(o, "the path has an empty step; write it as coupling.scheme=tight"), 0;
+            if (!length)
+                return complain(o, "the path has an empty step; write it as coupling.scheme=tight"),
+                       0;
             next->name = checked(o, yk_store_text(o->store, at, length));
-            if (!next->name) return 0;
+            if (!next->name)
+                return 0;
         }
         at += length;
         next->end = (size_t)(at - o->path);
@@ -82,25 +91,33 @@ static yk_node *find_named(override *o, const yk_node *list, const char *name)
     int distance = 4;
     for (yk_node *item = list->first; item; item = item->next) {
         const char *other = yk_node_name(item);
-        if (!other) continue;
-        if (strcmp(other, name) == 0) return item;
+        if (!other)
+            continue;
+        if (strcmp(other, name) == 0)
+            return item;
         int now = yk_text_distance(name, other, distance - 1);
-        if (now < distance) distance = now, nearest = other;
+        if (now < distance)
+            distance = now, nearest = other;
     }
     if (nearest)
-        snprintf(message, sizeof message, "the list has no item named '%.60s'; did you mean '%.60s'?", name, nearest);
+        snprintf(message, sizeof message,
+                 "the list has no item named '%.60s'; did you mean '%.60s'?", name, nearest);
     else
         snprintf(message, sizeof message,
-                 "the list has no item named '%.60s'; give a name that is there, or an index such as [0]", name);
+                 "the list has no item named '%.60s'; give a name that is there, or an index such "
+                 "as [0]",
+                 name);
     complain(o, message);
     return NULL;
 }
 
 static yk_node *find_index(override *o, const yk_node *list, int index)
 {
-    if (index < list->count) return yk_node_at(list, index);
+    if (index < list->count)
+        return yk_node_at(list, index);
     char message[128];
-    snprintf(message, sizeof message, "the list has no item [%d]; it has %d, counted from [0]", index, list->count);
+    snprintf(message, sizeof message, "the list has no item [%d]; it has %d, counted from [0]",
+             index, list->count);
     complain(o, message);
     return NULL;
 }
@@ -108,13 +125,17 @@ static yk_node *find_index(override *o, const yk_node *list, int index)
 /* The child that the step names; NULL without a complaint if a map does not have it yet. */
 static yk_node *find_child(override *o, const yk_node *node, const segment *step, size_t begin)
 {
-    if (node->kind == YK_NODE_LIST && step->name) return find_named(o, node, step->name);
-    if (node->kind == YK_NODE_LIST) return find_index(o, node, step->index);
-    if (node->kind == YK_NODE_MAP && step->name) return yk_node_get(node, step->name);
+    if (node->kind == YK_NODE_LIST && step->name)
+        return find_named(o, node, step->name);
+    if (node->kind == YK_NODE_LIST)
+        return find_index(o, node, step->index);
+    if (node->kind == YK_NODE_MAP && step->name)
+        return yk_node_get(node, step->name);
     char message[256];
     snprintf(message, sizeof message,
-             node->kind == YK_NODE_MAP ? "'%.*s' is a section, not a list; name a key instead of an index"
-                                       : "'%.*s' is a value, not a section",
+             node->kind == YK_NODE_MAP
+                 ? "'%.*s' is a section, not a list; name a key instead of an index"
+                 : "'%.*s' is a value, not a section",
              (int)(begin < 100 ? begin : 100), o->path);
     complain(o, message);
     return NULL;
@@ -128,11 +149,14 @@ static void set_value(override *o, yk_node *root, const segment *segments, int c
     for (int i = 0; i < count; i++) {
         bool last = i == count - 1;
         yk_node *child = find_child(o, node, &segments[i], i ? segments[i - 1].end : 0);
-        if (o->failed) return;
+        if (o->failed)
+            return;
         bool absent = !child || (!last && yk_node_is_empty(child));
         yk_node *fresh = o->value;
-        if (absent && !last) fresh = checked(o, yk_node_create(o->store, YK_NODE_MAP, location));
-        if (!fresh) return;
+        if (absent && !last)
+            fresh = checked(o, yk_node_create(o->store, YK_NODE_MAP, location));
+        if (!fresh)
+            return;
         fresh->implied = !child && !last;
         if (!child)
             yk_node_append(node, fresh, segments[i].name, (yk_location){0});
@@ -151,32 +175,38 @@ static void make_source(override *o, const char *assignment, const char *equals)
     size_t length = equals ? (size_t)(equals - assignment) : strlen(assignment);
     o->source = checked(o, yk_store_take(o->store, sizeof *o->source));
     char *name = checked(o, yk_store_take(o->store, sizeof option + length));
-    char *text = checked(o, yk_store_text(o->store, equals ? equals + 1 : "", equals ? strlen(equals + 1) : 0));
-    if (o->status != YK_OK) return;
+    char *text = checked(
+        o, yk_store_text(o->store, equals ? equals + 1 : "", equals ? strlen(equals + 1) : 0));
+    if (o->status != YK_OK)
+        return;
     memcpy(name, option, sizeof option - 1);
     memcpy(name + sizeof option - 1, assignment, length);
     o->path = name + sizeof option - 1;
     *o->source = (yk_source){.name = name, .text = text, .length = strlen(text)};
 }
 
-yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignment, yk_diagnostics *diagnostics)
+yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignment,
+                            yk_diagnostics *diagnostics)
 {
     override o = {.store = store, .diagnostics = diagnostics};
     const char *equals = strchr(assignment, '=');
     make_source(&o, assignment, equals);
-    if (o.status != YK_OK) return o.status;
+    if (o.status != YK_OK)
+        return o.status;
     if (!equals || !o.path[0]) {
         complain(&o, "a path and a value are expected, as in coupling.scheme=tight");
         return YK_OK;
     }
     segment segments[SEGMENTS_MAX];
     int count = split_path(&o, segments);
-    if (!count) return o.status;
+    if (!count)
+        return o.status;
     if (!o.source->length) {
         complain(&o, "the value after '=' is missing");
         return YK_OK;
     }
     o.status = yk_yaml_read(store, o.source, diagnostics, &o.value);
-    if (o.value) set_value(&o, root, segments, count);
+    if (o.value)
+        set_value(&o, root, segments, count);
     return o.status;
 }

@@ -22,7 +22,8 @@ static void evaluate(evaluation *e, int index, bool last_chance);
 static int find_parameter(const evaluation *e, const char *name, size_t length)
 {
     for (int i = 0; i < e->count; i++)
-        if (strlen(e->nodes[i]->key) == length && strncmp(e->nodes[i]->key, name, length) == 0) return i;
+        if (strlen(e->nodes[i]->key) == length && strncmp(e->nodes[i]->key, name, length) == 0)
+            return i;
     return -1;
 }
 
@@ -36,9 +37,10 @@ static void require_name(void *user, const char *name, size_t length)
         return;
     }
     if (e->states[needed] == OPEN && !e->blocked) {
-        yk_node_error(e->r->diagnostics, e->nodes[e->open], "depends on itself%s%s%s; parameters cannot be circular",
-                      needed == e->open ? "" : " through '", needed == e->open ? "" : e->nodes[needed]->key,
-                      needed == e->open ? "" : "'");
+        yk_node_error(e->r->diagnostics, e->nodes[e->open],
+                      "depends on itself%s%s%s; parameters cannot be circular",
+                      needed == e->open ? "" : " through '",
+                      needed == e->open ? "" : e->nodes[needed]->key, needed == e->open ? "" : "'");
         e->blocked = true;
     }
     if (e->states[needed] == WAITING) {
@@ -46,32 +48,40 @@ static void require_name(void *user, const char *name, size_t length)
         bool blocked = e->blocked, unknown = e->unknown;
         evaluate(e, needed, false);
         e->open = open, e->blocked = blocked, e->unknown = unknown;
-        if (e->states[needed] == WAITING) e->unknown = true; /* waits itself for the last chance */
+        if (e->states[needed] == WAITING)
+            e->unknown = true; /* waits itself for the last chance */
     }
-    if (e->states[needed] == FAILED) e->blocked = true;
+    if (e->states[needed] == FAILED)
+        e->blocked = true;
 }
 
-/* A parameter with an unknown name waits until all others are known, so that the right one can be suggested. */
+/* A parameter with an unknown name waits until all others are known, so that the right one can be
+ * suggested. */
 static void evaluate(evaluation *e, int index, bool last_chance)
 {
     static const yk_field number = {.key = "parameter", .type = YK_TYPE_NUMBER};
     yk_node *node = e->nodes[index];
     e->states[index] = OPEN;
     e->open = index, e->blocked = false, e->unknown = false;
-    if (node->kind == YK_NODE_SCALAR) yk_expression_names(node->text, require_name, e);
+    if (node->kind == YK_NODE_SCALAR)
+        yk_expression_names(node->text, require_name, e);
     if (e->unknown && !e->blocked && !last_chance) {
         e->states[index] = WAITING;
         return;
     }
     bool done = !e->blocked && yk_resolve_number(e->r, node, &number);
     e->states[index] = done ? DONE : FAILED;
-    if (done) e->values[e->r->scope.parameter_count++] = (yk_parameter){node->key, node->value};
+    if (done)
+        e->values[e->r->scope.parameter_count++] = (yk_parameter){node->key, node->value};
 }
 
 static bool check_parameter_name(yk_resolver *r, const yk_node *node)
 {
-    const char *reason = strcmp(node->key, "t") == 0 ? "is time" : yk_expression_reserved(node->key);
-    if (reason) yk_node_key_error(r->diagnostics, node, "cannot be a parameter's name: '%.60s' %s", node->key, reason);
+    const char *reason =
+        strcmp(node->key, "t") == 0 ? "is time" : yk_expression_reserved(node->key);
+    if (reason)
+        yk_node_key_error(r->diagnostics, node, "cannot be a parameter's name: '%.60s' %s",
+                          node->key, reason);
     return !reason;
 }
 
@@ -83,18 +93,21 @@ static void evaluate_all(evaluation *e, yk_node *map)
     }
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < e->count && !yk_diagnostics_full(e->r->diagnostics); i++)
-            if (e->states[i] == WAITING) evaluate(e, i, pass == 1);
+            if (e->states[i] == WAITING)
+                evaluate(e, i, pass == 1);
 }
 
 void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (yk_node_is_empty(node)) node->kind = YK_NODE_MAP;
+    if (yk_node_is_empty(node))
+        node->kind = YK_NODE_MAP;
     if (node->kind != YK_NODE_MAP) {
         yk_resolve_mismatch(r, node, field);
         return;
     }
     if (field->most && node->count > field->most) {
-        yk_node_error(r->diagnostics, node, "expected at most %d parameters; found %d", field->most, node->count);
+        yk_node_error(r->diagnostics, node, "expected at most %d parameters; found %d", field->most,
+                      node->count);
         return;
     }
     size_t count = (size_t)node->count + 1;
@@ -102,7 +115,8 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
     e.nodes = yk_resolver_take(r, count * sizeof *e.nodes);
     e.states = yk_resolver_take(r, count * sizeof *e.states);
     e.values = yk_resolver_take(r, count * sizeof *e.values);
-    if (r->status != YK_OK) return;
+    if (r->status != YK_OK)
+        return;
     r->scope.parameters = e.values;
     r->scope.parameter_count = 0;
     evaluate_all(&e, node);

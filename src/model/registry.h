@@ -1,4 +1,5 @@
-/* The one list of subsystem kinds: the words after `solver:`, what their sections may say, and how they are made. */
+/* The one list of subsystem kinds: the words after `solver:`, what their sections may say, and
+ * how they are made. */
 #ifndef YK_MODEL_REGISTRY_H
 #define YK_MODEL_REGISTRY_H
 
@@ -8,24 +9,30 @@
 typedef struct yk_builder yk_builder;
 
 yk_context *yk_builder_context(const yk_builder *builder);
-/* An entry of type YK_TYPE_FUNCTION as a function of time; zero where it is absent. It lives as long as the scenario.
+/* An entry of type YK_TYPE_FUNCTION as a function of time; zero where it is absent. It lives as
+ * long as the scenario.
  */
-yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key, yk_function *function);
+yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key,
+                              yk_function *function);
 /* The same for a node, such as an item of YK_TYPE_FUNCTIONS. */
 yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_function *function);
-/* An expression of the named variables and the parameters, from a node's text; mistakes are reported at the node. It
- * lives as long as the scenario. */
-yk_status yk_builder_expression(yk_builder *builder, const yk_node *node, const char *const *variables, int count,
+/* An expression of the named variables and the parameters, from a node's text; mistakes are
+ * reported at the node. It lives as long as the scenario. */
+yk_status yk_builder_expression(yk_builder *builder, const yk_node *node,
+                                const char *const *variables, int count,
                                 yk_expression **expression);
-/* A mistake that only building shows, at its node. Returns YK_ERROR_INPUT, to be handed on when all are reported. */
-yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char *format, ...) YK_PRINTF(3, 4);
+/* A mistake that only building shows, at its node. Returns YK_ERROR_INPUT, to be handed on when
+ * all are reported. */
+yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char *format, ...)
+    YK_PRINTF(3, 4);
 /* The items of a named collection (NULL: none), for references to them; NULL when out of memory. */
 typedef struct yk_names yk_names;
 const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection);
-/* Index of the item whose name is the node's text; -1 after a message that there is no such `what` ("body"). `also`: another word
- * that could stand there ("ground"), for the message; may be NULL. */
-int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference, const char *what,
-                    const char *also);
+/* Index of the item whose name is the node's text; -1 after a message that there is no such
+ * `what` ("body"). `also`: another word that could stand there ("ground"), for the message; may
+ * be NULL. */
+int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference,
+                    const char *what, const char *also);
 /* A file named in the scenario, found from the scenario's folder; NULL when out of memory. */
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key);
 
@@ -35,13 +42,15 @@ yk_cache *yk_builder_cache(const yk_builder *builder);
 /* The subsystem has impacts: see yk_scenario_info. */
 void yk_builder_note_impacts(yk_builder *builder);
 
-/* Nothing in the subsystem itself sets it in motion: where that is so of all, the scenario warns. */
+/* Nothing in the subsystem itself sets it in motion: where that is so of all, the scenario
+ * warns. */
 void yk_builder_note_rest(yk_builder *builder);
 
 /* Memory that lives as long as the scenario; NULL when out of it. */
 void *yk_builder_take(yk_builder *builder, size_t bytes);
 
-typedef yk_status (*yk_build_function)(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem);
+typedef yk_status (*yk_build_function)(yk_builder *builder, const yk_node *section,
+                                       yk_subsystem **subsystem);
 
 typedef struct yk_kind {
     const yk_section *section; /* its name is the word after `solver:` */
@@ -51,9 +60,10 @@ typedef struct yk_kind {
 /* X(word): kind_WORD.c has yk_WORD_section and yk_WORD_build. */
 #define YK_KIND_LIST(X) X(control) X(hydraulic) X(nonsmooth) X(oscillator) X(smooth)
 
-#define YK_KIND_DECLARE(word)                    \
-    extern const yk_section yk_##word##_section; \
-    yk_status yk_##word##_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem);
+#define YK_KIND_DECLARE(word)                                                \
+    extern const yk_section yk_##word##_section;                             \
+    yk_status yk_##word##_build(yk_builder *builder, const yk_node *section, \
+                                yk_subsystem **subsystem);
 YK_KIND_LIST(YK_KIND_DECLARE)
 #undef YK_KIND_DECLARE
 

@@ -1,7 +1,8 @@
-/* Items that stand for many: an item of a list or of a named collection with `repeat` is replaced by copies of it, one
- * for each value of its index. In the copies, {index} and expressions of it in braces become numbers, in values and
- * names alike: name: link_{i}, position: ['({i} - 0.5)*length', 0, 0]. Expressions of the parameters alone are filled in wherever
- * a value or a name stands: on: "n_{2*elements}". */
+/* Items that stand for many: an item of a list or of a named collection with `repeat` is replaced
+ * by copies of it, one for each value of its index. In the copies, {index} and expressions of it
+ * in braces become numbers, in values and names alike: name: link_{i}, position: ['({i} -
+ * 0.5)*length', 0, 0]. Expressions of the parameters alone are filled in wherever a value or a
+ * name stands: on: "n_{2*elements}". */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,21 +11,27 @@
 #include "model/yaml.h"
 
 static const yk_field repeat_fields[] = {
-    {"index", YK_TYPE_NAME, .fallback = "i", .text = "name of the number in braces that counts the copies"},
+    {"index", YK_TYPE_NAME, .fallback = "i",
+     .text = "name of the number in braces that counts the copies"},
     {"from", YK_TYPE_INTEGER, .fallback = "1", .text = "its first value"},
-    {"to", YK_TYPE_INTEGER, .required = true, .text = "its last value; none is made if it is below `from`"},
+    {"to", YK_TYPE_INTEGER, .required = true,
+     .text = "its last value; none is made if it is below `from`"},
     {0},
 };
 const yk_section yk_repeat_section = {
     "repeat",
-    "An item of a list or of named items with `repeat` stands for many: it is copied for each value of an index, and "
-    "expressions of the index in braces become numbers, in values and in names: `{name: \"link_{i}\", repeat: n, "
+    "An item of a list or of named items with `repeat` stands for many: it is copied for each "
+    "value of an index, and "
+    "expressions of the index in braces become numbers, in values and in names: `{name: "
+    "\"link_{i}\", repeat: n, "
     "position: "
-    "[\"{i}*length\", 0, 0]}`. `repeat: n` is short for `repeat: {index: i, from: 1, to: n}`. Without `repeat`, "
+    "[\"{i}*length\", 0, 0]}`. `repeat: n` is short for `repeat: {index: i, from: 1, to: n}`. "
+    "Without `repeat`, "
     "expressions of the parameters in braces "
     "become numbers too, wherever a name or a value stands: `on: \"n_{2*elements}\"`.",
     repeat_fields};
-static const yk_field repeat_field = {"repeat", YK_TYPE_SECTION, .section = &yk_repeat_section, .text = ""};
+static const yk_field repeat_field = {"repeat", YK_TYPE_SECTION, .section = &yk_repeat_section,
+                                      .text = ""};
 
 enum { COMPILED_MAX = 32 };
 
@@ -43,7 +50,8 @@ typedef struct repetition {
     bool exhausted; /* the limit of values is reached */
 } repetition;
 
-/* Everything that a repetition makes counts: nodes, brace groups, and text by the size of a node. */
+/* Everything that a repetition makes counts: nodes, brace groups, and text by the size of a
+ * node. */
 static bool spend(repetition *p, size_t amount)
 {
     size_t left = (size_t)(YK_YAML_NODES_MAX - p->r->repeated);
@@ -70,31 +78,38 @@ static void check_name(void *user, const char *name, size_t length)
     check->unknown = check->unknown || !known;
 }
 
-/* Compiles the expression in braces with the index as its variable; NULL if that is not possible. */
+/* Compiles the expression in braces with the index as its variable; NULL if that is not
+ * possible. */
 static yk_expression *compile(const repetition *p, const char *start, size_t length)
 {
-    if (length > YK_EXPRESSION_LENGTH_MAX) return NULL;
+    if (length > YK_EXPRESSION_LENGTH_MAX)
+        return NULL;
     char inner[YK_EXPRESSION_LENGTH_MAX + 1];
     memcpy(inner, start, length);
     inner[length] = '\0';
     name_check check = {.repetition = p};
     yk_expression_names(inner, check_name, &check);
-    if (check.unknown) return NULL;
+    if (check.unknown)
+        return NULL;
     yk_scope scope = p->r->scope;
     scope.variables = &p->index;
     scope.variable_count = *p->index ? 1 : 0;
     yk_expression_error error;
     yk_expression *expression;
-    yk_status status = yk_expression_create(p->r->store->context, inner, &scope, &error, &expression);
-    if (status == YK_ERROR_MEMORY) p->r->status = status;
+    yk_status status =
+        yk_expression_create(p->r->store->context, inner, &scope, &error, &expression);
+    if (status == YK_ERROR_MEMORY)
+        p->r->status = status;
     return expression;
 }
 
 static const brace_group *find_group(repetition *p, const char *start, size_t length)
 {
     for (int i = 0; i < p->group_count; i++)
-        if (p->groups[i].start == start) return &p->groups[i];
-    if (p->group_count == COMPILED_MAX) yk_expression_destroy(p->groups[--p->group_count].expression);
+        if (p->groups[i].start == start)
+            return &p->groups[i];
+    if (p->group_count == COMPILED_MAX)
+        yk_expression_destroy(p->groups[--p->group_count].expression);
     brace_group *made = &p->groups[p->group_count++];
     *made = (brace_group){start, compile(p, start, length)};
     return made;
@@ -111,13 +126,15 @@ static void replace_name(void *user, const char *name, size_t length)
 {
     rewriting *w = user;
     const repetition *p = w->repetition;
-    if (strlen(p->index) != length || strncmp(name, p->index, length) != 0) return;
-    yk_text_add(p->r->store->context, w->out, "%.*s(%.0f)", (int)(name - w->rest), w->rest, p->value);
+    if (strlen(p->index) != length || strncmp(name, p->index, length) != 0)
+        return;
+    yk_text_add(p->r->store->context, w->out, "%.*s(%.0f)", (int)(name - w->rest), w->rest,
+                p->value);
     w->rest = name + length;
 }
 
-/* Writes what a brace group becomes: a number where it can be evaluated; otherwise itself with the index filled in, for
- * an inner repetition or for the message of whoever reads it. */
+/* Writes what a brace group becomes: a number where it can be evaluated; otherwise itself with
+ * the index filled in, for an inner repetition or for the message of whoever reads it. */
 static void add_group(repetition *p, yk_text *out, const char *start, size_t length)
 {
     yk_context *context = p->r->store->context;
@@ -141,27 +158,32 @@ static void add_group(repetition *p, yk_text *out, const char *start, size_t len
 /* The text with its brace groups filled in, in the store; the text itself if it has none. */
 static const char *fill_in(repetition *p, const char *text)
 {
-    if (!strchr(text, '{')) return text;
+    if (!strchr(text, '{'))
+        return text;
     yk_context *context = p->r->store->context;
     yk_text out = {0};
     while (*text && spend(p, 1)) {
         const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
         int before = close ? (int)(open - text) : (int)strlen(text);
         yk_text_add(context, &out, "%.*s", before, text);
-        if (close) add_group(p, &out, open + 1, (size_t)(close - open) - 1);
+        if (close)
+            add_group(p, &out, open + 1, (size_t)(close - open) - 1);
         text = close ? close + 1 : text + before;
     }
     spend(p, out.length / sizeof(yk_node));
-    const char *filled = out.failed ? NULL : yk_store_text(p->r->store, out.data ? out.data : "", out.length);
+    const char *filled =
+        out.failed ? NULL : yk_store_text(p->r->store, out.data ? out.data : "", out.length);
     yk_text_destroy(context, &out);
-    if (!filled) p->r->status = YK_ERROR_MEMORY;
+    if (!filled)
+        p->r->status = YK_ERROR_MEMORY;
     return filled;
 }
 
 /* NULL when memory or the limit of values is used up. */
 static yk_node *copy_filled(repetition *p, const yk_node *node)
 {
-    if (!spend(p, 1)) return NULL;
+    if (!spend(p, 1))
+        return NULL;
     yk_node *copy = yk_node_create(p->r->store, node->kind, yk_node_location(node));
     if (!copy) {
         p->r->status = YK_ERROR_MEMORY;
@@ -169,11 +191,13 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
     }
     copy->quoted = node->quoted;
     copy->text = node->kind == YK_NODE_SCALAR ? fill_in(p, node->text) : "";
-    if (!copy->text) return NULL;
+    if (!copy->text)
+        return NULL;
     for (const yk_node *child = node->first; child; child = child->next) {
         yk_node *twin = copy_filled(p, child);
         const char *key = twin && child->key ? fill_in(p, child->key) : NULL;
-        if (!twin || (child->key && !key)) return NULL;
+        if (!twin || (child->key && !key))
+            return NULL;
         yk_node_append(copy, twin, key, yk_node_key_location(child));
     }
     return copy;
@@ -191,14 +215,18 @@ static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *l
         return repeat->valid;
     }
     yk_resolve(r, repeat, &repeat_field);
-    if (!repeat->valid) return false;
+    if (!repeat->valid)
+        return false;
     p->index = yk_node_text(repeat, "index");
     p->value = yk_node_number(repeat, "from");
     *last = yk_node_number(repeat, "to");
     const char *reason = yk_expression_reserved(p->index);
     for (int i = 0; i < r->scope.parameter_count && !reason; i++)
-        if (strcmp(r->scope.parameters[i].name, p->index) == 0) reason = "is a parameter";
-    if (reason) yk_node_error(r->diagnostics, repeat, "the index cannot be '%.60s', which %s", p->index, reason);
+        if (strcmp(r->scope.parameters[i].name, p->index) == 0)
+            reason = "is a parameter";
+    if (reason)
+        yk_node_error(r->diagnostics, repeat, "the index cannot be '%.60s', which %s", p->index,
+                      reason);
     return !reason;
 }
 
@@ -207,8 +235,10 @@ static bool add_copy(repetition *p, yk_node *item, yk_node *collection)
 {
     yk_node *copy = copy_filled(p, item);
     const char *name = copy && item->key ? fill_in(p, item->key) : NULL;
-    if (p->exhausted) yk_node_error(p->r->diagnostics, item, "the repetition makes more than a million values");
-    if (!copy || (item->key && !name) || p->exhausted) return false;
+    if (p->exhausted)
+        yk_node_error(p->r->diagnostics, item, "the repetition makes more than a million values");
+    if (!copy || (item->key && !name) || p->exhausted)
+        return false;
     yk_node_append(collection, copy, name, yk_node_key_location(item));
     return true;
 }
@@ -218,35 +248,44 @@ static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *
     repetition p = {.r = r};
     double last;
     bool good = read_range(r, repeat, &p, &last);
-    if (!good) return false;
+    if (!good)
+        return false;
     yk_node_remove(repeat);
-    for (; p.value <= last && good; p.value++) good = add_copy(&p, item, collection) && r->status == YK_OK;
-    for (int i = 0; i < p.group_count; i++) yk_expression_destroy(p.groups[i].expression);
+    for (; p.value <= last && good; p.value++)
+        good = add_copy(&p, item, collection) && r->status == YK_OK;
+    for (int i = 0; i < p.group_count; i++)
+        yk_expression_destroy(p.groups[i].expression);
     return good;
 }
 
 static bool has_repeat(const yk_node *collection)
 {
     for (const yk_node *item = collection->first; item; item = item->next)
-        if (yk_node_get(item, "repeat")) return true;
+        if (yk_node_get(item, "repeat"))
+            return true;
     return false;
 }
 
 const char *yk_fill_parameters(yk_resolver *r, const char *text)
 {
-    if (!strchr(text, '{')) return text;
+    if (!strchr(text, '{'))
+        return text;
     repetition p = {.r = r, .index = ""};
     const char *filled = fill_in(&p, text);
-    for (int i = 0; i < p.group_count; i++) yk_expression_destroy(p.groups[i].expression);
+    for (int i = 0; i < p.group_count; i++)
+        yk_expression_destroy(p.groups[i].expression);
     return filled && !p.exhausted ? filled : text;
 }
 
 bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
 {
-    if (collection->kind == YK_NODE_SCALAR) return true;
+    if (collection->kind == YK_NODE_SCALAR)
+        return true;
     for (yk_node *item = collection->first; item; item = item->next)
-        if (item->key && !yk_node_get(item, "repeat")) item->key = yk_fill_parameters(r, item->key);
-    if (!has_repeat(collection)) return true;
+        if (item->key && !yk_node_get(item, "repeat"))
+            item->key = yk_fill_parameters(r, item->key);
+    if (!has_repeat(collection))
+        return true;
 
     yk_node *item = collection->first;
     collection->first = collection->last = NULL;
@@ -259,7 +298,8 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
         else
             yk_node_append(collection, item, item->key, yk_node_key_location(item));
         item = next;
-        if (r->status != YK_OK) return false;
+        if (r->status != YK_OK)
+            return false;
     }
     return good;
 }

@@ -16,18 +16,20 @@ static bool exhausted(const yk_resolver *r)
 void *yk_resolver_take(yk_resolver *r, size_t bytes)
 {
     void *memory = yk_store_take(r->store, bytes);
-    if (!memory) r->status = YK_ERROR_MEMORY;
+    if (!memory)
+        r->status = YK_ERROR_MEMORY;
     return memory;
 }
 
 void yk_resolve_mismatch(yk_resolver *r, const yk_node *node, const yk_field *field)
 {
-    yk_node_error(r->diagnostics, node, "expected %s; found %s", yk_expected(field).text, yk_found(node).text);
+    yk_node_error(r->diagnostics, node, "expected %s; found %s", yk_expected(field).text,
+                  yk_found(node).text);
 }
 
 /* `subject` is unknown; the nearest of the valid words was meant, or else they are listed. */
-static void report_unknown(yk_resolver *r, const yk_node *node, yk_location location, const char *subject,
-                           const char *word, const char *const *valid)
+static void report_unknown(yk_resolver *r, const yk_node *node, yk_location location,
+                           const char *subject, const char *word, const char *const *valid)
 {
     char path[YK_PATH_MAX], list[400] = "";
     const char *nearest = yk_word_meant(word, valid);
@@ -36,32 +38,38 @@ static void report_unknown(yk_resolver *r, const yk_node *node, yk_location loca
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *valid);
     yk_node_path(node, path);
     if (nearest)
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path, "unknown %s; did you mean '%s'?", subject,
-                  nearest);
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path,
+                  "unknown %s; did you mean '%s'?", subject, nearest);
     else
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path, "unknown %s; expected %s", subject, list);
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path, "unknown %s; expected %s",
+                  subject, list);
 }
 
-static void report_unknown_word(yk_resolver *r, const yk_node *node, const char *what, const char *const *valid)
+static void report_unknown_word(yk_resolver *r, const yk_node *node, const char *what,
+                                const char *const *valid)
 {
     char subject[128];
     snprintf(subject, sizeof subject, "%s '%.60s'", what, node->text);
     report_unknown(r, node, yk_node_location(node), subject, node->text, valid);
 }
 
-/* Numbers ---------------------------------------------------------------------------------------------------------- */
+/* Numbers -------------------------------------------------------------------------------------- */
 
-/* The part of a scalar that an expression's mistake is about, where the text stands in the file as it is. */
+/* The part of a scalar that an expression's mistake is about, where the text stands in the file
+ * as it is. */
 static yk_location place_inside(const yk_node *node, size_t offset, size_t length)
 {
     yk_location location = yk_node_location(node);
-    if (!node->from || !node->from->text || node->line < 1) return location;
+    if (!node->from || !node->from->text || node->line < 1)
+        return location;
     int quote = node->quoted ? 1 : 0;
     const char *at = yk_source_at(node->from, node->line, node->column + quote);
     size_t left = (size_t)(node->from->text + node->from->length - at);
-    if (left < strlen(node->text) || strncmp(at, node->text, strlen(node->text)) != 0) return location;
+    if (left < strlen(node->text) || strncmp(at, node->text, strlen(node->text)) != 0)
+        return location;
     location.column += quote;
-    for (size_t i = 0; i < offset; i++) location.column += ((unsigned char)node->text[i] & 0xC0) != 0x80;
+    for (size_t i = 0; i < offset; i++)
+        location.column += ((unsigned char)node->text[i] & 0xC0) != 0x80;
     location.length = (int)length;
     return location;
 }
@@ -70,20 +78,25 @@ void yk_resolve_expression_error(yk_resolver *r, const yk_node *node, const yk_f
                                  const yk_expression_error *error)
 {
     yk_report(r->diagnostics, YK_SEVERITY_ERROR, place_inside(node, error->offset, error->length),
-              yk_node_path(node, (char[YK_PATH_MAX]){0}), "expected %s: %s", yk_expected(field).text, error->message);
+              yk_node_path(node, (char[YK_PATH_MAX]){0}), "expected %s: %s",
+              yk_expected(field).text, error->message);
 }
 
 static bool in_range(double value, yk_range range)
 {
-    if (range.bounds & YK_LOW && (range.bounds & YK_LOW_OPEN ? value <= range.low : value < range.low)) return false;
-    if (range.bounds & YK_HIGH && (range.bounds & YK_HIGH_OPEN ? value >= range.high : value > range.high))
+    if (range.bounds & YK_LOW &&
+        (range.bounds & YK_LOW_OPEN ? value <= range.low : value < range.low))
+        return false;
+    if (range.bounds & YK_HIGH &&
+        (range.bounds & YK_HIGH_OPEN ? value >= range.high : value > range.high))
         return false;
     return true;
 }
 
 static bool is_scalar(yk_resolver *r, const yk_node *node, const yk_field *field)
 {
-    if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node)) return true;
+    if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node))
+        return true;
     yk_resolve_mismatch(r, node, field);
     return false;
 }
@@ -93,9 +106,11 @@ static double refined(const yk_resolver *r, const yk_field *field, double value)
 {
     static const double LEAST_TOLERANCE = 1e-14;
 
-    if (!(r->refinement > 0) || field->refines == 0) return value;
+    if (!(r->refinement > 0) || field->refines == 0)
+        return value;
     double finer = value * pow(r->refinement, -field->refines);
-    if (field->refines > 1 && finer < LEAST_TOLERANCE) finer = fmin(value, LEAST_TOLERANCE);
+    if (field->refines > 1 && finer < LEAST_TOLERANCE)
+        finer = fmin(value, LEAST_TOLERANCE);
     return field->refines < 0 ? round(finer) : finer;
 }
 
@@ -110,25 +125,31 @@ static void store_number(yk_node *node, double value)
 /* Checks the bounds, with the value that an expression gave. */
 static bool check_range(yk_resolver *r, const yk_node *node, const yk_field *field, double value)
 {
-    if (in_range(value, field->range)) return true;
+    if (in_range(value, field->range))
+        return true;
     double plain;
     if (yk_number_read(node->text, &plain))
         yk_resolve_mismatch(r, node, field);
     else
-        yk_node_error(r->diagnostics, node, "expected %s; found %s, which is %g", yk_expected(field).text,
-                      yk_found(node).text, value);
+        yk_node_error(r->diagnostics, node, "expected %s; found %s, which is %g",
+                      yk_expected(field).text, yk_found(node).text, value);
     return false;
 }
 
 bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (!is_scalar(r, node, field)) return false;
+    if (!is_scalar(r, node, field))
+        return false;
     yk_expression_error error;
     double value;
-    yk_status status = yk_expression_constant(r->store->context, node->text, &r->scope, &error, &value);
-    if (status == YK_ERROR_MEMORY) r->status = status;
-    if (status == YK_ERROR_INPUT) yk_resolve_expression_error(r, node, field, &error);
-    if (status != YK_OK || !check_range(r, node, field, value)) return false;
+    yk_status status =
+        yk_expression_constant(r->store->context, node->text, &r->scope, &error, &value);
+    if (status == YK_ERROR_MEMORY)
+        r->status = status;
+    if (status == YK_ERROR_INPUT)
+        yk_resolve_expression_error(r, node, field, &error);
+    if (status != YK_OK || !check_range(r, node, field, value))
+        return false;
     store_number(node, refined(r, field, value));
     return true;
 }
@@ -140,9 +161,11 @@ static void resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
 
 static void resolve_integer(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (!yk_resolve_number(r, node, field)) return;
+    if (!yk_resolve_number(r, node, field))
+        return;
     node->valid = node->value == floor(node->value) && fabs(node->value) <= 2147483647;
-    if (!node->valid) yk_resolve_mismatch(r, node, field);
+    if (!node->valid)
+        yk_resolve_mismatch(r, node, field);
 }
 
 /* Compiled to find its mistakes; what uses the function compiles its own. */
@@ -150,7 +173,8 @@ static void resolve_function(yk_resolver *r, yk_node *node, const yk_field *fiel
 {
     static const char *const time[] = {"t"};
     double plain;
-    if (!is_scalar(r, node, field)) return;
+    if (!is_scalar(r, node, field))
+        return;
     if (yk_number_read(node->text, &plain)) {
         yk_resolve_number(r, node, field);
         return;
@@ -159,21 +183,25 @@ static void resolve_function(yk_resolver *r, yk_node *node, const yk_field *fiel
     scope.variables = time, scope.variable_count = 1;
     yk_expression_error error;
     yk_expression *expression = NULL;
-    yk_status status = yk_expression_create(r->store->context, node->text, &scope, &error, &expression);
+    yk_status status =
+        yk_expression_create(r->store->context, node->text, &scope, &error, &expression);
     if (status == YK_OK && !yk_expression_varies(expression))
         yk_resolve_number(r, node, field);
     else
         node->valid = status == YK_OK;
-    if (status == YK_ERROR_INPUT) yk_resolve_expression_error(r, node, field, &error);
-    if (status == YK_ERROR_MEMORY) r->status = status;
+    if (status == YK_ERROR_INPUT)
+        yk_resolve_expression_error(r, node, field, &error);
+    if (status == YK_ERROR_MEMORY)
+        r->status = status;
     yk_expression_destroy(expression);
 }
 
 static bool check_count(yk_resolver *r, const yk_node *node, const yk_field *field)
 {
-    bool fits =
-        node->kind == YK_NODE_LIST && node->count >= field->least && (!field->most || node->count <= field->most);
-    if (!fits) yk_resolve_mismatch(r, node, field);
+    bool fits = node->kind == YK_NODE_LIST && node->count >= field->least &&
+                (!field->most || node->count <= field->most);
+    if (!fits)
+        yk_resolve_mismatch(r, node, field);
     return fits;
 }
 
@@ -181,7 +209,8 @@ static bool check_count(yk_resolver *r, const yk_node *node, const yk_field *fie
 static void collect_values(yk_resolver *r, yk_node *list)
 {
     double *values = yk_resolver_take(r, (size_t)list->count * sizeof *values);
-    if (!values) return;
+    if (!values)
+        return;
     int count = 0;
     list->valid = true;
     for (const yk_node *item = list->first; item; item = item->next) {
@@ -194,10 +223,14 @@ static void collect_values(yk_resolver *r, yk_node *list)
 
 static void resolve_numbers(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (!check_count(r, node, field)) return;
-    yk_field one = {.key = field->key, .type = YK_TYPE_NUMBER, .unit = field->unit, .range = field->range};
-    if (field->type == YK_TYPE_FUNCTIONS) one.type = YK_TYPE_FUNCTION;
-    for (yk_node *item = node->first; item && !exhausted(r); item = item->next) yk_resolve(r, item, &one);
+    if (!check_count(r, node, field))
+        return;
+    yk_field one = {
+        .key = field->key, .type = YK_TYPE_NUMBER, .unit = field->unit, .range = field->range};
+    if (field->type == YK_TYPE_FUNCTIONS)
+        one.type = YK_TYPE_FUNCTION;
+    for (yk_node *item = node->first; item && !exhausted(r); item = item->next)
+        yk_resolve(r, item, &one);
     collect_values(r, node);
 }
 
@@ -212,13 +245,15 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
     yk_field one = {.key = field->key, .unit = field->unit, .least = 3, .most = 3};
     one.type = rows ? YK_TYPE_NUMBERS : YK_TYPE_NUMBER;
     double *matrix = yk_resolver_take(r, 9 * sizeof *matrix);
-    if (!matrix) return;
+    if (!matrix)
+        return;
     int i = 0;
     node->valid = true;
     for (yk_node *item = node->first; item; item = item->next, i++) {
         yk_resolve(r, item, &one);
         node->valid = node->valid && item->valid;
-        if (!item->valid) continue;
+        if (!item->valid)
+            continue;
         if (rows)
             memcpy(matrix + 3 * i, item->values, 3 * sizeof *matrix);
         else
@@ -228,19 +263,22 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
     node->value_count = 9;
     bool symmetric = matrix[1] == matrix[3] && matrix[2] == matrix[6] && matrix[5] == matrix[7];
     if (node->valid && !symmetric) {
-        yk_node_error(r->diagnostics, node, "expected %s; the matrix is not symmetric", yk_expected(field).text);
+        yk_node_error(r->diagnostics, node, "expected %s; the matrix is not symmetric",
+                      yk_expected(field).text);
         node->valid = false;
     }
 }
 
-/* Words ------------------------------------------------------------------------------------------------------------ */
+/* Words ---------------------------------------------------------------------------------------- */
 
 static void resolve_boolean(yk_resolver *r, yk_node *node, const yk_field *field)
 {
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
-    if (!is_scalar(r, node, field)) return;
+    if (!is_scalar(r, node, field))
+        return;
     for (int i = 0; i < 6; i++) {
-        if (strcmp(node->text, words[i]) != 0) continue;
+        if (strcmp(node->text, words[i]) != 0)
+            continue;
         node->choice = i % 2;
         node->valid = true;
         return;
@@ -261,31 +299,37 @@ static bool is_name(const char *text)
     return length > 0 && length <= 60 && strchr(letters, text[0]) && strspn(text, rest) == length;
 }
 
-static void report_bad_name(yk_resolver *r, const yk_node *node, const char *name, yk_location location)
+static void report_bad_name(yk_resolver *r, const yk_node *node, const char *name,
+                            yk_location location)
 {
-    yk_report(
-        r->diagnostics, YK_SEVERITY_ERROR, location, yk_node_path(node, (char[YK_PATH_MAX]){0}),
-        "'%.70s' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 letters, digits, "
-        "'_' and '-'",
-        name);
+    yk_report(r->diagnostics, YK_SEVERITY_ERROR, location,
+              yk_node_path(node, (char[YK_PATH_MAX]){0}),
+              "'%.70s' cannot be a name; a name starts with a letter (a to z, A to Z) and has at "
+              "most 60 letters, digits, "
+              "'_' and '-'",
+              name);
 }
 
 static void resolve_name(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (!is_scalar(r, node, field)) return;
+    if (!is_scalar(r, node, field))
+        return;
     node->valid = is_name(node->text);
-    if (!node->valid) report_bad_name(r, node, node->text, yk_node_location(node));
+    if (!node->valid)
+        report_bad_name(r, node, node->text, yk_node_location(node));
 }
 
 enum { WORDS_MAX = 64 };
 
 static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (!is_scalar(r, node, field)) return;
+    if (!is_scalar(r, node, field))
+        return;
     const char *valid[WORDS_MAX + 1] = {NULL};
     for (int i = 0; field->words[i].word && i < WORDS_MAX; i++) {
         valid[i] = field->words[i].word;
-        if (strcmp(node->text, valid[i]) != 0) continue;
+        if (strcmp(node->text, valid[i]) != 0)
+            continue;
         node->choice = i;
         node->valid = true;
         return;
@@ -293,13 +337,15 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
     report_unknown_word(r, node, "word", valid);
 }
 
-/* Sections --------------------------------------------------------------------------------------------------------- */
+/* Sections ------------------------------------------------------------------------------------- */
 
 /* A map without entries where the value was left empty. */
 static bool is_map(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (yk_node_is_empty(node)) node->kind = YK_NODE_MAP;
-    if (node->kind == YK_NODE_MAP) return true;
+    if (yk_node_is_empty(node))
+        node->kind = YK_NODE_MAP;
+    if (node->kind == YK_NODE_MAP)
+        return true;
     yk_resolve_mismatch(r, node, field);
     return false;
 }
@@ -313,8 +359,10 @@ typedef struct keys {
 static const yk_field *find_field(const keys *k, const char *key)
 {
     for (int i = 0; i < 2; i++)
-        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL; field && field->key; field++)
-            if (strcmp(field->key, key) == 0) return field;
+        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL;
+             field && field->key; field++)
+            if (strcmp(field->key, key) == 0)
+                return field;
     return NULL;
 }
 
@@ -322,21 +370,27 @@ static void report_unknown_key(yk_resolver *r, const yk_node *child, const keys 
 {
     const char *valid[WORDS_MAX + 1] = {NULL};
     int count = 0;
-    if (k->selector) valid[count++] = k->selector;
+    if (k->selector)
+        valid[count++] = k->selector;
     for (int i = 0; i < 2; i++)
-        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL; field && field->key; field++)
-            if (count < WORDS_MAX) valid[count++] = field->key;
+        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL;
+             field && field->key; field++)
+            if (count < WORDS_MAX)
+                valid[count++] = field->key;
     bool number = child->key[strspn(child->key, "0123456789")] == '\0' && yk_node_is_empty(child);
     if (number)
-        yk_node_key_error(r->diagnostics, child, "a number cannot be a key; decimals have a point, as in 0.1");
+        yk_node_key_error(r->diagnostics, child,
+                          "a number cannot be a key; decimals have a point, as in 0.1");
     else
         report_unknown(r, child, yk_node_key_location(child), "key", child->key, valid);
 }
 
 static bool is_known(const yk_node *child, const keys *k)
 {
-    if (k->selector && strcmp(child->key, k->selector) == 0) return true;
-    if (child->parent->named && strcmp(child->key, "name") == 0) return true;
+    if (k->selector && strcmp(child->key, k->selector) == 0)
+        return true;
+    if (child->parent->named && strcmp(child->key, "name") == 0)
+        return true;
     return find_field(k, child->key) != NULL;
 }
 
@@ -346,9 +400,12 @@ static const yk_source defaults = {.name = "default"};
 static yk_node *make_default(yk_resolver *r, const char *text)
 {
     yk_location location = {.source = &defaults};
-    yk_node_kind kind = text[0] == '{' ? YK_NODE_MAP : text[0] == '[' ? YK_NODE_LIST : YK_NODE_SCALAR;
+    yk_node_kind kind = text[0] == '{'   ? YK_NODE_MAP
+                        : text[0] == '[' ? YK_NODE_LIST
+                                         : YK_NODE_SCALAR;
     yk_node *node = yk_node_create(r->store, kind, location);
-    if (node && kind == YK_NODE_SCALAR) node->text = text;
+    if (node && kind == YK_NODE_SCALAR)
+        node->text = text;
     const char *at = text + strspn(text, "[ ");
     while (node && kind == YK_NODE_LIST && *at && *at != ']') {
         size_t length = strcspn(at, ",]");
@@ -362,7 +419,8 @@ static yk_node *make_default(yk_resolver *r, const char *text)
         }
         at += length + strspn(at + length, ", ");
     }
-    if (!node) r->status = YK_ERROR_MEMORY;
+    if (!node)
+        r->status = YK_ERROR_MEMORY;
     return node;
 }
 
@@ -376,9 +434,11 @@ static bool resolve_field(yk_resolver *r, yk_node *node, const yk_field *field)
     }
     if (!child && field->fallback) {
         child = make_default(r, field->fallback);
-        if (child) yk_node_append(node, child, field->key, (yk_location){0});
+        if (child)
+            yk_node_append(node, child, field->key, (yk_location){0});
     }
-    if (child) yk_resolve(r, child, field);
+    if (child)
+        yk_resolve(r, child, field);
     return !child || child->valid;
 }
 
@@ -386,19 +446,23 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const keys *k)
 {
     bool valid = true;
     for (const yk_node *child = node->first; child && !exhausted(r); child = child->next) {
-        if (is_known(child, k)) continue;
+        if (is_known(child, k))
+            continue;
         report_unknown_key(r, child, k);
         valid = false;
     }
     for (int i = 0; i < 2; i++)
-        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL; field && field->key; field++)
-            if (!exhausted(r) && !resolve_field(r, node, field)) valid = false;
+        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL;
+             field && field->key; field++)
+            if (!exhausted(r) && !resolve_field(r, node, field))
+                valid = false;
     node->valid = valid && !exhausted(r);
 }
 
 static void resolve_section(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (is_map(r, node, field)) resolve_keys(r, node, &(keys){.sections = {field->section}});
+    if (is_map(r, node, field))
+        resolve_keys(r, node, &(keys){.sections = {field->section}});
 }
 
 void yk_resolve_section(yk_resolver *r, yk_node *node, const yk_section *section)
@@ -436,12 +500,14 @@ static yk_node *find_selector(yk_resolver *r, yk_node *node, const yk_field *fie
     yk_node *word = yk_node_get(node, field->selector);
     if (!word && field->selector_fallback) {
         word = make_default(r, field->selector_fallback);
-        if (word) yk_node_append(node, word, field->selector, (yk_location){0});
+        if (word)
+            yk_node_append(node, word, field->selector, (yk_location){0});
     } else if (!word) {
         yk_node_key_error(r->diagnostics, node, "'%s' is missing; expected %s", field->selector,
                           yk_expected(field).text);
     } else if (word->kind != YK_NODE_SCALAR || yk_node_is_empty(word)) {
-        yk_node_error(r->diagnostics, word, "expected %s; found %s", yk_expected(field).text, yk_found(word).text);
+        yk_node_error(r->diagnostics, word, "expected %s; found %s", yk_expected(field).text,
+                      yk_found(word).text);
         return NULL;
     }
     return word;
@@ -449,23 +515,29 @@ static yk_node *find_selector(yk_resolver *r, yk_node *node, const yk_field *fie
 
 static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node) && !expand_word(r, node, field)) return;
-    if (!is_map(r, node, field)) return;
+    if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node) && !expand_word(r, node, field))
+        return;
+    if (!is_map(r, node, field))
+        return;
     yk_node *word = find_selector(r, node, field);
-    if (!word) return;
+    if (!word)
+        return;
     const char *valid[WORDS_MAX + 1] = {NULL};
     for (int i = 0; field->variants[i] && i < WORDS_MAX; i++) {
         valid[i] = field->variants[i]->name;
-        if (strcmp(word->text, valid[i]) != 0) continue;
+        if (strcmp(word->text, valid[i]) != 0)
+            continue;
         word->valid = true;
         node->choice = i;
-        resolve_keys(r, node, &(keys){.sections = {field->section, field->variants[i]}, .selector = field->selector});
+        resolve_keys(
+            r, node,
+            &(keys){.sections = {field->section, field->variants[i]}, .selector = field->selector});
         return;
     }
     report_unknown_word(r, word, field->selector, valid);
 }
 
-/* Collections ------------------------------------------------------------------------------------------------------ */
+/* Collections ---------------------------------------------------------------------------------- */
 
 static void resolve_items(yk_resolver *r, yk_node *node, const yk_field *field)
 {
@@ -479,9 +551,11 @@ static void resolve_items(yk_resolver *r, yk_node *node, const yk_field *field)
 
 static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (yk_node_is_empty(node)) node->kind = YK_NODE_LIST;
+    if (yk_node_is_empty(node))
+        node->kind = YK_NODE_LIST;
     node->valid = yk_expand_repeats(r, node) && check_count(r, node, field);
-    if (node->valid) resolve_items(r, node, field);
+    if (node->valid)
+        resolve_items(r, node, field);
 }
 
 /* The `name` of a list's item. */
@@ -500,28 +574,34 @@ static bool read_name(yk_resolver *r, yk_node *item, const yk_field *field)
 static bool check_key(yk_resolver *r, const yk_node *item)
 {
     bool good = is_name(item->key);
-    if (!good) report_bad_name(r, item, item->key, yk_node_key_location(item));
+    if (!good)
+        report_bad_name(r, item, item->key, yk_node_key_location(item));
     return good;
 }
 
-/* An override of an item that is not there is more likely a slip than a wish for one with a single key. */
+/* An override of an item that is not there is more likely a slip than a wish for one with a
+ * single key. */
 static void report_implied(yk_resolver *r, const yk_node *item, const yk_field *field)
 {
     const char *nearest = NULL, *name = item->key;
     int distance = 4;
     for (const yk_node *other = item->parent->first; other && distance > 0; other = other->next) {
-        if (other == item || !other->key) continue;
+        if (other == item || !other->key)
+            continue;
         int now = yk_text_distance(name, other->key, distance - 1);
-        if (now < distance) distance = now, nearest = other->key;
+        if (now < distance)
+            distance = now, nearest = other->key;
     }
     if (nearest && distance == 0)
         yk_node_error(r->diagnostics, item,
-                      "'%.60s' is made by a repetition; change that, or write the items one by one", name);
+                      "'%.60s' is made by a repetition; change that, or write the items one by one",
+                      name);
     else if (nearest)
-        yk_node_error(r->diagnostics, item, "there is no %s '%.60s'; did you mean '%.60s'?", field->item->key, name,
-                      nearest);
+        yk_node_error(r->diagnostics, item, "there is no %s '%.60s'; did you mean '%.60s'?",
+                      field->item->key, name, nearest);
     else
-        yk_node_error(r->diagnostics, item, "there is no %s '%.60s'; a new one is given as a whole, as in %.60s={...}",
+        yk_node_error(r->diagnostics, item,
+                      "there is no %s '%.60s'; a new one is given as a whole, as in %.60s={...}",
                       field->item->key, name, name);
 }
 
@@ -532,7 +612,8 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
         return false;
     }
     if (!item->key && item->kind != YK_NODE_MAP) {
-        yk_node_error(r->diagnostics, item, "expected a section with 'name'; found %s", yk_found(item).text);
+        yk_node_error(r->diagnostics, item, "expected a section with 'name'; found %s",
+                      yk_found(item).text);
         return false;
     }
     bool named = item->key ? check_key(r, item) : read_name(r, item, field);
@@ -551,49 +632,61 @@ static int compare_names(const void *a, const void *b)
 static bool check_unique_names(yk_resolver *r, yk_node *list)
 {
     yk_node **items = yk_resolver_take(r, (size_t)list->count * sizeof(yk_node *));
-    if (!items) return false;
+    if (!items)
+        return false;
     int count = 0;
     for (yk_node *item = list->first; item; item = item->next)
-        if (yk_node_name(item)) items[count++] = item;
+        if (yk_node_name(item))
+            items[count++] = item;
     qsort(items, (size_t)count, sizeof *items, compare_names);
     bool unique = true;
     for (int i = 1; i < count && !exhausted(r); i++) {
-        if (strcmp(yk_node_name(items[i - 1]), yk_node_name(items[i])) != 0) continue;
+        if (strcmp(yk_node_name(items[i - 1]), yk_node_name(items[i])) != 0)
+            continue;
         unique = false;
         const yk_node *name = yk_node_get(items[i], "name");
-        yk_location location = items[i]->key ? yk_node_key_location(items[i]) : yk_node_location(name);
-        bool copies = items[i]->line == items[i - 1]->line && items[i]->column == items[i - 1]->column;
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, yk_node_path(items[i], (char[YK_PATH_MAX]){0}),
-                  "the name '%s' is already used in line %d%s", yk_node_name(items[i]), items[i - 1]->line,
-                  copies ? "; names of repeated items have the index in them, as in \"link_{i}\"" : "");
+        yk_location location =
+            items[i]->key ? yk_node_key_location(items[i]) : yk_node_location(name);
+        bool copies =
+            items[i]->line == items[i - 1]->line && items[i]->column == items[i - 1]->column;
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location,
+                  yk_node_path(items[i], (char[YK_PATH_MAX]){0}),
+                  "the name '%s' is already used in line %d%s", yk_node_name(items[i]),
+                  items[i - 1]->line,
+                  copies ? "; names of repeated items have the index in them, as in \"link_{i}\""
+                         : "");
     }
     return unique;
 }
 
 static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (yk_node_is_empty(node)) node->kind = YK_NODE_MAP;
+    if (yk_node_is_empty(node))
+        node->kind = YK_NODE_MAP;
     if (node->kind == YK_NODE_SCALAR) {
         yk_resolve_mismatch(r, node, field);
         return;
     }
-    if (!yk_expand_repeats(r, node)) return;
+    if (!yk_expand_repeats(r, node))
+        return;
     if (node->count < field->least || (field->most && node->count > field->most)) {
         bool few = node->count < field->least;
         int bound = few ? field->least : field->most;
-        yk_node_key_error(r->diagnostics, node, "expected %s %d %s%s; found %d", few ? "at least" : "at most", bound,
-                          field->item->key, bound == 1 ? "" : "s", node->count);
+        yk_node_key_error(r->diagnostics, node, "expected %s %d %s%s; found %d",
+                          few ? "at least" : "at most", bound, field->item->key,
+                          bound == 1 ? "" : "s", node->count);
         return;
     }
     bool implied = false; /* such an item has a message of its own */
-    for (const yk_node *item = node->first; item; item = item->next) implied = implied || item->implied;
+    for (const yk_node *item = node->first; item; item = item->next)
+        implied = implied || item->implied;
     bool valid = implied || check_unique_names(r, node);
     for (yk_node *item = node->first; item && !exhausted(r); item = item->next)
         valid = resolve_named_item(r, item, field) && valid;
     node->valid = valid && !exhausted(r);
 }
 
-/* All -------------------------------------------------------------------------------------------------------------- */
+/* All ------------------------------------------------------------------------------------------ */
 
 typedef void (*resolve_function_type)(yk_resolver *r, yk_node *node, const yk_field *field);
 
@@ -611,7 +704,8 @@ static const resolve_function_type resolvers[] = {
 
 void yk_resolve(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (exhausted(r)) return;
+    if (exhausted(r))
+        return;
     if (node->kind == YK_NODE_SCALAR && field->type != YK_TYPE_PARAMETERS)
         node->text = yk_fill_parameters(r, node->text);
     resolvers[field->type](r, node, field);

@@ -18,7 +18,8 @@ void yk_resolve_parameters(yk_resolver *resolver, yk_node *node, const yk_field 
 
 /* Replaces items with `repeat` by their copies; false after a message (repeat.c). */
 bool yk_expand_repeats(yk_resolver *resolver, yk_node *collection);
-/* The text with the expressions of parameters that it has in braces as numbers: "n_{2*elements}". Braces with anything else in them stay. */
+/* The text with the expressions of parameters that it has in braces as numbers: "n_{2*elements}".
+ * Braces with anything else in them stay. */
 const char *yk_fill_parameters(yk_resolver *resolver, const char *text);
 
 #endif

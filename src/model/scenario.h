@@ -34,9 +34,10 @@ struct yk_builder {
     const yk_scope *scope;
     const char *folder; /* of the scenario, with its last '/'; "" for the present one */
     bool to_rounding;   /* see yk_scenario_def */
-    bool repeats;       /* steps are repeated and compared: solvers must not leave more than that resolves */
-    bool impacts;       /* see yk_scenario_info */
-    int resting;        /* subsystems that nothing sets in motion */
+    bool
+        repeats; /* steps are repeated and compared: solvers must not leave more than that resolves */
+    bool impacts; /* see yk_scenario_info */
+    int resting;  /* subsystems that nothing sets in motion */
     yk_cache *cache;
     yk_scenario_function *functions;
 };
@@ -82,8 +83,8 @@ struct yk_scenario {
     yk_system *system;
 };
 
-/* The steps of yk_scenario_load after the tree is resolved. They report to the resolver's diagnostics and set its
- * status when memory is out. */
+/* The steps of yk_scenario_load after the tree is resolved. They report to the resolver's
+ * diagnostics and set its status when memory is out. */
 void yk_scenario_read_time(yk_scenario *scenario);
 void yk_scenario_read_coupling(yk_scenario *scenario);
 void yk_scenario_build_subsystems(yk_scenario *scenario);
@@ -93,7 +94,8 @@ void yk_scenario_read_wires(yk_scenario *scenario);
 void yk_scenario_read_channels(yk_scenario *scenario);
 
 /* Where the named quantity is found; false after a message at the node. (signals.c) */
-bool yk_scenario_find_channel(yk_scenario *scenario, const char *name, const yk_node *node, yk_channel_row *row);
+bool yk_scenario_find_channel(yk_scenario *scenario, const char *name, const yk_node *node,
+                              yk_channel_row *row);
 /* "subsystem.port" as written at a node. */
 typedef struct yk_port_reference {
     int subsystem, port; /* -1: not found, or not known */
@@ -101,12 +103,13 @@ typedef struct yk_port_reference {
 } yk_port_reference;
 /* With a message where it is not found. (interfaces.c) */
 yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *node);
-/* Interfaces, wires and subsystems share the names of channels: a message where one is used twice. */
+/* Interfaces, wires and subsystems share the names of channels: a message where one is used
+ * twice. */
 void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node);
 
 /* The prescribed motions of an interface, six; NULL where it has none. */
-const yk_relative_motion *yk_scenario_read_drive(yk_scenario *scenario, const yk_node *interface, unsigned axes,
-                                                 yk_port_kind kind);
+const yk_relative_motion *yk_scenario_read_drive(yk_scenario *scenario, const yk_node *interface,
+                                                 unsigned axes, yk_port_kind kind);
 
 /* Index of the name, or -1. */
 int yk_find_name(const char *const *names, int count, const char *name);

@@ -7,30 +7,35 @@ static const yk_field time_fields[] = {
     {"start", YK_TYPE_NUMBER, "s", "0", .text = "time of the initial state"},
     {"end", YK_TYPE_NUMBER, "s", .required = true, .text = "time after the last macro step"},
     {"step", YK_TYPE_NUMBER, "s", .required = true, .range = YK_POSITIVE, .refines = 1,
-     .text = "macro step: how often the subsystems exchange what they know; with a tolerance, the largest one"},
+     .text = "macro step: how often the subsystems exchange what they know; with a tolerance, the "
+             "largest one"},
     {"tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1), .refines = 3,
-     .text =
-         "error of the interface motions in one macro step, relative to the largest velocity that they have had, for "
-         "which the size of steps is chosen; 0: all are as long as `step`. Results stay at multiples of `step`"},
+     .text = "error of the interface motions in one macro step, relative to the largest velocity "
+             "that they have had, for "
+             "which the size of steps is chosen; 0: all are as long as `step`. Results stay at "
+             "multiples of `step`"},
     {"smallest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text =
-         "with a tolerance: the macro step that is taken whatever its error, as at impacts; a ten-thousandth of the "
-         "largest where it is absent"},
+     .text = "with a tolerance: the macro step that is taken whatever its error, as at impacts; a "
+             "ten-thousandth of the "
+             "largest where it is absent"},
     {"largest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text = "with a tolerance: the macro step that is taken however small its error; `step` where it is absent"},
+     .text = "with a tolerance: the macro step that is taken however small its error; `step` where "
+             "it is absent"},
     {"events", YK_TYPE_NUMBERS, "s", .least = 0, .most = YK_EVENTS_MAX,
-     .text =
-         "times at which forces or inputs jump, in ascending order: macro steps end there, and at the points of tables "
-         "that subsystems announce"},
+     .text = "times at which forces or inputs jump, in ascending order: macro steps end there, and "
+             "at the points of tables "
+             "that subsystems announce"},
     {0},
 };
 static const yk_section time_section = {"time", NULL, time_fields};
 
-/* Subsystems ----------------------------------------------------------------------------------------------------- */
+/* Subsystems ----------------------------------------------------------------------------------- */
 
 /* In the order of yk_length_units and yk_mass_units. */
-static const yk_word length_words[] = {{"m", NULL}, {"cm", NULL}, {"mm", NULL}, {"um", NULL}, {NULL, NULL}};
-static const yk_word mass_words[] = {{"kg", NULL}, {"g", NULL}, {"mg", NULL}, {"t", NULL}, {NULL, NULL}};
+static const yk_word length_words[] = {
+    {"m", NULL}, {"cm", NULL}, {"mm", NULL}, {"um", NULL}, {NULL, NULL}};
+static const yk_word mass_words[] = {
+    {"kg", NULL}, {"g", NULL}, {"mg", NULL}, {"t", NULL}, {NULL, NULL}};
 const double yk_length_units[] = {1, 1e-2, 1e-3, 1e-6};
 const double yk_mass_units[] = {1, 1e-3, 1e-6, 1e3};
 
@@ -39,33 +44,40 @@ static const yk_field units_fields[] = {
     {"mass", YK_TYPE_CHOICE, .fallback = "kg", .words = mass_words, .text = "unit of mass"},
     {0},
 };
-static const yk_section units_section = {"units",
-                                         "Units of the subsystem's own numbers; the units named in this reference are "
-                                         "then the corresponding ones, forces for "
-                                         "instance in g mm/s². Interfaces and recorded ports are always in SI units.",
-                                         units_fields};
+static const yk_section units_section = {
+    "units",
+    "Units of the subsystem's own numbers; the units named in this reference are "
+    "then the corresponding ones, forces for "
+    "instance in g mm/s². Interfaces and recorded ports are always in SI units.",
+    units_fields};
 static const yk_field frame_fields[] = {
     {"position", YK_TYPE_NUMBERS, "m", "[0, 0, 0]", .least = 3, .most = 3,
-     .text = "where the subsystem's origin is in the whole system, in metres whatever the subsystem's units are"},
+     .text = "where the subsystem's origin is in the whole system, in metres whatever the "
+             "subsystem's units are"},
     {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
      .text = "rotation from the subsystem's axes to those of the whole system"},
     {0},
 };
-static const yk_section frame_section = {"frame",
-                                         "Origin and axes of the subsystem, where they are not those of the "
-                                         "whole system.",
-                                         frame_fields};
+static const yk_section frame_section = {
+    "frame",
+    "Origin and axes of the subsystem, where they are not those of the "
+    "whole system.",
+    frame_fields};
 static const yk_field subsystem_fields[] = {
     {"substeps", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
-     .text = "steps that the subsystem makes in one macro step; without it 1, and 4 under the scheme index1 unless its "
+     .text = "steps that the subsystem makes in one macro step; without it 1, and 4 under the "
+             "scheme index1 unless its "
              "integrator is exact or runge-kutta"},
     {"micro_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text = "in place of substeps: they are as many as keep its steps from being longer than this"},
-    {"units", YK_TYPE_SECTION, .section = &units_section, .text = "units of the subsystem's numbers, if not SI"},
+     .text =
+         "in place of substeps: they are as many as keep its steps from being longer than this"},
+    {"units", YK_TYPE_SECTION, .section = &units_section,
+     .text = "units of the subsystem's numbers, if not SI"},
     {"frame", YK_TYPE_SECTION, .section = &frame_section, .text = "its place in the whole system"},
     {0},
 };
-static const yk_section subsystem_section = {"subsystem", "Keys of every subsystem:", subsystem_fields};
+static const yk_section subsystem_section = {"subsystem",
+                                             "Keys of every subsystem:", subsystem_fields};
 
 static const yk_field subsystem_item = {"subsystem",
                                         YK_TYPE_VARIANT,
@@ -74,19 +86,20 @@ static const yk_field subsystem_item = {"subsystem",
                                         .selector = "solver",
                                         .text = "One subsystem with its own solver"};
 
-/* Interfaces ----------------------------------------------------------------------------------------------------- */
+/* Interfaces ----------------------------------------------------------------------------------- */
 
 static const yk_word axis_words[] = {
     {"x", NULL}, {"y", NULL}, {"z", NULL}, {"rx", NULL}, {"ry", NULL}, {"rz", NULL}, {NULL, NULL},
 };
-static const yk_field axis_item = {"axes", YK_TYPE_CHOICE, .words = axis_words, .text = "a relative motion"};
+static const yk_field axis_item = {"axes", YK_TYPE_CHOICE, .words = axis_words,
+                                   .text = "a relative motion"};
 static const yk_field joint_fields[] = {
     {"constrain", YK_TYPE_LIST, .required = true, .least = 1, .most = 6, .item = &axis_item,
      .text = "the relative motions that the joint removes: `x`, `y`, `z`, `rx`, `ry`, `rz`"},
     {0},
 };
-static const yk_section joint_section = {"joint", "A joint by its axes, in the frame of the second side's marker.",
-                                         joint_fields};
+static const yk_section joint_section = {
+    "joint", "A joint by its axes, in the frame of the second side's marker.", joint_fields};
 
 static const yk_word joint_words[] = {
     {"clamp", "no relative motion; the joint of scalar ports"},
@@ -123,7 +136,8 @@ const unsigned yk_joint_axes[] = {
 };
 
 static const yk_field drive_fields[] = {
-    {"x", YK_TYPE_FUNCTION, "m", .text = "displacement along x; of scalar ports the difference of the two sides"},
+    {"x", YK_TYPE_FUNCTION, "m",
+     .text = "displacement along x; of scalar ports the difference of the two sides"},
     {"y", YK_TYPE_FUNCTION, "m", .text = "displacement along y"},
     {"z", YK_TYPE_FUNCTION, "m", .text = "displacement along z"},
     {"rx", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, x"},
@@ -131,67 +145,81 @@ static const yk_field drive_fields[] = {
     {"rz", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, z"},
     {0},
 };
-static const yk_section drive_section = {"drive",
-                                         "Prescribed motions of the first side's marker in the frame of the second "
-                                         "side's, along axes that the joint constrains.",
-                                         drive_fields};
+static const yk_section drive_section = {
+    "drive",
+    "Prescribed motions of the first side's marker in the frame of the second "
+    "side's, along axes that the joint constrains.",
+    drive_fields};
 
 static const yk_field side_item = {"ports", YK_TYPE_TEXT, .text = "`subsystem.port`"};
 static const yk_field interface_fields[] = {
     {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &side_item,
-     .text = "two ports, `subsystem.port`: the first receives the wrench, the second the motion (index1: both a "
-             "wrench, but scalar ports that take motion only). A port takes part in one interface; a body can have "
+     .text = "two ports, `subsystem.port`: the first receives the wrench, the second the motion "
+             "(index1: both a "
+             "wrench, but scalar ports that take motion only). A port takes part in one interface; "
+             "a body can have "
              "several"},
     {"joint", YK_TYPE_FORM, .fallback = "clamp", .words = joint_words, .section = &joint_section,
      .text = "which relative motions are constrained, in the frame of the second side's marker"},
     {"at", YK_TYPE_NUMBERS, "m", .least = 3, .most = 3,
-     .text =
-         "where both markers are at the start, in the whole system: the markers of the two ports are moved there on "
-         "their bodies, and what is recorded of the ports is of that point"},
+     .text = "where both markers are at the start, in the whole system: the markers of the two "
+             "ports are moved there on "
+             "their bodies, and what is recorded of the ports is of that point"},
     {"axis", YK_TYPE_NUMBERS, .least = 3, .most = 3,
-     .text =
-         "direction of both z axes at the start, in the whole system, of any length: the axis of a hinge or slider"},
+     .text = "direction of both z axes at the start, in the whole system, of any length: the axis "
+             "of a hinge or slider"},
     {"orientation", YK_TYPE_ORIENTATION,
      .text = "of both markers at the start, in the whole system; instead of `axis`"},
     {"length", YK_TYPE_FUNCTION, "m",
-     .text = "of the joint `distance`: a number or an expression of time. For the schemes that `drive` is for"},
+     .text = "of the joint `distance`: a number or an expression of time. For the schemes that "
+             "`drive` is for"},
     {"drive", YK_TYPE_SECTION, .section = &drive_section,
-     .text =
-         "relative motions that are prescribed, as expressions of time: a motor angle as `rz` of a clamp or of "
-         "`rotation`, the stroke of a ram as `z`. For the schemes index1, monolithic and relaxed, and for explicit, "
-         "loose and rim between smooth subsystems"},
+     .text = "relative motions that are prescribed, as expressions of time: a motor angle as `rz` "
+             "of a clamp or of "
+             "`rotation`, the stroke of a ram as `z`. For the schemes index1, monolithic and "
+             "relaxed, and for explicit, "
+             "loose and rim between smooth subsystems"},
     {0},
 };
-static const yk_section interface_section = {"interface", "Where two subsystems meet.", interface_fields};
-static const yk_field interface_item = {"interface", YK_TYPE_SECTION, .section = &interface_section, .text = ""};
+static const yk_section interface_section = {"interface", "Where two subsystems meet.",
+                                             interface_fields};
+static const yk_field interface_item = {"interface", YK_TYPE_SECTION, .section = &interface_section,
+                                        .text = ""};
 
-/* Wires ---------------------------------------------------------------------------------------------------------- */
+/* Wires ---------------------------------------------------------------------------------------- */
 
 static const yk_field wire_fields[] = {
     {"from", YK_TYPE_TEXT, .required = true,
-     .text = "what is carried: a single number named as under `record.channels`, `subsystem.port.velocity`, "
+     .text = "what is carried: a single number named as under `record.channels`, "
+             "`subsystem.port.velocity`, "
              "`subsystem.channel` or a signal port that gives, `subsystem.port`"},
-    {"to", YK_TYPE_TEXT, .required = true, .text = "the signal port that takes it, `subsystem.port`"},
+    {"to", YK_TYPE_TEXT, .required = true,
+     .text = "the signal port that takes it, `subsystem.port`"},
     {"hold", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "carry the value at the start of the macro step over the whole of it, as a sampled signal; otherwise a "
+     .text = "carry the value at the start of the macro step over the whole of it, as a sampled "
+             "signal; otherwise a "
              "straight line to the value at the end where that is known already"},
     {0},
 };
 static const yk_section wire_section = {
     "wire",
-    "A signal without power from one subsystem to another: a measured length, a valve's command. In the order "
+    "A signal without power from one subsystem to another: a measured length, a valve's command. "
+    "In the order "
     "gauss-seidel the "
-    "source of a wire goes before its target where the interfaces allow it; in a circle the motion of wrench sides is "
+    "source of a wire goes before its target where the interfaces allow it; in a circle the motion "
+    "of wrench sides is "
     "taken "
-    "as measured at the start of the step. The scheme tight repeats wires with the interfaces, index1 solves for them "
+    "as measured at the start of the step. The scheme tight repeats wires with the interfaces, "
+    "index1 solves for them "
     "with the wrenches where both ends are "
     "differenced; rim carries wires "
-    "between fast subsystems at every exchange; monolithic and relaxed repeat the step until wires that go in a circle "
+    "between fast subsystems at every exchange; monolithic and relaxed repeat the step until wires "
+    "that go in a circle "
     "have settled.",
     wire_fields};
 static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_section, .text = ""};
 
-/* Record --------------------------------------------------------------------------------------------------------- */
+/* Record --------------------------------------------------------------------------------------- */
 
 static const yk_field channel_item = {"channels", YK_TYPE_TEXT, .text = ""};
 static const yk_field record_fields[] = {
@@ -205,18 +233,23 @@ static const yk_field record_fields[] = {
 static const yk_section record_section = {
     "record",
     "A channel is named by its place and its quantity:\n\n"
-    "- `subsystem.port.quantity`, or `interface.quantity` for the first side of an interface: `position`, `velocity`, "
-    "`acceleration`, `force`; of markers also `orientation` (w, x, y, z), `angular_velocity`, `angular_acceleration`, "
-    "`torque`, `wrench` (force and torque). One component is `.x`, `.y`, `.z` (or `.w` of an orientation).\n"
-    "- `interface.gap`, `interface.gap_rotation`, `interface.gap_velocity`, `interface.gap_angular_velocity`: how far "
+    "- `subsystem.port.quantity`, or `interface.quantity` for the first side of an interface: "
+    "`position`, `velocity`, "
+    "`acceleration`, `force`; of markers also `orientation` (w, x, y, z), `angular_velocity`, "
+    "`angular_acceleration`, "
+    "`torque`, `wrench` (force and torque). One component is `.x`, `.y`, `.z` (or `.w` of an "
+    "orientation).\n"
+    "- `interface.gap`, `interface.gap_rotation`, `interface.gap_velocity`, "
+    "`interface.gap_angular_velocity`: how far "
     "its "
     "two sides are apart; `interface.energy_created`: work that the coupling put into the system.\n"
     "- `subsystem.port` of a signal port (or `subsystem.port.value`), and `wire.value`.\n"
-    "- `subsystem.energy`: kinetic, potential, dissipated, work; one of them is `subsystem.energy.kinetic`.\n"
+    "- `subsystem.energy`: kinetic, potential, dissipated, work; one of them is "
+    "`subsystem.energy.kinetic`.\n"
     "- `subsystem.channel` for what else a subsystem tells, such as reactions.",
     record_fields};
 
-/* The file ------------------------------------------------------------------------------------------------------- */
+/* The file ------------------------------------------------------------------------------------- */
 
 enum { COUPLING_FIELD = 7 };
 
@@ -224,25 +257,31 @@ static const yk_field scenario_fields[] = {
     {"title", YK_TYPE_TEXT, .text = "one line for summaries and reports"},
     {"description", YK_TYPE_TEXT, .text = "what the scenario shows"},
     {"parameters", YK_TYPE_PARAMETERS, .most = YK_PARAMETERS_MAX,
-     .text = "named numbers that expressions can use, given as numbers or expressions of each other"},
-    {"time", YK_TYPE_SECTION, .required = true, .section = &time_section, .text = "from when to when, in which steps"},
-    {"subsystems", YK_TYPE_NAMED, .required = true, .least = 1, .most = YK_SUBSYSTEMS_MAX, .item = &subsystem_item,
-     .text = "the parts, each with its own solver"},
+     .text =
+         "named numbers that expressions can use, given as numbers or expressions of each other"},
+    {"time", YK_TYPE_SECTION, .required = true, .section = &time_section,
+     .text = "from when to when, in which steps"},
+    {"subsystems", YK_TYPE_NAMED, .required = true, .least = 1, .most = YK_SUBSYSTEMS_MAX,
+     .item = &subsystem_item, .text = "the parts, each with its own solver"},
     {"interfaces", YK_TYPE_NAMED, .most = YK_INTERFACES_MAX, .item = &interface_item,
      .text = "where the subsystems are joined"},
     {"wires", YK_TYPE_NAMED, .most = YK_WIRES_MAX, .item = &wire_item,
      .text = "signals without power from one subsystem to another"},
     [COUPLING_FIELD] = {"coupling", YK_TYPE_SECTION, /* its section comes from the schemes */
-                        .text = "how the subsystems are coupled; required where there are interfaces"},
-    {"record", YK_TYPE_SECTION, .fallback = "{}", .section = &record_section, .text = "what is recorded, and where"},
+                        .text =
+                            "how the subsystems are coupled; required where there are interfaces"},
+    {"record", YK_TYPE_SECTION, .fallback = "{}", .section = &record_section,
+     .text = "what is recorded, and where"},
     {0},
 };
 
-const yk_section *yk_scenario_section(yk_store *store, const yk_schemes *schemes, const yk_scheme_ops *chosen)
+const yk_section *yk_scenario_section(yk_store *store, const yk_schemes *schemes,
+                                      const yk_scheme_ops *chosen)
 {
     yk_section *section = yk_store_take(store, sizeof *section);
     yk_field *fields = yk_store_take(store, sizeof scenario_fields);
-    if (!section || !fields) return NULL;
+    if (!section || !fields)
+        return NULL;
     memcpy(fields, scenario_fields, sizeof scenario_fields);
     fields[COUPLING_FIELD].section = yk_coupling_section(store, schemes, chosen);
     *section = (yk_section){"scenario", NULL, fields};

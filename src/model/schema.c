@@ -29,7 +29,8 @@ static void add_count(yk_phrase *phrase, const yk_field *field, const char *one,
         add(phrase, "a list of %d or more %s", field->least, many);
     else
         add(phrase, "a list of %s", many);
-    if (field->most && !field->least) add(phrase, ", at most %d", field->most);
+    if (field->most && !field->least)
+        add(phrase, ", at most %d", field->most);
 }
 
 static void add_words(yk_phrase *phrase, const yk_word *words)
@@ -44,8 +45,8 @@ static void add_range(yk_phrase *phrase, yk_range range)
     if (low && high && !(range.bounds & (YK_LOW_OPEN | YK_HIGH_OPEN)))
         add(phrase, ", between %g and %g", range.low, range.high);
     else if (low && high)
-        add(phrase, ", %s %g and %s %g", range.bounds & YK_LOW_OPEN ? "greater than" : "at least", range.low,
-            range.bounds & YK_HIGH_OPEN ? "less than" : "at most", range.high);
+        add(phrase, ", %s %g and %s %g", range.bounds & YK_LOW_OPEN ? "greater than" : "at least",
+            range.low, range.bounds & YK_HIGH_OPEN ? "less than" : "at most", range.high);
     else if (low)
         add(phrase, ", %s %g", range.bounds & YK_LOW_OPEN ? "greater than" : "at least", range.low);
     else if (high)
@@ -56,7 +57,11 @@ static void add_variants(yk_phrase *phrase, const yk_field *field)
 {
     add(phrase, "a section with '%s': ", field->selector);
     for (const yk_section *const *variant = field->variants; *variant; variant++)
-        add(phrase, "%s%s", variant == field->variants ? "" : variant[1] ? ", " : " or ", (*variant)->name);
+        add(phrase, "%s%s",
+            variant == field->variants ? ""
+            : variant[1]               ? ", "
+                                       : " or ",
+            (*variant)->name);
 }
 
 static void add_kind(yk_phrase *phrase, const yk_field *field)
@@ -69,18 +74,24 @@ static void add_kind(yk_phrase *phrase, const yk_field *field)
     case YK_TYPE_NAME: add(phrase, "a name"); break;
     case YK_TYPE_FUNCTION: add(phrase, "a number or an expression of time"); break;
     case YK_TYPE_NUMBERS: add_count(phrase, field, "number", "numbers"); break;
-    case YK_TYPE_FUNCTIONS: add_count(phrase, field, "expression of time", "expressions of time"); break;
+    case YK_TYPE_FUNCTIONS:
+        add_count(phrase, field, "expression of time", "expressions of time");
+        break;
     case YK_TYPE_ORIENTATION:
         add(phrase, "an orientation such as [w, x, y, z] or {axis: [0, 0, 1], angle: 0.5}");
         break;
-    case YK_TYPE_INERTIA: add(phrase, "three numbers (a diagonal) or three rows of a symmetric matrix"); break;
+    case YK_TYPE_INERTIA:
+        add(phrase, "three numbers (a diagonal) or three rows of a symmetric matrix");
+        break;
     case YK_TYPE_PATH: add(phrase, "the name of a file"); break;
     case YK_TYPE_SECTION: add(phrase, "a section"); break;
     case YK_TYPE_CHOICE: add_words(phrase, field->words); break;
     case YK_TYPE_FORM: add_words(phrase, field->words), add(phrase, ", or a section"); break;
     case YK_TYPE_VARIANT: add_variants(phrase, field); break;
     case YK_TYPE_LIST: add_count(phrase, field, field->item->key, field->item->key); break;
-    case YK_TYPE_NAMED: add(phrase, "a section of named items, or a list of items with 'name'"); break;
+    case YK_TYPE_NAMED:
+        add(phrase, "a section of named items, or a list of items with 'name'");
+        break;
     case YK_TYPE_PARAMETERS: add(phrase, "a section of names and numbers"); break;
     }
 }
@@ -89,7 +100,8 @@ yk_phrase yk_expected(const yk_field *field)
 {
     yk_phrase phrase = {""};
     add_kind(&phrase, field);
-    if (field->unit) add(&phrase, " in %s", field->unit);
+    if (field->unit)
+        add(&phrase, " in %s", field->unit);
     add_range(&phrase, field->range);
     return phrase;
 }
@@ -112,7 +124,8 @@ yk_phrase yk_suggestion(const char *word, const char *const *names, int count)
 {
     yk_phrase phrase = {""};
     const char *valid[YK_SUGGESTED_MAX + 1] = {NULL};
-    for (int i = 0; i < count && i < YK_SUGGESTED_MAX; i++) valid[i] = names[i];
+    for (int i = 0; i < count && i < YK_SUGGESTED_MAX; i++)
+        valid[i] = names[i];
     const char *nearest = yk_word_meant(word, valid);
     if (nearest) {
         add(&phrase, "did you mean '%s'?", nearest);
@@ -124,7 +137,7 @@ yk_phrase yk_suggestion(const char *word, const char *const *names, int count)
     return phrase;
 }
 
-/* Values ----------------------------------------------------------------------------------------------------------- */
+/* Values --------------------------------------------------------------------------------------- */
 
 /* The schema guarantees the entry: asking for another one is a mistake in the program. */
 static const yk_node *entry(const yk_node *section, const char *key)

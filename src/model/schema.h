@@ -1,7 +1,8 @@
 /* One description of what an input file may say, as constant tables.
  *
- * From the tables come the checks, the defaults, the typed values and the reference documentation. Resolving a tree
- * against a field reports all mistakes in one pass, fills in the defaults and leaves in each node its value. */
+ * From the tables come the checks, the defaults, the typed values and the reference
+ * documentation. Resolving a tree against a field reports all mistakes in one pass, fills in the
+ * defaults and leaves in each node its value. */
 #ifndef YK_MODEL_SCHEMA_H
 #define YK_MODEL_SCHEMA_H
 
@@ -71,13 +72,14 @@ struct yk_field {
     const char *fallback; /* used where the key is absent: a scalar, [a, b], or {} */
     bool required;
     yk_range range;
-    /* A finer run of the same scenario divides the number by so many powers of its refinement: 1 for steps, 3 for what bounds
-     * the error of a single step, -1 for counts of steps; 0: it belongs to the model. */
+    /* A finer run of the same scenario divides the number by so many powers of its refinement: 1
+     * for steps, 3 for what bounds the error of a single step, -1 for counts of steps; 0: it
+     * belongs to the model. */
     int refines;
     int least, most; /* items; most 0: any number */
     const char *text;
     const yk_word *words;
-    const yk_section *section;         /* of a variant: the keys that all of them have; may be NULL */
+    const yk_section *section; /* of a variant: the keys that all of them have; may be NULL */
     const yk_section *const *variants; /* ended by NULL; selected by their names */
     const char *selector;              /* "type" */
     const char *selector_fallback;     /* used where the selector is absent; NULL: it is required */
@@ -94,7 +96,8 @@ struct yk_section {
 typedef struct yk_resolver {
     yk_store *store;
     yk_diagnostics *diagnostics;
-    yk_scope scope;    /* filled by a field of type YK_TYPE_PARAMETERS that is resolved before those that use it */
+    yk_scope
+        scope; /* filled by a field of type YK_TYPE_PARAMETERS that is resolved before those that use it */
     int repeated;      /* nodes made by repetitions so far */
     double refinement; /* see yk_scenario_def; 0: as written */
     yk_status status;
@@ -104,15 +107,16 @@ typedef struct yk_resolver {
 void yk_resolve(yk_resolver *resolver, yk_node *node, const yk_field *field);
 void yk_resolve_section(yk_resolver *resolver, yk_node *node, const yk_section *section);
 
-/* Rotations in several spellings: [w, x, y, z], {axis, angle}, {euler, order}, ... (orientation.c) */
+/* Rotations in several spellings: [w, x, y, z], {axis, angle}, {euler, order}, ...
+ * (orientation.c) */
 void yk_resolve_orientation(yk_resolver *resolver, yk_node *node, const yk_field *field);
 extern const yk_section yk_orientation_section;
 
 /* What stands under `repeat` in an item that stands for many. (repeat.c) */
 extern const yk_section yk_repeat_section;
 
-/* Values of a resolved section's entries; the key must be one that the schema requires or has a default for, or be
- * known to be present. */
+/* Values of a resolved section's entries; the key must be one that the schema requires or has a
+ * default for, or be known to be present. */
 double yk_node_number(const yk_node *section, const char *key);
 int yk_node_integer(const yk_node *section, const char *key);
 bool yk_node_boolean(const yk_node *section, const char *key);
@@ -122,7 +126,9 @@ int yk_node_choice(const yk_node *section, const char *key);
 yk_vec3 yk_node_vector(const yk_node *section, const char *key);
 yk_quat yk_node_orientation(const yk_node *section, const char *key);
 
-/* Reference documentation in Markdown of a section and all below it, starting at heading level `level`. */
-void yk_schema_describe(yk_context *context, yk_text *text, const yk_section *section, const char *title, int level);
+/* Reference documentation in Markdown of a section and all below it, starting at heading level
+ * `level`. */
+void yk_schema_describe(yk_context *context, yk_text *text, const yk_section *section,
+                        const char *title, int level);
 
 #endif

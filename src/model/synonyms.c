@@ -52,10 +52,13 @@ const char *yk_word_meant(const char *word, const char *const *valid)
     /* Another name is meant where the word that it stands for could stand here. */
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
         const char *const *at = valid;
-        while (*at && strcmp(*at, synonyms[i].word) != 0) at++;
-        if (!*at) continue;
+        while (*at && strcmp(*at, synonyms[i].word) != 0)
+            at++;
+        if (!*at)
+            continue;
         for (int k = 0; synonyms[i].others[k]; k++)
-            if (strcasecmp(word, synonyms[i].others[k]) == 0) return *at;
+            if (strcasecmp(word, synonyms[i].others[k]) == 0)
+                return *at;
     }
 
     return yk_text_nearest(word, valid);

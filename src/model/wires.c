@@ -8,25 +8,31 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     yk_channel_row row;
-    if (!yk_scenario_find_channel(scenario, node->text, node, &row)) return false;
+    if (!yk_scenario_find_channel(scenario, node->text, node, &row))
+        return false;
     if (row.kind != YK_CHANNEL_PORT && row.kind != YK_CHANNEL_OF_SUBSYSTEM) {
-        yk_node_error(diagnostics, node, "a wire starts at a quantity of a port, a signal port or a channel");
+        yk_node_error(diagnostics, node,
+                      "a wire starts at a quantity of a port, a signal port or a channel");
         return false;
     }
     if (row.components != 1) {
-        yk_node_error(diagnostics, node, "has %d components and a wire carries one; add .x, .y or .z", row.components);
+        yk_node_error(diagnostics, node,
+                      "has %d components and a wire carries one; add .x, .y or .z", row.components);
         return false;
     }
     wire->source_subsystem = row.subsystem;
     wire->source_port = row.kind == YK_CHANNEL_PORT ? row.port : -1;
     wire->source_channel = row.port;
     wire->component = row.offset;
-    if (row.kind == YK_CHANNEL_OF_SUBSYSTEM) return true;
+    if (row.kind == YK_CHANNEL_OF_SUBSYSTEM)
+        return true;
     const yk_port *ports;
     const yk_subsystem *from = scenario->subsystems[row.subsystem];
     from->ops->ports(from, &ports);
-    if (!(ports[row.port].causalities & YK_TAKES_SIGNAL)) return true;
-    yk_node_error(diagnostics, node, "takes a signal and gives none; a wire starts at what a subsystem tells");
+    if (!(ports[row.port].causalities & YK_TAKES_SIGNAL))
+        return true;
+    yk_node_error(diagnostics, node,
+                  "takes a signal and gives none; a wire starts at what a subsystem tells");
     return false;
 }
 
@@ -34,19 +40,23 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     yk_port_reference to = yk_scenario_find_port(scenario, node);
-    if (!to.what) return false;
+    if (!to.what)
+        return false;
     wire->target_subsystem = to.subsystem;
     wire->target_port = to.port;
     if (!(to.what->causalities & YK_TAKES_SIGNAL)) {
         yk_node_error(diagnostics, node, "does not take a signal; %s",
-                      to.what->kind == YK_PORT_SIGNAL ? "it gives one: exchange 'from' and 'to'"
-                                                      : "ports with power are joined under 'interfaces'");
+                      to.what->kind == YK_PORT_SIGNAL
+                          ? "it gives one: exchange 'from' and 'to'"
+                          : "ports with power are joined under 'interfaces'");
         return false;
     }
     for (int i = 0; i < scenario->info.wire_count; i++) {
         const yk_wire_def *other = &scenario->wires[i];
-        if (other->target_subsystem != to.subsystem || other->target_port != to.port) continue;
-        yk_node_error(diagnostics, node, "wire '%s' already ends at this port; a signal port takes one", other->name);
+        if (other->target_subsystem != to.subsystem || other->target_port != to.port)
+            continue;
+        yk_node_error(diagnostics, node,
+                      "wire '%s' already ends at this port; a signal port takes one", other->name);
         return false;
     }
     return true;
@@ -59,7 +69,8 @@ static void read_wire(yk_scenario *scenario, const yk_node *node)
     yk_wire_def wire = {.name = yk_node_name(node)};
     bool good = from && from->valid && read_source(scenario, from, &wire);
     good = to && to->valid && read_target(scenario, to, &wire) && good;
-    if (!good || !node->valid || !wire.name) return;
+    if (!good || !node->valid || !wire.name)
+        return;
     wire.hold = yk_node_boolean(node, "hold");
     scenario->wires[scenario->info.wire_count++] = wire;
 }
@@ -80,7 +91,8 @@ static bool is_joined(const yk_scenario *scenario, int subsystem)
             scenario->interfaces[i].motion_subsystem == subsystem)
             return true;
     for (int i = 0; i < scenario->info.wire_count; i++)
-        if (scenario->wires[i].source_subsystem == subsystem || scenario->wires[i].target_subsystem == subsystem)
+        if (scenario->wires[i].source_subsystem == subsystem ||
+            scenario->wires[i].target_subsystem == subsystem)
             return true;
     return false;
 }
@@ -88,11 +100,12 @@ static bool is_joined(const yk_scenario *scenario, int subsystem)
 static void warn_of_loose_parts(yk_scenario *scenario)
 {
     const yk_node *node = yk_node_get(scenario->root, "subsystems")->first;
-    if (scenario->info.subsystem_count < 2) return;
+    if (scenario->info.subsystem_count < 2)
+        return;
     for (int i = 0; node; node = node->next, i++)
         if (!is_joined(scenario, i))
-            yk_report(scenario->resolver.diagnostics, YK_SEVERITY_WARNING, yk_node_key_location(node),
-                      yk_node_path(node, (char[YK_PATH_MAX]){0}),
+            yk_report(scenario->resolver.diagnostics, YK_SEVERITY_WARNING,
+                      yk_node_key_location(node), yk_node_path(node, (char[YK_PATH_MAX]){0}),
                       "is not joined to anything by an interface or a wire");
 }
 
@@ -104,7 +117,8 @@ static bool is_fed(const yk_scenario *scenario, int subsystem, const char *port)
     for (int i = 0; i < scenario->info.wire_count; i++) {
         const yk_wire_def *wire = &scenario->wires[i];
         bool here = wire->target_subsystem == subsystem && wire->target_port < count;
-        if (here && strcmp(ports[wire->target_port].name, port) == 0) return true;
+        if (here && strcmp(ports[wire->target_port].name, port) == 0)
+            return true;
     }
     return false;
 }
@@ -118,9 +132,10 @@ static void warn_of_unfed_inputs(yk_scenario *scenario)
         for (const yk_node *item = forces ? forces->first : NULL; item; item = item->next) {
             const yk_node *input = yk_node_get(item, "input");
             if (input && !is_fed(scenario, i, input->text))
-                yk_node_warning(scenario->resolver.diagnostics, input,
-                                "no wire ends at '%s.%s', so this load stays 0; add one under 'wires'",
-                                scenario->names[i], input->text);
+                yk_node_warning(
+                    scenario->resolver.diagnostics, input,
+                    "no wire ends at '%s.%s', so this load stays 0; add one under 'wires'",
+                    scenario->names[i], input->text);
         }
     }
 }
@@ -129,12 +144,15 @@ void yk_scenario_read_wires(yk_scenario *scenario)
 {
     yk_resolver *r = &scenario->resolver;
     const yk_node *list = yk_node_get(scenario->root, "wires");
-    if (list && (list->kind == YK_NODE_SCALAR || list->count > YK_WIRES_MAX)) return;
+    if (list && (list->kind == YK_NODE_SCALAR || list->count > YK_WIRES_MAX))
+        return;
     int count = list ? list->count : 0;
     scenario->wires = yk_resolver_take(r, (size_t)count * sizeof *scenario->wires);
-    if (!scenario->wires) return;
+    if (!scenario->wires)
+        return;
     for (const yk_node *node = list ? list->first : NULL; node; node = node->next) {
-        if (yk_diagnostics_full(r->diagnostics)) return;
+        if (yk_diagnostics_full(r->diagnostics))
+            return;
         if (yk_node_name(node)) {
             yk_scenario_check_name(scenario, node);
             check_interface_name(scenario, node);
@@ -142,7 +160,8 @@ void yk_scenario_read_wires(yk_scenario *scenario)
         read_wire(scenario, node);
     }
     scenario->info.wires = scenario->wires;
-    if (yk_diagnostics_errors(r->diagnostics) > 0) return;
+    if (yk_diagnostics_errors(r->diagnostics) > 0)
+        return;
     warn_of_loose_parts(scenario);
     warn_of_unfed_inputs(scenario);
 }

@@ -1,4 +1,5 @@
-/* YAML to nodes, on the events of libyaml: no recursion, so that only the limits of the header bound the depth. */
+/* YAML to nodes, on the events of libyaml: no recursion, so that only the limits of the header
+ * bound the depth. */
 #include "model/yaml.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 #include <yaml.h>
 
-/* Files ------------------------------------------------------------------------------------------------------------ */
+/* Files ---------------------------------------------------------------------------------------- */
 
 static yk_status read_stream(yk_store *store, FILE *file, yk_source *source, bool *too_long)
 {
@@ -16,30 +17,37 @@ static yk_status read_stream(yk_store *store, FILE *file, yk_source *source, boo
     while (text) {
         length += fread(text + length, 1, capacity - length, file);
         *too_long = length > YK_YAML_BYTES_MAX;
-        if (length < capacity || *too_long) break;
+        if (length < capacity || *too_long)
+            break;
         char *grown = yk_reallocate(store->context, text, 2 * capacity, 1);
-        if (!grown) yk_release(store->context, text);
+        if (!grown)
+            yk_release(store->context, text);
         text = grown;
         capacity *= 2;
     }
-    if (!text) return YK_ERROR_MEMORY;
+    if (!text)
+        return YK_ERROR_MEMORY;
     source->text = *too_long ? NULL : yk_store_text(store, text, length);
     source->length = length;
     yk_release(store->context, text);
     return source->text || *too_long ? YK_OK : YK_ERROR_MEMORY;
 }
 
-static void report_file_error(yk_diagnostics *diagnostics, const yk_source *source, const char *what, int reason)
+static void report_file_error(yk_diagnostics *diagnostics, const yk_source *source,
+                              const char *what, int reason)
 {
     char text[128] = "unknown reason";
     strerror_r(reason, text, sizeof text);
-    yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL, "cannot be %s: %s", what, text);
+    yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL,
+              "cannot be %s: %s", what, text);
 }
 
-yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagnostics, yk_source *source)
+yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagnostics,
+                       yk_source *source)
 {
     *source = (yk_source){.has_lines = true, .name = yk_store_text(store, path, strlen(path))};
-    if (!source->name) return YK_ERROR_MEMORY;
+    if (!source->name)
+        return YK_ERROR_MEMORY;
     yk_location nowhere = {.source = source};
     FILE *file = fopen(path, "rb");
     if (!file) {
@@ -52,18 +60,21 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
     bool unreadable = ferror(file) != 0;
     int reason = errno;
     fclose(file);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     if (unreadable)
         report_file_error(diagnostics, source, "read", reason);
     else if (too_long)
-        yk_report(diagnostics, YK_SEVERITY_ERROR, nowhere, NULL,
-                  "is larger than %d MiB, the limit of a scenario; put bulk data into a file of its own",
-                  YK_YAML_BYTES_MAX >> 20);
-    if (unreadable || too_long) source->text = NULL;
+        yk_report(
+            diagnostics, YK_SEVERITY_ERROR, nowhere, NULL,
+            "is larger than %d MiB, the limit of a scenario; put bulk data into a file of its own",
+            YK_YAML_BYTES_MAX >> 20);
+    if (unreadable || too_long)
+        source->text = NULL;
     return YK_OK;
 }
 
-/* What libyaml complains about, in plain words --------------------------------------------------------------------- */
+/* What libyaml complains about, in plain words ------------------------------------------------- */
 
 typedef struct translation {
     const char *problem; /* as libyaml puts it */
@@ -72,41 +83,55 @@ typedef struct translation {
 
 static const translation translations[] = {
     {"mapping values are not allowed in this context",
-     "a ':' where no key can stand; put text that contains ': ' in quotes, and give keys of one section the same "
+     "a ':' where no key can stand; put text that contains ': ' in quotes, and give keys of one "
+     "section the same "
      "indentation"},
-    {"could not find expected ':'", "this line has no 'key: value'; a ':' followed by a space is missing"},
-    {"did not find expected key",
-     "the indentation does not match the lines above; keys of one section start in the same column"},
+    {"could not find expected ':'",
+     "this line has no 'key: value'; a ':' followed by a space is missing"},
+    {"did not find expected key", "the indentation does not match the lines above; keys of one "
+                                  "section start in the same column"},
     {"did not find expected '-' indicator",
      "the indentation does not match the list above; its items start with '-' in the same column"},
-    {"did not find expected ',' or '}'", "a '{' is not closed, or a ',' is missing between its entries"},
-    {"did not find expected ',' or ']'", "a '[' is not closed, or a ',' is missing between its items"},
+    {"did not find expected ',' or '}'",
+     "a '{' is not closed, or a ',' is missing between its entries"},
+    {"did not find expected ',' or ']'",
+     "a '[' is not closed, or a ',' is missing between its items"},
     {"did not find expected node content", "a value is missing between the brackets"},
-    {"did not find expected <document start>", "text after the end of the document; one file holds one scenario"},
+    {"did not find expected <document start>",
+     "text after the end of the document; one file holds one scenario"},
     {"found unexpected end of stream", "a quote is opened and never closed"},
-    {"found unexpected document indicator", "a quote is opened and never closed before '---' or '...'"},
+    {"found unexpected document indicator",
+     "a quote is opened and never closed before '---' or '...'"},
     {"found unknown escape character",
      "unknown escape after '\\' in double quotes; use single quotes for text with backslashes"},
-    {"found a tab character that violates indentation", "a tab indents this line; indent with spaces"},
-    {"found a tab character where an indentation space is expected", "a tab indents this line; indent with spaces"},
+    {"found a tab character that violates indentation",
+     "a tab indents this line; indent with spaces"},
+    {"found a tab character where an indentation space is expected",
+     "a tab indents this line; indent with spaces"},
     {"block sequence entries are not allowed in this context",
      "a list item '- ' cannot start here; put it on a line of its own below its key"},
-    {"mapping keys are not allowed in this context", "a key cannot start here; put it on a line of its own"},
+    {"mapping keys are not allowed in this context",
+     "a key cannot start here; put it on a line of its own"},
     {"found undefined tag handle", "tags such as !name have no meaning in a scenario; remove it"},
     {"did not find expected alphabetic or numeric character",
      "a name is missing after '&' or '*'; put text that starts with one of them in quotes"},
     {"control characters are not allowed", "a control character; the file must be plain text"},
-    {"invalid leading UTF-8 octet", "a character that is not UTF-8; save the file in UTF-8 encoding"},
-    {"invalid trailing UTF-8 octet", "a character that is not UTF-8; save the file in UTF-8 encoding"},
-    {"incomplete UTF-8 octet sequence", "a character that is not UTF-8; save the file in UTF-8 encoding"},
-    {"invalid length of a UTF-8 sequence", "a character that is not UTF-8; save the file in UTF-8 encoding"},
+    {"invalid leading UTF-8 octet",
+     "a character that is not UTF-8; save the file in UTF-8 encoding"},
+    {"invalid trailing UTF-8 octet",
+     "a character that is not UTF-8; save the file in UTF-8 encoding"},
+    {"incomplete UTF-8 octet sequence",
+     "a character that is not UTF-8; save the file in UTF-8 encoding"},
+    {"invalid length of a UTF-8 sequence",
+     "a character that is not UTF-8; save the file in UTF-8 encoding"},
     {"invalid Unicode character", "a character that is not UTF-8; save the file in UTF-8 encoding"},
 };
 
 static const char *translate(const char *problem)
 {
     for (size_t i = 0; i < sizeof translations / sizeof *translations; i++)
-        if (strcmp(problem, translations[i].problem) == 0) return translations[i].meaning;
+        if (strcmp(problem, translations[i].problem) == 0)
+            return translations[i].meaning;
     return problem;
 }
 
@@ -116,7 +141,8 @@ static const char *text_at(const yk_source *source, yaml_mark_t mark)
     const char *at = source->text, *end = source->text + source->length;
     for (size_t i = 0; i < mark.index && at < end; i++) {
         at++;
-        while (at < end && ((unsigned char)*at & 0xC0) == 0x80) at++;
+        while (at < end && ((unsigned char)*at & 0xC0) == 0x80)
+            at++;
     }
     return at;
 }
@@ -157,10 +183,12 @@ static yk_location location_of_mark(const yk_source *source, yaml_mark_t mark)
 
 static const char missing_key[] = "a key is missing before ':'";
 
-static void report_syntax(const yaml_parser_t *parser, const yk_source *source, yk_diagnostics *diagnostics)
+static void report_syntax(const yaml_parser_t *parser, const yk_source *source,
+                          yk_diagnostics *diagnostics)
 {
     if (parser->error == YAML_READER_ERROR) {
-        yk_report(diagnostics, YK_SEVERITY_ERROR, location_of_offset(source, parser->problem_offset), NULL, "%s",
+        yk_report(diagnostics, YK_SEVERITY_ERROR,
+                  location_of_offset(source, parser->problem_offset), NULL, "%s",
                   translate(parser->problem));
         return;
     }
@@ -169,19 +197,24 @@ static void report_syntax(const yaml_parser_t *parser, const yk_source *source, 
     const char *message = translate(problem);
     const char *at = text_at(source, mark);
     bool at_end = at == source->text + source->length;
-    if (strcmp(problem, "found character that cannot start any token") == 0) message = explain_character(*at);
-    if (strcmp(problem, "did not find expected key") == 0 && *at == ':') message = missing_key;
-    /* At the end of the text, where it was opened helps more than where its closing sign was missed. */
-    if (at_end && parser->context) mark = parser->context_mark;
+    if (strcmp(problem, "found character that cannot start any token") == 0)
+        message = explain_character(*at);
+    if (strcmp(problem, "did not find expected key") == 0 && *at == ':')
+        message = missing_key;
+    /* At the end of the text, where it was opened helps more than where its closing sign was
+     * missed. */
+    if (at_end && parser->context)
+        mark = parser->context_mark;
     bool flow = parser->context && strstr(parser->context, "flow") && !at_end;
     if (flow && parser->context_mark.line != mark.line)
-        yk_report(diagnostics, YK_SEVERITY_ERROR, location_of_mark(source, mark), NULL, "%s; it was opened in line %d",
-                  message, clamped(parser->context_mark.line) + 1);
+        yk_report(diagnostics, YK_SEVERITY_ERROR, location_of_mark(source, mark), NULL,
+                  "%s; it was opened in line %d", message, clamped(parser->context_mark.line) + 1);
     else
-        yk_report(diagnostics, YK_SEVERITY_ERROR, location_of_mark(source, mark), NULL, "%s", message);
+        yk_report(diagnostics, YK_SEVERITY_ERROR, location_of_mark(source, mark), NULL, "%s",
+                  message);
 }
 
-/* Events to nodes -------------------------------------------------------------------------------------------------- */
+/* Events to nodes ------------------------------------------------------------------------------ */
 
 typedef struct anchor {
     const char *name;
@@ -235,11 +268,13 @@ static yk_location event_location(const reader *r, const yaml_event_t *event)
 static yk_node *new_node(reader *r, yk_node_kind kind, yk_location location)
 {
     if (--r->budget < 0) {
-        stop(r, location, "the file has more than a million values; put bulk data into a file of its own");
+        stop(r, location,
+             "the file has more than a million values; put bulk data into a file of its own");
         return NULL;
     }
     yk_node *node = yk_node_create(r->store, kind, location);
-    if (!node) out_of_memory(r);
+    if (!node)
+        out_of_memory(r);
     return node;
 }
 
@@ -258,7 +293,8 @@ static void attach(reader *r, yk_node *node)
 /* The index of a new anchor, -1 if the event has none. */
 static int declare_anchor(reader *r, const yaml_char_t *name, yk_location location)
 {
-    if (!name) return -1;
+    if (!name)
+        return -1;
     if (r->anchor_count == YK_YAML_ANCHORS_MAX) {
         stop(r, location, "more than 1000 anchors (&name)");
         return -1;
@@ -266,7 +302,8 @@ static int declare_anchor(reader *r, const yaml_char_t *name, yk_location locati
     anchor *declared = &r->anchors[r->anchor_count];
     declared->node = NULL;
     declared->name = yk_store_text(r->store, (const char *)name, strlen((const char *)name));
-    if (!declared->name) out_of_memory(r);
+    if (!declared->name)
+        out_of_memory(r);
     return r->stopped ? -1 : r->anchor_count++;
 }
 
@@ -274,12 +311,14 @@ static void refuse_tag(reader *r, const yaml_char_t *tag, yk_location location)
 {
     if (tag)
         yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
-                  "tags such as '%.40s' have no meaning in a scenario; remove it", (const char *)tag);
+                  "tags such as '%.40s' have no meaning in a scenario; remove it",
+                  (const char *)tag);
 }
 
 static bool expects_key(const reader *r)
 {
-    if (r->depth == 0) return false;
+    if (r->depth == 0)
+        return false;
     const level *top = &r->levels[r->depth - 1];
     return top->node->kind == YK_NODE_MAP && !top->key;
 }
@@ -289,11 +328,13 @@ static char *copy_scalar(reader *r, const yaml_event_t *event, yk_location locat
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (memchr(text, '\0', length)) {
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL, "text with a zero character (\\0)");
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
+                  "text with a zero character (\\0)");
         length = 0;
     }
     char *copy = yk_store_text(r->store, text, length);
-    if (!copy) out_of_memory(r);
+    if (!copy)
+        out_of_memory(r);
     return copy;
 }
 
@@ -301,9 +342,12 @@ static void read_key(reader *r, const yaml_event_t *event, yk_location location)
 {
     level *top = &r->levels[r->depth - 1];
     char *key = copy_scalar(r, event, location);
-    if (!key) return;
-    if (!key[0]) yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL, "%s", missing_key);
-    if (event->data.scalar.anchor) stop(r, location, "keys cannot have anchors (&name)");
+    if (!key)
+        return;
+    if (!key[0])
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL, "%s", missing_key);
+    if (event->data.scalar.anchor)
+        stop(r, location, "keys cannot have anchors (&name)");
     top->key = key;
     top->key_location = location;
 }
@@ -319,11 +363,13 @@ static void read_scalar(reader *r, const yaml_event_t *event)
     int index = declare_anchor(r, event->data.scalar.anchor, location);
     yk_node *node = r->stopped ? NULL : new_node(r, YK_NODE_SCALAR, location);
     char *text = node ? copy_scalar(r, event, location) : NULL;
-    if (!text) return;
+    if (!text)
+        return;
     yaml_scalar_style_t style = event->data.scalar.style;
     node->text = text;
     node->quoted = style != YAML_PLAIN_SCALAR_STYLE && style != YAML_ANY_SCALAR_STYLE;
-    if (index >= 0) r->anchors[index].node = node;
+    if (index >= 0)
+        r->anchors[index].node = node;
     attach(r, node);
 }
 
@@ -331,19 +377,23 @@ static void open_collection(reader *r, const yaml_event_t *event, yk_node_kind k
 {
     bool is_map = kind == YK_NODE_MAP;
     yk_location location = event_location(r, event);
-    refuse_tag(r, is_map ? event->data.mapping_start.tag : event->data.sequence_start.tag, location);
+    refuse_tag(r, is_map ? event->data.mapping_start.tag : event->data.sequence_start.tag,
+               location);
     if (expects_key(r)) {
-        stop(r, location, "a key must be a word, not a list or a section; put expressions with commas in quotes");
+        stop(
+            r, location,
+            "a key must be a word, not a list or a section; put expressions with commas in quotes");
         return;
     }
     if (r->depth == YK_YAML_DEPTH_MAX) {
         stop(r, location, "more than 64 levels of nesting");
         return;
     }
-    int index =
-        declare_anchor(r, is_map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor, location);
+    int index = declare_anchor(
+        r, is_map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor, location);
     yk_node *node = r->stopped ? NULL : new_node(r, kind, location);
-    if (!node) return;
+    if (!node)
+        return;
     attach(r, node);
     r->levels[r->depth++] = (level){.node = node, .anchor = index};
 }
@@ -352,29 +402,35 @@ static int compare_keys(const void *a, const void *b)
 {
     const yk_node *left = *(yk_node *const *)a, *right = *(yk_node *const *)b;
     int order = strcmp(left->key, right->key);
-    if (order) return order;
-    if (left->key_line != right->key_line) return left->key_line < right->key_line ? -1 : 1;
+    if (order)
+        return order;
+    if (left->key_line != right->key_line)
+        return left->key_line < right->key_line ? -1 : 1;
     return (left->key_column > right->key_column) - (left->key_column < right->key_column);
 }
 
 /* Sorted, so that a map of a hundred thousand keys takes no time; the first of equals stays. */
 static void drop_duplicates(reader *r, yk_node *map)
 {
-    if (map->count < 2) return;
+    if (map->count < 2)
+        return;
     yk_node **entries = yk_allocate(r->store->context, (size_t)map->count, sizeof(yk_node *));
     if (!entries) {
         out_of_memory(r);
         return;
     }
     int count = 0;
-    for (yk_node *child = map->first; child; child = child->next) entries[count++] = child;
+    for (yk_node *child = map->first; child; child = child->next)
+        entries[count++] = child;
     qsort(entries, (size_t)count, sizeof *entries, compare_keys);
     for (int first = 0, i = 1; i < count && !yk_diagnostics_full(r->diagnostics); i++) {
-        if (strcmp(entries[first]->key, entries[i]->key) != 0 || strcmp(entries[i]->key, "<<") == 0) {
+        if (strcmp(entries[first]->key, entries[i]->key) != 0 ||
+            strcmp(entries[i]->key, "<<") == 0) {
             first = i;
             continue;
         }
-        yk_node_key_error(r->diagnostics, entries[i], "is given twice, first in line %d; remove one of them",
+        yk_node_key_error(r->diagnostics, entries[i],
+                          "is given twice, first in line %d; remove one of them",
                           entries[first]->key_line);
         yk_node_remove(entries[i]);
     }
@@ -385,28 +441,35 @@ static void drop_duplicates(reader *r, yk_node *map)
 static void merge_from(reader *r, yk_node *map, const yk_node *from)
 {
     if (from->kind != YK_NODE_MAP) {
-        yk_node_error(r->diagnostics, from, "after '<<' comes a section, or a list of sections, to take entries from");
+        yk_node_error(r->diagnostics, from,
+                      "after '<<' comes a section, or a list of sections, to take entries from");
         return;
     }
     for (const yk_node *child = from->first; child && !r->stopped; child = child->next) {
-        if (yk_node_get(map, child->key)) continue;
+        if (yk_node_get(map, child->key))
+            continue;
         if (map->count >= YK_YAML_MERGE_MAX) {
             stop(r, yk_node_location(from), "more than 1000 entries are merged with '<<'");
             return;
         }
         yk_node *copy = yk_node_copy(r->store, child, &r->budget);
-        if (!copy && r->budget < 0) stop(r, yk_node_location(from), "the aliases expand to more than a million values");
-        if (!copy && !r->stopped) out_of_memory(r);
-        if (copy) yk_node_append(map, copy, child->key, yk_node_key_location(child));
+        if (!copy && r->budget < 0)
+            stop(r, yk_node_location(from), "the aliases expand to more than a million values");
+        if (!copy && !r->stopped)
+            out_of_memory(r);
+        if (copy)
+            yk_node_append(map, copy, child->key, yk_node_key_location(child));
     }
 }
 
 static void merge_entries(reader *r, yk_node *map)
 {
-    for (yk_node *merge = yk_node_get(map, "<<"); merge && !r->stopped; merge = yk_node_get(map, "<<")) {
+    for (yk_node *merge = yk_node_get(map, "<<"); merge && !r->stopped;
+         merge = yk_node_get(map, "<<")) {
         yk_node_remove(merge);
         if (merge->kind == YK_NODE_LIST)
-            for (yk_node *item = merge->first; item; item = item->next) merge_from(r, map, item);
+            for (yk_node *item = merge->first; item; item = item->next)
+                merge_from(r, map, item);
         else
             merge_from(r, map, merge);
     }
@@ -417,9 +480,11 @@ static void close_collection(reader *r)
     level closed = r->levels[--r->depth];
     if (closed.node->kind == YK_NODE_MAP) {
         drop_duplicates(r, closed.node);
-        if (!r->stopped) merge_entries(r, closed.node);
+        if (!r->stopped)
+            merge_entries(r, closed.node);
     }
-    if (closed.anchor >= 0) r->anchors[closed.anchor].node = closed.node;
+    if (closed.anchor >= 0)
+        r->anchors[closed.anchor].node = closed.node;
 }
 
 static void read_alias(reader *r, const yaml_event_t *event)
@@ -427,12 +492,15 @@ static void read_alias(reader *r, const yaml_event_t *event)
     yk_location location = event_location(r, event);
     const char *name = (const char *)event->data.alias.anchor;
     int index = r->anchor_count - 1;
-    while (index >= 0 && strcmp(r->anchors[index].name, name) != 0) index--;
+    while (index >= 0 && strcmp(r->anchors[index].name, name) != 0)
+        index--;
     if (index < 0 || !r->anchors[index].node) {
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
-                  index < 0 ? "no anchor '&%.60s' before this alias; put text that starts with '*' in quotes"
-                            : "the alias '*%.60s' is inside its own anchor",
-                  name);
+        yk_report(
+            r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
+            index < 0
+                ? "no anchor '&%.60s' before this alias; put text that starts with '*' in quotes"
+                : "the alias '*%.60s' is inside its own anchor",
+            name);
         r->stopped = true;
         return;
     }
@@ -453,7 +521,9 @@ static void read_event(reader *r, const yaml_event_t *event)
 {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
-        if (r->root) stop(r, event_location(r, event), "a second document starts here; one file holds one scenario");
+        if (r->root)
+            stop(r, event_location(r, event),
+                 "a second document starts here; one file holds one scenario");
         break;
     case YAML_SCALAR_EVENT: read_scalar(r, event); break;
     case YAML_ALIAS_EVENT: read_alias(r, event); break;
@@ -487,29 +557,36 @@ static void read_events(reader *r)
 /* Things that libyaml would accept, or report in the wrong words. */
 static bool is_plain_text(const yk_source *source, yk_diagnostics *diagnostics)
 {
-    bool utf16 =
-        source->length >= 2 && (memcmp(source->text, "\xFF\xFE", 2) == 0 || memcmp(source->text, "\xFE\xFF", 2) == 0);
+    bool utf16 = source->length >= 2 && (memcmp(source->text, "\xFF\xFE", 2) == 0 ||
+                                         memcmp(source->text, "\xFE\xFF", 2) == 0);
     const char *zero = memchr(source->text, '\0', source->length);
-    if (!utf16 && !zero) return true;
-    yk_location location =
-        utf16 ? (yk_location){.source = source} : location_of_offset(source, (size_t)(zero - source->text));
+    if (!utf16 && !zero)
+        return true;
+    yk_location location = utf16 ? (yk_location){.source = source}
+                                 : location_of_offset(source, (size_t)(zero - source->text));
     yk_report(diagnostics, YK_SEVERITY_ERROR, location, NULL,
               utf16 ? "is encoded in UTF-16; save it in UTF-8 encoding"
                     : "a zero byte; the file is binary, or not encoded in UTF-8");
     return false;
 }
 
-yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagnostics, yk_node **root)
+yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagnostics,
+                       yk_node **root)
 {
     *root = NULL;
-    if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0) source->text += 3, source->length -= 3;
-    if (!is_plain_text(source, diagnostics)) return YK_OK;
+    if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0)
+        source->text += 3, source->length -= 3;
+    if (!is_plain_text(source, diagnostics))
+        return YK_OK;
     reader *r = yk_allocate(store->context, 1, sizeof *r);
-    if (!r) return YK_ERROR_MEMORY;
-    r->store = store, r->source = source, r->diagnostics = diagnostics, r->budget = YK_YAML_NODES_MAX;
+    if (!r)
+        return YK_ERROR_MEMORY;
+    r->store = store, r->source = source, r->diagnostics = diagnostics,
+    r->budget = YK_YAML_NODES_MAX;
     if (yaml_parser_initialize(&r->parser)) {
         yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
-        yaml_parser_set_input_string(&r->parser, (const unsigned char *)source->text, source->length);
+        yaml_parser_set_input_string(&r->parser, (const unsigned char *)source->text,
+                                     source->length);
         read_events(r);
         yaml_parser_delete(&r->parser);
     } else {
@@ -517,9 +594,10 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
         out_of_memory(r);
     }
     if (!r->stopped && !r->root)
-        yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL, "the %s is empty",
-                  source->has_lines ? "file" : "value");
-    if (!r->stopped) *root = r->root;
+        yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL,
+                  "the %s is empty", source->has_lines ? "file" : "value");
+    if (!r->stopped)
+        *root = r->root;
     yk_status status = r->status;
     yk_release(store->context, r);
     return status;

@@ -13,13 +13,17 @@ enum {
     YK_YAML_MERGE_MAX = 1000 /* entries of a map that takes in others with << */
 };
 
-/* Reads one document. The source must live as long as the store; a byte order mark is taken off it. Mistakes go to the
- * diagnostics; *root is NULL when the text is not YAML or is empty, and usable (without what was wrong) after lesser
- * ones such as duplicate keys. The status is an error only when memory is out. */
-yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagnostics, yk_node **root);
+/* Reads one document. The source must live as long as the store; a byte order mark is taken off
+ * it. Mistakes go to the diagnostics; *root is NULL when the text is not YAML or is empty, and
+ * usable (without what was wrong) after lesser ones such as duplicate keys. The status is an
+ * error only when memory is out. */
+yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagnostics,
+                       yk_node **root);
 
-/* The text of a file, terminated, into the store. A file that cannot be read is reported; *source->text is then NULL.
+/* The text of a file, terminated, into the store. A file that cannot be read is reported;
+ * *source->text is then NULL.
  */
-yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagnostics, yk_source *source);
+yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagnostics,
+                       yk_source *source);
 
 #endif

@@ -1,5 +1,5 @@
-/* Blocks of memory that a part of the subsystem needs while it runs: one list per part, so that taking, releasing and
- * counting agree. */
+/* Blocks of memory that a part of the subsystem needs while it runs: one list per part, so that
+ * taking, releasing and counting agree. */
 #ifndef YK_NONSMOOTH_BLOCKS_H
 #define YK_NONSMOOTH_BLOCKS_H
 

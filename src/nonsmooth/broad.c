@@ -6,7 +6,8 @@
 
 enum {
     LEVELS_MAX = 32,
-    CELL_BITS = 20, /* per direction; cells beyond share the outermost one, which costs time and nothing else */
+    CELL_BITS =
+        20, /* per direction; cells beyond share the outermost one, which costs time and nothing else */
     CELL_LAST = (1 << CELL_BITS) - 2,
     ROWS_CHUNK = 512,
     DIGIT_BITS = 10,
@@ -15,7 +16,7 @@ enum {
     BLOCKS_MAX = 8
 };
 
-/* Memory ----------------------------------------------------------------------------------------------------------- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 static size_t list_blocks(yk_broad *broad, yk_block *list)
 {
@@ -50,7 +51,8 @@ yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_
 
 void yk_broad_destroy(yk_broad *broad)
 {
-    if (!broad->context) return;
+    if (!broad->context)
+        return;
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(broad, blocks);
     yk_blocks_release(broad->context, blocks, count);
@@ -65,7 +67,7 @@ size_t yk_broad_memory(const yk_broad *broad)
     return yk_blocks_bytes(blocks, count);
 }
 
-/* Cells ------------------------------------------------------------------------------------------------------------ */
+/* Cells ---------------------------------------------------------------------------------------- */
 
 typedef struct grid_level {
     double cell;
@@ -86,7 +88,8 @@ typedef struct build_job {
 static uint64_t cell_number(double offset, double cell)
 {
     double number = floor(offset / cell);
-    if (!(number > 0)) return 1;
+    if (!(number > 0))
+        return 1;
     return number < CELL_LAST ? (uint64_t)number + 1 : CELL_LAST;
 }
 
@@ -121,18 +124,22 @@ static void choose_levels(build_job *job)
     }
 
     /* Beyond 2^32 between the sizes the last level takes all. */
-    if (cell < widest) job->levels[job->level_count - 1].cell = widest;
+    if (cell < widest)
+        job->levels[job->level_count - 1].cell = widest;
 }
 
-/* Sorting ---------------------------------------------------------------------------------------------------------- */
+/* Sorting -------------------------------------------------------------------------------------- */
 
-/* Stable radix sort of one digit; returns false and leaves everything as it is when all keys have the same digit. */
-static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count, int shift, uint64_t *out_keys,
-                       uint32_t *out_order)
+/* Stable radix sort of one digit; returns false and leaves everything as it is when all keys have
+ * the same digit. */
+static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count, int shift,
+                       uint64_t *out_keys, uint32_t *out_order)
 {
     size_t start[DIGITS] = {0};
-    for (size_t i = 0; i < count; i++) start[(keys[i] >> shift) & (DIGITS - 1)]++;
-    if (start[(keys[0] >> shift) & (DIGITS - 1)] == count) return false;
+    for (size_t i = 0; i < count; i++)
+        start[(keys[i] >> shift) & (DIGITS - 1)]++;
+    if (start[(keys[0] >> shift) & (DIGITS - 1)] == count)
+        return false;
 
     /* From counts to where each digit begins. */
     size_t sum = 0;
@@ -155,12 +162,14 @@ static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count
 static void sort_level(yk_broad *broad, const grid_level *level)
 {
     size_t count = level->end - level->begin;
-    if (count == 0) return;
+    if (count == 0)
+        return;
 
     uint64_t *keys = broad->keys + level->begin, *other_keys = broad->spare_keys + level->begin;
     uint32_t *order = broad->order + level->begin, *other_order = broad->spare_order + level->begin;
     for (int shift = 0; shift < 3 * CELL_BITS; shift += DIGIT_BITS) {
-        if (!sort_digit(keys, order, count, shift, other_keys, other_order)) continue;
+        if (!sort_digit(keys, order, count, shift, other_keys, other_order))
+            continue;
         uint64_t *k = keys;
         uint32_t *o = order;
         keys = other_keys;
@@ -170,7 +179,8 @@ static void sort_level(yk_broad *broad, const grid_level *level)
     }
 
     /* After an odd number of digits the result is in the spare arrays. */
-    if (keys == broad->keys + level->begin) return;
+    if (keys == broad->keys + level->begin)
+        return;
 
     memcpy(broad->keys + level->begin, keys, count * sizeof *keys);
     memcpy(broad->order + level->begin, order, count * sizeof *order);
@@ -186,7 +196,8 @@ static void sort_into_cells(build_job *job)
     for (size_t i = 0; i < broad->finite; i++) {
         double width = 2 * balls[i].radius + job->margin;
         int level = 0;
-        while (level < job->level_count - 1 && job->levels[level].cell < width) level++;
+        while (level < job->level_count - 1 && job->levels[level].cell < width)
+            level++;
         broad->level[i] = (uint8_t)level;
         count[level]++;
     }
@@ -201,15 +212,18 @@ static void sort_into_cells(build_job *job)
         yk_vec3 p = yk_v3_sub(balls[i].centre, job->origin);
         double cell = level->cell;
         size_t at = level->end++;
-        broad->keys[at] = cell_key(cell_number(p.x, cell), cell_number(p.y, cell), cell_number(p.z, cell));
+        broad->keys[at] =
+            cell_key(cell_number(p.x, cell), cell_number(p.y, cell), cell_number(p.z, cell));
         broad->order[at] = (uint32_t)i;
     }
 
-    for (int l = 0; l < job->level_count; l++) sort_level(broad, &job->levels[l]);
-    for (size_t k = 0; k < broad->finite; k++) broad->sorted[k] = balls[broad->order[k]];
+    for (int l = 0; l < job->level_count; l++)
+        sort_level(broad, &job->levels[l]);
+    for (size_t k = 0; k < broad->finite; k++)
+        broad->sorted[k] = balls[broad->order[k]];
 }
 
-/* Pairs ------------------------------------------------------------------------------------------------------------ */
+/* Pairs ---------------------------------------------------------------------------------------- */
 
 static yk_vec3 box_of(const yk_broad_input *input, size_t i)
 {
@@ -239,15 +253,18 @@ static bool both_still(const build_job *job, size_t a, size_t b)
 static bool may_pair(const build_job *job, size_t a, size_t b)
 {
     const yk_broad_input *input = job->input;
-    if (both_still(job, a, b)) return false;
+    if (both_still(job, a, b))
+        return false;
 
     /* Boxes tell more than balls where a solid is not a sphere. */
     if (input->extent_of && (input->extent_of[a] >= 0 || input->extent_of[b] >= 0)) {
         yk_vec3 d = yk_v3_sub(input->balls[a].centre, input->balls[b].centre);
         yk_vec3 reach = yk_v3_add(box_of(input, a), box_of(input, b));
         double margin = job->margin;
-        bool near = fabs(d.x) < reach.x + margin && fabs(d.y) < reach.y + margin && fabs(d.z) < reach.z + margin;
-        if (!near) return false;
+        bool near = fabs(d.x) < reach.x + margin && fabs(d.y) < reach.y + margin &&
+                    fabs(d.z) < reach.z + margin;
+        if (!near)
+            return false;
     }
 
     return !input->may_touch || input->may_touch(input->user, a, b);
@@ -256,7 +273,8 @@ static bool may_pair(const build_job *job, size_t a, size_t b)
 /* A row under construction: counts in the first pass, fills in the second. */
 static void add_partner(build_job *job, size_t row, size_t partner, uint32_t *length)
 {
-    if (!job->counting) job->broad->partners[job->broad->row_start[row] + *length] = (int32_t)partner;
+    if (!job->counting)
+        job->broad->partners[job->broad->row_start[row] + *length] = (int32_t)partner;
     (*length)++;
 }
 
@@ -273,17 +291,20 @@ static size_t first_not_below(const uint64_t *keys, size_t begin, size_t end, ui
 }
 
 /* Partners among the solids [k, end) of a coarser level, up to the cell with the last key. */
-static void search_run(build_job *job, size_t i, size_t k, size_t end, uint64_t last, uint32_t *length)
+static void search_run(build_job *job, size_t i, size_t k, size_t end, uint64_t last,
+                       uint32_t *length)
 {
     const yk_broad *broad = job->broad;
     const yk_ball *ball = &job->input->balls[i];
     for (; k < end && broad->keys[k] <= last; k++) {
         size_t other = broad->order[k];
-        if (balls_near(job, ball, k) && may_pair(job, i, other)) add_partner(job, i, other, length);
+        if (balls_near(job, ball, k) && may_pair(job, i, other))
+            add_partner(job, i, other, length);
     }
 }
 
-static void search_coarser_level(build_job *job, size_t i, const grid_level *level, uint32_t *length)
+static void search_coarser_level(build_job *job, size_t i, const grid_level *level,
+                                 uint32_t *length)
 {
     if (level->end - level->begin <= FEW) {
         search_run(job, i, level->begin, level->end, UINT64_MAX, length);
@@ -314,15 +335,19 @@ static void search_unbounded(build_job *job, size_t i, uint32_t *length)
 
     for (size_t k = 0; k < input->unbounded; k++) {
         size_t partner = input->finite + k;
-        if (both_still(job, i, partner)) continue;
+        if (both_still(job, i, partner))
+            continue;
         double clearance = yk_solid_clearance(&input->unbounded_solids[k], ball->centre);
-        if (clearance >= ball->radius + job->wall_margin) continue;
-        if (!input->may_touch || input->may_touch(input->user, i, partner)) add_partner(job, i, partner, length);
+        if (clearance >= ball->radius + job->wall_margin)
+            continue;
+        if (!input->may_touch || input->may_touch(input->user, i, partner))
+            add_partner(job, i, partner, length);
     }
 }
 
 typedef struct row_cursors {
-    size_t at[9];   /* first solid of the three cells around, in each of the neighbouring rows of cells */
+    size_t at
+        [9]; /* first solid of the three cells around, in each of the neighbouring rows of cells */
     size_t past[9]; /* and the first one after them; kept up for solids that are still */
 } row_cursors;
 
@@ -334,9 +359,10 @@ static uint64_t neighbour_key(uint64_t key, int row)
     return (uint64_t)((int64_t)key + shift);
 }
 
-/* Partners in the own level, those with a larger number; the cursors move along with the solid that looks. */
-static void search_own_level(build_job *job, const grid_level *level, size_t entry, row_cursors *cursors,
-                             uint32_t *length)
+/* Partners in the own level, those with a larger number; the cursors move along with the solid
+ * that looks. */
+static void search_own_level(build_job *job, const grid_level *level, size_t entry,
+                             row_cursors *cursors, uint32_t *length)
 {
     const yk_broad *broad = job->broad;
     const uint64_t *keys = broad->keys;
@@ -347,21 +373,26 @@ static void search_own_level(build_job *job, const grid_level *level, size_t ent
     for (int row = 0; row < 9; row++) {
         uint64_t middle = neighbour_key(keys[entry], row);
         size_t k = cursors->at[row];
-        while (k < end && keys[k] < middle - 1) k++;
+        while (k < end && keys[k] < middle - 1)
+            k++;
         cursors->at[row] = k;
 
-        /* A solid that is still only looks where one around it moves; spare_order counts those that do. */
+        /* A solid that is still only looks where one around it moves; spare_order counts those
+         * that do. */
         if (still) {
             size_t past = cursors->past[row] > k ? cursors->past[row] : k;
-            while (past < end && keys[past] <= middle + 1) past++;
+            while (past < end && keys[past] <= middle + 1)
+                past++;
             cursors->past[row] = past;
             uint32_t before = k > 0 ? broad->spare_order[k - 1] : 0;
-            if (k == past || broad->spare_order[past - 1] == before) continue;
+            if (k == past || broad->spare_order[past - 1] == before)
+                continue;
         }
 
         for (; k < end && keys[k] <= middle + 1; k++) {
             size_t other = broad->order[k];
-            if (balls_near(job, &ball, k) && other > i && may_pair(job, i, other)) add_partner(job, i, other, length);
+            if (balls_near(job, &ball, k) && other > i && may_pair(job, i, other))
+                add_partner(job, i, other, length);
         }
     }
 }
@@ -371,7 +402,8 @@ static void sort_row(int32_t *row, uint32_t length)
     for (uint32_t i = 1; i < length; i++) {
         int32_t value = row[i];
         uint32_t at = i;
-        for (; at > 0 && row[at - 1] > value; at--) row[at] = row[at - 1];
+        for (; at > 0 && row[at - 1] > value; at--)
+            row[at] = row[at - 1];
         row[at] = value;
     }
 }
@@ -387,7 +419,8 @@ static void search_chunk(void *user, size_t begin, size_t end, size_t chunk)
         const grid_level *level = &job->levels[l];
         size_t from = begin > level->begin ? begin : level->begin;
         size_t to = end < level->end ? end : level->end;
-        if (from >= to) continue;
+        if (from >= to)
+            continue;
 
         /* Cursors at the first solid of the chunk; from there on they only move forward. */
         row_cursors cursors = {{0}, {0}};
@@ -399,7 +432,8 @@ static void search_chunk(void *user, size_t begin, size_t end, size_t chunk)
             size_t i = broad->order[entry];
             uint32_t length = 0;
             search_own_level(job, level, entry, &cursors, &length);
-            for (int m = l + 1; m < job->level_count; m++) search_coarser_level(job, i, &job->levels[m], &length);
+            for (int m = l + 1; m < job->level_count; m++)
+                search_coarser_level(job, i, &job->levels[m], &length);
             search_unbounded(job, i, &length);
 
             /* Rows are in rising order, whatever the cells were. */
@@ -411,12 +445,18 @@ static void search_chunk(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
-yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double margin, double wall_margin)
+yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double margin,
+                         double wall_margin)
 {
     broad->partner_count = 0;
-    if (broad->finite == 0) return YK_OK;
+    if (broad->finite == 0)
+        return YK_OK;
 
-    build_job job = {.broad = broad, .input = input, .margin = margin, .wall_margin = wall_margin, .counting = true};
+    build_job job = {.broad = broad,
+                     .input = input,
+                     .margin = margin,
+                     .wall_margin = wall_margin,
+                     .counting = true};
     choose_levels(&job);
     sort_into_cells(&job);
 
@@ -443,8 +483,10 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
     broad->partner_count = (size_t)sum;
     if (broad->partner_count > broad->partner_capacity) {
         size_t capacity = broad->partner_count + broad->partner_count / 4;
-        int32_t *partners = yk_reallocate(broad->context, broad->partners, capacity, sizeof *partners);
-        if (!partners) return YK_ERROR_MEMORY;
+        int32_t *partners =
+            yk_reallocate(broad->context, broad->partners, capacity, sizeof *partners);
+        if (!partners)
+            return YK_ERROR_MEMORY;
         broad->partners = partners;
         broad->partner_capacity = capacity;
     }

@@ -1,19 +1,23 @@
-/* Which solids may touch soon (the broad phase): a list of pairs that stays valid while nothing has moved far.
+/* Which solids may touch soon (the broad phase): a list of pairs that stays valid while nothing
+ * has moved far.
  *
- * Every finite solid has a ball and a box about it. Balls are put in cells of a grid by the place of their centre; the
- * cell is as wide as the ball, so that whatever comes near is in one of the 27 cells around. Solids of different size
- * live in different levels, each with cells twice as wide as the one below:
+ * Every finite solid has a ball and a box about it. Balls are put in cells of a grid by the place
+ * of their centre; the cell is as wide as the ball, so that whatever comes near is in one of the
+ * 27 cells around. Solids of different size live in different levels, each with cells twice as
+ * wide as the one below:
  *
  *   level 2  |               |               |      a solid looks for partners in its own level (those with a larger
  *   level 1  |   o   |       |       |   o   |      number, so that a pair is found once) and in the coarser levels
  *   level 0  | o | o |   | o |   |   | o |   |
  *
- * Cells are never stored: the solids of a level are sorted by cell (radix sort, rows of cells along x), and nine
- * cursors, one per neighbouring row, move along with the solid that looks. Work and memory are linear in the number of
- * solids, wherever they are. Unbounded solids (planes, cavities) are compared with every ball.
+ * Cells are never stored: the solids of a level are sorted by cell (radix sort, rows of cells
+ * along x), and nine cursors, one per neighbouring row, move along with the solid that looks.
+ * Work and memory are linear in the number of solids, wherever they are. Unbounded solids
+ * (planes, cavities) are compared with every ball.
  *
- * The list is in rows: row i has the partners of solid i in rising order. Its contents depend on how old it is, but the
- * pairs nearer than the margin, and their order, do not: contacts are the same bits whether the list is fresh or old.
+ * The list is in rows: row i has the partners of solid i in rising order. Its contents depend on
+ * how old it is, but the pairs nearer than the margin, and their order, do not: contacts are the
+ * same bits whether the list is fresh or old.
  */
 #ifndef YK_NONSMOOTH_BROAD_H
 #define YK_NONSMOOTH_BROAD_H
@@ -29,11 +33,13 @@ typedef struct yk_ball {
 /* What the broad phase needs to know of the solids, numbered from 0; the finite ones come first. */
 typedef struct yk_broad_input {
     size_t finite, unbounded;
-    const yk_ball *balls;        /* finite */
-    const int32_t *extent_of;    /* finite: index in half_extents, -1 for spheres; NULL: all are spheres */
+    const yk_ball *balls; /* finite */
+    const int32_t
+        *extent_of; /* finite: index in half_extents, -1 for spheres; NULL: all are spheres */
     const yk_vec3 *half_extents; /* boxes along the axes */
     const yk_solid *unbounded_solids;
-    const uint8_t *still; /* NULL: none; of two that do not move there is no pair, and where all around are still, no
+    const uint8_t *
+        still; /* NULL: none; of two that do not move there is no pair, and where all around are still, no
                              search */
     bool (*may_touch)(const void *user, size_t a, size_t b);
     const void *user;
@@ -56,9 +62,11 @@ typedef struct yk_broad {
 yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_broad *broad);
 void yk_broad_destroy(yk_broad *broad);
 
-/* Lists all pairs whose balls and boxes are nearer than the margin; with unbounded solids, nearer than the wall margin.
+/* Lists all pairs whose balls and boxes are nearer than the margin; with unbounded solids, nearer
+ * than the wall margin.
  */
-yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double margin, double wall_margin);
+yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double margin,
+                         double wall_margin);
 
 size_t yk_broad_memory(const yk_broad *broad);
 

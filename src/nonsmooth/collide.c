@@ -1,4 +1,5 @@
-/* The dispatch of the narrow phase: which function finds the contact points of two kinds of solids. */
+/* The dispatch of the narrow phase: which function finds the contact points of two kinds of
+ * solids. */
 #include "nonsmooth/solids/solid.h"
 
 void yk_swap_sides(yk_touch *list, int count)
@@ -11,21 +12,24 @@ void yk_swap_sides(yk_touch *list, int count)
     }
 }
 
-/* Contacts with a triangle in another direction than its normal are at its edges: inside a mesh they are not felt
- * (search.c). */
+/* Contacts with a triangle in another direction than its normal are at its edges: inside a mesh
+ * they are not felt (search.c). */
 static void mark_edges(const yk_solid *solid, yk_touch *list, int count)
 {
     const yk_solid_ops *kind = yk_solid_ops_of(solid->kind);
-    if (!kind->plane_normal) return;
+    if (!kind->plane_normal)
+        return;
 
     yk_vec3 normal = yk_m3_apply(solid->rotation, kind->plane_normal(solid));
     for (int i = 0; i < count; i++)
-        if (fabs(yk_v3_dot(normal, list[i].normal)) < 0.99) list[i].edge = true;
+        if (fabs(yk_v3_dot(normal, list[i].normal)) < 0.99)
+            list[i].edge = true;
 }
 
 int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list)
 {
-    /* The kind that is listed first is a: spheres before all others, finite solids before unbounded ones. */
+    /* The kind that is listed first is a: spheres before all others, finite solids before
+     * unbounded ones. */
     if (a->kind > b->kind) {
         int count = yk_collide(b, a, margin, list);
         yk_swap_sides(list, count);
@@ -35,16 +39,20 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
     const yk_solid_ops *kind_a = yk_solid_ops_of(a->kind);
     const yk_solid_ops *kind_b = yk_solid_ops_of(b->kind);
     if (kind_b->collide_finite) {
-        if (!yk_solid_is_finite(a->kind)) return 0;
-        if (a->kind != YK_SOLID_SPHERE) return kind_b->collide_finite(a, b, margin, list);
+        if (!yk_solid_is_finite(a->kind))
+            return 0;
+        if (a->kind != YK_SOLID_SPHERE)
+            return kind_b->collide_finite(a, b, margin, list);
         int count = 0;
         for (uint32_t wall = 0; wall < YK_WALLS; wall++)
             count += yk_sphere_at_wall(b, wall, a->position, a->size.x, margin, &list[count]);
         return count;
     }
 
-    if (a->kind == YK_SOLID_SPHERE && kind_b->nearest) return yk_collide_sphere(a, b, margin, list);
-    if (a->kind == b->kind && kind_a->collide_own_kind) return kind_a->collide_own_kind(a, b, margin, list);
+    if (a->kind == YK_SOLID_SPHERE && kind_b->nearest)
+        return yk_collide_sphere(a, b, margin, list);
+    if (a->kind == b->kind && kind_a->collide_own_kind)
+        return kind_a->collide_own_kind(a, b, margin, list);
 
     int count = yk_collide_convex(a, b, margin, list);
     mark_edges(a, list, count);

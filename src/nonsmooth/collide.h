@@ -1,8 +1,9 @@
 /* Contact points of two solids at given places (the narrow phase).
  *
- * A solid is convex and finite (sphere, capsule, box, cylinder, hull, triangle), or it is everything outside a region:
- * below a plane, around a cylinder's or a box's cavity. The latter are exact: a sphere in a cylindrical cavity meets a
- * smooth wall. Points are reported when the gap is below the margin, so that a solver sees a contact before it closes.
+ * A solid is convex and finite (sphere, capsule, box, cylinder, hull, triangle), or it is
+ * everything outside a region: below a plane, around a cylinder's or a box's cavity. The latter
+ * are exact: a sphere in a cylindrical cavity meets a smooth wall. Points are reported when the
+ * gap is below the margin, so that a solver sees a contact before it closes.
  *
  *             a                          normal: unit, from a to b
  *           -----. point_a               gap:    (point_b - point_a) . normal, negative when they overlap
@@ -71,50 +72,56 @@ bool yk_solid_is_valid(const yk_solid *solid);
 /* Whether it is made of its points; a size is not read then, and cannot be changed. */
 bool yk_solid_has_points(yk_solid_kind kind);
 
-/* Fills `list` (YK_MANIFOLD_MAX long) and returns the number of points; a cavity or plane meets finite solids only. */
+/* Fills `list` (YK_MANIFOLD_MAX long) and returns the number of points; a cavity or plane meets
+ * finite solids only. */
 int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 
 /* The point of a finite solid farthest along `direction`. */
 yk_vec3 yk_solid_support(const yk_solid *solid, yk_vec3 direction);
 
-/* Radius about its position that holds a finite solid, and half the edges of its box parallel to the axes. */
+/* Radius about its position that holds a finite solid, and half the edges of its box parallel to
+ * the axes. */
 double yk_solid_radius(const yk_solid *solid);
 yk_vec3 yk_solid_half_extent(const yk_solid *solid);
 
 /* Room between a point and the nearest wall of a plane or cavity; negative inside the solid. */
 double yk_solid_clearance(const yk_solid *solid, yk_vec3 at);
 
-/* Mass and inertia about its position, in its axes, of a homogeneous sphere, capsule, box or cylinder; 0 for others. */
+/* Mass and inertia about its position, in its axes, of a homogeneous sphere, capsule, box or
+ * cylinder; 0 for others. */
 double yk_solid_mass(const yk_solid *solid, double density, yk_mat3 *inertia);
 
-/* Between the files of the narrow phase. -------------------------------------------------------------------------- */
+/* Between the files of the narrow phase. ------------------------------------------------------- */
 
 int yk_collide_sphere(const yk_solid *sphere, const yk_solid *other, double margin, yk_touch *list);
 int yk_collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 
-/* The fast path of spheres in cavities: wall 0 is a plane or the curved wall, 1 to 6 are the flat ones of a cavity in
- * the order of the YK_OPEN bits. False where there is no such wall or the gap is not below the margin. */
+/* The fast path of spheres in cavities: wall 0 is a plane or the curved wall, 1 to 6 are the flat
+ * ones of a cavity in the order of the YK_OPEN bits. False where there is no such wall or the gap
+ * is not below the margin. */
 enum { YK_WALLS = 7 };
-bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, double radius, double margin,
-                       yk_touch *touch);
+bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, double radius,
+                       double margin, yk_touch *touch);
 
-/* Direction from a to b along which their gap is widest (or their overlap least), a point of a's surface where they are
- * nearest, and that gap. */
+/* Direction from a to b along which their gap is widest (or their overlap least), a point of a's
+ * surface where they are nearest, and that gap. */
 double yk_solid_direction(const yk_solid *a, const yk_solid *b, yk_vec3 *direction, yk_vec3 *point);
 /* Radius of the rounding about the point or line inside a sphere or capsule; 0: no rounding. */
 double yk_solid_skin(const yk_solid *solid);
 
 enum { YK_POLYGON_MAX = 24 };
 
-/* The face, edge or corner of a finite solid that looks along `normal`, in order around it; returns the points' number.
+/* The face, edge or corner of a finite solid that looks along `normal`, in order around it;
+ * returns the points' number.
  */
 int yk_solid_face(const yk_solid *solid, yk_vec3 normal, yk_vec3 polygon[YK_POLYGON_MAX]);
 
-/* Contact points of two such polygons: that of the incident solid clipped at the sides of the reference one (at least
- * three points) whose outward normal is `normal`. Points are on the reference side in point_a. */
-int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 normal, const yk_vec3 *incident,
-                     int incident_count, double margin, yk_touch *list);
+/* Contact points of two such polygons: that of the incident solid clipped at the sides of the
+ * reference one (at least three points) whose outward normal is `normal`. Points are on the
+ * reference side in point_a. */
+int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 normal,
+                     const yk_vec3 *incident, int incident_count, double margin, yk_touch *list);
 
 /* Exchanges the roles of a and b. */
 void yk_swap_sides(yk_touch *list, int count);

@@ -4,11 +4,13 @@
 int yk_collide_sphere(const yk_solid *sphere, const yk_solid *other, double margin, yk_touch *list)
 {
     /* In the frame of the solid. */
-    yk_vec3 centre = yk_m3_apply_transposed(other->rotation, yk_v3_sub(sphere->position, other->position));
+    yk_vec3 centre =
+        yk_m3_apply_transposed(other->rotation, yk_v3_sub(sphere->position, other->position));
     yk_nearest near = yk_solid_ops_of(other->kind)->nearest(other, centre);
     double skin = yk_solid_skin(other);
     double gap = near.distance - sphere->size.x - skin;
-    if (gap >= margin) return 0;
+    if (gap >= margin)
+        return 0;
 
     /* Back into global axes; the normal points from the sphere into the solid. */
     yk_vec3 outward = yk_m3_apply(other->rotation, near.normal);

@@ -1,8 +1,8 @@
 /* Finite solids above a plane and inside cavities.
  *
- * A cavity is convex, so a solid is inside when its extreme points are: corners of polyhedra, the ends of a capsule,
- * points of the two rims of a cylinder. Each wall that such a point comes near gives one contact; in a corner there
- * are as many as walls. */
+ * A cavity is convex, so a solid is inside when its extreme points are: corners of polyhedra, the
+ * ends of a capsule, points of the two rims of a cylinder. Each wall that such a point comes near
+ * gives one contact; in a corner there are as many as walls. */
 #include "nonsmooth/solids/solid.h"
 
 enum { EXTREMES_MAX = 256 };
@@ -26,13 +26,15 @@ static int add_touch(yk_touch *list, int count, const yk_touch *touch)
 
     int widest = 0;
     for (int i = 1; i < count; i++)
-        if (list[i].gap > list[widest].gap) widest = i;
-    if (touch->gap < list[widest].gap) list[widest] = *touch;
+        if (list[i].gap > list[widest].gap)
+            widest = i;
+    if (touch->gap < list[widest].gap)
+        list[widest] = *touch;
     return count;
 }
 
-int yk_meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward, double margin, uint32_t wall,
-                      yk_touch *list, int count)
+int yk_meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward, double margin,
+                      uint32_t wall, yk_touch *list, int count)
 {
     yk_extremes set;
     find_extremes(finite, yk_v3_neg(inward), &set);
@@ -42,7 +44,8 @@ int yk_meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward, do
 
         /* Above the wall, less the rounding. */
         double height = yk_v3_dot(inward, yk_v3_sub(centre, origin));
-        if (height - set.rounding >= margin) continue;
+        if (height - set.rounding >= margin)
+            continue;
 
         yk_touch touch = {
             .point_a = yk_v3_axpy(-set.rounding, inward, centre),
@@ -57,14 +60,15 @@ int yk_meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward, do
     return count;
 }
 
-int yk_meet_flat_walls(const yk_solid *finite, const yk_solid *cavity, uint32_t first, double margin, yk_touch *list,
-                       int count)
+int yk_meet_flat_walls(const yk_solid *finite, const yk_solid *cavity, uint32_t first,
+                       double margin, yk_touch *list, int count)
 {
     const double half[3] = {cavity->size.x, cavity->size.y, cavity->size.z};
 
     for (uint32_t wall = first; wall < YK_WALLS; wall++) {
         uint32_t side = wall - 1;
-        if (cavity->open & (1u << side)) continue;
+        if (cavity->open & (1u << side))
+            continue;
 
         /* Walls alternate between the low and the high side of an axis. */
         yk_vec3 axis = yk_m3_column(&cavity->rotation, (int)side / 2);
@@ -76,7 +80,8 @@ int yk_meet_flat_walls(const yk_solid *finite, const yk_solid *cavity, uint32_t 
     return count;
 }
 
-int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double margin, yk_touch *list)
+int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double margin,
+                        yk_touch *list)
 {
     /* Away from the axis is where the wall is nearest. */
     yk_vec3 axis = yk_m3_column(&cavity->rotation, 2);
@@ -93,7 +98,8 @@ int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double m
         yk_vec3 radial = yk_v3_axpy(-yk_v3_dot(arm, axis), axis, arm);
         double distance = yk_v3_norm(radial);
         double gap = cavity->size.x - distance - set.rounding;
-        if (gap >= margin || distance == 0) continue;
+        if (gap >= margin || distance == 0)
+            continue;
 
         yk_vec3 outward = yk_v3_scale(1 / distance, radial);
         yk_touch touch = {
@@ -109,10 +115,12 @@ int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double m
     return count;
 }
 
-bool yk_flat_wall(const yk_solid *cavity, uint32_t wall, yk_vec3 at, double *height, yk_vec3 *inward)
+bool yk_flat_wall(const yk_solid *cavity, uint32_t wall, yk_vec3 at, double *height,
+                  yk_vec3 *inward)
 {
     uint32_t side = wall - 1;
-    if (cavity->open & (1u << side)) return false;
+    if (cavity->open & (1u << side))
+        return false;
 
     const double half[3] = {cavity->size.x, cavity->size.y, cavity->size.z};
     yk_vec3 axis = yk_m3_column(&cavity->rotation, (int)side / 2);
@@ -124,20 +132,24 @@ bool yk_flat_wall(const yk_solid *cavity, uint32_t wall, yk_vec3 at, double *hei
 double yk_clearance_of_ends(const yk_solid *cavity, yk_vec3 p)
 {
     double room = INFINITY;
-    if (!(cavity->open & YK_OPEN_BOTTOM)) room = fmin(room, p.z + cavity->size.z);
-    if (!(cavity->open & YK_OPEN_TOP)) room = fmin(room, cavity->size.z - p.z);
+    if (!(cavity->open & YK_OPEN_BOTTOM))
+        room = fmin(room, p.z + cavity->size.z);
+    if (!(cavity->open & YK_OPEN_TOP))
+        room = fmin(room, cavity->size.z - p.z);
     return room;
 }
 
-bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, double radius, double margin,
-                       yk_touch *touch)
+bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, double radius,
+                       double margin, yk_touch *touch)
 {
     const yk_solid_ops *kind = yk_solid_ops_of(outside->kind);
-    if (!(kind->walls >> wall & 1)) return false;
+    if (!(kind->walls >> wall & 1))
+        return false;
 
     double height;
     yk_vec3 inward;
-    if (!kind->wall(outside, wall, centre, &height, &inward) || height - radius >= margin) return false;
+    if (!kind->wall(outside, wall, centre, &height, &inward) || height - radius >= margin)
+        return false;
 
     *touch = (yk_touch){
         .point_a = yk_v3_axpy(-radius, inward, centre),

@@ -1,5 +1,5 @@
-/* Collision: where the solids are, which may touch soon, and which contacts there are now. It reads the model and the
- * state, and changes neither.
+/* Collision: where the solids are, which may touch soon, and which contacts there are now. It
+ * reads the model and the state, and changes neither.
  *
  *   near.c      solids at their poses, and the list of near pairs that serves several steps
  *   search.c    contacts of the present configuration, in canonical order */
@@ -50,13 +50,14 @@ typedef struct yk_collision {
     /* Work space of the search */
     yk_touch *batch; /* one batch of general pairs */
     int *batch_counts;
-    int32_t *mesh_last, *mesh_link; /* chains of contacts with the triangles of a mesh; NULL: no mesh */
-    double *partials;               /* one per chunk of parts */
+    int32_t *mesh_last,
+        *mesh_link;   /* chains of contacts with the triangles of a mesh; NULL: no mesh */
+    double *partials; /* one per chunk of parts */
 } yk_collision;
 
 /* Of the model and the state, which stay where they are. */
-yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model, const yk_world_state *state,
-                              yk_collision *collision);
+yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model,
+                              const yk_world_state *state, yk_collision *collision);
 void yk_collision_destroy(yk_collision *collision);
 size_t yk_collision_bytes(const yk_collision *collision);
 
@@ -66,10 +67,13 @@ void yk_collision_forget_list(yk_collision *collision);
 yk_solid yk_world_solid(const yk_world_model *model, const yk_world_state *state, size_t part);
 /* Whether groups and masks let two parts touch. */
 bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const yk_part *b);
-yk_quat yk_world_part_orientation(const yk_world_model *model, const yk_world_state *state, size_t part);
+yk_quat yk_world_part_orientation(const yk_world_model *model, const yk_world_state *state,
+                                  size_t part);
 
-/* search.c: fills `found`, `touches` and `pairs`. Geometry of a contact of that list, or of one made at the same poses. */
+/* search.c: fills `found`, `touches` and `pairs`. Geometry of a contact of that list, or of one
+ * made at the same poses. */
 yk_status yk_collision_search(yk_collision *collision, double h);
-yk_touch yk_collision_touch(const yk_collision *collision, const yk_contact_list *list, size_t contact);
+yk_touch yk_collision_touch(const yk_collision *collision, const yk_contact_list *list,
+                            size_t contact);
 
 #endif

@@ -1,7 +1,8 @@
 /* Contacts as rows of the contact problem, and the impulses back.
  *
- * A row begins from the impulse that the same contact had in the last step, which is found by its key. Side p of a row
- * is a body that forces move; where that is b of the contact, everything is seen from the other side (flipped). */
+ * A row begins from the impulse that the same contact had in the last step, which is found by its
+ * key. Side p of a row is a body that forces move; where that is b of the contact, everything is
+ * seen from the other side (flipped). */
 #include "nonsmooth/world.h"
 
 yk_status yk_problem_create(yk_nonsmooth *self)
@@ -15,55 +16,66 @@ yk_status yk_problem_create(yk_nonsmooth *self)
     def.pool = self->pool;
 
     /* Softness costs memory per contact, so it is there only where a surface yields. */
-    for (size_t i = 0; i < model->material_count; i++) def.soft = def.soft || model->materials[i].stiffness > 0;
+    for (size_t i = 0; i < model->material_count; i++)
+        def.soft = def.soft || model->materials[i].stiffness > 0;
     yk_status status = yk_network_create(self->context, &def, &problem->network);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     /* Masses do not change; velocities are set in every step. */
     problem->nodes = yk_network_nodes(problem->network, model->dynamic_count);
-    if (!problem->nodes) return YK_ERROR_MEMORY;
+    if (!problem->nodes)
+        return YK_ERROR_MEMORY;
 
     for (size_t i = 0; i < model->dynamic_count && status == YK_OK; i++) {
         const yk_body_model *body = &model->bodies[i];
         problem->nodes[i] = (yk_network_node){.inverse_mass = 1 / body->mass};
-        if (body->radius > 0) status = yk_network_radius(problem->network, i, body->radius);
+        if (body->radius > 0)
+            status = yk_network_radius(problem->network, i, body->radius);
     }
 
     return status;
 }
 
-/* Rows ------------------------------------------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------------------- */
 
 /* Velocity of a point of a part at the beginning of the step. */
 static yk_vec3 velocity_before(const yk_nonsmooth *self, const yk_part *part, yk_vec3 at)
 {
-    if (part->body < 0) return yk_v3(0, 0, 0);
+    if (part->body < 0)
+        return yk_v3(0, 0, 0);
     yk_body_state body = self->state.bodies[part->body];
     body.velocity = self->step.before[part->body].linear;
     body.angular_velocity = self->step.before[part->body].angular;
     return yk_world_point_velocity(&body, at);
 }
 
-/* tight (19): gap / h, with the speed of recovery bounded; or the rebound of Newton's impact law where the contact
- * closes within the step. `separation` is the rate of the gap at the beginning of the step. */
-static double contact_bias(const yk_world_model *model, double gap, double restitution, double separation, double h)
+/* tight (19): gap / h, with the speed of recovery bounded; or the rebound of Newton's impact law
+ * where the contact closes within the step. `separation` is the rate of the gap at the beginning
+ * of the step. */
+static double contact_bias(const yk_world_model *model, double gap, double restitution,
+                           double separation, double h)
 {
     const yk_nonsmooth_def *def = &model->def;
 
     /* Slow approaches do not bounce, or resting contacts would never come to rest. */
     if (restitution > 0) {
         double least = def->bounce_speed;
-        if (!(least > 0)) least = h * yk_v3_norm(def->gravity);
-        if (separation < -least && gap + h * separation <= 0) return restitution * separation;
+        if (!(least > 0))
+            least = h * yk_v3_norm(def->gravity);
+        if (separation < -least && gap + h * separation <= 0)
+            return restitution * separation;
     }
 
     /* Overlaps are undone no faster than this. */
     double recovery = def->recovery_speed;
-    if (!(recovery > 0)) recovery = model->envelope / h;
+    if (!(recovery > 0))
+        recovery = model->envelope / h;
     return fmax(gap / h, -recovery);
 }
 
-/* Index of the same contact in the last step, or SIZE_MAX. Round ones are found by their row, general ones by bisection. */
+/* Index of the same contact in the last step, or SIZE_MAX. Round ones are found by their row,
+ * general ones by bisection. */
 static size_t find_last(const yk_contact_list *last, const yk_contact_key *key, bool round)
 {
     size_t k = last->round_count, end = last->count;
@@ -84,7 +96,8 @@ static size_t find_last(const yk_contact_list *last, const yk_contact_key *key, 
     }
 
     for (; k < end && last->keys[k].a == key->a && last->keys[k].b <= key->b; k++)
-        if (last->keys[k].b == key->b && last->keys[k].feature == key->feature) return k;
+        if (last->keys[k].b == key->b && last->keys[k].feature == key->feature)
+            return k;
     return SIZE_MAX;
 }
 
@@ -110,7 +123,8 @@ static void make_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *r
         row->normal = touch.normal;
     }
 
-    /* tight (19), with the rate of the gap at the beginning of the step where the contact may bounce. */
+    /* tight (19), with the rate of the gap at the beginning of the step where the contact may
+     * bounce. */
     const yk_material *material = yk_world_pair_material(model, p, q);
     double separation = 0;
     if (material->restitution > 0) {
@@ -120,12 +134,14 @@ static void make_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *r
     row->mu = material->friction;
     row->bias = contact_bias(model, touch.gap, material->restitution, separation, h);
 
-    /* rim (41): the force K overlap + D rate at the end of the step. A gap closes before anything yields. */
+    /* rim (41): the force K overlap + D rate at the end of the step. A gap closes before anything
+     * yields. */
     row->softness = 0;
     if (material->stiffness > 0) {
         double rate = h * material->stiffness + material->damping;
         row->softness = 1 / (h * rate);
-        if (touch.gap < 0 && row->bias <= 0) row->bias = material->stiffness * touch.gap / rate;
+        if (touch.gap < 0 && row->bias <= 0)
+            row->bias = material->stiffness * touch.gap / rate;
     }
 
     /* The impulse that it had in the last step. */
@@ -134,22 +150,26 @@ static void make_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *r
     if (before != SIZE_MAX) {
         double sign = flipped ? -1 : 1;
         row->impulse = yk_v3_scale(sign, last->impulses[before]);
-        if (before >= last->round_count) row->torque = yk_v3_scale(sign, last->torques[before - last->round_count]);
+        if (before >= last->round_count)
+            row->torque = yk_v3_scale(sign, last->torques[before - last->round_count]);
     }
 
     /* Bodies of known motion already have the velocity of the end of the step. */
     if (nodes->b == YK_NETWORK_NONE) {
         row->surface = yk_v3(0, 0, 0);
-        if (q->body >= 0) row->surface = yk_world_point_velocity(&self->state.bodies[q->body], at_q);
+        if (q->body >= 0)
+            row->surface = yk_world_point_velocity(&self->state.bodies[q->body], at_q);
     }
 
     /* Round pairs have their arms along the normal and resist no rotation. */
-    if (nodes->kind == YK_PAIR_ROUND) return;
+    if (nodes->kind == YK_PAIR_ROUND)
+        return;
 
     row->mu_spin = material->spinning;
     row->mu_roll = material->rolling;
     row->arm_a = yk_v3_sub(at_p, self->state.bodies[p->body].position);
-    if (nodes->b != YK_NETWORK_NONE) row->arm_b = yk_v3_sub(at_q, self->state.bodies[q->body].position);
+    if (nodes->b != YK_NETWORK_NONE)
+        row->arm_b = yk_v3_sub(at_q, self->state.bodies[q->body].position);
 }
 
 typedef struct rows_job {
@@ -177,11 +197,13 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     yk_problem *problem = &self->problem;
     size_t count = self->collision.found.count;
     yk_status status = yk_network_plan(problem->network, self->collision.pairs, count);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     /* Chunks of a fixed size, but no more than there are places for their largest overlap. */
     size_t chunk = count / YK_DEEPEST_CHUNKS + 1;
-    if (chunk < YK_PAIR_CHUNK) chunk = YK_PAIR_CHUNK;
+    if (chunk < YK_PAIR_CHUNK)
+        chunk = YK_PAIR_CHUNK;
     rows_job job = {self, h};
     yk_pool_run(self->pool, count, chunk, rows_chunk, &job);
 
@@ -191,14 +213,16 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     return YK_OK;
 }
 
-/* Impulses --------------------------------------------------------------------------------------------------------- */
+/* Impulses ------------------------------------------------------------------------------------- */
 
 void yk_world_clear_received(yk_nonsmooth *self, double h)
 {
     for (size_t i = 0; i < yk_world_known_count(&self->model); i++) {
         yk_wrench held = {.force = {0, 0, 0}};
-        if (self->state.sleep.rest_time) held = self->sleep.received[i];
-        self->step.received[i] = (yk_wrench){yk_v3_scale(h, held.force), yk_v3_scale(h, held.torque)};
+        if (self->state.sleep.rest_time)
+            held = self->sleep.received[i];
+        self->step.received[i] =
+            (yk_wrench){yk_v3_scale(h, held.force), yk_v3_scale(h, held.torque)};
     }
 }
 
@@ -213,9 +237,11 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
         const yk_part *a = &model->parts[found->keys[i].a], *b = &model->parts[found->keys[i].b];
         bool flipped = !yk_world_is_dynamic(model, a->body);
         yk_vec3 impulse = yk_network_impulse(self->problem.network, i), torque = {0, 0, 0};
-        if (collision->pairs[i].kind == YK_PAIR_GENERAL) torque = yk_network_torque(self->problem.network, i);
+        if (collision->pairs[i].kind == YK_PAIR_GENERAL)
+            torque = yk_network_torque(self->problem.network, i);
 
-        /* The other side, if its motion is known, receives the opposite about its centre of mass. */
+        /* The other side, if its motion is known, receives the opposite about its centre of
+         * mass. */
         const yk_part *other = flipped ? a : b;
         if (collision->pairs[i].b == YK_NETWORK_NONE && other->body >= 0) {
             yk_touch touch = yk_collision_touch(collision, found, i);
@@ -224,7 +250,8 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
             yk_vec3 back = yk_v3_neg(impulse);
             yk_wrench *sum = &self->step.received[(size_t)other->body - model->dynamic_count];
             sum->force = yk_v3_add(sum->force, back);
-            sum->torque = yk_v3_add(sum->torque, yk_v3_add(yk_v3_neg(torque), yk_v3_cross(arm, back)));
+            sum->torque =
+                yk_v3_add(sum->torque, yk_v3_add(yk_v3_neg(torque), yk_v3_cross(arm, back)));
         }
 
         /* Kept on side a of the contact. */
@@ -233,7 +260,8 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
             torque = yk_v3_neg(torque);
         }
         last->impulses[i] = impulse;
-        if (i >= found->round_count) last->torques[i - found->round_count] = torque;
+        if (i >= found->round_count)
+            last->torques[i - found->round_count] = torque;
     }
 
     /* What was found is now what the next step begins from; its impulses are in place already. */

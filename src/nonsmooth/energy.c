@@ -1,9 +1,10 @@
 /* What is stored, what is lost, what is brought in.
  *
- * Over a step impulses p change the velocity of a body from v0 to v1 and its kinetic energy by exactly p . (v0 + v1)/2.
- * So the work of contacts and joints on a body is the change of its kinetic energy less the work, by the same rule, of
- * all other impulses; summed over both sides of all contacts it is what they dissipate. Nothing of the solver enters,
- * and the balance closes for any impulses, converged or not. What remains is the error of the time stepping in the
+ * Over a step impulses p change the velocity of a body from v0 to v1 and its kinetic energy by
+ * exactly p . (v0 + v1)/2. So the work of contacts and joints on a body is the change of its
+ * kinetic energy less the work, by the same rule, of all other impulses; summed over both sides
+ * of all contacts it is what they dissipate. Nothing of the solver enters, and the balance closes
+ * for any impulses, converged or not. What remains is the error of the time stepping in the
  * potential energy: gravity moves a body by h v1 and not by h (v0 + v1)/2. */
 #include "nonsmooth/world.h"
 
@@ -11,8 +12,10 @@ double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, y
 {
     const yk_body_model *model = &self->model.bodies[slot];
     double linear = model->mass * yk_v3_norm2(v);
-    if (model->radius > 0) return 0.5 * (linear + model->inertia * yk_v3_norm2(w));
-    if (model->tensor < 0) return 0.5 * linear;
+    if (model->radius > 0)
+        return 0.5 * (linear + model->inertia * yk_v3_norm2(w));
+    if (model->tensor < 0)
+        return 0.5 * linear;
 
     const yk_mat3 *inertia = &self->model.tensors[model->tensor].body;
     yk_vec3 local = yk_q_rotate_back(self->state.bodies[slot].orientation, w);
@@ -23,7 +26,8 @@ double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, y
 static yk_wrench applied_to(const yk_nonsmooth *self, size_t slot)
 {
     yk_wrench sum = {.force = {0, 0, 0}};
-    if (self->step.applied) sum = self->step.applied[slot];
+    if (self->step.applied)
+        sum = self->step.applied[slot];
     sum.force = yk_v3_axpy(self->model.bodies[slot].mass, self->model.def.gravity, sum.force);
     return sum;
 }
@@ -42,7 +46,8 @@ static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
     double sum = 0;
 
     for (size_t i = begin; i < end; i++) {
-        if (yk_world_is_asleep(&self->model, &self->state, (int32_t)i)) continue;
+        if (yk_world_is_asleep(&self->model, &self->state, (int32_t)i))
+            continue;
         const yk_body_state *body = &self->state.bodies[i];
         const yk_twist *before = &self->step.before[i];
 
@@ -51,13 +56,15 @@ static double contact_work(void *user, size_t begin, size_t end, size_t chunk)
         double other = yk_v3_dot(f.force, yk_v3_add(body->velocity, before->linear)) +
                        yk_v3_dot(f.torque, yk_v3_add(body->angular_velocity, before->angular));
         sum += yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity) -
-               yk_world_body_kinetic(self, i, before->linear, before->angular) - 0.5 * job->h * other;
+               yk_world_body_kinetic(self, i, before->linear, before->angular) -
+               0.5 * job->h * other;
     }
 
     return sum;
 }
 
-/* The momentum balance of a body of known motion gives the impulse that held it, and the work of that. */
+/* The momentum balance of a body of known motion gives the impulse that held it, and the work of
+ * that. */
 static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
 {
     const yk_body_model *model = &self->model.bodies[slot];
@@ -74,7 +81,8 @@ static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
     yk_vec3 w = yk_v3_scale(0.5, yk_v3_add(body->angular_velocity, before->angular));
 
     /* m dv = impulse + h f + received, J dw + h w x J w = the same of torques. */
-    yk_vec3 impulse = yk_v3_sub(yk_v3_scale(model->mass, dv), yk_v3_axpy(h, f.force, received->force));
+    yk_vec3 impulse =
+        yk_v3_sub(yk_v3_scale(model->mass, dv), yk_v3_axpy(h, f.force, received->force));
     yk_vec3 torque = yk_v3_neg(yk_v3_axpy(h, f.torque, received->torque));
     if (model->radius > 0) {
         torque = yk_v3_axpy(model->inertia, dw, torque);
@@ -85,7 +93,8 @@ static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
         yk_vec3 change = yk_q_rotate(q, yk_m3_apply(*tensor, yk_q_rotate_back(q, dw)));
         torque = yk_v3_add(torque, yk_v3_axpy(h, yk_v3_cross(w, momentum), change));
     }
-    self->state.reactions[known] = (yk_wrench){yk_v3_scale(1 / h, impulse), yk_v3_scale(1 / h, torque)};
+    self->state.reactions[known] =
+        (yk_wrench){yk_v3_scale(1 / h, impulse), yk_v3_scale(1 / h, torque)};
 
     /* What holds it brings work in, what it receives is the other side of contacts and joints. */
     double work = yk_v3_dot(impulse, v) + yk_v3_dot(torque, w);
@@ -93,7 +102,8 @@ static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
     self->step.supply += work;
     for (size_t i = 0; i < self->model.port_count; i++) {
         const yk_port_model *port = &self->model.ports[i];
-        if (port->whole_body && (size_t)port->slot == slot) self->step.port_work += work;
+        if (port->whole_body && (size_t)port->slot == slot)
+            self->step.port_work += work;
     }
 }
 
@@ -106,9 +116,11 @@ bool yk_world_balance_energy(yk_nonsmooth *self, double h)
     /* Work of contacts and joints on all bodies. */
     energy_job job = {self, h};
     double joints = step->supply - step->force_supply;
-    double sum = yk_pool_sum(self->pool, model->dynamic_count, YK_BODY_CHUNK, contact_work, &job, step->partials);
+    double sum = yk_pool_sum(self->pool, model->dynamic_count, YK_BODY_CHUNK, contact_work, &job,
+                             step->partials);
     step->contact_work = 0;
-    for (size_t i = model->dynamic_count; i < model->body_count; i++) add_known_energy(self, i, h);
+    for (size_t i = model->dynamic_count; i < model->body_count; i++)
+        add_known_energy(self, i, h);
 
     /* What they took and nobody brought in is lost. */
     run->dissipated += step->loss + joints - sum - step->contact_work;
@@ -121,7 +133,8 @@ void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy)
 {
     const yk_world_model *model = &self->model;
     const yk_run *run = &self->state.run;
-    *energy = (yk_energy){.dissipated = run->dissipated, .work = run->work, .port_work = run->port_work};
+    *energy =
+        (yk_energy){.dissipated = run->dissipated, .work = run->work, .port_work = run->port_work};
 
     for (size_t i = 0; i < model->body_count; i++) {
         const yk_body_state *body = &self->state.bodies[i];

@@ -1,7 +1,9 @@
-/* Freezing a model: the order of bodies and parts in memory, and what follows from the model once and for all.
+/* Freezing a model: the order of bodies and parts in memory, and what follows from the model once
+ * and for all.
  *
- * Bodies are sorted along a Morton curve through their initial positions, those that forces move before the others: what
- * touches is then near in memory, and a body's slot is its node in the contact problem. */
+ * Bodies are sorted along a Morton curve through their initial positions, those that forces move
+ * before the others: what touches is then near in memory, and a body's slot is its node in the
+ * contact problem. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,11 +23,12 @@ yk_solid yk_world_part_solid(const yk_world_model *model, const yk_part *part)
     solid.size = geometry->size;
     solid.open = geometry->open;
     solid.point_count = geometry->point_count;
-    if (geometry->point_count > 0) solid.points = model->points + geometry->first_point;
+    if (geometry->point_count > 0)
+        solid.points = model->points + geometry->first_point;
     return solid;
 }
 
-/* Order ------------------------------------------------------------------------------------------------------------ */
+/* Order ---------------------------------------------------------------------------------------- */
 
 typedef struct sort_entry {
     uint64_t key;
@@ -35,23 +38,28 @@ typedef struct sort_entry {
 static int compare_entries(const void *left, const void *right)
 {
     const sort_entry *a = left, *b = right;
-    if (a->key < b->key) return -1;
-    if (a->key > b->key) return 1;
+    if (a->key < b->key)
+        return -1;
+    if (a->key > b->key)
+        return 1;
     return (a->index > b->index) - (a->index < b->index);
 }
 
 /* Every third bit of the Morton number. */
 static uint64_t morton_bits(double offset, double size)
 {
-    if (!(size > 0) || !(offset > 0)) return 0;
+    if (!(size > 0) || !(offset > 0))
+        return 0;
     uint64_t x = (uint64_t)(offset / size * ((1 << MORTON_BITS) - 1));
 
     uint64_t spread = 0;
-    for (int i = 0; i < MORTON_BITS; i++) spread |= (x >> i & 1) << (3 * i);
+    for (int i = 0; i < MORTON_BITS; i++)
+        spread |= (x >> i & 1) << (3 * i);
     return spread;
 }
 
-/* Gives slots to the bodies and sorts their models by them. `entries` and `sorted` are work space. */
+/* Gives slots to the bodies and sorts their models by them. `entries` and `sorted` are work
+ * space. */
 static void sort_bodies(yk_world_model *model, sort_entry *entries, yk_body_model *sorted)
 {
     size_t count = model->body_count;
@@ -70,7 +78,8 @@ static void sort_bodies(yk_world_model *model, sort_entry *entries, yk_body_mode
     model->dynamic_count = 0;
     for (size_t i = 0; i < count; i++) {
         yk_vec3 p = yk_v3_sub(model->initial[i].position, low);
-        uint64_t key = morton_bits(p.x, size) | morton_bits(p.y, size) << 1 | morton_bits(p.z, size) << 2;
+        uint64_t key =
+            morton_bits(p.x, size) | morton_bits(p.y, size) << 1 | morton_bits(p.z, size) << 2;
         bool dynamic = model->bodies[i].drive == YK_MOVED_BY_FORCES;
         model->dynamic_count += dynamic;
         entries[i] = (sort_entry){dynamic ? key : UINT64_MAX, (int32_t)i};
@@ -92,7 +101,8 @@ static void sort_parts(yk_world_model *model, sort_entry *entries, yk_part *sort
 {
     size_t count = model->part_count;
     model->finite_count = 0;
-    if (count == 0) return;
+    if (count == 0)
+        return;
 
     /* Parts refer to slots from here on. */
     for (size_t i = 0; i < count; i++) {
@@ -108,23 +118,26 @@ static void sort_parts(yk_world_model *model, sort_entry *entries, yk_part *sort
     }
     qsort(entries, count, sizeof *entries, compare_entries);
 
-    for (size_t i = 0; i < count; i++) sorted[i] = model->parts[entries[i].index];
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = model->parts[entries[i].index];
     memcpy(model->parts, sorted, count * sizeof *sorted);
 }
 
-/* A body moved by forces with one centred sphere and equal principal inertias is round: it needs no tensor and no lever
- * arms. Bodies and parts still have the numbers of the user. */
+/* A body moved by forces with one centred sphere and equal principal inertias is round: it needs
+ * no tensor and no lever arms. Bodies and parts still have the numbers of the user. */
 static yk_status mark_round_parts(yk_world_model *model)
 {
     int32_t *parts_of_body = model->slot_of; /* slots are not given yet */
     memset(parts_of_body, 0, model->body_count * sizeof *parts_of_body);
     for (size_t i = 0; i < model->part_count; i++)
-        if (model->parts[i].body >= 0) parts_of_body[model->parts[i].body]++;
+        if (model->parts[i].body >= 0)
+            parts_of_body[model->parts[i].body]++;
 
     for (size_t i = 0; i < model->part_count; i++) {
         yk_part *part = &model->parts[i];
         part->round = 0;
-        if (part->body < 0) continue;
+        if (part->body < 0)
+            continue;
         yk_body_model *body = &model->bodies[part->body];
         bool dynamic = body->drive == YK_MOVED_BY_FORCES;
         bool alone = part->kind == YK_SOLID_SPHERE && parts_of_body[part->body] == 1 && dynamic;
@@ -132,12 +145,15 @@ static yk_status mark_round_parts(yk_world_model *model)
         /* Spheres that were added as such have no tensor and cannot be anything else. */
         if (part->geometry < 0) {
             part->round = alone;
-            if (alone || !dynamic) continue;
-            return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                           "body %d was added as a sphere and has other shapes: add it as a body with shapes",
-                           part->body);
+            if (alone || !dynamic)
+                continue;
+            return yk_fail(
+                model->context, YK_ERROR_ARGUMENT,
+                "body %d was added as a sphere and has other shapes: add it as a body with shapes",
+                part->body);
         }
-        if (!alone) continue;
+        if (!alone)
+            continue;
 
         /* Others are round if they look and turn the same from all sides. */
         const yk_part_geometry *geometry = &model->geometries[part->geometry];
@@ -147,7 +163,8 @@ static yk_status mark_round_parts(yk_world_model *model)
             double equal = k % 4 == 0 ? j->m[0][0] : 0;
             off = fmax(off, fabs(j->m[k / 3][k % 3] - equal));
         }
-        if (off > 0 || yk_v3_norm2(geometry->position) > 0) continue;
+        if (off > 0 || yk_v3_norm2(geometry->position) > 0)
+            continue;
         part->round = 1;
         body->radius = geometry->size.x;
         body->inertia = j->m[0][0];
@@ -186,9 +203,10 @@ static void find_slots(yk_world_model *model)
     }
 }
 
-/* Materials and sizes ---------------------------------------------------------------------------------------------- */
+/* Materials and sizes -------------------------------------------------------------------------- */
 
-/* The smaller values count; of two surfaces that yield those of the softer one, where only one yields its own. */
+/* The smaller values count; of two surfaces that yield those of the softer one, where only one
+ * yields its own. */
 static void combine_materials(yk_world_model *model)
 {
     size_t count = model->material_count;
@@ -196,7 +214,8 @@ static void combine_materials(yk_world_model *model)
         const yk_material *p = &model->materials[i / count];
         const yk_material *q = &model->materials[i % count];
         const yk_material *soft = p;
-        if (p->stiffness == 0 || (q->stiffness > 0 && q->stiffness < p->stiffness)) soft = q;
+        if (p->stiffness == 0 || (q->stiffness > 0 && q->stiffness < p->stiffness))
+            soft = q;
 
         model->pair_materials[i] = (yk_material){
             .friction = fmin(p->friction, q->friction),
@@ -216,20 +235,25 @@ static void choose_envelope(yk_world_model *model)
         const yk_part *part = &model->parts[i];
         double radius = yk_world_part_radius(model, part);
         any = fmin(any, radius);
-        if (yk_world_is_dynamic(model, part->body)) smallest = fmin(smallest, radius);
+        if (yk_world_is_dynamic(model, part->body))
+            smallest = fmin(smallest, radius);
     }
 
     /* Models without solids that move still need a length. */
-    if (!isfinite(smallest)) smallest = any;
-    if (!isfinite(smallest)) smallest = 1;
+    if (!isfinite(smallest))
+        smallest = any;
+    if (!isfinite(smallest))
+        smallest = 1;
 
     model->smallest_radius = smallest;
     model->envelope = model->def.envelope;
-    if (!(model->envelope > 0)) model->envelope = 0.03 * smallest;
+    if (!(model->envelope > 0))
+        model->envelope = 0.03 * smallest;
 }
 
-/* Room for contacts, so many for each of `count` bodies, and as many again in small beds: walls are near to all bodies
- * there, a trial step of a coupling presses them together, and room costs little. */
+/* Room for contacts, so many for each of `count` bodies, and as many again in small beds: walls
+ * are near to all bodies there, a trial step of a coupling presses them together, and room costs
+ * little. */
 static size_t ample(size_t count, size_t each)
 {
     enum { SMALL = 2000 };
@@ -240,23 +264,31 @@ static size_t ample(size_t count, size_t each)
 static void choose_capacities(yk_world_model *model)
 {
     size_t others = yk_world_general_parts(model), round = model->finite_count - others, moving = 0;
-    for (size_t i = 0; i < model->finite_count; i++) moving += yk_world_is_dynamic(model, model->parts[i].body);
+    for (size_t i = 0; i < model->finite_count; i++)
+        moving += yk_world_is_dynamic(model, model->parts[i].body);
 
-    /* General contacts: those of solids that are not round, of all where rolling is resisted, and of walls that move. */
+    /* General contacts: those of solids that are not round, of all where rolling is resisted, and
+     * of walls that move. */
     size_t general = GENERAL_PER_PART * others;
-    if (others > 0 || model->material_count > 0) general += 2 * YK_MANIFOLD_MAX;
+    if (others > 0 || model->material_count > 0)
+        general += 2 * YK_MANIFOLD_MAX;
     for (size_t i = 0; i < model->material_count; i++)
-        if (model->materials[i].rolling > 0 || model->materials[i].spinning > 0) general = ample(round, 5) + general;
-    if (others > 0) general += 6 * moving;
+        if (model->materials[i].rolling > 0 || model->materials[i].spinning > 0)
+            general = ample(round, 5) + general;
+    if (others > 0)
+        general += 6 * moving;
     for (size_t i = model->finite_count; i < model->part_count; i++)
-        if (yk_world_is_dynamic(model, model->parts[i].body)) general += ample(moving, 2) + 64;
+        if (yk_world_is_dynamic(model, model->parts[i].body))
+            general += ample(moving, 2) + 64;
     model->general_capacity = general;
 
-    /* Equal spheres touch six others on average, three contacts each; walls and near misses add to that. */
+    /* Equal spheres touch six others on average, three contacts each; walls and near misses add
+     * to that. */
     model->contact_capacity = ample(round, 5) + general + 64;
     if (model->def.contact_capacity > 0) {
         model->contact_capacity = (size_t)model->def.contact_capacity;
-        if (model->general_capacity > 0) model->general_capacity = model->contact_capacity;
+        if (model->general_capacity > 0)
+            model->general_capacity = model->contact_capacity;
     }
 }
 
@@ -264,9 +296,11 @@ static void choose_capacities(yk_world_model *model)
 static void trim(yk_context *context, void *array, size_t *capacity, size_t count, size_t size)
 {
     void **pointer = array;
-    if (count == 0) return;
+    if (count == 0)
+        return;
     void *cut = yk_reallocate(context, *pointer, count, size);
-    if (!cut) return;
+    if (!cut)
+        return;
     *pointer = cut;
     *capacity = count;
 }
@@ -274,8 +308,10 @@ static void trim(yk_context *context, void *array, size_t *capacity, size_t coun
 yk_status yk_world_freeze(yk_world_model *model)
 {
     yk_context *context = model->context;
-    size_t bodies = model->body_count, materials = model->material_count, capacity = model->body_capacity;
-    if (bodies == 0) return yk_fail(context, YK_ERROR_ARGUMENT, "there is no body in the model");
+    size_t bodies = model->body_count, materials = model->material_count,
+           capacity = model->body_capacity;
+    if (bodies == 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "there is no body in the model");
 
     trim(context, &model->initial, &capacity, bodies, sizeof *model->initial);
     trim(context, &model->bodies, &capacity, bodies, sizeof *model->bodies);
@@ -284,12 +320,17 @@ yk_status yk_world_freeze(yk_world_model *model)
 
     /* What stays with the model. */
     int32_t *slot_of = yk_reallocate(context, model->slot_of, bodies, sizeof *slot_of);
-    if (slot_of) model->slot_of = slot_of;
+    if (slot_of)
+        model->slot_of = slot_of;
     int32_t *body_of = yk_reallocate(context, model->body_of, bodies, sizeof *body_of);
-    if (body_of) model->body_of = body_of;
-    yk_material *pairs = yk_reallocate(context, model->pair_materials, materials * materials, sizeof *pairs);
-    if (pairs) model->pair_materials = pairs;
-    if (!slot_of || !body_of || (materials > 0 && !pairs)) return YK_ERROR_MEMORY;
+    if (body_of)
+        model->body_of = body_of;
+    yk_material *pairs =
+        yk_reallocate(context, model->pair_materials, materials * materials, sizeof *pairs);
+    if (pairs)
+        model->pair_materials = pairs;
+    if (!slot_of || !body_of || (materials > 0 && !pairs))
+        return YK_ERROR_MEMORY;
 
     /* Work space comes first, so that nothing can fail once the order changes. */
     size_t longer = bodies > model->part_count ? bodies : model->part_count;
@@ -297,7 +338,8 @@ yk_status yk_world_freeze(yk_world_model *model)
     yk_body_model *sorted_bodies = yk_reallocate(context, NULL, bodies, sizeof *sorted_bodies);
     yk_part *sorted_parts = yk_reallocate(context, NULL, model->part_count, sizeof *sorted_parts);
     yk_status status = YK_ERROR_MEMORY;
-    if (entries && sorted_bodies && (sorted_parts || model->part_count == 0)) status = mark_round_parts(model);
+    if (entries && sorted_bodies && (sorted_parts || model->part_count == 0))
+        status = mark_round_parts(model);
     if (status == YK_OK) {
         sort_bodies(model, entries, sorted_bodies);
         sort_parts(model, entries, sorted_parts);
@@ -316,8 +358,10 @@ yk_status yk_world_freeze(yk_world_model *model)
 size_t yk_world_model_bytes(const yk_world_model *model)
 {
     size_t per_body = sizeof *model->initial + sizeof *model->bodies + sizeof *model->names;
-    if (model->frozen) per_body += sizeof *model->slot_of + sizeof *model->body_of;
+    if (model->frozen)
+        per_body += sizeof *model->slot_of + sizeof *model->body_of;
     return model->body_capacity * per_body + model->part_capacity * sizeof *model->parts +
-           model->geometry_capacity * sizeof *model->geometries + model->point_capacity * sizeof *model->points +
+           model->geometry_capacity * sizeof *model->geometries +
+           model->point_capacity * sizeof *model->points +
            model->tensor_capacity * sizeof *model->tensors;
 }

@@ -1,8 +1,8 @@
 /* The contacts of sleeping bodies, kept apart from those that are found anew in every step.
  *
- * They hold mean forces instead of impulses, so that they serve steps of any length, and the point where they press on
- * a body of known motion, whose reaction they are part of. Both lists are in canonical order, and contacts change
- * between them by merging; no pair is ever in both. */
+ * They hold mean forces instead of impulses, so that they serve steps of any length, and the
+ * point where they press on a body of known motion, whose reaction they are part of. Both lists
+ * are in canonical order, and contacts change between them by merging; no pair is ever in both. */
 #include "nonsmooth/world.h"
 
 static bool sleeps(const yk_nonsmooth *self, const yk_contact_key *key)
@@ -14,23 +14,28 @@ static bool sleeps(const yk_nonsmooth *self, const yk_contact_key *key)
 
 static bool comes_before(const yk_contact_key *a, const yk_contact_key *b)
 {
-    if (a->a != b->a) return a->a < b->a;
+    if (a->a != b->a)
+        return a->a < b->a;
     return a->b < b->b;
 }
 
-/* Copies contact i of `from` to index `at` of `to`, impulses times a factor. While a list is built, its round_count is
- * the index of its first general contact. */
-static void copy_contact(const yk_contact_list *from, size_t i, const yk_contact_list *to, size_t at, double factor)
+/* Copies contact i of `from` to index `at` of `to`, impulses times a factor. While a list is
+ * built, its round_count is the index of its first general contact. */
+static void copy_contact(const yk_contact_list *from, size_t i, const yk_contact_list *to,
+                         size_t at, double factor)
 {
     to->keys[at] = from->keys[i];
     to->impulses[at] = yk_v3_scale(factor, from->impulses[i]);
     if (i >= from->round_count)
-        to->torques[at - to->round_count] = yk_v3_scale(factor, from->torques[i - from->round_count]);
-    if (to->points && from->points) to->points[at] = from->points[i];
+        to->torques[at - to->round_count] =
+            yk_v3_scale(factor, from->torques[i - from->round_count]);
+    if (to->points && from->points)
+        to->points[at] = from->points[i];
 }
 
 /* Moves the contacts of `from` that sleep, or that do not, into `to`. */
-static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list *to, bool asleep, double factor)
+static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list *to, bool asleep,
+                     double factor)
 {
     const yk_world_model *model = &self->model;
 
@@ -61,14 +66,18 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
                 yk_vec3 *point = &merged.points[merged.count];
                 yk_touch touch = yk_collision_touch(&self->collision, &old, i);
                 *point = yk_v3(0, 0, 0);
-                if (!yk_world_is_dynamic(model, model->parts[key->a].body)) *point = touch.point_a;
-                if (!yk_world_is_dynamic(model, model->parts[key->b].body)) *point = touch.point_b;
+                if (!yk_world_is_dynamic(model, model->parts[key->a].body))
+                    *point = touch.point_a;
+                if (!yk_world_is_dynamic(model, model->parts[key->b].body))
+                    *point = touch.point_b;
             }
             copy_contact(&old, i, &merged, merged.count++, factor);
         }
-        for (; k < to_end; k++) copy_contact(to, k, &merged, merged.count++, 1);
+        for (; k < to_end; k++)
+            copy_contact(to, k, &merged, merged.count++, 1);
 
-        if (general) continue;
+        if (general)
+            continue;
         merged.round_count = merged.count;
         kept.round_count = kept.count;
     }
@@ -101,11 +110,12 @@ void yk_frozen_return(yk_nonsmooth *self, double h)
     yk_frozen_sum(self);
 }
 
-/* What sleeping bodies bring to those of known motion -------------------------------------------------------------- */
+/* What sleeping bodies bring to those of known motion ------------------------------------------ */
 
 static void add_wrench(yk_nonsmooth *self, int32_t slot, yk_vec3 at, yk_vec3 force, yk_vec3 torque)
 {
-    if (slot < 0 || yk_world_is_dynamic(&self->model, slot)) return;
+    if (slot < 0 || yk_world_is_dynamic(&self->model, slot))
+        return;
     yk_wrench *sum = &self->sleep.received[(size_t)slot - self->model.dynamic_count];
     yk_vec3 arm = yk_v3_sub(at, self->state.bodies[slot].position);
     sum->force = yk_v3_add(sum->force, force);
@@ -118,17 +128,20 @@ void yk_frozen_sum(yk_nonsmooth *self)
     const yk_world_state *state = &self->state;
 
     size_t asleep = 0;
-    for (size_t i = 0; i < model->dynamic_count; i++) asleep += yk_world_is_asleep(model, state, (int32_t)i);
+    for (size_t i = 0; i < model->dynamic_count; i++)
+        asleep += yk_world_is_asleep(model, state, (int32_t)i);
     self->state.sleep.asleep = asleep;
 
     /* Forces of their contacts. */
-    for (size_t i = 0; i < yk_world_known_count(model); i++) self->sleep.received[i] = (yk_wrench){.force = {0, 0, 0}};
+    for (size_t i = 0; i < yk_world_known_count(model); i++)
+        self->sleep.received[i] = (yk_wrench){.force = {0, 0, 0}};
 
     const yk_contact_list *frozen = &state->sleep.frozen;
     for (size_t i = 0; i < frozen->count; i++) {
         const yk_contact_key *key = &frozen->keys[i];
         yk_vec3 at = frozen->points[i], force = frozen->impulses[i], torque = {0, 0, 0};
-        if (i >= frozen->round_count) torque = frozen->torques[i - frozen->round_count];
+        if (i >= frozen->round_count)
+            torque = frozen->torques[i - frozen->round_count];
         add_wrench(self, model->parts[key->a].body, at, force, torque);
         add_wrench(self, model->parts[key->b].body, at, yk_v3_neg(force), yk_v3_neg(torque));
     }
@@ -136,8 +149,10 @@ void yk_frozen_sum(yk_nonsmooth *self)
     /* Wrenches of their joints, which are those at marker b. */
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
-        bool rests = yk_world_is_asleep(model, state, joint->slot_a) || yk_world_is_asleep(model, state, joint->slot_b);
-        if (!rests) continue;
+        bool rests = yk_world_is_asleep(model, state, joint->slot_a) ||
+                     yk_world_is_asleep(model, state, joint->slot_b);
+        if (!rests)
+            continue;
         yk_vec3 at = joint->joint.offset[1];
         if (joint->slot_b >= 0) {
             const yk_body_state *body = &state->bodies[joint->slot_b];

@@ -1,16 +1,19 @@
-/* Distance of two convex solids by GJK (Gilbert, Johnson, Keerthi 1988), and the direction of least overlap.
+/* Distance of two convex solids by GJK (Gilbert, Johnson, Keerthi 1988), and the direction of
+ * least overlap.
  *
- * Solids are seen through their support points alone; rounded ones (sphere, capsule) as the point or line under their
- * skin. GJK finds the nearest points of solids that are apart. Overlaps are led back to that case: b is shifted along
- * an estimate of the direction, just so far that a plane separates the two, and GJK gives a better direction. The gap
- * along it, min over b minus max over a, never falls from step to step, so that the iteration climbs to a least
- * overlap; with the first estimate from slightly thinner solids that is the right one unless a solid is passed half
- * through. */
+ * Solids are seen through their support points alone; rounded ones (sphere, capsule) as the point
+ * or line under their skin. GJK finds the nearest points of solids that are apart. Overlaps are
+ * led back to that case: b is shifted along an estimate of the direction, just so far that a
+ * plane separates the two, and GJK gives a better direction. The gap along it, min over b minus
+ * max over a, never falls from step to step, so that the iteration climbs to a least overlap;
+ * with the first estimate from slightly thinner solids that is the right one unless a solid is
+ * passed half through. */
 #include "nonsmooth/solids/solid.h"
 
 enum { GJK_LIMIT = 64, CLIMB_LIMIT = 32 };
 
-/* A solid without its skin, made thinner (boxes, cylinders by `less` on all sides, hulls by a factor), and shifted. */
+/* A solid without its skin, made thinner (boxes, cylinders by `less` on all sides, hulls by a
+ * factor), and shifted. */
 typedef struct core {
     const yk_solid *solid;
     const yk_solid_ops *kind;
@@ -20,10 +23,12 @@ typedef struct core {
 
 static yk_vec3 middle_of(const yk_solid *solid)
 {
-    if (solid->point_count == 0) return solid->position;
+    if (solid->point_count == 0)
+        return solid->position;
 
     yk_vec3 sum = {0, 0, 0};
-    for (int i = 0; i < solid->point_count; i++) sum = yk_v3_add(sum, solid->points[i]);
+    for (int i = 0; i < solid->point_count; i++)
+        sum = yk_v3_add(sum, solid->points[i]);
     yk_vec3 mean = yk_v3_scale(1.0 / solid->point_count, sum);
     return yk_v3_add(solid->position, yk_m3_apply(solid->rotation, mean));
 }
@@ -33,8 +38,10 @@ static core make_core(const yk_solid *solid, double ratio)
 {
     const yk_solid_ops *kind = yk_solid_ops_of(solid->kind);
     core c = {.solid = solid, .kind = kind, .middle = middle_of(solid), .factor = 1};
-    if (kind->shrinks) c.factor = 1 - ratio;
-    if (kind->thickness) c.less = ratio * kind->thickness(solid);
+    if (kind->shrinks)
+        c.factor = 1 - ratio;
+    if (kind->thickness)
+        c.less = ratio * kind->thickness(solid);
     return c;
 }
 
@@ -43,7 +50,8 @@ static yk_vec3 core_support(const core *c, yk_vec3 d)
     const yk_solid *solid = c->solid;
     yk_vec3 at;
 
-    /* Rounded solids have their skin taken off, others are made thinner by their size, or about their middle. */
+    /* Rounded solids have their skin taken off, others are made thinner by their size, or about
+     * their middle. */
     if (c->kind->under_skin) {
         at = c->kind->under_skin(solid, d);
     } else if (c->kind->thickness) {
@@ -57,7 +65,7 @@ static yk_vec3 core_support(const core *c, yk_vec3 d)
     return yk_v3_add(at, c->shift);
 }
 
-/* Nearest point of a simplex to the origin: keeps the points that carry it. ---------------------------------------- */
+/* Nearest point of a simplex to the origin: keeps the points that carry it. -------------------- */
 
 typedef struct simplex {
     yk_vec3 point[4]; /* of b minus a */
@@ -105,11 +113,13 @@ static yk_vec3 nearest_on_triangle(simplex *s)
     yk_vec3 n = yk_v3_cross(yk_v3_sub(b, a), yk_v3_sub(c, a));
     double area = yk_v3_norm2(n);
 
-    /* Signed areas opposite the corners, as seen along the normal: all positive above the inner of the face. */
+    /* Signed areas opposite the corners, as seen along the normal: all positive above the inner
+     * of the face. */
     double wa = yk_v3_dot(n, yk_v3_cross(b, c));
     double wb = yk_v3_dot(n, yk_v3_cross(c, a));
     double wc = yk_v3_dot(n, yk_v3_cross(a, b));
-    if (area > 0 && wa >= 0 && wb >= 0 && wc >= 0) return yk_v3_scale(yk_v3_dot(n, a) / area, n);
+    if (area > 0 && wa >= 0 && wb >= 0 && wc >= 0)
+        return yk_v3_scale(yk_v3_dot(n, a) / area, n);
 
     /* Beside the face: the nearest of its edges. */
     simplex best = *s;
@@ -134,12 +144,14 @@ static yk_vec3 nearest_on_tetrahedron(simplex *s)
     bool outside = false;
 
     for (int i = 0; i < 4; i++) {
-        /* Faces that have the origin on the side of the fourth corner do not carry the nearest point. */
+        /* Faces that have the origin on the side of the fourth corner do not carry the nearest
+         * point. */
         yk_vec3 a = s->point[face[i][0]], b = s->point[face[i][1]], c = s->point[face[i][2]];
         yk_vec3 n = yk_v3_cross(yk_v3_sub(b, a), yk_v3_sub(c, a));
         double origin = -yk_v3_dot(n, a);
         double other = yk_v3_dot(n, yk_v3_sub(s->point[face[i][3]], a));
-        if (origin * other > 0) continue;
+        if (origin * other > 0)
+            continue;
 
         outside = true;
         simplex triangle = part_of(s, face[i][0], face[i][1], face[i][2]);
@@ -150,7 +162,8 @@ static yk_vec3 nearest_on_tetrahedron(simplex *s)
         }
     }
 
-    if (!outside) return yk_v3(0, 0, 0); /* the origin is inside: an overlap */
+    if (!outside)
+        return yk_v3(0, 0, 0); /* the origin is inside: an overlap */
     *s = best;
     return nearest;
 }
@@ -158,7 +171,8 @@ static yk_vec3 nearest_on_tetrahedron(simplex *s)
 /* The point of a that belongs to the point v of the simplex that is nearest to the origin. */
 static yk_vec3 witness(const simplex *s, yk_vec3 v)
 {
-    if (s->count == 1) return s->on_a[0];
+    if (s->count == 1)
+        return s->on_a[0];
 
     /* The weights of v in the simplex, applied to the points of a. */
     yk_vec3 ab = yk_v3_sub(s->point[1], s->point[0]);
@@ -177,13 +191,15 @@ static yk_vec3 witness(const simplex *s, yk_vec3 v)
     return yk_v3_axpy(wc, yk_v3_sub(s->on_a[2], s->on_a[0]), p);
 }
 
-/* The shortest vector from a to b, and the point of a where it begins; zero where they overlap or touch. */
+/* The shortest vector from a to b, and the point of a where it begins; zero where they overlap or
+ * touch. */
 static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
 {
     /* The first direction is from middle to middle. */
     simplex s = {.count = 0}, kept = s;
     yk_vec3 v = yk_v3_sub(yk_v3_add(b->middle, b->shift), yk_v3_add(a->middle, a->shift));
-    if (yk_v3_norm2(v) == 0) v.x = scale;
+    if (yk_v3_norm2(v) == 0)
+        v.x = scale;
 
     double shortest = INFINITY;
     for (int i = 0; i < GJK_LIMIT; i++) {
@@ -192,7 +208,8 @@ static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
 
         /* No point of the difference is nearer along v by more than rounding. */
         double rounding = 1e-14 * (yk_v3_norm2(v) + 1e-4 * scale * yk_v3_norm(v));
-        if (i > 0 && yk_v3_norm2(v) - yk_v3_dot(v, w) <= rounding) break;
+        if (i > 0 && yk_v3_norm2(v) - yk_v3_dot(v, w) <= rounding)
+            break;
 
         /* The simplex grows by this point, and loses those that do not carry the nearest one. */
         s.point[s.count] = w;
@@ -205,8 +222,10 @@ static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
         }
 
         double length = yk_v3_norm2(next);
-        if (length <= 1e-24 * scale * scale) return yk_v3(0, 0, 0);
-        if (length >= shortest) break; /* rounding: no progress any more */
+        if (length <= 1e-24 * scale * scale)
+            return yk_v3(0, 0, 0);
+        if (length >= shortest)
+            break; /* rounding: no progress any more */
         shortest = length;
         v = next;
         kept = s;
@@ -215,7 +234,7 @@ static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
     return v;
 }
 
-/* Overlaps --------------------------------------------------------------------------------------------------------- */
+/* Overlaps ------------------------------------------------------------------------------------- */
 
 static double gap_along(const core *a, const core *b, yk_vec3 d)
 {
@@ -230,7 +249,8 @@ static yk_vec3 guess_direction(const yk_solid *a, const yk_solid *b, double scal
         core thin_a = make_core(a, ratios[i]), thin_b = make_core(b, ratios[i]);
         yk_vec3 ignored;
         yk_vec3 v = gjk(&thin_a, &thin_b, scale, &ignored);
-        if (yk_v3_norm(v) > 1e-6 * scale) return yk_v3_unit(v);
+        if (yk_v3_norm(v) > 1e-6 * scale)
+            return yk_v3_unit(v);
     }
 
     /* Deep inside each other: from middle to middle. */
@@ -251,16 +271,19 @@ static double climb(const core *a, const core *b, double scale, yk_vec3 *directi
         yk_vec3 point;
         yk_vec3 v = gjk(a, &shifted, scale, &point);
         double length = yk_v3_norm(v);
-        if (!(length > 0.1 * apart)) break;
+        if (!(length > 0.1 * apart))
+            break;
 
         /* Accepted while the gap does not fall. */
         yk_vec3 better = yk_v3_scale(1 / length, v);
         double rise = gap_along(a, b, better) - gap;
-        if (!(rise >= 0)) break;
+        if (!(rise >= 0))
+            break;
         *direction = better;
         *on_a = point;
         gap += rise;
-        if (rise < 1e-12 * scale) break;
+        if (rise < 1e-12 * scale)
+            break;
     }
 
     return gap;
@@ -272,7 +295,8 @@ double yk_solid_direction(const yk_solid *a, const yk_solid *b, yk_vec3 *directi
     double skins = yk_solid_skin(a) + yk_solid_skin(b);
     core core_a = make_core(a, 0), core_b = make_core(b, 0);
 
-    /* Apart under their skins: the shortest vector between them. Else the direction of least overlap. */
+    /* Apart under their skins: the shortest vector between them. Else the direction of least
+     * overlap. */
     yk_vec3 on_a, d;
     yk_vec3 v = gjk(&core_a, &core_b, scale, &on_a);
     double gap = yk_v3_norm(v);

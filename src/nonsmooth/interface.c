@@ -1,15 +1,18 @@
-/* The reduced interface model of the bodies behind the ports that take wrenches: paper rim section 4.
+/* The reduced interface model of the bodies behind the ports that take wrenches: paper rim
+ * section 4.
  *
- * The rows of the next step are set up as for a step, at the present configuration; instead of a solution, contacts
- * keep the state that their last impulses and the present velocities show (contact/response.h), unless the wrenches of the
- * last step would close or open them. One solution gives the velocities at the end of a step without wrenches at the ports,
- * one more per port velocity a column of the inverse effective mass (56). */
+ * The rows of the next step are set up as for a step, at the present configuration; instead of a
+ * solution, contacts keep the state that their last impulses and the present velocities show
+ * (contact/response.h), unless the wrenches of the last step would close or open them. One
+ * solution gives the velocities at the end of a step without wrenches at the ports, one more per
+ * port velocity a column of the inverse effective mass (56). */
 #include "contact/response.h"
 #include "nonsmooth/world.h"
 
 enum { REVIEWS = 4 }; /* of the states of contacts, at most */
 
-/* A velocity of a port: what it reads of one or two bodies. The same coefficients turn its wrench into forces. */
+/* A velocity of a port: what it reads of one or two bodies. The same coefficients turn its wrench
+ * into forces. */
 typedef struct port_row {
     int slot[2]; /* -1: none, or the ground */
     yk_vec3 linear[2], angular[2];
@@ -26,7 +29,8 @@ struct yk_world_interface {
 
 static int port_size(const yk_world_model *model, size_t port)
 {
-    if (model->ports[port].causality != YK_TAKES_WRENCH) return 0;
+    if (model->ports[port].causality != YK_TAKES_WRENCH)
+        return 0;
     return model->port_list[port].kind == YK_PORT_SCALAR ? 1 : 6;
 }
 
@@ -49,7 +53,8 @@ static void list_rows(const yk_nonsmooth *self, port_row *rows)
         /* A marker: three velocities of its point, three of its frame. */
         for (int k = 0; size == 6 && k < 6; k++) {
             const yk_body_state *body = &self->state.bodies[port->slot];
-            yk_vec3 arm = yk_q_rotate(body->orientation, port->marker.offset), w = body->angular_velocity;
+            yk_vec3 arm = yk_q_rotate(body->orientation, port->marker.offset),
+                    w = body->angular_velocity;
             yk_vec3 axis = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
             rows[k] = (port_row){.slot = {port->slot, -1}};
             if (k < 3) {
@@ -69,21 +74,25 @@ static yk_status create_interface(yk_nonsmooth *self)
     yk_context *context = self->context;
     const yk_world_model *model = &self->model;
     struct yk_world_interface *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
 
     self->interface = made;
 
-    for (size_t i = 0; i < model->port_count; i++) made->row_count += port_size(model, i);
+    for (size_t i = 0; i < model->port_count; i++)
+        made->row_count += port_size(model, i);
     made->present = yk_allocate(context, model->dynamic_count, sizeof *made->present);
     made->rows = yk_allocate(context, (size_t)made->row_count, sizeof *made->rows);
     made->nodes = yk_allocate(context, 2 * (size_t)made->row_count, sizeof *made->nodes);
-    if (!made->present || !made->rows || !made->nodes) return YK_ERROR_MEMORY;
+    if (!made->present || !made->rows || !made->nodes)
+        return YK_ERROR_MEMORY;
 
     /* Nodes that the ports move, for which the response is asked. */
     list_rows(self, made->rows);
     for (int i = 0; i < 2 * made->row_count; i++) {
         int slot = made->rows[i / 2].slot[i % 2];
-        if (yk_world_is_dynamic(model, slot)) made->nodes[made->node_count++] = slot;
+        if (yk_world_is_dynamic(model, slot))
+            made->nodes[made->node_count++] = slot;
     }
 
     return yk_response_create(context, &made->response);
@@ -92,7 +101,8 @@ static yk_status create_interface(yk_nonsmooth *self)
 void yk_world_release_interface(yk_nonsmooth *self)
 {
     struct yk_world_interface *made = self->interface;
-    if (!made) return;
+    if (!made)
+        return;
     yk_response_destroy(made->response);
     yk_release(self->context, made->present);
     yk_release(self->context, made->rows);
@@ -101,15 +111,15 @@ void yk_world_release_interface(yk_nonsmooth *self)
     self->interface = NULL;
 }
 
-/* Rates of ports --------------------------------------------------------------------------------------------------- */
+/* Rates of ports ------------------------------------------------------------------------------- */
 
 static double side_rate(const port_row *row, int side, yk_vec3 linear, yk_vec3 angular)
 {
     return yk_v3_dot(row->linear[side], linear) + yk_v3_dot(row->angular[side], angular);
 }
 
-/* With the velocities of the solution. Bodies of known motion have the velocity of the end of the step already, and no
- * change of it. */
+/* With the velocities of the solution. Bodies of known motion have the velocity of the end of the
+ * step already, and no change of it. */
 static double solved_rate(const yk_nonsmooth *self, const port_row *row, bool change)
 {
     const yk_response *response = self->interface->response;
@@ -117,7 +127,8 @@ static double solved_rate(const yk_nonsmooth *self, const port_row *row, bool ch
 
     for (int side = 0; side < 2; side++) {
         int slot = row->slot[side];
-        if (slot < 0) continue;
+        if (slot < 0)
+            continue;
         if (yk_world_is_dynamic(&self->model, slot)) {
             yk_vec3 v = yk_response_velocity(response, slot);
             rate += side_rate(row, side, v, yk_response_angular_velocity(response, slot));
@@ -134,16 +145,18 @@ static double solved_rate(const yk_nonsmooth *self, const port_row *row, bool ch
 static void push(const yk_nonsmooth *self, const port_row *row, double force)
 {
     for (int side = 0; side < 2; side++) {
-        if (!yk_world_is_dynamic(&self->model, row->slot[side])) continue;
-        yk_response_push(self->interface->response, row->slot[side], yk_v3_scale(force, row->linear[side]),
+        if (!yk_world_is_dynamic(&self->model, row->slot[side]))
+            continue;
+        yk_response_push(self->interface->response, row->slot[side],
+                         yk_v3_scale(force, row->linear[side]),
                          yk_v3_scale(force, row->angular[side]));
     }
 }
 
-/* Solution --------------------------------------------------------------------------------------------------------- */
+/* Solution ------------------------------------------------------------------------------------- */
 
-/* Factors the problem with contacts in their present states. Those that would close or open within a step with the wrenches
- * of the last one do so here, too. */
+/* Factors the problem with contacts in their present states. Those that would close or open
+ * within a step with the wrenches of the last one do so here, too. */
 static yk_status factor(yk_nonsmooth *self, double h)
 {
     const yk_world_model *model = &self->model;
@@ -177,7 +190,8 @@ static yk_status factor(yk_nonsmooth *self, double h)
         for (size_t k = 0; k < model->port_count; k++) {
             yk_vec3 f = self->state.ports[k].wrench.force, m = self->state.ports[k].wrench.torque;
             const double values[6] = {f.x, f.y, f.z, m.x, m.y, m.z};
-            for (int n = 0; n < port_size(model, k); n++, row++) push(self, row, h * values[n]);
+            for (int n = 0; n < port_size(model, k); n++, row++)
+                push(self, row, h * values[n]);
         }
         yk_response_solve(interface->response);
         status = yk_response_review(interface->response, &def, speed, &changed);
@@ -199,7 +213,8 @@ static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
         const port_row *row = &interface->rows[i];
         double present = 0;
         for (int side = 0; side < 2; side++) {
-            if (row->slot[side] < 0) continue;
+            if (row->slot[side] < 0)
+                continue;
             const yk_twist *before = &self->step.before[row->slot[side]];
             present += side_rate(row, side, before->linear, before->angular);
         }
@@ -211,7 +226,8 @@ static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
         yk_response_begin_zero(response);
         push(self, &interface->rows[j], 1);
         yk_response_solve_refined(response);
-        for (int i = 0; i < n; i++) model->inverse_mass[i * n + j] = solved_rate(self, &interface->rows[i], true);
+        for (int i = 0; i < n; i++)
+            model->inverse_mass[i * n + j] = solved_rate(self, &interface->rows[i], true);
     }
 }
 
@@ -220,28 +236,35 @@ yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const
 {
     /* Memory is taken when the model is first asked for. */
     yk_status status = YK_OK;
-    if (!self->interface) status = create_interface(self);
+    if (!self->interface)
+        status = create_interface(self);
     if (status < 0) {
         yk_world_release_interface(self);
         return status;
     }
     if (model->size != self->interface->row_count)
-        return yk_fail(self->context, YK_ERROR_ARGUMENT, "the interface model has %d velocities, not %d",
-                       self->interface->row_count, model->size);
+        return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                       "the interface model has %d velocities, not %d", self->interface->row_count,
+                       model->size);
     model->lead = 1;
-    if (model->size == 0) return YK_OK;
+    if (model->size == 0)
+        return YK_OK;
 
     /* Rows of the next step. */
     list_rows(self, self->interface->rows);
     status = yk_world_find_contacts(self, h);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     yk_world_set_free_motion(self, t, h, inputs);
     status = yk_world_set_contacts(self, h);
-    if (status == YK_OK) status = yk_world_set_joint_rows(self, t, h, inputs);
+    if (status == YK_OK)
+        status = yk_world_set_joint_rows(self, t, h, inputs);
 
-    if (status == YK_OK) status = factor(self, h);
-    if (status == YK_OK) solve(self, h, model);
+    if (status == YK_OK)
+        status = factor(self, h);
+    if (status == YK_OK)
+        solve(self, h, model);
 
     /* Bodies of known motion have not made the step. */
     for (size_t i = self->model.dynamic_count; i < self->model.body_count; i++) {

@@ -1,9 +1,10 @@
-/* Joints as rows of the contact problem: g/h + dg/dt = 0 with everything from the configuration at the beginning of the
- * step (tight (18), explicit (11c)). The velocities of bodies of known motion, and the drive, enter through dg/dt at
- * zero velocity of the others.
+/* Joints as rows of the contact problem: g/h + dg/dt = 0 with everything from the configuration
+ * at the beginning of the step (tight (18), explicit (11c)). The velocities of bodies of known
+ * motion, and the drive, enter through dg/dt at zero velocity of the others.
  *
- * A port with some of its motions prescribed is the same with the prescribed frame in place of body b: explicit (14),
- * (18) with u21 the input at the beginning of the step and u22 its rate at the end. */
+ * A port with some of its motions prescribed is the same with the prescribed frame in place of
+ * body b: explicit (14), (18) with u21 the input at the beginning of the step and u22 its rate at
+ * the end. */
 #include "math/polynomial.h"
 #include "nonsmooth/world.h"
 
@@ -11,11 +12,13 @@
 static yk_frame known_frame(const yk_nonsmooth *self, int slot)
 {
     yk_frame frame = yk_world_frame(&self->state, slot);
-    if (yk_world_is_dynamic(&self->model, slot)) frame.velocity = frame.angular_velocity = yk_v3(0, 0, 0);
+    if (yk_world_is_dynamic(&self->model, slot))
+        frame.velocity = frame.angular_velocity = yk_v3(0, 0, 0);
     return frame;
 }
 
-/* The value at the beginning and the rate at the end, as for prescribed frames; a prescribed speed is that at the end.
+/* The value at the beginning and the rate at the end, as for prescribed frames; a prescribed
+ * speed is that at the end.
  */
 static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, const yk_input *inputs)
 {
@@ -24,13 +27,16 @@ static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, con
     /* A line port prescribes a distance. */
     if (joint->driver >= 0) {
         const yk_input *input = &inputs[joint->driver];
-        return (yk_drive){.value = yk_input_scalar(input, 0), .rate = yk_input_scalar_rate(input, h)};
+        return (yk_drive){.value = yk_input_scalar(input, 0),
+                          .rate = yk_input_scalar_rate(input, h)};
     }
 
-    if (joint->def.kind == YK_JOINT_DISTANCE && !drive.value) return (yk_drive){.value = joint->def.length};
+    if (joint->def.kind == YK_JOINT_DISTANCE && !drive.value)
+        return (yk_drive){.value = joint->def.length};
     if (yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind))
         return (yk_drive){.value = yk_function_value(drive, t + h)};
-    return (yk_drive){.value = yk_function_value(drive, t), .rate = yk_world_rate(drive, t + h, h / 16)};
+    return (yk_drive){.value = yk_function_value(drive, t),
+                      .rate = yk_world_rate(drive, t + h, h / 16)};
 }
 
 /* Whether it has rows in this step: one of its bodies is moved by forces, and none sleeps. */
@@ -38,8 +44,10 @@ static bool acts(const yk_nonsmooth *self, const yk_joint_model *joint)
 {
     const yk_world_model *model = &self->model;
     int a = joint->slot_a, b = joint->slot_b;
-    if (!yk_world_is_dynamic(model, a) && !yk_world_is_dynamic(model, b)) return false;
-    return !yk_world_is_asleep(model, &self->state, a) && !yk_world_is_asleep(model, &self->state, b);
+    if (!yk_world_is_dynamic(model, a) && !yk_world_is_dynamic(model, b))
+        return false;
+    return !yk_world_is_asleep(model, &self->state, a) &&
+           !yk_world_is_asleep(model, &self->state, b);
 }
 
 /* Side a of a row is a dynamic body: that of the joint's side a if there is one. */
@@ -57,17 +65,20 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         problem->first_row[i] = count;
-        if (!acts(self, joint)) continue;
+        if (!acts(self, joint))
+            continue;
 
         /* The joint where it is, with the velocities that are known. */
         yk_frame a = known_frame(self, joint->slot_a);
         yk_frame b = known_frame(self, joint->slot_b);
 
-        /* A port that takes motion: its pose at the beginning of the step and its velocity at the end. */
+        /* A port that takes motion: its pose at the beginning of the step and its velocity at the
+         * end. */
         if (joint->port >= 0) {
             yk_motion begin = yk_input_motion(&inputs[joint->port], YK_PORT_MARKER, 0);
             yk_motion end = yk_input_motion(&inputs[joint->port], YK_PORT_MARKER, h);
-            b = (yk_frame){begin.position, yk_q_matrix(begin.orientation), end.velocity, end.angular_velocity};
+            b = (yk_frame){begin.position, yk_q_matrix(begin.orientation), end.velocity,
+                           end.angular_velocity};
         }
         yk_drive drive = joint_drive(joint, t, h, inputs);
         yk_joint_kinematics place;
@@ -82,7 +93,8 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
             yk_gradient g;
             yk_row_gradient(equation, &place, &g);
             double bias = yk_row_rate(equation, &place);
-            if (!yk_row_on_velocity(equation->kind)) bias += yk_row_value(equation, &place) / h;
+            if (!yk_row_on_velocity(equation->kind))
+                bias += yk_row_value(equation, &place) / h;
 
             yk_joint_row *row = &problem->joint_rows[count++];
             *row = (yk_joint_row){
@@ -95,18 +107,20 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
                 .upper = INFINITY,
                 .impulse = self->state.joint_impulses[joint->own_rows + (size_t)k],
             };
-            if (!both) continue;
+            if (!both)
+                continue;
             row->linear_b = g.force[second];
             row->angular_b = g.torque[second];
         }
     }
 
     problem->joint_row_count = count;
-    if (model->joint_count == 0) return YK_OK;
+    if (model->joint_count == 0)
+        return YK_OK;
     return yk_network_joints(problem->network, problem->joint_rows, count);
 }
 
-/* Reactions -------------------------------------------------------------------------------------------------------- */
+/* Reactions ------------------------------------------------------------------------------------ */
 
 static void add_wrench(yk_wrench *sum, double scale, yk_vec3 force, yk_vec3 torque)
 {
@@ -114,8 +128,8 @@ static void add_wrench(yk_wrench *sum, double scale, yk_vec3 force, yk_vec3 torq
     sum->torque = yk_v3_axpy(scale, torque, sum->torque);
 }
 
-/* Impulses of the joint on its two bodies, about their centres of mass. The markers have not moved since the rows were
- * set. */
+/* Impulses of the joint on its two bodies, about their centres of mass. The markers have not
+ * moved since the rows were set. */
 static void joint_impulses(const yk_nonsmooth *self, size_t index, yk_wrench wrench[2])
 {
     const yk_joint_model *joint = &self->model.joints[index];
@@ -127,12 +141,15 @@ static void joint_impulses(const yk_nonsmooth *self, size_t index, yk_wrench wre
     for (int k = 0; k < joint->joint.row_count; k++) {
         const yk_joint_row *row = &rows[k];
         add_wrench(&wrench[first], row->impulse, row->linear_a, row->angular_a);
-        if (row->b != YK_NETWORK_NONE) add_wrench(&wrench[second], row->impulse, row->linear_b, row->angular_b);
+        if (row->b != YK_NETWORK_NONE)
+            add_wrench(&wrench[second], row->impulse, row->linear_b, row->angular_b);
     }
 
-    if (joint->port >= 0 || (first == 0 && yk_world_is_dynamic(&self->model, joint->slot_b))) return;
+    if (joint->port >= 0 || (first == 0 && yk_world_is_dynamic(&self->model, joint->slot_b)))
+        return;
 
-    /* A body of known motion, or the ground, receives the opposite wrench, seen from its own origin. */
+    /* A body of known motion, or the ground, receives the opposite wrench, seen from its own
+     * origin. */
     const int slots[2] = {joint->slot_a, joint->slot_b};
     yk_frame here = yk_world_frame(&self->state, slots[first]);
     yk_frame there = yk_world_frame(&self->state, slots[second]);
@@ -144,7 +161,8 @@ static void joint_impulses(const yk_nonsmooth *self, size_t index, yk_wrench wre
 /* By the mean velocity of the step. */
 static double impulse_work(const yk_nonsmooth *self, int slot, const yk_wrench *impulse)
 {
-    if (slot < 0) return 0;
+    if (slot < 0)
+        return 0;
     const yk_body_state *body = &self->state.bodies[slot];
     const yk_twist *before = &self->step.before[slot];
     yk_vec3 v = yk_v3_add(body->velocity, before->linear);
@@ -153,10 +171,12 @@ static double impulse_work(const yk_nonsmooth *self, int slot, const yk_wrench *
 }
 
 /* The mean wrench over the step about a marker. */
-static yk_wrench at_marker(const yk_nonsmooth *self, int slot, yk_vec3 offset, const yk_wrench *impulse, double h)
+static yk_wrench at_marker(const yk_nonsmooth *self, int slot, yk_vec3 offset,
+                           const yk_wrench *impulse, double h)
 {
     yk_vec3 arm = offset;
-    if (slot >= 0) arm = yk_q_rotate(self->state.bodies[slot].orientation, offset);
+    if (slot >= 0)
+        arm = yk_q_rotate(self->state.bodies[slot].orientation, offset);
     yk_vec3 torque = yk_v3_sub(impulse->torque, yk_v3_cross(arm, impulse->force));
     return (yk_wrench){yk_v3_scale(1 / h, impulse->force), yk_v3_scale(1 / h, torque)};
 }
@@ -168,7 +188,8 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
 
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
-        if (!acts(self, joint)) continue;
+        if (!acts(self, joint))
+            continue;
 
         /* Where the next step begins. */
         const yk_joint_row *rows = &self->problem.joint_rows[self->problem.first_row[i]];
@@ -180,7 +201,8 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
         joint_impulses(self, i, wrench);
         const int slots[2] = {joint->slot_a, joint->port >= 0 ? -1 : joint->slot_b};
         for (int side = 0; side < 2; side++) {
-            if (slots[side] < 0 || yk_world_is_dynamic(model, slots[side])) continue;
+            if (slots[side] < 0 || yk_world_is_dynamic(model, slots[side]))
+                continue;
             yk_wrench *received = &self->step.received[(size_t)slots[side] - model->dynamic_count];
             add_wrench(received, 1, wrench[side].force, wrench[side].torque);
         }
@@ -189,14 +211,19 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
         state->joints[i] = at_marker(self, joint->slot_b, joint->joint.offset[1], &wrench[1], h);
         if (joint->port >= 0) {
             yk_vec3 offset = model->ports[joint->port].marker.offset;
-            state->ports[joint->port].wrench = at_marker(self, joint->slot_a, offset, &wrench[0], h);
+            state->ports[joint->port].wrench =
+                at_marker(self, joint->slot_a, offset, &wrench[0], h);
         }
-        if (joint->driver >= 0) state->ports[joint->driver].wrench.force.x = rows[0].impulse / h;
+        if (joint->driver >= 0)
+            state->ports[joint->driver].wrench.force.x = rows[0].impulse / h;
 
         /* What ports and drives bring in is work, what other joints lose goes to the losses. */
-        if (joint->port < 0 && !joint->joint.driven) continue;
-        double work = impulse_work(self, slots[0], &wrench[0]) + impulse_work(self, slots[1], &wrench[1]);
+        if (joint->port < 0 && !joint->joint.driven)
+            continue;
+        double work =
+            impulse_work(self, slots[0], &wrench[0]) + impulse_work(self, slots[1], &wrench[1]);
         self->step.supply += work;
-        if (joint->port >= 0 || joint->driver >= 0) self->step.port_work += work;
+        if (joint->port >= 0 || joint->driver >= 0)
+            self->step.port_work += work;
     }
 }

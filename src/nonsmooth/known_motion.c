@@ -1,22 +1,27 @@
-/* Bodies whose motion is known: they follow a function of time, coordinates along a path, or a port that takes motion. */
+/* Bodies whose motion is known: they follow a function of time, coordinates along a path, or a
+ * port that takes motion. */
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "nonsmooth/world.h"
 
-/* Differences over this part of a second: rounding and the fifth derivative weigh alike for motions of some ten Hz. */
+/* Differences over this part of a second: rounding and the fifth derivative weigh alike for
+ * motions of some ten Hz. */
 static const double PATH_WIDTH = 1e-4;
 
 double yk_world_rate(yk_function function, double t, double width)
 {
-    if (!function.value) return 0;
+    if (!function.value)
+        return 0;
     double inner = yk_function_value(function, t + width) - yk_function_value(function, t - width);
-    double outer = yk_function_value(function, t + 2 * width) - yk_function_value(function, t - 2 * width);
+    double outer =
+        yk_function_value(function, t + 2 * width) - yk_function_value(function, t - 2 * width);
     return (8 * inner - outer) / (12 * width);
 }
 
 static yk_vec3 path_value(const yk_function *f, double t)
 {
-    return yk_v3(yk_function_value(f[0], t), yk_function_value(f[1], t), yk_function_value(f[2], t));
+    return yk_v3(yk_function_value(f[0], t), yk_function_value(f[1], t),
+                 yk_function_value(f[2], t));
 }
 
 static yk_vec3 path_rate(const yk_function *f, double t)
@@ -25,7 +30,8 @@ static yk_vec3 path_rate(const yk_function *f, double t)
                  yk_world_rate(f[2], t, PATH_WIDTH));
 }
 
-static yk_motion prescribed_motion(const yk_world_model *model, const yk_prescription *prescription, double t)
+static yk_motion prescribed_motion(const yk_world_model *model, const yk_prescription *prescription,
+                                   double t)
 {
     yk_motion motion = {.orientation = {1, 0, 0, 0}};
     if (prescription->function) {
@@ -40,12 +46,15 @@ static yk_motion prescribed_motion(const yk_world_model *model, const yk_prescri
     motion.position = yk_v3_add(initial->position, path_value(path->position, t));
     motion.velocity = path_rate(path->position, t);
     motion.orientation = yk_q_mul(yk_so3_exp(rotation), initial->orientation);
-    motion.angular_velocity = yk_m3_apply(yk_so3_left_tangent(rotation), path_rate(path->rotation, t));
+    motion.angular_velocity =
+        yk_m3_apply(yk_so3_left_tangent(rotation), path_rate(path->rotation, t));
     return motion;
 }
 
-/* explicit (18): v(t + h) = u22 - (q(t) - u21) / h, rotations on SO(3); the frame is that of a marker on the body. */
-static void follow(yk_body_state *body, const yk_marker *marker, const yk_motion *begin, const yk_motion *end, double h)
+/* explicit (18): v(t + h) = u22 - (q(t) - u21) / h, rotations on SO(3); the frame is that of a
+ * marker on the body. */
+static void follow(yk_body_state *body, const yk_marker *marker, const yk_motion *begin,
+                   const yk_motion *end, double h)
 {
     /* How far the marker is from where it should be. */
     yk_vec3 arm = yk_q_rotate(body->orientation, marker->offset);
@@ -59,7 +68,8 @@ static void follow(yk_body_state *body, const yk_marker *marker, const yk_motion
     body->velocity = yk_v3_sub(velocity, yk_v3_cross(body->angular_velocity, arm));
 }
 
-void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_input *inputs, yk_body_state *known)
+void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_input *inputs,
+                     yk_body_state *known)
 {
     const yk_world_model *model = &self->model;
 
@@ -76,7 +86,8 @@ void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_inpu
     /* Ports move their marker. */
     for (size_t i = 0; inputs && i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
-        if (!port->whole_body) continue;
+        if (!port->whole_body)
+            continue;
         yk_motion begin = yk_input_motion(&inputs[i], YK_PORT_MARKER, 0);
         yk_motion end = yk_input_motion(&inputs[i], YK_PORT_MARKER, h);
         follow(&known[(size_t)port->slot - model->dynamic_count], &port->marker, &begin, &end, h);
@@ -86,7 +97,8 @@ void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_inpu
 /* The body stands where its marker has the given motion. */
 static void stand_at(yk_body_state *body, const yk_marker *marker, const yk_motion *motion)
 {
-    body->orientation = yk_q_unit(yk_q_mul(motion->orientation, yk_q_conjugate(marker->orientation)));
+    body->orientation =
+        yk_q_unit(yk_q_mul(motion->orientation, yk_q_conjugate(marker->orientation)));
     yk_vec3 arm = yk_q_rotate(body->orientation, marker->offset);
     body->position = yk_v3_sub(motion->position, arm);
     body->angular_velocity = motion->angular_velocity;
@@ -108,7 +120,8 @@ void yk_world_place_known_bodies(yk_nonsmooth *self, double t, const yk_input *i
 
     for (size_t i = 0; inputs && i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
-        if (!port->whole_body) continue;
+        if (!port->whole_body)
+            continue;
         yk_motion motion = yk_input_motion(&inputs[i], YK_PORT_MARKER, 0);
         stand_at(&bodies[port->slot], &port->marker, &motion);
     }

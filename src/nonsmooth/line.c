@@ -1,9 +1,11 @@
-/* Line ports: the distance of two markers on two bodies, or on one and the ground, as a scalar port. An actuator.
+/* Line ports: the distance of two markers on two bodies, or on one and the ground, as a scalar
+ * port. An actuator.
  *
  *   a ----- e -----> b      position |d|, velocity e . d', wrench pushes the markers apart
  *
- * As everything in the step, the direction is that of the beginning. A prescribed distance is a row like a driven
- * joint: the input's value at the beginning of the step and its rate at the end. */
+ * As everything in the step, the direction is that of the beginning. A prescribed distance is a
+ * row like a driven joint: the input's value at the beginning of the step and its rate at the
+ * end. */
 #include "math/so3.h"
 #include "nonsmooth/world.h"
 
@@ -26,7 +28,8 @@ static yk_world_line line_between(const yk_port_model *port, const yk_frame *a, 
     yk_vec3 centripetal_b = yk_v3_cross(wb, yk_v3_cross(wb, arm_b));
     double across = yk_v3_norm2(velocity) - line.rate * line.rate;
     line.bias = yk_v3_dot(e, yk_v3_sub(centripetal_b, centripetal_a));
-    if (line.length > 0) line.bias += across / line.length;
+    if (line.length > 0)
+        line.bias += across / line.length;
 
     /* A unit wrench pushes the bodies apart. */
     line.force[0] = yk_v3_neg(e);
@@ -45,7 +48,8 @@ yk_world_line yk_world_line_at(const yk_nonsmooth *self, const yk_port_model *po
 
 static yk_frame frame_ahead(const yk_world_state *state, int slot, double h)
 {
-    if (slot < 0) return yk_frame_ground();
+    if (slot < 0)
+        return yk_frame_ground();
     const yk_body_state *body = &state->bodies[slot];
     yk_quat rotation = yk_so3_exp(yk_v3_scale(h, body->angular_velocity));
     return (yk_frame){

@@ -1,5 +1,6 @@
-/* Several worlds as one: bodies, shapes, joints, forces and ports one after the other, with joints where the ports were
- * coupled. Solids of different worlds do not touch each other, as they do not when the worlds are coupled. */
+/* Several worlds as one: bodies, shapes, joints, forces and ports one after the other, with
+ * joints where the ports were coupled. Solids of different worlds do not touch each other, as
+ * they do not when the worlds are coupled. */
 #include <string.h>
 
 #include "base/text.h"
@@ -12,7 +13,8 @@ static const yk_world_model *model_at(const yk_merge_def *merge, int part)
 
 /* Where the things of each world begin in the whole. */
 typedef struct totals {
-    size_t bodies, tensors, parts, geometries, points, materials, shapes, joints, forces, ports, signals, prescriptions;
+    size_t bodies, tensors, parts, geometries, points, materials, shapes, joints, forces, ports,
+        signals, prescriptions;
 } totals;
 
 static totals totals_before(const yk_merge_def *merge, int part)
@@ -37,19 +39,19 @@ static totals totals_before(const yk_merge_def *merge, int part)
     return sum;
 }
 
-/* Checks ----------------------------------------------------------------------------------------------------------- */
+/* Checks --------------------------------------------------------------------------------------- */
 
 static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
 {
     if (merge->relaxed)
-        return yk_fail(
-            context, YK_ERROR_CAPABILITY,
-            "nonsmooth subsystems cannot be relaxed part by part; choose the scheme monolithic, tight or index1");
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "nonsmooth subsystems cannot be relaxed part by part; choose the scheme "
+                       "monolithic, tight or index1");
     if (merge->transforms)
-        return yk_fail(
-            context, YK_ERROR_CAPABILITY,
-            "nonsmooth subsystems are merged as they are, and these have different units or frames: give all "
-            "the same, or choose the scheme tight or index1");
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "nonsmooth subsystems are merged as they are, and these have different "
+                       "units or frames: give all "
+                       "the same, or choose the scheme tight or index1");
 
     /* One step for all needs one gravity and one rule of sleeping. */
     const yk_nonsmooth_def *first = &model_at(merge, 0)->def;
@@ -57,34 +59,41 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
         const yk_world_model *model = model_at(merge, i);
         const yk_sleeping *a = &first->sleeping, *b = &model->def.sleeping;
         if (model->frozen)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "a nonsmooth subsystem that has started cannot be merged");
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "a nonsmooth subsystem that has started cannot be merged");
         if (yk_v3_norm(yk_v3_sub(model->def.gravity, first->gravity)) > 0)
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "nonsmooth subsystems with different gravity cannot be merged: give all the same, or choose "
+                           "nonsmooth subsystems with different gravity cannot be merged: give all "
+                           "the same, or choose "
                            "the scheme tight or index1");
         if (a->speed != b->speed || a->angular_speed != b->angular_speed || a->after != b->after)
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "nonsmooth subsystems that go to sleep differently cannot be merged: give all the same "
+                           "nonsmooth subsystems that go to sleep differently cannot be merged: "
+                           "give all the same "
                            "'sleeping', or choose the scheme tight or index1");
     }
 
     /* Lines are actuators, which are not joined rigidly. */
     for (int i = 0; i < merge->joint_count; i++) {
         const yk_merge_joint *joint = &merge->joints[i];
-        const yk_world_model *a = model_at(merge, joint->part_a), *b = model_at(merge, joint->part_b);
+        const yk_world_model *a = model_at(merge, joint->part_a),
+                             *b = model_at(merge, joint->part_b);
         if ((size_t)joint->port_a >= a->port_count || (size_t)joint->port_b >= b->port_count)
-            return yk_fail(context, YK_ERROR_CAPABILITY, "signal ports cannot be merged: only markers can be joined");
+            return yk_fail(context, YK_ERROR_CAPABILITY,
+                           "signal ports cannot be merged: only markers can be joined");
         const yk_port_model *port_a = &a->ports[joint->port_a], *port_b = &b->ports[joint->port_b];
         if (port_a->line || port_b->line)
-            return yk_fail(context, YK_ERROR_CAPABILITY,
-                           "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly", port_a->name,
-                           port_b->name);
+            return yk_fail(
+                context, YK_ERROR_CAPABILITY,
+                "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly",
+                port_a->name, port_b->name);
     }
 
     return YK_OK;
 }
 
-/* The strictest of what the worlds ask of their solver and of contacts; what one leaves open (0) is chosen anew. */
+/* The strictest of what the worlds ask of their solver and of contacts; what one leaves open (0)
+ * is chosen anew. */
 static yk_nonsmooth_def common_def(const yk_merge_def *merge)
 {
     yk_nonsmooth_def def = model_at(merge, 0)->def;
@@ -92,7 +101,8 @@ static yk_nonsmooth_def common_def(const yk_merge_def *merge)
     for (int i = 1; i < merge->part_count; i++) {
         const yk_nonsmooth_def *other = &model_at(merge, i)->def;
         def.solver.tolerance = fmin(def.solver.tolerance, other->solver.tolerance);
-        if (other->solver.iterations > def.solver.iterations) def.solver.iterations = other->solver.iterations;
+        if (other->solver.iterations > def.solver.iterations)
+            def.solver.iterations = other->solver.iterations;
 
         bool chosen = def.envelope == 0 || other->envelope == 0;
         def.envelope = chosen ? 0 : fmin(def.envelope, other->envelope);
@@ -103,9 +113,10 @@ static yk_nonsmooth_def common_def(const yk_merge_def *merge)
     return def;
 }
 
-/* Copies ----------------------------------------------------------------------------------------------------------- */
+/* Copies --------------------------------------------------------------------------------------- */
 
-static yk_status take_memory(yk_world_model *whole, const totals *sum, int world_count, int joint_count)
+static yk_status take_memory(yk_world_model *whole, const totals *sum, int world_count,
+                             int joint_count)
 {
     /* Lists that grow by one thing at a time while a model is built are known in length here. */
     size_t worlds = (size_t)world_count + 1;
@@ -126,16 +137,19 @@ static yk_status take_memory(yk_world_model *whole, const totals *sum, int world
         {&whole->forces, sum->forces, sizeof *whole->forces, &whole->force_capacity},
         {&whole->ports, sum->ports, sizeof *whole->ports, &whole->port_capacity},
         {&whole->signals, sum->signals, sizeof *whole->signals, &whole->signal_capacity},
-        {&whole->prescriptions, sum->prescriptions, sizeof *whole->prescriptions, &whole->prescription_capacity},
+        {&whole->prescriptions, sum->prescriptions, sizeof *whole->prescriptions,
+         &whole->prescription_capacity},
         {&whole->world_bodies, worlds, sizeof *whole->world_bodies, NULL},
         {&whole->world_joints, worlds, sizeof *whole->world_joints, NULL},
         {&whole->driven_lengths, 3 * (size_t)joint_count, sizeof *whole->driven_lengths, NULL},
     };
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         void *memory = yk_allocate(whole->context, arrays[i].count, arrays[i].size);
-        if (!memory) return YK_ERROR_MEMORY;
+        if (!memory)
+            return YK_ERROR_MEMORY;
         memcpy(arrays[i].list, &memory, sizeof memory);
-        if (arrays[i].capacity) *arrays[i].capacity = arrays[i].count;
+        if (arrays[i].capacity)
+            *arrays[i].capacity = arrays[i].count;
     }
 
     return YK_OK;
@@ -144,7 +158,8 @@ static yk_status take_memory(yk_world_model *whole, const totals *sum, int world
 static char *copied_name(yk_world_model *whole, const char *name, yk_status *status)
 {
     char *copy = name ? yk_text_copy(whole->context, name) : NULL;
-    if (name && !copy) *status = YK_ERROR_MEMORY;
+    if (name && !copy)
+        *status = YK_ERROR_MEMORY;
     return copy;
 }
 
@@ -155,7 +170,8 @@ static int shifted(int body, const totals *at)
 }
 
 /* Appends everything that a world has. */
-static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, const totals *at, int number)
+static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, const totals *at,
+                            int number)
 {
     yk_world_model *whole = &merged->model;
     yk_status status = YK_OK;
@@ -165,10 +181,12 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         size_t to = whole->body_count++;
         whole->initial[to] = world->initial[i];
         whole->bodies[to] = world->bodies[i];
-        if (world->bodies[i].tensor >= 0) whole->bodies[to].tensor += (int32_t)at->tensors;
+        if (world->bodies[i].tensor >= 0)
+            whole->bodies[to].tensor += (int32_t)at->tensors;
         whole->names[to] = copied_name(whole, world->names[i], &status);
     }
-    for (size_t i = 0; i < world->tensor_count; i++) whole->tensors[whole->tensor_count++] = world->tensors[i];
+    for (size_t i = 0; i < world->tensor_count; i++)
+        whole->tensors[whole->tensor_count++] = world->tensors[i];
     for (size_t i = 0; i < world->prescription_count; i++) {
         yk_prescription *made = &whole->prescriptions[whole->prescription_count++];
         *made = world->prescriptions[i];
@@ -183,15 +201,18 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         made->shape += (int32_t)at->shapes;
         made->material += (int32_t)at->materials;
         made->world = (uint16_t)number;
-        if (made->geometry >= 0) made->geometry += (int32_t)at->geometries;
+        if (made->geometry >= 0)
+            made->geometry += (int32_t)at->geometries;
     }
     for (size_t i = 0; i < world->geometry_count; i++) {
         yk_part_geometry *made = &whole->geometries[whole->geometry_count++];
         *made = world->geometries[i];
         made->first_point += (int32_t)at->points;
     }
-    for (size_t i = 0; i < world->point_count; i++) whole->points[whole->point_count++] = world->points[i];
-    for (size_t i = 0; i < world->material_count; i++) whole->materials[whole->material_count++] = world->materials[i];
+    for (size_t i = 0; i < world->point_count; i++)
+        whole->points[whole->point_count++] = world->points[i];
+    for (size_t i = 0; i < world->material_count; i++)
+        whole->materials[whole->material_count++] = world->materials[i];
     whole->shape_count += world->shape_count;
 
     /* Ports and signals, not connected. */
@@ -212,7 +233,8 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         char *name = copied_name(whole, world->signals[i].name, &status);
         whole->signals[whole->signal_count++] = (yk_signal_model){.name = name, .world = number};
     }
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     /* Joints and forces by the functions that add them. */
     for (size_t i = 0; i < world->joint_count; i++) {
@@ -221,24 +243,28 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         def.body_a = shifted(def.body_a, at);
         def.body_b = shifted(def.body_b, at);
         int made = yk_nonsmooth_add_joint(merged, &def);
-        if (made < 0) return (yk_status)made;
+        if (made < 0)
+            return (yk_status)made;
     }
     for (size_t i = 0; i < world->force_count; i++) {
         yk_nonsmooth_force_def def = world->forces[i].def;
         def.name = world->forces[i].name;
         def.body_a = shifted(def.body_a, at);
         def.body_b = shifted(def.body_b, at);
-        if (def.input >= 0) def.input += (int)at->signals;
+        if (def.input >= 0)
+            def.input += (int)at->signals;
         int made = yk_nonsmooth_add_force(merged, &def);
-        if (made < 0) return (yk_status)made;
+        if (made < 0)
+            return (yk_status)made;
     }
 
     return status;
 }
 
-/* Joints ----------------------------------------------------------------------------------------------------------- */
+/* Joints --------------------------------------------------------------------------------------- */
 
-/* A relative motion that an interface prescribes, as the drive of a joint: angles, and lengths in units of the whole. */
+/* A relative motion that an interface prescribes, as the drive of a joint: angles, and lengths in
+ * units of the whole. */
 static double driven_angle(void *user, double t)
 {
     const yk_relative_motion *drive = user;
@@ -253,7 +279,8 @@ static double driven_length(void *user, double t)
     return driven_angle((void *)(uintptr_t)length->motion, t) / length->unit;
 }
 
-/* Constrained motions are named in the axes of b, so b's marker comes first; the ports show the wrench of the joints. */
+/* Constrained motions are named in the axes of b, so b's marker comes first; the ports show the
+ * wrench of the joints. */
 static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_merge_joint *joint)
 {
     yk_world_model *whole = &world->model;
@@ -264,15 +291,16 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
     /* Joints of this solver that together hold and prescribe these motions. */
     unsigned driven = 0;
     for (int k = 0; joint->drive && k < 6; k++)
-        if (joint->drive[k].evaluate) driven |= 1u << k;
+        if (joint->drive[k].evaluate)
+            driven |= 1u << k;
     yk_joint_piece pieces[YK_JOINT_PIECES_MAX];
     int count = yk_joint_pieces(joint->constrained, driven, pieces);
     if (count == 0)
-        return yk_fail(
-            whole->context, YK_ERROR_CAPABILITY,
-            "ports '%s' and '%s' cannot be merged: of the rotations between them one can be prescribed, with "
-            "the other two held or both free; choose the scheme index1",
-            a->name, b->name);
+        return yk_fail(whole->context, YK_ERROR_CAPABILITY,
+                       "ports '%s' and '%s' cannot be merged: of the rotations between them one "
+                       "can be prescribed, with "
+                       "the other two held or both free; choose the scheme index1",
+                       a->name, b->name);
 
     /* Both ports show the wrench of these joints, each from its own side. */
     a->merged = b->merged = (int)whole->joint_count;
@@ -301,7 +329,8 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
         }
 
         int made = yk_nonsmooth_add_joint(world, &def);
-        if (made < 0) return (yk_status)made;
+        if (made < 0)
+            return (yk_status)made;
     }
 
     return YK_OK;
@@ -312,12 +341,14 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     *merged = NULL;
     yk_context *context = model_at(merge, 0)->context;
     yk_status status = check_worlds(context, merge);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     yk_nonsmooth *world;
     yk_nonsmooth_def def = common_def(merge);
     status = yk_nonsmooth_create(context, &def, &world);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     /* One world after the other. */
     yk_world_model *whole = &world->model;
@@ -338,8 +369,10 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         whole->world_joints[merge->part_count] = sum.joints;
         status = yk_world_list_ports(whole);
     }
-    for (int i = 0; i < merge->joint_count && status == YK_OK; i++) status = join(world, merge, &merge->joints[i]);
-    if (status == YK_OK) status = yk_world_name_channels(world); /* before anybody asks for them by name */
+    for (int i = 0; i < merge->joint_count && status == YK_OK; i++)
+        status = join(world, merge, &merge->joints[i]);
+    if (status == YK_OK)
+        status = yk_world_name_channels(world); /* before anybody asks for them by name */
     if (status < 0) {
         yk_nonsmooth_destroy(world);
         return status;

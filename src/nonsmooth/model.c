@@ -13,12 +13,14 @@ yk_nonsmooth_def yk_nonsmooth_default(void)
     solver.iterations = 50;
     solver.tolerance = 0;
     solver.warm_start = true;
-    return (yk_nonsmooth_def){.gravity = {0, 0, -9.81}, .solver = solver, .sleeping = {.after = 0.5}};
+    return (yk_nonsmooth_def){
+        .gravity = {0, 0, -9.81}, .solver = solver, .sleeping = {.after = 0.5}};
 }
 
 yk_nonsmooth_body_def yk_nonsmooth_body_default(void)
 {
-    return (yk_nonsmooth_body_def){.orientation = {1, 0, 0, 0}, .mass = 1, .inertia = yk_m3_identity()};
+    return (yk_nonsmooth_body_def){
+        .orientation = {1, 0, 0, 0}, .mass = 1, .inertia = yk_m3_identity()};
 }
 
 yk_nonsmooth_shape_def yk_nonsmooth_shape_default(void)
@@ -57,39 +59,50 @@ yk_nonsmooth_force_def yk_nonsmooth_force_default(void)
 void yk_world_model_destroy(yk_world_model *model)
 {
     yk_context *context = model->context;
-    for (size_t i = 0; model->names && i < model->body_count; i++) yk_release(context, model->names[i]);
-    for (size_t i = 0; i < model->joint_count; i++) yk_release(context, model->joints[i].name);
-    for (size_t i = 0; i < model->force_count; i++) yk_release(context, model->forces[i].name);
-    for (size_t i = 0; i < model->port_count; i++) yk_release(context, model->ports[i].name);
-    for (size_t i = 0; i < model->signal_count; i++) yk_release(context, model->signals[i].name);
+    for (size_t i = 0; model->names && i < model->body_count; i++)
+        yk_release(context, model->names[i]);
+    for (size_t i = 0; i < model->joint_count; i++)
+        yk_release(context, model->joints[i].name);
+    for (size_t i = 0; i < model->force_count; i++)
+        yk_release(context, model->forces[i].name);
+    for (size_t i = 0; i < model->port_count; i++)
+        yk_release(context, model->ports[i].name);
+    for (size_t i = 0; i < model->signal_count; i++)
+        yk_release(context, model->signals[i].name);
 
     void *blocks[] = {
-        model->initial,        model->bodies,       model->names,         model->slot_of,      model->body_of,
-        model->tensors,        model->parts,        model->geometries,    model->points,       model->materials,
-        model->pair_materials, model->joints,       model->forces,        model->ports,        model->signals,
-        model->port_list,      model->port_numbers, model->prescriptions, model->world_bodies, model->world_joints,
+        model->initial,        model->bodies,        model->names,          model->slot_of,
+        model->body_of,        model->tensors,       model->parts,          model->geometries,
+        model->points,         model->materials,     model->pair_materials, model->joints,
+        model->forces,         model->ports,         model->signals,        model->port_list,
+        model->port_numbers,   model->prescriptions, model->world_bodies,   model->world_joints,
         model->driven_lengths,
     };
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) yk_release(context, blocks[i]);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        yk_release(context, blocks[i]);
     *model = (yk_world_model){.context = context};
 }
 
 /* Makes room for `extra` more elements; grows by half. */
-static yk_status reserve(yk_context *context, void *array, size_t *capacity, size_t count, size_t extra, size_t size)
+static yk_status reserve(yk_context *context, void *array, size_t *capacity, size_t count,
+                         size_t extra, size_t size)
 {
-    if (count + extra <= *capacity) return YK_OK;
+    if (count + extra <= *capacity)
+        return YK_OK;
 
     size_t grown = count + extra + count / 2 + 8;
     void **pointer = array;
     void *block = yk_reallocate(context, *pointer, grown, size);
-    if (!block) return YK_ERROR_MEMORY;
+    if (!block)
+        return YK_ERROR_MEMORY;
     *pointer = block;
     *capacity = grown;
     return YK_OK;
 }
 
-#define RESERVE(model, list, count, capacity, extra) \
-    reserve((model)->context, &(model)->list, &(model)->capacity, (model)->count, extra, sizeof *(model)->list)
+#define RESERVE(model, list, count, capacity, extra)                                     \
+    reserve((model)->context, &(model)->list, &(model)->capacity, (model)->count, extra, \
+            sizeof *(model)->list)
 
 static const char *name_or_none(const char *name)
 {
@@ -98,34 +111,44 @@ static const char *name_or_none(const char *name)
 
 static yk_status check_open(const yk_world_model *model, const char *what)
 {
-    if (!model->frozen) return YK_OK;
-    return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s cannot be added after start: the model is frozen", what);
+    if (!model->frozen)
+        return YK_OK;
+    return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                   "%s cannot be added after start: the model is frozen", what);
 }
 
-static yk_status check_body(const yk_world_model *model, int body, bool world_allowed, const char *what)
+static yk_status check_body(const yk_world_model *model, int body, bool world_allowed,
+                            const char *what)
 {
-    if (body >= 0 && (size_t)body < model->body_count) return YK_OK;
-    if (world_allowed && body == YK_GROUND) return YK_OK;
-    return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: there is no body %d; bodies are numbered from 0 to %d", what,
-                   body, (int)model->body_count - 1);
+    if (body >= 0 && (size_t)body < model->body_count)
+        return YK_OK;
+    if (world_allowed && body == YK_GROUND)
+        return YK_OK;
+    return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                   "%s: there is no body %d; bodies are numbered from 0 to %d", what, body,
+                   (int)model->body_count - 1);
 }
 
 static yk_status copy_name(yk_world_model *model, const char *name, char **copy)
 {
     *copy = NULL;
-    if (!name) return YK_OK;
+    if (!name)
+        return YK_OK;
     *copy = yk_text_copy(model->context, name);
     return *copy ? YK_OK : YK_ERROR_MEMORY;
 }
 
-/* Bodies ----------------------------------------------------------------------------------------------------------- */
+/* Bodies --------------------------------------------------------------------------------------- */
 
 static yk_status check_motion(const yk_world_model *model, const yk_nonsmooth_body_def *def)
 {
     double q = yk_q_norm(def->orientation);
-    bool finite = yk_v3_finite(def->position) && yk_v3_finite(def->velocity) && yk_v3_finite(def->angular_velocity);
-    if (finite && q > 0 && isfinite(q)) return YK_OK;
-    return yk_fail(model->context, YK_ERROR_ARGUMENT, "body %zu (%s): position, velocity or orientation is not finite",
+    bool finite = yk_v3_finite(def->position) && yk_v3_finite(def->velocity) &&
+                  yk_v3_finite(def->angular_velocity);
+    if (finite && q > 0 && isfinite(q))
+        return YK_OK;
+    return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                   "body %zu (%s): position, velocity or orientation is not finite",
                    model->body_count, name_or_none(def->name));
 }
 
@@ -135,36 +158,44 @@ static yk_status check_inertia(const yk_world_model *model, const yk_nonsmooth_b
     char why[240];
 
     if (!yk_inertia_possible(j, why, sizeof why))
-        return yk_fail(model->context, YK_ERROR_ARGUMENT, "body %zu (%s): no body has its inertia tensor: %s",
-                       model->body_count, name_or_none(def->name), why);
+        return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                       "body %zu (%s): no body has its inertia tensor: %s", model->body_count,
+                       name_or_none(def->name), why);
 
-    /* Velocities follow impulses through the inverse, so a point mass or a line without thickness is not enough. */
+    /* Velocities follow impulses through the inverse, so a point mass or a line without thickness
+     * is not enough. */
     double minor = j->m[0][0] * j->m[1][1] - j->m[0][1] * j->m[1][0];
     double determinant = yk_m3_determinant(*j);
     bool definite = j->m[0][0] > 0 && minor > 0 && determinant > 0;
-    if (isfinite(def->mass) && def->mass > 0 && definite) return YK_OK;
+    if (isfinite(def->mass) && def->mass > 0 && definite)
+        return YK_OK;
     return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                   "body %zu (%s): mass must be positive and the inertia tensor positive definite; set `fixed` for a "
+                   "body %zu (%s): mass must be positive and the inertia tensor positive definite; "
+                   "set `fixed` for a "
                    "body that never moves",
                    model->body_count, name_or_none(def->name));
 }
 
-static int append_body(yk_world_model *model, const yk_nonsmooth_body_def *def, const yk_body_model *body)
+static int append_body(yk_world_model *model, const yk_nonsmooth_body_def *def,
+                       const yk_body_model *body)
 {
     /* Three lists of one length share a capacity, which is raised when all of them have grown. */
     yk_context *context = model->context;
-    size_t count = model->body_count, capacity[3] = {model->body_capacity, model->body_capacity, model->body_capacity};
+    size_t count = model->body_count,
+           capacity[3] = {model->body_capacity, model->body_capacity, model->body_capacity};
     if (reserve(context, &model->initial, &capacity[0], count, 1, sizeof *model->initial) < 0 ||
         reserve(context, &model->bodies, &capacity[1], count, 1, sizeof *model->bodies) < 0 ||
         reserve(context, &model->names, &capacity[2], count, 1, sizeof *model->names) < 0)
         return YK_ERROR_MEMORY;
     model->body_capacity = capacity[2];
 
-    if (copy_name(model, def->name, &model->names[count]) < 0) return YK_ERROR_MEMORY;
+    if (copy_name(model, def->name, &model->names[count]) < 0)
+        return YK_ERROR_MEMORY;
 
     /* Counted last, so that a failure leaves nothing behind. */
     yk_quat orientation = yk_q_unit(def->orientation);
-    model->initial[count] = (yk_body_state){def->position, orientation, def->velocity, def->angular_velocity};
+    model->initial[count] =
+        (yk_body_state){def->position, orientation, def->velocity, def->angular_velocity};
     model->bodies[count] = *body;
     return (int)model->body_count++;
 }
@@ -174,9 +205,12 @@ int yk_nonsmooth_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a body");
 
-    if (status == YK_OK) status = check_motion(model, def);
-    if (status == YK_OK && !def->fixed) status = check_inertia(model, def);
-    if (status < 0) return status;
+    if (status == YK_OK)
+        status = check_motion(model, def);
+    if (status == YK_OK && !def->fixed)
+        status = check_inertia(model, def);
+    if (status < 0)
+        return status;
 
     /* Mass and inertia of a fixed body are never asked for. */
     if (def->fixed) {
@@ -185,9 +219,11 @@ int yk_nonsmooth_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
         return append_body(model, &at_rest, &(yk_body_model){.tensor = -1, .drive = YK_FIXED});
     }
 
-    if (RESERVE(model, tensors, tensor_count, tensor_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(model, tensors, tensor_count, tensor_capacity, 1) < 0)
+        return YK_ERROR_MEMORY;
 
-    yk_body_model body = {.mass = def->mass, .tensor = (int32_t)model->tensor_count, .drive = YK_MOVED_BY_FORCES};
+    yk_body_model body = {
+        .mass = def->mass, .tensor = (int32_t)model->tensor_count, .drive = YK_MOVED_BY_FORCES};
     model->tensors[model->tensor_count++] = (yk_tensor){def->inertia, yk_m3_inverse(def->inertia)};
     return append_body(model, def, &body);
 }
@@ -196,7 +232,8 @@ int yk_nonsmooth_find_body(const yk_nonsmooth *self, const char *name)
 {
     const yk_world_model *model = &self->model;
     for (size_t i = 0; i < model->body_count; i++)
-        if (model->names[i] && strcmp(model->names[i], name) == 0) return (int)i;
+        if (model->names[i] && strcmp(model->names[i], name) == 0)
+            return (int)i;
     return -1;
 }
 
@@ -212,7 +249,7 @@ double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body)
     return model->bodies[index].mass;
 }
 
-/* Shapes ----------------------------------------------------------------------------------------------------------- */
+/* Shapes --------------------------------------------------------------------------------------- */
 
 /* Index of an equal material, added where there is none among the last few. */
 static int32_t material_index(yk_world_model *model, const yk_material *material)
@@ -227,7 +264,8 @@ static int32_t material_index(yk_world_model *model, const yk_material *material
             return (int32_t)i;
     }
 
-    if (RESERVE(model, materials, material_count, material_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(model, materials, material_count, material_capacity, 1) < 0)
+        return YK_ERROR_MEMORY;
 
     model->materials[model->material_count] = *material;
     return (int32_t)model->material_count++;
@@ -237,24 +275,27 @@ static yk_status check_material(const yk_world_model *model, const yk_material *
 {
     bool yields = m->stiffness >= 0 && m->damping >= 0 && isfinite(m->stiffness + m->damping);
     if (!yields || (m->damping > 0 && !(m->stiffness > 0)))
-        return yk_fail(
-            model->context, YK_ERROR_ARGUMENT,
-            "shape %zu: stiffness (%g N/m) and damping (%g N s/m) must not be negative, and a damped surface "
-            "needs a stiffness",
-            model->shape_count, m->stiffness, m->damping);
+        return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                       "shape %zu: stiffness (%g N/m) and damping (%g N s/m) must not be negative, "
+                       "and a damped surface "
+                       "needs a stiffness",
+                       model->shape_count, m->stiffness, m->damping);
 
     /* Friction, rebound, resistance to rotation. */
     bool positive = m->friction >= 0 && m->rolling >= 0 && m->spinning >= 0;
     bool finite = isfinite(m->friction) && isfinite(m->rolling) && isfinite(m->spinning);
-    if (positive && finite && m->restitution >= 0 && m->restitution <= 1) return YK_OK;
+    if (positive && finite && m->restitution >= 0 && m->restitution <= 1)
+        return YK_OK;
     return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                   "shape %zu: friction, rolling and spinning must not be negative, restitution lies in [0, 1]",
+                   "shape %zu: friction, rolling and spinning must not be negative, restitution "
+                   "lies in [0, 1]",
                    model->shape_count);
 }
 
 static yk_status check_shape(const yk_world_model *model, const yk_nonsmooth_shape_def *def)
 {
-    bool good = yk_v3_finite(def->position) && yk_v3_finite(def->size) && yk_q_norm(def->orientation) > 0;
+    bool good =
+        yk_v3_finite(def->position) && yk_v3_finite(def->size) && yk_q_norm(def->orientation) > 0;
 
     /* A mesh is not a solid itself: its triangles have to be of its points. */
     if (def->kind == YK_SOLID_TRIANGLE) {
@@ -269,15 +310,17 @@ static yk_status check_shape(const yk_world_model *model, const yk_nonsmooth_sha
         good = good && yk_solid_is_valid(&solid);
     }
 
-    if (good) return YK_OK;
+    if (good)
+        return YK_OK;
     return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                   "shape %zu: sizes must be positive, a hull needs four points, a mesh triangles of existing points",
+                   "shape %zu: sizes must be positive, a hull needs four points, a mesh triangles "
+                   "of existing points",
                    model->shape_count);
 }
 
 /* A part with a geometry and its points, if it has any. */
-static yk_status add_part(yk_world_model *model, const yk_part *part, const yk_part_geometry *geometry,
-                          const yk_vec3 *points, int point_count)
+static yk_status add_part(yk_world_model *model, const yk_part *part,
+                          const yk_part_geometry *geometry, const yk_vec3 *points, int point_count)
 {
     if (RESERVE(model, parts, part_count, part_capacity, 1) < 0 ||
         RESERVE(model, geometries, geometry_count, geometry_capacity, 1) < 0 ||
@@ -289,7 +332,8 @@ static yk_status add_part(yk_world_model *model, const yk_part *part, const yk_p
     *placed = *geometry;
     placed->first_point = (int32_t)model->point_count;
     placed->point_count = point_count;
-    for (int i = 0; i < point_count; i++) model->points[model->point_count++] = points[i];
+    for (int i = 0; i < point_count; i++)
+        model->points[model->point_count++] = points[i];
 
     model->parts[model->part_count] = *part;
     model->parts[model->part_count++].geometry = (int32_t)model->geometry_count++;
@@ -297,8 +341,8 @@ static yk_status add_part(yk_world_model *model, const yk_part *part, const yk_p
 }
 
 /* Triangles sit at their middle, so that their balls are small. */
-static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *def, const yk_part *part,
-                          const yk_part_geometry *geometry)
+static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *def,
+                          const yk_part *part, const yk_part_geometry *geometry)
 {
     for (int i = 0; i < def->triangle_count; i++) {
         yk_vec3 corners[3], middle = {0, 0, 0};
@@ -306,10 +350,12 @@ static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *d
             corners[k] = def->points[def->triangles[i][k]];
             middle = yk_v3_axpy(1.0 / 3, corners[k], middle);
         }
-        for (int k = 0; k < 3; k++) corners[k] = yk_v3_sub(corners[k], middle);
+        for (int k = 0; k < 3; k++)
+            corners[k] = yk_v3_sub(corners[k], middle);
         yk_part_geometry placed = *geometry;
         placed.position = yk_v3_add(placed.position, yk_q_rotate(placed.orientation, middle));
-        if (add_part(model, part, &placed, corners, 3) < 0) return YK_ERROR_MEMORY;
+        if (add_part(model, part, &placed, corners, 3) < 0)
+            return YK_ERROR_MEMORY;
     }
 
     return YK_OK;
@@ -320,10 +366,14 @@ int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a shape");
 
-    if (status == YK_OK) status = check_body(model, def->body, true, "shape");
-    if (status == YK_OK) status = check_shape(model, def);
-    if (status == YK_OK) status = check_material(model, &def->material);
-    if (status < 0) return status;
+    if (status == YK_OK)
+        status = check_body(model, def->body, true, "shape");
+    if (status == YK_OK)
+        status = check_shape(model, def);
+    if (status == YK_OK)
+        status = check_material(model, &def->material);
+    if (status < 0)
+        return status;
 
     /* What the shape is, and where. */
     yk_part part = {
@@ -332,7 +382,8 @@ int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def
         .material = material_index(model, &def->material),
         .kind = (uint8_t)def->kind,
     };
-    if (part.material < 0) return part.material;
+    if (part.material < 0)
+        return part.material;
 
     yk_part_geometry geometry = {
         .position = def->position,
@@ -351,12 +402,14 @@ int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def
         int points = yk_solid_has_points(def->kind) ? def->point_count : 0;
         status = add_part(model, &part, &geometry, def->points, points);
     }
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     return (int)model->shape_count++;
 }
 
 /* No geometry and no tensor: a million of these must stay small. */
-int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density, yk_material material)
+int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density,
+                            yk_material material)
 {
     yk_world_model *model = &self->model;
 
@@ -368,15 +421,21 @@ int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius,
     def.inertia = yk_m3_scale(inertia, yk_m3_identity());
 
     yk_status status = check_open(model, "a sphere");
-    if (status == YK_OK) status = check_motion(model, &def);
-    if (status == YK_OK) status = check_inertia(model, &def);
-    if (status == YK_OK) status = check_material(model, &material);
-    if (status < 0) return status;
+    if (status == YK_OK)
+        status = check_motion(model, &def);
+    if (status == YK_OK)
+        status = check_inertia(model, &def);
+    if (status == YK_OK)
+        status = check_material(model, &material);
+    if (status < 0)
+        return status;
 
     /* Room for the part comes first, so that there is no body without it. */
     int32_t index = material_index(model, &material);
-    if (index < 0) return index;
-    if (RESERVE(model, parts, part_count, part_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (index < 0)
+        return index;
+    if (RESERVE(model, parts, part_count, part_capacity, 1) < 0)
+        return YK_ERROR_MEMORY;
 
     yk_body_model round = {
         .mass = mass,
@@ -386,7 +445,8 @@ int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius,
         .drive = YK_MOVED_BY_FORCES,
     };
     int body = append_body(model, &def, &round);
-    if (body < 0) return body;
+    if (body < 0)
+        return body;
 
     model->parts[model->part_count++] = (yk_part){
         .body = body,
@@ -406,35 +466,43 @@ yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size)
 
     for (size_t i = 0; i < model->part_count && positive; i++) {
         const yk_part *part = &model->parts[i];
-        if (part->shape != shape || part->geometry < 0) continue;
-        if (yk_solid_has_points(part->kind)) break;
+        if (part->shape != shape || part->geometry < 0)
+            continue;
+        if (yk_solid_has_points(part->kind))
+            break;
 
         /* Contacts are looked for anew, and nobody sleeps on what has changed. */
         model->geometries[part->geometry].size = size;
         yk_collision_forget_list(&self->collision);
-        if (self->started) yk_sleep_wake(self, -1);
+        if (self->started)
+            yk_sleep_wake(self, -1);
         return YK_OK;
     }
     return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                   "shape %d cannot be resized: it must be a placed shape other than mesh or hull, sizes positive",
+                   "shape %d cannot be resized: it must be a placed shape other than mesh or hull, "
+                   "sizes positive",
                    shape);
 }
 
-/* Joints and forces ------------------------------------------------------------------------------------------------ */
+/* Joints and forces ---------------------------------------------------------------------------- */
 
 int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a joint");
 
-    if (status == YK_OK) status = check_body(model, def->body_a, true, "joint");
-    if (status == YK_OK) status = check_body(model, def->body_b, true, "joint");
+    if (status == YK_OK)
+        status = check_body(model, def->body_a, true, "joint");
+    if (status == YK_OK)
+        status = check_body(model, def->body_b, true, "joint");
     if (status == YK_OK && def->body_a == def->body_b)
-        status = yk_fail(model->context, YK_ERROR_ARGUMENT, "joint %zu (%s) joins a body to itself", model->joint_count,
-                         name_or_none(def->name));
-    if (status < 0) return status;
+        status = yk_fail(model->context, YK_ERROR_ARGUMENT, "joint %zu (%s) joins a body to itself",
+                         model->joint_count, name_or_none(def->name));
+    if (status < 0)
+        return status;
 
-    if (RESERVE(model, joints, joint_count, joint_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(model, joints, joint_count, joint_capacity, 1) < 0)
+        return YK_ERROR_MEMORY;
 
     yk_joint_model *joint = &model->joints[model->joint_count];
     *joint = (yk_joint_model){.def = *def, .port = -1, .driver = -1};
@@ -445,7 +513,8 @@ int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def
     else
         joint->joint = yk_joint_make(def->kind, &def->marker_a, &def->marker_b, def->length);
 
-    if (copy_name(model, def->name, &joint->name) < 0) return YK_ERROR_MEMORY;
+    if (copy_name(model, def->name, &joint->name) < 0)
+        return YK_ERROR_MEMORY;
     return (int)model->joint_count++;
 }
 
@@ -454,18 +523,23 @@ int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a force");
 
-    if (status == YK_OK) status = check_body(model, def->body_a, true, "force");
-    if (status == YK_OK) status = check_body(model, def->body_b, true, "force");
+    if (status == YK_OK)
+        status = check_body(model, def->body_a, true, "force");
+    if (status == YK_OK)
+        status = check_body(model, def->body_b, true, "force");
     if (status == YK_OK && def->input >= (int)model->signal_count)
-        status = yk_fail(model->context, YK_ERROR_ARGUMENT, "force %zu (%s): there is no signal %d", model->force_count,
-                         name_or_none(def->name), def->input);
-    if (status < 0) return status;
+        status = yk_fail(model->context, YK_ERROR_ARGUMENT, "force %zu (%s): there is no signal %d",
+                         model->force_count, name_or_none(def->name), def->input);
+    if (status < 0)
+        return status;
 
-    if (RESERVE(model, forces, force_count, force_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(model, forces, force_count, force_capacity, 1) < 0)
+        return YK_ERROR_MEMORY;
 
     yk_force_model *force = &model->forces[model->force_count];
     *force = (yk_force_model){.def = *def};
-    if (copy_name(model, def->name, &force->name) < 0) return YK_ERROR_MEMORY;
+    if (copy_name(model, def->name, &force->name) < 0)
+        return YK_ERROR_MEMORY;
     return (int)model->force_count++;
 }
 
@@ -474,21 +548,27 @@ static yk_status add_prescription(yk_world_model *model, const yk_prescription *
     int body = prescription->body;
     yk_status status = check_open(model, "a prescribed motion");
 
-    if (status == YK_OK) status = check_body(model, body, false, "prescribed motion");
+    if (status == YK_OK)
+        status = check_body(model, body, false, "prescribed motion");
     if (status == YK_OK && model->bodies[body].drive >= YK_PRESCRIBED_BY_FUNCTION)
-        status = yk_fail(model->context, YK_ERROR_ARGUMENT, "the motion of body %d is prescribed twice", body);
-    if (status < 0) return status;
+        status = yk_fail(model->context, YK_ERROR_ARGUMENT,
+                         "the motion of body %d is prescribed twice", body);
+    if (status < 0)
+        return status;
 
-    if (RESERVE(model, prescriptions, prescription_count, prescription_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(model, prescriptions, prescription_count, prescription_capacity, 1) < 0)
+        return YK_ERROR_MEMORY;
 
     model->prescriptions[model->prescription_count++] = *prescription;
     model->bodies[body].drive = YK_PRESCRIBED_BY_FUNCTION;
     return YK_OK;
 }
 
-yk_status yk_nonsmooth_prescribe(yk_nonsmooth *self, int body, yk_motion_function function, void *user)
+yk_status yk_nonsmooth_prescribe(yk_nonsmooth *self, int body, yk_motion_function function,
+                                 void *user)
 {
-    return add_prescription(&self->model, &(yk_prescription){.body = body, .function = function, .user = user});
+    return add_prescription(&self->model,
+                            &(yk_prescription){.body = body, .function = function, .user = user});
 }
 
 yk_status yk_nonsmooth_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path)
@@ -496,24 +576,28 @@ yk_status yk_nonsmooth_prescribe_path(yk_nonsmooth *self, int body, const yk_non
     return add_prescription(&self->model, &(yk_prescription){.body = body, .path = *path});
 }
 
-/* Ports and signals ------------------------------------------------------------------------------------------------ */
+/* Ports and signals ---------------------------------------------------------------------------- */
 
 yk_status yk_world_list_ports(yk_world_model *model)
 {
     size_t count = model->port_count + model->signal_count;
     yk_port *list = yk_reallocate(model->context, model->port_list, count, sizeof *list);
 
-    if (list) model->port_list = list;
+    if (list)
+        model->port_list = list;
     int *numbers = yk_reallocate(model->context, model->port_numbers, count, sizeof *numbers);
-    if (numbers) model->port_numbers = numbers;
-    if (!list || !numbers) return YK_ERROR_MEMORY;
+    if (numbers)
+        model->port_numbers = numbers;
+    if (!list || !numbers)
+        return YK_ERROR_MEMORY;
 
     /* Of each world its ports, then its signals. */
     int at = 0;
     for (int world = 0; world == 0 || world < model->world_count; world++) {
         for (size_t i = 0; i < model->port_count; i++) {
             const yk_port_model *port = &model->ports[i];
-            if (port->world != world) continue;
+            if (port->world != world)
+                continue;
             numbers[at] = (int)i;
             list[at++] = (yk_port){
                 .name = port->name,
@@ -524,10 +608,12 @@ yk_status yk_world_list_ports(yk_world_model *model)
 
         for (size_t i = 0; i < model->signal_count; i++) {
             yk_signal_model *signal = &model->signals[i];
-            if (signal->world != world) continue;
+            if (signal->world != world)
+                continue;
             numbers[at] = ~(int)i;
             signal->index = at;
-            list[at++] = (yk_port){.name = signal->name, .kind = YK_PORT_SIGNAL, .causalities = YK_TAKES_SIGNAL};
+            list[at++] = (yk_port){
+                .name = signal->name, .kind = YK_PORT_SIGNAL, .causalities = YK_TAKES_SIGNAL};
         }
     }
 
@@ -538,12 +624,15 @@ int yk_nonsmooth_add_signal(yk_nonsmooth *self, const char *name)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a signal");
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
-    if (RESERVE(model, signals, signal_count, signal_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(model, signals, signal_count, signal_capacity, 1) < 0)
+        return YK_ERROR_MEMORY;
     yk_signal_model *signal = &model->signals[model->signal_count];
     *signal = (yk_signal_model){0};
-    if (copy_name(model, name, &signal->name) < 0) return YK_ERROR_MEMORY;
+    if (copy_name(model, name, &signal->name) < 0)
+        return YK_ERROR_MEMORY;
     model->signal_count++;
     status = yk_world_list_ports(model);
     return status < 0 ? (int)status : (int)model->signal_count - 1;
@@ -553,18 +642,21 @@ int yk_nonsmooth_find_signal(const yk_nonsmooth *self, const char *name)
 {
     const yk_world_model *model = &self->model;
     for (size_t i = 0; i < model->signal_count; i++)
-        if (strcmp(model->signals[i].name, name) == 0) return (int)i;
+        if (strcmp(model->signals[i].name, name) == 0)
+            return (int)i;
     return -1;
 }
 
 static int append_port(yk_world_model *model, const char *name, const yk_port_model *made)
 {
-    if (RESERVE(model, ports, port_count, port_capacity, 1) < 0) return YK_ERROR_MEMORY;
+    if (RESERVE(model, ports, port_count, port_capacity, 1) < 0)
+        return YK_ERROR_MEMORY;
     yk_port_model *port = &model->ports[model->port_count];
     *port = *made;
     port->joint = -1;
     port->marker.orientation = yk_q_unit(port->marker.orientation);
-    if (copy_name(model, name, &port->name) < 0) return YK_ERROR_MEMORY;
+    if (copy_name(model, name, &port->name) < 0)
+        return YK_ERROR_MEMORY;
     model->port_count++;
     yk_status status = yk_world_list_ports(model);
     return status < 0 ? (int)status : (int)model->port_count - 1;
@@ -574,26 +666,34 @@ int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const 
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a port");
-    if (status == YK_OK) status = check_body(model, body, false, "port");
-    if (status < 0) return status;
+    if (status == YK_OK)
+        status = check_body(model, body, false, "port");
+    if (status < 0)
+        return status;
 
     yk_port_model port = {.body = body, .marker = yk_marker_default(), .far_body = YK_GROUND};
-    if (marker) port.marker = *marker;
+    if (marker)
+        port.marker = *marker;
     return append_port(model, name, &port);
 }
 
-int yk_nonsmooth_add_line_port(yk_nonsmooth *self, const char *name, const int body[2], const yk_marker marker[2])
+int yk_nonsmooth_add_line_port(yk_nonsmooth *self, const char *name, const int body[2],
+                               const yk_marker marker[2])
 {
     yk_world_model *model = &self->model;
 
     /* The near end is on a body. */
     int near = body[0] == YK_GROUND ? 1 : 0, far = 1 - near;
     yk_status status = check_open(model, "a port");
-    if (status == YK_OK) status = check_body(model, body[near], false, "port");
-    if (status == YK_OK) status = check_body(model, body[far], true, "port");
+    if (status == YK_OK)
+        status = check_body(model, body[near], false, "port");
+    if (status == YK_OK)
+        status = check_body(model, body[far], true, "port");
     if (status == YK_OK && body[0] == body[1])
-        status = yk_fail(model->context, YK_ERROR_ARGUMENT, "port %s: both ends are on one body", name ? name : "");
-    if (status < 0) return status;
+        status = yk_fail(model->context, YK_ERROR_ARGUMENT, "port %s: both ends are on one body",
+                         name ? name : "");
+    if (status < 0)
+        return status;
 
     yk_port_model port = {
         .body = body[near],

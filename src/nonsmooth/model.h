@@ -1,8 +1,9 @@
 /* The constant model of a nonsmooth subsystem: bodies, solids, joints, forces, ports.
  *
- * It is built with the add functions of nonsmooth.h, as the user numbers, and frozen once (freeze.c): bodies get slots, in
- * which neighbours in space are neighbours in memory and those that forces move come first; these are the nodes of the
- * contact problem. Nothing here changes from then on, except the size of a shape (yk_nonsmooth_resize_shape). */
+ * It is built with the add functions of nonsmooth.h, as the user numbers, and frozen once
+ * (freeze.c): bodies get slots, in which neighbours in space are neighbours in memory and those
+ * that forces move come first; these are the nodes of the contact problem. Nothing here changes
+ * from then on, except the size of a shape (yk_nonsmooth_resize_shape). */
 #ifndef YK_NONSMOOTH_MODEL_H
 #define YK_NONSMOOTH_MODEL_H
 
@@ -43,9 +44,10 @@ typedef struct yk_part {
     int32_t body;  /* as the user numbers, a slot once the model is frozen; -1: the world */
     int32_t shape; /* as the user numbers */
     int32_t material;
-    uint8_t kind;     /* yk_solid_kind */
-    uint8_t round;    /* centred sphere of a round body */
-    uint16_t world;   /* of a merged model: which it came from; solids of different ones do not touch */
+    uint8_t kind;  /* yk_solid_kind */
+    uint8_t round; /* centred sphere of a round body */
+    uint16_t
+        world; /* of a merged model: which it came from; solids of different ones do not touch */
     int32_t geometry; /* index in geometries; -1: a centred sphere needs none */
 } yk_part;
 
@@ -86,7 +88,8 @@ typedef struct yk_port_model {
     bool line;
     int far_body, far_slot;
     yk_marker far_marker;
-    /* Of a merged model: which world it came from; the joints that merging made at it, and its side of them. */
+    /* Of a merged model: which world it came from; the joints that merging made at it, and its
+     * side of them. */
     int world, merged, merged_count, merged_side;
 } yk_port_model;
 
@@ -105,7 +108,8 @@ typedef struct yk_prescription {
     yk_nonsmooth_path path;
 } yk_prescription;
 
-/* A length that an interface prescribes between worlds that were merged (m), in their unit of length. */
+/* A length that an interface prescribes between worlds that were merged (m), in their unit of
+ * length. */
 typedef struct yk_driven_length {
     const yk_relative_motion *motion;
     double unit;
@@ -116,7 +120,8 @@ typedef struct yk_world_model {
     yk_nonsmooth_def def;
     bool frozen;
 
-    /* Bodies. `initial` and `names` stay in the order of the user, `bodies` goes to that of slots. */
+    /* Bodies. `initial` and `names` stay in the order of the user, `bodies` goes to that of
+     * slots. */
     size_t body_count, body_capacity, dynamic_count;
     yk_body_state *initial;
     yk_body_model *bodies;
@@ -154,13 +159,15 @@ typedef struct yk_world_model {
     yk_port *port_list;
     int *port_numbers; /* what stands there: the port, or the complement of the signal */
 
-    /* Of a merged model: the first body and joint of each world, and behind the last. 0: it is one. */
+    /* Of a merged model: the first body and joint of each world, and behind the last. 0: it is
+     * one. */
     int world_count;
     size_t *world_bodies, *world_joints;
     yk_driven_length *driven_lengths;
     int driven_count;
 
-    /* Contacts that there is room for; general ones are those that need their geometry kept (search.c). */
+    /* Contacts that there is room for; general ones are those that need their geometry kept
+     * (search.c). */
     size_t contact_capacity, general_capacity;
 } yk_world_model;
 
@@ -169,7 +176,8 @@ void yk_world_model_destroy(yk_world_model *model);
 /* Makes the list of ports anew. */
 yk_status yk_world_list_ports(yk_world_model *model);
 
-/* freeze.c: gives slots to bodies, sorts parts, combines materials, chooses the envelope and capacities; once. */
+/* freeze.c: gives slots to bodies, sorts parts, combines materials, chooses the envelope and
+ * capacities; once. */
 yk_status yk_world_freeze(yk_world_model *model);
 size_t yk_world_model_bytes(const yk_world_model *model);
 
@@ -193,13 +201,16 @@ static inline size_t yk_world_known_count(const yk_world_model *model)
     return model->body_count - model->dynamic_count;
 }
 
-static inline const yk_material *yk_world_pair_material(const yk_world_model *model, const yk_part *a, const yk_part *b)
+static inline const yk_material *yk_world_pair_material(const yk_world_model *model,
+                                                        const yk_part *a, const yk_part *b)
 {
-    return &model->pair_materials[(size_t)a->material * model->material_count + (size_t)b->material];
+    return &model
+                ->pair_materials[(size_t)a->material * model->material_count + (size_t)b->material];
 }
 
 /* Rolling or spinning friction acts between them. */
-static inline bool yk_world_resists_rotation(const yk_world_model *model, const yk_part *a, const yk_part *b)
+static inline bool yk_world_resists_rotation(const yk_world_model *model, const yk_part *a,
+                                             const yk_part *b)
 {
     const yk_material *material = yk_world_pair_material(model, a, b);
     return material->rolling > 0 || material->spinning > 0;
@@ -208,7 +219,8 @@ static inline bool yk_world_resists_rotation(const yk_world_model *model, const 
 /* The ball that holds a part. */
 static inline double yk_world_part_radius(const yk_world_model *model, const yk_part *part)
 {
-    if (part->round) return model->bodies[part->body].radius;
+    if (part->round)
+        return model->bodies[part->body].radius;
     yk_solid solid = yk_world_part_solid(model, part);
     return yk_solid_radius(&solid);
 }
@@ -217,7 +229,8 @@ static inline double yk_world_part_radius(const yk_world_model *model, const yk_
 static inline size_t yk_world_general_parts(const yk_world_model *model)
 {
     size_t count = 0;
-    for (size_t i = 0; i < model->finite_count; i++) count += !model->parts[i].round;
+    for (size_t i = 0; i < model->finite_count; i++)
+        count += !model->parts[i].round;
     return count;
 }
 

@@ -1,8 +1,10 @@
-/* Where the solids are, and the list of pairs that may touch soon: when it is made, and how long it serves.
+/* Where the solids are, and the list of pairs that may touch soon: when it is made, and how long
+ * it serves.
  *
- * Pairs depend on relative motion alone, so drift and speed are measured against the mean motion of all solids: a
- * container that is shaken with its contents does not wear out the list. Walls have a wider margin of their own: a bed
- * that flies through its container moves as one, and only against the walls. */
+ * Pairs depend on relative motion alone, so drift and speed are measured against the mean motion
+ * of all solids: a container that is shaken with its contents does not wear out the list. Walls
+ * have a wider margin of their own: a bed that flies through its container moves as one, and only
+ * against the walls. */
 #include <string.h>
 
 #include "nonsmooth/blocks.h"
@@ -15,7 +17,7 @@ static size_t chunk_count(const yk_world_model *model)
     return (model->finite_count + YK_BODY_CHUNK - 1) / YK_BODY_CHUNK;
 }
 
-/* Memory ----------------------------------------------------------------------------------------------------------- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 static size_t list_blocks(yk_collision *collision, yk_block *list)
 {
@@ -26,7 +28,8 @@ static size_t list_blocks(yk_collision *collision, yk_block *list)
 
     /* Chains of mesh contacts are needed where there is a mesh. */
     bool mesh = false;
-    for (size_t i = 0; i < finite && !mesh; i++) mesh = model->parts[i].kind == YK_SOLID_TRIANGLE;
+    for (size_t i = 0; i < finite && !mesh; i++)
+        mesh = model->parts[i].kind == YK_SOLID_TRIANGLE;
 
     const yk_block blocks[] = {
         YK_BLOCK(collision->balls, finite),
@@ -50,20 +53,23 @@ static size_t list_blocks(yk_collision *collision, yk_block *list)
     return sizeof blocks / sizeof *blocks;
 }
 
-yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model, const yk_world_state *state,
-                              yk_collision *collision)
+yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model,
+                              const yk_world_state *state, yk_collision *collision)
 {
     *collision = (yk_collision){.pool = pool, .model = model, .state = state};
 
     /* Friction of a box has axes, which the fast path does not know. */
     collision->round_kind = YK_PAIR_ROUND;
-    if (model->def.solver.friction == YK_FRICTION_BOX) collision->round_kind = YK_PAIR_GENERAL;
+    if (model->def.solver.friction == YK_FRICTION_BOX)
+        collision->round_kind = YK_PAIR_GENERAL;
 
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(collision, blocks);
     yk_status status = yk_blocks_take(model->context, blocks, count);
-    if (status == YK_OK) status = yk_broad_create(model->context, pool, model->finite_count, &collision->near.pairs);
-    if (status < 0) return status;
+    if (status == YK_OK)
+        status = yk_broad_create(model->context, pool, model->finite_count, &collision->near.pairs);
+    if (status < 0)
+        return status;
 
     /* Balls keep their radius; solids that are not round have a box as well. */
     for (size_t i = 0; i < model->finite_count; i++) {
@@ -77,7 +83,8 @@ yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model, const 
 
 void yk_collision_destroy(yk_collision *collision)
 {
-    if (!collision->model) return;
+    if (!collision->model)
+        return;
     yk_context *context = collision->model->context;
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(collision, blocks);
@@ -96,22 +103,27 @@ size_t yk_collision_bytes(const yk_collision *collision)
            collision->near.general_capacity * sizeof *collision->near.general;
 }
 
-/* Solids ----------------------------------------------------------------------------------------------------------- */
+/* Solids --------------------------------------------------------------------------------------- */
 
-static yk_vec3 part_centre(const yk_world_model *model, const yk_world_state *state, const yk_part *part)
+static yk_vec3 part_centre(const yk_world_model *model, const yk_world_state *state,
+                           const yk_part *part)
 {
     yk_vec3 local = {0, 0, 0};
-    if (part->geometry >= 0) local = model->geometries[part->geometry].position;
-    if (part->body < 0) return local;
+    if (part->geometry >= 0)
+        local = model->geometries[part->geometry].position;
+    if (part->body < 0)
+        return local;
     const yk_body_state *body = &state->bodies[part->body];
     return yk_v3_add(body->position, yk_q_rotate(body->orientation, local));
 }
 
-yk_quat yk_world_part_orientation(const yk_world_model *model, const yk_world_state *state, size_t index)
+yk_quat yk_world_part_orientation(const yk_world_model *model, const yk_world_state *state,
+                                  size_t index)
 {
     const yk_part *part = &model->parts[index];
     yk_quat local = yk_q_identity();
-    if (part->geometry >= 0) local = model->geometries[part->geometry].orientation;
+    if (part->geometry >= 0)
+        local = model->geometries[part->geometry].orientation;
     return part->body < 0 ? local : yk_q_mul(state->bodies[part->body].orientation, local);
 }
 
@@ -120,7 +132,8 @@ yk_solid yk_world_solid(const yk_world_model *model, const yk_world_state *state
     const yk_part *part = &model->parts[index];
     yk_solid solid = yk_world_part_solid(model, part);
     solid.position = part_centre(model, state, part);
-    if (part->geometry >= 0) solid.rotation = yk_q_matrix(yk_world_part_orientation(model, state, index));
+    if (part->geometry >= 0)
+        solid.rotation = yk_q_matrix(yk_world_part_orientation(model, state, index));
     return solid;
 }
 
@@ -139,7 +152,7 @@ static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
-/* Making the list -------------------------------------------------------------------------------------------------- */
+/* Making the list ------------------------------------------------------------------------------ */
 
 bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const yk_part *b)
 {
@@ -157,20 +170,25 @@ bool yk_world_layers_meet(const yk_world_model *model, const yk_part *a, const y
     return (mask_a & group_b) && (mask_b & group_a);
 }
 
-/* Two parts of one body, of different worlds, or of two bodies whose motion is known, never touch. */
+/* Two parts of one body, of different worlds, or of two bodies whose motion is known, never
+ * touch. */
 static bool may_touch(const void *user, size_t i, size_t j)
 {
     const yk_world_model *model = user;
     const yk_part *a = &model->parts[i], *b = &model->parts[j];
-    if (a->body == b->body || a->world != b->world) return false;
-    if (!yk_world_is_dynamic(model, a->body) && !yk_world_is_dynamic(model, b->body)) return false;
+    if (a->body == b->body || a->world != b->world)
+        return false;
+    if (!yk_world_is_dynamic(model, a->body) && !yk_world_is_dynamic(model, b->body))
+        return false;
     return yk_world_layers_meet(model, a, b);
 }
 
-/* A sphere with a sphere, or with a plane or cavity of known motion: the search needs no collide.h for it. */
+/* A sphere with a sphere, or with a plane or cavity of known motion: the search needs no
+ * collide.h for it. */
 static bool is_round_pair(const yk_world_model *model, const yk_part *a, const yk_part *b)
 {
-    if (!a->round || yk_world_resists_rotation(model, a, b)) return false;
+    if (!a->round || yk_world_resists_rotation(model, a, b))
+        return false;
     return b->round || (!yk_solid_is_finite(b->kind) && !yk_world_is_dynamic(model, b->body));
 }
 
@@ -180,20 +198,24 @@ static yk_status separate_general_pairs(yk_collision *collision)
     const yk_world_model *model = collision->model;
     yk_near_list *near = &collision->near;
     near->general_count = 0;
-    if (model->general_capacity == 0) return YK_OK;
+    if (model->general_capacity == 0)
+        return YK_OK;
 
     const uint32_t *row_start = near->pairs.row_start;
     for (size_t i = 0; i < model->finite_count; i++) {
         for (uint32_t k = row_start[i]; k < row_start[i + 1]; k++) {
             int32_t j = near->pairs.partners[k];
-            if (is_round_pair(model, &model->parts[i], &model->parts[j])) continue;
+            if (is_round_pair(model, &model->parts[i], &model->parts[j]))
+                continue;
             near->pairs.partners[k] = ~j;
 
             /* More of them than ever before. */
             if (near->general_count == near->general_capacity) {
                 size_t capacity = near->general_capacity * 2 + 256;
-                void *grown = yk_reallocate(model->context, near->general, capacity, sizeof *near->general);
-                if (!grown) return YK_ERROR_MEMORY;
+                void *grown =
+                    yk_reallocate(model->context, near->general, capacity, sizeof *near->general);
+                if (!grown)
+                    return YK_ERROR_MEMORY;
                 near->general = grown;
                 near->general_capacity = capacity;
             }
@@ -211,7 +233,8 @@ static yk_status separate_general_pairs(yk_collision *collision)
 static size_t orientation_index(const yk_collision *collision, size_t part)
 {
     size_t finite = collision->model->finite_count;
-    if (part < finite) return (size_t)collision->extent_of[part];
+    if (part < finite)
+        return (size_t)collision->extent_of[part];
     return collision->extent_count + part - finite;
 }
 
@@ -223,7 +246,8 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
 
     /* Boxes along the axes of what is not round. */
     for (size_t i = 0; i < finite; i++) {
-        if (collision->extent_of[i] < 0) continue;
+        if (collision->extent_of[i] < 0)
+            continue;
         yk_solid solid = yk_world_solid(model, collision->state, i);
         collision->half_extents[collision->extent_of[i]] = yk_solid_half_extent(&solid);
     }
@@ -239,25 +263,32 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         .may_touch = may_touch,
         .user = model,
     };
-    if (collision->extent_count == 0) input.extent_of = NULL;
-    if (collision->state->sleep.asleep == 0) input.still = NULL;
+    if (collision->extent_count == 0)
+        input.extent_of = NULL;
+    if (collision->state->sleep.asleep == 0)
+        input.still = NULL;
     yk_status status = yk_broad_build(&near->pairs, &input, margin, wall_margin);
-    if (status == YK_OK) status = separate_general_pairs(collision);
-    if (status < 0) return status;
+    if (status == YK_OK)
+        status = separate_general_pairs(collision);
+    if (status < 0)
+        return status;
 
     /* The poses that drift is measured from. */
     near->reach = 0;
-    if (finite > 0) memcpy(near->balls, collision->balls, finite * sizeof *near->balls);
+    if (finite > 0)
+        memcpy(near->balls, collision->balls, finite * sizeof *near->balls);
     for (size_t i = finite; i < model->part_count; i++) {
         yk_vec3 centre = collision->unbounded[i - finite].position;
         near->balls[i].centre = centre;
         for (size_t k = 0; k < finite; k++) {
             const yk_ball *ball = &collision->balls[k];
-            near->reach = fmax(near->reach, yk_v3_norm(yk_v3_sub(ball->centre, centre)) + ball->radius);
+            near->reach =
+                fmax(near->reach, yk_v3_norm(yk_v3_sub(ball->centre, centre)) + ball->radius);
         }
     }
     for (size_t i = 0; i < model->part_count; i++) {
-        if (model->parts[i].round) continue;
+        if (model->parts[i].round)
+            continue;
         yk_quat orientation = yk_world_part_orientation(model, collision->state, i);
         near->orientations[orientation_index(collision, i)] = orientation;
     }
@@ -273,7 +304,7 @@ void yk_collision_forget_list(yk_collision *collision)
     collision->near.margin = 0;
 }
 
-/* Whether it serves ------------------------------------------------------------------------------------------------ */
+/* Whether it serves ---------------------------------------------------------------------------- */
 
 /* How far a point of the part can have moved since the list was made, beyond the common shift. */
 static double drift_of(const yk_collision *collision, size_t i, yk_vec3 centre, yk_vec3 shift)
@@ -281,7 +312,8 @@ static double drift_of(const yk_collision *collision, size_t i, yk_vec3 centre, 
     const yk_world_model *model = collision->model;
     const yk_near_list *near = &collision->near;
     double drift = yk_v3_norm(yk_v3_sub(yk_v3_sub(centre, near->balls[i].centre), shift));
-    if (model->parts[i].round) return drift;
+    if (model->parts[i].round)
+        return drift;
 
     /* Twice the sine of half the angle is the chord of a unit arm. */
     yk_quat p = near->orientations[orientation_index(collision, i)];
@@ -338,7 +370,8 @@ static double largest_over_chunks(yk_collision *collision, yk_pool_work work, yk
     yk_pool_run(collision->pool, collision->model->finite_count, YK_BODY_CHUNK, work, &job);
 
     double largest = 0;
-    for (size_t i = 0; i < chunk_count(collision->model); i++) largest = fmax(largest, collision->partials[i]);
+    for (size_t i = 0; i < chunk_count(collision->model); i++)
+        largest = fmax(largest, collision->partials[i]);
     return largest;
 }
 
@@ -347,23 +380,27 @@ static bool list_serves(yk_collision *collision, double reach)
 {
     const yk_near_list *near = &collision->near;
     size_t finite = collision->model->finite_count;
-    if (near->margin == 0) return false;
+    if (near->margin == 0)
+        return false;
 
     /* The mean of every 64th solid will do: any common motion is right, a good one saves work. */
     yk_vec3 shift = {0, 0, 0};
     size_t count = 0;
     for (size_t i = 0; i < finite; i += 64, count++)
         shift = yk_v3_add(shift, yk_v3_sub(collision->balls[i].centre, near->balls[i].centre));
-    if (count > 0) shift = yk_v3_scale(1.0 / (double)count, shift);
+    if (count > 0)
+        shift = yk_v3_scale(1.0 / (double)count, shift);
 
     /* Both solids of a pair may have moved; walls drift on their own. */
     double drift = largest_over_chunks(collision, drift_chunk, shift), walls = 0;
     for (size_t i = finite; i < collision->model->part_count; i++)
-        walls = fmax(walls, drift_of(collision, i, collision->unbounded[i - finite].position, shift));
+        walls =
+            fmax(walls, drift_of(collision, i, collision->unbounded[i - finite].position, shift));
     return 2 * drift + reach <= near->margin && drift + walls + reach <= near->wall_margin;
 }
 
-/* An approach per step that no pair exceeds, but not more than the smallest radius: faster ones tunnel at this step. */
+/* An approach per step that no pair exceeds, but not more than the smallest radius: faster ones
+ * tunnel at this step. */
 static double find_approach(yk_collision *collision, double h)
 {
     const yk_world_model *model = collision->model;
@@ -374,9 +411,11 @@ static double find_approach(yk_collision *collision, double h)
     size_t count = 0;
     for (size_t i = 0; i < model->finite_count; i += 64, count++) {
         int32_t slot = model->parts[i].body;
-        if (slot >= 0) common = yk_v3_add(common, bodies[slot].velocity);
+        if (slot >= 0)
+            common = yk_v3_add(common, bodies[slot].velocity);
     }
-    if (count > 0) common = yk_v3_scale(1.0 / (double)count, common);
+    if (count > 0)
+        common = yk_v3_scale(1.0 / (double)count, common);
 
     /* The fastest solid and the fastest wall against it. */
     double speed = largest_over_chunks(collision, speed_chunk, common), walls = 0;
@@ -410,18 +449,25 @@ yk_status yk_collision_update_list(yk_collision *collision, double h, double *re
     /* Most steps end here. */
     *reach = fmax(model->envelope, find_approach(collision, h));
     near->age++;
-    if (list_serves(collision, *reach)) return YK_OK;
+    if (list_serves(collision, *reach))
+        return YK_OK;
 
-    /* Fast pairs are listed from farther away than this step asks for, or the list would not serve the next one. */
+    /* Fast pairs are listed from farther away than this step asks for, or the list would not
+     * serve the next one. */
     double seen = *reach;
-    if (seen > model->envelope) seen *= 1.25;
+    if (seen > model->envelope)
+        seen *= 1.25;
 
-    /* A list that wore out after a few steps gets a wider skin, one that lasted long a thinner one: making it costs about
-     * as much as reading it forty times. Contacts do not depend on this. */
+    /* A list that wore out after a few steps gets a wider skin, one that lasted long a thinner
+     * one: making it costs about as much as reading it forty times. Contacts do not depend on
+     * this. */
     double least = 0.05 * model->smallest_radius, most = 0.5 * model->smallest_radius;
-    if (near->skin == 0) near->skin = 2 * least;
-    if (near->margin > 0 && near->age < 8) near->skin = fmin(most, 1.5 * near->skin);
-    if (near->age > 100) near->skin = fmax(least, near->skin / 1.5);
+    if (near->skin == 0)
+        near->skin = 2 * least;
+    if (near->margin > 0 && near->age < 8)
+        near->skin = fmin(most, 1.5 * near->skin);
+    if (near->age > 100)
+        near->skin = fmax(least, near->skin / 1.5);
     double margin = seen + (model->def.skin > 0 ? model->def.skin : near->skin);
     near->age = 0;
     return make_list(collision, margin, margin + model->smallest_radius);

@@ -1,6 +1,8 @@
-/* Rigid bodies with frictional contact, stepped at the level of impulses and velocities: the nonsmooth subsystem.
+/* Rigid bodies with frictional contact, stepped at the level of impulses and velocities: the
+ * nonsmooth subsystem.
  *
- * One step from t to t + h (papers tight (18), (19) and explicit (11)), all from the configuration at t:
+ * One step from t to t + h (papers tight (18), (19) and explicit (11)), all from the
+ * configuration at t:
  *
  *   1  collision    pairs that may touch (broad.h), contact points with a gap below the envelope (collide.h)
  *   2  free motion  v = v(t) + h M^-1 f: gravity, force laws, user forces, gyroscopic torque
@@ -11,19 +13,21 @@
  *                   impulses of the step before
  *   5  move         q(t + h) = q(t) + h v(t + h), rotations by the exponential map
  *
- * A body whose six motions are all prescribed has a known velocity: it acts like one of infinite mass, and the wrench
- * that its motion needs is the balance of its momentum, exact to rounding.
+ * A body whose six motions are all prescribed has a known velocity: it acts like one of infinite
+ * mass, and the wrench that its motion needs is the balance of its momentum, exact to rounding.
  *
- * Build a model with the add functions, then hand it to the coupling as a subsystem, or start and step it directly.
- * After start the model is frozen. Bodies are numbered from 0 in the order of adding. The same bits come out for any
- * number of threads. Stepping allocates nothing, unless there are more contacts or near pairs than ever before, or the
- * accurate solver, which assembles and factors its problem anew in every step, needs more room for that.
+ * Build a model with the add functions, then hand it to the coupling as a subsystem, or start and
+ * step it directly. After start the model is frozen. Bodies are numbered from 0 in the order of
+ * adding. The same bits come out for any number of threads. Stepping allocates nothing, unless
+ * there are more contacts or near pairs than ever before, or the accurate solver, which assembles
+ * and factors its problem anew in every step, needs more room for that.
  *
- * Sleeping, off by default. Bodies that contacts, joints and force laws connect are an island; one whose bodies have
- * all been slow for a while comes to rest exactly and costs next to nothing until it is disturbed: by contact with a
- * body that is awake, by a partner of known motion, a drive or a load that changes, by a port, by set_motion and
- * resize_shape. It then goes on from the impulses that it had. Motion slower than the limits is lost where nothing
- * from outside keeps it up, and booked as dissipated. */
+ * Sleeping, off by default. Bodies that contacts, joints and force laws connect are an island;
+ * one whose bodies have all been slow for a while comes to rest exactly and costs next to nothing
+ * until it is disturbed: by contact with a body that is awake, by a partner of known motion, a
+ * drive or a load that changes, by a port, by set_motion and resize_shape. It then goes on from
+ * the impulses that it had. Motion slower than the limits is lost where nothing from outside
+ * keeps it up, and booked as dissipated. */
 #ifndef YK_NONSMOOTH_NONSMOOTH_H
 #define YK_NONSMOOTH_NONSMOOTH_H
 
@@ -35,7 +39,8 @@
 
 typedef struct yk_nonsmooth yk_nonsmooth;
 
-/* When bodies go to sleep. Choose the limits above the noise of the solver and below any creeping that matters. */
+/* When bodies go to sleep. Choose the limits above the noise of the solver and below any creeping
+ * that matters. */
 typedef struct yk_sleeping {
     double speed;         /* m/s; 0: bodies never sleep */
     double angular_speed; /* rad/s; 0: the speed over the smallest radius that moves */
@@ -45,23 +50,26 @@ typedef struct yk_sleeping {
 typedef struct yk_nonsmooth_def {
     yk_vec3 gravity;
     yk_contact_options solver;
-    double envelope;       /* contacts are seen from this gap on; 0: 3 % of the smallest radius that moves */
-    double skin;           /* extra reach of the list of near pairs, so that it serves several steps; 0: chosen */
+    double
+        envelope; /* contacts are seen from this gap on; 0: 3 % of the smallest radius that moves */
+    double
+        skin; /* extra reach of the list of near pairs, so that it serves several steps; 0: chosen */
     double recovery_speed; /* overlaps are undone no faster than this; 0: one envelope per step */
     double bounce_speed;   /* restitution acts on approach faster than this; 0: g h */
-    int contact_capacity;  /* contact points that are kept at most; 0: chosen from the number of solids */
-    int threads;           /* 0: as the context says */
+    int contact_capacity; /* contact points that are kept at most; 0: chosen from the number of solids */
+    int threads;          /* 0: as the context says */
     yk_sleeping sleeping;
 } yk_nonsmooth_def;
 
-/* Of a surface. Of two that touch the smaller values count; where only one yields, its stiffness and damping do. */
+/* Of a surface. Of two that touch the smaller values count; where only one yields, its stiffness
+ * and damping do. */
 typedef struct yk_material {
     double friction;
     double restitution;
     double rolling;  /* resisting torque over normal force, m */
     double spinning; /* the same about the normal */
-    /* rim (40): a contact point gives way under K times overlap plus D times its rate; friction creeps by as much of its
-     * force. 0: rigid. */
+    /* rim (40): a contact point gives way under K times overlap plus D times its rate; friction
+     * creeps by as much of its force. 0: rigid. */
     double stiffness; /* K, N/m */
     double damping;   /* D, N s/m */
 } yk_material;
@@ -112,7 +120,8 @@ typedef struct yk_nonsmooth_force_def {
     int input;        /* signal that gives the load in place of the function; -1: none */
 } yk_nonsmooth_force_def;
 
-/* The motion of a body as a function of time: position, orientation, velocity and angular velocity are read. */
+/* The motion of a body as a function of time: position, orientation, velocity and angular
+ * velocity are read. */
 typedef void (*yk_motion_function)(void *user, double t, yk_motion *motion);
 
 /* The same by its coordinates; velocities are found by differences of fourth order. */
@@ -122,8 +131,8 @@ typedef struct yk_nonsmooth_path {
 } yk_nonsmooth_path;
 
 typedef struct yk_nonsmooth_report {
-    size_t contacts;        /* points with a gap below the envelope, those of sleeping bodies among them */
-    size_t asleep;          /* bodies, at the end of the step */
+    size_t contacts; /* points with a gap below the envelope, those of sleeping bodies among them */
+    size_t asleep;   /* bodies, at the end of the step */
     size_t near_pairs;      /* in the list */
     bool rebuilt;           /* the list was made anew in this step */
     double deepest_overlap; /* positive, at the start of the step */
@@ -137,7 +146,8 @@ yk_nonsmooth_shape_def yk_nonsmooth_shape_default(void);
 yk_nonsmooth_joint_def yk_nonsmooth_joint_default(void);
 yk_nonsmooth_force_def yk_nonsmooth_force_default(void);
 
-yk_status yk_nonsmooth_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made);
+yk_status yk_nonsmooth_create(yk_context *context, const yk_nonsmooth_def *def,
+                              yk_nonsmooth **made);
 void yk_nonsmooth_destroy(yk_nonsmooth *self);
 
 /* Each returns the number of what was added, or a negative yk_status. */
@@ -146,22 +156,26 @@ int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def
 int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def);
 int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def);
 /* A solid sphere with its shape, in one call; returns the body. */
-int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density, yk_material material);
+int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density,
+                            yk_material material);
 /* A marker that can be coupled; returns the port. */
 int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker);
-/* The distance of two markers as a scalar port: an actuator that takes a force (positive pushes the bodies apart) or a
- * length. YK_GROUND is allowed for one of the bodies. */
-int yk_nonsmooth_add_line_port(yk_nonsmooth *self, const char *name, const int body[2], const yk_marker marker[2]);
-/* A number that arrives by a wire and loads the forces that name it as their input; returns the signal. As a port it
- * follows after all others. */
+/* The distance of two markers as a scalar port: an actuator that takes a force (positive pushes
+ * the bodies apart) or a length. YK_GROUND is allowed for one of the bodies. */
+int yk_nonsmooth_add_line_port(yk_nonsmooth *self, const char *name, const int body[2],
+                               const yk_marker marker[2]);
+/* A number that arrives by a wire and loads the forces that name it as their input; returns the
+ * signal. As a port it follows after all others. */
 int yk_nonsmooth_add_signal(yk_nonsmooth *self, const char *name);
 /* The signal with this name, or -1. */
 int yk_nonsmooth_find_signal(const yk_nonsmooth *self, const char *name);
 /* All six motions of the body follow the function. */
-yk_status yk_nonsmooth_prescribe(yk_nonsmooth *self, int body, yk_motion_function function, void *user);
+yk_status yk_nonsmooth_prescribe(yk_nonsmooth *self, int body, yk_motion_function function,
+                                 void *user);
 yk_status yk_nonsmooth_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path);
 
-/* As a subsystem: see yoke/subsystem.h. The object stays the caller's until the subsystem is destroyed. */
+/* As a subsystem: see yoke/subsystem.h. The object stays the caller's until the subsystem is
+ * destroyed. */
 yk_subsystem *yk_nonsmooth_subsystem(yk_nonsmooth *self);
 
 /* Directly, without ports. */
@@ -173,16 +187,19 @@ int yk_nonsmooth_body_count(const yk_nonsmooth *self);
 double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body);
 /* The body with this name, or -1. */
 int yk_nonsmooth_find_body(const yk_nonsmooth *self, const char *name);
-/* Motion of a body's centre of mass; accelerations are (v(t) - v(t - h)) / h of prescribed and ported bodies, else 0.
+/* Motion of a body's centre of mass; accelerations are (v(t) - v(t - h)) / h of prescribed and
+ * ported bodies, else 0.
  */
 void yk_nonsmooth_body_motion(const yk_nonsmooth *self, int body, yk_motion *motion);
 /* Between steps: places a body anew. */
 void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *motion);
 /* Before start, or between steps: another size of a shape (a lid that is lowered). */
 yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size);
-/* Mean over the last step of the wrench at the centre of mass that held a prescribed body on its course. */
+/* Mean over the last step of the wrench at the centre of mass that held a prescribed body on its
+ * course. */
 yk_wrench yk_nonsmooth_reaction(const yk_nonsmooth *self, int body);
-/* Mean over the last step of the force of contacts on a body from another one; YK_GROUND counts as a body. */
+/* Mean over the last step of the force of contacts on a body from another one; YK_GROUND counts
+ * as a body. */
 yk_vec3 yk_nonsmooth_contact_force(const yk_nonsmooth *self, int body, int from);
 /* Mean over the last step of the wrench of joint on body b, about marker b. */
 yk_wrench yk_nonsmooth_joint_reaction(const yk_nonsmooth *self, int joint);

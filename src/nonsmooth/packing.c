@@ -31,7 +31,8 @@ static yk_status reserve(yk_context *context, int count, yk_packing *packing)
     *packing = (yk_packing){.count = count};
     packing->positions = yk_allocate(context, (size_t)count, sizeof *packing->positions);
     packing->radii = yk_allocate(context, (size_t)count, sizeof *packing->radii);
-    if (packing->positions && packing->radii) return YK_OK;
+    if (packing->positions && packing->radii)
+        return YK_OK;
     yk_packing_destroy(context, packing);
     return YK_ERROR_MEMORY;
 }
@@ -43,9 +44,10 @@ void yk_packing_destroy(yk_context *context, yk_packing *packing)
     *packing = (yk_packing){0};
 }
 
-/* Lattice ---------------------------------------------------------------------------------------------------------- */
+/* Lattice -------------------------------------------------------------------------------------- */
 
-/* SplitMix64 (Steele, Lea, Flood 2014): a small generator of our own, so that a seed means the same everywhere. */
+/* SplitMix64 (Steele, Lea, Flood 2014): a small generator of our own, so that a seed means the
+ * same everywhere. */
 static double uniform(uint64_t *seed)
 {
     *seed += UINT64_C(0x9e3779b97f4a7c15);
@@ -62,29 +64,36 @@ static yk_status check_def(yk_context *context, const yk_packing_def *def)
     bool box = def->cavity == YK_SOLID_BOX_CAVITY;
     bool cavity = box || def->cavity == YK_SOLID_CYLINDER_CAVITY;
     bool sizes = def->size.x > 0 && (!box || def->size.y > 0) && def->size.z > 0;
-    bool spheres = def->count > 0 && def->radius > 0 && def->density > 0 && def->spread >= 0 && def->spread < 1;
+    bool spheres = def->count > 0 && def->radius > 0 && def->density > 0 && def->spread >= 0 &&
+                   def->spread < 1;
     bool lattice = def->clearance > 0 && def->jitter >= 0 && def->jitter <= 1;
-    if (cavity && sizes && spheres && lattice && def->step > 0) return YK_OK;
+    if (cavity && sizes && spheres && lattice && def->step > 0)
+        return YK_OK;
     return yk_fail(context, YK_ERROR_ARGUMENT,
-                   "packing: count, radius, size, density, step and clearance must be positive, spread and jitter lie "
+                   "packing: count, radius, size, density, step and clearance must be positive, "
+                   "spread and jitter lie "
                    "in [0, 1), the cavity is a box or a cylinder");
 }
 
 yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_packing *packing)
 {
     yk_status status = check_def(context, def);
-    if (status == YK_OK) status = reserve(context, def->count, packing);
-    if (status < 0) return status;
+    if (status == YK_OK)
+        status = reserve(context, def->count, packing);
+    if (status < 0)
+        return status;
 
     /* Cells of one size that hold the largest sphere, as many as fit side by side. */
     bool box = def->cavity == YK_SOLID_BOX_CAVITY;
     double largest = def->radius * (1 + def->spread);
     double half = largest * (1 + def->clearance / 2);
     double width = def->size.x, depth = def->size.x;
-    if (box) depth = def->size.y;
+    if (box)
+        depth = def->size.y;
     int nx = (int)floor(width / half), ny = (int)floor(depth / half);
 
-    /* Filled from the floor up, layer by layer, row by row; in a cylinder those within its radius. */
+    /* Filled from the floor up, layer by layer, row by row; in a cylinder those within its
+     * radius. */
     uint64_t seed = def->seed;
     double room = def->jitter * (half - largest);
     int placed = 0;
@@ -93,7 +102,8 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
             double x = (2 * (cell % nx) + 1 - nx) * width / nx;
             double y = (2 * (cell / nx) + 1 - ny) * depth / ny;
             double z = (2 * layer + 1) * half - def->size.z;
-            if (!box && sqrt(x * x + y * y) + half > def->size.x) continue;
+            if (!box && sqrt(x * x + y * y) + half > def->size.x)
+                continue;
 
             yk_vec3 shift = {room * (2 * uniform(&seed) - 1), room * (2 * uniform(&seed) - 1),
                              room * (2 * uniform(&seed) - 1)};
@@ -102,17 +112,18 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
         }
         if (placed == 0) {
             yk_packing_destroy(context, packing);
-            return yk_fail(context, YK_ERROR_ARGUMENT, "packing: not one sphere of radius %g fits in the cavity",
-                           def->radius);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "packing: not one sphere of radius %g fits in the cavity", def->radius);
         }
     }
 
     for (int i = 0; i < placed; i++)
-        packing->height = fmax(packing->height, packing->positions[i].z + def->size.z + packing->radii[i]);
+        packing->height =
+            fmax(packing->height, packing->positions[i].z + def->size.z + packing->radii[i]);
     return YK_OK;
 }
 
-/* Settling --------------------------------------------------------------------------------------------------------- */
+/* Settling ------------------------------------------------------------------------------------- */
 
 /* One cycle of a sine that begins and ends at rest in position; then nothing. */
 typedef struct shake {
@@ -126,7 +137,8 @@ static void shake_motion(void *user, double t, yk_motion *motion)
     double w = 2 * YK_PI * s->frequency;
     double phase = w * (t - s->begin);
     *motion = (yk_motion){.position = {0, 0, s->centre}, .orientation = {1, 0, 0, 0}};
-    if (!(phase > 0 && phase < 2 * YK_PI)) return;
+    if (!(phase > 0 && phase < 2 * YK_PI))
+        return;
 
     motion->position.z += s->amplitude * sin(phase);
     motion->velocity.z = s->amplitude * w * cos(phase);
@@ -139,7 +151,8 @@ typedef struct bed {
     int container, cavity, first;
 } bed;
 
-static yk_status build_bed(yk_context *context, const yk_packing_def *def, const yk_packing *lattice, bed *made)
+static yk_status build_bed(yk_context *context, const yk_packing_def *def,
+                           const yk_packing *lattice, bed *made)
 {
     *made = (bed){.def = def};
     made->shaker = (shake){.begin = INFINITY, .frequency = def->shake_frequency};
@@ -147,9 +160,11 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def, const
     world.gravity = yk_v3(0, 0, -def->gravity);
     world.solver = def->solver;
     yk_status status = yk_nonsmooth_create(context, &world, &made->world);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
-    /* The container follows the shaker. The lattice may stand higher than the cavity, so that it begins tall. */
+    /* The container follows the shaker. The lattice may stand higher than the cavity, so that it
+     * begins tall. */
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.fixed = true;
     made->container = yk_nonsmooth_add_body(made->world, &body);
@@ -160,27 +175,31 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def, const
     cavity.size.z = fmax(def->size.z, lattice->height / 2 + def->radius);
     cavity.material = def->material;
     made->cavity = yk_nonsmooth_add_shape(made->world, &cavity);
-    if (made->container < 0 || made->cavity < 0) return YK_ERROR_MEMORY;
+    if (made->container < 0 || made->cavity < 0)
+        return YK_ERROR_MEMORY;
 
     made->shaker.centre = cavity.size.z - def->size.z;
     status = yk_nonsmooth_prescribe(made->world, made->container, shake_motion, &made->shaker);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     made->first = yk_packing_add(made->world, lattice, yk_v3(0, 0, 0), def->density, def->material);
     return made->first < 0 ? (yk_status)made->first : YK_OK;
 }
 
-/* Until the bed rests, after the shaker's cycle if there is one. Then places in the cavity's frame, and the height of the
- * highest point above the floor. */
+/* Until the bed rests, after the shaker's cycle if there is one. Then places in the cavity's
+ * frame, and the height of the highest point above the floor. */
 static yk_status settle(bed *b, yk_packing *packing)
 {
     const yk_packing_def *def = b->def;
     double limit = yk_nonsmooth_time(b->world) + def->time_limit;
     double rest = def->rest_speed;
 
-    if (!(rest > 0)) rest = 0.1 * def->gravity * def->step;
+    if (!(rest > 0))
+        rest = 0.1 * def->gravity * def->step;
     double shaken = 0;
-    if (isfinite(b->shaker.begin)) shaken = b->shaker.begin + 1 / def->shake_frequency;
+    if (isfinite(b->shaker.begin))
+        shaken = b->shaker.begin + 1 / def->shake_frequency;
 
     yk_motion motion;
     packing->at_rest = false;
@@ -188,7 +207,8 @@ static yk_status settle(bed *b, yk_packing *packing)
         /* Spheres on a lattice begin at rest: their speed counts after some steps only. */
         for (int i = 0; i < 50; i++) {
             yk_status status = yk_nonsmooth_step(b->world, def->step);
-            if (status < 0) return status;
+            if (status < 0)
+                return status;
         }
         double sum = 0;
         for (int i = 0; i < def->count; i++) {
@@ -217,7 +237,8 @@ static yk_status settle(bed *b, yk_packing *packing)
 static yk_status lower_lid(bed *b, double height)
 {
     yk_vec3 size = b->def->size;
-    if (b->def->cavity != YK_SOLID_BOX_CAVITY) size.y = size.x;
+    if (b->def->cavity != YK_SOLID_BOX_CAVITY)
+        size.y = size.x;
     size.z = fmax(height * (1 + 1e-6), 2 * b->def->radius) / 2;
     b->shaker.centre = size.z - b->def->size.z;
 
@@ -231,11 +252,14 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
 {
     bed b = {0};
     yk_status status = yk_packing_lattice(context, def, packing);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     status = build_bed(context, def, packing, &b);
-    if (status == YK_OK) status = yk_nonsmooth_start(b.world, 0, def->step);
-    if (status == YK_OK) status = settle(&b, packing);
+    if (status == YK_OK)
+        status = yk_nonsmooth_start(b.world, 0, def->step);
+    if (status == YK_OK)
+        status = settle(&b, packing);
 
     /* Shaken under a lid that follows, until the bed no longer gets lower. */
     double lowest = packing->height;
@@ -243,9 +267,11 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
         status = lower_lid(&b, packing->height + def->radius);
         b.shaker.begin = yk_nonsmooth_time(b.world);
         b.shaker.amplitude = def->shake_amplitude;
-        if (status == YK_OK) status = settle(&b, packing);
+        if (status == YK_OK)
+            status = settle(&b, packing);
         packing->shakes = i + 1;
-        if (packing->height > lowest * (1 - 1e-3)) break;
+        if (packing->height > lowest * (1 - 1e-3))
+            break;
         lowest = packing->height;
     }
 
@@ -254,31 +280,36 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
         yk_packing_destroy(context, packing);
         return status;
     }
-    if (packing->at_rest) return YK_OK;
-    return yk_fail(context, YK_NOT_CONVERGED,
-                   "packing: the bed still moves with %g m/s after %g s; raise time_limit or rest_speed",
-                   packing->speed, packing->seconds);
+    if (packing->at_rest)
+        return YK_OK;
+    return yk_fail(
+        context, YK_NOT_CONVERGED,
+        "packing: the bed still moves with %g m/s after %g s; raise time_limit or rest_speed",
+        packing->speed, packing->seconds);
 }
 
-int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin, double density, yk_material material)
+int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin, double density,
+                   yk_material material)
 {
     int first = yk_nonsmooth_body_count(self);
     for (int i = 0; i < packing->count; i++) {
         yk_vec3 position = yk_v3_add(origin, packing->positions[i]);
         int body = yk_nonsmooth_add_sphere(self, position, packing->radii[i], density, material);
-        if (body < 0) return body;
+        if (body < 0)
+            return body;
     }
     return first;
 }
 
-/* Files ------------------------------------------------------------------------------------------------------------ */
+/* Files ---------------------------------------------------------------------------------------- */
 
 static const char HEAD[] = "# packing: x, y, z, radius; from the middle of the cavity\n";
 
 yk_status yk_packing_write(yk_context *context, const yk_packing *packing, const char *path)
 {
     FILE *file = fopen(path, "w");
-    if (!file) return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
+    if (!file)
+        return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
 
     /* Seventeen digits keep every bit. */
     fputs(HEAD, file);
@@ -288,28 +319,34 @@ yk_status yk_packing_write(yk_context *context, const yk_packing *packing, const
     }
 
     bool failed = ferror(file) != 0;
-    if (fclose(file) != 0 || failed) return yk_fail(context, YK_ERROR_FILE, "%s: cannot be written to the end", path);
+    if (fclose(file) != 0 || failed)
+        return yk_fail(context, YK_ERROR_FILE, "%s: cannot be written to the end", path);
     return YK_OK;
 }
 
-/* Comments and empty lines are skipped. Into a packing that has room for as many spheres as the file has lines. */
+/* Comments and empty lines are skipped. Into a packing that has room for as many spheres as the
+ * file has lines. */
 static yk_status read_lines(yk_context *context, FILE *file, const char *path, yk_packing *packing)
 {
     char line[256];
     int count = 0;
 
     for (int number = 1; fgets(line, sizeof line, file); number++) {
-        if (line[0] == '#' || line[0] == '\n') continue;
+        if (line[0] == '#' || line[0] == '\n')
+            continue;
         yk_vec3 *p = &packing->positions[count];
         double *r = &packing->radii[count];
-        bool good = count < packing->count && sscanf(line, "%lf,%lf,%lf,%lf", &p->x, &p->y, &p->z, r) == 4;
+        bool good =
+            count < packing->count && sscanf(line, "%lf,%lf,%lf,%lf", &p->x, &p->y, &p->z, r) == 4;
         if (!good || !yk_v3_finite(*p) || !(*r > 0) || !isfinite(*r))
-            return yk_fail(context, YK_ERROR_INPUT, "%s:%d: expected x, y, z and a positive radius", path, number);
+            return yk_fail(context, YK_ERROR_INPUT, "%s:%d: expected x, y, z and a positive radius",
+                           path, number);
         count++;
     }
 
     packing->count = count;
-    if (count > 0) return YK_OK;
+    if (count > 0)
+        return YK_OK;
     return yk_fail(context, YK_ERROR_INPUT, "%s: there are no spheres in this file", path);
 }
 
@@ -317,16 +354,20 @@ yk_status yk_packing_read(yk_context *context, const char *path, yk_packing *pac
 {
     *packing = (yk_packing){0};
     FILE *file = fopen(path, "r");
-    if (!file) return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
+    if (!file)
+        return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
 
     int lines = 1;
-    for (int c = fgetc(file); c != EOF; c = fgetc(file)) lines += c == '\n';
+    for (int c = fgetc(file); c != EOF; c = fgetc(file))
+        lines += c == '\n';
     rewind(file);
     yk_status status = reserve(context, lines, packing);
-    if (status == YK_OK) status = read_lines(context, file, path, packing);
+    if (status == YK_OK)
+        status = read_lines(context, file, path, packing);
     fclose(file);
 
-    if (status < 0) yk_packing_destroy(context, packing);
+    if (status < 0)
+        yk_packing_destroy(context, packing);
     packing->at_rest = status == YK_OK;
     return status;
 }

@@ -1,9 +1,9 @@
 /* Spheres at rest in a container: the state that a particle damper, a hopper or a heap starts from.
  *
- * As in tight 3.2.1: spheres are set on a lattice with clearances and fall; the container is shaken by one cycle of a
- * sine and its lid lowered to the highest sphere, again and again, until the height of the bed no longer falls. The run
- * takes place in a world of its own; its result, places in the frame of the cavity, can be written to a file and put
- * into any number of models. */
+ * As in tight 3.2.1: spheres are set on a lattice with clearances and fall; the container is
+ * shaken by one cycle of a sine and its lid lowered to the highest sphere, again and again, until
+ * the height of the bed no longer falls. The run takes place in a world of its own; its result,
+ * places in the frame of the cavity, can be written to a file and put into any number of models. */
 #ifndef YK_NONSMOOTH_PACKING_H
 #define YK_NONSMOOTH_PACKING_H
 
@@ -18,7 +18,7 @@ typedef struct yk_packing_def {
     double density;
     yk_material material;
     double clearance; /* of the lattice, in radii */
-    double jitter;    /* fraction of the clearance by which spheres are moved at random, in [0, 1] */
+    double jitter; /* fraction of the clearance by which spheres are moved at random, in [0, 1] */
     uint64_t seed;
     double gravity;
     double step;
@@ -48,8 +48,10 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
 yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_packing *packing);
 void yk_packing_destroy(yk_context *context, yk_packing *packing);
 
-/* Adds the spheres to a model whose cavity has its middle at `origin`; returns the first body, or a negative status. */
-int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin, double density, yk_material material);
+/* Adds the spheres to a model whose cavity has its middle at `origin`; returns the first body, or
+ * a negative status. */
+int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin, double density,
+                   yk_material material);
 
 /* Text: a head line, then x, y, z, radius per sphere, 17 digits. */
 yk_status yk_packing_write(yk_context *context, const yk_packing *packing, const char *path);

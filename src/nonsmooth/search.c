@@ -1,18 +1,21 @@
 /* The contacts of the present configuration.
  *
- * They come in two classes. Round ones (sphere with sphere, sphere with a plane or cavity of known motion) are found by
- * a few lines here, and stored as a key alone: their geometry is computed anew where it is needed, which costs less than
- * memory. General ones go through collide.h in batches and keep their geometry for the step.
+ * They come in two classes. Round ones (sphere with sphere, sphere with a plane or cavity of
+ * known motion) are found by a few lines here, and stored as a key alone: their geometry is
+ * computed anew where it is needed, which costs less than memory. General ones go through
+ * collide.h in batches and keep their geometry for the step.
  *
  *   list of near pairs  ->  keys of contacts in canonical order, and the pairs of nodes that the contact problem is planned for
  *
- * Canonical order: by row of the list, then partner, then feature. It depends on positions alone and not on when the
- * list was made, so that a run which was rolled back and repeated gives the same bits. */
+ * Canonical order: by row of the list, then partner, then feature. It depends on positions alone
+ * and not on when the list was made, so that a run which was rolled back and repeated gives the
+ * same bits. */
 #include "nonsmooth/collision.h"
 
 enum {
     BATCH_CHUNK = 16,
-    MEETS = 1 << 30 /* marks a partner in the list of near pairs between the two passes of a search */
+    MEETS =
+        1 << 30 /* marks a partner in the list of near pairs between the two passes of a search */
 };
 
 /* What neither moves nor can be moved does not meet anew. */
@@ -22,15 +25,18 @@ static bool both_still(const yk_collision *collision, size_t a, size_t b)
 }
 
 /* `frozen` contacts of sleeping bodies share the room. */
-static yk_status check_capacity(const yk_collision *collision, size_t count, size_t frozen, size_t capacity)
+static yk_status check_capacity(const yk_collision *collision, size_t count, size_t frozen,
+                                size_t capacity)
 {
-    if (count + frozen <= capacity) return YK_OK;
+    if (count + frozen <= capacity)
+        return YK_OK;
     return yk_fail(collision->model->context, YK_ERROR_MEMORY,
-                   "%zu contact points at t = %g, room for %zu: raise contact.capacity, or reduce contact.envelope",
+                   "%zu contact points at t = %g, room for %zu: raise contact.capacity, or reduce "
+                   "contact.envelope",
                    count + frozen, collision->state->run.time, capacity);
 }
 
-/* Round contacts --------------------------------------------------------------------------------------------------- */
+/* Round contacts ------------------------------------------------------------------------------- */
 
 /* Two spheres: unit normal from a to b and the gap. */
 static double sphere_gap(const yk_ball *a, const yk_ball *b, yk_vec3 *normal)
@@ -44,12 +50,14 @@ static double sphere_gap(const yk_ball *a, const yk_ball *b, yk_vec3 *normal)
 typedef struct round_search {
     yk_collision *collision;
     double h;
-    double reach;  /* gaps beyond the envelope up to here count where the pair closes them within the step */
+    double
+        reach; /* gaps beyond the envelope up to here count where the pair closes them within the step */
     bool counting; /* first pass: only the number of contacts of each row */
 } round_search;
 
 /* Whether sphere a closes the gap to b within the step; `at` is the point of b. */
-static bool closes(const round_search *search, size_t i, size_t j, yk_vec3 normal, yk_vec3 at, double gap)
+static bool closes(const round_search *search, size_t i, size_t j, yk_vec3 normal, yk_vec3 at,
+                   double gap)
 {
     const yk_collision *collision = search->collision;
     const yk_part *a = &collision->model->parts[i], *b = &collision->model->parts[j];
@@ -60,7 +68,8 @@ static bool closes(const round_search *search, size_t i, size_t j, yk_vec3 norma
     if (b->body >= 0) {
         const yk_body_state *body = &bodies[b->body];
         yk_vec3 velocity = body->velocity;
-        if (!b->round) velocity = yk_world_point_velocity(body, at);
+        if (!b->round)
+            velocity = yk_world_point_velocity(body, at);
         relative = yk_v3_sub(relative, velocity);
     }
 
@@ -73,11 +82,13 @@ static bool spheres_meet(const round_search *search, size_t i, size_t j)
     const yk_ball *a = &collision->balls[i], *b = &collision->balls[j];
     double squared = yk_v3_norm2(yk_v3_sub(b->centre, a->centre));
     double near = a->radius + b->radius + collision->model->envelope;
-    if (squared < near * near) return true;
+    if (squared < near * near)
+        return true;
 
     /* Beyond the envelope only those count that come closer fast enough. */
     double far = a->radius + b->radius + search->reach;
-    if (squared >= far * far) return false;
+    if (squared >= far * far)
+        return false;
 
     yk_vec3 normal;
     double gap = sphere_gap(a, b, &normal);
@@ -85,14 +96,16 @@ static bool spheres_meet(const round_search *search, size_t i, size_t j)
 }
 
 /* Counts in the first pass, fills the row in the second. */
-static void add_round(const round_search *search, size_t i, size_t j, uint32_t feature, uint32_t *count)
+static void add_round(const round_search *search, size_t i, size_t j, uint32_t feature,
+                      uint32_t *count)
 {
     yk_collision *collision = search->collision;
     if (!search->counting) {
         const yk_part *a = &collision->model->parts[i], *b = &collision->model->parts[j];
         size_t at = collision->found.rows[i] + *count;
         collision->found.keys[at] = (yk_contact_key){(int32_t)i, (int32_t)j, feature};
-        collision->pairs[at] = (yk_pair){a->body, b->round ? b->body : YK_NETWORK_NONE, collision->round_kind};
+        collision->pairs[at] =
+            (yk_pair){a->body, b->round ? b->body : YK_NETWORK_NONE, collision->round_kind};
     }
     (*count)++;
 }
@@ -105,8 +118,10 @@ static void meet_walls(const round_search *search, size_t i, size_t j, uint32_t 
 
     yk_touch touch;
     for (uint32_t wall = 0; wall < YK_WALLS; wall++) {
-        if (!yk_sphere_at_wall(outside, wall, ball->centre, ball->radius, search->reach, &touch)) continue;
-        if (touch.gap < collision->model->envelope || closes(search, i, j, touch.normal, touch.point_b, touch.gap))
+        if (!yk_sphere_at_wall(outside, wall, ball->centre, ball->radius, search->reach, &touch))
+            continue;
+        if (touch.gap < collision->model->envelope ||
+            closes(search, i, j, touch.normal, touch.point_b, touch.gap))
             add_round(search, i, j, wall, count);
     }
 }
@@ -122,15 +137,19 @@ static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
         uint32_t count = 0;
         for (uint32_t k = near->row_start[i]; k < near->row_start[i + 1]; k++) {
             int32_t j = near->partners[k];
-            if (j < 0) continue; /* a general pair */
+            if (j < 0)
+                continue; /* a general pair */
             size_t other = (size_t)(j & ~MEETS);
-            if (both_still(collision, i, other)) continue;
+            if (both_still(collision, i, other))
+                continue;
 
-            /* Walls are looked at in both passes, spheres in the first one only, which marks those that meet. */
+            /* Walls are looked at in both passes, spheres in the first one only, which marks
+             * those that meet. */
             if (other >= collision->model->finite_count) {
                 meet_walls(search, i, other, &count);
             } else if (search->counting) {
-                if (!spheres_meet(search, i, other)) continue;
+                if (!spheres_meet(search, i, other))
+                    continue;
                 near->partners[k] = j | MEETS;
                 count++;
             } else if (j & MEETS) {
@@ -138,11 +157,13 @@ static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
                 add_round(search, i, other, 0, &count);
             }
         }
-        if (search->counting) collision->found.rows[i + 1] = count;
+        if (search->counting)
+            collision->found.rows[i + 1] = count;
     }
 }
 
-/* Two passes over the rows, so that threads write to places that are known: lengths of rows, then contacts. */
+/* Two passes over the rows, so that threads write to places that are known: lengths of rows, then
+ * contacts. */
 static yk_status find_round(yk_collision *collision, double h, double reach)
 {
     const yk_world_model *model = collision->model;
@@ -160,7 +181,8 @@ static yk_status find_round(yk_collision *collision, double h, double reach)
 
     size_t frozen = collision->state->sleep.frozen.count;
     yk_status status = check_capacity(collision, (size_t)sum, frozen, model->contact_capacity);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     found->round_count = found->count = (size_t)sum;
     search.counting = false;
@@ -168,7 +190,7 @@ static yk_status find_round(yk_collision *collision, double h, double reach)
     return YK_OK;
 }
 
-/* General contacts ------------------------------------------------------------------------------------------------- */
+/* General contacts ----------------------------------------------------------------------------- */
 
 typedef struct general_search {
     yk_collision *collision;
@@ -188,9 +210,11 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
         const int32_t *pair = collision->near.general[search->first + k];
         size_t i = (size_t)pair[0], j = (size_t)pair[1];
         collision->batch_counts[k] = 0;
-        if (both_still(collision, i, j)) continue;
+        if (both_still(collision, i, j))
+            continue;
 
-        /* Fast pairs are seen from farther away, so that they cannot pass each other within the step. */
+        /* Fast pairs are seen from farther away, so that they cannot pass each other within the
+         * step. */
         int32_t slot_a = model->parts[i].body, slot_b = model->parts[j].body;
         yk_vec3 relative = {0, 0, 0};
         double rotating = 0;
@@ -207,12 +231,14 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
         yk_solid a = yk_world_solid(model, collision->state, i);
         yk_solid b = yk_world_solid(model, collision->state, j);
-        collision->batch_counts[k] = yk_collide(&a, &b, margin, collision->batch + k * YK_MANIFOLD_MAX);
+        collision->batch_counts[k] =
+            yk_collide(&a, &b, margin, collision->batch + k * YK_MANIFOLD_MAX);
     }
 }
 
 /* Appends the contacts of one pair to the list. */
-static yk_status append_general(yk_collision *collision, const int32_t *pair, const yk_touch *list, int count)
+static yk_status append_general(yk_collision *collision, const int32_t *pair, const yk_touch *list,
+                                int count)
 {
     const yk_world_model *model = collision->model;
     const yk_contact_list *frozen = &collision->state->sleep.frozen;
@@ -223,19 +249,26 @@ static yk_status append_general(yk_collision *collision, const int32_t *pair, co
     bool dynamic_a = yk_world_is_dynamic(model, a->body);
     bool dynamic_b = yk_world_is_dynamic(model, b->body);
     yk_pair nodes = {b->body, YK_NETWORK_NONE, YK_PAIR_GENERAL};
-    if (dynamic_a) nodes.a = a->body;
-    if (dynamic_a && dynamic_b) nodes.b = b->body;
+    if (dynamic_a)
+        nodes.a = a->body;
+    if (dynamic_a && dynamic_b)
+        nodes.b = b->body;
 
     /* The fast path of the solver takes lever arms along the normal on every side that moves. */
     bool round_arms = (a->round || !dynamic_a) && (b->round || !dynamic_b);
-    if (round_arms && !yk_world_resists_rotation(model, a, b)) nodes.kind = collision->round_kind;
+    if (round_arms && !yk_world_resists_rotation(model, a, b))
+        nodes.kind = collision->round_kind;
 
     size_t general = found->count - found->round_count, more = (size_t)count;
-    yk_status status = check_capacity(collision, found->count + more, frozen->count, model->contact_capacity);
-    if (status < 0) return status;
+    yk_status status =
+        check_capacity(collision, found->count + more, frozen->count, model->contact_capacity);
+    if (status < 0)
+        return status;
 
-    status = check_capacity(collision, general + more, frozen->count - frozen->round_count, model->general_capacity);
-    if (status < 0) return status;
+    status = check_capacity(collision, general + more, frozen->count - frozen->round_count,
+                            model->general_capacity);
+    if (status < 0)
+        return status;
 
     for (int i = 0; i < count; i++) {
         size_t at = found->count++;
@@ -253,34 +286,40 @@ static yk_status find_general(yk_collision *collision, double h)
     const yk_near_list *near = &collision->near;
     for (size_t first = 0; first < near->general_count; first += YK_BATCH_PAIRS) {
         size_t count = near->general_count - first;
-        if (count > YK_BATCH_PAIRS) count = YK_BATCH_PAIRS;
+        if (count > YK_BATCH_PAIRS)
+            count = YK_BATCH_PAIRS;
         general_search search = {collision, h, first};
         yk_pool_run(collision->pool, count, BATCH_CHUNK, general_chunk, &search);
 
         for (size_t k = 0; k < count; k++) {
             const yk_touch *list = collision->batch + k * YK_MANIFOLD_MAX;
-            yk_status status = append_general(collision, near->general[first + k], list, collision->batch_counts[k]);
-            if (status < 0) return status;
+            yk_status status = append_general(collision, near->general[first + k], list,
+                                              collision->batch_counts[k]);
+            if (status < 0)
+                return status;
         }
     }
 
     return YK_OK;
 }
 
-/* Meshes ----------------------------------------------------------------------------------------------------------- */
+/* Meshes --------------------------------------------------------------------------------------- */
 
-/* The mesh (as a shape) and the solid of a contact between a triangle and something else; -1: there is none. */
+/* The mesh (as a shape) and the solid of a contact between a triangle and something else; -1:
+ * there is none. */
 static int32_t mesh_of(const yk_world_model *model, const yk_contact_key *key, int32_t *solid)
 {
     const yk_part *a = &model->parts[key->a], *b = &model->parts[key->b];
     bool mesh_a = a->kind == YK_SOLID_TRIANGLE, mesh_b = b->kind == YK_SOLID_TRIANGLE;
     *solid = mesh_a ? key->b : key->a;
-    if (mesh_a == mesh_b || (size_t)*solid >= model->finite_count) return -1;
+    if (mesh_a == mesh_b || (size_t)*solid >= model->finite_count)
+        return -1;
     return mesh_a ? a->shape : b->shape;
 }
 
-/* A solid on a flat stretch of mesh must not feel the edges inside it: a contact at an edge or corner goes when a face
- * contact lies in a plane that holds its point, or when another contact is at the same point. */
+/* A solid on a flat stretch of mesh must not feel the edges inside it: a contact at an edge or
+ * corner goes when a face contact lies in a plane that holds its point, or when another contact
+ * is at the same point. */
 static void drop_covered_contacts(yk_collision *collision)
 {
     const yk_world_model *model = collision->model;
@@ -289,15 +328,18 @@ static void drop_covered_contacts(yk_collision *collision)
     yk_contact_key *keys = found->keys + first;
     yk_pair *pairs = collision->pairs + first;
     int32_t *last = collision->mesh_last, *link = collision->mesh_link;
-    if (!last || general == 0) return;
+    if (!last || general == 0)
+        return;
 
     /* Contacts of one solid with meshes are chained, from the last to the first. */
     int32_t solid, other_solid;
     for (size_t g = 0; g < general; g++)
-        if (mesh_of(model, &keys[g], &solid) >= 0) last[solid] = -1;
+        if (mesh_of(model, &keys[g], &solid) >= 0)
+            last[solid] = -1;
     for (size_t g = 0; g < general; g++) {
         link[g] = -1;
-        if (mesh_of(model, &keys[g], &solid) < 0) continue;
+        if (mesh_of(model, &keys[g], &solid) < 0)
+            continue;
         link[g] = last[solid];
         last[solid] = (int32_t)g;
     }
@@ -308,9 +350,11 @@ static void drop_covered_contacts(yk_collision *collision)
         const yk_touch *touch = &collision->touches[g];
         bool edge = touch->edge, covered = false;
         int32_t mesh = mesh_of(model, &keys[g], &solid);
-        if (mesh < 0) continue;
+        if (mesh < 0)
+            continue;
         for (int32_t k = last[solid]; k >= 0 && !covered; k = link[k]) {
-            if ((size_t)k == g || mesh_of(model, &keys[k], &other_solid) != mesh) continue;
+            if ((size_t)k == g || mesh_of(model, &keys[k], &other_solid) != mesh)
+                continue;
             const yk_touch *other = &collision->touches[k];
             yk_vec3 apart = yk_v3_sub(touch->point_b, other->point_b);
             bool other_edge = other->edge;
@@ -319,13 +363,15 @@ static void drop_covered_contacts(yk_collision *collision)
             else
                 covered = edge == other_edge ? (size_t)k < g : edge;
         }
-        if (covered) pairs[g].kind = -1;
+        if (covered)
+            pairs[g].kind = -1;
     }
 
     /* Those that are left close up. */
     size_t kept = 0;
     for (size_t g = 0; g < general; g++) {
-        if (pairs[g].kind < 0) continue;
+        if (pairs[g].kind < 0)
+            continue;
         pairs[kept] = pairs[g];
         keys[kept] = keys[g];
         collision->touches[kept++] = collision->touches[g];
@@ -342,22 +388,28 @@ yk_status yk_collision_search(yk_collision *collision, double h)
     yk_status status = yk_collision_update_list(collision, h, &reach);
 
     /* Round contacts come first in the list. */
-    if (status == YK_OK) status = find_round(collision, h, reach);
-    if (status == YK_OK) status = find_general(collision, h);
-    if (status == YK_OK) drop_covered_contacts(collision);
+    if (status == YK_OK)
+        status = find_round(collision, h, reach);
+    if (status == YK_OK)
+        status = find_general(collision, h);
+    if (status == YK_OK)
+        drop_covered_contacts(collision);
     return status;
 }
 
-yk_touch yk_collision_touch(const yk_collision *collision, const yk_contact_list *list, size_t contact)
+yk_touch yk_collision_touch(const yk_collision *collision, const yk_contact_list *list,
+                            size_t contact)
 {
-    if (contact >= list->round_count) return collision->touches[contact - list->round_count];
+    if (contact >= list->round_count)
+        return collision->touches[contact - list->round_count];
 
     /* Round ones: a sphere with a wall of known motion, or with another sphere. */
     const yk_contact_key *key = &list->keys[contact];
     const yk_ball *a = &collision->balls[key->a];
     yk_touch touch = {.gap = 0};
     if ((size_t)key->b >= collision->model->finite_count) {
-        const yk_solid *outside = &collision->unbounded[(size_t)key->b - collision->model->finite_count];
+        const yk_solid *outside =
+            &collision->unbounded[(size_t)key->b - collision->model->finite_count];
         yk_sphere_at_wall(outside, key->feature, a->centre, a->radius, INFINITY, &touch);
         return touch;
     }

@@ -1,34 +1,37 @@
 /* Sleeping: islands of bodies that have come to rest are left alone until something disturbs them.
  *
- * An island is what contacts, joints and force laws connect through bodies that forces move; it is found by union of
- * neighbours, the lowest slot being the root, so it depends on nothing but the contacts. It falls asleep when each of
- * its bodies has been slower than the limits for the given time, and wakes as a whole. Contacts count from the envelope
- * on, in both directions, so that no sleeping body ever touches one that is awake.
+ * An island is what contacts, joints and force laws connect through bodies that forces move; it
+ * is found by union of neighbours, the lowest slot being the root, so it depends on nothing but
+ * the contacts. It falls asleep when each of its bodies has been slower than the limits for the
+ * given time, and wakes as a whole. Contacts count from the envelope on, in both directions, so
+ * that no sleeping body ever touches one that is awake.
  *
- * Bodies that are awake are marked as disturbed as well: whoever stands on a slowly tilting plane may be slow, but does
- * not rest. Motions, loads and drives count as changed against what they were when they last changed, so that the
- * slowest ones are seen as well, only later. */
+ * Bodies that are awake are marked as disturbed as well: whoever stands on a slowly tilting plane
+ * may be slow, but does not rest. Motions, loads and drives count as changed against what they
+ * were when they last changed, so that the slowest ones are seen as well, only later. */
 #include <string.h>
 
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "nonsmooth/world.h"
 
-/* Changes below these are rounding: of poses in terms of the smallest radius and in rad, of wrenches in terms of the
- * weight and of the wrench itself. */
+/* Changes below these are rounding: of poses in terms of the smallest radius and in rad, of
+ * wrenches in terms of the weight and of the wrench itself. */
 static const double POSE_CHANGE = 1e-10, WRENCH_CHANGE = 1e-8;
 
-/* Islands ---------------------------------------------------------------------------------------------------------- */
+/* Islands -------------------------------------------------------------------------------------- */
 
 static int32_t root_of(int32_t *root, int32_t i)
 {
-    while (root[i] != i) i = root[i] = root[root[i]];
+    while (root[i] != i)
+        i = root[i] = root[root[i]];
     return i;
 }
 
 static void join(yk_nonsmooth *self, int32_t a, int32_t b)
 {
-    if (!yk_world_is_dynamic(&self->model, a) || !yk_world_is_dynamic(&self->model, b)) return;
+    if (!yk_world_is_dynamic(&self->model, a) || !yk_world_is_dynamic(&self->model, b))
+        return;
     int32_t *root = self->sleep.root;
     a = root_of(root, a);
     b = root_of(root, b);
@@ -41,7 +44,8 @@ static void join(yk_nonsmooth *self, int32_t a, int32_t b)
 static void find_islands(yk_nonsmooth *self, const yk_contact_list *contacts)
 {
     const yk_world_model *model = &self->model;
-    for (size_t i = 0; i < model->dynamic_count; i++) self->sleep.root[i] = (int32_t)i;
+    for (size_t i = 0; i < model->dynamic_count; i++)
+        self->sleep.root[i] = (int32_t)i;
 
     for (size_t i = 0; i < contacts->count; i++) {
         const yk_contact_key *key = &contacts->keys[i];
@@ -51,16 +55,19 @@ static void find_islands(yk_nonsmooth *self, const yk_contact_list *contacts)
     /* The other side of a port's joint is no body of this model. */
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
-        if (joint->port < 0) join(self, joint->slot_a, joint->slot_b);
+        if (joint->port < 0)
+            join(self, joint->slot_a, joint->slot_b);
     }
-    for (size_t i = 0; i < model->force_count; i++) join(self, model->forces[i].slot_a, model->forces[i].slot_b);
+    for (size_t i = 0; i < model->force_count; i++)
+        join(self, model->forces[i].slot_a, model->forces[i].slot_b);
 }
 
-/* Waking ----------------------------------------------------------------------------------------------------------- */
+/* Waking --------------------------------------------------------------------------------------- */
 
 static void disturb(yk_nonsmooth *self, int32_t slot)
 {
-    if (yk_world_is_dynamic(&self->model, slot)) self->sleep.disturbed[slot] = 1;
+    if (yk_world_is_dynamic(&self->model, slot))
+        self->sleep.disturbed[slot] = 1;
 }
 
 /* Of a body of known motion. */
@@ -69,8 +76,8 @@ static bool moves(const yk_nonsmooth *self, int32_t slot)
     return slot >= 0 && !yk_world_is_dynamic(&self->model, slot) && self->sleep.disturbed[slot];
 }
 
-/* Marks parts that sleep or stand. The list of near pairs has none of two such parts, so it is made anew when one of
- * them begins to move. */
+/* Marks parts that sleep or stand. The list of near pairs has none of two such parts, so it is
+ * made anew when one of them begins to move. */
 static void mark_still(yk_nonsmooth *self)
 {
     const yk_world_model *model = &self->model;
@@ -81,13 +88,15 @@ static void mark_still(yk_nonsmooth *self)
     for (size_t i = 0; i < model->part_count; i++) {
         int32_t slot = model->parts[i].body;
         bool stands = !moves(self, slot);
-        if (yk_world_is_dynamic(model, slot)) stands = yk_world_is_asleep(model, &self->state, slot);
+        if (yk_world_is_dynamic(model, slot))
+            stands = yk_world_is_asleep(model, &self->state, slot);
         bool now = stands && self->state.sleep.asleep > 0;
         starts = starts || (still[i] && !now);
         still[i] = now;
     }
 
-    if (starts) yk_collision_forget_list(&self->collision);
+    if (starts)
+        yk_collision_forget_list(&self->collision);
 }
 
 /* Wakes the islands in which someone was disturbed; false if there is none. */
@@ -101,14 +110,17 @@ static bool wake_islands(yk_nonsmooth *self, double h)
     bool any = false;
     for (size_t i = 0; i < count && self->state.sleep.asleep > 0 && !any; i++)
         any = disturbed[i] && isinf(rest_time[i]);
-    if (!any) return false;
+    if (!any)
+        return false;
 
     /* An island is disturbed if one of its bodies is; the mark is kept at its root. */
     find_islands(self, &self->state.sleep.frozen);
     for (size_t i = 0; i < count; i++)
-        if (disturbed[i] && isinf(rest_time[i])) disturbed[root_of(root, (int32_t)i)] = 1;
+        if (disturbed[i] && isinf(rest_time[i]))
+            disturbed[root_of(root, (int32_t)i)] = 1;
     for (size_t i = 0; i < count; i++)
-        if (isinf(rest_time[i]) && disturbed[root_of(root, (int32_t)i)]) rest_time[i] = 0;
+        if (isinf(rest_time[i]) && disturbed[root_of(root, (int32_t)i)])
+            rest_time[i] = 0;
 
     /* Their contacts are again among those that steps begin from. */
     yk_frozen_return(self, h);
@@ -118,26 +130,32 @@ static bool wake_islands(yk_nonsmooth *self, double h)
 void yk_sleep_wake(yk_nonsmooth *self, int32_t slot)
 {
     double *rest_time = self->state.sleep.rest_time;
-    if (!rest_time) return;
+    if (!rest_time)
+        return;
     uint8_t *disturbed = self->sleep.disturbed;
     memset(disturbed, slot < 0, self->model.body_count * sizeof *disturbed);
-    if (slot >= 0) disturb(self, slot);
+    if (slot >= 0)
+        disturb(self, slot);
 
     /* Who is awake has to rest for the whole time again. */
     for (size_t i = 0; i < self->model.dynamic_count; i++)
-        if (disturbed[i] && !isinf(rest_time[i])) rest_time[i] = 0;
+        if (disturbed[i] && !isinf(rest_time[i]))
+            rest_time[i] = 0;
     wake_islands(self, self->state.run.step);
 }
 
-/* What disturbs ---------------------------------------------------------------------------------------------------- */
+/* What disturbs -------------------------------------------------------------------------------- */
 
 /* Whether something has left its pose; the new one is remembered. */
-static bool has_moved(const yk_nonsmooth *self, yk_rest_pose *pose, yk_vec3 position, yk_quat orientation)
+static bool has_moved(const yk_nonsmooth *self, yk_rest_pose *pose, yk_vec3 position,
+                      yk_quat orientation)
 {
     yk_quat rotation = yk_q_mul(orientation, yk_q_conjugate(pose->orientation));
     double shift = yk_v3_norm(yk_v3_sub(position, pose->position));
-    double angle = 2 * sqrt(rotation.x * rotation.x + rotation.y * rotation.y + rotation.z * rotation.z);
-    if (shift <= POSE_CHANGE * self->model.smallest_radius && angle <= POSE_CHANGE) return false;
+    double angle =
+        2 * sqrt(rotation.x * rotation.x + rotation.y * rotation.y + rotation.z * rotation.z);
+    if (shift <= POSE_CHANGE * self->model.smallest_radius && angle <= POSE_CHANGE)
+        return false;
     *pose = (yk_rest_pose){position, orientation};
     return true;
 }
@@ -146,7 +164,8 @@ static void notice_known_bodies(yk_nonsmooth *self, double t, double h, const yk
 {
     size_t first = self->model.dynamic_count, known = yk_world_known_count(&self->model);
     yk_body_state *ahead = self->sleep.ahead;
-    if (known == 0) return;
+    if (known == 0)
+        return;
 
     /* Where they will be at the end of the step. */
     memcpy(ahead, self->state.bodies + first, known * sizeof *ahead);
@@ -155,7 +174,8 @@ static void notice_known_bodies(yk_nonsmooth *self, double t, double h, const yk
     for (size_t i = 0; i < known; i++) {
         const yk_body_state *body = &ahead[i];
         yk_vec3 position = yk_v3_axpy(h, body->velocity, body->position);
-        yk_quat orientation = yk_q_mul(yk_so3_exp(yk_v3_scale(h, body->angular_velocity)), body->orientation);
+        yk_quat orientation =
+            yk_q_mul(yk_so3_exp(yk_v3_scale(h, body->angular_velocity)), body->orientation);
         yk_rest_pose *pose = &self->state.sleep.poses[i];
         self->sleep.disturbed[first + i] = has_moved(self, pose, position, orientation);
     }
@@ -164,7 +184,8 @@ static void notice_known_bodies(yk_nonsmooth *self, double t, double h, const yk
 static void disturb_port(yk_nonsmooth *self, const yk_port_model *port)
 {
     disturb(self, port->slot);
-    if (port->line) disturb(self, port->far_slot);
+    if (port->line)
+        disturb(self, port->far_slot);
 }
 
 static void notice_ports(yk_nonsmooth *self, double h, const yk_input *inputs)
@@ -175,31 +196,39 @@ static void notice_ports(yk_nonsmooth *self, double h, const yk_input *inputs)
     for (size_t i = 0; inputs && i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
         /* A partner that asks how the port answers gets the answer of one that is awake. */
-        if (port->causality == YK_TAKES_WRENCH && self->interface) disturb_port(self, port);
-        if (port->causality != YK_TAKES_MOTION || port->whole_body) continue;
+        if (port->causality == YK_TAKES_WRENCH && self->interface)
+            disturb_port(self, port);
+        if (port->causality != YK_TAKES_MOTION || port->whole_body)
+            continue;
 
         yk_motion end = yk_input_motion(&inputs[i], model->port_list[i].kind, h);
-        if (has_moved(self, &poses[i], end.position, end.orientation)) disturb_port(self, port);
+        if (has_moved(self, &poses[i], end.position, end.orientation))
+            disturb_port(self, port);
     }
 }
 
-/* A drive at constant speed goes on moving its bodies; one to a position rests with its function. */
+/* A drive at constant speed goes on moving its bodies; one to a position rests with its
+ * function. */
 static void notice_joints(yk_nonsmooth *self, double t, double h)
 {
     double *drives = self->state.sleep.drives;
     for (size_t i = 0; i < self->model.joint_count; i++) {
         const yk_joint_model *joint = &self->model.joints[i];
         bool driven = joint->joint.driven;
-        bool at_speed = driven && yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind);
+        bool at_speed =
+            driven && yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind);
         double value = 0;
-        if (driven) value = yk_function_value(joint->def.drive, t + h);
+        if (driven)
+            value = yk_function_value(joint->def.drive, t + h);
 
         bool changed = value != drives[i] || (at_speed && value != 0);
         drives[i] = value;
 
         /* A joint also passes on that one of its bodies moves. */
-        if (changed || moves(self, joint->slot_a)) disturb(self, joint->slot_b);
-        if (changed || moves(self, joint->slot_b)) disturb(self, joint->slot_a);
+        if (changed || moves(self, joint->slot_a))
+            disturb(self, joint->slot_b);
+        if (changed || moves(self, joint->slot_b))
+            disturb(self, joint->slot_a);
     }
 }
 
@@ -212,7 +241,8 @@ static void notice_wrenches(yk_nonsmooth *self)
 {
     const yk_world_model *model = &self->model;
     yk_wrench *wrenches = self->state.sleep.wrenches;
-    if (!wrenches) return;
+    if (!wrenches)
+        return;
 
     /* Compared with the weight and with themselves. */
     double g = yk_v3_norm(model->def.gravity);
@@ -221,22 +251,27 @@ static void notice_wrenches(yk_nonsmooth *self)
         double weight = model->bodies[i].mass * g;
         bool same = !differs(now->force, then->force, weight) &&
                     !differs(now->torque, then->torque, weight * model->smallest_radius);
-        if (same) continue;
+        if (same)
+            continue;
         wrenches[i] = *now;
         self->sleep.disturbed[i] = 1;
     }
 }
 
-/* A body of known motion that moves disturbs whoever touches it, one that is awake whoever sleeps. */
+/* A body of known motion that moves disturbs whoever touches it, one that is awake whoever
+ * sleeps. */
 static void notice_contacts(yk_nonsmooth *self, const yk_contact_list *list)
 {
     const yk_world_model *model = &self->model;
     for (size_t i = 0; i < list->count; i++) {
-        int32_t bodies[2] = {model->parts[list->keys[i].a].body, model->parts[list->keys[i].b].body};
+        int32_t bodies[2] = {model->parts[list->keys[i].a].body,
+                             model->parts[list->keys[i].b].body};
         for (int side = 0; side < 2; side++) {
             int32_t from = bodies[side], to = bodies[1 - side];
-            bool awake = yk_world_is_dynamic(model, from) && !yk_world_is_asleep(model, &self->state, from);
-            if (moves(self, from) || (awake && yk_world_is_asleep(model, &self->state, to))) disturb(self, to);
+            bool awake =
+                yk_world_is_dynamic(model, from) && !yk_world_is_asleep(model, &self->state, from);
+            if (moves(self, from) || (awake && yk_world_is_asleep(model, &self->state, to)))
+                disturb(self, to);
         }
     }
 }
@@ -257,19 +292,21 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
 
     wake_islands(self, h);
     mark_still(self);
-    if (self->state.sleep.asleep < model->dynamic_count) return false;
+    if (self->state.sleep.asleep < model->dynamic_count)
+        return false;
     return !memchr(disturbed, 1, model->body_count);
 }
 
 bool yk_sleep_was_touched(yk_nonsmooth *self, double h)
 {
     notice_contacts(self, &self->collision.found);
-    if (!wake_islands(self, h)) return false;
+    if (!wake_islands(self, h))
+        return false;
     mark_still(self);
     return true;
 }
 
-/* Falling asleep --------------------------------------------------------------------------------------------------- */
+/* Falling asleep ------------------------------------------------------------------------------- */
 
 void yk_sleep_end(yk_nonsmooth *self, double h)
 {
@@ -277,13 +314,15 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
     yk_sleep_state *sleep = &self->state.sleep;
     size_t count = self->model.dynamic_count;
     double angular = limits->angular_speed;
-    if (!(angular > 0)) angular = limits->speed / self->model.smallest_radius;
+    if (!(angular > 0))
+        angular = limits->speed / self->model.smallest_radius;
 
     /* Time at rest of those that are awake; has someone rested for long enough? */
     bool any = false;
     for (size_t i = 0; i < count && sleep->asleep < count; i++) {
         double *rest_time = &sleep->rest_time[i];
-        if (isinf(*rest_time)) continue;
+        if (isinf(*rest_time))
+            continue;
         const yk_body_state *body = &self->state.bodies[i];
         bool slow = yk_v3_norm2(body->velocity) <= limits->speed * limits->speed &&
                     yk_v3_norm2(body->angular_velocity) <= angular * angular;
@@ -301,21 +340,25 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
         memset(awake, 0, self->model.body_count * sizeof *awake);
         find_islands(self, &self->state.contacts);
         for (size_t i = 0; i < count; i++)
-            if (sleep->rest_time[i] < limits->after) awake[root_of(root, (int32_t)i)] = 1;
+            if (sleep->rest_time[i] < limits->after)
+                awake[root_of(root, (int32_t)i)] = 1;
 
         /* What is left of their motion is lost. */
         size_t fallen = 0;
         for (size_t i = 0; i < count; i++) {
-            if (isinf(sleep->rest_time[i]) || awake[root_of(root, (int32_t)i)]) continue;
+            if (isinf(sleep->rest_time[i]) || awake[root_of(root, (int32_t)i)])
+                continue;
             yk_body_state *body = &self->state.bodies[i];
-            self->state.run.dissipated += yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity);
+            self->state.run.dissipated +=
+                yk_world_body_kinetic(self, i, body->velocity, body->angular_velocity);
             body->velocity = body->angular_velocity = yk_v3(0, 0, 0);
             sleep->rest_time[i] = INFINITY;
             fallen++;
         }
 
         /* Their contacts rest with them. */
-        if (fallen > 0) yk_frozen_take(self, h);
+        if (fallen > 0)
+            yk_frozen_take(self, h);
     }
     self->report.asleep = sleep->asleep;
 }
@@ -324,10 +367,12 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
 {
     const yk_world_model *model = &self->model;
     yk_sleep_state *sleep = &self->state.sleep;
-    if (!sleep->rest_time) return;
+    if (!sleep->rest_time)
+        return;
 
     size_t known = yk_world_known_count(model);
-    for (size_t i = 0; i < model->dynamic_count; i++) sleep->rest_time[i] = 0;
+    for (size_t i = 0; i < model->dynamic_count; i++)
+        sleep->rest_time[i] = 0;
 
     /* What would disturb, as it is now. */
     for (size_t i = 0; i < known; i++) {
@@ -336,16 +381,19 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
     }
     for (size_t i = 0; i < model->port_count; i++) {
         sleep->poses[known + i] = (yk_rest_pose){.orientation = {1, 0, 0, 0}};
-        if (!inputs || model->ports[i].causality != YK_TAKES_MOTION) continue;
+        if (!inputs || model->ports[i].causality != YK_TAKES_MOTION)
+            continue;
         yk_motion motion = yk_input_motion(&inputs[i], model->port_list[i].kind, 0);
         sleep->poses[known + i] = (yk_rest_pose){motion.position, motion.orientation};
     }
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         sleep->drives[i] = 0;
-        if (joint->joint.driven) sleep->drives[i] = yk_function_value(joint->def.drive, t);
+        if (joint->joint.driven)
+            sleep->drives[i] = yk_function_value(joint->def.drive, t);
     }
-    if (sleep->wrenches) memset(sleep->wrenches, 0, model->dynamic_count * sizeof *sleep->wrenches);
+    if (sleep->wrenches)
+        memset(sleep->wrenches, 0, model->dynamic_count * sizeof *sleep->wrenches);
 
     /* Nobody sleeps yet. */
     sleep->frozen.count = sleep->frozen.round_count = 0;

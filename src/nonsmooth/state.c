@@ -22,7 +22,7 @@ enum {
     BLOCKS_MAX = 24
 };
 
-/* Memory ----------------------------------------------------------------------------------------------------------- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 static bool sleeps(const yk_world_model *model)
 {
@@ -74,7 +74,8 @@ yk_status yk_world_state_create(const yk_world_model *model, yk_world_state *sta
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(model, state, blocks);
     yk_status status = yk_blocks_take(model->context, blocks, count);
-    if (status == YK_OK) yk_world_state_begin(model, 0, state);
+    if (status == YK_OK)
+        yk_world_state_begin(model, 0, state);
     return status;
 }
 
@@ -97,7 +98,8 @@ void yk_contact_list_index(const yk_world_model *model, yk_contact_list *list)
 {
     size_t k = 0;
     for (size_t i = 0; i <= model->finite_count; i++) {
-        while (k < list->round_count && (size_t)list->keys[k].a < i) k++;
+        while (k < list->round_count && (size_t)list->keys[k].a < i)
+            k++;
         list->rows[i] = (uint32_t)k;
     }
 }
@@ -105,19 +107,25 @@ void yk_contact_list_index(const yk_world_model *model, yk_contact_list *list)
 void yk_world_state_begin(const yk_world_model *model, double t, yk_world_state *state)
 {
     state->run = (yk_run){.time = t};
-    for (size_t i = 0; i < model->body_count; i++) state->bodies[i] = model->initial[model->body_of[i]];
-    for (size_t i = 0; i < model->port_count; i++) state->ports[i] = (yk_port_state){.wrench = {.force = {0, 0, 0}}};
-    for (size_t i = 0; i < model->signal_count; i++) state->signals[i] = 0;
-    for (size_t i = 0; i < yk_world_known_count(model); i++) state->reactions[i] = (yk_wrench){.force = {0, 0, 0}};
-    for (size_t i = 0; i < model->joint_count; i++) state->joints[i] = (yk_wrench){.force = {0, 0, 0}};
-    for (size_t i = 0; i < model->joint_row_count; i++) state->joint_impulses[i] = 0;
+    for (size_t i = 0; i < model->body_count; i++)
+        state->bodies[i] = model->initial[model->body_of[i]];
+    for (size_t i = 0; i < model->port_count; i++)
+        state->ports[i] = (yk_port_state){.wrench = {.force = {0, 0, 0}}};
+    for (size_t i = 0; i < model->signal_count; i++)
+        state->signals[i] = 0;
+    for (size_t i = 0; i < yk_world_known_count(model); i++)
+        state->reactions[i] = (yk_wrench){.force = {0, 0, 0}};
+    for (size_t i = 0; i < model->joint_count; i++)
+        state->joints[i] = (yk_wrench){.force = {0, 0, 0}};
+    for (size_t i = 0; i < model->joint_row_count; i++)
+        state->joint_impulses[i] = 0;
 
     /* No contact, so that the first step starts from zero impulses. */
     state->contacts.count = state->contacts.round_count = 0;
     yk_contact_list_index(model, &state->contacts);
 }
 
-/* The image -------------------------------------------------------------------------------------------------------- */
+/* The image ------------------------------------------------------------------------------------ */
 
 yk_state_layout yk_world_image_layout(const yk_world_model *model)
 {
@@ -130,8 +138,10 @@ yk_state_layout yk_world_image_layout(const yk_world_model *model)
     /* Frozen contacts and those of the last step have one capacity together; points come on top. */
     size_t sleep = 0;
     if (sleeps(model)) {
-        sleep = model->dynamic_count + POSE_WORDS * (known + model->port_count) + model->joint_count;
-        if (has_loads(model)) sleep += WRENCH_WORDS * model->dynamic_count;
+        sleep =
+            model->dynamic_count + POSE_WORDS * (known + model->port_count) + model->joint_count;
+        if (has_loads(model))
+            sleep += WRENCH_WORDS * model->dynamic_count;
         sleep += 2 + 3 * contacts;
     }
 
@@ -147,7 +157,8 @@ typedef struct image_walk {
 
 static void copy_words(image_walk *walk, void *data, size_t bytes)
 {
-    if (bytes == 0) return;
+    if (bytes == 0)
+        return;
     if (walk->reading)
         memcpy(data, walk->at, bytes);
     else
@@ -164,7 +175,9 @@ static yk_status walk_contacts(image_walk *walk, yk_contact_list *list)
     copy_words(walk, counts, sizeof counts);
     bool fits = counts[0] <= model->contact_capacity && counts[1] <= counts[0] &&
                 counts[0] - counts[1] <= model->general_capacity;
-    if (!fits) return yk_fail(model->context, YK_ERROR_ARGUMENT, "the state image does not belong to this model");
+    if (!fits)
+        return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                       "the state image does not belong to this model");
 
     list->count = (size_t)counts[0];
     list->round_count = (size_t)counts[1];
@@ -174,12 +187,14 @@ static yk_status walk_contacts(image_walk *walk, yk_contact_list *list)
         yk_contact_key *key = &list->keys[i];
         uint64_t words[2] = {(uint64_t)(uint32_t)key->a << 32 | (uint32_t)key->b, key->feature};
         copy_words(walk, words, sizeof words);
-        *key = (yk_contact_key){(int32_t)(words[0] >> 32), (int32_t)(uint32_t)words[0], (uint32_t)words[1]};
+        *key = (yk_contact_key){(int32_t)(words[0] >> 32), (int32_t)(uint32_t)words[0],
+                                (uint32_t)words[1]};
     }
 
     copy_words(walk, list->impulses, list->count * sizeof *list->impulses);
     size_t general = list->count - list->round_count;
-    if (general > 0) copy_words(walk, list->torques, general * sizeof *list->torques);
+    if (general > 0)
+        copy_words(walk, list->torques, general * sizeof *list->torques);
     return YK_OK;
 }
 
@@ -201,14 +216,17 @@ static yk_status walk_image(image_walk *walk, yk_world_state *state)
     /* Contacts, and those of sleeping bodies. */
     yk_status status = walk_contacts(walk, &state->contacts);
     yk_sleep_state *sleep = &state->sleep;
-    if (status < 0 || !sleep->rest_time) return status;
+    if (status < 0 || !sleep->rest_time)
+        return status;
 
     copy_words(walk, sleep->rest_time, model->dynamic_count * sizeof *sleep->rest_time);
     copy_words(walk, sleep->poses, (known + model->port_count) * sizeof *sleep->poses);
-    if (sleep->wrenches) copy_words(walk, sleep->wrenches, model->dynamic_count * sizeof *sleep->wrenches);
+    if (sleep->wrenches)
+        copy_words(walk, sleep->wrenches, model->dynamic_count * sizeof *sleep->wrenches);
     copy_words(walk, sleep->drives, model->joint_count * sizeof *sleep->drives);
     status = walk_contacts(walk, &sleep->frozen);
-    if (status == YK_OK) copy_words(walk, sleep->frozen.points, sleep->frozen.count * sizeof *sleep->frozen.points);
+    if (status == YK_OK)
+        copy_words(walk, sleep->frozen.points, sleep->frozen.count * sizeof *sleep->frozen.points);
     return status;
 }
 
@@ -222,11 +240,13 @@ void yk_world_write_image(const yk_world_model *model, const yk_world_state *sta
     memset(walk.at, 0, (size_t)(end - walk.at) * sizeof *image);
 }
 
-yk_status yk_world_read_image(const yk_world_model *model, yk_world_state *state, const double *image)
+yk_status yk_world_read_image(const yk_world_model *model, yk_world_state *state,
+                              const double *image)
 {
     image_walk walk = {model, (double *)(uintptr_t)image, true};
     yk_status status = walk_image(&walk, state);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     yk_contact_list_index(model, &state->contacts);
     return YK_OK;
 }

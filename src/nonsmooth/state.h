@@ -1,7 +1,8 @@
-/* The state of a run: everything that the next step depends on, and the outputs of the last one. state.c turns it into the
- * flat image and back.
+/* The state of a run: everything that the next step depends on, and the outputs of the last one.
+ * state.c turns it into the flat image and back.
  *
- * Bodies are in the order of slots. Contacts are in canonical order, which depends on positions alone (search.c). */
+ * Bodies are in the order of slots. Contacts are in canonical order, which depends on positions
+ * alone (search.c). */
 #ifndef YK_NONSMOOTH_STATE_H
 #define YK_NONSMOOTH_STATE_H
 
@@ -20,8 +21,8 @@ typedef struct yk_run {
     double step;      /* length of the last own step; 0 before the first */
 } yk_run;
 
-/* Means over the last step: wrench about the marker (of a line its x component), acceleration of the body's centre of mass
- * (of a line linear.x). */
+/* Means over the last step: wrench about the marker (of a line its x component), acceleration of
+ * the body's centre of mass (of a line linear.x). */
 typedef struct yk_port_state {
     yk_wrench wrench;
     yk_twist rate;
@@ -33,8 +34,8 @@ typedef struct yk_contact_key {
     uint32_t feature;
 } yk_contact_key;
 
-/* Contacts in canonical order: the round ones first, in the order of rows of the list of near pairs, then the general
- * ones in the order of their pairs. */
+/* Contacts in canonical order: the round ones first, in the order of rows of the list of near
+ * pairs, then the general ones in the order of their pairs. */
 typedef struct yk_contact_list {
     size_t count, round_count;
     yk_contact_key *keys;
@@ -51,11 +52,13 @@ typedef struct yk_rest_pose {
 
 /* Sleeping bodies: see sleep.c. Where sleeping is off there is no `rest_time`. */
 typedef struct yk_sleep_state {
-    size_t asleep;          /* bodies; follows from the rest times */
-    double *rest_time;      /* per dynamic body: seconds below the limits; infinite: asleep */
-    yk_rest_pose *poses;    /* of bodies of known motion, then of inputs of ports: when they were last seen moving */
-    yk_wrench *wrenches;    /* per dynamic body: applied when last seen changing; NULL: gravity alone */
-    double *drives;         /* per joint, the same */
+    size_t asleep;     /* bodies; follows from the rest times */
+    double *rest_time; /* per dynamic body: seconds below the limits; infinite: asleep */
+    yk_rest_pose *
+        poses; /* of bodies of known motion, then of inputs of ports: when they were last seen moving */
+    yk_wrench
+        *wrenches;  /* per dynamic body: applied when last seen changing; NULL: gravity alone */
+    double *drives; /* per joint, the same */
     yk_contact_list frozen; /* contacts of sleeping bodies; mean forces in place of impulses */
 } yk_sleep_state;
 
@@ -63,9 +66,10 @@ typedef struct yk_world_state {
     yk_run run;
     yk_body_state *bodies;
     yk_port_state *ports;
-    double *signals;      /* means over the last step */
-    yk_wrench *reactions; /* per body of known motion: mean force and torque that held it on its course */
-    yk_wrench *joints;    /* on b at its marker, mean over the last step */
+    double *signals; /* means over the last step */
+    yk_wrench
+        *reactions; /* per body of known motion: mean force and torque that held it on its course */
+    yk_wrench *joints; /* on b at its marker, mean over the last step */
     double *joint_impulses;
     yk_contact_list contacts; /* of the last step, for the next to start from */
     yk_sleep_state sleep;
@@ -80,12 +84,14 @@ void yk_world_state_begin(const yk_world_model *model, double t, yk_world_state 
 /* The image. Reading one leaves it to the caller to do what follows from it. */
 yk_state_layout yk_world_image_layout(const yk_world_model *model);
 void yk_world_write_image(const yk_world_model *model, const yk_world_state *state, double *image);
-yk_status yk_world_read_image(const yk_world_model *model, yk_world_state *state, const double *image);
+yk_status yk_world_read_image(const yk_world_model *model, yk_world_state *state,
+                              const double *image);
 
 /* Finds the rows of a list from its keys. */
 void yk_contact_list_index(const yk_world_model *model, yk_contact_list *list);
 
-static inline bool yk_world_is_asleep(const yk_world_model *model, const yk_world_state *state, int32_t slot)
+static inline bool yk_world_is_asleep(const yk_world_model *model, const yk_world_state *state,
+                                      int32_t slot)
 {
     const double *rest_time = state->sleep.rest_time;
     return rest_time && slot >= 0 && (size_t)slot < model->dynamic_count && isinf(rest_time[slot]);
@@ -94,12 +100,15 @@ static inline bool yk_world_is_asleep(const yk_world_model *model, const yk_worl
 /* Of a body, or of the ground. */
 static inline yk_frame yk_world_frame(const yk_world_state *state, int slot)
 {
-    if (slot < 0) return yk_frame_ground();
+    if (slot < 0)
+        return yk_frame_ground();
     const yk_body_state *body = &state->bodies[slot];
-    return (yk_frame){body->position, yk_q_matrix(body->orientation), body->velocity, body->angular_velocity};
+    return (yk_frame){body->position, yk_q_matrix(body->orientation), body->velocity,
+                      body->angular_velocity};
 }
 
-static inline yk_mat3 yk_world_inverse_inertia(const yk_world_model *model, const yk_world_state *state, size_t slot)
+static inline yk_mat3 yk_world_inverse_inertia(const yk_world_model *model,
+                                               const yk_world_state *state, size_t slot)
 {
     const yk_tensor *tensor = &model->tensors[model->bodies[slot].tensor];
     yk_mat3 r = yk_q_matrix(state->bodies[slot].orientation);

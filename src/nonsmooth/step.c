@@ -1,4 +1,5 @@
-/* The time step: semi-implicit Euler at the level of impulses, tight (19), explicit (11). See nonsmooth.h. */
+/* The time step: semi-implicit Euler at the level of impulses, tight (19), explicit (11). See
+ * nonsmooth.h. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -6,15 +7,17 @@
 #include "math/so3.h"
 #include "nonsmooth/world.h"
 
-/* Forces ----------------------------------------------------------------------------------------------------------- */
+/* Forces --------------------------------------------------------------------------------------- */
 
-/* The mean over the step of what wires bring: Simpson's rule is exact for the cubics that signals are. */
+/* The mean over the step of what wires bring: Simpson's rule is exact for the cubics that signals
+ * are. */
 static void take_signals(yk_nonsmooth *self, double h, const yk_input *inputs)
 {
     const yk_world_model *model = &self->model;
     for (size_t i = 0; inputs && i < model->signal_count; i++) {
         const yk_input *input = &inputs[model->signals[i].index];
-        if (!model->signals[i].connected) continue;
+        if (!model->signals[i].connected)
+            continue;
 
         double ends = yk_input_scalar(input, 0) + yk_input_scalar(input, h);
         self->state.signals[i] = (ends + 4 * yk_input_scalar(input, h / 2)) / 6;
@@ -23,7 +26,8 @@ static void take_signals(yk_nonsmooth *self, double h, const yk_input *inputs)
 
 static void apply(yk_nonsmooth *self, int slot, yk_vec3 force, yk_vec3 torque)
 {
-    if (slot < 0) return;
+    if (slot < 0)
+        return;
     yk_wrench *sum = &self->step.applied[slot];
     sum->force = yk_v3_add(sum->force, force);
     sum->torque = yk_v3_add(sum->torque, torque);
@@ -46,7 +50,8 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
     const yk_world_model *model = &self->model;
     yk_step_work *step = &self->step;
     step->loss = step->supply = step->force_supply = step->port_work = 0;
-    if (!step->applied) return;
+    if (!step->applied)
+        return;
 
     memset(step->applied, 0, model->body_count * sizeof *step->applied);
     take_signals(self, h, inputs);
@@ -57,8 +62,10 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
 
         /* A signal comes before a function, a function before the law's own load. */
         double load = yk_force_on_both(def->law.kind) ? 0 : 1;
-        if (def->load.value) load = yk_function_value(def->load, t);
-        if (def->input >= 0) load = self->state.signals[def->input];
+        if (def->load.value)
+            load = yk_function_value(def->load, t);
+        if (def->input >= 0)
+            load = self->state.signals[def->input];
 
         yk_frame a = yk_world_frame(&self->state, force->slot_a);
         yk_frame b = yk_world_frame(&self->state, force->slot_b);
@@ -74,7 +81,8 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
         const yk_port_model *port = &model->ports[i];
         const yk_input *input = &inputs[i];
         yk_wrench *wrench = &self->state.ports[i].wrench;
-        if (port->causality != YK_TAKES_WRENCH) continue;
+        if (port->causality != YK_TAKES_WRENCH)
+            continue;
 
         /* A line pushes its two bodies apart. */
         if (port->line) {
@@ -82,15 +90,18 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
             double force = (begin + 4 * middle + yk_input_scalar(input, h)) / 6;
             yk_world_line line = yk_world_line_at(self, port);
             wrench->force.x = force;
-            apply(self, port->slot, yk_v3_scale(force, line.force[0]), yk_v3_scale(force, line.torque[0]));
-            apply(self, port->far_slot, yk_v3_scale(force, line.force[1]), yk_v3_scale(force, line.torque[1]));
+            apply(self, port->slot, yk_v3_scale(force, line.force[0]),
+                  yk_v3_scale(force, line.torque[0]));
+            apply(self, port->far_slot, yk_v3_scale(force, line.force[1]),
+                  yk_v3_scale(force, line.torque[1]));
             continue;
         }
 
         /* A wrench at a marker, moved to the centre of mass. */
         *wrench = mean_wrench(input, h);
         yk_vec3 arm = yk_q_rotate(self->state.bodies[port->slot].orientation, port->marker.offset);
-        apply(self, port->slot, wrench->force, yk_v3_add(wrench->torque, yk_v3_cross(arm, wrench->force)));
+        apply(self, port->slot, wrench->force,
+              yk_v3_add(wrench->torque, yk_v3_cross(arm, wrench->force)));
     }
 }
 
@@ -103,7 +114,8 @@ static void account_ports(yk_nonsmooth *self, double h)
     for (size_t i = 0; i < self->model.port_count; i++) {
         const yk_port_model *port = &self->model.ports[i];
         const yk_wrench *wrench = &self->state.ports[i].wrench;
-        if (port->causality != YK_TAKES_WRENCH) continue;
+        if (port->causality != YK_TAKES_WRENCH)
+            continue;
 
         /* The rate of the port with the mean of the velocities before and after. */
         double work;
@@ -113,7 +125,8 @@ static void account_ports(yk_nonsmooth *self, double h)
             double rate = 0;
             for (int side = 0; side < 2; side++) {
                 int slot = slots[side];
-                if (slot < 0) continue;
+                if (slot < 0)
+                    continue;
                 yk_vec3 v = yk_v3_add(bodies[slot].velocity, before[slot].linear);
                 yk_vec3 w = yk_v3_add(bodies[slot].angular_velocity, before[slot].angular);
                 rate += 0.5 * yk_v3_dot(line.force[side], v);
@@ -123,7 +136,8 @@ static void account_ports(yk_nonsmooth *self, double h)
         } else {
             int slot = port->slot;
             yk_vec3 arm = yk_q_rotate(bodies[slot].orientation, port->marker.offset);
-            yk_vec3 w = yk_v3_scale(0.5, yk_v3_add(bodies[slot].angular_velocity, before[slot].angular));
+            yk_vec3 w =
+                yk_v3_scale(0.5, yk_v3_add(bodies[slot].angular_velocity, before[slot].angular));
             yk_vec3 v = yk_v3_scale(0.5, yk_v3_add(bodies[slot].velocity, before[slot].linear));
             v = yk_v3_add(v, yk_v3_cross(w, arm));
             work = h * (yk_v3_dot(wrench->force, v) + yk_v3_dot(wrench->torque, w));
@@ -134,10 +148,11 @@ static void account_ports(yk_nonsmooth *self, double h)
     }
 }
 
-/* Free motion ------------------------------------------------------------------------------------------------------ */
+/* Free motion ---------------------------------------------------------------------------------- */
 
-/* Euler's equations of the torque-free body over the step by the implicit midpoint rule, which keeps the kinetic energy
- * and the angular momentum: J (w1 - w0) + h wm x J wm = 0 in body axes, Newton from w0. */
+/* Euler's equations of the torque-free body over the step by the implicit midpoint rule, which
+ * keeps the kinetic energy and the angular momentum: J (w1 - w0) + h wm x J wm = 0 in body axes,
+ * Newton from w0. */
 static yk_vec3 spin_freely(const yk_tensor *tensor, yk_vec3 w0, double h)
 {
     yk_mat3 j = tensor->body;
@@ -146,14 +161,16 @@ static yk_vec3 spin_freely(const yk_tensor *tensor, yk_vec3 w0, double h)
     for (int iteration = 0; iteration < 20; iteration++) {
         yk_vec3 wm = yk_v3_scale(0.5, yk_v3_add(w0, w1));
         yk_vec3 momentum = yk_m3_apply(j, wm);
-        yk_vec3 residual = yk_v3_axpy(h, yk_v3_cross(wm, momentum), yk_m3_apply(j, yk_v3_sub(w1, w0)));
+        yk_vec3 residual =
+            yk_v3_axpy(h, yk_v3_cross(wm, momentum), yk_m3_apply(j, yk_v3_sub(w1, w0)));
 
         /* Its derivative by w1. */
         yk_mat3 gyroscopic = yk_m3_sub(yk_m3_mul(yk_m3_skew(wm), j), yk_m3_skew(momentum));
         yk_mat3 tangent = yk_m3_add(j, yk_m3_scale(0.5 * h, gyroscopic));
         yk_vec3 change = yk_m3_apply(yk_m3_inverse(tangent), residual);
         w1 = yk_v3_sub(w1, change);
-        if (yk_v3_norm2(change) <= 1e-30 * yk_v3_norm2(w1)) break;
+        if (yk_v3_norm2(change) <= 1e-30 * yk_v3_norm2(w1))
+            break;
     }
 
     return w1;
@@ -188,20 +205,25 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
 
         yk_vec3 v = yk_v3_axpy(h, model->def.gravity, body->velocity);
         yk_vec3 w = body->angular_velocity;
-        if (f) v = yk_v3_axpy(h / constant->mass, f->force, v);
+        if (f)
+            v = yk_v3_axpy(h / constant->mass, f->force, v);
 
         /* Spheres: no gyroscopic torque, and nothing that rotates with the body. */
         if (constant->radius > 0) {
-            if (f) w = yk_v3_axpy(h / constant->inertia, f->torque, w);
-            *node = yk_network_sphere(v, w, constant->radius, 1 / constant->mass, 1 / constant->inertia);
+            if (f)
+                w = yk_v3_axpy(h / constant->inertia, f->torque, w);
+            *node = yk_network_sphere(v, w, constant->radius, 1 / constant->mass,
+                                      1 / constant->inertia);
             continue;
         }
 
         /* Others: Euler's equations in body axes, then the torque. */
         yk_vec3 local = yk_q_rotate_back(body->orientation, w);
-        w = yk_q_rotate(body->orientation, spin_freely(&model->tensors[constant->tensor], local, h));
+        w = yk_q_rotate(body->orientation,
+                        spin_freely(&model->tensors[constant->tensor], local, h));
         yk_mat3 inverse = yk_world_inverse_inertia(model, &self->state, i);
-        if (f) w = yk_v3_axpy(h, yk_m3_apply(inverse, f->torque), w);
+        if (f)
+            w = yk_v3_axpy(h, yk_m3_apply(inverse, f->torque), w);
         *node = (yk_network_node){v, 1 / constant->mass, w, 1};
         yk_network_inertia(self->problem.network, i, &inverse);
     }
@@ -231,7 +253,7 @@ void yk_world_set_free_motion(yk_nonsmooth *self, double t, double h, const yk_i
     set_motion(self, t, h, inputs);
 }
 
-/* Solution --------------------------------------------------------------------------------------------------------- */
+/* Solution ------------------------------------------------------------------------------------- */
 
 yk_status yk_world_find_contacts(yk_nonsmooth *self, double h)
 {
@@ -260,7 +282,8 @@ static void take_chunk(void *user, size_t begin, size_t end, size_t chunk)
         yk_body_state *body = &self->state.bodies[i];
         body->velocity = node->velocity;
         body->angular_velocity = node->spin;
-        if (radius > 0) body->angular_velocity = yk_v3_scale(1 / radius, node->spin);
+        if (radius > 0)
+            body->angular_velocity = yk_v3_scale(1 / radius, node->spin);
     }
 }
 
@@ -272,7 +295,8 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     double start = yk_clock_seconds();
     yk_status status = yk_world_find_contacts(self, h);
     report->collision_seconds = yk_clock_seconds() - start;
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     /* Bodies of known motion have their velocity of the end of the step from here on. */
     set_motion(self, t, h, inputs);
@@ -280,13 +304,16 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     /* Rows of contacts and joints. */
     start = yk_clock_seconds();
     status = yk_world_set_contacts(self, h);
-    if (status == YK_OK) status = yk_world_set_joint_rows(self, t, h, inputs);
-    if (status < 0) return status;
+    if (status == YK_OK)
+        status = yk_world_set_joint_rows(self, t, h, inputs);
+    if (status < 0)
+        return status;
 
     /* One problem for all impulses, started from those of the last step. */
     status = yk_network_solve(self->problem.network, &self->model.def.solver, &report->solver);
     report->solve_seconds = yk_clock_seconds() - start;
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     self->largest_residual = fmax(self->largest_residual, report->solver.residual);
 
@@ -310,14 +337,15 @@ static void stay_at_rest(yk_nonsmooth *self, double t, double h, const yk_input 
     for (size_t i = 0; i < self->model.port_count; i++) {
         const yk_port_model *port = &self->model.ports[i];
         self->step.before[port->slot] = (yk_twist){.linear = {0, 0, 0}};
-        if (port->line && port->far_slot >= 0) self->step.before[port->far_slot] = (yk_twist){.linear = {0, 0, 0}};
+        if (port->line && port->far_slot >= 0)
+            self->step.before[port->far_slot] = (yk_twist){.linear = {0, 0, 0}};
     }
 
     set_known_motion(self, t, h, inputs);
     yk_world_clear_received(self, h);
 }
 
-/* Move ------------------------------------------------------------------------------------------------------------- */
+/* Move ----------------------------------------------------------------------------------------- */
 
 static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
@@ -326,7 +354,8 @@ static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
     yk_nonsmooth *self = job->self;
 
     for (size_t i = begin; i < end; i++) {
-        if (yk_world_is_asleep(&self->model, &self->state, (int32_t)i)) continue;
+        if (yk_world_is_asleep(&self->model, &self->state, (int32_t)i))
+            continue;
         yk_body_state *body = &self->state.bodies[i];
 
         body->position = yk_v3_axpy(job->h, body->velocity, body->position);
@@ -335,13 +364,15 @@ static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
-/* Accelerations of ports over the step, and the wrench that a prescribed body needed. The bodies are not moved yet. */
+/* Accelerations of ports over the step, and the wrench that a prescribed body needed. The bodies
+ * are not moved yet. */
 static void set_port_outputs(yk_nonsmooth *self, double h)
 {
     for (size_t i = 0; i < self->model.port_count; i++) {
         const yk_port_model *port = &self->model.ports[i];
         yk_port_state *out = &self->state.ports[i];
-        if (port->line) continue;
+        if (port->line)
+            continue;
 
         size_t slot = (size_t)port->slot;
         const yk_body_state *body = &self->state.bodies[slot];
@@ -350,7 +381,8 @@ static void set_port_outputs(yk_nonsmooth *self, double h)
         out->rate.angular = yk_v3_scale(1 / h, yk_v3_sub(body->angular_velocity, before->angular));
 
         /* The reaction of the body, moved from its centre of mass to the marker. */
-        if (!port->whole_body) continue;
+        if (!port->whole_body)
+            continue;
         yk_wrench at_centre = self->state.reactions[slot - self->model.dynamic_count];
         yk_vec3 arm = yk_q_rotate(body->orientation, port->marker.offset);
         out->wrench.force = at_centre.force;
@@ -364,13 +396,15 @@ static yk_status report_not_finite(yk_nonsmooth *self)
     int body = -1;
     for (size_t slot = 0; slot < self->model.body_count && body < 0; slot++) {
         const yk_body_state *state = &self->state.bodies[slot];
-        if (yk_v3_finite(state->velocity) && yk_v3_finite(state->angular_velocity)) continue;
+        if (yk_v3_finite(state->velocity) && yk_v3_finite(state->angular_velocity))
+            continue;
         body = self->model.body_of[slot];
     }
 
     const char *name = body >= 0 ? self->model.names[body] : NULL;
-    return yk_fail(self->context, YK_ERROR_NOT_FINITE, "t = %g: the velocity of body %d (%s) is not finite",
-                   self->state.run.time, body, name ? name : "no name");
+    return yk_fail(self->context, YK_ERROR_NOT_FINITE,
+                   "t = %g: the velocity of body %d (%s) is not finite", self->state.run.time, body,
+                   name ? name : "no name");
 }
 
 yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
@@ -381,7 +415,8 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
 
     /* What acts on the bodies besides gravity, contacts and joints. */
     for (size_t i = 0; i < model->port_count; i++)
-        if (model->ports[i].line) self->step.line_speeds[i] = yk_world_line_at(self, &model->ports[i]).rate;
+        if (model->ports[i].line)
+            self->step.line_speeds[i] = yk_world_line_at(self, &model->ports[i]).rate;
     apply_wrenches(self, t, h, inputs);
 
     /* Stages 1 to 4 give the velocities at the end of the step. */
@@ -389,13 +424,15 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
         stay_at_rest(self, t, h, inputs);
     } else {
         yk_status status = find_impulses(self, t, h, inputs);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
 
     /* Energies and reactions, while the bodies still stand where the impulses acted. */
     account_ports(self, h);
     self->step.supply += self->step.force_supply;
-    if (!yk_world_balance_energy(self, h)) return report_not_finite(self);
+    if (!yk_world_balance_energy(self, h))
+        return report_not_finite(self);
 
     set_port_outputs(self, h);
 
@@ -404,13 +441,15 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
     yk_pool_run(self->pool, model->body_count, YK_BODY_CHUNK, move_chunk, &job);
     for (size_t i = 0; i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
-        if (!port->line) continue;
+        if (!port->line)
+            continue;
         double change = yk_world_line_at(self, port).rate - self->step.line_speeds[i];
         self->state.ports[i].rate.linear.x = change / h;
     }
 
     yk_world_watch_passages(self);
-    if (sleeps) yk_sleep_end(self, h);
+    if (sleeps)
+        yk_sleep_end(self, h);
     self->state.run.time = t + h;
     self->state.run.step = h;
     self->report.step_seconds = yk_clock_seconds() - start;

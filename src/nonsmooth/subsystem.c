@@ -12,7 +12,7 @@ static const yk_nonsmooth *const_world_of(const yk_subsystem *self)
     return (const yk_nonsmooth *)self;
 }
 
-/* Connection ------------------------------------------------------------------------------------------------------- */
+/* Connection ----------------------------------------------------------------------------------- */
 
 static int get_ports(const yk_subsystem *self, const yk_port **list)
 {
@@ -33,20 +33,24 @@ static void warn_of_walls(const yk_world_model *model, const yk_port_model *port
     bool touches = false, walls = false;
     for (size_t i = 0; i < model->part_count; i++) {
         const yk_part *part = &model->parts[i];
-        if (part->geometry >= 0 && model->geometries[part->geometry].mask == 0) continue;
+        if (part->geometry >= 0 && model->geometries[part->geometry].mask == 0)
+            continue;
         touches = touches || part->body == port->body;
         walls = walls || part->body < 0 || model->bodies[part->body].drive == YK_FIXED;
     }
-    if (!touches || !walls) return;
+    if (!touches || !walls)
+        return;
 
     yk_log(model->context, YK_LOG_WARNING,
-           "the body of port '%s' follows the motion of its partner in all directions: the ground and fixed bodies do "
-           "not stop it, it passes through them; if they meet, put both bodies of the interface into one subsystem",
+           "the body of port '%s' follows the motion of its partner in all directions: the ground "
+           "and fixed bodies do "
+           "not stop it, it passes through them; if they meet, put both bodies of the interface "
+           "into one subsystem",
            port->name);
 }
 
-/* A row that keeps the distance of a line at the input, or rows for the prescribed motions of a marker, with the input's
- * frame as body b. */
+/* A row that keeps the distance of a line at the input, or rows for the prescribed motions of a
+ * marker, with the input's frame as body b. */
 static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constrained)
 {
     yk_world_model *model = &world->model;
@@ -62,7 +66,8 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
         def.marker_b = port->far_marker;
     }
     int joint = yk_nonsmooth_add_joint(world, &def);
-    if (joint < 0) return (yk_status)joint;
+    if (joint < 0)
+        return (yk_status)joint;
 
     if (port->line) {
         model->joints[joint].driver = index;
@@ -77,7 +82,8 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
     return YK_OK;
 }
 
-static yk_status connect_port(yk_subsystem *self, int index, yk_causality causality, unsigned constrained)
+static yk_status connect_port(yk_subsystem *self, int index, yk_causality causality,
+                              unsigned constrained)
 {
     yk_nonsmooth *world = world_of(self);
     yk_world_model *model = &world->model;
@@ -94,30 +100,37 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
 
     /* Ports: once, before the start, on a body that can be moved. */
     if (model->world_count > 0)
-        return yk_fail(context, YK_ERROR_CAPABILITY, "ports of a merged nonsmooth model cannot be joined");
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "ports of a merged nonsmooth model cannot be joined");
     yk_port_model *port = &model->ports[index];
     if (model->frozen || port->causality != YK_UNCONNECTED)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "port %s is connected already, or the run has started", port->name);
-    if (!moved_by_forces(model, port->body) && !(port->line && moved_by_forces(model, port->far_body)))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "port %s is on a body that is fixed or follows a prescribed motion: free it, or tie the partner "
+                       "port %s is connected already, or the run has started", port->name);
+    if (!moved_by_forces(model, port->body) &&
+        !(port->line && moved_by_forces(model, port->far_body)))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "port %s is on a body that is fixed or follows a prescribed motion: free "
+                       "it, or tie the partner "
                        "to the ground inside its own subsystem",
                        port->name);
 
     port->causality = causality;
     port->constrained = constrained;
-    if (causality != YK_TAKES_MOTION) return YK_OK;
+    if (causality != YK_TAKES_MOTION)
+        return YK_OK;
 
     /* A body whose six motions are prescribed needs no rows: its velocity is known. */
     port->whole_body = !port->line && (constrained & YK_AXES_ALL) == YK_AXES_ALL;
-    if (!port->whole_body) return add_port_joint(world, index, constrained);
+    if (!port->whole_body)
+        return add_port_joint(world, index, constrained);
 
     model->bodies[port->body].drive = YK_PRESCRIBED_BY_PORT;
     warn_of_walls(model, port);
     return YK_OK;
 }
 
-static yk_status move_port(yk_subsystem *self, int index, const yk_vec3 *position, const yk_quat *orientation)
+static yk_status move_port(yk_subsystem *self, int index, const yk_vec3 *position,
+                           const yk_quat *orientation)
 {
     yk_nonsmooth *world = world_of(self);
     yk_world_model *model = &world->model;
@@ -130,12 +143,14 @@ static yk_status move_port(yk_subsystem *self, int index, const yk_vec3 *positio
     yk_marker *marker = &port->marker;
     yk_motion body;
     yk_nonsmooth_body_motion(world, port->body, &body);
-    if (position) marker->offset = yk_q_rotate_back(body.orientation, yk_v3_sub(*position, body.position));
-    if (orientation) marker->orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body.orientation), *orientation));
+    if (position)
+        marker->offset = yk_q_rotate_back(body.orientation, yk_v3_sub(*position, body.position));
+    if (orientation)
+        marker->orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body.orientation), *orientation));
     return YK_OK;
 }
 
-/* Run -------------------------------------------------------------------------------------------------------------- */
+/* Run ------------------------------------------------------------------------------------------ */
 
 static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
@@ -161,7 +176,8 @@ static const char *message(const yk_subsystem *self)
 static yk_state_layout state_layout(const yk_subsystem *self)
 {
     yk_nonsmooth *world = (yk_nonsmooth *)(uintptr_t)self;
-    if (yk_world_lay_out(world) < 0) return (yk_state_layout){0};
+    if (yk_world_lay_out(world) < 0)
+        return (yk_state_layout){0};
     return yk_world_image_layout(&world->model);
 }
 
@@ -176,9 +192,10 @@ static yk_status state_set(yk_subsystem *self, const double *image)
     return yk_world_set_state(world_of(self), image);
 }
 
-/* Outputs ---------------------------------------------------------------------------------------------------------- */
+/* Outputs -------------------------------------------------------------------------------------- */
 
-static yk_motion marker_motion(const yk_body_state *body, const yk_twist *rate, const yk_marker *marker)
+static yk_motion marker_motion(const yk_body_state *body, const yk_twist *rate,
+                               const yk_marker *marker)
 {
     yk_vec3 arm = yk_q_rotate(body->orientation, marker->offset), w = body->angular_velocity;
     yk_vec3 centripetal = yk_v3_cross(w, yk_v3_cross(w, arm));
@@ -193,15 +210,18 @@ static yk_motion marker_motion(const yk_body_state *body, const yk_twist *rate, 
     };
 }
 
-static void set_line_motion(const yk_world_line *line, const yk_port_state *state, yk_motion *motion)
+static void set_line_motion(const yk_world_line *line, const yk_port_state *state,
+                            yk_motion *motion)
 {
     motion->position.x = line->length;
     motion->velocity.x = line->rate;
     motion->acceleration.x = state->rate.linear.x;
 }
 
-/* The wrench of the joints that merging made. It is kept on their second body; its opposite acts at the same point. */
-static yk_wrench merged_wrench(const yk_nonsmooth *world, const yk_port_model *port, yk_vec3 position)
+/* The wrench of the joints that merging made. It is kept on their second body; its opposite acts
+ * at the same point. */
+static yk_wrench merged_wrench(const yk_nonsmooth *world, const yk_port_model *port,
+                               yk_vec3 position)
 {
     yk_wrench wrench = {{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < port->merged_count; i++) {
@@ -209,12 +229,14 @@ static yk_wrench merged_wrench(const yk_nonsmooth *world, const yk_port_model *p
         wrench.force = yk_v3_add(wrench.force, part->force);
         wrench.torque = yk_v3_add(wrench.torque, part->torque);
     }
-    if (port->merged_side == 1) return wrench;
+    if (port->merged_side == 1)
+        return wrench;
 
     /* On the first body: about the position of its own marker. */
     const yk_joint_model *joint = &world->model.joints[port->merged];
     const yk_body_state *other = &world->state.bodies[joint->slot_b];
-    yk_vec3 at = yk_v3_add(other->position, yk_q_rotate(other->orientation, joint->joint.offset[1]));
+    yk_vec3 at =
+        yk_v3_add(other->position, yk_q_rotate(other->orientation, joint->joint.offset[1]));
     yk_vec3 torque = yk_v3_add(wrench.torque, yk_v3_cross(yk_v3_sub(at, position), wrench.force));
     return (yk_wrench){yk_v3_neg(wrench.force), yk_v3_neg(torque)};
 }
@@ -241,7 +263,8 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
 
     value->motion = marker_motion(&world->state.bodies[port->slot], &state->rate, &port->marker);
     value->wrench = state->wrench;
-    if (port->merged_count > 0) value->wrench = merged_wrench(world, port, value->motion.position);
+    if (port->merged_count > 0)
+        value->wrench = merged_wrench(world, port, value->motion.position);
 }
 
 /* At constant velocity: accelerations of a nonsmooth motion say nothing about the next step. */
@@ -272,7 +295,8 @@ static void energy(const yk_subsystem *self, yk_energy *result)
 static int get_channels(const yk_subsystem *self, const yk_channel **list)
 {
     yk_nonsmooth *world = (yk_nonsmooth *)(uintptr_t)self;
-    if (yk_world_name_channels(world) < 0) yk_world_release_channels(world);
+    if (yk_world_name_channels(world) < 0)
+        yk_world_release_channels(world);
     *list = world->channels;
     return (int)world->channel_count;
 }
@@ -294,10 +318,12 @@ static yk_status interface_model(yk_subsystem *self, double t, double h, const y
 }
 
 /* A free mass of the same solver, with one port. */
-static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind kind, yk_subsystem **made)
+static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind kind,
+                           yk_subsystem **made)
 {
     *made = NULL;
-    if (kind == YK_PORT_SIGNAL) return YK_ERROR_CAPABILITY;
+    if (kind == YK_PORT_SIGNAL)
+        return YK_ERROR_CAPABILITY;
 
     /* The same solver, without gravity. */
     const yk_nonsmooth *model = const_world_of(self);
@@ -308,7 +334,8 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
     def.sleeping = yk_nonsmooth_default().sleeping;
     yk_nonsmooth *world = NULL;
     yk_status status = yk_nonsmooth_create(model->context, &def, &world);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.mass = mass;
@@ -335,10 +362,12 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
 
 const yk_subsystem_ops *yk_nonsmooth_ops(void)
 {
-    static const yk_rollback_ops rollback_ops = {
-        .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
-    static const yk_interface_model_ops interface_model_ops = {.size = sizeof(yk_interface_model_ops),
-                                                               .evaluate = interface_model};
+    static const yk_rollback_ops rollback_ops = {.size = sizeof(yk_rollback_ops),
+                                                 .layout = state_layout,
+                                                 .get = state_get,
+                                                 .set = state_set};
+    static const yk_interface_model_ops interface_model_ops = {
+        .size = sizeof(yk_interface_model_ops), .evaluate = interface_model};
     static const yk_merging_ops merging_ops = {
         .size = sizeof(yk_merging_ops), .merge = yk_nonsmooth_merge, .free_mass = free_mass};
     static const yk_energy_ops energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};

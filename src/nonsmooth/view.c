@@ -3,7 +3,7 @@
 #include "nonsmooth/solids/solid.h"
 #include "nonsmooth/world.h"
 
-/* Channels --------------------------------------------------------------------------------------------------------- */
+/* Channels ------------------------------------------------------------------------------------- */
 
 typedef enum channel_kind {
     CHANNEL_CONTACTS,
@@ -35,17 +35,22 @@ typedef struct channel_row {
 
 /* Contacts and the residual of their equations are those of the whole. */
 static const channel_row world_channels[] = {
-    {CHANNEL_CONTACTS, "contacts", "1", 1},       {CHANNEL_OVERLAP, "overlap", "m", 1},
-    {CHANNEL_RESIDUAL, "residual", "m/s", 1},     {CHANNEL_LARGEST_RESIDUAL, "largest_residual", "m/s", 1},
+    {CHANNEL_CONTACTS, "contacts", "1", 1},
+    {CHANNEL_OVERLAP, "overlap", "m", 1},
+    {CHANNEL_RESIDUAL, "residual", "m/s", 1},
+    {CHANNEL_LARGEST_RESIDUAL, "largest_residual", "m/s", 1},
     {CHANNEL_PASSAGE, "largest_passage", "m", 1},
 };
 static const channel_row asleep_channel = {CHANNEL_ASLEEP, "asleep", "1", 1};
 
 /* Force and torque of a body are those that hold it on a prescribed motion. */
 static const channel_row body_channels[] = {
-    {CHANNEL_POSITION, "position", "m", 3},   {CHANNEL_ORIENTATION, "orientation", "1", 4},
-    {CHANNEL_VELOCITY, "velocity", "m/s", 3}, {CHANNEL_ANGULAR_VELOCITY, "angular_velocity", "rad/s", 3},
-    {CHANNEL_FORCE, "force", "N", 3},         {CHANNEL_TORQUE, "torque", "N m", 3},
+    {CHANNEL_POSITION, "position", "m", 3},
+    {CHANNEL_ORIENTATION, "orientation", "1", 4},
+    {CHANNEL_VELOCITY, "velocity", "m/s", 3},
+    {CHANNEL_ANGULAR_VELOCITY, "angular_velocity", "rad/s", 3},
+    {CHANNEL_FORCE, "force", "N", 3},
+    {CHANNEL_TORQUE, "torque", "N m", 3},
 };
 
 static const channel_row joint_channels[] = {
@@ -63,7 +68,8 @@ enum {
     JOINT_CHANNELS = sizeof joint_channels / sizeof *joint_channels
 };
 
-static yk_status add_channel(yk_nonsmooth *self, const channel_row *row, size_t index, const char *owner)
+static yk_status add_channel(yk_nonsmooth *self, const channel_row *row, size_t index,
+                             const char *owner)
 {
     yk_text name = {0};
     yk_text_add(self->context, &name, "%s%s%s", owner, owner[0] ? "." : "", row->name);
@@ -83,7 +89,8 @@ typedef struct extent {
 
 static extent extent_of(const yk_world_model *model, int world)
 {
-    if (model->world_count == 0) return (extent){0, model->body_count, 0, model->joint_count};
+    if (model->world_count == 0)
+        return (extent){0, model->body_count, 0, model->joint_count};
     return (extent){
         model->world_bodies[world],
         model->world_bodies[world + 1],
@@ -98,18 +105,23 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     extent e = extent_of(model, world);
     yk_status status = YK_OK;
 
-    for (int i = 0; i < WORLD_CHANNELS && status == YK_OK; i++) status = add_channel(self, &world_channels[i], 0, "");
-    if (status == YK_OK && model->def.sleeping.speed > 0) status = add_channel(self, &asleep_channel, 0, "");
+    for (int i = 0; i < WORLD_CHANNELS && status == YK_OK; i++)
+        status = add_channel(self, &world_channels[i], 0, "");
+    if (status == YK_OK && model->def.sleeping.speed > 0)
+        status = add_channel(self, &asleep_channel, 0, "");
 
     /* Bodies without a name are particles, which share one channel. */
     int particles = 0;
-    for (size_t i = e.body; i < e.body_end; i++) particles += model->names[i] == NULL;
+    for (size_t i = e.body; i < e.body_end; i++)
+        particles += model->names[i] == NULL;
     channel_row positions = {CHANNEL_PARTICLES, "particles", "m", 3 * particles};
-    if (status == YK_OK && particles > 0) status = add_channel(self, &positions, (size_t)world, "");
+    if (status == YK_OK && particles > 0)
+        status = add_channel(self, &positions, (size_t)world, "");
 
     /* Named bodies; reactions where the motion is known from the start. */
     for (size_t i = e.body; i < e.body_end; i++) {
-        if (!model->names[i]) continue;
+        if (!model->names[i])
+            continue;
         uint8_t drive = model->bodies[yk_world_body_index(model, i)].drive;
         bool known = drive == YK_FIXED || drive == YK_PRESCRIBED_BY_FUNCTION;
         for (int k = 0; k < BODY_CHANNELS && status == YK_OK; k++)
@@ -130,18 +142,23 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
 yk_status yk_world_name_channels(yk_nonsmooth *self)
 {
     const yk_world_model *model = &self->model;
-    if (self->channels) return YK_OK;
+    if (self->channels)
+        return YK_OK;
 
     /* The most that there can be. */
     size_t named = 0, worlds = model->world_count > 0 ? (size_t)model->world_count : 1;
-    for (size_t i = 0; i < model->body_count; i++) named += model->names[i] != NULL;
-    size_t most = (WORLD_CHANNELS + 2) * worlds + BODY_CHANNELS * named + JOINT_CHANNELS * model->joint_count;
+    for (size_t i = 0; i < model->body_count; i++)
+        named += model->names[i] != NULL;
+    size_t most =
+        (WORLD_CHANNELS + 2) * worlds + BODY_CHANNELS * named + JOINT_CHANNELS * model->joint_count;
     self->channels = yk_allocate(self->context, most, sizeof *self->channels);
     self->channel_sources = yk_allocate(self->context, most, sizeof *self->channel_sources);
-    if (!self->channels || !self->channel_sources) return YK_ERROR_MEMORY;
+    if (!self->channels || !self->channel_sources)
+        return YK_ERROR_MEMORY;
 
     yk_status status = YK_OK;
-    for (size_t i = 0; i < worlds && status == YK_OK; i++) status = name_world_channels(self, (int)i);
+    for (size_t i = 0; i < worlds && status == YK_OK; i++)
+        status = name_world_channels(self, (int)i);
     return status;
 }
 
@@ -156,7 +173,7 @@ void yk_world_release_channels(yk_nonsmooth *self)
     self->channel_count = 0;
 }
 
-/* Values ----------------------------------------------------------------------------------------------------------- */
+/* Values --------------------------------------------------------------------------------------- */
 
 static void write_vector(double *values, yk_vec3 v)
 {
@@ -171,7 +188,8 @@ static void write_particles(const yk_nonsmooth *self, int world, double *values)
     const yk_world_model *model = &self->model;
     extent e = extent_of(model, world);
     for (size_t i = e.body; i < e.body_end; i++) {
-        if (model->names[i]) continue;
+        if (model->names[i])
+            continue;
         write_vector(values, self->state.bodies[model->slot_of[i]].position);
         values += 3;
     }
@@ -197,7 +215,9 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     }
 
     switch (kind) {
-    case CHANNEL_CONTACTS: values[0] = (double)(state->contacts.count + state->sleep.frozen.count); break;
+    case CHANNEL_CONTACTS:
+        values[0] = (double)(state->contacts.count + state->sleep.frozen.count);
+        break;
     case CHANNEL_OVERLAP: values[0] = self->report.deepest_overlap; break;
     case CHANNEL_RESIDUAL: values[0] = self->report.solver.residual; break;
     case CHANNEL_LARGEST_RESIDUAL: values[0] = self->largest_residual; break;
@@ -212,7 +232,9 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     case CHANNEL_VELOCITY: write_vector(values, body.velocity); break;
     case CHANNEL_ANGULAR_VELOCITY: write_vector(values, body.angular_velocity); break;
     case CHANNEL_FORCE: write_vector(values, yk_nonsmooth_reaction(self, (int)index).force); break;
-    case CHANNEL_TORQUE: write_vector(values, yk_nonsmooth_reaction(self, (int)index).torque); break;
+    case CHANNEL_TORQUE:
+        write_vector(values, yk_nonsmooth_reaction(self, (int)index).torque);
+        break;
     case CHANNEL_JOINT_FORCE: write_vector(values, state->joints[index].force); break;
     case CHANNEL_JOINT_TORQUE: write_vector(values, state->joints[index].torque); break;
     case CHANNEL_JOINT_ANGLE: values[0] = joint.angle; break;
@@ -222,14 +244,16 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     }
 }
 
-/* Shapes ----------------------------------------------------------------------------------------------------------- */
+/* Shapes --------------------------------------------------------------------------------------- */
 
 /* A body without solids is drawn as arms from its centre of mass to its joints and ports. */
 static void draw_arm(const yk_nonsmooth *self, int slot, yk_vec3 to, yk_picture *picture)
 {
-    if (slot < 0) return;
+    if (slot < 0)
+        return;
     for (size_t i = 0; i < self->model.part_count; i++)
-        if (self->model.parts[i].body == slot) return;
+        if (self->model.parts[i].body == slot)
+            return;
     yk_vec3 centre = yk_world_frame(&self->state, slot).position;
     yk_shape arm = {.kind = YK_SHAPE_LINE, .orientation = yk_q_identity()};
     arm.position = centre;
@@ -249,14 +273,17 @@ int yk_world_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity)
     for (size_t i = 0; i < self->model.part_count; i++) {
         yk_solid solid = yk_world_solid(&self->model, &self->state, i);
         const yk_solid_ops *kind = yk_solid_ops_of(solid.kind);
-        if (kind->draw) kind->draw(&solid, yk_world_part_orientation(&self->model, &self->state, i), &picture);
+        if (kind->draw)
+            kind->draw(&solid, yk_world_part_orientation(&self->model, &self->state, i), &picture);
     }
     for (size_t i = 0; i < self->model.joint_count; i++) {
         const yk_joint_model *joint = &self->model.joints[i];
-        if (joint->port >= 0) continue;
+        if (joint->port >= 0)
+            continue;
         yk_vec3 a = point_on(self, joint->slot_a, joint->joint.offset[0]);
         draw_arm(self, joint->slot_a, a, &picture);
-        draw_arm(self, joint->slot_b, point_on(self, joint->slot_b, joint->joint.offset[1]), &picture);
+        draw_arm(self, joint->slot_b, point_on(self, joint->slot_b, joint->joint.offset[1]),
+                 &picture);
         yk_shape mark = {.kind = YK_SHAPE_JOINT, .position = a, .orientation = yk_q_identity()};
         yk_picture_shape(&picture, &mark);
     }

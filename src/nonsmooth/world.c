@@ -1,4 +1,5 @@
-/* The life of the subsystem: its parts, the start of a run, and what can be asked and set between steps. */
+/* The life of the subsystem: its parts, the start of a run, and what can be asked and set between
+ * steps. */
 #include <string.h>
 
 #include "math/polynomial.h"
@@ -11,7 +12,8 @@ yk_status yk_nonsmooth_create(yk_context *context, const yk_nonsmooth_def *def, 
 {
     *made = NULL;
     yk_nonsmooth *self = yk_allocate(context, 1, sizeof *self);
-    if (!self) return YK_ERROR_MEMORY;
+    if (!self)
+        return YK_ERROR_MEMORY;
 
     self->base.ops = yk_nonsmooth_ops();
     self->context = context;
@@ -27,13 +29,14 @@ yk_status yk_nonsmooth_create(yk_context *context, const yk_nonsmooth_def *def, 
     return YK_OK;
 }
 
-/* Memory of a run -------------------------------------------------------------------------------------------------- */
+/* Memory of a run ------------------------------------------------------------------------------ */
 
 /* Work space of the step and of sleeping. */
 static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
 {
     const yk_world_model *model = &self->model;
-    size_t bodies = model->body_count, known = yk_world_known_count(model), dynamic = model->dynamic_count;
+    size_t bodies = model->body_count, known = yk_world_known_count(model),
+           dynamic = model->dynamic_count;
     bool loads = model->force_count > 0 || model->port_count > 0;
     bool sleeps = model->def.sleeping.speed > 0;
     size_t contacts = model->contact_capacity, general = model->general_capacity;
@@ -64,7 +67,8 @@ static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
 
 static void release_run(yk_nonsmooth *self)
 {
-    if (!self->model.frozen) return;
+    if (!self->model.frozen)
+        return;
 
     yk_world_release_interface(self);
     yk_world_release_passages(self);
@@ -81,19 +85,24 @@ static void release_run(yk_nonsmooth *self)
 
 yk_status yk_world_lay_out(yk_nonsmooth *self)
 {
-    if (self->laid_out) return YK_OK;
+    if (self->laid_out)
+        return YK_OK;
     if (!self->model.frozen) {
         yk_status frozen = yk_world_freeze(&self->model);
-        if (frozen < 0) return frozen;
+        if (frozen < 0)
+            return frozen;
     }
 
     /* Work space, state, collision, contact problem; all of it or nothing. */
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(self, blocks);
     yk_status status = yk_blocks_take(self->context, blocks, count);
-    if (status == YK_OK) status = yk_world_state_create(&self->model, &self->state);
-    if (status == YK_OK) status = yk_collision_create(self->pool, &self->model, &self->state, &self->collision);
-    if (status == YK_OK) status = yk_problem_create(self);
+    if (status == YK_OK)
+        status = yk_world_state_create(&self->model, &self->state);
+    if (status == YK_OK)
+        status = yk_collision_create(self->pool, &self->model, &self->state, &self->collision);
+    if (status == YK_OK)
+        status = yk_problem_create(self);
     if (status < 0) {
         release_run(self);
         return status;
@@ -104,7 +113,8 @@ yk_status yk_world_lay_out(yk_nonsmooth *self)
 
 void yk_nonsmooth_destroy(yk_nonsmooth *self)
 {
-    if (!self) return;
+    if (!self)
+        return;
     release_run(self);
     yk_world_release_channels(self);
     yk_world_model_destroy(&self->model);
@@ -115,22 +125,26 @@ void yk_nonsmooth_destroy(yk_nonsmooth *self)
 size_t yk_nonsmooth_memory(const yk_nonsmooth *self)
 {
     size_t bytes = yk_world_model_bytes(&self->model);
-    if (!self->laid_out) return bytes;
+    if (!self->laid_out)
+        return bytes;
 
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks((yk_nonsmooth *)(uintptr_t)self, blocks);
-    return bytes + yk_blocks_bytes(blocks, count) + yk_world_state_bytes(&self->model, &self->state) +
-           yk_collision_bytes(&self->collision) + yk_network_memory(self->problem.network);
+    return bytes + yk_blocks_bytes(blocks, count) +
+           yk_world_state_bytes(&self->model, &self->state) + yk_collision_bytes(&self->collision) +
+           yk_network_memory(self->problem.network);
 }
 
-/* Start ------------------------------------------------------------------------------------------------------------ */
+/* Start ---------------------------------------------------------------------------------------- */
 
 yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
-    if (!(h > 0)) return yk_fail(self->context, YK_ERROR_ARGUMENT, "the step %g must be positive", h);
+    if (!(h > 0))
+        return yk_fail(self->context, YK_ERROR_ARGUMENT, "the step %g must be positive", h);
 
     yk_status status = yk_world_lay_out(self);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     const yk_world_model *model = &self->model;
     yk_world_state *state = &self->state;
@@ -145,11 +159,13 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
     /* Outputs before the first step show what goes in. */
     for (size_t i = 0; inputs && i < model->signal_count; i++) {
         const yk_signal_model *signal = &model->signals[i];
-        if (signal->connected) state->signals[i] = yk_input_scalar(&inputs[signal->index], 0);
+        if (signal->connected)
+            state->signals[i] = yk_input_scalar(&inputs[signal->index], 0);
     }
     for (size_t i = 0; inputs && i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
-        if (port->causality != YK_TAKES_WRENCH) continue;
+        if (port->causality != YK_TAKES_WRENCH)
+            continue;
         if (port->line)
             state->ports[i].wrench.force.x = yk_input_scalar(&inputs[i], 0);
         else
@@ -175,22 +191,26 @@ yk_status yk_nonsmooth_step(yk_nonsmooth *self, double h)
 yk_status yk_world_set_state(yk_nonsmooth *self, const double *image)
 {
     yk_status status = yk_world_read_image(&self->model, &self->state, image);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     /* What follows from the image: who sleeps, and what they press on. */
-    if (self->state.sleep.rest_time) yk_frozen_sum(self);
+    if (self->state.sleep.rest_time)
+        yk_frozen_sum(self);
 
-    /* Perturbed quaternions are brought back to unit length; those that are unit to rounding stay as they are. */
+    /* Perturbed quaternions are brought back to unit length; those that are unit to rounding stay
+     * as they are. */
     for (size_t i = 0; i < self->model.body_count; i++) {
         yk_body_state *body = &self->state.bodies[i];
         double norm = yk_q_norm(body->orientation);
-        if (fabs(norm - 1) > 1e-14 && norm > 0) body->orientation = yk_q_unit(body->orientation);
+        if (fabs(norm - 1) > 1e-14 && norm > 0)
+            body->orientation = yk_q_unit(body->orientation);
     }
 
     return YK_OK;
 }
 
-/* Between steps ---------------------------------------------------------------------------------------------------- */
+/* Between steps -------------------------------------------------------------------------------- */
 
 double yk_nonsmooth_time(const yk_nonsmooth *self)
 {
@@ -220,14 +240,16 @@ void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *moti
     yk_quat orientation = yk_q_unit(motion->orientation);
     *body_state(self, body) =
         (yk_body_state){motion->position, orientation, motion->velocity, motion->angular_velocity};
-    if (self->started) yk_sleep_wake(self, self->model.slot_of[body]);
+    if (self->started)
+        yk_sleep_wake(self, self->model.slot_of[body]);
 }
 
 yk_wrench yk_nonsmooth_reaction(const yk_nonsmooth *self, int body)
 {
     const yk_world_model *model = &self->model;
     size_t slot = (size_t)model->slot_of[body];
-    if (slot < model->dynamic_count) return (yk_wrench){.force = {0, 0, 0}};
+    if (slot < model->dynamic_count)
+        return (yk_wrench){.force = {0, 0, 0}};
     return self->state.reactions[slot - model->dynamic_count];
 }
 
@@ -237,13 +259,16 @@ yk_wrench yk_nonsmooth_joint_reaction(const yk_nonsmooth *self, int joint)
 }
 
 /* Sum of the impulses on the body in slot `slot` from the one in slot `other`. */
-static yk_vec3 sum_between(const yk_world_model *model, const yk_contact_list *list, int32_t slot, int32_t other)
+static yk_vec3 sum_between(const yk_world_model *model, const yk_contact_list *list, int32_t slot,
+                           int32_t other)
 {
     yk_vec3 sum = {0, 0, 0};
     for (size_t i = 0; i < list->count; i++) {
         int32_t a = model->parts[list->keys[i].a].body, b = model->parts[list->keys[i].b].body;
-        if (a == slot && b == other) sum = yk_v3_add(sum, list->impulses[i]);
-        if (b == slot && a == other) sum = yk_v3_sub(sum, list->impulses[i]);
+        if (a == slot && b == other)
+            sum = yk_v3_add(sum, list->impulses[i]);
+        if (b == slot && a == other)
+            sum = yk_v3_sub(sum, list->impulses[i]);
     }
     return sum;
 }
@@ -257,7 +282,8 @@ yk_vec3 yk_nonsmooth_contact_force(const yk_nonsmooth *self, int body, int from)
 
     yk_vec3 impulse = sum_between(model, &state->contacts, slot, other);
     yk_vec3 held = sum_between(model, &state->sleep.frozen, slot, other); /* already forces */
-    if (!(state->run.step > 0)) return impulse;
+    if (!(state->run.step > 0))
+        return impulse;
     return yk_v3_axpy(1 / state->run.step, impulse, held);
 }
 
@@ -268,7 +294,8 @@ void yk_nonsmooth_report_read(const yk_nonsmooth *self, yk_nonsmooth_report *rep
 
 void yk_nonsmooth_violation(yk_nonsmooth *self, double *rms, double *largest)
 {
-    yk_network_violation violation = yk_network_residual(self->problem.network, self->model.def.solver.friction);
+    yk_network_violation violation =
+        yk_network_residual(self->problem.network, self->model.def.solver.friction);
     *rms = violation.rms;
     *largest = violation.largest;
 }

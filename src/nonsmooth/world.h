@@ -1,5 +1,6 @@
-/* The nonsmooth subsystem and its parts: a constant model, the state of the run, collision, the contact problem, and the
- * work space of a step. Files that join parts include this header; the others include that of their part.
+/* The nonsmooth subsystem and its parts: a constant model, the state of the run, collision, the
+ * contact problem, and the work space of a step. Files that join parts include this header; the
+ * others include that of their part.
  *
  *   model.h      model.c builds it, merge.c joins several, freeze.c gives slots
  *   state.h      state.c writes and reads the image
@@ -34,8 +35,9 @@ typedef struct yk_problem {
 
 /* Work space of a step. Wrenches and impulses are about the centres of mass. */
 typedef struct yk_step_work {
-    yk_twist *before;    /* velocities at the beginning of the step */
-    yk_wrench *applied;  /* per body: all but gravity, contacts and joints; NULL: there is nothing else */
+    yk_twist *before; /* velocities at the beginning of the step */
+    yk_wrench
+        *applied; /* per body: all but gravity, contacts and joints; NULL: there is nothing else */
     yk_wrench *received; /* per body of known motion: impulses of contacts and joints */
     double *line_speeds; /* per port, at the beginning of the step */
     double *partials;    /* one per chunk of bodies */
@@ -82,7 +84,8 @@ struct yk_nonsmooth {
     bool laid_out;                        /* there is memory for a run */
     bool started;
     yk_nonsmooth_report report;
-    double largest_residual; /* of the contact problems since the start, m/s; steps that were repeated count too */
+    double
+        largest_residual; /* of the contact problems since the start, m/s; steps that were repeated count too */
     size_t passage_count;
     yk_passage *passages;
     double largest_passage; /* since the start (m); steps that were repeated count too */
@@ -105,26 +108,30 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged);
 yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 /* Contacts of the present configuration; wakes islands that something touches. */
 yk_status yk_world_find_contacts(yk_nonsmooth *self, double h);
-/* Velocities without contacts, joints and wrenches at ports, into the nodes; those of bodies of known motion are set to
- * the end of the step, and `before` holds all as they were. */
+/* Velocities without contacts, joints and wrenches at ports, into the nodes; those of bodies of
+ * known motion are set to the end of the step, and `before` holds all as they were. */
 void yk_world_set_free_motion(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 
-/* known_motion.c: velocities over the step of the bodies of known motion, which stay where they are. */
-void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_input *inputs, yk_body_state *known);
+/* known_motion.c: velocities over the step of the bodies of known motion, which stay where they
+ * are. */
+void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_input *inputs,
+                     yk_body_state *known);
 /* At the start they are put where their functions and ports say. */
 void yk_world_place_known_bodies(yk_nonsmooth *self, double t, const yk_input *inputs);
 /* Derivative of fourth order in `width`. */
 double yk_world_rate(yk_function function, double t, double width);
 
-/* contact_rows.c: contacts that were found as rows of the problem, whose nodes hold the free velocities; after the
- * solution, the impulses back into the state and onto bodies of known motion. */
+/* contact_rows.c: contacts that were found as rows of the problem, whose nodes hold the free
+ * velocities; after the solution, the impulses back into the state and onto bodies of known
+ * motion. */
 yk_status yk_problem_create(yk_nonsmooth *self);
 yk_status yk_world_set_contacts(yk_nonsmooth *self, double h);
 void yk_world_take_impulses(yk_nonsmooth *self, double h);
 /* Bodies of known motion receive what sleeping bodies bring, and nothing else yet. */
 void yk_world_clear_received(yk_nonsmooth *self, double h);
 
-/* joint_rows.c: joints, and ports of which some motions are prescribed, as rows of the problem; reactions back. */
+/* joint_rows.c: joints, and ports of which some motions are prescribed, as rows of the problem;
+ * reactions back. */
 yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 void yk_world_take_reactions(yk_nonsmooth *self, double h);
 
@@ -142,9 +149,10 @@ yk_world_line yk_world_line_ahead(const yk_nonsmooth *self, const yk_port_model 
 double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, yk_vec3 w);
 bool yk_world_balance_energy(yk_nonsmooth *self, double h);
 
-/* sleep.c: at the beginning of a step, wakes who is disturbed and marks who stands still; true when everything rests and
- * there is nothing to find. After the contacts were found: true when some woke and the search must be repeated. At the
- * end: who has been at rest for long enough falls asleep. */
+/* sleep.c: at the beginning of a step, wakes who is disturbed and marks who stands still; true
+ * when everything rests and there is nothing to find. After the contacts were found: true when
+ * some woke and the search must be repeated. At the end: who has been at rest for long enough
+ * falls asleep. */
 bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 bool yk_sleep_was_touched(yk_nonsmooth *self, double h);
 void yk_sleep_end(yk_nonsmooth *self, double h);

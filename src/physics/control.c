@@ -25,7 +25,10 @@ typedef struct loop_memory {
     double limited;   /* time for which the command was held back, s */
 } loop_memory;
 
-enum { STATE_WORDS = sizeof(loop_state) / sizeof(double), MEMORY_WORDS = sizeof(loop_memory) / sizeof(double) };
+enum {
+    STATE_WORDS = sizeof(loop_state) / sizeof(double),
+    MEMORY_WORDS = sizeof(loop_memory) / sizeof(double)
+};
 
 typedef struct loop {
     yk_control_loop_def def;
@@ -52,7 +55,7 @@ typedef struct control {
 
 static const yk_subsystem_ops control_ops;
 
-/* Law ------------------------------------------------------------------------------------------------------------ */
+/* Law ------------------------------------------------------------------------------------------ */
 
 /* What a loop sees of the signals of the present step. */
 typedef struct view {
@@ -63,13 +66,15 @@ typedef struct view {
 
 static double input_at(const view *v, int port, double t)
 {
-    if (!v->inputs || !v->of->connected[port]) return 0;
+    if (!v->inputs || !v->of->connected[port])
+        return 0;
     return yk_input_scalar(&v->inputs[port], t - v->begin);
 }
 
 static double reference_at(const view *v, double t)
 {
-    if (v->of->connected[REFERENCE]) return input_at(v, REFERENCE, t);
+    if (v->of->connected[REFERENCE])
+        return input_at(v, REFERENCE, t);
     return yk_function_value(v->of->def.reference, t);
 }
 
@@ -78,11 +83,13 @@ static double error_at(const view *v, double t)
     return reference_at(v, t) - input_at(v, MEASURED, t);
 }
 
-/* e' smoothed by the filter, whose state follows exactly for an error that changes evenly over the step. */
+/* e' smoothed by the filter, whose state follows exactly for an error that changes evenly over
+ * the step. */
 static double derivative(loop_state *s, double filter, double h, double begin, double end)
 {
     double ramp = (end - begin) / h;
-    if (filter <= 0) return ramp;
+    if (filter <= 0)
+        return ramp;
     double decay = exp(-h / filter);
     s->smoothed = end - ramp * filter + (s->smoothed - begin + ramp * filter) * decay;
     return (end - s->smoothed) / filter;
@@ -99,7 +106,8 @@ static bool set_command(const loop *l, double wanted, double h)
     command = fmax(def->low, fmin(def->high, command));
     l->now->command = command;
 
-    if (command == wanted) return true;
+    if (command == wanted)
+        return true;
     l->memory->limited += h;
     return false;
 }
@@ -114,11 +122,13 @@ static void advance_loop(const view *v, double t, double h, double integral)
     double error = error_at(v, t);
     double part = def->integral * integral;
 
-    /* Change of the error as D acts on it: from the measured rate, by Simpson's rule, or as it is seen. */
+    /* Change of the error as D acts on it: from the measured rate, by Simpson's rule, or as it is
+     * seen. */
     bool has_rate = v->of->connected[RATE];
     double change = error - s->error;
     if (has_rate) {
-        double rates = input_at(v, RATE, t - h) + 4 * input_at(v, RATE, t - h / 2) + input_at(v, RATE, t);
+        double rates =
+            input_at(v, RATE, t - h) + 4 * input_at(v, RATE, t - h / 2) + input_at(v, RATE, t);
         change = reference - memory->reference - rates * h / 6;
     }
 
@@ -132,28 +142,33 @@ static void advance_loop(const view *v, double t, double h, double integral)
             derivative(s, def->filter, h, error - change, error);
             grown = s->smoothed - before;
         }
-        wanted = s->command + def->proportional * integral + h * (s->integral + 0.5 * part) + def->derivative * grown;
+        wanted = s->command + def->proportional * integral + h * (s->integral + 0.5 * part) +
+                 def->derivative * grown;
     } else {
         /* A measured rate is known at its time; a mean over the step would be half a step late. */
         double rate = derivative(s, def->filter, h, error - change, error);
-        if (has_rate && def->filter <= 0) rate = (reference - memory->reference) / h - input_at(v, RATE, t);
-        wanted = def->offset + def->proportional * error + s->integral + part + def->derivative * rate;
+        if (has_rate && def->filter <= 0)
+            rate = (reference - memory->reference) / h - input_at(v, RATE, t);
+        wanted =
+            def->offset + def->proportional * error + s->integral + part + def->derivative * rate;
     }
 
     /* Held back: what would drive the command further is not integrated. */
     bool free = set_command(v->of, wanted, h);
-    if (free || part * (wanted - s->command) <= 0) s->integral += part;
+    if (free || part * (wanted - s->command) <= 0)
+        s->integral += part;
     s->error = error;
     memory->reference = reference;
 }
 
-/* Steps ---------------------------------------------------------------------------------------------------------- */
+/* Steps ---------------------------------------------------------------------------------------- */
 
 /* Continuous: steps no longer than the longest own one. */
 static void follow(const view *v, double t, double h, double longest)
 {
     int parts = 1;
-    if (longest > 0) parts = (int)fmax(1, ceil(h / longest * (1 - 1e-9)));
+    if (longest > 0)
+        parts = (int)fmax(1, ceil(h / longest * (1 - 1e-9)));
     double width = h / parts;
     for (int i = 0; i < parts; i++) {
         double from = t + i * width;
@@ -178,11 +193,13 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
             /* All samples that fall into the step. */
             for (taken = *self->samples;; taken++) {
                 double sample = self->start + (taken + 1) * period;
-                if (sample > end) break;
+                if (sample > end)
+                    break;
                 advance_loop(&v, sample, period, period * error_at(&v, sample));
             }
         }
-        if (!isfinite(v.of->now->command)) return YK_ERROR_NOT_FINITE;
+        if (!isfinite(v.of->now->command))
+            return YK_ERROR_NOT_FINITE;
     }
     *self->samples = taken;
     return YK_OK;
@@ -201,19 +218,21 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         *l->now = (loop_state){.error = error, .smoothed = error};
         *l->memory = (loop_memory){.reference = reference_at(&v, t)};
 
-        /* The command at the start: without integral, and with D only where no filter has to fill. */
+        /* The command at the start: without integral, and with D only where no filter has to
+         * fill. */
         const yk_control_loop_def *def = &l->def;
         double wanted = def->offset;
         if (def->form == YK_CONTROL_VALUE) {
             wanted += def->proportional * error;
-            if (def->filter <= 0) wanted -= def->derivative * input_at(&v, RATE, t);
+            if (def->filter <= 0)
+                wanted -= def->derivative * input_at(&v, RATE, t);
         }
         l->now->command = fmax(def->low, fmin(def->high, wanted));
     }
     return YK_OK;
 }
 
-/* Operations ----------------------------------------------------------------------------------------------------- */
+/* Operations ----------------------------------------------------------------------------------- */
 
 static int get_ports(const yk_subsystem *subsystem, const yk_port **list)
 {
@@ -222,12 +241,15 @@ static int get_ports(const yk_subsystem *subsystem, const yk_port **list)
     return LOOP_PORTS * self->count;
 }
 
-static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causality, unsigned constrained)
+static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causality,
+                         unsigned constrained)
 {
     control *self = (control *)subsystem;
     (void)constrained;
-    if (port < 0 || port >= LOOP_PORTS * self->count || !(self->ports[port].causalities & causality))
-        return yk_fail(self->context, YK_ERROR_ARGUMENT, "%s: port %d cannot be connected like this", self->name, port);
+    if (port < 0 || port >= LOOP_PORTS * self->count ||
+        !(self->ports[port].causalities & causality))
+        return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                       "%s: port %d cannot be connected like this", self->name, port);
     self->loops[port / LOOP_PORTS].connected[port % LOOP_PORTS] = true;
     return YK_OK;
 }
@@ -258,7 +280,8 @@ static size_t image_words(const control *self)
 static yk_state_layout state_layout(const yk_subsystem *subsystem)
 {
     const control *self = (const control *)subsystem;
-    return (yk_state_layout){.words = image_words(self), .continuous = (size_t)self->count * STATE_WORDS};
+    return (yk_state_layout){.words = image_words(self),
+                             .continuous = (size_t)self->count * STATE_WORDS};
 }
 
 static void state_get(const yk_subsystem *subsystem, double *image)
@@ -275,7 +298,8 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
 }
 
 /* Channels: per loop. */
-static const yk_channel_row channel_rows[] = {{"error", ""}, {"integral", ""}, {"limited_time", "s"}};
+static const yk_channel_row channel_rows[] = {
+    {"error", ""}, {"integral", ""}, {"limited_time", "s"}};
 enum { ERROR_CHANNEL, INTEGRAL_CHANNEL, LIMITED_CHANNEL, CHANNEL_ROWS };
 
 static int get_channels(const yk_subsystem *subsystem, const yk_channel **list)
@@ -303,26 +327,31 @@ static double next_event(const yk_subsystem *subsystem, double t)
     double next = INFINITY;
     for (int i = 0; i < self->count; i++) {
         const loop *l = &self->loops[i];
-        if (!l->connected[REFERENCE]) next = fmin(next, yk_function_next_event(l->def.reference, t));
+        if (!l->connected[REFERENCE])
+            next = fmin(next, yk_function_next_event(l->def.reference, t));
     }
-    if (self->period <= 0) return next;
+    if (self->period <= 0)
+        return next;
 
     /* Samples are at whole multiples of the period from the start. */
     double count = floor((t - self->start) / self->period) + 1;
     double sample = self->start + count * self->period;
-    if (!(sample > t)) sample += self->period;
+    if (!(sample > t))
+        sample += self->period;
     return fmin(next, sample);
 }
 
 static void destroy(yk_subsystem *subsystem)
 {
     control *self = (control *)subsystem;
-    if (!self) return;
+    if (!self)
+        return;
     yk_context *context = self->context;
 
     for (int i = 0; self->loops && i < self->count; i++) {
         yk_release(context, self->loops[i].name);
-        for (int k = 0; k < LOOP_PORTS; k++) yk_release(context, self->loops[i].port_names[k]);
+        for (int k = 0; k < LOOP_PORTS; k++)
+            yk_release(context, self->loops[i].port_names[k]);
     }
     yk_release(context, self->loops);
     yk_release(context, self->ports);
@@ -333,7 +362,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_release(context, self);
 }
 
-/* Creation ------------------------------------------------------------------------------------------------------- */
+/* Creation ------------------------------------------------------------------------------------- */
 
 yk_control_loop_def yk_control_loop_default(void)
 {
@@ -350,19 +379,23 @@ static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)
     const char *name = def->name ? def->name : "unnamed";
 
     if (!isfinite(def->proportional + def->integral + def->derivative + def->offset))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': gains and offset must be finite", name);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': gains and offset must be finite",
+                       name);
 
     if (!(def->low < def->high))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': the limits of its command (%g, %g) leave it no room",
-                       name, def->low, def->high);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "loop '%s': the limits of its command (%g, %g) leave it no room", name,
+                       def->low, def->high);
     if (!(def->offset >= def->low && def->offset <= def->high))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': the offset %g is outside the limits %g to %g", name,
-                       def->offset, def->low, def->high);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "loop '%s': the offset %g is outside the limits %g to %g", name, def->offset,
+                       def->low, def->high);
 
     if (!(def->rate_limit > 0) || !(def->filter >= 0))
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "loop '%s': the rate limit (%g 1/s) must be positive, the filter (%g s) not negative", name,
-                       def->rate_limit, def->filter);
+        return yk_fail(
+            context, YK_ERROR_ARGUMENT,
+            "loop '%s': the rate limit (%g 1/s) must be positive, the filter (%g s) not negative",
+            name, def->rate_limit, def->filter);
     return YK_OK;
 }
 
@@ -383,7 +416,8 @@ static yk_status fill(control *self, const yk_control_def *def)
     self->loops = yk_allocate(context, count, sizeof *self->loops);
     self->ports = yk_allocate(context, LOOP_PORTS * count, sizeof *self->ports);
     self->image = yk_allocate(context, image_words(self), sizeof *self->image);
-    if (!self->name || !self->loops || !self->ports || !self->image) return YK_ERROR_MEMORY;
+    if (!self->name || !self->loops || !self->ports || !self->image)
+        return YK_ERROR_MEMORY;
 
     /* The image: states of all loops, then their memories, then the number of samples. */
     loop_state *states = (loop_state *)self->image;
@@ -393,13 +427,16 @@ static yk_status fill(control *self, const yk_control_def *def)
         loop *l = &self->loops[i];
         *l = (loop){.def = def->loops[i], .now = &states[i], .memory = &memory[i]};
         l->name = yk_text_copy(context, l->def.name ? l->def.name : "loop");
-        if (!l->name) return YK_ERROR_MEMORY;
+        if (!l->name)
+            return YK_ERROR_MEMORY;
 
         for (int k = 0; k < LOOP_PORTS; k++) {
             l->port_names[k] = yk_name_join(context, l->name, endings[k]);
-            if (!l->port_names[k]) return YK_ERROR_MEMORY;
+            if (!l->port_names[k])
+                return YK_ERROR_MEMORY;
             yk_causality causality = k == COMMAND ? YK_GIVES_SIGNAL : YK_TAKES_SIGNAL;
-            self->ports[LOOP_PORTS * (int)i + k] = (yk_port){l->port_names[k], YK_PORT_SIGNAL, causality};
+            self->ports[LOOP_PORTS * (int)i + k] =
+                (yk_port){l->port_names[k], YK_PORT_SIGNAL, causality};
         }
     }
 
@@ -407,21 +444,26 @@ static yk_status fill(control *self, const yk_control_def *def)
     return yk_name_channels(context, &rows, &self->channels, &self->channel_names);
 }
 
-yk_status yk_control_create(yk_context *context, const yk_control_def *def, yk_subsystem **subsystem)
+yk_status yk_control_create(yk_context *context, const yk_control_def *def,
+                            yk_subsystem **subsystem)
 {
     *subsystem = NULL;
 
-    if (def->loop_count < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "a controller needs at least one loop");
+    if (def->loop_count < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a controller needs at least one loop");
     if (!(def->period >= 0) || !(def->step >= 0))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "period (%g s) and step (%g s) must not be negative", def->period,
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "period (%g s) and step (%g s) must not be negative", def->period,
                        def->step);
     for (int i = 0; i < def->loop_count; i++) {
         yk_status status = check_loop(context, &def->loops[i]);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
 
     control *self = yk_allocate(context, 1, sizeof *self);
-    if (!self) return YK_ERROR_MEMORY;
+    if (!self)
+        return YK_ERROR_MEMORY;
     self->subsystem.ops = &control_ops;
     self->context = context;
 

@@ -1,16 +1,19 @@
-/* Controllers: loops that compare a measured signal with a reference and give a command (paper rim (53)).
+/* Controllers: loops that compare a measured signal with a reference and give a command (paper
+ * rim (53)).
  *
  *   e = reference - measured,   v = P e + I (integral of e) + D e'
  *
  *   YK_CONTROL_VALUE   command = offset + v
  *   YK_CONTROL_RATE    command' = v, from the offset on: rim (53) with P = -k^P, D = -k^D
  *
- * The command stays within its limits and changes no faster than its rate limit. Integrals do not wind up: while the
- * command is held back, an error that would drive it further is not integrated.
+ * The command stays within its limits and changes no faster than its rate limit. Integrals do not
+ * wind up: while the command is held back, an error that would drive it further is not
+ * integrated.
  *
- * Every loop NAME has four signal ports: it gives `NAME` and takes `NAME.measured`, and if they are connected
- * `NAME.rate` (the derivative of what is measured; without it e' comes from differences of e, smoothed by the filter)
- * and `NAME.reference` (instead of the function). With a period they are read at its samples, else all the time. */
+ * Every loop NAME has four signal ports: it gives `NAME` and takes `NAME.measured`, and if they
+ * are connected `NAME.rate` (the derivative of what is measured; without it e' comes from
+ * differences of e, smoothed by the filter) and `NAME.reference` (instead of the function). With
+ * a period they are read at its samples, else all the time. */
 #ifndef YK_PHYSICS_CONTROL_H
 #define YK_PHYSICS_CONTROL_H
 
@@ -43,6 +46,7 @@ typedef struct yk_control_def {
 yk_control_def yk_control_default(void);
 yk_control_loop_def yk_control_loop_default(void);
 
-yk_status yk_control_create(yk_context *context, const yk_control_def *def, yk_subsystem **subsystem);
+yk_status yk_control_create(yk_context *context, const yk_control_def *def,
+                            yk_subsystem **subsystem);
 
 #endif

@@ -1,7 +1,8 @@
-/* Flows, chambers, forces and powers of a hydraulic cylinder (paper rim (46)-(51)); see cylinder.h. */
+/* Flows, chambers, forces and powers of a hydraulic cylinder (paper rim (46)-(51)); see
+ * cylinder.h. */
 #include "physics/cylinder.h"
 
-/* Orifices ------------------------------------------------------------------------------------------------------- */
+/* Orifices ------------------------------------------------------------------------------------- */
 
 double yk_valve_limited(yk_valve_kind kind, double spool)
 {
@@ -9,8 +10,10 @@ double yk_valve_limited(yk_valve_kind kind, double spool)
     return fmax(low, fmin(1, spool));
 }
 
-/* Openings of the four orifices as fractions of the full area, and their derivatives by the spool. */
-static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFICES], double slope[YK_ORIFICES])
+/* Openings of the four orifices as fractions of the full area, and their derivatives by the
+ * spool. */
+static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFICES],
+                     double slope[YK_ORIFICES])
 {
     double k = yk_valve_limited(kind, spool);
     bool inside = k == spool;
@@ -27,8 +30,10 @@ static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFIC
     } else {
         retract = fmax(-k, 0);
         extend = fmax(k, 0);
-        if (inside && k < 0) d_retract = -1;
-        if (inside && k > 0) d_extend = 1;
+        if (inside && k < 0)
+            d_retract = -1;
+        if (inside && k > 0)
+            d_extend = 1;
     }
 
     /* P1 and T2 open together, as do P2 and T1. */
@@ -46,7 +51,8 @@ static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFIC
 static double rounded_root(const yk_valve *valve, double difference, double *slope)
 {
     *slope = 0;
-    if (difference < 0 && !valve->backflow) return 0;
+    if (difference < 0 && !valve->backflow)
+        return 0;
 
     /* The root itself, or a parabola that meets it with its slope. */
     double size = fabs(difference);
@@ -63,13 +69,15 @@ static double rounded_root(const yk_valve *valve, double difference, double *slo
     return difference < 0 ? -root : root;
 }
 
-double yk_cylinder_spool(const yk_cylinder *cylinder, const yk_cylinder_drive *drive, const double *unknowns)
+double yk_cylinder_spool(const yk_cylinder *cylinder, const yk_cylinder_drive *drive,
+                         const double *unknowns)
 {
     return cylinder->valve.lag > 0 ? unknowns[2] : drive->command;
 }
 
-void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
-                       const double *unknowns, yk_cylinder_flow *flow)
+void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
+                       const yk_cylinder_drive *drive, const double *unknowns,
+                       yk_cylinder_flow *flow)
 {
     const yk_valve *valve = &cylinder->valve;
     double fraction[YK_ORIFICES];
@@ -84,33 +92,39 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid, const
         double head = unknowns[i / 2];
         double p = yk_fluid_pressure(fluid, head);
         double difference = p - drive->tank;
-        if (pump) difference = drive->pump - p;
+        if (pump)
+            difference = drive->pump - p;
         double slope;
         double root = rounded_root(valve, difference, &slope);
-        if (pump) slope = -slope;
+        if (pump)
+            slope = -slope;
 
         flow->orifice[i] = factor * fraction[i] * root;
         flow->by_spool[i] = factor * by_spool[i] * root;
         flow->slope[i] = 0;
-        if (head > fluid->vapour) flow->slope[i] = factor * fraction[i] * slope;
-        if (difference < 0 && !valve->backflow && fraction[i] > 0) flow->blocked++;
+        if (head > fluid->vapour)
+            flow->slope[i] = factor * fraction[i] * slope;
+        if (difference < 0 && !valve->backflow && fraction[i] > 0)
+            flow->blocked++;
     }
 }
 
-/* Chambers --------------------------------------------------------------------------------------------------------- */
+/* Chambers ------------------------------------------------------------------------------------- */
 
 typedef struct chamber {
     double volume, volume_rate;
 } chamber;
 
-/* Behind its stop a chamber keeps half of the volume that it has there, whatever the stop gives way. */
+/* Behind its stop a chamber keeps half of the volume that it has there, whatever the stop gives
+ * way. */
 static chamber chamber_at(const yk_cylinder *c, int index, double displacement, double rate)
 {
     double sign = index == 0 ? -1 : 1;
     double fraction = index == 0 ? c->fraction : 1 - c->fraction;
     double length = c->length * fraction + sign * displacement;
     double least = 0.5 * c->stop;
-    if (length > least) return (chamber){c->area[index] * length, sign * c->area[index] * rate};
+    if (length > least)
+        return (chamber){c->area[index] * length, sign * c->area[index] * rate};
     return (chamber){c->area[index] * least, 0};
 }
 
@@ -120,8 +134,8 @@ int yk_cylinder_size(const yk_cylinder *cylinder)
 }
 
 /* Liquid that comes into both chambers, by its volume at zero pressure, m^3/s. */
-static void supplies(const yk_cylinder *c, const yk_fluid *fluid, const double *heads, const yk_cylinder_flow *flow,
-                     double in[2])
+static void supplies(const yk_cylinder *c, const yk_fluid *fluid, const double *heads,
+                     const yk_cylinder_flow *flow, double in[2])
 {
     const double p[2] = {yk_fluid_pressure(fluid, heads[0]), yk_fluid_pressure(fluid, heads[1])};
     double leak = c->leakage * (p[1] - p[0]);
@@ -132,25 +146,28 @@ static void supplies(const yk_cylinder *c, const yk_fluid *fluid, const double *
 }
 
 /* d(fill volume)/dt = supply; with liquid alone rim (47), (48). */
-void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
-                      const double *unknowns, double *rate)
+void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,
+                      const yk_cylinder_drive *drive, const double *unknowns, double *rate)
 {
     yk_cylinder_flow flow;
     double in[2];
     yk_cylinder_flows(cylinder, fluid, drive, unknowns, &flow);
     supplies(cylinder, fluid, unknowns, &flow, in);
 
-    /* d(fill volume)/dt = fill rate: compression takes what flows in less what the piston sweeps. */
+    /* d(fill volume)/dt = fill rate: compression takes what flows in less what the piston
+     * sweeps. */
     for (int i = 0; i < 2; i++) {
         chamber at = chamber_at(cylinder, i, drive->length, drive->rate);
         double fill = yk_fluid_fill(fluid, unknowns[i]);
-        rate[i] = (in[i] - fill * at.volume_rate) / (at.volume * yk_fluid_fill_slope(fluid, unknowns[i]));
+        rate[i] =
+            (in[i] - fill * at.volume_rate) / (at.volume * yk_fluid_fill_slope(fluid, unknowns[i]));
     }
-    if (cylinder->valve.lag > 0) rate[2] = (drive->command - unknowns[2]) / cylinder->valve.lag;
+    if (cylinder->valve.lag > 0)
+        rate[2] = (drive->command - unknowns[2]) / cylinder->valve.lag;
 }
 
-void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
-                          const double *unknowns, double *jacobian)
+void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
+                          const yk_cylinder_drive *drive, const double *unknowns, double *jacobian)
 {
     int n = yk_cylinder_size(cylinder);
     yk_cylinder_flow flow;
@@ -168,14 +185,17 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid, co
 
         /* By its own head: supply and swept volume, then the slope of the fill under the rate. */
         double own = 0;
-        if (head > fluid->vapour) own = slope * (flow.orifice[2 * i] - flow.orifice[2 * i + 1]) - cylinder->leakage;
-        own += yk_fluid_fill(fluid, p) * (flow.slope[2 * i] - flow.slope[2 * i + 1]) - slope * at.volume_rate;
+        if (head > fluid->vapour)
+            own = slope * (flow.orifice[2 * i] - flow.orifice[2 * i + 1]) - cylinder->leakage;
+        own += yk_fluid_fill(fluid, p) * (flow.slope[2 * i] - flow.slope[2 * i + 1]) -
+               slope * at.volume_rate;
         double rate = (in[i] - fill * at.volume_rate) * scale;
         jacobian[i * n + i] = scale * own - rate * yk_fluid_fill_curvature(fluid, head) / slope;
 
         /* By that of the other chamber, through the leak. */
         jacobian[i * n + 1 - i] = 0;
-        if (unknowns[1 - i] > fluid->vapour) jacobian[i * n + 1 - i] = scale * cylinder->leakage;
+        if (unknowns[1 - i] > fluid->vapour)
+            jacobian[i * n + 1 - i] = scale * cylinder->leakage;
 
         if (n > 2) {
             double by_spool = flow.by_spool[2 * i] - flow.by_spool[2 * i + 1];
@@ -189,15 +209,17 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid, co
     }
 }
 
-/* Forces and energy ------------------------------------------------------------------------------------------------ */
+/* Forces and energy ---------------------------------------------------------------------------- */
 
 /* How far the piston is in a stop (m); positive at full extension, negative at full retraction. */
 static double stop_depth(const yk_cylinder *c, double displacement)
 {
     double extended = displacement - (c->length * c->fraction - c->stop);
     double retracted = displacement + (c->length * (1 - c->fraction) - c->stop);
-    if (extended > 0) return extended;
-    if (retracted < 0) return retracted;
+    if (extended > 0)
+        return extended;
+    if (retracted < 0)
+        return retracted;
     return 0;
 }
 
@@ -208,15 +230,17 @@ double yk_cylinder_stop_force(const yk_cylinder *cylinder, double length, double
     return -cylinder->stop_stiffness * depth * fmax(0, 1 + cylinder->stop_damping * closing);
 }
 
-double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
-                         const double *unknowns)
+double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid,
+                         const yk_cylinder_drive *drive, const double *unknowns)
 {
     double push = yk_fluid_pressure(fluid, unknowns[1]) * cylinder->area[1] -
                   yk_fluid_pressure(fluid, unknowns[0]) * cylinder->area[0];
-    return push - cylinder->friction * drive->rate + yk_cylinder_stop_force(cylinder, drive->length, drive->rate);
+    return push - cylinder->friction * drive->rate +
+           yk_cylinder_stop_force(cylinder, drive->length, drive->rate);
 }
 
-double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, double length, const double *unknowns)
+double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, double length,
+                          const double *unknowns)
 {
     double depth = stop_depth(cylinder, length);
     double sum = 0.5 * cylinder->stop_stiffness * depth * depth;
@@ -229,8 +253,9 @@ double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, do
     return sum;
 }
 
-void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
-                        const double *unknowns, yk_cylinder_power *power)
+void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid,
+                        const yk_cylinder_drive *drive, const double *unknowns,
+                        yk_cylinder_power *power)
 {
     const yk_cylinder *c = cylinder;
     double rate = drive->rate;
@@ -259,7 +284,8 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid, cons
     }
 
     /* Leakage, friction and the damping of the stops. */
-    double leak = c->leakage * (yk_fluid_pressure(fluid, unknowns[1]) - yk_fluid_pressure(fluid, unknowns[0]));
+    double leak = c->leakage *
+                  (yk_fluid_pressure(fluid, unknowns[1]) - yk_fluid_pressure(fluid, unknowns[0]));
     double stop = yk_cylinder_stop_force(c, drive->length, rate);
     double stored = c->stop_stiffness * stop_depth(c, drive->length) * rate;
     power->loss += leak * (own[1] - own[0]) + c->friction * rate * rate;
@@ -268,9 +294,10 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid, cons
     power->port = -yk_cylinder_force(c, fluid, drive, unknowns) * rate;
 }
 
-/* Start ------------------------------------------------------------------------------------------------------------ */
+/* Start ---------------------------------------------------------------------------------------- */
 
-bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *drive, double pressure[2])
+bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *drive,
+                        double pressure[2])
 {
     double fraction[YK_ORIFICES];
     double slope[YK_ORIFICES];
@@ -280,7 +307,8 @@ bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *dr
     for (int i = 0; i < 2; i++) {
         double in = fraction[2 * i] * fraction[2 * i];
         double out = fraction[2 * i + 1] * fraction[2 * i + 1];
-        if (!(in + out > 0)) return false;
+        if (!(in + out > 0))
+            return false;
         pressure[i] = (in * drive->pump + out * drive->tank) / (in + out);
     }
     return true;

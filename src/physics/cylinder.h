@@ -1,4 +1,5 @@
-/* A hydraulic cylinder behind its valve: pressures from motion, spool, pump and tank (paper rim (46)-(51)).
+/* A hydraulic cylinder behind its valve: pressures from motion, spool, pump and tank (paper rim
+ * (46)-(51)).
  *
  *       pump             pump
  *        | P1             | P2           the force pushes the ends apart:
@@ -10,12 +11,13 @@
  *        v T1             v T2               l1 = l share + s0 - s,  l2 = l (1 - share) + s - s0
  *       tank             tank
  *
- * s is the length of the actuator, s0 that at the start. Four orifices with the flow  area cd sqrt(2 dp / density); a
- * negative difference of pressures gives no flow (rim: the deltas), or with `backflow` one in the other direction.
- * Below a small difference of pressures the root is rounded off, so that its slope stays finite.
+ * s is the length of the actuator, s0 that at the start. Four orifices with the flow  area cd
+ * sqrt(2 dp / density); a negative difference of pressures gives no flow (rim: the deltas), or
+ * with `backflow` one in the other direction. Below a small difference of pressures the root is
+ * rounded off, so that its slope stays finite.
  *
- * The unknowns are the heads of both chambers (fluid.h) and, with a valve that lags, the spool. Everything here is a
- * pure function of them and of what drives them. */
+ * The unknowns are the heads of both chambers (fluid.h) and, with a valve that lags, the spool.
+ * Everything here is a pure function of them and of what drives them. */
 #ifndef YK_PHYSICS_CYLINDER_H
 #define YK_PHYSICS_CYLINDER_H
 
@@ -24,9 +26,11 @@
 #include "physics/fluid.h"
 
 typedef enum yk_valve_kind {
-    /* rim (51): spool k in [0, 1]; P1 and T2 open with k, T1 and P2 with 1 - k: opening it retracts */
+    /* rim (51): spool k in [0, 1]; P1 and T2 open with k, T1 and P2 with 1 - k: opening it
+     * retracts */
     YK_VALVE_OPEN_CENTRE,
-    /* Spool k in [-1, 1]: positive opens P2 and T1 (extends), negative P1 and T2 (retracts), 0 closes all. */
+    /* Spool k in [-1, 1]: positive opens P2 and T1 (extends), negative P1 and T2 (retracts), 0
+     * closes all. */
     YK_VALVE_CLOSED_CENTRE
 } yk_valve_kind;
 
@@ -46,7 +50,8 @@ typedef struct yk_cylinder {
     double friction; /* N s/m */
     double
         leakage; /* past the piston, from chamber 2 to 1: volume at zero pressure per time and pressure, m^3/(s Pa) */
-    /* End stops: the piston meets them when a chamber is `stop` long: k d (1 + alpha d') pushes back, never pulls. */
+    /* End stops: the piston meets them when a chamber is `stop` long: k d (1 + alpha d') pushes
+     * back, never pulls. */
     double stop;           /* m */
     double stop_stiffness; /* N/m */
     double stop_damping;   /* alpha, s/m */
@@ -79,25 +84,31 @@ typedef struct yk_cylinder_power {
 
 /* The spool within its limits. */
 double yk_valve_limited(yk_valve_kind kind, double spool);
-double yk_cylinder_spool(const yk_cylinder *cylinder, const yk_cylinder_drive *drive, const double *unknowns);
+double yk_cylinder_spool(const yk_cylinder *cylinder, const yk_cylinder_drive *drive,
+                         const double *unknowns);
 /* Two heads; with a lag the spool too. */
 int yk_cylinder_size(const yk_cylinder *cylinder);
-void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
-                      const double *unknowns, double *rate);
+void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,
+                      const yk_cylinder_drive *drive, const double *unknowns, double *rate);
 /* Row-major, of yk_cylinder_size(). */
-void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
-                          const double *unknowns, double *jacobian);
-void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
-                       const double *unknowns, yk_cylinder_flow *flow);
+void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
+                          const yk_cylinder_drive *drive, const double *unknowns, double *jacobian);
+void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
+                       const yk_cylinder_drive *drive, const double *unknowns,
+                       yk_cylinder_flow *flow);
 /* With which it pushes its ends apart, N; the part of the stops. */
-double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
-                         const double *unknowns);
+double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid,
+                         const yk_cylinder_drive *drive, const double *unknowns);
 double yk_cylinder_stop_force(const yk_cylinder *cylinder, double length, double rate);
 /* Compression of the fluid and of the stops, J, from the state at zero pressure. */
-double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, double length, const double *unknowns);
-void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid, const yk_cylinder_drive *drive,
-                        const double *unknowns, yk_cylinder_power *power);
-/* Pressures at which the spool's flows balance without motion; false where all orifices of a chamber are closed. */
-bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *drive, double pressure[2]);
+double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, double length,
+                          const double *unknowns);
+void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid,
+                        const yk_cylinder_drive *drive, const double *unknowns,
+                        yk_cylinder_power *power);
+/* Pressures at which the spool's flows balance without motion; false where all orifices of a
+ * chamber are closed. */
+bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *drive,
+                        double pressure[2]);
 
 #endif

@@ -24,7 +24,8 @@ static double within(const yk_fluid *fluid, double p)
 double yk_fluid_enthalpy(const yk_fluid *fluid, double pressure)
 {
     double p = fmin(pressure, yk_fluid_limit(fluid));
-    if (p == pressure) return within(fluid, p);
+    if (p == pressure)
+        return within(fluid, p);
 
     /* Beyond the range of the law: along the tangent of the density. */
     double slope = yk_fluid_fill_slope(fluid, p);

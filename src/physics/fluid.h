@@ -1,11 +1,11 @@
-/* A compressible fluid: density over that at zero pressure is 1 + a p + b p^2, so that the bulk modulus
- * (1 + a p + b p^2) / (a + 2 b p) depends on the pressure (paper rim (49)).
+/* A compressible fluid: density over that at zero pressure is 1 + a p + b p^2, so that the bulk
+ * modulus (1 + a p + b p^2) / (a + 2 b p) depends on the pressure (paper rim (49)).
  *
- * `head` stands for the state of a chamber: the pressure, as long as there is only liquid. Where the liquid does not
- * fill the chamber the pressure stays at the vapour pressure, and the head goes on falling below it along the tangent
- * of the density: it then tells how much liquid is missing. So cavities open and close without events. Far above the
- * pressures that the law is made for, where it would give a fluid that thins under pressure, the tangent takes over
- * too. */
+ * `head` stands for the state of a chamber: the pressure, as long as there is only liquid. Where
+ * the liquid does not fill the chamber the pressure stays at the vapour pressure, and the head
+ * goes on falling below it along the tangent of the density: it then tells how much liquid is
+ * missing. So cavities open and close without events. Far above the pressures that the law is
+ * made for, where it would give a fluid that thins under pressure, the tangent takes over too. */
 #ifndef YK_PHYSICS_FLUID_H
 #define YK_PHYSICS_FLUID_H
 
@@ -34,7 +34,8 @@ static inline double yk_fluid_within(const yk_fluid *fluid, double head)
     return fmax(fluid->vapour, fmin(yk_fluid_limit(fluid), head));
 }
 
-/* Liquid in a unit of volume, measured by its volume at zero pressure; its derivatives by the head. */
+/* Liquid in a unit of volume, measured by its volume at zero pressure; its derivatives by the
+ * head. */
 static inline double yk_fluid_fill(const yk_fluid *fluid, double head)
 {
     double p = yk_fluid_within(fluid, head);
@@ -54,11 +55,13 @@ static inline double yk_fluid_fill_curvature(const yk_fluid *fluid, double head)
 /* Fraction of the volume that is cavity. */
 static inline double yk_fluid_void(const yk_fluid *fluid, double head)
 {
-    return head > fluid->vapour ? 0 : 1 - yk_fluid_fill(fluid, head) / yk_fluid_fill(fluid, fluid->vapour);
+    return head > fluid->vapour
+               ? 0
+               : 1 - yk_fluid_fill(fluid, head) / yk_fluid_fill(fluid, fluid->vapour);
 }
 
-/* Integral of dp / (density over that at zero pressure) from 0: what a unit of liquid brings along when it flows, in J
- * per m^3 at zero pressure. A throttle loses the difference. */
+/* Integral of dp / (density over that at zero pressure) from 0: what a unit of liquid brings
+ * along when it flows, in J per m^3 at zero pressure. A throttle loses the difference. */
 double yk_fluid_enthalpy(const yk_fluid *fluid, double pressure);
 
 #endif

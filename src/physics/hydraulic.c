@@ -11,7 +11,7 @@
 
 static const yk_subsystem_ops hydraulic_ops;
 
-/* Start ---------------------------------------------------------------------------------------------------------- */
+/* Start ---------------------------------------------------------------------------------------- */
 
 /* Warns of what happened since the start, once. */
 static void log_events(yk_hydraulic *self)
@@ -27,17 +27,19 @@ static void log_events(yk_hydraulic *self)
     for (int i = 0; self->ran && i < self->count; i++) {
         const yk_hydraulic_ledger *b = self->slots[i].ledger;
         for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++) {
-            if (!(b->event_time[k] > 0)) continue;
-            yk_log(self->context, YK_LOG_WARNING, "%s: cylinder '%s': %s for %.3g s in all, from t = %.6g s on",
-                   self->name, self->slots[i].name, words[k], b->event_time[k], b->event_first[k]);
+            if (!(b->event_time[k] > 0))
+                continue;
+            yk_log(self->context, YK_LOG_WARNING,
+                   "%s: cylinder '%s': %s for %.3g s in all, from t = %.6g s on", self->name,
+                   self->slots[i].name, words[k], b->event_time[k], b->event_first[k]);
         }
     }
     self->ran = false;
 }
 
 /* The pressures at the start, by one of three ways to give them. */
-static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at, const yk_cylinder_drive *drive,
-                             double heads[2])
+static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at,
+                             const yk_cylinder_drive *drive, double heads[2])
 {
     const yk_hydraulic_cylinder_def *def = &at->def;
     const double *area = at->cylinder.area;
@@ -52,37 +54,43 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at, co
         heads[0] = sum - heads[1];
         break;
     case YK_HYDRAULIC_STEADY:
-        if (yk_cylinder_steady(&at->cylinder, drive, heads)) break;
-        return yk_fail(
-            self->context, YK_ERROR_ARGUMENT,
-            "%s: the valve of cylinder '%s' is closed at the start and leaves its pressures open; give them, "
-            "or the force that it holds",
-            self->name, at->name);
+        if (yk_cylinder_steady(&at->cylinder, drive, heads))
+            break;
+        return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                       "%s: the valve of cylinder '%s' is closed at the start and leaves its "
+                       "pressures open; give them, "
+                       "or the force that it holds",
+                       self->name, at->name);
     }
 
     /* Between vapour and the end of the density law. */
     double lowest = fmin(heads[0], heads[1]);
     double highest = fmax(heads[0], heads[1]);
-    if (lowest >= self->fluid.vapour && highest < yk_fluid_limit(&self->fluid)) return YK_OK;
-    return yk_fail(
-        self->context, YK_ERROR_ARGUMENT,
-        "%s: cylinder '%s' would start with %g and %g Pa; the force that it is to hold is beyond pump and tank",
-        self->name, at->name, heads[0], heads[1]);
+    if (lowest >= self->fluid.vapour && highest < yk_fluid_limit(&self->fluid))
+        return YK_OK;
+    return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                   "%s: cylinder '%s' would start with %g and %g Pa; the force that it is to hold "
+                   "is beyond pump and tank",
+                   self->name, at->name, heads[0], heads[1]);
 }
 
 static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const yk_input *inputs)
 {
     yk_hydraulic_slot *at = &self->slots[index];
     yk_hydraulic_job j = {.self = self, .at = at, .begin = t};
-    if (at->joined && inputs) j.motion = &inputs[index];
-    if (at->wired && inputs) j.spool = &inputs[self->count + index];
+    if (at->joined && inputs)
+        j.motion = &inputs[index];
+    if (at->wired && inputs)
+        j.spool = &inputs[self->count + index];
 
     /* s0 is the length of the def, or that of the motion. */
     *at->now = (yk_hydraulic_state){.length = at->def.actuator_length};
     *at->ledger = (yk_hydraulic_ledger){.time = t};
     at->origin = at->def.actuator_length;
-    if (isnan(at->origin)) at->origin = j.motion ? yk_input_scalar(j.motion, 0) : 0;
-    if (!at->joined) at->now->length = at->origin;
+    if (isnan(at->origin))
+        at->origin = j.motion ? yk_input_scalar(j.motion, 0) : 0;
+    if (!at->joined)
+        at->now->length = at->origin;
     if (j.motion) {
         at->now->length = yk_input_scalar(j.motion, 0);
         at->now->rate = yk_input_scalar_rate(j.motion, 0);
@@ -103,7 +111,8 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
 
     for (int i = 0; i < self->count; i++) {
         yk_status status = start_cylinder(self, i, t, inputs);
-        if (status >= 0) continue;
+        if (status >= 0)
+            continue;
         int room = (int)sizeof self->message - 1;
         snprintf(self->message, sizeof self->message, "%.*s", room, yk_last_message(self->context));
         return status;
@@ -111,7 +120,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     return YK_OK;
 }
 
-/* Outputs -------------------------------------------------------------------------------------------------------- */
+/* Outputs -------------------------------------------------------------------------------------- */
 
 static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
@@ -144,7 +153,8 @@ static void output(const yk_subsystem *subsystem, int port, yk_port_value *value
     value->motion.position.x = at->now->length;
     value->motion.velocity.x = at->now->rate;
     value->motion.acceleration.x = at->ledger->acceleration;
-    value->wrench.force.x = -yk_cylinder_force(&at->cylinder, &self->fluid, &drive, at->now->unknown);
+    value->wrench.force.x =
+        -yk_cylinder_force(&at->cylinder, &self->fluid, &drive, at->now->unknown);
 }
 
 static int get_ports(const yk_subsystem *subsystem, const yk_port **list)
@@ -154,12 +164,14 @@ static int get_ports(const yk_subsystem *subsystem, const yk_port **list)
     return 2 * self->count;
 }
 
-static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causality, unsigned constrained)
+static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causality,
+                         unsigned constrained)
 {
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     (void)constrained;
     if (port < 0 || port >= 2 * self->count || !(self->ports[port].causalities & causality))
-        return yk_fail(self->context, YK_ERROR_ARGUMENT, "%s: port %d cannot be connected like this", self->name, port);
+        return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                       "%s: port %d cannot be connected like this", self->name, port);
 
     /* Power ports come first, then spools. */
     yk_hydraulic_slot *at = &self->slots[port % self->count];
@@ -187,12 +199,14 @@ static yk_state_layout state_layout(const yk_subsystem *subsystem)
 
 static void state_get(const yk_subsystem *subsystem, double *image)
 {
-    memcpy(image, ((const yk_hydraulic *)subsystem)->image, state_layout(subsystem).words * sizeof *image);
+    memcpy(image, ((const yk_hydraulic *)subsystem)->image,
+           state_layout(subsystem).words * sizeof *image);
 }
 
 static yk_status state_set(yk_subsystem *subsystem, const double *image)
 {
-    memcpy(((yk_hydraulic *)subsystem)->image, image, state_layout(subsystem).words * sizeof *image);
+    memcpy(((yk_hydraulic *)subsystem)->image, image,
+           state_layout(subsystem).words * sizeof *image);
     return YK_OK;
 }
 
@@ -215,11 +229,12 @@ static double next_event(const yk_subsystem *subsystem, double t)
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
     double next = yk_function_next_event(self->def.pump, t);
     for (int i = 0; i < self->count; i++)
-        if (!self->slots[i].wired) next = fmin(next, yk_function_next_event(self->slots[i].def.spool, t));
+        if (!self->slots[i].wired)
+            next = fmin(next, yk_function_next_event(self->slots[i].def.spool, t));
     return next;
 }
 
-/* Channels -------------------------------------------------------------------------------------------------------- */
+/* Channels ------------------------------------------------------------------------------------- */
 
 typedef enum channel_kind {
     PRESSURE_1,
@@ -261,7 +276,8 @@ static int get_channels(const yk_subsystem *subsystem, const yk_channel **list)
     return self->channel_count;
 }
 
-static double channel_value(const yk_hydraulic *self, const yk_hydraulic_slot *at, channel_kind kind)
+static double channel_value(const yk_hydraulic *self, const yk_hydraulic_slot *at,
+                            channel_kind kind)
 {
     const yk_cylinder *cylinder = &at->cylinder;
     const yk_fluid *fluid = &self->fluid;
@@ -295,11 +311,12 @@ static const char *cylinder_name(const void *user, int index)
     return ((const yk_hydraulic *)user)->slots[index].name;
 }
 
-/* Creation ------------------------------------------------------------------------------------------------------- */
+/* Creation ------------------------------------------------------------------------------------- */
 
 yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
 {
-    yk_valve valve = {.kind = YK_VALVE_OPEN_CENTRE, .area = 5e-4, .discharge = 0.67, .laminar = 100};
+    yk_valve valve = {
+        .kind = YK_VALVE_OPEN_CENTRE, .area = 5e-4, .discharge = 0.67, .laminar = 100};
     yk_cylinder cylinder = {
         .area = {6.5e-3, 6.5e-3},
         .length = 0.442,
@@ -310,7 +327,8 @@ yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
         .stop_damping = 1,
         .valve = valve,
     };
-    return (yk_hydraulic_cylinder_def){.cylinder = cylinder, .neutral = NAN, .actuator_length = NAN};
+    return (yk_hydraulic_cylinder_def){
+        .cylinder = cylinder, .neutral = NAN, .actuator_length = NAN};
 }
 
 static double example_pump(void *user, double t)
@@ -333,9 +351,11 @@ yk_hydraulic_def yk_hydraulic_default(void)
 static void destroy(yk_subsystem *subsystem)
 {
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
-    if (!self) return;
+    if (!self)
+        return;
     yk_context *context = self->context;
-    if (self->image) log_events(self);
+    if (self->image)
+        log_events(self);
 
     for (int i = 0; self->slots && i < self->count; i++) {
         yk_release(context, self->slots[i].name);
@@ -366,7 +386,8 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
     bool orifices = positive(valve->area) && positive(valve->discharge) && positive(valve->laminar);
     if (!chambers || !orifices)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "cylinder '%s': areas, length, discharge coefficient and the laminar pressure must be positive",
+                       "cylinder '%s': areas, length, discharge coefficient and the laminar "
+                       "pressure must be positive",
                        name);
 
     /* losses and stops, */
@@ -374,7 +395,8 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
     bool stops = c->stop_damping >= 0 && positive(c->stop_stiffness);
     if (!losses || !stops)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "cylinder '%s': friction, leakage, lag and the damping of the stops must not be negative, the "
+                       "cylinder '%s': friction, leakage, lag and the damping of the stops must "
+                       "not be negative, the "
                        "stops' stiffness must be positive",
                        name);
 
@@ -382,7 +404,8 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
     double least = c->length * fmin(c->fraction, 1 - c->fraction);
     if (!(c->stop > 0 && c->stop < least))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "cylinder '%s': at the start its shorter chamber is %g m long, and the stops are at %g m; they "
+                       "cylinder '%s': at the start its shorter chamber is %g m long, and the "
+                       "stops are at %g m; they "
                        "must leave the piston room",
                        name, least, c->stop);
     return YK_OK;
@@ -391,22 +414,27 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
 static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
 {
     if (def->cylinder_count < 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "a hydraulic circuit needs at least one cylinder");
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "a hydraulic circuit needs at least one cylinder");
 
     const yk_fluid *fluid = &def->fluid;
     bool law = positive(fluid->a) && positive(fluid->density) && isfinite(fluid->b);
-    bool vapour = isfinite(fluid->vapour) && fluid->vapour <= def->tank && fluid->vapour < yk_fluid_limit(fluid);
+    bool vapour = isfinite(fluid->vapour) && fluid->vapour <= def->tank &&
+                  fluid->vapour < yk_fluid_limit(fluid);
     if (!law || !vapour)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "the fluid's density and compressibility must be positive, and its vapour pressure (%g Pa) no "
+                       "the fluid's density and compressibility must be positive, and its vapour "
+                       "pressure (%g Pa) no "
                        "more than that of the tank (%g Pa)",
                        fluid->vapour, def->tank);
     if (!(def->step >= 0) || !(def->tolerance >= 0))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "step (%g s) and tolerance (%g) must not be negative", def->step,
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "step (%g s) and tolerance (%g) must not be negative", def->step,
                        def->tolerance);
     for (int i = 0; i < def->cylinder_count; i++) {
         yk_status status = check_cylinder(context, &def->cylinders[i]);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
     return YK_OK;
 }
@@ -421,24 +449,29 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
     self->slots = yk_allocate(context, count, sizeof *self->slots);
     self->ports = yk_allocate(context, 2 * count, sizeof *self->ports);
     self->image = yk_allocate(context, words, sizeof *self->image);
-    if (!self->name || !self->slots || !self->ports || !self->image) return YK_ERROR_MEMORY;
+    if (!self->name || !self->slots || !self->ports || !self->image)
+        return YK_ERROR_MEMORY;
 
     /* The image: states of all cylinders, then what is kept beside them. */
     yk_hydraulic_state *states = (yk_hydraulic_state *)self->image;
-    yk_hydraulic_ledger *ledger = (yk_hydraulic_ledger *)(self->image + count * YK_HYDRAULIC_STATE_WORDS);
+    yk_hydraulic_ledger *ledger =
+        (yk_hydraulic_ledger *)(self->image + count * YK_HYDRAULIC_STATE_WORDS);
     for (size_t i = 0; i < count; i++) {
         yk_hydraulic_slot *at = &self->slots[i];
         at->def = def->cylinders[i];
         at->cylinder = def->cylinders[i].cylinder;
         at->now = &states[i];
         at->ledger = &ledger[i];
-        if (isnan(at->def.neutral)) at->def.neutral = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE ? 0.5 : 0;
+        if (isnan(at->def.neutral))
+            at->def.neutral = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE ? 0.5 : 0;
 
         /* Two ports: its motion and its spool. */
         at->name = yk_text_copy(context, at->def.name ? at->def.name : "cylinder");
-        if (!at->name) return YK_ERROR_MEMORY;
+        if (!at->name)
+            return YK_ERROR_MEMORY;
         at->spool_name = yk_name_join(context, at->name, ".spool");
-        if (!at->spool_name) return YK_ERROR_MEMORY;
+        if (!at->spool_name)
+            return YK_ERROR_MEMORY;
         self->ports[i] = (yk_port){at->name, YK_PORT_SCALAR, YK_TAKES_MOTION};
         self->ports[count + i] = (yk_port){at->spool_name, YK_PORT_SIGNAL, YK_TAKES_SIGNAL};
     }
@@ -448,14 +481,17 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
     return yk_name_channels(context, &rows, &self->channels, &self->channel_names);
 }
 
-yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def, yk_subsystem **subsystem)
+yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
+                              yk_subsystem **subsystem)
 {
     *subsystem = NULL;
     yk_status status = check_def(context, def);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     yk_hydraulic *self = yk_allocate(context, 1, sizeof *self);
-    if (!self) return YK_ERROR_MEMORY;
+    if (!self)
+        return YK_ERROR_MEMORY;
     self->subsystem.ops = &hydraulic_ops;
     self->context = context;
     self->def = *def;

@@ -1,4 +1,5 @@
-/* A hydraulic circuit: cylinders behind valves on one pump and one tank (paper rim 5.1), as a subsystem.
+/* A hydraulic circuit: cylinders behind valves on one pump and one tank (paper rim 5.1), as a
+ * subsystem.
  *
  * Every cylinder NAME has two ports:
  *
@@ -6,9 +7,10 @@
  *                pushes its ends apart with the opposite of that force: what the mechanism's actuator receives.
  *   NAME.spool   signal, the command of its valve; where it is not connected, the function of the def
  *
- * The pressures are integrated by the Radau IIA method of order 5 (math/radau.h), in steps of a fixed size or with
- * error control. Pump and tank keep their pressure whatever they deliver, so no cylinder knows of the others and each
- * has its own steps. What an adaptive run would do next is part of the state: rollback is exact to the bit. */
+ * The pressures are integrated by the Radau IIA method of order 5 (math/radau.h), in steps of a
+ * fixed size or with error control. Pump and tank keep their pressure whatever they deliver, so
+ * no cylinder knows of the others and each has its own steps. What an adaptive run would do next
+ * is part of the state: rollback is exact to the bit. */
 #ifndef YK_PHYSICS_HYDRAULIC_H
 #define YK_PHYSICS_HYDRAULIC_H
 
@@ -27,8 +29,9 @@ typedef enum yk_hydraulic_start {
 typedef struct yk_hydraulic_cylinder_def {
     const char *name; /* copied */
     yk_cylinder cylinder;
-    yk_function spool;      /* its command where no wire brings it */
-    double neutral;         /* its command where there is no function either; NAN: 0.5 or 0, neutral for its valve */
+    yk_function spool; /* its command where no wire brings it */
+    double
+        neutral; /* its command where there is no function either; NAN: 0.5 or 0, neutral for its valve */
     double actuator_length; /* at the start, m; NAN: that of the motion that it is told then */
     yk_hydraulic_start start;
     double pressure[2]; /* YK_HYDRAULIC_PRESSURE, Pa */
@@ -41,7 +44,8 @@ typedef struct yk_hydraulic_def {
     yk_function pump; /* pressure, Pa */
     double tank;      /* pressure, Pa */
     double step;      /* fixed steps no longer than this, s; 0: one per step that is asked for */
-    double tolerance; /* with error control: relative error of the pressures per step; 0: fixed steps */
+    double
+        tolerance; /* with error control: relative error of the pressures per step; 0: fixed steps */
     const yk_hydraulic_cylinder_def *cylinders;
     int cylinder_count;
 } yk_hydraulic_def;
@@ -50,6 +54,7 @@ typedef struct yk_hydraulic_def {
 yk_hydraulic_def yk_hydraulic_default(void);
 yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void);
 
-yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def, yk_subsystem **subsystem);
+yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
+                              yk_subsystem **subsystem);
 
 #endif

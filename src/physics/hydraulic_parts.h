@@ -7,16 +7,17 @@
 
 #include "physics/hydraulic.h"
 
-/* Everything that changes while stepping, per cylinder, in the order of the state image: first what the step map
- * depends on continuously ... */
+/* Everything that changes while stepping, per cylinder, in the order of the state image: first
+ * what the step map depends on continuously ... */
 typedef struct yk_hydraulic_state {
     double unknown[3]; /* heads (Pa), spool */
     double length;     /* of the actuator, as told last (m) */
     double rate;
 } yk_hydraulic_state;
 
-/* What is worth a word: the valve kept fluid from flowing back, a chamber cavitated, the piston was at a stop, the
- * spool's command was limited, a pressure was beyond the range of the density law. */
+/* What is worth a word: the valve kept fluid from flowing back, a chamber cavitated, the piston
+ * was at a stop, the spool's command was limited, a pressure was beyond the range of the density
+ * law. */
 enum { YK_BLOCKED, YK_CAVITATED, YK_STOPPED, YK_LIMITED, YK_BEYOND_RANGE, YK_HYDRAULIC_EVENTS };
 
 /* ... then outputs, sums and the step of the error control. */

@@ -1,5 +1,5 @@
-/* Pressures over a step: the Radau IIA method of order 5, in fixed steps or with error control, and the books of energy
- * and of what is worth a word. */
+/* Pressures over a step: the Radau IIA method of order 5, in fixed steps or with error control,
+ * and the books of energy and of what is worth a word. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,14 +7,15 @@
 #include "math/radau.h"
 #include "physics/hydraulic_parts.h"
 
-/* Drive ---------------------------------------------------------------------------------------------------------- */
+/* Drive ---------------------------------------------------------------------------------------- */
 
 yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
 {
     const yk_hydraulic *self = j->self;
     const yk_hydraulic_cylinder_def *def = &j->at->def;
     double local = t - j->begin;
-    yk_cylinder_drive drive = {.pump = yk_function_value(self->def.pump, t), .tank = self->def.tank};
+    yk_cylinder_drive drive = {.pump = yk_function_value(self->def.pump, t),
+                               .tank = self->def.tank};
 
     /* Motion: of the port, or none. */
     double length = j->at->now->length;
@@ -26,8 +27,10 @@ yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
 
     /* Command: of a wire, of the function, or neutral. */
     drive.command = def->neutral;
-    if (def->spool.value) drive.command = yk_function_value(def->spool, t);
-    if (j->spool) drive.command = yk_input_scalar(j->spool, local);
+    if (def->spool.value)
+        drive.command = yk_function_value(def->spool, t);
+    if (j->spool)
+        drive.command = yk_input_scalar(j->spool, local);
     return drive;
 }
 
@@ -45,7 +48,7 @@ static void jacobian(void *user, double t, const double *y, double *result)
     yk_cylinder_jacobian(&j->at->cylinder, &j->self->fluid, &drive, y, result);
 }
 
-/* Books ---------------------------------------------------------------------------------------------------------- */
+/* Books ---------------------------------------------------------------------------------------- */
 
 /* Energies and the time of what is worth a word, by the quadrature of the stages. */
 static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight, const double *y)
@@ -73,13 +76,15 @@ static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight,
         [YK_BEYOND_RANGE] = fmax(y[0], y[1]) > yk_fluid_limit(fluid),
     };
     for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++) {
-        if (!happens[k]) continue;
-        if (ledger->event_time[k] == 0) ledger->event_first[k] = t;
+        if (!happens[k])
+            continue;
+        if (ledger->event_time[k] == 0)
+            ledger->event_first[k] = t;
         ledger->event_time[k] += weight;
     }
 }
 
-/* Steps ---------------------------------------------------------------------------------------------------------- */
+/* Steps ---------------------------------------------------------------------------------------- */
 
 /* What counts as one bar of head and as one fraction of the spool. */
 static const double scales[3] = {1e5, 1e5, 1};
@@ -89,9 +94,10 @@ enum { HALVINGS_MAX = 30 };
 /* Pa: beyond what any oil and any steel can bear. */
 static const double IMPOSSIBLE_PRESSURE = 1e10;
 
-/* One step of the method, with its energies; YK_NOT_CONVERGED and YK_STEP_CUT leave everything as it was. `size` is the
- * error's norm. */
-static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool controlled, double *size)
+/* One step of the method, with its energies; YK_NOT_CONVERGED and YK_STEP_CUT leave everything as
+ * it was. `size` is the error's norm. */
+static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool controlled,
+                          double *size)
 {
     double *y = j->at->now->unknown;
     yk_radau_problem problem = {
@@ -104,18 +110,21 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
     yk_radau_step step;
     *size = 0;
     yk_status status = yk_radau_take(&problem, t, h, y, &step);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     const double *end = step.stage[YK_RADAU_STAGES - 1];
 
     /* Too large an error: a shorter step. */
     if (controlled) {
         double error[YK_RADAU_SIZE_MAX];
-        if (yk_radau_error(&problem, t, h, y, &step, error) < 0) return YK_NOT_CONVERGED;
+        if (yk_radau_error(&problem, t, h, y, &step, error) < 0)
+            return YK_NOT_CONVERGED;
         for (int i = 0; i < problem.n; i++) {
             double allowed = j->self->def.tolerance * (scales[i] + fabs(end[i]));
             *size = fmax(*size, fabs(error[i]) / allowed);
         }
-        if (*size > 1) return YK_STEP_CUT;
+        if (*size > 1)
+            return YK_STEP_CUT;
     }
 
     /* Accepted. */
@@ -128,7 +137,8 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
 static yk_status give_up(yk_hydraulic *self, const yk_hydraulic_slot *at, double t)
 {
     snprintf(self->message, sizeof self->message,
-             "t = %g: the pressures of cylinder '%s' cannot be found however short the step is", t, at->name);
+             "t = %g: the pressures of cylinder '%s' cannot be found however short the step is", t,
+             at->name);
     return YK_ERROR_DIVERGED;
 }
 
@@ -136,7 +146,8 @@ static yk_status give_up(yk_hydraulic *self, const yk_hydraulic_slot *at, double
 static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, double t, double h)
 {
     double parts = 1;
-    if (self->def.step > 0) parts = fmax(1, ceil(h / self->def.step * (1 - 1e-9)));
+    if (self->def.step > 0)
+        parts = fmax(1, ceil(h / self->def.step * (1 - 1e-9)));
     double length = h / parts;
     double end = t + h;
 
@@ -144,13 +155,17 @@ static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, doubl
     for (double at = 0; at < parts;) {
         double unused;
         double width = length * ldexp(1, -halvings);
-        yk_status status = try_step(j, t + at * length, fmin(width, end - t - at * length), false, &unused);
-        if (status == YK_NOT_CONVERGED && ++halvings <= HALVINGS_MAX) continue;
-        if (status != YK_OK) return give_up(self, j->at, t + at * length);
+        yk_status status =
+            try_step(j, t + at * length, fmin(width, end - t - at * length), false, &unused);
+        if (status == YK_NOT_CONVERGED && ++halvings <= HALVINGS_MAX)
+            continue;
+        if (status != YK_OK)
+            return give_up(self, j->at, t + at * length);
 
         /* Whole parts again where halves make up one. */
         at += ldexp(1, -halvings);
-        if (halvings > 0 && at == floor(at)) halvings = 0;
+        if (halvings > 0 && at == floor(at))
+            halvings = 0;
     }
     return YK_OK;
 }
@@ -162,20 +177,24 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
     double end = t + h;
     double least = h * ldexp(1, -HALVINGS_MAX);
     double next = 0.01 * h;
-    if (ledger->next_step > 0) next = ledger->next_step;
+    if (ledger->next_step > 0)
+        next = ledger->next_step;
 
     while (t < end) {
         /* Two equal steps rather than a long and a tiny one. */
         double rest = end - t;
         double width = next;
-        if (next >= 0.5 * rest) width = 0.5 * rest;
-        if (next >= rest) width = rest;
+        if (next >= 0.5 * rest)
+            width = 0.5 * rest;
+        if (next >= rest)
+            width = rest;
         bool last = width == rest;
 
         double size;
         yk_status status = try_step(j, t, width, true, &size);
         double factor = 8;
-        if (size > 0) factor = 0.9 * pow(size, -0.25);
+        if (size > 0)
+            factor = 0.9 * pow(size, -0.25);
         if (status == YK_OK) {
             t = last ? end : t + width;
             double proposed = width * fmin(8, fmax(0.2, factor));
@@ -185,20 +204,25 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
         }
 
         double shorter = 0.25;
-        if (status == YK_STEP_CUT) shorter = fmax(0.1, fmin(0.9, factor));
+        if (status == YK_STEP_CUT)
+            shorter = fmax(0.1, fmin(0.9, factor));
         next = width * shorter;
-        if (next < least) return give_up(self, j->at, t);
+        if (next < least)
+            return give_up(self, j->at, t);
     }
     ledger->next_step = next;
     return YK_OK;
 }
 
-static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h, const yk_input *inputs)
+static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h,
+                               const yk_input *inputs)
 {
     yk_hydraulic_slot *at = &self->slots[index];
     yk_hydraulic_job j = {.self = self, .at = at, .begin = t};
-    if (at->joined) j.motion = &inputs[index];
-    if (at->wired) j.spool = &inputs[self->count + index];
+    if (at->joined)
+        j.motion = &inputs[index];
+    if (at->wired)
+        j.spool = &inputs[self->count + index];
 
     /* The pressures. */
     yk_status status;
@@ -207,28 +231,32 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
     } else {
         status = take_fixed(self, &j, t, h);
     }
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     /* What is seen at the end of the step. */
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t + h);
     at->now->length = drive.length + at->origin;
     at->now->rate = drive.rate;
     at->ledger->acceleration = 0;
-    if (at->joined) at->ledger->acceleration = yk_input_scalar_second_rate(&inputs[index], h);
+    if (at->joined)
+        at->ledger->acceleration = yk_input_scalar_second_rate(&inputs[index], h);
     at->ledger->time = t + h;
-    if (at->cylinder.valve.lag <= 0) at->now->unknown[2] = drive.command;
+    if (at->cylinder.valve.lag <= 0)
+        at->now->unknown[2] = drive.command;
 
     /* Whether it can be believed. */
     const double *y = at->now->unknown;
     double highest = fmax(y[0], y[1]);
     if (!isfinite(y[0] + y[1])) {
-        snprintf(self->message, sizeof self->message, "t = %g: the pressures of cylinder '%s' are not finite", t + h,
-                 at->name);
+        snprintf(self->message, sizeof self->message,
+                 "t = %g: the pressures of cylinder '%s' are not finite", t + h, at->name);
         return YK_ERROR_NOT_FINITE;
     }
     if (highest >= IMPOSSIBLE_PRESSURE) {
         snprintf(self->message, sizeof self->message,
-                 "t = %g: the pressure of cylinder '%s' is %.3g Pa; its motion is impossible against a closed chamber",
+                 "t = %g: the pressure of cylinder '%s' is %.3g Pa; its motion is impossible "
+                 "against a closed chamber",
                  t + h, at->name, highest);
         return YK_ERROR_DIVERGED;
     }
@@ -240,7 +268,8 @@ yk_status yk_hydraulic_advance(yk_hydraulic *self, double t, double h, const yk_
     self->ran = true;
     for (int i = 0; i < self->count; i++) {
         yk_status status = step_cylinder(self, i, t, h, inputs);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
     return YK_OK;
 }

@@ -1,4 +1,5 @@
-/* Names of ports and channels of kinds that are made of several equal parts: "boom.spool", "boom.pressure_1". */
+/* Names of ports and channels of kinds that are made of several equal parts: "boom.spool",
+ * "boom.pressure_1". */
 #ifndef YK_PHYSICS_NAMES_H
 #define YK_PHYSICS_NAMES_H
 
@@ -21,8 +22,9 @@ typedef struct yk_channel_rows {
     int part_count;
 } yk_channel_rows;
 
-/* The channels of all parts, part by part, and one store of their names; both are the caller's to release, also after a
- * failure. */
-yk_status yk_name_channels(yk_context *context, const yk_channel_rows *of, yk_channel **channels, char **names);
+/* The channels of all parts, part by part, and one store of their names; both are the caller's to
+ * release, also after a failure. */
+yk_status yk_name_channels(yk_context *context, const yk_channel_rows *of, yk_channel **channels,
+                           char **names);
 
 #endif

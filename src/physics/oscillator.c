@@ -1,8 +1,10 @@
-/* Single-mass oscillators with three integrators (see oscillator.h), and several of them rigidly joined.
+/* Single-mass oscillators with three integrators (see oscillator.h), and several of them rigidly
+ * joined.
  *
- * Joined oscillators move as one mass, so merging adds their masses, springs and dampers; what each part needed from
- * the others follows from its own equation of motion. With consistent starting values this is, step for step, the
- * solution of the index-3 system with the joint as a constraint: the multipliers drop out of the sum of the equations.
+ * Joined oscillators move as one mass, so merging adds their masses, springs and dampers; what
+ * each part needed from the others follows from its own equation of motion. With consistent
+ * starting values this is, step for step, the solution of the index-3 system with the joint as a
+ * constraint: the multipliers drop out of the sum of the equations.
  */
 #include "physics/oscillator.h"
 
@@ -13,8 +15,8 @@
 #include "math/polynomial.h"
 #include "math/two_step.h"
 
-/* Everything that changes while stepping, in the order of the state image: first what the step map depends on
- * continuously, then counters and energy sums. */
+/* Everything that changes while stepping, in the order of the state image: first what the step
+ * map depends on continuously, then counters and energy sums. */
 typedef struct oscillator_state {
     double x, v, a;                      /* at t(n) */
     double x_before, v_before, a_before; /* at t(n-1) */
@@ -40,7 +42,8 @@ static double part_force(const oscillator_part *part, double t)
     return part->force_unit * yk_function_value(part->force, t);
 }
 
-/* The exact step for one step size: (x, v) at the end from (x, v) and the input's value and derivatives. */
+/* The exact step for one step size: (x, v) at the end from (x, v) and the input's value and
+ * derivatives. */
 typedef struct exact_map {
     double step;
     double state[2][2];
@@ -75,32 +78,38 @@ static const yk_subsystem_ops oscillator_ops;
 static double external_force(const oscillator *self, double t)
 {
     double sum = 0;
-    for (int i = 0; i < self->part_count; i++) sum += part_force(&self->parts[i], t);
+    for (int i = 0; i < self->part_count; i++)
+        sum += part_force(&self->parts[i], t);
     return sum;
 }
 
 /* What the mass needs from the port to move like this. */
 static double force_needed(const oscillator *self, double t, double x, double v, double a)
 {
-    return self->def.mass * a + self->def.damping * v + self->def.stiffness * x - external_force(self, t);
+    return self->def.mass * a + self->def.damping * v + self->def.stiffness * x -
+           external_force(self, t);
 }
 
-/* Two-step method ------------------------------------------------------------------------------------------------ */
+/* Two-step method ------------------------------------------------------------------------------ */
 
 static bool has_history(const oscillator *self, double h)
 {
     return fabs(self->now.step_before - h) <= 1e-9 * h;
 }
 
-/* The coefficients of the next step: without a history at equal distance those of the trapezoidal rule. */
+/* The coefficients of the next step: without a history at equal distance those of the trapezoidal
+ * rule. */
 static yk_two_step two_step_at(const oscillator *self, double h)
 {
-    if (has_history(self, h)) return self->coefficients;
+    if (has_history(self, h))
+        return self->coefficients;
     return yk_two_step_trapezoidal();
 }
 
-/* The parts of the method's right-hand side that are known before the step: y(n+1) = known + h b0 y'(n+1). */
-static yk_two_step two_step_known(const oscillator *self, double h, double *known_x, double *known_v)
+/* The parts of the method's right-hand side that are known before the step: y(n+1) = known + h b0
+ * y'(n+1). */
+static yk_two_step two_step_known(const oscillator *self, double h, double *known_x,
+                                  double *known_v)
 {
     const oscillator_state *s = &self->now;
     yk_two_step k = two_step_at(self, h);
@@ -132,7 +141,8 @@ static void two_step_force(oscillator *self, double t, double h, const yk_input 
     /* m a + c v + k x = force with v = known + b a, x = known + b v, solved for a */
     double known_x, known_v;
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
-    double load = port_force + external_force(self, t + h) - k * (known_x + b * known_v) - c * known_v;
+    double load =
+        port_force + external_force(self, t + h) - k * (known_x + b * known_v) - c * known_v;
     double a = load / (m + b * (c + b * k));
     double v = known_v + b * a;
     self->now.port_force = port_force;
@@ -150,7 +160,7 @@ static void two_step_motion(oscillator *self, double t, double h, const yk_input
     accept(self, h, x, v, a);
 }
 
-/* Semi-implicit Euler -------------------------------------------------------------------------------------------- */
+/* Semi-implicit Euler -------------------------------------------------------------------------- */
 
 /* The mean of a polynomial input over the step: its impulse divided by h. */
 static double mean_over_step(const yk_input *input, double h)
@@ -177,8 +187,8 @@ static void semi_implicit_force(oscillator *self, double t, double h, const yk_i
     accept(self, h, s->x + h * v, v, a);
 }
 
-/* paper explicit (38c): (x(n) - u21) / h + v(n+1) - u22 = 0 with u21 the input at the start and u22 its rate at the
- * end; then (38b) solved for the reaction. */
+/* paper explicit (38c): (x(n) - u21) / h + v(n+1) - u22 = 0 with u21 the input at the start and
+ * u22 its rate at the end; then (38b) solved for the reaction. */
 static void semi_implicit_motion(oscillator *self, double t, double h, const yk_input *input)
 {
     const oscillator_state *s = &self->now;
@@ -188,11 +198,12 @@ static void semi_implicit_motion(oscillator *self, double t, double h, const yk_
     accept(self, h, s->x + h * v, v, a);
 }
 
-/* Exact ---------------------------------------------------------------------------------------------------------- */
+/* Exact ---------------------------------------------------------------------------------------- */
 
 static const double factorial[YK_INPUT_COEFFICIENTS] = {1, 1, 2, 6};
 
-/* exp of h [A B; 0 N] where N differentiates the input: u, u', u'', u''' are appended to (x, v) as states. */
+/* exp of h [A B; 0 N] where N differentiates the input: u, u', u'', u''' are appended to (x, v)
+ * as states. */
 static void exact_prepare(oscillator *self, double h)
 {
     enum { N = 2 + YK_INPUT_COEFFICIENTS };
@@ -202,13 +213,16 @@ static void exact_prepare(oscillator *self, double h)
     a[1 * N + 0] = -h * self->def.stiffness / mass;
     a[1 * N + 1] = -h * self->def.damping / mass;
     a[1 * N + 2] = h / mass;
-    for (int i = 2; i < N - 1; i++) a[i * N + i + 1] = h;
+    for (int i = 2; i < N - 1; i++)
+        a[i * N + i + 1] = h;
 
     double e[N * N];
     yk_dense_exp(N, a, e);
     for (int i = 0; i < 2; i++) {
-        for (int j = 0; j < 2; j++) self->exact.state[i][j] = e[i * N + j];
-        for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++) self->exact.input[i][j] = e[i * N + 2 + j];
+        for (int j = 0; j < 2; j++)
+            self->exact.state[i][j] = e[i * N + j];
+        for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++)
+            self->exact.input[i][j] = e[i * N + 2 + j];
     }
     self->exact.step = h;
 }
@@ -216,33 +230,40 @@ static void exact_prepare(oscillator *self, double h)
 static void exact_force(oscillator *self, double t, double h, const yk_input *input)
 {
     double u[YK_INPUT_COEFFICIENTS] = {0};
-    for (int i = 0; input && i <= input->degree; i++) u[i] = factorial[i] * input->linear[i].x;
+    for (int i = 0; input && i <= input->degree; i++)
+        u[i] = factorial[i] * input->linear[i].x;
 
-    /* External forces are arbitrary functions: the cubic through four Chebyshev-like points of the step stands for
-     * them. */
+    /* External forces are arbitrary functions: the cubic through four Chebyshev-like points of
+     * the step stands for them. */
     bool forced = false;
-    for (int i = 0; i < self->part_count; i++) forced = forced || self->parts[i].force.value;
+    for (int i = 0; i < self->part_count; i++)
+        forced = forced || self->parts[i].force.value;
     if (forced) {
         const double times[4] = {0, h / 4, 3 * h / 4, h};
         double values[4];
         double c[4];
-        for (int i = 0; i < 4; i++) values[i] = external_force(self, t + times[i]);
+        for (int i = 0; i < 4; i++)
+            values[i] = external_force(self, t + times[i]);
         yk_poly_interpolate(times, values, 3, c);
-        for (int i = 0; i < 4; i++) u[i] += factorial[i] * c[i];
+        for (int i = 0; i < 4; i++)
+            u[i] += factorial[i] * c[i];
     }
 
     /* (x, v) by the exponential, for this step size */
-    if (self->exact.step != h) exact_prepare(self, h);
+    if (self->exact.step != h)
+        exact_prepare(self, h);
     double y[2];
     for (int i = 0; i < 2; i++) {
         const double *by_state = self->exact.state[i];
         const double *by_input = self->exact.input[i];
         y[i] = by_state[0] * self->now.x + by_state[1] * self->now.v;
-        for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++) y[i] += by_input[j] * u[j];
+        for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++)
+            y[i] += by_input[j] * u[j];
     }
 
     double port_force = input ? yk_input_scalar(input, h) : 0;
-    double force = port_force + external_force(self, t + h) - self->def.stiffness * y[0] - self->def.damping * y[1];
+    double force = port_force + external_force(self, t + h) - self->def.stiffness * y[0] -
+                   self->def.damping * y[1];
     self->now.port_force = port_force;
     accept(self, h, y[0], y[1], force / self->def.mass);
 }
@@ -259,25 +280,29 @@ static void exact_motion(oscillator *self, double t, double h, const yk_input *i
         return;
     }
 
-    /* A straight line has all of its acceleration in the kink at its start: what it needs is the mean over the step,
-     * from the change of momentum. */
+    /* A straight line has all of its acceleration in the kink at its start: what it needs is the
+     * mean over the step, from the change of momentum. */
     double a = (v - self->now.v) / h;
     double mean_x = yk_input_scalar(input, h / 2);
-    double mean_force =
-        (external_force(self, t) + 4 * external_force(self, t + h / 2) + external_force(self, t + h)) / 6;
-    self->now.port_force =
-        def->mass * (v - self->now.v) / h + def->damping * (x - self->now.x) / h + def->stiffness * mean_x - mean_force;
+    double mean_force = (external_force(self, t) + 4 * external_force(self, t + h / 2) +
+                         external_force(self, t + h)) /
+                        6;
+    self->now.port_force = def->mass * (v - self->now.v) / h +
+                           def->damping * (x - self->now.x) / h + def->stiffness * mean_x -
+                           mean_force;
     accept(self, h, x, v, a);
 }
 
-/* Sensitivities --------------------------------------------------------------------------------------------------- */
+/* Sensitivities -------------------------------------------------------------------------------- */
 
-/* How strongly the motion at the end follows the input's term u(t) = t^power: position, velocity, acceleration. */
+/* How strongly the motion at the end follows the input's term u(t) = t^power: position, velocity,
+ * acceleration. */
 static void two_step_response(const oscillator *self, double h, int power, double response[3])
 {
     double known_x, known_v;
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
-    response[2] = pow(h, power) / (self->def.mass + b * (self->def.damping + b * self->def.stiffness));
+    response[2] =
+        pow(h, power) / (self->def.mass + b * (self->def.damping + b * self->def.stiffness));
     response[1] = b * response[2];
     response[0] = b * response[1];
 }
@@ -295,16 +320,18 @@ static void exact_response(const oscillator *self, double h, int power, double r
     double v = factorial[power] * self->exact.input[1][power];
     response[0] = x;
     response[1] = v;
-    response[2] = (pow(h, power) - self->def.stiffness * x - self->def.damping * v) / self->def.mass;
+    response[2] =
+        (pow(h, power) - self->def.stiffness * x - self->def.damping * v) / self->def.mass;
 }
 
 static const integrator_row integrators[] = {
     [YK_OSCILLATOR_TWO_STEP] = {two_step_force, two_step_motion, two_step_response, 1},
-    [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_force, semi_implicit_motion, semi_implicit_response, 0},
+    [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_force, semi_implicit_motion,
+                                     semi_implicit_response, 0},
     [YK_OSCILLATOR_EXACT] = {exact_force, exact_motion, exact_response, 0.5},
 };
 
-/* Operations ----------------------------------------------------------------------------------------------------- */
+/* Operations ----------------------------------------------------------------------------------- */
 
 static int oscillator_ports(const yk_subsystem *subsystem, const yk_port **list)
 {
@@ -313,17 +340,20 @@ static int oscillator_ports(const yk_subsystem *subsystem, const yk_port **list)
     return self->part_count;
 }
 
-static yk_status oscillator_connect(yk_subsystem *subsystem, int port, yk_causality causality, unsigned constrained)
+static yk_status oscillator_connect(yk_subsystem *subsystem, int port, yk_causality causality,
+                                    unsigned constrained)
 {
     oscillator *self = (oscillator *)subsystem;
     (void)constrained; /* a scalar port has one motion */
     if (port != 0 || self->part_count > 1)
-        return yk_fail(self->context, YK_ERROR_CAPABILITY, "oscillator: port %d cannot be connected", port);
+        return yk_fail(self->context, YK_ERROR_CAPABILITY,
+                       "oscillator: port %d cannot be connected", port);
     self->causality = causality;
     return YK_OK;
 }
 
-static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
+static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h,
+                                  const yk_input *inputs)
 {
     oscillator *self = (oscillator *)subsystem;
     (void)h;
@@ -344,14 +374,16 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h, c
 
     /* Its force is given, or it is alone: the acceleration follows. */
     double own_force = external_force(self, t) - def->stiffness * s.x - def->damping * s.v;
-    if (inputs && self->causality == YK_TAKES_WRENCH) s.port_force = yk_input_scalar(inputs, 0);
+    if (inputs && self->causality == YK_TAKES_WRENCH)
+        s.port_force = yk_input_scalar(inputs, 0);
     s.a = (own_force + s.port_force) / def->mass;
     self->now = s;
     return YK_OK;
 }
 
 /* Work and dissipation of the step by Simpson's rule on the Hermite interpolant of the motion. */
-static void add_energies(oscillator *self, double t, double h, const oscillator_state *before, const yk_input *input)
+static void add_energies(oscillator *self, double t, double h, const oscillator_state *before,
+                         const yk_input *input)
 {
     oscillator_state *s = &self->now;
     double v_begin = before->v;
@@ -377,10 +409,12 @@ static void add_energies(oscillator *self, double t, double h, const oscillator_
     double f_end = external_force(self, t + h);
     s->work += port + h / 6 * (f_begin * v_begin + 4 * f_middle * v_middle + f_end * v_end);
     s->port_work += port;
-    s->dissipated += h / 6 * self->def.damping * (v_begin * v_begin + 4 * v_middle * v_middle + v_end * v_end);
+    s->dissipated +=
+        h / 6 * self->def.damping * (v_begin * v_begin + 4 * v_middle * v_middle + v_end * v_end);
 }
 
-static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
+static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h,
+                                 const yk_input *inputs)
 {
     oscillator *self = (oscillator *)subsystem;
     oscillator_state before = self->now;
@@ -396,29 +430,32 @@ static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h, co
     return isfinite(self->now.x + self->now.v + self->now.port_force) ? YK_OK : YK_ERROR_NOT_FINITE;
 }
 
-static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, double h, const yk_input *inputs,
-                                             int degree, double *matrix)
+static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, double h,
+                                             const yk_input *inputs, int degree, double *matrix)
 {
     oscillator *self = (oscillator *)subsystem;
-    if (self->causality != YK_TAKES_WRENCH) return oscillator_step(subsystem, t, h, inputs);
-    if (self->def.integrator == YK_OSCILLATOR_EXACT && self->exact.step != h) exact_prepare(self, h);
+    if (self->causality != YK_TAKES_WRENCH)
+        return oscillator_step(subsystem, t, h, inputs);
+    if (self->def.integrator == YK_OSCILLATOR_EXACT && self->exact.step != h)
+        exact_prepare(self, h);
 
     for (int power = 0; power <= degree; power++) {
         double response[3];
         self->integrator->response(self, h, power, response);
-        for (int row = 0; row < 3; row++) matrix[row * (degree + 1) + power] = response[row];
+        for (int row = 0; row < 3; row++)
+            matrix[row * (degree + 1) + power] = response[row];
     }
     return oscillator_step(subsystem, t, h, inputs);
 }
 
 /* A linear system answers for the step by taking it, and returning. */
-static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double h, const yk_input *inputs,
-                                       yk_step_model *model)
+static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double h,
+                                       const yk_input *inputs, yk_step_model *model)
 {
     oscillator *self = (oscillator *)subsystem;
     if (self->causality != YK_TAKES_WRENCH || model->size != 1)
-        return yk_fail(self->context, YK_ERROR_ARGUMENT, "oscillator: the model of a step has one velocity, not %d",
-                       model->size);
+        return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                       "oscillator: the model of a step has one velocity, not %d", model->size);
 
     /* With the force of the inputs, and with one newton more. */
     oscillator_state before = self->now;
@@ -457,7 +494,8 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
     /* How forces of the steps before still act in this one. */
     yk_two_step k = {.b0 = 1};
     bool remembers = self->def.integrator == YK_OSCILLATOR_TWO_STEP && steps == 1;
-    if (remembers) k = two_step_at(self, h);
+    if (remembers)
+        k = two_step_at(self, h);
     model->weight[0] = k.b0;
     model->weight[1] = k.b1;
     model->weight[2] = k.b2;
@@ -473,18 +511,21 @@ static void oscillator_output(const yk_subsystem *subsystem, int port, yk_port_v
     value->motion.velocity.x = s->v;
     value->motion.acceleration.x = s->a;
     value->wrench.force.x = s->port_force;
-    if (self->part_count == 1) return;
+    if (self->part_count == 1)
+        return;
 
     /* A part of a merged oscillator: what it needs from the others. */
     const oscillator_part *part = &self->parts[port];
     double force = part_force(part, s->time);
-    value->wrench.force.x = part->mass * s->a + part->damping * s->v + part->stiffness * s->x - force;
+    value->wrench.force.x =
+        part->mass * s->a + part->damping * s->v + part->stiffness * s->x - force;
 }
 
 static void oscillator_destroy(yk_subsystem *subsystem)
 {
     oscillator *self = (oscillator *)subsystem;
-    if (!self) return;
+    if (!self)
+        return;
     yk_context *context = self->context;
     yk_release(context, self->parts);
     yk_release(context, self->ports);
@@ -556,11 +597,12 @@ static double oscillator_next_event(const yk_subsystem *subsystem, double t)
 {
     const oscillator *self = (const oscillator *)subsystem;
     double next = INFINITY;
-    for (int i = 0; i < self->part_count; i++) next = fmin(next, yk_function_next_event(self->parts[i].force, t));
+    for (int i = 0; i < self->part_count; i++)
+        next = fmin(next, yk_function_next_event(self->parts[i].force, t));
     return next;
 }
 
-/* Creation ------------------------------------------------------------------------------------------------------- */
+/* Creation ------------------------------------------------------------------------------------- */
 
 yk_oscillator_def yk_oscillator_default(void)
 {
@@ -571,33 +613,39 @@ static yk_status check_def(yk_context *context, const yk_oscillator_def *def)
 {
     /* The equation of motion, */
     if (!(def->mass > 0) || !isfinite(def->mass))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: mass is %g kg, must be positive", def->mass);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: mass is %g kg, must be positive",
+                       def->mass);
     if (!isfinite(def->stiffness) || !isfinite(def->damping))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "oscillator: stiffness (%g N/m) and damping (%g N s/m) must be finite", def->stiffness,
-                       def->damping);
+                       "oscillator: stiffness (%g N/m) and damping (%g N s/m) must be finite",
+                       def->stiffness, def->damping);
 
     /* its initial values, */
     if (!isfinite(def->position) || !isfinite(def->velocity))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "oscillator: initial position (%g m) and velocity (%g m/s) must be finite", def->position,
-                       def->velocity);
+                       "oscillator: initial position (%g m) and velocity (%g m/s) must be finite",
+                       def->position, def->velocity);
 
     /* and its integrator. */
     if (!(def->rho_inf >= 0 && def->rho_inf <= 1))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: rho_inf is %g, must lie between 0 and 1", def->rho_inf);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "oscillator: rho_inf is %g, must lie between 0 and 1", def->rho_inf);
     if ((size_t)def->integrator >= sizeof integrators / sizeof *integrators)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: unknown integrator %d", (int)def->integrator);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: unknown integrator %d",
+                       (int)def->integrator);
     return YK_OK;
 }
 
-static yk_status create_with_parts(yk_context *context, const yk_oscillator_def *def, int part_count, oscillator **made)
+static yk_status create_with_parts(yk_context *context, const yk_oscillator_def *def,
+                                   int part_count, oscillator **made)
 {
     yk_status status = check_def(context, def);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     oscillator *self = yk_allocate(context, 1, sizeof *self);
-    if (!self) return YK_ERROR_MEMORY;
+    if (!self)
+        return YK_ERROR_MEMORY;
     self->subsystem.ops = &oscillator_ops;
     self->context = context;
     self->def = *def;
@@ -611,25 +659,30 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
         return YK_ERROR_MEMORY;
     }
 
-    yk_port port = {.name = "mass", .kind = YK_PORT_SCALAR, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
-    for (int i = 0; i < part_count; i++) self->ports[i] = port;
+    yk_port port = {
+        .name = "mass", .kind = YK_PORT_SCALAR, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
+    for (int i = 0; i < part_count; i++)
+        self->ports[i] = port;
     *made = self;
     return YK_OK;
 }
 
-yk_status yk_oscillator_create(yk_context *context, const yk_oscillator_def *def, yk_subsystem **out)
+yk_status yk_oscillator_create(yk_context *context, const yk_oscillator_def *def,
+                               yk_subsystem **out)
 {
     *out = NULL;
     oscillator *self = NULL;
     yk_status status = create_with_parts(context, def, 1, &self);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     self->parts[0] = (oscillator_part){def->mass, def->stiffness, def->damping, def->force, 1};
     *out = &self->subsystem;
     return YK_OK;
 }
 
 /* The parts move as one mass only if the joints connect them all: follows them from part 0. */
-static bool all_connected(int part_count, const yk_merge_joint *joints, int joint_count, bool *reached)
+static bool all_connected(int part_count, const yk_merge_joint *joints, int joint_count,
+                          bool *reached)
 {
     reached[0] = true;
     int count = 1;
@@ -639,7 +692,8 @@ static bool all_connected(int part_count, const yk_merge_joint *joints, int join
         for (int i = 0; i < joint_count; i++) {
             bool *a = &reached[joints[i].part_a];
             bool *b = &reached[joints[i].part_b];
-            if (*a == *b) continue;
+            if (*a == *b)
+                continue;
             *a = true;
             *b = true;
             grown = true;
@@ -653,7 +707,8 @@ static bool all_connected(int part_count, const yk_merge_joint *joints, int join
 static yk_oscillator_def placed_def(const yk_merge_def *merge, int part)
 {
     yk_oscillator_def def = ((const oscillator *)merge->parts[part])->def;
-    if (!merge->transforms) return def;
+    if (!merge->transforms)
+        return def;
 
     double length = merge->transforms[part].length;
     double mass = merge->transforms[part].mass;
@@ -673,7 +728,8 @@ static yk_status check_merge(const yk_merge_def *merge)
     for (int i = 0; i < merge->joint_count; i++)
         if (merge->joints[i].drive)
             return yk_fail(context, YK_ERROR_CAPABILITY,
-                           "oscillators with a prescribed relative motion cannot be merged to one mass: choose the "
+                           "oscillators with a prescribed relative motion cannot be merged to one "
+                           "mass: choose the "
                            "scheme index1");
 
     /* All parts begin together. */
@@ -684,15 +740,19 @@ static yk_status check_merge(const yk_merge_def *merge)
         double slip = fabs(a.velocity - b.velocity);
         if (gap > 1e-9 * (1 + fabs(a.position)) || slip > 1e-9 * (1 + fabs(a.velocity)))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "joined oscillators must start together, but differ by %g m and %g m/s", gap, slip);
+                           "joined oscillators must start together, but differ by %g m and %g m/s",
+                           gap, slip);
     }
 
     /* All parts hang together. */
     bool *reached = yk_allocate(context, (size_t)merge->part_count, sizeof *reached);
-    if (!reached) return YK_ERROR_MEMORY;
+    if (!reached)
+        return YK_ERROR_MEMORY;
     bool connected = all_connected(merge->part_count, merge->joints, merge->joint_count, reached);
     yk_release(context, reached);
-    if (!connected) return yk_fail(context, YK_ERROR_ARGUMENT, "the interfaces do not join all oscillators to one");
+    if (!connected)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "the interfaces do not join all oscillators to one");
     return YK_OK;
 }
 
@@ -700,9 +760,11 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
 {
     *merged = NULL;
     yk_status status = check_merge(merge);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
-    /* The first part names the integrator: the reference runs with the method of the side that takes the force. */
+    /* The first part names the integrator: the reference runs with the method of the side that
+     * takes the force. */
     yk_oscillator_def sum = placed_def(merge, 0);
     sum.mass = 0;
     sum.stiffness = 0;
@@ -715,21 +777,26 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
     }
 
     oscillator *self = NULL;
-    status = create_with_parts(((const oscillator *)merge->parts[0])->context, &sum, merge->part_count, &self);
-    if (status != YK_OK) return status;
+    status = create_with_parts(((const oscillator *)merge->parts[0])->context, &sum,
+                               merge->part_count, &self);
+    if (status != YK_OK)
+        return status;
     for (int i = 0; i < merge->part_count; i++) {
         yk_oscillator_def def = placed_def(merge, i);
-        double unit = merge->transforms ? merge->transforms[i].mass * merge->transforms[i].length : 1;
+        double unit =
+            merge->transforms ? merge->transforms[i].mass * merge->transforms[i].length : 1;
         self->parts[i] = (oscillator_part){def.mass, def.stiffness, def.damping, def.force, unit};
     }
     *merged = &self->subsystem;
     return YK_OK;
 }
 
-static yk_status oscillator_free_mass(const yk_subsystem *self, double mass, yk_port_kind kind, yk_subsystem **made)
+static yk_status oscillator_free_mass(const yk_subsystem *self, double mass, yk_port_kind kind,
+                                      yk_subsystem **made)
 {
     *made = NULL;
-    if (kind != YK_PORT_SCALAR) return YK_ERROR_CAPABILITY;
+    if (kind != YK_PORT_SCALAR)
+        return YK_ERROR_CAPABILITY;
 
     const oscillator *model = (const oscillator *)self;
     yk_oscillator_def def = yk_oscillator_default();
@@ -750,8 +817,10 @@ static const yk_step_model_ops oscillator_step_model_ops = {.size = sizeof(yk_st
                                                             .evaluate = oscillator_step_model};
 static const yk_merging_ops oscillator_merging_ops = {
     .size = sizeof(yk_merging_ops), .merge = oscillator_merge, .free_mass = oscillator_free_mass};
-static const yk_event_ops oscillator_events_ops = {.size = sizeof(yk_event_ops), .next = oscillator_next_event};
-static const yk_energy_ops oscillator_energy_ops = {.size = sizeof(yk_energy_ops), .read = oscillator_energy};
+static const yk_event_ops oscillator_events_ops = {.size = sizeof(yk_event_ops),
+                                                   .next = oscillator_next_event};
+static const yk_energy_ops oscillator_energy_ops = {.size = sizeof(yk_energy_ops),
+                                                    .read = oscillator_energy};
 static const yk_subsystem_ops oscillator_ops = {
     .size = sizeof(yk_subsystem_ops),
     .kind = "oscillator",

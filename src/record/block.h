@@ -15,7 +15,8 @@ typedef struct yk_block {
     struct timespec flushed;
 } yk_block;
 
-yk_status yk_block_open(yk_context *context, yk_block *block, size_t width, const yk_file_recorder_def *def);
+yk_status yk_block_open(yk_context *context, yk_block *block, size_t width,
+                        const yk_file_recorder_def *def);
 void yk_block_close(yk_context *context, yk_block *block);
 
 /* True when the rows should be written now. */
@@ -27,7 +28,8 @@ static inline void yk_block_add(yk_block *block, double time, const double *row)
 {
     double *place = block->values + block->rows++ * block->stride;
     place[0] = time;
-    for (size_t i = 1; i < block->stride; i++) place[i] = row[i - 1];
+    for (size_t i = 1; i < block->stride; i++)
+        place[i] = row[i - 1];
 }
 
 #endif

@@ -1,5 +1,5 @@
-/* CSV writer: RFC 4180 with line feeds, 17 significant digits. Whole lines only reach the file, so that a run that dies
- * leaves a table that can be read. */
+/* CSV writer: RFC 4180 with line feeds, 17 significant digits. Whole lines only reach the file,
+ * so that a run that dies leaves a table that can be read. */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -10,7 +10,10 @@
 #include "base/text.h"
 #include "record/file.h"
 
-enum { TEXT_BYTES = 65536, NUMBER_BYTES = 26 /* "-2.2250738585072014e-308", separator, terminator */ };
+enum {
+    TEXT_BYTES = 65536,
+    NUMBER_BYTES = 26 /* "-2.2250738585072014e-308", separator, terminator */
+};
 
 typedef struct csv_file {
     yk_record_file file;
@@ -25,7 +28,8 @@ static yk_status write_text(csv_file *self, const char *text, size_t length)
 {
     for (size_t done = 0; done < length;) {
         ssize_t written = write(self->descriptor, text + done, length - done);
-        if (written < 0 && errno == EINTR) continue;
+        if (written < 0 && errno == EINTR)
+            continue;
         if (written < 0) {
             /* Take back the piece of a line that may have got through. */
             int error = errno;
@@ -39,20 +43,25 @@ static yk_status write_text(csv_file *self, const char *text, size_t length)
     return YK_OK;
 }
 
-/* Characters that part name, label and unit are quoted by a backslash, quotes as RFC 4180 has it by another quote. */
+/* Characters that part name, label and unit are quoted by a backslash, quotes as RFC 4180 has it
+ * by another quote. */
 static void add_quoted(yk_context *context, yk_text *line, const char *text)
 {
     for (; *text; text++) {
-        if (strchr(":[]\\", *text)) yk_text_add(context, line, "\\");
-        if (*text == '"') yk_text_add(context, line, "\"");
+        if (strchr(":[]\\", *text))
+            yk_text_add(context, line, "\\");
+        if (*text == '"')
+            yk_text_add(context, line, "\"");
         yk_text_add(context, line, "%c", *text);
     }
 }
 
-static void add_column(yk_context *context, yk_text *line, const yk_record_channel *channel, int component)
+static void add_column(yk_context *context, yk_text *line, const yk_record_channel *channel,
+                       int component)
 {
     const char *label = channel->labels[component];
-    bool quotes = strpbrk(channel->name, ",\"\r\n") || strpbrk(label, ",\"\r\n") || strpbrk(channel->unit, ",\"\r\n");
+    bool quotes = strpbrk(channel->name, ",\"\r\n") || strpbrk(label, ",\"\r\n") ||
+                  strpbrk(channel->unit, ",\"\r\n");
     yk_text_add(context, line, quotes ? ",\"" : ",");
     add_quoted(context, line, channel->name);
     if (*label) {
@@ -64,7 +73,8 @@ static void add_column(yk_context *context, yk_text *line, const yk_record_chann
         add_quoted(context, line, channel->unit);
         yk_text_add(context, line, "]");
     }
-    if (quotes) yk_text_add(context, line, "\"");
+    if (quotes)
+        yk_text_add(context, line, "\"");
 }
 
 static yk_status write_names(csv_file *self)
@@ -74,7 +84,8 @@ static yk_status write_names(csv_file *self)
     yk_text line = {0};
     yk_text_add(context, &line, "time [s]");
     for (int i = 0; i < header->channel_count; i++)
-        for (int c = 0; c < header->channels[i].components; c++) add_column(context, &line, &header->channels[i], c);
+        for (int c = 0; c < header->channels[i].components; c++)
+            add_column(context, &line, &header->channels[i], c);
     yk_text_add(context, &line, "\n");
     yk_status status = line.failed ? YK_ERROR_MEMORY : write_text(self, line.data, line.length);
     yk_text_destroy(context, &line);
@@ -88,10 +99,12 @@ static yk_status csv_open(yk_record_file *file)
     self->locale = (locale_t)0;
     self->text = NULL;
     self->descriptor = open(file->part, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    if (self->descriptor < 0) return yk_file_fail(file, errno);
+    if (self->descriptor < 0)
+        return yk_file_fail(file, errno);
 
     self->locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (!self->locale) return yk_fail(file->context, YK_ERROR_MEMORY, "out of memory for a locale");
+    if (!self->locale)
+        return yk_fail(file->context, YK_ERROR_MEMORY, "out of memory for a locale");
 
     size_t line = file->block.stride * NUMBER_BYTES;
     self->capacity = line > TEXT_BYTES ? line : TEXT_BYTES;
@@ -115,7 +128,8 @@ static yk_status csv_write(yk_record_file *file)
 
         /* To the file, when there is no room for another line. */
         bool last = i + 1 == block->rows;
-        if (!last && self->capacity - used >= longest) continue;
+        if (!last && self->capacity - used >= longest)
+            continue;
         status = write_text(self, self->text, used);
         used = 0;
     }
@@ -135,8 +149,10 @@ static yk_status csv_finish(yk_record_file *file, const yk_record_summary *summa
 static void csv_close(yk_record_file *file)
 {
     csv_file *self = (csv_file *)file;
-    if (self->descriptor >= 0) close(self->descriptor);
-    if (self->locale) freelocale(self->locale);
+    if (self->descriptor >= 0)
+        close(self->descriptor);
+    if (self->locale)
+        freelocale(self->locale);
     yk_release(file->context, self->text);
 }
 

@@ -1,5 +1,5 @@
-/* File recorders: everything but the format. The rows go to `path`.part; the end renames it, which is atomic, so that
- * whoever sees `path` sees a complete file. */
+/* File recorders: everything but the format. The rows go to `path`.part; the end renames it,
+ * which is atomic, so that whoever sees `path` sees a complete file. */
 #include "record/file.h"
 
 #include <errno.h>
@@ -15,18 +15,21 @@
 
 yk_status yk_file_fail(const yk_record_file *file, int error)
 {
-    return yk_fail(file->context, YK_ERROR_FILE, "cannot write '%s': %s", file->part, strerror(error));
+    return yk_fail(file->context, YK_ERROR_FILE, "cannot write '%s': %s", file->part,
+                   strerror(error));
 }
 
-/* Before hours of simulation, not after: is `path` a place where a file can be put? Leaves an empty .part. */
+/* Before hours of simulation, not after: is `path` a place where a file can be put? Leaves an
+ * empty .part. */
 static yk_status check_place(yk_record_file *file)
 {
     struct stat there;
     if (stat(file->path, &there) == 0 && !S_ISREG(there.st_mode))
-        return yk_fail(file->context, YK_ERROR_FILE, "cannot write '%s': it exists and is not a regular file",
-                       file->path);
+        return yk_fail(file->context, YK_ERROR_FILE,
+                       "cannot write '%s': it exists and is not a regular file", file->path);
     int descriptor = open(file->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0) return yk_file_fail(file, errno);
+    if (descriptor < 0)
+        return yk_file_fail(file, errno);
     close(descriptor);
     return YK_OK;
 }
@@ -44,7 +47,8 @@ static bool is_open(const yk_record_file *file)
 
 static yk_status write_block(yk_record_file *file)
 {
-    if (file->block.rows == 0) return YK_OK;
+    if (file->block.rows == 0)
+        return YK_OK;
     yk_status status = file->format->write(file);
     if (status == YK_OK) {
         yk_block_clear(&file->block);
@@ -58,7 +62,8 @@ static yk_status write_block(yk_record_file *file)
 /* A record that is left without its end: what has come in is kept, in the .part. */
 static void abandon(yk_record_file *file)
 {
-    if (is_open(file) && write_block(file) == YK_OK) close_file(file);
+    if (is_open(file) && write_block(file) == YK_OK)
+        close_file(file);
 }
 
 yk_status yk_file_begin(yk_recorder *recorder, const yk_record_header *header)
@@ -68,29 +73,35 @@ yk_status yk_file_begin(yk_recorder *recorder, const yk_record_header *header)
     file->failed = false;
     yk_release(file->context, file->header);
     yk_status status = yk_header_copy(file->context, header, &file->header);
-    if (status == YK_OK) status = check_place(file);
-    if (status != YK_OK) return status;
+    if (status == YK_OK)
+        status = check_place(file);
+    if (status != YK_OK)
+        return status;
     status = yk_block_open(file->context, &file->block, yk_header_width(file->header), &file->def);
     if (status == YK_OK) {
         status = file->format->open(file);
-        if (status != YK_OK) close_file(file);
+        if (status != YK_OK)
+            close_file(file);
     }
-    if (status != YK_OK) unlink(file->part);
+    if (status != YK_OK)
+        unlink(file->part);
     return status;
 }
 
 static yk_status not_open(const yk_record_file *file)
 {
     if (file->failed)
-        return yk_fail(file->context, YK_ERROR_FILE, "'%s' was given up after an earlier error", file->part);
-    return yk_fail(file->context, YK_ERROR_ARGUMENT, "'%s' is not open: samples belong between begin and end",
-                   file->path);
+        return yk_fail(file->context, YK_ERROR_FILE, "'%s' was given up after an earlier error",
+                       file->part);
+    return yk_fail(file->context, YK_ERROR_ARGUMENT,
+                   "'%s' is not open: samples belong between begin and end", file->path);
 }
 
 yk_status yk_file_sample(yk_recorder *recorder, double time, const double *row)
 {
     yk_record_file *file = (yk_record_file *)recorder;
-    if (!is_open(file)) return not_open(file);
+    if (!is_open(file))
+        return not_open(file);
     yk_block_add(&file->block, time, row);
     return yk_block_due(&file->block) ? write_block(file) : YK_OK;
 }
@@ -98,10 +109,12 @@ yk_status yk_file_sample(yk_recorder *recorder, double time, const double *row)
 yk_status yk_file_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
     yk_record_file *file = (yk_record_file *)recorder;
-    if (!is_open(file)) return not_open(file);
+    if (!is_open(file))
+        return not_open(file);
     yk_record_summary *copy = NULL;
     yk_status status = yk_summary_copy(file->context, summary, &copy);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     status = write_block(file);
     if (status == YK_OK) {
         status = file->format->finish(file, copy);
@@ -110,8 +123,8 @@ yk_status yk_file_end(yk_recorder *recorder, const yk_record_summary *summary)
     }
     yk_release(file->context, copy);
     if (status == YK_OK && rename(file->part, file->path) != 0)
-        status = yk_fail(file->context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", file->part, file->path,
-                         strerror(errno));
+        status = yk_fail(file->context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", file->part,
+                         file->path, strerror(errno));
     return status;
 }
 
@@ -138,10 +151,14 @@ static bool ends_with(const char *text, const char *ending)
 
 static const yk_file_format *choose_format(const yk_file_recorder_def *def)
 {
-    if (def->format == YK_RECORD_CSV) return &yk_csv_format;
-    if (def->format == YK_RECORD_HDF5) return &yk_hdf5_format;
-    if (ends_with(def->path, ".csv")) return &yk_csv_format;
-    if (ends_with(def->path, ".h5") || ends_with(def->path, ".hdf5")) return &yk_hdf5_format;
+    if (def->format == YK_RECORD_CSV)
+        return &yk_csv_format;
+    if (def->format == YK_RECORD_HDF5)
+        return &yk_hdf5_format;
+    if (ends_with(def->path, ".csv"))
+        return &yk_csv_format;
+    if (ends_with(def->path, ".h5") || ends_with(def->path, ".hdf5"))
+        return &yk_hdf5_format;
     return NULL;
 }
 
@@ -154,22 +171,28 @@ static char *part_of(yk_context *context, const char *path)
 {
     yk_text text = {0};
     yk_text_add(context, &text, "%s.part", path);
-    if (!text.failed) return text.data;
+    if (!text.failed)
+        return text.data;
     yk_text_destroy(context, &text);
     return NULL;
 }
 
-yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def, yk_recorder **recorder)
+yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def,
+                                  yk_recorder **recorder)
 {
     *recorder = NULL;
     if (!def->path || !*def->path)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "a recorder needs the name of the file to be written");
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "a recorder needs the name of the file to be written");
     const yk_file_format *format = choose_format(def);
     if (!format)
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "cannot tell the format of '%s' by its name; let it end in .h5, .hdf5 or .csv", def->path);
+        return yk_fail(
+            context, YK_ERROR_ARGUMENT,
+            "cannot tell the format of '%s' by its name; let it end in .h5, .hdf5 or .csv",
+            def->path);
     yk_record_file *file = yk_allocate(context, 1, format->size);
-    if (!file) return YK_ERROR_MEMORY;
+    if (!file)
+        return YK_ERROR_MEMORY;
     file->base.ops = &format->ops;
     file->format = format;
     file->context = context;

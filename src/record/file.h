@@ -1,5 +1,5 @@
-/* What all file recorders share: the path and its .part, the block of rows that waits, the order of calls. A format
- * adds how a file is opened, written and closed. */
+/* What all file recorders share: the path and its .part, the block of rows that waits, the order
+ * of calls. A format adds how a file is opened, written and closed. */
 #ifndef YK_RECORD_FILE_H
 #define YK_RECORD_FILE_H
 
@@ -11,10 +11,12 @@ typedef struct yk_file_format {
     yk_recorder_ops ops; /* those of file.c, under the format's own name */
     size_t size;         /* bytes of the format's object, which starts with a yk_record_file */
     yk_status (*open)(yk_record_file *file);
-    /* Writes the rows of the block; a reader finds them there whatever happens to the run afterwards. */
+    /* Writes the rows of the block; a reader finds them there whatever happens to the run
+     * afterwards. */
     yk_status (*write)(yk_record_file *file);
     yk_status (*finish)(yk_record_file *file, const yk_record_summary *summary);
-    /* Closes the file and frees what open made, in whatever state it is. Called once after each open. */
+    /* Closes the file and frees what open made, in whatever state it is. Called once after each
+     * open. */
     void (*close)(yk_record_file *file);
 } yk_file_format;
 
@@ -37,10 +39,10 @@ yk_status yk_file_sample(yk_recorder *recorder, double time, const double *row);
 yk_status yk_file_end(yk_recorder *recorder, const yk_record_summary *summary);
 void yk_file_destroy(yk_recorder *recorder);
 
-#define YK_FILE_OPS(name)                                                                                \
-    {                                                                                                    \
-        .size = sizeof(yk_recorder_ops), .kind = name, .begin = yk_file_begin, .sample = yk_file_sample, \
-        .end = yk_file_end, .destroy = yk_file_destroy                                                   \
+#define YK_FILE_OPS(name)                                                        \
+    {                                                                            \
+        .size = sizeof(yk_recorder_ops), .kind = name, .begin = yk_file_begin,   \
+        .sample = yk_file_sample, .end = yk_file_end, .destroy = yk_file_destroy \
     }
 
 /* "cannot write 'results.csv.part': No space left on device", from errno. */

@@ -1,6 +1,6 @@
-/* HDF5 writer: one extendible dataset per channel, a block of rows at a time, flushed after each block. The layout is
- * in yoke/record.h. Files have the oldest format version: it is readable everywhere, and has no mark that would make a
- * file unreadable when its writer was killed. */
+/* HDF5 writer: one extendible dataset per channel, a block of rows at a time, flushed after each
+ * block. The layout is in yoke/record.h. Files have the oldest format version: it is readable
+ * everywhere, and has no mark that would make a file unreadable when its writer was killed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,35 +37,43 @@ static yk_status library_failed(hdf5_file *self)
                    *reason ? reason : "the HDF5 library gives no reason");
 }
 
-/* Space --------------------------------------------------------------------------------------------------------
+/* Space
+ * --------------------------------------------------------------------------------------------------------
  *
- * HDF5 does not get over a full disk: what it cannot write it tries again when the file is closed and at the exit of
- * the program, where it crashes. So the space for all that the next call may write is asked from the system first, and
- * refused before HDF5 knows of it. Estimates are on the safe side; what was not used goes back when the file is closed.
+ * HDF5 does not get over a full disk: what it cannot write it tries again when the file is closed
+ * and at the exit of the program, where it crashes. So the space for all that the next call may
+ * write is asked from the system first, and refused before HDF5 knows of it. Estimates are on the
+ * safe side; what was not used goes back when the file is closed.
  */
 
 static size_t chunk_rows(size_t columns)
 {
     size_t rows = CHUNK_BYTES / (columns * sizeof(double));
-    if (rows < 1) return 1;
-    if (rows > CHUNK_ROWS) return CHUNK_ROWS;
+    if (rows < 1)
+        return 1;
+    if (rows > CHUNK_ROWS)
+        return CHUNK_ROWS;
     return rows;
 }
 
 enum { RESERVE_MIN = 1 << 20, RESERVE_MAX = 1 << 26 };
-enum { OBJECT_BYTES = 8192 }; /* a group or dataset with its header, heap, index nodes and short attributes */
+enum {
+    OBJECT_BYTES = 8192
+}; /* a group or dataset with its header, heap, index nodes and short attributes */
 
 static size_t space_for_object(const char *name)
 {
     size_t links = 1;
-    for (const char *c = name; *c; c++) links += *c == '.';
+    for (const char *c = name; *c; c++)
+        links += *c == '.';
     return (links + 1) * OBJECT_BYTES + 4 * strlen(name);
 }
 
 static int descriptor_of(const hdf5_file *self)
 {
     void *descriptor = NULL;
-    if (H5Fget_vfd_handle(self->id, H5P_DEFAULT, &descriptor) < 0) return -1;
+    if (H5Fget_vfd_handle(self->id, H5P_DEFAULT, &descriptor) < 0)
+        return -1;
     return *(int *)descriptor;
 }
 
@@ -73,7 +81,8 @@ static int descriptor_of(const hdf5_file *self)
 static void trim(const hdf5_file *self)
 {
     hsize_t size = 0;
-    int failed = H5Fget_filesize(self->id, &size) < 0 || ftruncate(descriptor_of(self), (off_t)size) != 0;
+    int failed =
+        H5Fget_filesize(self->id, &size) < 0 || ftruncate(descriptor_of(self), (off_t)size) != 0;
     (void)failed; /* a longer file is no worse */
 }
 
@@ -84,19 +93,24 @@ static int allocate(int descriptor, hsize_t start, hsize_t bytes)
     return error == EINVAL || error == EOPNOTSUPP ? 0 : error;
 }
 
-/* To ask the system costs more than to write a block; so more is taken than is needed now, if there is more. */
+/* To ask the system costs more than to write a block; so more is taken than is needed now, if
+ * there is more. */
 static yk_status reserve(const hdf5_file *self, hsize_t bytes)
 {
     hsize_t size = 0;
     struct stat there = {0};
     int descriptor = descriptor_of(self);
     H5Fget_filesize(self->id, &size);
-    if (fstat(descriptor, &there) == 0 && (hsize_t)there.st_size >= size + bytes) return YK_OK;
+    if (fstat(descriptor, &there) == 0 && (hsize_t)there.st_size >= size + bytes)
+        return YK_OK;
 
     hsize_t ahead = size / 4;
-    if (ahead < RESERVE_MIN) ahead = RESERVE_MIN;
-    if (ahead > RESERVE_MAX) ahead = RESERVE_MAX;
-    if (ahead > bytes && allocate(descriptor, size, ahead) == 0) return YK_OK;
+    if (ahead < RESERVE_MIN)
+        ahead = RESERVE_MIN;
+    if (ahead > RESERVE_MAX)
+        ahead = RESERVE_MAX;
+    if (ahead > bytes && allocate(descriptor, size, ahead) == 0)
+        return YK_OK;
     int error = allocate(descriptor, size, bytes);
     return error ? yk_file_fail(&self->file, error) : YK_OK;
 }
@@ -105,36 +119,42 @@ static yk_status reserve(const hdf5_file *self, hsize_t bytes)
 static yk_status reserve_for_header(const hdf5_file *self)
 {
     const yk_record_header *header = self->file.header;
-    size_t bytes = 4 * OBJECT_BYTES + 2 * (strlen(header->title) + strlen(header->command) + strlen(header->scenario));
+    size_t bytes = 4 * OBJECT_BYTES +
+                   2 * (strlen(header->title) + strlen(header->command) + strlen(header->scenario));
     for (int i = 0; i < header->channel_count; i++) {
         const yk_record_channel *channel = &header->channels[i];
         bytes += space_for_object(channel->name) + 2 * strlen(channel->unit);
-        for (int c = 0; c < channel->components; c++) bytes += 64 + 2 * strlen(channel->labels[c]);
+        for (int c = 0; c < channel->components; c++)
+            bytes += 64 + 2 * strlen(channel->labels[c]);
     }
 
     int descriptor = open(self->file.part, O_WRONLY | O_CLOEXEC);
-    if (descriptor < 0) return yk_file_fail(&self->file, errno);
+    if (descriptor < 0)
+        return yk_file_fail(&self->file, errno);
     int error = allocate(descriptor, 0, bytes);
     close(descriptor);
     return error ? yk_file_fail(&self->file, error) : YK_OK;
 }
 
-/* Names -------------------------------------------------------------------------------------------------------- */
+/* Names ---------------------------------------------------------------------------------------- */
 
-/* The start of `name` up to the dot, as a link name: slashes part groups in HDF5 and cannot stand. Returns what follows
- * the dot, or NULL at the end. */
+/* The start of `name` up to the dot, as a link name: slashes part groups in HDF5 and cannot
+ * stand. Returns what follows the dot, or NULL at the end. */
 static const char *next_link(const char *name, char *link)
 {
     size_t length = strcspn(name, ".");
     memcpy(link, name, length);
     link[length] = '\0';
-    for (char *slash = link; (slash = strchr(slash, '/')) != NULL;) *slash = '_';
-    if (length == 0) strcpy(link, "_");
+    for (char *slash = link; (slash = strchr(slash, '/')) != NULL;)
+        *slash = '_';
+    if (length == 0)
+        strcpy(link, "_");
     return name[length] ? name + length + 1 : NULL;
 }
 
-/* Makes the link differ from those that stand in its way: "a" and "a.b" may both be channels, and one of them becomes
- * a~2. Groups may be shared. The attribute `name` always has the channel's own name. */
+/* Makes the link differ from those that stand in its way: "a" and "a.b" may both be channels, and
+ * one of them becomes a~2. Groups may be shared. The attribute `name` always has the channel's
+ * own name. */
 static void find_free_link(hid_t parent, char *link, bool group)
 {
     size_t length = strlen(link);
@@ -142,14 +162,17 @@ static void find_free_link(hid_t parent, char *link, bool group)
         if (group) {
             hid_t object = H5Oopen(parent, link, H5P_DEFAULT);
             bool shared = object >= 0 && H5Iget_type(object) == H5I_GROUP;
-            if (object >= 0) H5Oclose(object);
-            if (shared) return;
+            if (object >= 0)
+                H5Oclose(object);
+            if (shared)
+                return;
         }
         snprintf(link + length, 16, "~%d", number);
     }
 }
 
-/* Opens, or makes, the groups that `name` stands in, and leaves the name of its last link in `link`. */
+/* Opens, or makes, the groups that `name` stands in, and leaves the name of its last link in
+ * `link`. */
 static hid_t open_groups(hid_t parent, const char *name, char *link)
 {
     hid_t place = H5Gopen2(parent, ".", H5P_DEFAULT);
@@ -165,32 +188,39 @@ static hid_t open_groups(hid_t parent, const char *name, char *link)
         place = group;
         rest = next_link(rest, link);
     }
-    if (place >= 0) find_free_link(place, link, false);
+    if (place >= 0)
+        find_free_link(place, link, false);
     return place;
 }
 
 /* A dataset with what every dataset has: its full name, unit and place in the order. */
-static hid_t create_dataset(hid_t parent, const char *name, const char *unit, int index, hid_t space, hid_t properties,
-                            yk_context *context)
+static hid_t create_dataset(hid_t parent, const char *name, const char *unit, int index,
+                            hid_t space, hid_t properties, yk_context *context)
 {
     char *link = yk_allocate(context, strlen(name) + 32, 1);
-    if (!link) return H5I_INVALID_HID;
+    if (!link)
+        return H5I_INVALID_HID;
 
     hid_t group = open_groups(parent, name, link);
-    hid_t dataset = H5Dcreate2(group, link, H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    hid_t dataset =
+        H5Dcreate2(group, link, H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     yk_release(context, link);
-    if (group >= 0) H5Gclose(group);
+    if (group >= 0)
+        H5Gclose(group);
 
     bool described = dataset >= 0 && yk_hdf5_write_text(dataset, "name", name) &&
-                     yk_hdf5_write_text(dataset, "units", unit) && yk_hdf5_write_integer(dataset, "index", index);
-    if (dataset < 0 || described) return dataset;
+                     yk_hdf5_write_text(dataset, "units", unit) &&
+                     yk_hdf5_write_integer(dataset, "index", index);
+    if (dataset < 0 || described)
+        return dataset;
     H5Dclose(dataset);
     return H5I_INVALID_HID;
 }
 
-/* Beginning ---------------------------------------------------------------------------------------------------- */
+/* Beginning ------------------------------------------------------------------------------------ */
 
-static hid_t create_table(hdf5_file *self, hid_t parent, const char *name, const char *unit, int index, size_t columns)
+static hid_t create_table(hdf5_file *self, hid_t parent, const char *name, const char *unit,
+                          int index, size_t columns)
 {
     int rank = columns > 1 ? 2 : 1;
     const hsize_t now[2] = {0, columns}, most[2] = {H5S_UNLIMITED, columns};
@@ -198,9 +228,11 @@ static hid_t create_table(hdf5_file *self, hid_t parent, const char *name, const
     hid_t space = H5Screate_simple(rank, now, most);
     hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(properties, rank, chunk);
-    H5Pset_obj_track_times(properties, 0); /* without times of creation equal runs give equal files */
+    H5Pset_obj_track_times(properties,
+                           0); /* without times of creation equal runs give equal files */
 
-    hid_t dataset = create_dataset(parent, name, unit, index, space, properties, self->file.context);
+    hid_t dataset =
+        create_dataset(parent, name, unit, index, space, properties, self->file.context);
     H5Pclose(properties);
     H5Sclose(space);
     return dataset;
@@ -212,13 +244,15 @@ static bool write_header(hdf5_file *self)
     const yk_record_header *header = self->file.header;
     char software[64];
     snprintf(software, sizeof software, "yoke %s", yk_version());
-    bool done =
-        yk_hdf5_write_text(self->id, "format", YK_HDF5_FORMAT) &&
-        yk_hdf5_write_integer(self->id, "format_version", YK_HDF5_FORMAT_VERSION) &&
-        yk_hdf5_write_text(self->id, "software", software) && yk_hdf5_write_text(self->id, "title", header->title) &&
-        yk_hdf5_write_text(self->id, "command", header->command) &&
-        yk_hdf5_write_text(self->id, "scenario", header->scenario) && yk_hdf5_write_integer(self->id, "complete", 0);
-    if (!done) return false;
+    bool done = yk_hdf5_write_text(self->id, "format", YK_HDF5_FORMAT) &&
+                yk_hdf5_write_integer(self->id, "format_version", YK_HDF5_FORMAT_VERSION) &&
+                yk_hdf5_write_text(self->id, "software", software) &&
+                yk_hdf5_write_text(self->id, "title", header->title) &&
+                yk_hdf5_write_text(self->id, "command", header->command) &&
+                yk_hdf5_write_text(self->id, "scenario", header->scenario) &&
+                yk_hdf5_write_integer(self->id, "complete", 0);
+    if (!done)
+        return false;
 
     hid_t channels = H5Gcreate2(self->id, "channels", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     self->tables[0] = (hdf5_table){create_table(self, self->id, "time", "s", 0, 1), 0, 1};
@@ -233,7 +267,8 @@ static bool write_header(hdf5_file *self)
         first += columns;
         done = dataset >= 0 && yk_hdf5_write_texts(dataset, "labels", channel->labels, columns);
     }
-    if (channels >= 0) H5Gclose(channels);
+    if (channels >= 0)
+        H5Gclose(channels);
     return done;
 }
 
@@ -247,24 +282,32 @@ static yk_status open_file(hdf5_file *self)
     size_t widest = 1;
     for (int i = 0; i < file->header->channel_count; i++) {
         size_t columns = (size_t)file->header->channels[i].components;
-        if (columns > widest) widest = columns;
+        if (columns > widest)
+            widest = columns;
     }
-    self->tables = yk_allocate(file->context, (size_t)file->header->channel_count + 1, sizeof *self->tables);
-    self->scratch = yk_allocate(file->context, file->block.capacity, widest * sizeof *self->scratch);
-    if (!self->tables || !self->scratch) return YK_ERROR_MEMORY;
+    self->tables =
+        yk_allocate(file->context, (size_t)file->header->channel_count + 1, sizeof *self->tables);
+    self->scratch =
+        yk_allocate(file->context, file->block.capacity, widest * sizeof *self->scratch);
+    if (!self->tables || !self->scratch)
+        return YK_ERROR_MEMORY;
 
     yk_status status = reserve_for_header(self);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
-    H5Pset_fclose_degree(access, H5F_CLOSE_STRONG); /* closing the file closes all that is open in it */
-    H5Pset_cache(access, 0, 0, 0, 0);               /* chunks go to the file at once; blocks are collected already */
+    H5Pset_fclose_degree(access,
+                         H5F_CLOSE_STRONG); /* closing the file closes all that is open in it */
+    H5Pset_cache(access, 0, 0, 0,
+                 0); /* chunks go to the file at once; blocks are collected already */
     self->id = H5Fcreate(file->part, H5F_ACC_TRUNC, H5P_DEFAULT, access);
     H5Pclose(access);
-    if (self->id < 0 || !write_header(self) || H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0) return library_failed(self);
+    if (self->id < 0 || !write_header(self) || H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0)
+        return library_failed(self);
     return YK_OK;
 }
 
-/* Rows --------------------------------------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------------------- */
 
 /* Appends the rows of the block to one dataset. */
 static bool append(hdf5_file *self, const hdf5_table *table)
@@ -272,7 +315,8 @@ static bool append(hdf5_file *self, const hdf5_table *table)
     const yk_block *block = &self->file.block;
     hsize_t rows = block->rows;
     const hsize_t size[2] = {self->rows + rows, table->columns};
-    if (H5Dset_extent(table->dataset, size) < 0) return false;
+    if (H5Dset_extent(table->dataset, size) < 0)
+        return false;
 
     /* Its columns of the block, side by side. */
     const double *from = block->values + table->first;
@@ -284,9 +328,11 @@ static bool append(hdf5_file *self, const hdf5_table *table)
     }
 
     const hsize_t there[2] = {self->rows, 0}, count[2] = {rows, table->columns};
-    hid_t file_space = H5Dget_space(table->dataset), memory_space = H5Screate_simple(2, count, NULL);
+    hid_t file_space = H5Dget_space(table->dataset),
+          memory_space = H5Screate_simple(2, count, NULL);
     H5Sselect_hyperslab(file_space, H5S_SELECT_SET, there, NULL, count, NULL);
-    bool done = H5Dwrite(table->dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, self->scratch) >= 0;
+    bool done = H5Dwrite(table->dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT,
+                         self->scratch) >= 0;
     H5Sclose(memory_space);
     H5Sclose(file_space);
     return done;
@@ -303,24 +349,29 @@ static yk_status write_rows(hdf5_file *self)
         bytes += (after - before) * (rows * columns * sizeof(double) + 128) + OBJECT_BYTES;
     }
     yk_status status = reserve(self, bytes);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     for (int i = 0; i < self->table_count; i++)
-        if (!append(self, &self->tables[i])) return library_failed(self);
+        if (!append(self, &self->tables[i]))
+            return library_failed(self);
     self->rows += self->file.block.rows;
     return H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0 ? library_failed(self) : YK_OK;
 }
 
-/* End ---------------------------------------------------------------------------------------------------------- */
+/* End ------------------------------------------------------------------------------------------ */
 
 static bool write_value(hdf5_file *self, hid_t group, const yk_record_value *value, int index)
 {
     hid_t space = H5Screate(H5S_SCALAR), properties = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_obj_track_times(properties, 0);
-    hid_t dataset = create_dataset(group, value->name, value->unit, index, space, properties, self->file.context);
-    bool done = dataset >= 0 && yk_hdf5_write_text(dataset, "text", value->text) &&
-                H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value->value) >= 0;
-    if (dataset >= 0) H5Dclose(dataset);
+    hid_t dataset = create_dataset(group, value->name, value->unit, index, space, properties,
+                                   self->file.context);
+    bool done =
+        dataset >= 0 && yk_hdf5_write_text(dataset, "text", value->text) &&
+        H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &value->value) >= 0;
+    if (dataset >= 0)
+        H5Dclose(dataset);
     H5Pclose(properties);
     H5Sclose(space);
     return done;
@@ -334,13 +385,17 @@ static yk_status finish_file(hdf5_file *self, const yk_record_summary *summary)
         bytes += space_for_object(value->name) + 2 * (strlen(value->unit) + strlen(value->text));
     }
     yk_status status = reserve(self, bytes);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     hid_t group = H5Gcreate2(self->id, "summary", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = group >= 0;
-    for (int i = 0; i < summary->count && done; i++) done = write_value(self, group, &summary->values[i], i);
-    if (group >= 0) H5Gclose(group);
-    if (!done || !yk_hdf5_write_integer(self->id, "complete", 1) || H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0)
+    for (int i = 0; i < summary->count && done; i++)
+        done = write_value(self, group, &summary->values[i], i);
+    if (group >= 0)
+        H5Gclose(group);
+    if (!done || !yk_hdf5_write_integer(self->id, "complete", 1) ||
+        H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0)
         return library_failed(self);
 
     trim(self);
@@ -349,7 +404,7 @@ static yk_status finish_file(hdf5_file *self, const yk_record_summary *summary)
     return closed < 0 ? library_failed(self) : YK_OK;
 }
 
-/* The format ----------------------------------------------------------------------------------------------------- */
+/* The format ----------------------------------------------------------------------------------- */
 
 static yk_status hdf5_open(yk_record_file *file)
 {

@@ -4,14 +4,16 @@
 #include <stdio.h>
 #include <string.h>
 
-/* HDF5 has one state per process, and not every build of it is safe for threads. Contexts of different threads are
- * independent of each other by our own rule, so the lock has to be the process's too. */
+/* HDF5 has one state per process, and not every build of it is safe for threads. Contexts of
+ * different threads are independent of each other by our own rule, so the lock has to be the
+ * process's too. */
 static pthread_mutex_t library_lock = PTHREAD_MUTEX_INITIALIZER;
 
 static herr_t keep_innermost(unsigned n, const H5E_error2_t *error, void *user)
 {
     yk_hdf5_session *session = user;
-    if (n == 0 && error->desc) snprintf(session->reason, sizeof session->reason, "%s", error->desc);
+    if (n == 0 && error->desc)
+        snprintf(session->reason, sizeof session->reason, "%s", error->desc);
     return 0;
 }
 
@@ -19,7 +21,8 @@ static herr_t keep_innermost(unsigned n, const H5E_error2_t *error, void *user)
 static herr_t keep_reason(hid_t stack, void *user)
 {
     yk_hdf5_session *session = user;
-    if (!*session->reason) H5Ewalk2(stack, H5E_WALK_UPWARD, keep_innermost, session);
+    if (!*session->reason)
+        H5Ewalk2(stack, H5E_WALK_UPWARD, keep_innermost, session);
     return 0;
 }
 
@@ -45,13 +48,17 @@ static hid_t text_type(void)
     return type;
 }
 
-/* Creates, writes and closes an attribute; one that was there is replaced. Takes over type and space. */
-static bool write_attribute(hid_t object, const char *name, hid_t type, hid_t space, const void *values)
+/* Creates, writes and closes an attribute; one that was there is replaced. Takes over type and
+ * space. */
+static bool write_attribute(hid_t object, const char *name, hid_t type, hid_t space,
+                            const void *values)
 {
-    if (H5Aexists(object, name) > 0) H5Adelete(object, name);
+    if (H5Aexists(object, name) > 0)
+        H5Adelete(object, name);
     hid_t attribute = H5Acreate2(object, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
     bool written = attribute >= 0 && H5Awrite(attribute, type, values) >= 0;
-    if (attribute >= 0 && H5Aclose(attribute) < 0) written = false;
+    if (attribute >= 0 && H5Aclose(attribute) < 0)
+        written = false;
     H5Sclose(space);
     H5Tclose(type);
     return written;
@@ -77,21 +84,26 @@ bool yk_hdf5_write_integer(hid_t object, const char *name, int value)
 static char **pack_texts(yk_context *context, char *const *texts, size_t count)
 {
     size_t bytes = count * sizeof *texts;
-    for (size_t i = 0; i < count; i++) bytes += (texts[i] ? strlen(texts[i]) : 0) + 1;
+    for (size_t i = 0; i < count; i++)
+        bytes += (texts[i] ? strlen(texts[i]) : 0) + 1;
     char **packed = yk_allocate(context, bytes, 1);
-    if (!packed) return NULL;
+    if (!packed)
+        return NULL;
     char *place = (char *)(packed + count);
     for (size_t i = 0; i < count; i++) {
         packed[i] = place;
-        if (texts[i]) strcpy(place, texts[i]);
+        if (texts[i])
+            strcpy(place, texts[i]);
         place += strlen(place) + 1;
     }
     return packed;
 }
 
-static char **read_texts(yk_context *context, hid_t attribute, hid_t type, hid_t space, size_t count)
+static char **read_texts(yk_context *context, hid_t attribute, hid_t type, hid_t space,
+                         size_t count)
 {
-    if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != (hssize_t)count) return NULL;
+    if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != (hssize_t)count)
+        return NULL;
     char **texts = yk_allocate(context, count, sizeof *texts), **packed = NULL;
     if (texts && H5Aread(attribute, type, texts) >= 0) {
         packed = pack_texts(context, texts, count);
@@ -103,13 +115,17 @@ static char **read_texts(yk_context *context, hid_t attribute, hid_t type, hid_t
 
 char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, size_t count)
 {
-    if (H5Aexists(object, name) <= 0) return NULL;
+    if (H5Aexists(object, name) <= 0)
+        return NULL;
     hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-    if (attribute < 0) return NULL;
+    if (attribute < 0)
+        return NULL;
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     char **texts = read_texts(context, attribute, type, space, count);
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
     H5Aclose(attribute);
     return texts;
 }
@@ -117,7 +133,8 @@ char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, s
 char *yk_hdf5_read_text(yk_context *context, hid_t object, const char *name)
 {
     char **texts = yk_hdf5_read_texts(context, object, name, 1);
-    if (!texts) return NULL;
+    if (!texts)
+        return NULL;
     char *text = texts[0];
     /* The one pointer makes way for its text, which is then the block. */
     memmove(texts, text, strlen(text) + 1);
@@ -126,14 +143,18 @@ char *yk_hdf5_read_text(yk_context *context, hid_t object, const char *name)
 
 bool yk_hdf5_read_integer(hid_t object, const char *name, int *value)
 {
-    if (H5Aexists(object, name) <= 0) return false;
+    if (H5Aexists(object, name) <= 0)
+        return false;
     hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
-    if (attribute < 0) return false;
+    if (attribute < 0)
+        return false;
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     bool done = H5Tget_class(type) == H5T_INTEGER && H5Sget_simple_extent_npoints(space) == 1 &&
                 H5Aread(attribute, H5T_NATIVE_INT, value) >= 0;
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
     H5Aclose(attribute);
     return done;
 }

@@ -9,8 +9,9 @@
 #define YK_HDF5_FORMAT "yoke record"
 enum { YK_HDF5_FORMAT_VERSION = 1 };
 
-/* Every use of HDF5 stands between enter and leave: one thread at a time, and the library prints nothing. What it would
- * print first, the innermost cause of the first failure, is kept in `reason`. */
+/* Every use of HDF5 stands between enter and leave: one thread at a time, and the library prints
+ * nothing. What it would print first, the innermost cause of the first failure, is kept in
+ * `reason`. */
 typedef struct yk_hdf5_session {
     H5E_auto2_t print;
     void *print_data;
@@ -24,9 +25,11 @@ bool yk_hdf5_write_text(hid_t object, const char *name, const char *text);
 bool yk_hdf5_write_texts(hid_t object, const char *name, const char *const *texts, size_t count);
 bool yk_hdf5_write_integer(hid_t object, const char *name, int value);
 
-/* From the context's memory; NULL if the attribute is not there, is not a text or memory is short. */
+/* From the context's memory; NULL if the attribute is not there, is not a text or memory is
+ * short. */
 char *yk_hdf5_read_text(yk_context *context, hid_t object, const char *name);
-/* An array of `count` texts in one block of memory; NULL as above, or if there are more or fewer of them. */
+/* An array of `count` texts in one block of memory; NULL as above, or if there are more or fewer
+ * of them. */
 char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, size_t count);
 bool yk_hdf5_read_integer(hid_t object, const char *name, int *value);
 

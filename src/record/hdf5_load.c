@@ -1,5 +1,6 @@
-/* HDF5 reader for the layout in yoke/record.h. Datasets are found wherever they stand below /channels; what they are is
- * told by their attributes. Nothing in the file is trusted: sizes, depths and types are checked before use. */
+/* HDF5 reader for the layout in yoke/record.h. Datasets are found wherever they stand below
+ * /channels; what they are is told by their attributes. Nothing in the file is trusted: sizes,
+ * depths and types are checked before use. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,8 @@
 
 enum { DEPTH_MAX = 64, OBJECTS_MAX = 1000000, ROWS_AT_ONCE = 4096, LINK_BYTES = 1024 };
 
-/* More values per stored byte than any filter of the library can pack: such a dataset was not written by anybody. */
+/* More values per stored byte than any filter of the library can pack: such a dataset was not
+ * written by anybody. */
 enum { COMPRESSION_MAX = 2000 };
 
 typedef struct record_item {
@@ -34,10 +36,11 @@ typedef struct hdf5_loader {
 
 static yk_status damaged(hdf5_loader *loader, const char *what)
 {
-    return yk_fail(loader->context, YK_ERROR_INPUT, "'%s' is a damaged result file: %s", loader->path, what);
+    return yk_fail(loader->context, YK_ERROR_INPUT, "'%s' is a damaged result file: %s",
+                   loader->path, what);
 }
 
-/* Datasets of a group ------------------------------------------------------------------------------------------ */
+/* Datasets of a group -------------------------------------------------------------------------- */
 
 static void release_items(hdf5_loader *loader)
 {
@@ -61,12 +64,17 @@ static bool measure(hid_t dataset, hsize_t *rows, hsize_t *columns)
     hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
     int rank = H5Sget_simple_extent_ndims(space);
     bool numbers = H5Tget_class(type) == H5T_FLOAT && rank >= 0 && rank <= 2;
-    if (numbers) H5Sget_simple_extent_dims(space, size, NULL);
-    if (space >= 0) H5Sclose(space);
-    if (type >= 0) H5Tclose(type);
+    if (numbers)
+        H5Sget_simple_extent_dims(space, size, NULL);
+    if (space >= 0)
+        H5Sclose(space);
+    if (type >= 0)
+        H5Tclose(type);
     *rows = size[0];
     *columns = size[1];
-    if (!numbers || size[1] < 1 || size[1] > INT_MAX || size[0] > SIZE_MAX / sizeof(double) / size[1]) return false;
+    if (!numbers || size[1] < 1 || size[1] > INT_MAX ||
+        size[0] > SIZE_MAX / sizeof(double) / size[1])
+        return false;
     return size[0] / COMPRESSION_MAX * size[1] * sizeof(double) <= H5Dget_storage_size(dataset);
 }
 
@@ -75,7 +83,8 @@ static yk_status add_item(hdf5_loader *loader, hid_t dataset)
 {
     if (loader->count == loader->capacity) {
         int capacity = loader->capacity ? 2 * loader->capacity : 32;
-        record_item *grown = yk_reallocate(loader->context, loader->items, (size_t)capacity, sizeof *grown);
+        record_item *grown =
+            yk_reallocate(loader->context, loader->items, (size_t)capacity, sizeof *grown);
         if (!grown) {
             H5Dclose(dataset);
             return YK_ERROR_MEMORY;
@@ -91,7 +100,8 @@ static yk_status add_item(hdf5_loader *loader, hid_t dataset)
     item->text = yk_hdf5_read_text(loader->context, dataset, "text");
     if (!item->name || !yk_hdf5_read_integer(dataset, "index", &item->index))
         return damaged(loader, "a dataset has no name or no index");
-    if (!measure(dataset, &item->rows, &item->columns)) return damaged(loader, "a dataset is not a table of numbers");
+    if (!measure(dataset, &item->rows, &item->columns))
+        return damaged(loader, "a dataset is not a table of numbers");
     item->labels = yk_hdf5_read_texts(loader->context, dataset, "labels", (size_t)item->columns);
     return YK_OK;
 }
@@ -100,24 +110,30 @@ static yk_status collect(hdf5_loader *loader, hid_t group, int depth);
 
 static yk_status collect_link(hdf5_loader *loader, hid_t group, const char *link, int depth)
 {
-    if (depth > DEPTH_MAX || loader->objects++ > OBJECTS_MAX) return damaged(loader, "its groups have no end");
+    if (depth > DEPTH_MAX || loader->objects++ > OBJECTS_MAX)
+        return damaged(loader, "its groups have no end");
     hid_t object = H5Oopen(group, link, H5P_DEFAULT);
     H5I_type_t type = H5Iget_type(object);
-    if (type == H5I_DATASET) return add_item(loader, object);
+    if (type == H5I_DATASET)
+        return add_item(loader, object);
     yk_status status = type == H5I_GROUP ? collect(loader, object, depth + 1) : YK_OK;
-    if (object >= 0) H5Oclose(object);
+    if (object >= 0)
+        H5Oclose(object);
     return status;
 }
 
 static yk_status collect(hdf5_loader *loader, hid_t group, int depth)
 {
     H5G_info_t info = {0};
-    if (H5Gget_info(group, &info) < 0) return damaged(loader, "a group cannot be listed");
+    if (H5Gget_info(group, &info) < 0)
+        return damaged(loader, "a group cannot be listed");
     yk_status status = YK_OK;
     for (hsize_t i = 0; i < info.nlinks && status == YK_OK; i++) {
         char link[LINK_BYTES];
-        ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, link, sizeof link, H5P_DEFAULT);
-        if (length < 0 || length >= LINK_BYTES) return damaged(loader, "a link has no readable name");
+        ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, link,
+                                            sizeof link, H5P_DEFAULT);
+        if (length < 0 || length >= LINK_BYTES)
+            return damaged(loader, "a link has no readable name");
         status = collect_link(loader, group, link, depth);
     }
     return status;
@@ -134,14 +150,16 @@ static yk_status collect_group(hdf5_loader *loader, const char *name)
 {
     release_items(loader);
     hid_t group = H5Gopen2(loader->file, name, H5P_DEFAULT);
-    if (group < 0) return damaged(loader, "a group is missing");
+    if (group < 0)
+        return damaged(loader, "a group is missing");
     yk_status status = collect(loader, group, 0);
     H5Gclose(group);
-    if (loader->count) qsort(loader->items, (size_t)loader->count, sizeof *loader->items, by_index);
+    if (loader->count)
+        qsort(loader->items, (size_t)loader->count, sizeof *loader->items, by_index);
     return status;
 }
 
-/* Header ------------------------------------------------------------------------------------------------------- */
+/* Header --------------------------------------------------------------------------------------- */
 
 static yk_status check_format(hdf5_loader *loader)
 {
@@ -150,13 +168,15 @@ static yk_status check_format(hdf5_loader *loader)
     bool ours = format && strcmp(format, YK_HDF5_FORMAT) == 0;
     yk_release(loader->context, format);
     if (!ours || !yk_hdf5_read_integer(loader->file, "format_version", &version))
-        return yk_fail(loader->context, YK_ERROR_INPUT,
-                       "'%s' is an HDF5 file of another program: it has no attribute format = \"%s\"", loader->path,
-                       YK_HDF5_FORMAT);
+        return yk_fail(
+            loader->context, YK_ERROR_INPUT,
+            "'%s' is an HDF5 file of another program: it has no attribute format = \"%s\"",
+            loader->path, YK_HDF5_FORMAT);
     if (version > YK_HDF5_FORMAT_VERSION)
-        return yk_fail(loader->context, YK_ERROR_INPUT,
-                       "'%s' has format version %d and this program reads up to %d: use a newer one", loader->path,
-                       version, YK_HDF5_FORMAT_VERSION);
+        return yk_fail(
+            loader->context, YK_ERROR_INPUT,
+            "'%s' has format version %d and this program reads up to %d: use a newer one",
+            loader->path, version, YK_HDF5_FORMAT_VERSION);
     return YK_OK;
 }
 
@@ -164,7 +184,8 @@ static yk_status begin_record(hdf5_loader *loader)
 {
     yk_context *context = loader->context;
     yk_record_channel *channels = yk_allocate(context, (size_t)loader->count, sizeof *channels);
-    if (!channels) return YK_ERROR_MEMORY;
+    if (!channels)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < loader->count; i++) {
         const record_item *item = &loader->items[i];
         channels[i] = (yk_record_channel){.name = item->name,
@@ -184,46 +205,58 @@ static yk_status begin_record(hdf5_loader *loader)
     return status;
 }
 
-/* Rows --------------------------------------------------------------------------------------------------------- */
+/* Rows ----------------------------------------------------------------------------------------- */
 
 /* Rows from `start` on of all columns of a dataset to the columns of the record. */
-static bool read_slab(const record_item *item, hsize_t start, hsize_t rows, double *buffer, double *const *columns)
+static bool read_slab(const record_item *item, hsize_t start, hsize_t rows, double *buffer,
+                      double *const *columns)
 {
     hsize_t from[2] = {start, 0}, count[2] = {rows, item->columns};
     hid_t file_space = H5Dget_space(item->dataset);
     hid_t memory_space = H5Screate_simple(H5Sget_simple_extent_ndims(file_space), count, NULL);
     H5Sselect_hyperslab(file_space, H5S_SELECT_SET, from, NULL, count, NULL);
-    bool done = H5Dread(item->dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT, buffer) >= 0;
+    bool done = H5Dread(item->dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT,
+                        buffer) >= 0;
     H5Sclose(memory_space);
     H5Sclose(file_space);
     for (hsize_t c = 0; c < item->columns && done; c++)
-        for (hsize_t i = 0; i < rows; i++) columns[c][start + i] = buffer[i * item->columns + c];
+        for (hsize_t i = 0; i < rows; i++)
+            columns[c][start + i] = buffer[i * item->columns + c];
     return done;
 }
 
-static yk_status read_table(hdf5_loader *loader, const record_item *item, hsize_t rows, double *const *columns)
+static yk_status read_table(hdf5_loader *loader, const record_item *item, hsize_t rows,
+                            double *const *columns)
 {
-    double *buffer = yk_allocate(loader->context, (size_t)(ROWS_AT_ONCE * item->columns), sizeof *buffer);
-    if (!buffer) return YK_ERROR_MEMORY;
+    double *buffer =
+        yk_allocate(loader->context, (size_t)(ROWS_AT_ONCE * item->columns), sizeof *buffer);
+    if (!buffer)
+        return YK_ERROR_MEMORY;
     bool done = true;
     for (hsize_t start = 0; start < rows && done; start += ROWS_AT_ONCE)
-        done = read_slab(item, start, rows - start < ROWS_AT_ONCE ? rows - start : ROWS_AT_ONCE, buffer, columns);
+        done = read_slab(item, start, rows - start < ROWS_AT_ONCE ? rows - start : ROWS_AT_ONCE,
+                         buffer, columns);
     yk_release(loader->context, buffer);
-    if (done) return YK_OK;
-    return yk_fail(loader->context, YK_ERROR_INPUT, "'%s' is a damaged result file: the values of '%s' cannot be read",
-                   loader->path, item->name);
+    if (done)
+        return YK_OK;
+    return yk_fail(loader->context, YK_ERROR_INPUT,
+                   "'%s' is a damaged result file: the values of '%s' cannot be read", loader->path,
+                   item->name);
 }
 
-/* A run that was killed while it wrote may have left some datasets longer than others; complete files may not. */
+/* A run that was killed while it wrote may have left some datasets longer than others; complete
+ * files may not. */
 static yk_status common_rows(hdf5_loader *loader, hsize_t *rows)
 {
     for (int i = 0; i < loader->count; i++) {
         const record_item *item = &loader->items[i];
         if (item->rows != *rows && loader->record->complete)
             return yk_fail(loader->context, YK_ERROR_INPUT,
-                           "'%s' is a damaged result file: '%s' has %llu rows and time has %llu", loader->path,
-                           item->name, (unsigned long long)item->rows, (unsigned long long)*rows);
-        if (item->rows < *rows) *rows = item->rows;
+                           "'%s' is a damaged result file: '%s' has %llu rows and time has %llu",
+                           loader->path, item->name, (unsigned long long)item->rows,
+                           (unsigned long long)*rows);
+        if (item->rows < *rows)
+            *rows = item->rows;
     }
     return YK_OK;
 }
@@ -233,14 +266,17 @@ static yk_status read_tables(hdf5_loader *loader, const record_item *time)
     yk_record *record = loader->record;
     hsize_t rows = time->rows;
     yk_status status = common_rows(loader, &rows);
-    if (status == YK_OK) status = yk_record_reserve(record, (size_t)rows);
-    if (status == YK_OK) status = read_table(loader, time, rows, record->data->columns);
+    if (status == YK_OK)
+        status = yk_record_reserve(record, (size_t)rows);
+    if (status == YK_OK)
+        status = read_table(loader, time, rows, record->data->columns);
     double **columns = record->data->columns + 1;
     for (int i = 0; i < loader->count && status == YK_OK; i++) {
         status = read_table(loader, &loader->items[i], rows, columns);
         columns += loader->items[i].columns;
     }
-    if (status == YK_OK) record->data->rows = (size_t)rows;
+    if (status == YK_OK)
+        record->data->rows = (size_t)rows;
     return status;
 }
 
@@ -248,7 +284,8 @@ static yk_status read_time_and_tables(hdf5_loader *loader)
 {
     static char name[] = "time";
     record_item time = {.dataset = H5Dopen2(loader->file, "time", H5P_DEFAULT), .name = name};
-    if (time.dataset < 0) return damaged(loader, "it has no time");
+    if (time.dataset < 0)
+        return damaged(loader, "it has no time");
     yk_status status = measure(time.dataset, &time.rows, &time.columns) && time.columns == 1
                            ? read_tables(loader, &time)
                            : damaged(loader, "time is not a column of numbers");
@@ -256,41 +293,50 @@ static yk_status read_time_and_tables(hdf5_loader *loader)
     return status;
 }
 
-/* Summary ------------------------------------------------------------------------------------------------------ */
+/* Summary -------------------------------------------------------------------------------------- */
 
 static yk_status end_record(hdf5_loader *loader)
 {
     yk_status status = collect_group(loader, "summary");
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     yk_record_value *values = yk_allocate(loader->context, (size_t)loader->count, sizeof *values);
-    if (!values) return YK_ERROR_MEMORY;
+    if (!values)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < loader->count && status == YK_OK; i++) {
         const record_item *item = &loader->items[i];
         values[i] = (yk_record_value){.name = item->name, .unit = item->unit, .text = item->text};
         if (item->rows != 1 || item->columns != 1 ||
-            H5Dread(item->dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, &values[i].value) < 0)
+            H5Dread(item->dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
+                    &values[i].value) < 0)
             status = damaged(loader, "a value of the summary cannot be read");
     }
     yk_record_summary summary = {values, loader->count};
-    if (status == YK_OK) status = yk_recorder_end(yk_record_recorder(loader->record), &summary);
+    if (status == YK_OK)
+        status = yk_recorder_end(yk_record_recorder(loader->record), &summary);
     yk_release(loader->context, values);
     return status;
 }
 
-/* File --------------------------------------------------------------------------------------------------------- */
+/* File ----------------------------------------------------------------------------------------- */
 
 static yk_status load_file(hdf5_loader *loader)
 {
     yk_status status = check_format(loader);
-    if (status == YK_OK) status = collect_group(loader, "channels");
-    if (status == YK_OK) status = begin_record(loader);
-    if (status != YK_OK) return status;
+    if (status == YK_OK)
+        status = collect_group(loader, "channels");
+    if (status == YK_OK)
+        status = begin_record(loader);
+    if (status != YK_OK)
+        return status;
     int complete = 0;
     yk_hdf5_read_integer(loader->file, "complete", &complete);
     loader->record->complete = complete != 0;
     status = read_time_and_tables(loader);
-    if (status != YK_OK) return status;
-    if (complete) return end_record(loader);
+    if (status != YK_OK)
+        return status;
+    if (complete)
+        return end_record(loader);
     yk_record_close(loader->record);
     return YK_OK;
 }
@@ -300,8 +346,8 @@ static yk_status open_and_load(hdf5_loader *loader)
     loader->file = H5Fopen(loader->path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (loader->file < 0)
         return yk_fail(loader->context, YK_ERROR_INPUT,
-                       "'%s' is a damaged or truncated HDF5 file, or still being written (%s)", loader->path,
-                       loader->session.reason);
+                       "'%s' is a damaged or truncated HDF5 file, or still being written (%s)",
+                       loader->path, loader->session.reason);
     yk_status status = load_file(loader);
     release_items(loader);
     H5Fclose(loader->file);

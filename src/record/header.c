@@ -1,4 +1,5 @@
-/* Copies are made in two passes over the same code: the first measures (its store has no memory), the second writes. */
+/* Copies are made in two passes over the same code: the first measures (its store has no memory),
+ * the second writes. */
 #include "record/header.h"
 
 #include <stdio.h>
@@ -22,14 +23,16 @@ static const char *put_text(text_store *store, const char *text)
 {
     size_t bytes = text ? strlen(text) + 1 : 1;
     char *place = take(store, bytes, 1);
-    if (place) memcpy(place, text ? text : "", bytes);
+    if (place)
+        memcpy(place, text ? text : "", bytes);
     return place;
 }
 
 /* What a component is called when the channel does not say. */
 static const char *default_label(const yk_record_channel *channel, int component, char number[16])
 {
-    static const char *const position[] = {"x", "y", "z"}, *const orientation[] = {"w", "x", "y", "z"};
+    static const char *const position[] = {"x", "y", "z"}, *const orientation[] = {"w", "x", "y",
+                                                                                   "z"};
     switch (channel->components) {
     case 1: return "";
     case 3: return position[component];
@@ -44,9 +47,11 @@ static const char **put_labels(text_store *store, const yk_record_channel *chann
     const char **labels = take(store, count * sizeof *labels, sizeof *labels);
     for (size_t i = 0; i < count; i++) {
         char number[16];
-        const char *given = channel->labels ? channel->labels[i] : default_label(channel, (int)i, number);
+        const char *given =
+            channel->labels ? channel->labels[i] : default_label(channel, (int)i, number);
         const char *label = put_text(store, given);
-        if (labels) labels[i] = label;
+        if (labels)
+            labels[i] = label;
     }
     return labels;
 }
@@ -54,7 +59,8 @@ static const char **put_labels(text_store *store, const yk_record_channel *chann
 static yk_record_header *put_header(text_store *store, const yk_record_header *header)
 {
     yk_record_header *copy = take(store, sizeof *copy, sizeof(void *));
-    yk_record_channel *channels = take(store, (size_t)header->channel_count * sizeof *channels, sizeof(void *));
+    yk_record_channel *channels =
+        take(store, (size_t)header->channel_count * sizeof *channels, sizeof(void *));
     yk_record_header filled = {.title = put_text(store, header->title),
                                .scenario = put_text(store, header->scenario),
                                .command = put_text(store, header->command),
@@ -66,9 +72,11 @@ static yk_record_header *put_header(text_store *store, const yk_record_header *h
                                             .unit = put_text(store, channel->unit),
                                             .components = channel->components,
                                             .labels = put_labels(store, channel)};
-        if (channels) channels[i] = filled_channel;
+        if (channels)
+            channels[i] = filled_channel;
     }
-    if (copy) *copy = filled;
+    if (copy)
+        *copy = filled;
     return copy;
 }
 
@@ -83,9 +91,11 @@ static yk_record_summary *put_summary(text_store *store, const yk_record_summary
                                   .value = value->value,
                                   .unit = put_text(store, value->unit),
                                   .text = put_text(store, value->text)};
-        if (values) values[i] = filled;
+        if (values)
+            values[i] = filled;
     }
-    if (copy) *copy = (yk_record_summary){values, count};
+    if (copy)
+        *copy = (yk_record_summary){values, count};
     return copy;
 }
 
@@ -99,7 +109,8 @@ static const char *find_twin(const char **names, int count)
 {
     qsort(names, (size_t)count, sizeof *names, compare_names);
     for (int i = 1; i < count; i++)
-        if (strcmp(names[i - 1], names[i]) == 0) return names[i];
+        if (strcmp(names[i - 1], names[i]) == 0)
+            return names[i];
     return NULL;
 }
 
@@ -107,62 +118,78 @@ static yk_status check_names(yk_context *context, const char *what, const char *
 {
     for (int i = 0; i < count; i++)
         if (!names[i] || !*names[i])
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s %d of the record has no name", what, i + 1);
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s %d of the record has no name", what,
+                           i + 1);
     const char *twin = find_twin(names, count);
-    if (!twin) return YK_OK;
-    return yk_fail(context, YK_ERROR_ARGUMENT, "%s '%s' is recorded twice; names must be unique", what, twin);
+    if (!twin)
+        return YK_OK;
+    return yk_fail(context, YK_ERROR_ARGUMENT, "%s '%s' is recorded twice; names must be unique",
+                   what, twin);
 }
 
 static yk_status check_header(yk_context *context, const yk_record_header *header)
 {
     int count = header->channel_count;
-    if (count < 0) return yk_fail(context, YK_ERROR_ARGUMENT, "a record cannot have %d channels", count);
+    if (count < 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a record cannot have %d channels", count);
     const char **names = yk_allocate(context, (size_t)count, sizeof *names);
-    if (!names) return YK_ERROR_MEMORY;
-    for (int i = 0; i < count; i++) names[i] = header->channels[i].name;
+    if (!names)
+        return YK_ERROR_MEMORY;
+    for (int i = 0; i < count; i++)
+        names[i] = header->channels[i].name;
     yk_status status = check_names(context, "channel", names, count);
     yk_release(context, names);
     for (int i = 0; i < count && status == YK_OK; i++)
         if (header->channels[i].components < 1)
-            status = yk_fail(context, YK_ERROR_ARGUMENT, "channel '%s' has %d components; it needs at least one",
+            status = yk_fail(context, YK_ERROR_ARGUMENT,
+                             "channel '%s' has %d components; it needs at least one",
                              header->channels[i].name, header->channels[i].components);
     return status;
 }
 
 static yk_status check_summary(yk_context *context, const yk_record_summary *summary)
 {
-    if (!summary) return YK_OK;
+    if (!summary)
+        return YK_OK;
     const char **names = yk_allocate(context, (size_t)summary->count, sizeof *names);
-    if (!names) return YK_ERROR_MEMORY;
-    for (int i = 0; i < summary->count; i++) names[i] = summary->values[i].name;
+    if (!names)
+        return YK_ERROR_MEMORY;
+    for (int i = 0; i < summary->count; i++)
+        names[i] = summary->values[i].name;
     yk_status status = check_names(context, "value", names, summary->count);
     yk_release(context, names);
     return status;
 }
 
-yk_status yk_header_copy(yk_context *context, const yk_record_header *header, yk_record_header **copy)
+yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
+                         yk_record_header **copy)
 {
     *copy = NULL;
     yk_status status = check_header(context, header);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     text_store store = {0};
     put_header(&store, header);
     store.memory = yk_allocate(context, store.used, 1);
-    if (!store.memory) return YK_ERROR_MEMORY;
+    if (!store.memory)
+        return YK_ERROR_MEMORY;
     store.used = 0;
     *copy = put_header(&store, header);
     return YK_OK;
 }
 
-yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary, yk_record_summary **copy)
+yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
+                          yk_record_summary **copy)
 {
     *copy = NULL;
     yk_status status = check_summary(context, summary);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     text_store store = {0};
     put_summary(&store, summary);
     store.memory = yk_allocate(context, store.used, 1);
-    if (!store.memory) return YK_ERROR_MEMORY;
+    if (!store.memory)
+        return YK_ERROR_MEMORY;
     store.used = 0;
     *copy = put_summary(&store, summary);
     return YK_OK;
@@ -171,6 +198,7 @@ yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
 size_t yk_header_width(const yk_record_header *header)
 {
     size_t width = 0;
-    for (int i = 0; i < header->channel_count; i++) width += (size_t)header->channels[i].components;
+    for (int i = 0; i < header->channel_count; i++)
+        width += (size_t)header->channels[i].components;
     return width;
 }

@@ -8,8 +8,10 @@ enum { STAGE_VALUES = 4096, STAGE_ROWS_MIN = 64, STAGE_ROWS_MAX = 256 };
 
 static void destroy_columns(yk_context *context, yk_columns *data)
 {
-    if (!data) return;
-    for (size_t c = 0; c < data->width; c++) yk_release(context, data->columns[c]);
+    if (!data)
+        return;
+    for (size_t c = 0; c < data->width; c++)
+        yk_release(context, data->columns[c]);
     yk_release(context, data->stage);
     yk_release(context, data);
 }
@@ -23,22 +25,27 @@ static size_t stage_rows(size_t width)
 static yk_columns *create_columns(yk_context *context, size_t width)
 {
     yk_columns *data = yk_allocate(context, 1, sizeof *data + width * sizeof *data->columns);
-    if (!data) return NULL;
+    if (!data)
+        return NULL;
     data->width = width;
     data->stage = yk_allocate(context, stage_rows(width) * width, sizeof *data->stage);
-    if (data->stage) return data;
+    if (data->stage)
+        return data;
     yk_release(context, data);
     return NULL;
 }
 
-/* Empty columns. Those of the run before are taken again if they fit: memory that the system has given once is much
- * faster than new memory. */
+/* Empty columns. Those of the run before are taken again if they fit: memory that the system has
+ * given once is much faster than new memory. */
 static yk_columns *prepare_columns(yk_record *record, size_t width)
 {
     yk_columns *data = record->data;
-    if (!data || data->width != width) data = create_columns(record->context, width);
-    if (!data) return NULL;
-    if (data != record->data) destroy_columns(record->context, record->data);
+    if (!data || data->width != width)
+        data = create_columns(record->context, width);
+    if (!data)
+        return NULL;
+    if (data != record->data)
+        destroy_columns(record->context, record->data);
     data->rows = data->staged = 0;
     data->stage_rows = stage_rows(width);
     return data;
@@ -47,25 +54,29 @@ static yk_columns *prepare_columns(yk_record *record, size_t width)
 yk_status yk_record_reserve(yk_record *record, size_t rows)
 {
     yk_columns *data = record->data;
-    if (rows <= data->capacity) return YK_OK;
+    if (rows <= data->capacity)
+        return YK_OK;
     for (size_t c = 0; c < data->width; c++) {
         double *grown = yk_reallocate(record->context, data->columns[c], rows, sizeof *grown);
-        if (!grown) return YK_ERROR_MEMORY; /* columns that have grown already are just larger than they need be */
+        if (!grown)
+            return YK_ERROR_MEMORY; /* columns that have grown already are just larger than they need be */
         data->columns[c] = grown;
     }
     data->capacity = rows;
     return YK_OK;
 }
 
-/* Moves the staged rows to the columns, where there is room for them. Writes nothing where there are none, so that
- * several threads may read a record that is complete. */
+/* Moves the staged rows to the columns, where there is room for them. Writes nothing where there
+ * are none, so that several threads may read a record that is complete. */
 static void settle(yk_columns *data)
 {
-    if (data->staged == 0) return;
+    if (data->staged == 0)
+        return;
     for (size_t c = 0; c < data->width; c++) {
         double *column = data->columns[c] + data->rows;
         const double *value = data->stage + c;
-        for (size_t i = 0; i < data->staged; i++, value += data->width) column[i] = *value;
+        for (size_t i = 0; i < data->staged; i++, value += data->width)
+            column[i] = *value;
     }
     data->rows += data->staged;
     data->staged = 0;
@@ -78,8 +89,10 @@ static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *hea
     yk_record_summary *summary = NULL;
     yk_columns *data = NULL;
     yk_status status = yk_header_copy(record->context, header, &copy);
-    if (status == YK_OK) status = yk_summary_copy(record->context, NULL, &summary);
-    if (status == YK_OK) data = prepare_columns(record, yk_header_width(copy) + 1);
+    if (status == YK_OK)
+        status = yk_summary_copy(record->context, NULL, &summary);
+    if (status == YK_OK)
+        data = prepare_columns(record, yk_header_width(copy) + 1);
     if (!data) {
         yk_release(record->context, summary);
         yk_release(record->context, copy);
@@ -99,15 +112,18 @@ static bool is_open(const yk_record *record)
     return record->data->stage_rows > 0;
 }
 
-/* Off the fast path: a sample that is the first of a stage, or comes when the record is not open. */
+/* Off the fast path: a sample that is the first of a stage, or comes when the record is not
+ * open. */
 static yk_status clear_stage(yk_record *record)
 {
     yk_columns *data = record->data;
     if (!is_open(record))
-        return yk_fail(record->context, YK_ERROR_ARGUMENT, "a sample came outside begin and end of a record");
+        return yk_fail(record->context, YK_ERROR_ARGUMENT,
+                       "a sample came outside begin and end of a record");
     settle(data);
     size_t needed = data->rows + data->stage_rows;
-    if (needed <= data->capacity) return YK_OK;
+    if (needed <= data->capacity)
+        return YK_OK;
     return yk_record_reserve(record, needed < 2 * data->capacity ? 2 * data->capacity : needed);
 }
 
@@ -117,12 +133,14 @@ static yk_status memory_sample(yk_recorder *recorder, double time, const double 
     yk_columns *data = record->data;
     if (data->staged == 0 || data->staged == data->stage_rows) {
         yk_status status = clear_stage(record);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
     size_t width = data->width;
     double *place = data->stage + data->staged++ * width;
     place[0] = time;
-    for (size_t c = 1; c < width; c++) place[c] = row[c - 1];
+    for (size_t c = 1; c < width; c++)
+        place[c] = row[c - 1];
     return YK_OK;
 }
 
@@ -135,10 +153,12 @@ void yk_record_close(yk_record *record)
 static yk_status memory_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
     yk_record *record = (yk_record *)recorder;
-    if (!is_open(record)) return yk_fail(record->context, YK_ERROR_ARGUMENT, "a record was ended that had not begun");
+    if (!is_open(record))
+        return yk_fail(record->context, YK_ERROR_ARGUMENT, "a record was ended that had not begun");
     yk_record_summary *copy = NULL;
     yk_status status = yk_summary_copy(record->context, summary, &copy);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     yk_release(record->context, record->summary);
     record->summary = copy;
     record->complete = true;
@@ -168,10 +188,12 @@ yk_status yk_record_create(yk_context *context, yk_record **record)
 {
     *record = NULL;
     yk_record *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
     made->base.ops = &memory_ops;
     made->context = context;
-    /* An empty record answers every question, so that the getters need not ask whether it has begun. */
+    /* An empty record answers every question, so that the getters need not ask whether it has
+     * begun. */
     yk_status status = memory_begin(&made->base, &(yk_record_header){0});
     if (status != YK_OK) {
         memory_destroy(&made->base);
@@ -184,7 +206,8 @@ yk_status yk_record_create(yk_context *context, yk_record **record)
 
 void yk_record_destroy(yk_record *record)
 {
-    if (record) memory_destroy(&record->base);
+    if (record)
+        memory_destroy(&record->base);
 }
 
 yk_recorder *yk_record_recorder(yk_record *record)
@@ -221,7 +244,8 @@ const double *yk_record_time(const yk_record *record)
 const double *yk_record_column(const yk_record *record, int channel, int component)
 {
     size_t column = 1 + (size_t)component;
-    for (int i = 0; i < channel; i++) column += (size_t)record->header->channels[i].components;
+    for (int i = 0; i < channel; i++)
+        column += (size_t)record->header->channels[i].components;
     settle(record->data);
     return record->data->columns[column];
 }
@@ -229,6 +253,7 @@ const double *yk_record_column(const yk_record *record, int channel, int compone
 int yk_record_find(const yk_record *record, const char *name)
 {
     for (int i = 0; i < record->header->channel_count; i++)
-        if (strcmp(record->header->channels[i].name, name) == 0) return i;
+        if (strcmp(record->header->channels[i].name, name) == 0)
+            return i;
     return -1;
 }

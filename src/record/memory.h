@@ -4,13 +4,14 @@
 
 #include "yoke/record.h"
 
-/* Columns grow at their ends, each in its own memory: to add a row to all of them touches as many places as there are
- * columns. So rows are staged first, side by side, and moved to the columns many at a time. */
+/* Columns grow at their ends, each in its own memory: to add a row to all of them touches as many
+ * places as there are columns. So rows are staged first, side by side, and moved to the columns
+ * many at a time. */
 typedef struct yk_columns {
-    size_t width;      /* columns, time included */
-    size_t rows;       /* in the columns, without those on the stage */
-    size_t capacity;   /* rows that fit in the columns; at least rows + stage_rows while recording */
-    size_t staged;     /* rows on the stage */
+    size_t width;    /* columns, time included */
+    size_t rows;     /* in the columns, without those on the stage */
+    size_t capacity; /* rows that fit in the columns; at least rows + stage_rows while recording */
+    size_t staged;   /* rows on the stage */
     size_t stage_rows; /* that fit there; 0 outside begin and end, so that sample notices */
     double *stage;
     double *columns[]; /* time first */

@@ -17,5 +17,6 @@ yk_status yk_recorder_end(yk_recorder *recorder, const yk_record_summary *summar
 
 void yk_recorder_destroy(yk_recorder *recorder)
 {
-    if (recorder) recorder->ops->destroy(recorder);
+    if (recorder)
+        recorder->ops->destroy(recorder);
 }

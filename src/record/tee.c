@@ -14,7 +14,8 @@ static yk_status tee_begin(yk_recorder *recorder, const yk_record_header *header
     tee *self = (tee *)recorder;
     for (int i = 0; i < self->count; i++) {
         yk_status status = yk_recorder_begin(self->recorders[i], header);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
     return YK_OK;
 }
@@ -25,7 +26,8 @@ static yk_status tee_sample(yk_recorder *recorder, double time, const double *ro
     yk_status failure = YK_OK;
     for (int i = 0; i < self->count; i++) {
         yk_status status = yk_recorder_sample(self->recorders[i], time, row);
-        if (status != YK_OK) failure = status;
+        if (status != YK_OK)
+            failure = status;
     }
     return failure;
 }
@@ -36,7 +38,8 @@ static yk_status tee_end(yk_recorder *recorder, const yk_record_summary *summary
     yk_status failure = YK_OK;
     for (int i = 0; i < self->count; i++) {
         yk_status status = yk_recorder_end(self->recorders[i], summary);
-        if (status != YK_OK) failure = status;
+        if (status != YK_OK)
+            failure = status;
     }
     return failure;
 }
@@ -56,15 +59,19 @@ static const yk_recorder_ops tee_ops = {
     .destroy = tee_destroy,
 };
 
-yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *recorders, int count, yk_recorder **made)
+yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *recorders, int count,
+                                 yk_recorder **made)
 {
     *made = NULL;
-    if (count < 0) return yk_fail(context, YK_ERROR_ARGUMENT, "a tee cannot feed %d recorders", count);
+    if (count < 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a tee cannot feed %d recorders", count);
     size_t list = (size_t)count * sizeof *recorders;
     tee *self = yk_allocate(context, 1, sizeof *self + list);
-    if (!self) return YK_ERROR_MEMORY;
+    if (!self)
+        return YK_ERROR_MEMORY;
     *self = (tee){.base.ops = &tee_ops, .context = context, .count = count};
-    if (count) memcpy(self->recorders, recorders, list);
+    if (count)
+        memcpy(self->recorders, recorders, list);
     *made = &self->base;
     return YK_OK;
 }

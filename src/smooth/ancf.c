@@ -1,7 +1,9 @@
-/* Mass, elastic forces and their derivatives of the rod element in absolute nodal coordinates; ancf.h has the method.
+/* Mass, elastic forces and their derivatives of the rod element in absolute nodal coordinates;
+ * ancf.h has the method.
  *
- * All strain measures are scalar products of the five gradients, so with the stress of each product the force on a
- * gradient is a sum of the others, and the stiffness at a point is a small matrix of five by five blocks. */
+ * All strain measures are scalar products of the five gradients, so with the stress of each
+ * product the force on a gradient is a sum of the others, and the stiffness at a point is a small
+ * matrix of five by five blocks. */
 #include "smooth/ancf.h"
 
 #include <string.h>
@@ -10,7 +12,8 @@
 
 enum { RX, RY, RZ, RY_SLOPE, RZ_SLOPE };
 
-/* The vectors of an element: r, r_x, r_y, r_z of node 0; r_y, r_z of the middle; r, r_x, r_y, r_z of node 1. */
+/* The vectors of an element: r, r_x, r_y, r_z of node 0; r_y, r_z of the middle; r, r_x, r_y, r_z
+ * of node 1. */
 enum { R0, X0, Y0, Z0, YM, ZM, R1, X1, Y1, Z1 };
 
 /* Strain measure s is factor times the product of two gradients: strains of the line, k_y, k_z. */
@@ -18,8 +21,9 @@ static const struct {
     int a, b;
     double factor;
 } product[YK_ANCF_STRAINS] = {
-    {RX, RX, 0.5},     {RY, RY, 0.5},     {RZ, RZ, 0.5},     {RX, RY, 1},       {RX, RZ, 1},       {RY, RZ, 1},
-    {RX, RY_SLOPE, 1}, {RY, RY_SLOPE, 1}, {RZ, RY_SLOPE, 1}, {RX, RZ_SLOPE, 1}, {RY, RZ_SLOPE, 1}, {RZ, RZ_SLOPE, 1},
+    {RX, RX, 0.5},     {RY, RY, 0.5},     {RZ, RZ, 0.5},     {RX, RY, 1},
+    {RX, RZ, 1},       {RY, RZ, 1},       {RX, RY_SLOPE, 1}, {RY, RY_SLOPE, 1},
+    {RZ, RY_SLOPE, 1}, {RX, RZ_SLOPE, 1}, {RY, RZ_SLOPE, 1}, {RZ, RZ_SLOPE, 1},
 };
 
 static yk_vec3 vector_at(const double *coordinates, int k)
@@ -39,7 +43,8 @@ static const int parts[YK_ANCF_GRADIENTS][4] = {
     {R0, X0, R1, X1}, {Y0, YM, Y1, -1}, {Z0, ZM, Z1, -1}, {Y0, YM, Y1, -1}, {Z0, ZM, Z1, -1}};
 static const int part_count[YK_ANCF_GRADIENTS] = {4, 3, 3, 3, 3};
 
-static void gradients_at(const yk_ancf_point *point, const double *coordinates, yk_vec3 gradient[YK_ANCF_GRADIENTS])
+static void gradients_at(const yk_ancf_point *point, const double *coordinates,
+                         yk_vec3 gradient[YK_ANCF_GRADIENTS])
 {
     for (int m = 0; m < YK_ANCF_GRADIENTS; m++) {
         yk_vec3 sum = {0, 0, 0};
@@ -51,7 +56,7 @@ static void gradients_at(const yk_ancf_point *point, const double *coordinates, 
     }
 }
 
-/* Creation -------------------------------------------------------------------------------------------------------- */
+/* Creation ------------------------------------------------------------------------------------- */
 
 /* Cubics of Hermite for r, in the order of parts[RX]. */
 static void line_shapes(double xi, double l, double shape[4])
@@ -69,7 +74,8 @@ yk_vec3 yk_ancf_line(const yk_ancf *element, const double *coordinates, double x
     double shape[4];
     yk_vec3 sum = {0, 0, 0};
     line_shapes(xi, element->length, shape);
-    for (int k = 0; k < 4; k++) sum = yk_v3_axpy(shape[k], vector_at(coordinates, parts[RX][k]), sum);
+    for (int k = 0; k < 4; k++)
+        sum = yk_v3_axpy(shape[k], vector_at(coordinates, parts[RX][k]), sum);
     return sum;
 }
 
@@ -81,7 +87,8 @@ static void section_shapes(double xi, double shape[3])
     shape[2] = xi * (2 * xi - 1);
 }
 
-/* Shapes of the gradients at a point of Gauss: derivatives of the cubics, the parabolas and their derivatives. */
+/* Shapes of the gradients at a point of Gauss: derivatives of the cubics, the parabolas and their
+ * derivatives. */
 static void fill_point(double xi, double l, yk_ancf_point *point)
 {
     double square = xi * xi;
@@ -97,7 +104,8 @@ static void fill_point(double xi, double l, yk_ancf_point *point)
 
     /* Which vectors make them up: see parts. */
     memset(point->shape, 0, sizeof point->shape);
-    for (int k = 0; k < 4; k++) point->shape[RX][parts[RX][k]] = line[k];
+    for (int k = 0; k < 4; k++)
+        point->shape[RX][parts[RX][k]] = line[k];
     for (int k = 0; k < 3; k++) {
         point->shape[RY][parts[RY][k]] = across[k];
         point->shape[RZ][parts[RZ][k]] = across[k];
@@ -109,10 +117,10 @@ static void fill_point(double xi, double l, yk_ancf_point *point)
 /* Products of cubics are of sixth degree: four points integrate them exactly. */
 static void fill_mass(const yk_beam_section_def *section, yk_ancf *element)
 {
-    static const double node[4] = {-0.86113631159405257522, -0.33998104358485626480, 0.33998104358485626480,
-                                   0.86113631159405257522};
-    static const double gauss[4] = {0.34785484513745385737, 0.65214515486254614263, 0.65214515486254614263,
-                                    0.34785484513745385737};
+    static const double node[4] = {-0.86113631159405257522, -0.33998104358485626480,
+                                   0.33998104358485626480, 0.86113631159405257522};
+    static const double gauss[4] = {0.34785484513745385737, 0.65214515486254614263,
+                                    0.65214515486254614263, 0.34785484513745385737};
     double l = element->length;
     double rho = section->density;
     double area = section->area;
@@ -129,7 +137,8 @@ static void fill_mass(const yk_beam_section_def *section, yk_ancf *element)
         for (int i = 0; i < 4; i++) {
             int a = parts[RX][i];
             element->weight[a] += weight * rho * area * line[i];
-            for (int j = 0; j < 4; j++) element->mass[a][parts[RX][j]] += weight * rho * area * line[i] * line[j];
+            for (int j = 0; j < 4; j++)
+                element->mass[a][parts[RX][j]] += weight * rho * area * line[i] * line[j];
         }
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++) {
@@ -142,7 +151,8 @@ static void fill_mass(const yk_beam_section_def *section, yk_ancf *element)
 }
 
 /* In the order of `product`. */
-static void fill_law(const yk_beam_section_def *section, double law[YK_ANCF_STRAINS][YK_ANCF_STRAINS])
+static void fill_law(const yk_beam_section_def *section,
+                     double law[YK_ANCF_STRAINS][YK_ANCF_STRAINS])
 {
     double e = section->young;
     double nu = section->poisson;
@@ -155,7 +165,8 @@ static void fill_law(const yk_beam_section_def *section, double law[YK_ANCF_STRA
 
     /* Strains of the line. */
     for (int i = 0; i < 3; i++) {
-        for (int j = 0; j < 3; j++) law[i][j] = a * lame;
+        for (int j = 0; j < 3; j++)
+            law[i][j] = a * lame;
         law[i][i] = a * (lame + 2 * g);
     }
     law[3][3] = g * a * section->shear_y;
@@ -168,8 +179,8 @@ static void fill_law(const yk_beam_section_def *section, double law[YK_ANCF_STRA
     law[9][9] = e * z_square;
     law[11][11] = g * z_square;
 
-    /* Twist is half the difference of z.k_y and y.k_z and meets the torsion constant; half their sum, a shear of the
-     * section that varies along the rod, meets the polar moment. */
+    /* Twist is half the difference of z.k_y and y.k_z and meets the torsion constant; half their
+     * sum, a shear of the section that varies along the rod, meets the polar moment. */
     law[8][8] = 0.25 * g * (polar + section->torsion);
     law[10][10] = law[8][8];
     law[8][10] = 0.25 * g * (polar - section->torsion);
@@ -198,12 +209,15 @@ yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_secti
     static const double gauss[YK_ANCF_POINTS] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
 
     /* What a rod needs to have mass and to resist every strain. */
-    bool geometry = length > 0 && section->area > 0 && section->inertia_y > 0 && section->inertia_z > 0;
+    bool geometry =
+        length > 0 && section->area > 0 && section->inertia_y > 0 && section->inertia_z > 0;
     bool factors = section->torsion > 0 && section->shear_y > 0 && section->shear_z > 0;
-    bool material = section->young > 0 && section->density > 0 && section->poisson > -1 && section->poisson < 0.5;
+    bool material = section->young > 0 && section->density > 0 && section->poisson > -1 &&
+                    section->poisson < 0.5;
     if (!(geometry && factors && material))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "length, material and section of a rod must be positive, and Poisson's ratio below 0.5");
+                       "length, material and section of a rod must be positive, and Poisson's "
+                       "ratio below 0.5");
 
     *element = (yk_ancf){.length = length, .damping_ratio = section->damping_ratio};
     fill_mass(section, element);
@@ -219,35 +233,41 @@ yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_secti
     return YK_OK;
 }
 
-/* Initial shapes -------------------------------------------------------------------------------------------------- */
+/* Initial shapes ------------------------------------------------------------------------------- */
 
 /* The vectors of the first end, the middle and the last. */
 static const int station[3][4] = {{R0, X0, Y0, Z0}, {-1, -1, YM, ZM}, {R1, X1, Y1, Z1}};
 
-/* The vectors of a station that is rigidly connected to the start: `arm` from there, `frame` of the section. */
-static void set_station(const int vector[4], const yk_frame *start, yk_vec3 arm, const yk_mat3 *frame,
-                        double *coordinates, double *rates)
+/* The vectors of a station that is rigidly connected to the start: `arm` from there, `frame` of
+ * the section. */
+static void set_station(const int vector[4], const yk_frame *start, yk_vec3 arm,
+                        const yk_mat3 *frame, double *coordinates, double *rates)
 {
     for (int k = 0; k < 4; k++) {
-        if (vector[k] < 0) continue;
+        if (vector[k] < 0)
+            continue;
 
         /* A position from the start, or an axis of the section. */
         yk_vec3 v = arm;
-        if (k > 0) v = yk_m3_column(frame, k - 1);
+        if (k > 0)
+            v = yk_m3_column(frame, k - 1);
         yk_vec3 rate = yk_v3_cross(start->angular_velocity, v);
         if (k == 0) {
             v = yk_v3_add(start->position, v);
             rate = yk_v3_add(start->velocity, rate);
         }
         add_vector(coordinates, vector[k], 1, v);
-        if (rates) add_vector(rates, vector[k], 1, rate);
+        if (rates)
+            add_vector(rates, vector[k], 1, rate);
     }
 }
 
-void yk_ancf_straight(const yk_frame *start, double from, double length, double *coordinates, double *rates)
+void yk_ancf_straight(const yk_frame *start, double from, double length, double *coordinates,
+                      double *rates)
 {
     memset(coordinates, 0, YK_ANCF_COORDINATES * sizeof *coordinates);
-    if (rates) memset(rates, 0, YK_ANCF_COORDINATES * sizeof *rates);
+    if (rates)
+        memset(rates, 0, YK_ANCF_COORDINATES * sizeof *rates);
 
     yk_vec3 x = yk_m3_column(&start->rotation, 0);
     for (int p = 0; p < 3; p++) {
@@ -256,8 +276,8 @@ void yk_ancf_straight(const yk_frame *start, double from, double length, double 
     }
 }
 
-void yk_ancf_arc(const yk_frame *start, yk_vec3 curvature, double from, double length, double *coordinates,
-                 double *rates)
+void yk_ancf_arc(const yk_frame *start, yk_vec3 curvature, double from, double length,
+                 double *coordinates, double *rates)
 {
     if (yk_v3_norm2(curvature) == 0) {
         yk_ancf_straight(start, from, length, coordinates, rates);
@@ -272,11 +292,12 @@ void yk_ancf_arc(const yk_frame *start, yk_vec3 curvature, double from, double l
         yk_vec3 psi = yk_v3_scale(s, curvature);
         yk_mat3 frame = yk_m3_mul(start->rotation, yk_so3_exp_matrix(psi));
         yk_vec3 along = yk_m3_apply(yk_so3_left_tangent(psi), yk_v3(s, 0, 0));
-        set_station(station[p], start, yk_m3_apply(start->rotation, along), &frame, coordinates, rates);
+        set_station(station[p], start, yk_m3_apply(start->rotation, along), &frame, coordinates,
+                    rates);
     }
 }
 
-/* Forces ---------------------------------------------------------------------------------------------------------- */
+/* Forces --------------------------------------------------------------------------------------- */
 
 /* Mass couples the vectors of the line, those of r_y and those of r_z among themselves. */
 void yk_ancf_momenta(const yk_ancf *element, const double *rates, double *momenta)
@@ -293,12 +314,15 @@ void yk_ancf_momenta(const yk_ancf *element, const double *rates, double *moment
 }
 
 /* The law has one full block of three strains and one of two. */
-static void apply_law(const double law[YK_ANCF_STRAINS][YK_ANCF_STRAINS], const double *strain, double *stress)
+static void apply_law(const double law[YK_ANCF_STRAINS][YK_ANCF_STRAINS], const double *strain,
+                      double *stress)
 {
-    for (int i = 0; i < YK_ANCF_STRAINS; i++) stress[i] = law[i][i] * strain[i];
+    for (int i = 0; i < YK_ANCF_STRAINS; i++)
+        stress[i] = law[i][i] * strain[i];
     double side = law[0][1];
     double sum = side * (strain[0] + strain[1] + strain[2]);
-    for (int i = 0; i < 3; i++) stress[i] += sum - side * strain[i];
+    for (int i = 0; i < 3; i++)
+        stress[i] += sum - side * strain[i];
     stress[8] += law[8][10] * strain[10];
     stress[10] += law[8][10] * strain[8];
 }
@@ -311,21 +335,24 @@ typedef struct point_state {
     double energy, loss;
 } point_state;
 
-static void point_at(const yk_ancf *element, const yk_ancf_point *point, const double *coordinates, const double *rates,
-                     point_state *at)
+static void point_at(const yk_ancf *element, const yk_ancf_point *point, const double *coordinates,
+                     const double *rates, point_state *at)
 {
     /* Elastic stress and energy. */
     double strain[YK_ANCF_STRAINS];
     gradients_at(point, coordinates, at->gradient);
     strain_measures(at->gradient, strain);
-    for (int s = 0; s < YK_ANCF_STRAINS; s++) strain[s] -= point->reference[s];
+    for (int s = 0; s < YK_ANCF_STRAINS; s++)
+        strain[s] -= point->reference[s];
     apply_law(element->law, strain, at->stress);
     at->energy = 0;
-    for (int s = 0; s < YK_ANCF_STRAINS; s++) at->energy += 0.5 * at->stress[s] * strain[s];
+    for (int s = 0; s < YK_ANCF_STRAINS; s++)
+        at->energy += 0.5 * at->stress[s] * strain[s];
 
     /* Without damping that is all. */
     at->loss = 0;
-    if (element->damping_ratio == 0) return;
+    if (element->damping_ratio == 0)
+        return;
 
     /* Viscous stress: the law of the strain rates. */
     double strain_rate[YK_ANCF_STRAINS];
@@ -334,7 +361,8 @@ static void point_at(const yk_ancf *element, const yk_ancf_point *point, const d
     for (int s = 0; s < YK_ANCF_STRAINS; s++) {
         int a = product[s].a;
         int b = product[s].b;
-        double both = yk_v3_dot(at->gradient[a], at->rate[b]) + yk_v3_dot(at->rate[a], at->gradient[b]);
+        double both =
+            yk_v3_dot(at->gradient[a], at->rate[b]) + yk_v3_dot(at->rate[a], at->gradient[b]);
         strain_rate[s] = product[s].factor * both;
     }
     apply_law(element->law, strain_rate, viscous);
@@ -344,7 +372,8 @@ static void point_at(const yk_ancf *element, const yk_ancf_point *point, const d
     }
 }
 
-void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const double *rates, yk_ancf_loads *loads)
+void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const double *rates,
+                      yk_ancf_loads *loads)
 {
     memset(loads, 0, sizeof *loads);
     for (int g = 0; g < YK_ANCF_POINTS; g++) {
@@ -371,7 +400,7 @@ void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const d
     }
 }
 
-/* Derivatives ----------------------------------------------------------------------------------------------------- */
+/* Derivatives ---------------------------------------------------------------------------------- */
 
 enum { LOCAL = 3 * YK_ANCF_GRADIENTS };
 
@@ -383,9 +412,10 @@ static void strain_gradient(const yk_vec3 *gradient, int s, double row[LOCAL])
     add_vector(row, product[s].b, product[s].factor, gradient[product[s].a]);
 }
 
-/* -sum of law_st (d strain_s)^T (d other_t): `other` are the strains, or their rates as functions of the gradients. */
-static void add_material(const yk_ancf *element, const yk_vec3 *gradient, const yk_vec3 *other, double scale,
-                         double local[LOCAL][LOCAL])
+/* -sum of law_st (d strain_s)^T (d other_t): `other` are the strains, or their rates as functions
+ * of the gradients. */
+static void add_material(const yk_ancf *element, const yk_vec3 *gradient, const yk_vec3 *other,
+                         double scale, double local[LOCAL][LOCAL])
 {
     double left[YK_ANCF_STRAINS][LOCAL];
     double right[YK_ANCF_STRAINS][LOCAL];
@@ -398,10 +428,12 @@ static void add_material(const yk_ancf *element, const yk_vec3 *gradient, const 
     for (int s = 0; s < YK_ANCF_STRAINS; s++) {
         for (int t = 0; t < YK_ANCF_STRAINS; t++) {
             double law = scale * element->law[s][t];
-            if (law == 0) continue;
+            if (law == 0)
+                continue;
             for (int i = 0; i < LOCAL; i++)
                 if (left[s][i] != 0)
-                    for (int j = 0; j < LOCAL; j++) local[i][j] -= law * left[s][i] * right[t][j];
+                    for (int j = 0; j < LOCAL; j++)
+                        local[i][j] -= law * left[s][i] * right[t][j];
         }
     }
 }
@@ -419,7 +451,8 @@ static void add_to_element(const yk_ancf_point *point, double local[LOCAL][LOCAL
                     double shape = point->weight * point->shape[m][row] * point->shape[n][column];
                     for (int i = 0; i < 3; i++)
                         for (int j = 0; j < 3; j++)
-                            result[3 * row + i][3 * column + j] += shape * local[3 * m + i][3 * n + j];
+                            result[3 * row + i][3 * column + j] +=
+                                shape * local[3 * m + i][3 * n + j];
                 }
             }
         }
@@ -433,7 +466,8 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
     size_t bytes = sizeof(double[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES]);
     double damping = element->damping_ratio;
     memset(transform, 0, bytes);
-    if (rate) memset(rate, 0, bytes);
+    if (rate)
+        memset(rate, 0, bytes);
 
     for (int g = 0; g < YK_ANCF_POINTS; g++) {
         const yk_ancf_point *point = &element->point[g];
@@ -443,7 +477,8 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
         /* The stress changes with the strains and their rates. */
         double local[LOCAL][LOCAL] = {{0}};
         add_material(element, at.gradient, at.gradient, 1, local);
-        if (damping > 0) add_material(element, at.gradient, at.rate, damping, local);
+        if (damping > 0)
+            add_material(element, at.gradient, at.rate, damping, local);
 
         /* The strains' derivatives change under the stress. */
         for (int s = 0; s < YK_ANCF_STRAINS; s++) {
@@ -458,7 +493,8 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
         add_to_element(point, local, transform);
 
         /* By the rates: the viscous part alone. */
-        if (!rate || damping == 0) continue;
+        if (!rate || damping == 0)
+            continue;
         double viscous[LOCAL][LOCAL] = {{0}};
         add_material(element, at.gradient, at.gradient, damping, viscous);
         add_to_element(point, viscous, rate);

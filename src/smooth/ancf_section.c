@@ -4,8 +4,9 @@
  *
  *   dtheta = -(x cross y*) (x . dr_y) - (x cross z*) (x . dr_z) + x (turn_y . dr_y + turn_z . dr_z) / 2,
  *
- * turn_y = (x cross r_y) / |r_y|^2: tilts of the plane, and the mean of the turns of both gradients in it. Second
- * derivatives come from forward differentiation of these few lines, a direction at a time. */
+ * turn_y = (x cross r_y) / |r_y|^2: tilts of the plane, and the mean of the turns of both
+ * gradients in it. Second derivatives come from forward differentiation of these few lines, a
+ * direction at a time. */
 #include <string.h>
 
 #include "smooth/ancf.h"
@@ -84,11 +85,13 @@ static section section_of(vector y, vector z)
 static vector vector_of(const double *value, const double *direction)
 {
     vector v = {{value[0], value[1], value[2]}, {0, 0, 0}};
-    if (direction) v.d = yk_v3(direction[0], direction[1], direction[2]);
+    if (direction)
+        v.d = yk_v3(direction[0], direction[1], direction[2]);
     return v;
 }
 
-/* y and z from r_y and r_z by equal angles: the bisector of their directions is that of the frame's axes. */
+/* y and z from r_y and r_z by equal angles: the bisector of their directions is that of the
+ * frame's axes. */
 static yk_mat3 axes_of(yk_vec3 x, yk_vec3 r_y, yk_vec3 r_z)
 {
     yk_vec3 middle = yk_v3_unit(yk_v3_add(yk_v3_unit(r_y), yk_v3_unit(r_z)));
@@ -97,8 +100,8 @@ static yk_mat3 axes_of(yk_vec3 x, yk_vec3 r_y, yk_vec3 r_z)
     return yk_m3_columns(x, y, yk_v3_cross(x, y));
 }
 
-void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION], const double rates[YK_ANCF_SECTION],
-                          yk_frame *placed, double *jacobian)
+void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION],
+                          const double rates[YK_ANCF_SECTION], yk_frame *placed, double *jacobian)
 {
     vector y = vector_of(coordinates + 3, NULL);
     vector z = vector_of(coordinates + 6, NULL);
@@ -114,23 +117,29 @@ void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION], const doubl
     yk_vec3 spin = yk_v3_scale(-yk_v3_dot(s.x.v, y_rate), s.tilt[0].v);
     spin = yk_v3_axpy(-yk_v3_dot(s.x.v, z_rate), s.tilt[1].v, spin);
     placed->angular_velocity = yk_v3_axpy(twist, s.x.v, spin);
-    if (!jacobian) return;
+    if (!jacobian)
+        return;
 
     /* The same by each coordinate. */
     memset(jacobian, 0, 6 * YK_ANCF_SECTION * sizeof *jacobian);
-    for (int i = 0; i < 3; i++) jacobian[YK_ANCF_SECTION * i + i] = 1;
+    for (int i = 0; i < 3; i++)
+        jacobian[YK_ANCF_SECTION * i + i] = 1;
     for (int k = 0; k < 2; k++) {
-        yk_mat3 map = yk_m3_sub(yk_m3_outer(s.x.v, s.rotation[k].v), yk_m3_outer(s.tilt[k].v, s.x.v));
+        yk_mat3 map =
+            yk_m3_sub(yk_m3_outer(s.x.v, s.rotation[k].v), yk_m3_outer(s.tilt[k].v, s.x.v));
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) jacobian[YK_ANCF_SECTION * (3 + i) + 3 + 3 * k + j] = map.m[i][j];
+            for (int j = 0; j < 3; j++)
+                jacobian[YK_ANCF_SECTION * (3 + i) + 3 + 3 * k + j] = map.m[i][j];
     }
 }
 
-void yk_ancf_section_bias(const double coordinates[YK_ANCF_SECTION], const double rates[YK_ANCF_SECTION],
-                          yk_vec3 *acceleration, yk_vec3 *angular_acceleration)
+void yk_ancf_section_bias(const double coordinates[YK_ANCF_SECTION],
+                          const double rates[YK_ANCF_SECTION], yk_vec3 *acceleration,
+                          yk_vec3 *angular_acceleration)
 {
     /* The angular velocity, differentiated along the rates. */
-    section s = section_of(vector_of(coordinates + 3, rates + 3), vector_of(coordinates + 6, rates + 6));
+    section s =
+        section_of(vector_of(coordinates + 3, rates + 3), vector_of(coordinates + 6, rates + 6));
     vector spin = {{0, 0, 0}, {0, 0, 0}};
     for (int k = 0; k < 2; k++) {
         vector rate = vector_of(rates + 3 + 3 * k, NULL);
@@ -141,16 +150,18 @@ void yk_ancf_section_bias(const double coordinates[YK_ANCF_SECTION], const doubl
     *angular_acceleration = spin.d;
 }
 
-void yk_ancf_section_stiffness(const double coordinates[YK_ANCF_SECTION], yk_vec3 torque, double factor,
-                               double *tangent)
+void yk_ancf_section_stiffness(const double coordinates[YK_ANCF_SECTION], yk_vec3 torque,
+                               double factor, double *tangent)
 {
     vector fixed = {torque, {0, 0, 0}};
     for (int column = 3; column < YK_ANCF_SECTION; column++) {
         double direction[YK_ANCF_SECTION] = {0};
         direction[column] = 1;
-        section s = section_of(vector_of(coordinates + 3, direction + 3), vector_of(coordinates + 6, direction + 6));
+        section s = section_of(vector_of(coordinates + 3, direction + 3),
+                               vector_of(coordinates + 6, direction + 6));
 
-        /* The torque on r_y and r_z: the transposed map times it, differentiated along one coordinate. */
+        /* The torque on r_y and r_z: the transposed map times it, differentiated along one
+         * coordinate. */
         for (int k = 0; k < 2; k++) {
             vector twist = scale(dot(fixed, s.x), s.rotation[k]);
             vector load = add(twist, scale(negative(dot(fixed, s.tilt[k])), s.x));

@@ -1,6 +1,6 @@
-/* The equations of the trial and their matrix, in one pass over nodes, joints, forces and ports. The same pass, run in
- * recording mode, gives the pattern, so that pattern and assembly cannot disagree: entry k of the pass is always added
- * at values[entry[k]]. Equations: internal.h. */
+/* The equations of the trial and their matrix, in one pass over nodes, joints, forces and ports.
+ * The same pass, run in recording mode, gives the pattern, so that pattern and assembly cannot
+ * disagree: entry k of the pass is always added at values[entry[k]]. Equations: internal.h. */
 #include "smooth/assemble.h"
 
 #include <string.h>
@@ -8,7 +8,8 @@
 #include "math/polynomial.h"
 #include "smooth/sink.h"
 
-/* A node that is to be kept in place is so much heavier while positions and velocities are assembled. */
+/* A node that is to be kept in place is so much heavier while positions and velocities are
+ * assembled. */
 static const double KEPT_WEIGHT = 1e8;
 
 static scales scales_of(const yk_smooth_model *model, double c)
@@ -23,22 +24,26 @@ static void add_wrench(yk_wrench *sum, yk_vec3 force, yk_vec3 torque)
     sum->torque = yk_v3_add(sum->torque, torque);
 }
 
-/* Nodes ----------------------------------------------------------------------------------------------------------- */
+/* Nodes ---------------------------------------------------------------------------------------- */
 
-static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_workspace *work, int i, double weight,
-                               const scales *s, sink *to, sink_mode mode)
+static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_workspace *work, int i,
+                               double weight, const scales *s, sink *to, sink_mode mode)
 {
     const node_model *node = &model->nodes[i];
     const yk_frame *frame = &work->trial[i].frame;
     int u = node->unknown;
     double square = model->length_scale * model->length_scale;
 
-    /* Massless nodes have none in a step, and a little at the start, which their joints then place. */
+    /* Massless nodes have none in a step, and a little at the start, which their joints then
+     * place. */
     double idle = 0;
-    if (s->c <= 0) idle = weight * work->idle_mass;
+    if (s->c <= 0)
+        idle = weight * work->idle_mass;
     if (!node->massive) {
-        for (int k = 0; k < 3; k++) put(to, mode, u + k, u + k, idle);
-        for (int k = 3; k < 6; k++) put(to, mode, u + k, u + k, idle * square);
+        for (int k = 0; k < 3; k++)
+            put(to, mode, u + k, u + k, idle);
+        for (int k = 3; k < 6; k++)
+            put(to, mode, u + k, u + k, idle * square);
         return;
     }
 
@@ -48,7 +53,8 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
         yk_inertia_rotate(&node->inertia, &frame->rotation, &inertia);
         yk_inertia_tangent(&inertia, frame, s->c, work->rotation_weight, tangent);
         if (node->eccentric) {
-            /* The torque of the weight changes with the arm of the centre of mass: d(S x g) = (S g^T - S.g I) dtheta. */
+            /* The torque of the weight changes with the arm of the centre of mass: d(S x g) = (S
+             * g^T - S.g I) dtheta. */
             yk_vec3 gravity = model->def.gravity;
             yk_mat3 rotates = yk_m3_outer(inertia.moment, gravity);
             double dot = yk_v3_dot(inertia.moment, gravity);
@@ -58,13 +64,17 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
         }
     }
 
-    /* Point masses have no inertia of rotation: that their rotation is free must not make the start singular. */
+    /* Point masses have no inertia of rotation: that their rotation is free must not make the
+     * start singular. */
     double point = idle * 1e-3 * square;
     double scale = weight * s->inertia * (1 + s->c * work->damping);
-    for (int k = 0; k < 3; k++) put(to, mode, u + k, u + k, scale * tangent[k][k]);
+    for (int k = 0; k < 3; k++)
+        put(to, mode, u + k, u + k, scale * tangent[k][k]);
     for (int j = 3; j < 6; j++)
-        for (int k = 3; k < 6; k++) put(to, mode, u + k, u + j, scale * tangent[k][j] + (k == j ? point : 0));
-    if (!node->eccentric) return;
+        for (int k = 3; k < 6; k++)
+            put(to, mode, u + k, u + j, scale * tangent[k][j] + (k == j ? point : 0));
+    if (!node->eccentric)
+        return;
     for (int j = 0; j < 3; j++)
         for (int k = 3; k < 6; k++) {
             put(to, mode, u + k, u + j, scale * tangent[k][j]);
@@ -76,7 +86,8 @@ void yk_smooth_inertias(const yk_smooth_model *model, yk_smooth_workspace *work,
 {
     double inverse = with_rates ? 1 / work->c : 0;
     for (int i = 0; i < model->node_count; i++) {
-        if (!model->nodes[i].massive) continue;
+        if (!model->nodes[i].massive)
+            continue;
         const yk_inertia *inertia = &model->nodes[i].inertia;
         trial_node *node = &work->trial[i];
         const yk_frame *frame = &node->frame;
@@ -94,14 +105,16 @@ void yk_smooth_inertias(const yk_smooth_model *model, yk_smooth_workspace *work,
         }
 
         /* p' = (p - past) / c */
-        if (!with_rates) continue;
+        if (!with_rates)
+            continue;
         yk_vec3 linear = yk_v3_sub(node->momentum.linear, node->momentum_past.linear);
         yk_vec3 angular = yk_v3_sub(node->momentum.angular, node->momentum_past.angular);
         node->momentum_rate.linear = yk_v3_scale(inverse, linear);
         node->momentum_rate.angular = yk_v3_scale(inverse, angular);
     }
 
-    if (model->def.flexible_count) yk_smooth_flexible_inertias(model, work, with_rates);
+    if (model->def.flexible_count)
+        yk_smooth_flexible_inertias(model, work, with_rates);
 }
 
 /* Gravity and artificial damping start the loads of each node. */
@@ -123,14 +136,17 @@ static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
             work->potential -= yk_v3_dot(moment, g);
         }
 
-        if (damping <= 0) continue;
-        double kinetic = yk_inertia_kinetic(&trial->momentum, frame->velocity, frame->angular_velocity);
+        if (damping <= 0)
+            continue;
+        double kinetic =
+            yk_inertia_kinetic(&trial->momentum, frame->velocity, frame->angular_velocity);
         load->force = yk_v3_axpy(-damping, trial->momentum.linear, load->force);
         load->torque = yk_v3_axpy(-damping, trial->momentum.angular, load->torque);
         work->loss += 2 * damping * kinetic;
     }
 
-    for (int i = model->node_count; i < model->frame_count; i++) work->load[i] = (yk_wrench){0};
+    for (int i = model->node_count; i < model->frame_count; i++)
+        work->load[i] = (yk_wrench){0};
     for (int k = 0; k < model->coordinate_count; k++) {
         trial_coordinate *trial = &work->coordinates[k];
         trial->load = -damping * trial->momentum;
@@ -138,8 +154,10 @@ static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
     }
 }
 
-/* The balance of loads and inertia: rates of the momenta in a step, forces that depend on velocities for accelerations. */
-static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work, assembly_level level, const scales *s)
+/* The balance of loads and inertia: rates of the momenta in a step, forces that depend on
+ * velocities for accelerations. */
+static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work,
+                       assembly_level level, const scales *s)
 {
     bool accelerations = level == LEVEL_ACCELERATION;
     double scale = accelerations ? s->inertia : s->node;
@@ -157,7 +175,9 @@ static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work, 
         } else if (of->massive) {
             force = yk_v3_sub(force, node->momentum_rate.linear);
             torque = yk_v3_sub(torque, node->momentum_rate.angular);
-            if (of->eccentric) torque = yk_v3_sub(torque, yk_v3_cross(node->frame.velocity, node->momentum.linear));
+            if (of->eccentric)
+                torque =
+                    yk_v3_sub(torque, yk_v3_cross(node->frame.velocity, node->momentum.linear));
         }
 
         /* Into the equations, in units of the matrix. */
@@ -173,22 +193,26 @@ static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work, 
     for (int k = 0; k < model->coordinate_count; k++) {
         const trial_coordinate *trial = &work->coordinates[k];
         double force = trial->load;
-        if (!accelerations) force -= trial->momentum_rate;
+        if (!accelerations)
+            force -= trial->momentum_rate;
         work->right[model->coordinate_first + k] += scale * force;
     }
 }
 
-/* Joints ---------------------------------------------------------------------------------------------------------- */
+/* Joints --------------------------------------------------------------------------------------- */
 
-yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joint, double t, bool with_rates)
+yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joint, double t,
+                         bool with_rates)
 {
     /* A length that arrives as a polynomial; between steps it goes on as it was. */
     if (joint->port >= 0) {
-        if (!work->inputs) return (yk_drive){0};
+        if (!work->inputs)
+            return (yk_drive){0};
         const yk_input *signal = &work->inputs[joint->port];
         double local = t - work->t + work->input_time;
         yk_drive length = {.value = yk_input_scalar(signal, local)};
-        if (!with_rates) return length;
+        if (!with_rates)
+            return length;
         length.rate = yk_input_scalar_rate(signal, local);
         length.second = yk_input_scalar_second_rate(signal, local);
         return length;
@@ -198,8 +222,9 @@ yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joi
     yk_function drive = joint->drive;
     yk_drive result = {.value = drive.value(drive.user, t)};
     if (with_rates) {
-        /* Central differences of order eight. Integrators on acceleration level ask for a fraction of their step, so that
-         * the error is of the order of their own; else, at the start, 1e-8 of their size is ample. */
+        /* Central differences of order eight. Integrators on acceleration level ask for a
+         * fraction of their step, so that the error is of the order of their own; else, at the
+         * start, 1e-8 of their size is ample. */
         static const double first[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
         static const double second[4] = {8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560};
         double step = work->drive_step > 0 ? work->drive_step : 1e-4;
@@ -220,11 +245,13 @@ yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joi
     return result;
 }
 
-/* A row on acceleration level: (d/dt + beta)^2 of it, or its second derivative where beta is zero, without what the unknown
- * accelerations contribute. Rows on velocity are differentiated once. `all`: frames contribute by the accelerations that the
- * trial has, not only those whose motion is prescribed. */
-static double row_acceleration(const yk_smooth_model *model, const yk_smooth_workspace *work, const joint_model *joint,
-                               const yk_row *row, const yk_joint_kinematics *kinematics, const yk_drive *drive,
+/* A row on acceleration level: (d/dt + beta)^2 of it, or its second derivative where beta is
+ * zero, without what the unknown accelerations contribute. Rows on velocity are differentiated
+ * once. `all`: frames contribute by the accelerations that the trial has, not only those whose
+ * motion is prescribed. */
+static double row_acceleration(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                               const joint_model *joint, const yk_row *row,
+                               const yk_joint_kinematics *kinematics, const yk_drive *drive,
                                const yk_gradient *gradient, bool all)
 {
     double beta = work->stabilisation;
@@ -233,13 +260,16 @@ static double row_acceleration(const yk_smooth_model *model, const yk_smooth_wor
     if (beta != 0 && yk_row_on_velocity(row->kind)) {
         residual = residual + beta * yk_row_rate(row, kinematics);
     } else if (beta != 0) {
-        residual = residual + beta * (2 * yk_row_rate(row, kinematics) + beta * yk_row_value(row, kinematics));
+        residual = residual +
+                   beta * (2 * yk_row_rate(row, kinematics) + beta * yk_row_value(row, kinematics));
     }
 
     double known = 0;
     for (int side = 0; side < 2; side++) {
-        bool ground = joint->node[side] == model->node_count, moves = joint->node[side] < model->node_count;
-        if (ground || (moves && !all)) continue;
+        bool ground = joint->node[side] == model->node_count,
+             moves = joint->node[side] < model->node_count;
+        if (ground || (moves && !all))
+            continue;
         known += yk_v3_dot(gradient->force[side], end[side]->acceleration) +
                  yk_v3_dot(gradient->torque[side], end[side]->angular_acceleration);
     }
@@ -247,9 +277,9 @@ static double row_acceleration(const yk_smooth_model *model, const yk_smooth_wor
     return residual + known;
 }
 
-static inline void row_matrix(const yk_smooth_model *model, const yk_smooth_workspace *work, const joint_model *joint,
-                              const yk_row *row, int equation, const yk_gradient *gradient, bool hold, sink *to,
-                              sink_mode mode)
+static inline void row_matrix(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                              const joint_model *joint, const yk_row *row, int equation,
+                              const yk_gradient *gradient, bool hold, sink *to, sink_mode mode)
 {
     if (joint->chained) {
         yk_smooth_chain_row(model, work, joint, row, equation, gradient, hold, to, mode);
@@ -263,9 +293,11 @@ static inline void row_matrix(const yk_smooth_model *model, const yk_smooth_work
         int body = part & 1, torque = part >> 1;
         int u = model->nodes[joint->node[body]].unknown;
         unsigned bits = mask >> (3 * (2 * body + torque)) & 7u;
-        if (u < 0 || !bits) continue;
+        if (u < 0 || !bits)
+            continue;
         for (int k = 0; k < 3; k++) {
-            if (!(bits >> k & 1u)) continue;
+            if (!(bits >> k & 1u))
+                continue;
             double value = hold ? 0 : entry[3 * part + k];
             put(to, mode, equation, u + 3 * torque + k, value);
             put(to, mode, u + 3 * torque + k, equation, value);
@@ -275,8 +307,9 @@ static inline void row_matrix(const yk_smooth_model *model, const yk_smooth_work
     put(to, mode, equation, equation, hold ? -1 : -work->compliance);
 }
 
-static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const joint_model *joint,
-                              assembly_level level, const scales *s, sink *to, sink_mode mode)
+static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace *work,
+                              const joint_model *joint, assembly_level level, const scales *s,
+                              sink *to, sink_mode mode)
 {
     const int *node = joint->node;
     const yk_joint *equations = &joint->joint;
@@ -299,11 +332,14 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
         yk_gradient gradient;
         yk_row_gradient(row, &kinematics, &gradient);
         if (mode != SINK_RECORD) {
-            /* What is left of the equation, on the level that is asked for. Rows on velocity say nothing of positions. */
+            /* What is left of the equation, on the level that is asked for. Rows on velocity say
+             * nothing of positions. */
             double residual = 0;
             if (accelerated) {
-                residual = row_acceleration(model, work, joint, row, &kinematics, &drive, &gradient, stabilised);
-                if (stabilised) residual *= on_velocity ? work->velocity_row_weight : work->row_weight;
+                residual = row_acceleration(model, work, joint, row, &kinematics, &drive, &gradient,
+                                            stabilised);
+                if (stabilised)
+                    residual *= on_velocity ? work->velocity_row_weight : work->row_weight;
             } else if (level == LEVEL_VELOCITY) {
                 residual = yk_row_rate(row, &kinematics);
             } else if (!on_velocity) {
@@ -324,12 +360,14 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
             load_b->force = yk_v3_axpy(force, gradient.force[1], load_b->force);
             load_b->torque = yk_v3_axpy(force, gradient.torque[1], load_b->torque);
         }
-        if (mode == SINK_NONE) continue;
+        if (mode == SINK_NONE)
+            continue;
         bool hold = (level == LEVEL_POSITION || level == LEVEL_STATIC) && on_velocity;
         row_matrix(model, work, joint, row, first + r, &gradient, hold, to, mode);
     }
 
-    if (mode == SINK_NONE) return;
+    if (mode == SINK_NONE)
+        return;
 
     /* The gradients turn with the bodies, and the reactions with them. */
     yk_mat3 stiffness[4][4];
@@ -338,7 +376,8 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
         for (int r = 0; r < equations->row_count; r++)
             yk_row_stiffness(&equations->row[r], &kinematics, s->node * lambda[r], stiffness);
     if (joint->chained) {
-        yk_smooth_chain_blocks(model, work, node, (const yk_mat3(*)[4])stiffness, joint->stiffness_mask, to, mode);
+        yk_smooth_chain_blocks(model, work, node, (const yk_mat3(*)[4])stiffness,
+                               joint->stiffness_mask, to, mode);
         return;
     }
 
@@ -346,13 +385,14 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
         int row = model->nodes[node[i >> 1]].unknown;
         for (int j = 0; j < 4; j++) {
             int column = model->nodes[node[j >> 1]].unknown;
-            if (!(joint->stiffness_mask >> (4 * i + j) & 1u) || row < 0 || column < 0) continue;
+            if (!(joint->stiffness_mask >> (4 * i + j) & 1u) || row < 0 || column < 0)
+                continue;
             put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &stiffness[i][j]);
         }
     }
 }
 
-/* Forces ---------------------------------------------------------------------------------------------------------- */
+/* Forces --------------------------------------------------------------------------------------- */
 
 static void add_load(yk_smooth_workspace *work, const int node[2], const yk_force_load *load)
 {
@@ -365,26 +405,30 @@ static void add_load(yk_smooth_workspace *work, const int node[2], const yk_forc
 
 static inline yk_mat3 pair_block(const scales *s, const yk_force_tangent *tangent, int i, int j)
 {
-    return yk_m3_add(yk_m3_scale(-s->node, tangent->pose[i][j]), yk_m3_scale(-s->rate, tangent->rate[i][j]));
+    return yk_m3_add(yk_m3_scale(-s->node, tangent->pose[i][j]),
+                     yk_m3_scale(-s->rate, tangent->rate[i][j]));
 }
 
-static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const force_model *force,
-                              const scales *s, sink *to, sink_mode mode)
+static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace *work,
+                              const force_model *force, const scales *s, sink *to, sink_mode mode)
 {
     const int *node = force->node;
     bool both = yk_force_on_both(force->law.kind);
 
-    /* The load from a signal, which between steps keeps the last value that it took, from a feedback, or from a function. */
+    /* The load from a signal, which between steps keeps the last value that it took, from a
+     * feedback, or from a function. */
     double load = both ? 0 : 1;
     if (force->input >= 0 && mode != SINK_RECORD) {
         double *signal = &work->wrench[force->input].force.x;
         bool taken = model->ports[force->input].causality == YK_TAKES_SIGNAL;
-        if (taken && work->inputs) *signal = yk_input_scalar(&work->inputs[force->input], work->input_time);
+        if (taken && work->inputs)
+            *signal = yk_input_scalar(&work->inputs[force->input], work->input_time);
         load = force->load_unit * (taken ? *signal : 0);
     } else if (force->feedback.value && mode != SINK_RECORD) {
         double inputs[YK_FEEDBACK_MAX];
         for (int i = 0; i < force->feedback.input_count; i++)
-            inputs[i] = yk_smooth_channel_value(work->owner, force->channel[i], force->component[i]);
+            inputs[i] =
+                yk_smooth_channel_value(work->owner, force->channel[i], force->component[i]);
         load = force->load_unit * force->feedback.value(force->feedback.user, work->t, inputs);
     } else if (force->load.value && mode != SINK_RECORD) {
         load = force->load_unit * force->load.value(force->load.user, work->t);
@@ -393,17 +437,21 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
     /* The force law at both frames. */
     yk_force_load result;
     yk_force_tangent tangent;
-    yk_force_evaluate(&force->law, &work->trial[node[0]].frame, &work->trial[node[1]].frame, load, &result,
-                      mode == SINK_NONE ? NULL : &tangent);
-    if (mode != SINK_RECORD) add_load(work, node, &result);
-    if (mode == SINK_NONE) return;
+    yk_force_evaluate(&force->law, &work->trial[node[0]].frame, &work->trial[node[1]].frame, load,
+                      &result, mode == SINK_NONE ? NULL : &tangent);
+    if (mode != SINK_RECORD)
+        add_load(work, node, &result);
+    if (mode == SINK_NONE)
+        return;
 
     /* Stiffness and damping; at an attachment of a flexible body, of its coordinates. */
     if (force->chained) {
         yk_mat3 block[4][4];
         for (int i = 0; i < 4 && mode == SINK_ADD; i++)
-            for (int j = 0; j < 4; j++) block[i][j] = pair_block(s, &tangent, i, j);
-        yk_smooth_chain_blocks(model, work, node, (const yk_mat3(*)[4])block, both ? 0xffffu : 0xcc00u, to, mode);
+            for (int j = 0; j < 4; j++)
+                block[i][j] = pair_block(s, &tangent, i, j);
+        yk_smooth_chain_blocks(model, work, node, (const yk_mat3(*)[4])block,
+                               both ? 0xffffu : 0xcc00u, to, mode);
         return;
     }
 
@@ -411,63 +459,73 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
         int row = model->nodes[node[i >> 1]].unknown;
         for (int j = both ? 0 : 2; j < 4; j++) {
             int column = model->nodes[node[j >> 1]].unknown;
-            if (row < 0 || column < 0) continue;
+            if (row < 0 || column < 0)
+                continue;
             yk_mat3 block = pair_block(s, &tangent, i, j);
             put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &block);
         }
     }
 }
 
-/* Beams ----------------------------------------------------------------------------------------------------------- */
+/* Beams ---------------------------------------------------------------------------------------- */
 
-static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const beam_model *beam,
-                             const scales *s, sink *to, sink_mode mode)
+static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *work,
+                             const beam_model *beam, const scales *s, sink *to, sink_mode mode)
 {
     /* Where masses alone decide, nothing is added to the matrix. */
     bool stiff = mode == SINK_ADD && s->node > 0;
     const int *node = beam->node;
     yk_beam_jacobian jacobian;
     if (mode != SINK_RECORD) {
-        const yk_frame *const frame[YK_BEAM_NODES] = {&work->trial[node[0]].frame, &work->trial[node[1]].frame,
-                                                      &work->trial[node[2]].frame};
+        const yk_frame *const frame[YK_BEAM_NODES] = {
+            &work->trial[node[0]].frame, &work->trial[node[1]].frame, &work->trial[node[2]].frame};
         yk_beam_loads loads;
         yk_beam_evaluate(&beam->beam, frame, &loads, stiff ? &jacobian : NULL);
-        for (int k = 0; k < YK_BEAM_NODES; k++) add_wrench(&work->load[node[k]], loads.force[k], loads.torque[k]);
+        for (int k = 0; k < YK_BEAM_NODES; k++)
+            add_wrench(&work->load[node[k]], loads.force[k], loads.torque[k]);
         work->potential += loads.energy;
     }
 
-    if (mode == SINK_NONE) return;
+    if (mode == SINK_NONE)
+        return;
 
     /* Stiffness and damping, column by column. */
     int unknown[YK_BEAM_NODES];
-    for (int k = 0; k < YK_BEAM_NODES; k++) unknown[k] = model->nodes[node[k]].unknown;
+    for (int k = 0; k < YK_BEAM_NODES; k++)
+        unknown[k] = model->nodes[node[k]].unknown;
     for (int b = 0; b < YK_BEAM_NODES; b++)
         for (int j = 0; j < 6 && unknown[b] >= 0; j++)
             for (int a = 0; a < YK_BEAM_NODES; a++) {
                 /* Six rows of one node in one column. */
-                if (unknown[a] < 0) continue;
+                if (unknown[a] < 0)
+                    continue;
                 if (mode == SINK_RECORD) {
-                    for (int k = 0; k < 6; k++) put(to, mode, unknown[a] + k, unknown[b] + j, 0);
+                    for (int k = 0; k < 6; k++)
+                        put(to, mode, unknown[a] + k, unknown[b] + j, 0);
                     continue;
                 }
                 const int *entry = to->entry_index + to->cursor;
                 int row = 6 * a, column = 6 * b + j;
                 to->cursor += 6;
-                if (!stiff) continue;
-                for (int k = 0; k < 6; k++) to->values[entry[k]] -= s->node * jacobian.pose[row + k][column];
+                if (!stiff)
+                    continue;
+                for (int k = 0; k < 6; k++)
+                    to->values[entry[k]] -= s->node * jacobian.pose[row + k][column];
                 for (int k = 0; k < 6 && beam->beam.damped; k++)
                     to->values[entry[k]] -= s->rate * jacobian.rate[row + k][column];
             }
 }
 
-/* Ports that take wrenches ----------------------------------------------------------------------------------------- */
+/* Ports that take wrenches --------------------------------------------------------------------- */
 
-/* Wrenches are inputs, not part of the model: they add nothing to the matrix, so that it depends on the state alone. */
+/* Wrenches are inputs, not part of the model: they add nothing to the matrix, so that it depends
+ * on the state alone. */
 static void port_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     for (int i = 0; work->inputs && i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
-        if (port->causality != YK_TAKES_WRENCH) continue;
+        if (port->causality != YK_TAKES_WRENCH)
+            continue;
         const yk_frame *frame = &work->trial[port->node[0]].frame;
         yk_wrench wrench = yk_input_wrench(&work->inputs[i], work->input_time);
         work->wrench[i] = wrench;
@@ -475,44 +533,53 @@ static void port_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
         if (port->def.kind == YK_PORT_MARKER) {
             yk_vec3 arm = yk_m3_apply(frame->rotation, port->def.marker[0].offset);
             yk_vec3 torque = yk_v3_add(wrench.torque, yk_v3_cross(arm, wrench.force));
-            yk_vec3 velocity = yk_v3_add(frame->velocity, yk_v3_cross(frame->angular_velocity, arm));
+            yk_vec3 velocity =
+                yk_v3_add(frame->velocity, yk_v3_cross(frame->angular_velocity, arm));
             add_wrench(&work->load[port->node[0]], wrench.force, torque);
-            double power = yk_v3_dot(wrench.force, velocity) + yk_v3_dot(wrench.torque, frame->angular_velocity);
+            double power = yk_v3_dot(wrench.force, velocity) +
+                           yk_v3_dot(wrench.torque, frame->angular_velocity);
             work->supply += power;
             work->port_supply += power;
             continue;
         }
 
-        /* A scalar port is a spring without stiffness whose load is the wrench: positive wrenches lengthen. */
+        /* A scalar port is a spring without stiffness whose load is the wrench: positive wrenches
+         * lengthen. */
         const yk_joint *distance = &port->distance;
         yk_force_law law = {.kind = YK_FORCE_SPRING,
                             .offset = {distance->offset[0], distance->offset[1]},
                             .axes = {distance->axes[0], distance->axes[1]}};
         yk_force_load result;
-        yk_force_evaluate(&law, frame, &work->trial[port->node[1]].frame, -wrench.force.x, &result, NULL);
+        yk_force_evaluate(&law, frame, &work->trial[port->node[1]].frame, -wrench.force.x, &result,
+                          NULL);
         add_load(work, port->node, &result);
         work->port_supply += result.supply;
     }
 }
 
-/* One pass -------------------------------------------------------------------------------------------------------- */
+/* One pass ------------------------------------------------------------------------------------- */
 
-static inline void pass(const yk_smooth_model *model, yk_smooth_workspace *work, assembly_level level, const scales *s,
-                        sink *to, sink_mode mode)
+static inline void pass(const yk_smooth_model *model, yk_smooth_workspace *work,
+                        assembly_level level, const scales *s, sink *to, sink_mode mode)
 {
     const yk_smooth_description *def = &model->def;
     bool weigh = level == LEVEL_POSITION || level == LEVEL_VELOCITY;
     for (int i = 0; i < model->node_count && mode != SINK_NONE; i++)
         node_matrix(model, work, i, weigh && model->nodes[i].keep ? KEPT_WEIGHT : 1, s, to, mode);
-    for (int i = 0; i < def->force_count; i++) force_pass(model, work, &model->forces[i], s, to, mode);
-    for (int i = 0; i < def->beam_count; i++) beam_pass(model, work, &model->beams[i], s, to, mode);
-    for (int i = 0; i < model->joint_count; i++) joint_pass(model, work, &model->joints[i], level, s, to, mode);
-    if (def->flexible_count == 0) return;
+    for (int i = 0; i < def->force_count; i++)
+        force_pass(model, work, &model->forces[i], s, to, mode);
+    for (int i = 0; i < def->beam_count; i++)
+        beam_pass(model, work, &model->beams[i], s, to, mode);
+    for (int i = 0; i < model->joint_count; i++)
+        joint_pass(model, work, &model->joints[i], level, s, to, mode);
+    if (def->flexible_count == 0)
+        return;
     yk_smooth_flexible_pass(model, work, level, weigh ? KEPT_WEIGHT : 1, s, to, mode);
     yk_smooth_place_pass(model, work, s, to, mode);
 }
 
-size_t yk_smooth_pattern(const yk_smooth_model *model, yk_smooth_workspace *work, yk_sparse_entry *entries)
+size_t yk_smooth_pattern(const yk_smooth_model *model, yk_smooth_workspace *work,
+                         yk_sparse_entry *entries)
 {
     sink to = {.entries = entries};
     scales s = scales_of(model, 1);
@@ -520,24 +587,29 @@ size_t yk_smooth_pattern(const yk_smooth_model *model, yk_smooth_workspace *work
     return to.cursor;
 }
 
-void yk_smooth_assemble(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
-                        assembly_level level)
+void yk_smooth_assemble(const yk_smooth_model *model, yk_smooth_workspace *work,
+                        yk_linear_solver *solver, assembly_level level)
 {
     bool in_time = level == LEVEL_STEP || level == LEVEL_STATIC;
     scales s = scales_of(model, in_time ? work->c : 0);
     work->supply = work->port_supply = work->loss = work->potential = 0;
     memset(work->right, 0, (size_t)model->motion_count * sizeof *work->right);
 
-    /* Places of flexible bodies follow the coordinates; stabilised rows read their accelerations as well. */
+    /* Places of flexible bodies follow the coordinates; stabilised rows read their accelerations
+     * as well. */
     if (model->def.flexible_count) {
         unsigned what = ATTACHMENT_LOADS;
-        if (solver) what |= ATTACHMENT_MAPS;
-        if (level == LEVEL_ACCELERATION) what |= ATTACHMENT_BIASES;
+        if (solver)
+            what |= ATTACHMENT_MAPS;
+        if (level == LEVEL_ACCELERATION)
+            what |= ATTACHMENT_BIASES;
         yk_smooth_place_flexibles(model, work, what);
-        if (level == LEVEL_STEP && work->stabilisation > 0) yk_smooth_accelerate_attachments(model, work);
+        if (level == LEVEL_STEP && work->stabilisation > 0)
+            yk_smooth_accelerate_attachments(model, work);
     }
 
-    /* Loads of the nodes' own and of the ports; those on attachments are kept apart from what elements add. */
+    /* Loads of the nodes' own and of the ports; those on attachments are kept apart from what
+     * elements add. */
     node_loads(model, work);
     port_loads(model, work);
     for (int i = 0; i < model->def.attachment_count; i++) {
@@ -552,10 +624,12 @@ void yk_smooth_assemble(const yk_smooth_model *model, yk_smooth_workspace *work,
         size_t count = yk_sparse_nonzeros(solver->matrix);
         memset(to.values, 0, count * sizeof *to.values);
         pass(model, work, level, &s, &to, SINK_ADD);
-        for (size_t k = 0; k < count; k++) to.values[k] *= solver->entry_scale[k];
+        for (size_t k = 0; k < count; k++)
+            to.values[k] *= solver->entry_scale[k];
     } else {
         pass(model, work, level, &s, NULL, SINK_NONE);
     }
 
-    if (in_time || level == LEVEL_ACCELERATION) node_right(model, work, level, &s);
+    if (in_time || level == LEVEL_ACCELERATION)
+        node_right(model, work, level, &s);
 }

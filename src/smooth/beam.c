@@ -1,8 +1,8 @@
 /* Three-node beam from its strain energy (see beam.h).
  *
- * All linear algebra is done in the global frame, where no change of basis between the nodes is needed. With the
- * section frames S_i = R_i B_i, the line points p_i = x_i + o_i, o_i = R_i f_i, and ' the derivative by reference arc
- * length:
+ * All linear algebra is done in the global frame, where no change of basis between the nodes is
+ * needed. With the section frames S_i = R_i B_i, the line points p_i = x_i + o_i, o_i = R_i f_i,
+ * and ' the derivative by reference arc length:
  *
  *   psi_i = log(S_i S_2^T)                    relative rotation of nodes 1 and 3, psi_2 = 0
  *   psi = sum N_i psi_i,  S = exp(psi) S_2    section frame at a point
@@ -17,31 +17,35 @@
  *   S d(kappa)  =   sum K_i delta_i,  K_i = G_i' = (N_i T'(psi; psi') + N_i' T(psi)) T(psi_i)^-1,  K_2 = - K_1 - K_3
  *   S d(gamma)  =   sum N_i' (dx_i + delta_i x o_i) + e x sum G_i delta_i
  *
- * Strain rates are the same expressions with velocities in the place of variations. The nodes feel minus the
- * derivatives of the energy, sums over both points with their weights w:
+ * Strain rates are the same expressions with velocities in the place of variations. The nodes
+ * feel minus the derivatives of the energy, sums over both points with their weights w:
  *
  *   f_i = - sum w N_i' t
  *   m_i = - c_i - sum w N_i' o_i x t          with a = t x e and
- *   c_i = T(psi_i)^-T sum w (N_i (T^T a + T'^T m) + N_i' T^T m)  for i = 1, 3,   c_2 = sum w a - c_1 - c_3 */
+ *   c_i = T(psi_i)^-T sum w (N_i (T^T a + T'^T m) + N_i' T^T m)  for i = 1, 3,   c_2 = sum w a - c_1 -
+ * c_3 */
 #include "smooth/beam.h"
 
 #include <string.h>
 
 #include "smooth/beam_state.h"
 
-/* Placement ------------------------------------------------------------------------------------------------------- */
+/* Placement ------------------------------------------------------------------------------------ */
 
 /* arcsin(sqrt(x)) / sqrt(x) for x below 0.02, to rounding. */
 static inline double arc_by_sine(double x)
 {
-    static const double c[9] = {1,           1.0 / 6,       3.0 / 40,      5.0 / 112,      35.0 / 1152,
-                                63.0 / 2816, 231.0 / 13312, 143.0 / 10240, 6435.0 / 557056};
+    static const double c[9] = {
+        1,           1.0 / 6,       3.0 / 40,      5.0 / 112,      35.0 / 1152,
+        63.0 / 2816, 231.0 / 13312, 143.0 / 10240, 6435.0 / 557056};
     double sum = c[8];
-    for (int k = 7; k >= 0; k--) sum = c[k] + x * sum;
+    for (int k = 7; k >= 0; k--)
+        sum = c[k] + x * sum;
     return sum;
 }
 
-/* The rotation vector of a rotation matrix, by the sine from its skew part and the cosine from its trace. */
+/* The rotation vector of a rotation matrix, by the sine from its skew part and the cosine from
+ * its trace. */
 static inline yk_vec3 relative_rotation(const yk_mat3 *r)
 {
     yk_vec3 sine = {
@@ -52,27 +56,33 @@ static inline yk_vec3 relative_rotation(const yk_mat3 *r)
     double cosine = 0.5 * (r->m[0][0] + r->m[1][1] + r->m[2][2] - 1);
 
     /* Near half a rotation the sine has no digits. */
-    if (cosine < -0.7) return yk_so3_log_matrix(*r);
+    if (cosine < -0.7)
+        return yk_so3_log_matrix(*r);
 
     /* Small rotations by the series of the arcsine, which needs no square root. */
     double square = yk_v3_norm2(sine);
-    if (square < 0.02 && cosine > 0) return yk_v3_scale(arc_by_sine(square), sine);
+    if (square < 0.02 && cosine > 0)
+        return yk_v3_scale(arc_by_sine(square), sine);
 
     double norm = sqrt(square);
     return yk_v3_scale(atan2(norm, cosine) / norm, sine);
 }
 
-/* Points of the line at the nodes, and the rotations of the end nodes relative to the middle one. */
-static void place_nodes(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NODES], beam_state *state)
+/* Points of the line at the nodes, and the rotations of the end nodes relative to the middle
+ * one. */
+static void place_nodes(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NODES],
+                        beam_state *state)
 {
     yk_mat3 frame[YK_BEAM_NODES];
     for (int i = 0; i < YK_BEAM_NODES; i++) {
         frame[i] = node[i]->rotation;
-        if (beam->rotated) frame[i] = multiply(&node[i]->rotation, &beam->section_frame[i]);
+        if (beam->rotated)
+            frame[i] = multiply(&node[i]->rotation, &beam->section_frame[i]);
 
         /* The line may be off the node. */
         state->arm[i] = yk_v3(0, 0, 0);
-        if (beam->has_offset) state->arm[i] = yk_m3_apply(node[i]->rotation, beam->offset[i]);
+        if (beam->has_offset)
+            state->arm[i] = yk_m3_apply(node[i]->rotation, beam->offset[i]);
         state->point[i] = yk_v3_add(node[i]->position, state->arm[i]);
     }
 
@@ -97,7 +107,8 @@ static inline void pack(yk_vec3 a, yk_vec3 b, double v[6])
 
 /* Position, frame and total strain S^T (e, k) of the section at a point. */
 static inline void place_section(const beam_state *state, const double shape[YK_BEAM_NODES],
-                                 const double slope[YK_BEAM_NODES], beam_section_state *section, double strain[6])
+                                 const double slope[YK_BEAM_NODES], beam_section_state *section,
+                                 double strain[6])
 {
     section->position = interpolate(shape, state->point);
     section->line = interpolate(slope, state->point);
@@ -117,15 +128,16 @@ static inline void place_section(const beam_state *state, const double shape[YK_
     pack(gamma, kappa, strain);
 }
 
-/* Loads ----------------------------------------------------------------------------------------------------------- */
+/* Loads ---------------------------------------------------------------------------------------- */
 
 /* Strain rates in section axes, and what the Jacobian needs of them. */
-static void section_rates(const yk_beam_point *point, const beam_state *state, const yk_frame *const node[],
-                          beam_section_state *section, double rate[6])
+static void section_rates(const yk_beam_point *point, const beam_state *state,
+                          const yk_frame *const node[], beam_section_state *section, double rate[6])
 {
     yk_vec3 line_rate = {0, 0, 0};
     for (int i = 0; i < YK_BEAM_NODES; i++) {
-        yk_vec3 velocity = yk_v3_add(node[i]->velocity, yk_v3_cross(node[i]->angular_velocity, state->arm[i]));
+        yk_vec3 velocity =
+            yk_v3_add(node[i]->velocity, yk_v3_cross(node[i]->angular_velocity, state->arm[i]));
         line_rate = yk_v3_axpy(point->slope[i], velocity, line_rate);
     }
 
@@ -139,7 +151,8 @@ static void section_rates(const yk_beam_point *point, const beam_state *state, c
     /* S gamma' = d(e)/dt + e x w, and S kappa' = derivative of the spin along the beam. */
     yk_mat3 along = yk_tangent_along(&section->tangent, section->psi_slope);
     yk_vec3 rotating = yk_m3_apply(along, section->psi_rate);
-    section->strain_rate = yk_v3_add(line_rate, yk_v3_cross(section->line, section->angular_velocity));
+    section->strain_rate =
+        yk_v3_add(line_rate, yk_v3_cross(section->line, section->angular_velocity));
     section->curvature_rate = yk_v3_add(rotating, yk_m3_apply(forward, section->psi_rate_slope));
 
     yk_vec3 gamma_rate = yk_m3_apply_transposed(section->frame, section->strain_rate);
@@ -152,14 +165,16 @@ static inline void apply_section(const double matrix[6][6], const double v[6], d
 {
     for (int i = 0; i < 6; i++) {
         double sum = 0;
-        for (int j = 0; j < 6; j++) sum += matrix[i][j] * v[j];
+        for (int j = 0; j < 6; j++)
+            sum += matrix[i][j] * v[j];
         result[i] += sum;
     }
 }
 
 /* Strain, resultants and energy of the section at a point, and what it contributes to the loads. */
-static void evaluate_section(const yk_beam *beam, int index, const beam_state *state, const yk_frame *const node[],
-                             beam_section_state *section, yk_beam_loads *loads, beam_moments *moments)
+static void evaluate_section(const yk_beam *beam, int index, const beam_state *state,
+                             const yk_frame *const node[], beam_section_state *section,
+                             yk_beam_loads *loads, beam_moments *moments)
 {
     const yk_beam_point *point = &beam->point[index];
     double *strain = loads->strain[index];
@@ -173,7 +188,8 @@ static void evaluate_section(const yk_beam *beam, int index, const beam_state *s
     }
     apply_section(point->stiffness, strain, resultant);
     double work = 0;
-    for (int i = 0; i < 6; i++) work += strain[i] * resultant[i];
+    for (int i = 0; i < 6; i++)
+        work += strain[i] * resultant[i];
     loads->energy += 0.5 * point->length * work;
 
     /* Viscous ones. */
@@ -195,9 +211,11 @@ static void evaluate_section(const yk_beam *beam, int index, const beam_state *s
     /* f_i = - sum w N_i' t, and the sums of c_i before T(psi_i)^-T */
     yk_vec3 a = yk_v3_cross(section->force, section->line);
     yk_vec3 by_psi, by_slope;
-    yk_tangent_back_pair(&section->tangent, section->psi_slope, a, section->torque, &by_psi, &by_slope);
+    yk_tangent_back_pair(&section->tangent, section->psi_slope, a, section->torque, &by_psi,
+                         &by_slope);
     for (int i = 0; i < YK_BEAM_NODES; i++)
-        loads->force[i] = yk_v3_axpy(-point->length * point->slope[i], section->force, loads->force[i]);
+        loads->force[i] =
+            yk_v3_axpy(-point->length * point->slope[i], section->force, loads->force[i]);
     for (int k = 0; k < 2; k++) {
         int i = end_node[k];
         yk_vec3 part = yk_v3_axpy(point->slope[i], by_slope, yk_v3_scale(point->shape[i], by_psi));
@@ -206,29 +224,33 @@ static void evaluate_section(const yk_beam *beam, int index, const beam_state *s
     moments->all = yk_v3_axpy(point->length, a, moments->all);
 }
 
-void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NODES], yk_beam_loads *loads,
-                      yk_beam_jacobian *jacobian)
+void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NODES],
+                      yk_beam_loads *loads, yk_beam_jacobian *jacobian)
 {
     beam_state state;
     beam_section_state section[YK_BEAM_POINTS];
     beam_moments moments = {0};
 
-    /* Relative rotations of the end nodes, their tangents and their rates, as far as they are needed. */
+    /* Relative rotations of the end nodes, their tangents and their rates, as far as they are
+     * needed. */
     place_nodes(beam, node, &state);
     for (int i = 0; i < 2 && (jacobian || beam->damped); i++) {
         state.tangent[i] = yk_tangent_at(state.psi[i]);
         state.inverse[i] = yk_tangent_inverse(&state.tangent[i]);
     }
     for (int i = 0; i < 2 && beam->damped; i++) {
-        state.spin[i] = yk_v3_sub(node[end_node[i]]->angular_velocity, node[MIDDLE]->angular_velocity);
+        state.spin[i] =
+            yk_v3_sub(node[end_node[i]]->angular_velocity, node[MIDDLE]->angular_velocity);
         state.psi_rate[i] = yk_m3_apply(state.inverse[i], state.spin[i]);
     }
 
     /* Loads of both points of Gauss. */
     loads->energy = 0;
     loads->loss = 0;
-    for (int i = 0; i < YK_BEAM_NODES; i++) loads->force[i] = yk_v3(0, 0, 0);
-    for (int p = 0; p < YK_BEAM_POINTS; p++) evaluate_section(beam, p, &state, node, &section[p], loads, &moments);
+    for (int i = 0; i < YK_BEAM_NODES; i++)
+        loads->force[i] = yk_v3(0, 0, 0);
+    for (int p = 0; p < YK_BEAM_POINTS; p++)
+        evaluate_section(beam, p, &state, node, &section[p], loads, &moments);
 
     /* Torques: minus c_i, and the forces' moments about nodes that are off the line. */
     for (int k = 0; k < 2; k++) {
@@ -239,13 +261,16 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
     for (int i = 0; i < YK_BEAM_NODES && beam->has_offset; i++)
         loads->torque[i] = yk_v3_add(loads->torque[i], yk_v3_cross(state.arm[i], loads->force[i]));
 
-    if (!jacobian) return;
+    if (!jacobian)
+        return;
     yk_beam_stiffness(beam, &state, section, &moments, jacobian->pose);
-    if (beam->damped) yk_beam_damping(beam, &state, section, node, jacobian);
-    if (beam->has_offset) yk_beam_add_arms(&state, loads->force, jacobian->pose);
+    if (beam->damped)
+        yk_beam_damping(beam, &state, section, node, jacobian);
+    if (beam->has_offset)
+        yk_beam_add_arms(&state, loads->force, jacobian->pose);
 }
 
-/* Set-up ---------------------------------------------------------------------------------------------------------- */
+/* Set-up --------------------------------------------------------------------------------------- */
 
 yk_beam_def yk_beam_straight(yk_vec3 start, yk_vec3 end, yk_vec3 up, const yk_beam_section *section)
 {
@@ -265,7 +290,8 @@ yk_beam_def yk_beam_straight(yk_vec3 start, yk_vec3 end, yk_vec3 up, const yk_be
 }
 
 /* The beam's geometry without section, with its nodes in the reference shape. */
-static void reference_shape(const yk_beam_def *def, yk_beam *beam, yk_frame node[YK_BEAM_NODES], beam_state *state)
+static void reference_shape(const yk_beam_def *def, yk_beam *beam, yk_frame node[YK_BEAM_NODES],
+                            beam_state *state)
 {
     memset(beam, 0, sizeof *beam);
     for (int i = 0; i < YK_BEAM_NODES; i++) {
@@ -293,7 +319,8 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
     for (int i = 0; i < 6; i++)
         if (!(a[i][i] > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "beam: stiffness %d of section %d is not positive; for a stiff direction give a large "
+                           "beam: stiffness %d of section %d is not positive; for a stiff "
+                           "direction give a large "
                            "number, not zero",
                            i + 1, p + 1);
 
@@ -303,10 +330,12 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
             double upper = a[j][i];
             double lower = a[i][j];
             if (fabs(upper - lower) > 1e-6 * sqrt(a[i][i] * a[j][j]))
-                return yk_fail(context, YK_ERROR_ARGUMENT,
-                               "beam: the stiffness of section %d is not symmetric, %g in row %d and %g in row %d: no "
-                               "material gives it, and motions would grow by it; take the mean of both",
-                               p + 1, upper, j + 1, lower, i + 1);
+                return yk_fail(
+                    context, YK_ERROR_ARGUMENT,
+                    "beam: the stiffness of section %d is not symmetric, %g in row %d and %g in "
+                    "row %d: no "
+                    "material gives it, and motions would grow by it; take the mean of both",
+                    p + 1, upper, j + 1, lower, i + 1);
         }
     }
 
@@ -314,11 +343,13 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
     for (int k = 0; k < 6; k++) {
         if (!(a[k][k] > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "beam: the stiffness of section %d is not positive definite: strains that involve component "
+                           "beam: the stiffness of section %d is not positive definite: strains "
+                           "that involve component "
                            "%d would release energy; make the terms off the diagonal smaller",
                            p + 1, k + 1);
         for (int i = k + 1; i < 6; i++)
-            for (int j = k + 1; j < 6; j++) a[i][j] -= a[i][k] * a[k][j] / a[k][k];
+            for (int j = k + 1; j < 6; j++)
+                a[i][j] -= a[i][k] * a[k][j] / a[k][k];
     }
     return YK_OK;
 }
@@ -330,22 +361,26 @@ static yk_status check_def(yk_context *context, const yk_beam_def *def, const be
         half[i] = yk_v3_norm(yk_v3_sub(state->point[i + 1], state->point[i]));
         if (!(half[i] > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "beam: nodes %d and %d put the reference line in one place; move one of them or its offset",
+                           "beam: nodes %d and %d put the reference line in one place; move one of "
+                           "them or its offset",
                            i + 1, i + 2);
     }
     if (!(half[0] < 3 * half[1] && half[1] < 3 * half[0]))
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "beam: the middle node is too close to an end; keep it near half of the length");
+        return yk_fail(
+            context, YK_ERROR_ARGUMENT,
+            "beam: the middle node is too close to an end; keep it near half of the length");
 
     /* Interpolated rotations are meant for less than half a turn. */
     for (int i = 0; i < 2; i++)
         if (!(yk_v3_norm(state->psi[i]) < 0.9 * YK_PI))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "beam: the section turns by nearly half a rotation between two nodes; use more beams");
+                           "beam: the section turns by nearly half a rotation between two nodes; "
+                           "use more beams");
 
     for (int p = 0; p < YK_BEAM_POINTS; p++) {
         yk_status status = check_section(context, &def->section[p], p);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
     return YK_OK;
 }
@@ -358,7 +393,8 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
     beam_state state;
     reference_shape(def, beam, node, &state);
     yk_status status = check_def(context, def, &state);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     for (int p = 0; p < YK_BEAM_POINTS; p++) {
         yk_beam_point *point = &beam->point[p];
@@ -367,7 +403,8 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
         beam_section_state section;
         shape_functions(sign[p] / sqrt(3), point->shape, point->slope);
         point->length = yk_v3_norm(interpolate(point->slope, state.point));
-        for (int i = 0; i < YK_BEAM_NODES; i++) point->slope[i] /= point->length;
+        for (int i = 0; i < YK_BEAM_NODES; i++)
+            point->slope[i] /= point->length;
         place_section(&state, point->shape, point->slope, &section, point->strain);
 
         /* The structure of the section's matrices, which saves work. */
@@ -379,8 +416,10 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
                 bool stiff = point->stiffness[i][j] != 0;
                 bool damped = point->damping[i][j] != 0;
                 beam->damped |= damped;
-                if (i != j && stiff) point->diagonal = false;
-                if (i / 3 != j / 3) point->coupled |= stiff || damped;
+                if (i != j && stiff)
+                    point->diagonal = false;
+                if (i / 3 != j / 3)
+                    point->coupled |= stiff || damped;
             }
         }
     }
@@ -388,15 +427,16 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
 }
 
 /* A slice of the beam of the given length as a part of the body on a node. */
-static void add_slice(const yk_beam_section *section, const beam_section_state *state, double length,
-                      const yk_frame *node, yk_inertia *lump)
+static void add_slice(const yk_beam_section *section, const beam_section_state *state,
+                      double length, const yk_frame *node, yk_inertia *lump)
 {
     yk_mat3 back = yk_m3_transpose(node->rotation);
     yk_quat axes = yk_so3_quat(multiply(&back, &state->frame));
     yk_vec3 centre = yk_v3_add(state->position, yk_m3_apply(state->frame, section->centre));
     yk_vec3 arm = yk_m3_apply(back, yk_v3_sub(centre, node->position));
 
-    yk_inertia slice = yk_inertia_of_body(section->mass * length, arm, yk_m3_scale(length, section->inertia), axes);
+    yk_inertia slice = yk_inertia_of_body(section->mass * length, arm,
+                                          yk_m3_scale(length, section->inertia), axes);
     yk_inertia_add(lump, &slice);
 }
 
@@ -408,14 +448,16 @@ void yk_beam_lumps(const yk_beam_def *def, yk_inertia lump[YK_BEAM_NODES])
     reference_shape(def, &beam, node, &state);
     memset(lump, 0, YK_BEAM_NODES * sizeof *lump);
 
-    /* The middle portion has its centre off the node where the halves differ, so that the centre of the whole is
-     * right. */
+    /* The middle portion has its centre off the node where the halves differ, so that the centre
+     * of the whole is right. */
     double first = def->section[0].mass;
     double last = def->section[1].mass;
     double middle = 0;
-    if (first + last > 0) middle = 0.25 * (last - first) / (first + last);
+    if (first + last > 0)
+        middle = 0.25 * (last - first) / (first + last);
 
-    /* Simpson's rule: of each half of the beam a third goes to the end and the rest to the middle node. */
+    /* Simpson's rule: of each half of the beam a third goes to the end and the rest to the middle
+     * node. */
     const double xi[YK_BEAM_NODES] = {-1, middle, 1};
     const double fraction[YK_BEAM_NODES] = {1.0 / 3, 2.0 / 3, 1.0 / 3};
     for (int i = 0; i < YK_BEAM_NODES; i++) {
@@ -427,7 +469,9 @@ void yk_beam_lumps(const yk_beam_def *def, yk_inertia lump[YK_BEAM_NODES])
         place_section(&state, shape, slope, &section, strain);
 
         double length = yk_v3_norm(section.line) * fraction[i];
-        if (i <= MIDDLE) add_slice(&def->section[0], &section, length, &node[i], &lump[i]);
-        if (i >= MIDDLE) add_slice(&def->section[1], &section, length, &node[i], &lump[i]);
+        if (i <= MIDDLE)
+            add_slice(&def->section[0], &section, length, &node[i], &lump[i]);
+        if (i >= MIDDLE)
+            add_slice(&def->section[1], &section, length, &node[i], &lump[i]);
     }
 }

@@ -1,8 +1,9 @@
 /* Derivatives of the viscous loads of a beam, in the notation of beam.c.
  *
- * Viscous resultants D_v (S gamma', S kappa') depend on the placement through the strain rates, and on the rates as
- * the elastic ones do on the strains. Both derivatives are written by the rotations of the three nodes side by side;
- * those by the position of node i are N_i' times one matrix. */
+ * Viscous resultants D_v (S gamma', S kappa') depend on the placement through the strain rates,
+ * and on the rates as the elastic ones do on the strains. Both derivatives are written by the
+ * rotations of the three nodes side by side; those by the position of node i are N_i' times one
+ * matrix. */
 #include <string.h>
 
 #include "smooth/beam_state.h"
@@ -31,17 +32,20 @@ static inline void add_product(by_rotations *to, const yk_mat3 *a, const by_rota
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < ROTATION_COLUMNS; j++)
-            to->m[i][j] += a->m[i][0] * v->m[0][j] + a->m[i][1] * v->m[1][j] + a->m[i][2] * v->m[2][j];
+            to->m[i][j] +=
+                a->m[i][0] * v->m[0][j] + a->m[i][1] * v->m[1][j] + a->m[i][2] * v->m[2][j];
 }
 
 static inline void add_scaled(by_rotations *to, double factor, const by_rotations *v)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < ROTATION_COLUMNS; j++) to->m[i][j] += factor * v->m[i][j];
+        for (int j = 0; j < ROTATION_COLUMNS; j++)
+            to->m[i][j] += factor * v->m[i][j];
 }
 
 /* weight[FIRST] ends[0] + weight[LAST] ends[1]: of a quantity that vanishes at the middle node. */
-static inline void interpolate_turns(const double weight[YK_BEAM_NODES], const by_rotations ends[2], by_rotations *to)
+static inline void interpolate_turns(const double weight[YK_BEAM_NODES], const by_rotations ends[2],
+                                     by_rotations *to)
 {
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < ROTATION_COLUMNS; j++)
@@ -52,26 +56,30 @@ static inline void interpolate_turns(const double weight[YK_BEAM_NODES], const b
 static inline void add_rotation(by_rotations *to, int node, const yk_mat3 *m)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) to->m[i][3 * node + j] += m->m[i][j];
+        for (int j = 0; j < 3; j++)
+            to->m[i][3 * node + j] += m->m[i][j];
 }
 
 /* A block that belongs to the sum of slope_i dx_i, in columns of positions. */
-static inline void add_position(by_rotations *to, double factor, const yk_beam_point *point, const yk_mat3 *m)
+static inline void add_position(by_rotations *to, double factor, const yk_beam_point *point,
+                                const yk_mat3 *m)
 {
     for (int i = 0; i < 3; i++)
         for (int n = 0; n < YK_BEAM_NODES; n++)
-            for (int j = 0; j < 3; j++) to->m[i][3 * n + j] += factor * point->slope[n] * m->m[i][j];
+            for (int j = 0; j < 3; j++)
+                to->m[i][3 * n + j] += factor * point->slope[n] * m->m[i][j];
 }
 
-/* Variations at a point: rotation, curvature and strain by the rotation of each node (G, K, X). The strain by the
- * position of node i is slope_i times the identity. */
+/* Variations at a point: rotation, curvature and strain by the rotation of each node (G, K, X).
+ * The strain by the position of node i is slope_i times the identity. */
 typedef struct point_variation {
     by_rotations rotation, curvature, strain;
     by_rotations psi, psi_slope; /* as seen from the middle node */
 } point_variation;
 
 static void vary_point(const yk_beam *beam, const yk_beam_point *point, const beam_state *state,
-                       const beam_section_state *section, const by_rotations psi_ends[2], point_variation *v)
+                       const beam_section_state *section, const by_rotations psi_ends[2],
+                       point_variation *v)
 {
     yk_mat3 forward = yk_tangent_forward(&section->tangent);
     yk_mat3 along = yk_tangent_along(&section->tangent, section->psi_slope);
@@ -98,32 +106,36 @@ static void vary_point(const yk_beam *beam, const yk_beam_point *point, const be
     }
 }
 
-/* Derivatives of the viscous force (0) and torque (1) of the section, as it sees them: by the rotations of the nodes,
- * and by the position of node i after division by slope_i. */
+/* Derivatives of the viscous force (0) and torque (1) of the section, as it sees them: by the
+ * rotations of the nodes, and by the position of node i after division by slope_i. */
 typedef struct resultant_variation {
     by_rotations by_rotation[2];
     yk_mat3 by_position[2];
 } resultant_variation;
 
 /* Adds a rotated section matrix times variations of strain and curvature. */
-static void add_section(const yk_beam_point *point, const beam_section_blocks *rotated, const by_rotations *strain,
-                        const by_rotations *curvature, resultant_variation *r)
+static void add_section(const yk_beam_point *point, const beam_section_blocks *rotated,
+                        const by_rotations *strain, const by_rotations *curvature,
+                        resultant_variation *r)
 {
     add_product(&r->by_rotation[0], &rotated->block[0][0], strain);
     add_product(&r->by_rotation[1], &rotated->block[1][1], curvature);
-    if (!point->coupled) return;
+    if (!point->coupled)
+        return;
     add_product(&r->by_rotation[0], &rotated->block[0][1], curvature);
     add_product(&r->by_rotation[1], &rotated->block[1][0], strain);
 }
 
-/* Variation of the rotational rates at given angular velocities of the nodes: of the angular velocity of the section,
- * and of the curvature rate as seen from the middle node. With u_i the spin of node i relative to the middle one, whose
- * variation seen from there is u_i x delta_2, and c_i = T(psi_i)^-1 u_i the rate of psi_i,
+/* Variation of the rotational rates at given angular velocities of the nodes: of the angular
+ * velocity of the section, and of the curvature rate as seen from the middle node. With u_i the
+ * spin of node i relative to the middle one, whose variation seen from there is u_i x delta_2,
+ * and c_i = T(psi_i)^-1 u_i the rate of psi_i,
  *   d(c_i) = T(psi_i)^-1 (u_i x delta_2 - L(psi_i, c_i) d(psi_i)),   L(psi, c) = d(T(psi) c)/dpsi
  *   d(angular velocity) = L(psi, c) d(psi) + T(psi) d(c) + delta_2 x spin
  * and the curvature rate is its derivative along the beam but for the last term. */
-static void vary_rates(const yk_beam_point *point, const beam_state *state, const beam_section_state *section,
-                       const by_rotations psi_ends[2], const point_variation *v, by_rotations *angular_velocity,
+static void vary_rates(const yk_beam_point *point, const beam_state *state,
+                       const beam_section_state *section, const by_rotations psi_ends[2],
+                       const point_variation *v, by_rotations *angular_velocity,
                        by_rotations *curvature_rate)
 {
     /* d(c_i) of both ends, interpolated */
@@ -167,10 +179,11 @@ static void vary_rates(const yk_beam_point *point, const beam_state *state, cons
 }
 
 /* The damping matrix times the variation of the strain rates at given velocities. */
-static void vary_by_placement(const yk_beam *beam, const yk_beam_point *point, const beam_state *state,
-                              const beam_section_state *section, const yk_frame *const node[],
-                              const by_rotations psi_ends[2], const beam_section_blocks *damping,
-                              const point_variation *v, resultant_variation *r)
+static void vary_by_placement(const yk_beam *beam, const yk_beam_point *point,
+                              const beam_state *state, const beam_section_state *section,
+                              const yk_frame *const node[], const by_rotations psi_ends[2],
+                              const beam_section_blocks *damping, const point_variation *v,
+                              resultant_variation *r)
 {
     by_rotations angular_velocity;
     by_rotations curvature_rate;
@@ -185,7 +198,8 @@ static void vary_by_placement(const yk_beam *beam, const yk_beam_point *point, c
     by_rotations strain_rate = {{{0}}};
     for (int i = 0; i < YK_BEAM_NODES && beam->has_offset; i++) {
         yk_mat3 arm = yk_m3_skew(yk_v3_scale(point->slope[i], state->arm[i]));
-        yk_mat3 swept = cross_columns(yk_v3_sub(section->angular_velocity, node[i]->angular_velocity), &arm);
+        yk_mat3 swept =
+            cross_columns(yk_v3_sub(section->angular_velocity, node[i]->angular_velocity), &arm);
         add_rotation(&strain_rate, i, &swept);
     }
     add_cross(&strain_rate, section->line, &angular_velocity);
@@ -213,8 +227,9 @@ typedef struct moment_variations {
 } moment_variations;
 
 /* Rows of the forces, and what the point contributes to the moments, at a given placement. */
-static void vary_loads(const yk_beam_point *point, const beam_section_state *section, const resultant_variation *r,
-                       moment_variations *sums, double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
+static void vary_loads(const yk_beam_point *point, const beam_section_state *section,
+                       const resultant_variation *r, moment_variations *sums,
+                       double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
 {
     yk_vec3 back_line = yk_v3_neg(section->line);
     yk_tangent reversed = yk_tangent_reversed(&section->tangent);
@@ -263,7 +278,8 @@ static void vary_loads(const yk_beam_point *point, const beam_section_state *sec
 }
 
 /* In the rows of the torque on node n. */
-static inline void subtract_rows(const by_nodes *v, int n, double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
+static inline void subtract_rows(const by_nodes *v, int n,
+                                 double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
 {
     for (int k = 0; k < 3; k++) {
         double *row = matrix[6 * n + TORQUE + k];
@@ -276,7 +292,8 @@ static inline void subtract_rows(const by_nodes *v, int n, double matrix[YK_BEAM
     }
 }
 
-/* Rows of the torques: c_i = T(psi_i)^-T of the sums for the end nodes, c_2 = sum w a - c_1 - c_3. */
+/* Rows of the torques: c_i = T(psi_i)^-T of the sums for the end nodes, c_2 = sum w a - c_1 -
+ * c_3. */
 static void vary_torques(const beam_state *state, moment_variations *sums,
                          double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
 {
@@ -292,7 +309,8 @@ static void vary_torques(const beam_state *state, moment_variations *sums,
     subtract_rows(&sums->all, MIDDLE, matrix);
 }
 
-void yk_beam_damping(const yk_beam *beam, const beam_state *state, const beam_section_state section[YK_BEAM_POINTS],
+void yk_beam_damping(const yk_beam *beam, const beam_state *state,
+                     const beam_section_state section[YK_BEAM_POINTS],
                      const yk_frame *const node[YK_BEAM_NODES], yk_beam_jacobian *jacobian)
 {
     moment_variations sums;
@@ -331,11 +349,13 @@ void yk_beam_damping(const yk_beam *beam, const beam_state *state, const beam_se
         memset(&by_rate, 0, sizeof by_rate);
         add_section(point, &damping, &v.strain, &v.curvature, &by_rate);
         by_rate.by_position[0] = damping.block[0][0];
-        if (point->coupled) by_rate.by_position[1] = damping.block[1][0];
+        if (point->coupled)
+            by_rate.by_position[1] = damping.block[1][0];
         vary_loads(point, &section[p], &by_rate, &rate_sums, jacobian->rate);
     }
 
     vary_torques(state, &sums, jacobian->pose);
     vary_torques(state, &rate_sums, jacobian->rate);
-    if (beam->has_offset) yk_beam_add_arms(state, NULL, jacobian->rate);
+    if (beam->has_offset)
+        yk_beam_add_arms(state, NULL, jacobian->rate);
 }

@@ -1,5 +1,5 @@
-/* Tangents of the exponential map of SO(3) and their derivatives, as the beam needs them: many of them at one rotation
- * vector psi, from one set of coefficients.
+/* Tangents of the exponential map of SO(3) and their derivatives, as the beam needs them: many of
+ * them at one rotation vector psi, from one set of coefficients.
  *
  *   T(psi) a = a + c2 psi x a + c3 psi x (psi x a)
  *
@@ -7,8 +7,9 @@
  *
  *   c_k = 1/k! - x c_(k+2)      dc_k/dx = (k c_(k+2) - c_(k+1)) / 2
  *
- * so the two highest come from their series, the others by recurrence without cancellation, and no derivative needs a
- * division. The series reaches rounding up to psi = pi, the largest angle that the logarithm returns. */
+ * so the two highest come from their series, the others by recurrence without cancellation, and
+ * no derivative needs a division. The series reaches rounding up to psi = pi, the largest angle
+ * that the logarithm returns. */
 #ifndef YK_SMOOTH_BEAM_ROTATION_H
 #define YK_SMOOTH_BEAM_ROTATION_H
 
@@ -24,7 +25,8 @@ typedef struct yk_tangent {
 static inline double yk_tangent_series(int k, int terms, double inverse_factorial, double x)
 {
     double sum = 1;
-    for (int j = k + 2 * terms - 1; j > k; j -= 2) sum = 1 - x * (1.0 / (double)(j * (j + 1))) * sum;
+    for (int j = k + 2 * terms - 1; j > k; j -= 2)
+        sum = 1 - x * (1.0 / (double)(j * (j + 1))) * sum;
     return inverse_factorial * sum;
 }
 
@@ -77,27 +79,30 @@ static inline yk_mat3 yk_tangent_inverse(const yk_tangent *t)
 }
 
 /* T^T a + T'^T m, T' the derivative of T along b, and T^T m. */
-static inline void yk_tangent_back_pair(const yk_tangent *t, yk_vec3 b, yk_vec3 a, yk_vec3 m, yk_vec3 *both,
-                                        yk_vec3 *back)
+static inline void yk_tangent_back_pair(const yk_tangent *t, yk_vec3 b, yk_vec3 a, yk_vec3 m,
+                                        yk_vec3 *both, yk_vec3 *back)
 {
     double c2 = t->c[2], c3 = t->c[3], dot = yk_v3_dot(t->psi, b);
     double d2 = dot * (2 * t->c[4] - c3), d3 = dot * (3 * t->c[5] - t->c[4]);
-    yk_vec3 once = yk_v3_cross(t->psi, m), twice = yk_v3_cross(t->psi, once), slope = yk_v3_cross(b, m);
+    yk_vec3 once = yk_v3_cross(t->psi, m), twice = yk_v3_cross(t->psi, once),
+            slope = yk_v3_cross(b, m);
     *back = yk_v3_axpy(c3, twice, yk_v3_axpy(-c2, once, m));
     yk_vec3 inner = yk_v3_axpy(c3, yk_v3_add(yk_v3_cross(t->psi, a), slope), yk_v3_scale(-c2, a));
     yk_vec3 outer = yk_v3_axpy(-c2, slope, yk_v3_axpy(-d2, once, yk_v3_axpy(d3, twice, a)));
     *both = yk_v3_axpy(c3, yk_v3_cross(b, once), yk_v3_add(yk_v3_cross(t->psi, inner), outer));
 }
 
-/* T(psi)^-T v = v + psi x v / 2 + q psi x (psi x v); q by the Bernoulli numbers, or beyond their reach as above. */
+/* T(psi)^-T v = v + psi x v / 2 + q psi x (psi x v); q by the Bernoulli numbers, or beyond their
+ * reach as above. */
 static inline yk_vec3 yk_back_inverse(yk_vec3 psi, yk_vec3 v)
 {
     double x = yk_v3_norm2(psi), q;
     if (x < 0.25) {
         q = 1.0 / 12 +
             x * (1.0 / 720 +
-                 x * (1.0 / 30240 + x * (1.0 / 1209600 + x * (1.0 / 47900160 +
-                                                              x * (691.0 / 1307674368000 + x * (1.0 / 74724249600))))));
+                 x * (1.0 / 30240 +
+                      x * (1.0 / 1209600 + x * (1.0 / 47900160 + x * (691.0 / 1307674368000 +
+                                                                      x * (1.0 / 74724249600))))));
     } else {
         yk_tangent t = yk_tangent_at(psi);
         q = (t.c[3] - 2 * t.c[4]) / (2 * t.c[2]);
@@ -124,7 +129,8 @@ static inline yk_mat3 yk_tangent_along(const yk_tangent *t, yk_vec3 b)
     yk_mat3 outer = yk_m3_outer(yk_v3_scale(t->c[3], b), t->psi);
     yk_mat3 skew = yk_m3_skew(w);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) sum.m[i][j] += skew.m[i][j] + outer.m[i][j] + outer.m[j][i];
+        for (int j = 0; j < 3; j++)
+            sum.m[i][j] += skew.m[i][j] + outer.m[i][j] + outer.m[j][i];
     return sum;
 }
 
@@ -133,8 +139,8 @@ static inline yk_mat3 yk_tangent_by_psi(const yk_tangent *t, yk_vec3 a)
 {
     yk_vec3 cross = yk_v3_cross(t->psi, a);
     yk_vec3 double_cross = yk_v3_cross(t->psi, cross);
-    yk_vec3 radial =
-        yk_v3_add(yk_v3_scale(2 * t->c[4] - t->c[3], cross), yk_v3_scale(3 * t->c[5] - t->c[4], double_cross));
+    yk_vec3 radial = yk_v3_add(yk_v3_scale(2 * t->c[4] - t->c[3], cross),
+                               yk_v3_scale(3 * t->c[5] - t->c[4], double_cross));
     yk_mat3 nested = yk_m3_mul(yk_m3_skew(t->psi), yk_m3_skew(a));
     yk_mat3 sum = yk_m3_outer(radial, t->psi);
     sum = yk_m3_sub(sum, yk_m3_scale(t->c[3], nested));
@@ -151,10 +157,12 @@ static inline yk_mat3 yk_tangent_second(const yk_tangent *t, yk_vec3 a, yk_vec3 
     yk_vec3 psi_a = yk_v3_cross(t->psi, a), b_a = yk_v3_cross(b, a);
     yk_vec3 psi_psi_a = yk_v3_cross(t->psi, psi_a);
     yk_vec3 mixed = yk_v3_add(yk_v3_cross(b, psi_a), yk_v3_cross(t->psi, b_a));
-    yk_vec3 by_psi = yk_v3_add(yk_v3_add(yk_v3_scale(d2, b_a), yk_v3_scale(d3, mixed)),
-                               yk_v3_add(yk_v3_scale(dot * e2, psi_a), yk_v3_scale(dot * e3, psi_psi_a)));
+    yk_vec3 by_psi =
+        yk_v3_add(yk_v3_add(yk_v3_scale(d2, b_a), yk_v3_scale(d3, mixed)),
+                  yk_v3_add(yk_v3_scale(dot * e2, psi_a), yk_v3_scale(dot * e3, psi_psi_a)));
     yk_vec3 by_b = yk_v3_add(yk_v3_scale(d2, psi_a), yk_v3_scale(d3, psi_psi_a));
-    yk_vec3 skewed = yk_v3_add(yk_v3_scale(c[3], b_a), yk_v3_axpy(dot * d3, psi_a, yk_v3_scale(dot * d2, a)));
+    yk_vec3 skewed =
+        yk_v3_add(yk_v3_scale(c[3], b_a), yk_v3_axpy(dot * d3, psi_a, yk_v3_scale(dot * d2, a)));
     yk_vec3 nested = yk_v3_axpy(dot * d3, t->psi, yk_v3_scale(c[3], b));
     yk_mat3 sum = yk_m3_add(yk_m3_outer(by_psi, t->psi), yk_m3_outer(by_b, b));
     sum = yk_m3_sub(sum, yk_m3_skew(skewed));

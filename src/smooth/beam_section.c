@@ -9,12 +9,14 @@ yk_beam_section_def yk_beam_section_default(void)
     return def;
 }
 
-/* Saint-Venant: J = a b^3 (1/3 - 64 b / (pi^5 a) sum over odd n of tanh(n pi a / 2 b) / n^5) for a >= b. All but the
- * first tangents are one to rounding, and the sum over odd n of 1 / n^5 is 31/32 zeta(5). */
+/* Saint-Venant: J = a b^3 (1/3 - 64 b / (pi^5 a) sum over odd n of tanh(n pi a / 2 b) / n^5) for
+ * a >= b. All but the first tangents are one to rounding, and the sum over odd n of 1 / n^5 is
+ * 31/32 zeta(5). */
 static double rectangle_torsion(double long_side, double short_side)
 {
     double sum = 31.0 / 32 * 1.0369277551433699263;
-    for (int n = 1; n <= 11; n += 2) sum -= (1 - tanh(0.5 * n * YK_PI * long_side / short_side)) / pow(n, 5);
+    for (int n = 1; n <= 11; n += 2)
+        sum -= (1 - tanh(0.5 * n * YK_PI * long_side / short_side)) / pow(n, 5);
     double factor = 1.0 / 3 - 64 / pow(YK_PI, 5) * short_side / long_side * sum;
     return factor * long_side * short_side * short_side * short_side;
 }
@@ -72,25 +74,29 @@ static void transform(double matrix[6][6], double p[6][6])
     double half[6][6] = {{0}};
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            for (int k = 0; k < 6; k++) half[i][j] += matrix[i][k] * p[k][j];
+            for (int k = 0; k < 6; k++)
+                half[i][j] += matrix[i][k] * p[k][j];
 
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 6; j++) {
             matrix[i][j] = 0;
-            for (int k = 0; k < 6; k++) matrix[i][j] += p[k][i] * half[k][j];
+            for (int k = 0; k < 6; k++)
+                matrix[i][j] += p[k][i] * half[k][j];
         }
     }
 }
 
-yk_beam_section yk_beam_section_moved(const yk_beam_section *section, double angle, double offset_y, double offset_z)
+yk_beam_section yk_beam_section_moved(const yk_beam_section *section, double angle, double offset_y,
+                                      double offset_z)
 {
     double c = cos(angle);
     double s = sin(angle);
     yk_mat3 rotation = {{{1, 0, 0}, {0, c, -s}, {0, s, c}}}; /* new components to old */
     yk_vec3 offset = yk_v3(0, offset_y, offset_z);
 
-    /* A section that turns by kappa carries the old line, which sits at -offset, along: gamma_old = gamma - kappa x
-     * offset = gamma + skew(offset) kappa, all in old axes. So old strain = p new strain, new matrix = p^T old p. */
+    /* A section that turns by kappa carries the old line, which sits at -offset, along: gamma_old
+     * = gamma - kappa x offset = gamma + skew(offset) kappa, all in old axes. So old strain = p
+     * new strain, new matrix = p^T old p. */
     yk_mat3 arm = yk_m3_mul(yk_m3_skew(offset), rotation);
     double p[6][6] = {{0}};
     for (int i = 0; i < 3; i++) {

@@ -1,5 +1,5 @@
-/* What the parts of the beam element share: its state at one motion of the nodes, in the notation of beam.c, and the
- * small products that they are made of. */
+/* What the parts of the beam element share: its state at one motion of the nodes, in the notation
+ * of beam.c, and the small products that they are made of. */
 #ifndef YK_SMOOTH_BEAM_STATE_H
 #define YK_SMOOTH_BEAM_STATE_H
 
@@ -52,22 +52,29 @@ typedef struct beam_section_blocks {
     yk_mat3 block[2][2];
 } beam_section_blocks;
 
-/* S D S^T of a section's matrix, block by block. Blocks off the diagonal are left out where they are zero. */
-void yk_beam_rotate_section(const double matrix[6][6], bool coupled, bool diagonal, const yk_mat3 *frame,
-                            beam_section_blocks *rotated);
+/* S D S^T of a section's matrix, block by block. Blocks off the diagonal are left out where they
+ * are zero. */
+void yk_beam_rotate_section(const double matrix[6][6], bool coupled, bool diagonal,
+                            const yk_mat3 *frame, beam_section_blocks *rotated);
 
 /* Derivatives of the loads without damping by the placement: writes all of the matrix. */
-void yk_beam_stiffness(const yk_beam *beam, const beam_state *state, const beam_section_state section[YK_BEAM_POINTS],
-                       const beam_moments *moments, double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS]);
+void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
+                       const beam_section_state section[YK_BEAM_POINTS],
+                       const beam_moments *moments,
+                       double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS]);
 /* Adds those of the viscous loads, and writes the derivatives by rates. */
-void yk_beam_damping(const yk_beam *beam, const beam_state *state, const beam_section_state section[YK_BEAM_POINTS],
+void yk_beam_damping(const yk_beam *beam, const beam_state *state,
+                     const beam_section_state section[YK_BEAM_POINTS],
                      const yk_frame *const node[YK_BEAM_NODES], yk_beam_jacobian *jacobian);
-/* Torques about nodes that are off the line: the rows of o_i x f_i, and what turning the arm adds at given forces. */
-void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force, double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS]);
+/* Torques about nodes that are off the line: the rows of o_i x f_i, and what turning the arm adds
+ * at given forces. */
+void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force,
+                      double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS]);
 
-/* Interpolation -------------------------------------------------------------------------------------------------- */
+/* Interpolation -------------------------------------------------------------------------------- */
 
-static inline void shape_functions(double xi, double shape[YK_BEAM_NODES], double slope[YK_BEAM_NODES])
+static inline void shape_functions(double xi, double shape[YK_BEAM_NODES],
+                                   double slope[YK_BEAM_NODES])
 {
     shape[FIRST] = 0.5 * xi * (xi - 1);
     shape[MIDDLE] = 1 - xi * xi;
@@ -77,7 +84,8 @@ static inline void shape_functions(double xi, double shape[YK_BEAM_NODES], doubl
     slope[LAST] = xi + 0.5;
 }
 
-static inline yk_vec3 interpolate(const double weight[YK_BEAM_NODES], const yk_vec3 v[YK_BEAM_NODES])
+static inline yk_vec3 interpolate(const double weight[YK_BEAM_NODES],
+                                  const yk_vec3 v[YK_BEAM_NODES])
 {
     yk_vec3 sum = yk_v3_scale(weight[FIRST], v[FIRST]);
     sum = yk_v3_axpy(weight[MIDDLE], v[MIDDLE], sum);
@@ -90,7 +98,7 @@ static inline yk_vec3 interpolate_ends(const double weight[YK_BEAM_NODES], const
     return yk_v3_axpy(weight[LAST], v[1], yk_v3_scale(weight[FIRST], v[0]));
 }
 
-/* Products of 3 x 3 matrices by reference ------------------------------------------------------------------------ */
+/* Products of 3 x 3 matrices by reference ------------------------------------------------------ */
 
 static inline yk_mat3 multiply(const yk_mat3 *a, const yk_mat3 *b)
 {
@@ -139,27 +147,32 @@ static inline yk_mat3 cross_rows(const yk_mat3 *m, yk_vec3 a)
 static inline void add_to(yk_mat3 *sum, const yk_mat3 *m)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) sum->m[i][j] += m->m[i][j];
+        for (int j = 0; j < 3; j++)
+            sum->m[i][j] += m->m[i][j];
 }
 
 static inline void subtract_from(yk_mat3 *sum, const yk_mat3 *m)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) sum->m[i][j] -= m->m[i][j];
+        for (int j = 0; j < 3; j++)
+            sum->m[i][j] -= m->m[i][j];
 }
 
 static inline void add_times(yk_mat3 *sum, double factor, const yk_mat3 *m)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) sum->m[i][j] += factor * m->m[i][j];
+        for (int j = 0; j < 3; j++)
+            sum->m[i][j] += factor * m->m[i][j];
 }
 
 /* factor[0] first + factor[1] second */
-static inline yk_mat3 combine_blocks(const double factor[2], const yk_mat3 *first, const yk_mat3 *second)
+static inline yk_mat3 combine_blocks(const double factor[2], const yk_mat3 *first,
+                                     const yk_mat3 *second)
 {
     yk_mat3 sum;
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) sum.m[i][j] = factor[0] * first->m[i][j] + factor[1] * second->m[i][j];
+        for (int j = 0; j < 3; j++)
+            sum.m[i][j] = factor[0] * first->m[i][j] + factor[1] * second->m[i][j];
     return sum;
 }
 

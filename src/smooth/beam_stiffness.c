@@ -1,25 +1,27 @@
 /* The stiffness of the beam: second derivatives of its strain energy, in the notation of beam.c.
  *
- * At a point of Gauss the energy is a function of psi, of its slope psi' and of the line e, all seen from the middle
- * node. With the section's matrix turned to global axes, D = S diag(D_ee D_ek; D_ke D_kk) S^T, the resultants change
- * by
+ * At a point of Gauss the energy is a function of psi, of its slope psi' and of the line e, all
+ * seen from the middle node. With the section's matrix turned to global axes, D = S diag(D_ee
+ * D_ek; D_ke D_kk) S^T, the resultants change by
  *
  *   dt = D_ee (de + e x dphi) + D_ek dk - t x dphi        dphi = T(psi) dpsi, the rotation of S
  *   dm = D_ke (de + e x dphi) + D_kk dk - m x dphi        dk   = T'(psi; psi') dpsi + T(psi) dpsi'
  *
- * and a = t x e, T^T a + T'^T m and T^T m with them. The blocks of both points are then chained to the nodes: psi_i
- * turns by T(psi_i)^-1 (delta_i - delta_2), and the line, seen from the middle node, by -delta_2. */
+ * and a = t x e, T^T a + T'^T m and T^T m with them. The blocks of both points are then chained
+ * to the nodes: psi_i turns by T(psi_i)^-1 (delta_i - delta_2), and the line, seen from the
+ * middle node, by -delta_2. */
 #include "smooth/beam_state.h"
 
 /* S D S^T of one block; of a diagonal one only half of the products are there. */
-static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool diagonal, const yk_mat3 *frame,
-                                   const yk_mat3 *transposed)
+static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool diagonal,
+                                   const yk_mat3 *frame, const yk_mat3 *transposed)
 {
     yk_mat3 half;
     if (!diagonal) {
         yk_mat3 block;
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) block.m[i][j] = matrix[3 * r + i][3 * c + j];
+            for (int j = 0; j < 3; j++)
+                block.m[i][j] = matrix[3 * r + i][3 * c + j];
         half = multiply(frame, &block);
         return multiply(&half, transposed);
     }
@@ -27,7 +29,8 @@ static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool
     /* The product of a diagonal matrix is symmetric: half of it is computed. */
     yk_mat3 rotated;
     for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++) half.m[i][k] = frame->m[i][k] * matrix[3 * r + k][3 * c + k];
+        for (int k = 0; k < 3; k++)
+            half.m[i][k] = frame->m[i][k] * matrix[3 * r + k][3 * c + k];
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j <= i; j++) {
             const double *row = frame->m[j];
@@ -39,17 +42,19 @@ static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool
     return rotated;
 }
 
-void yk_beam_rotate_section(const double matrix[6][6], bool coupled, bool diagonal, const yk_mat3 *frame,
-                            beam_section_blocks *rotated)
+void yk_beam_rotate_section(const double matrix[6][6], bool coupled, bool diagonal,
+                            const yk_mat3 *frame, beam_section_blocks *rotated)
 {
     yk_mat3 transposed = yk_m3_transpose(*frame);
     for (int r = 0; r < 2; r++)
         for (int c = 0; c < 2; c++)
-            if (r == c || coupled) rotated->block[r][c] = rotate_block(matrix, r, c, diagonal, frame, &transposed);
+            if (r == c || coupled)
+                rotated->block[r][c] = rotate_block(matrix, r, c, diagonal, frame, &transposed);
 }
 
-/* Second derivatives of the energy per length at given resultants, as they are seen from the middle node: by psi, by
- * its slope and by the line; and those of a = t x e, and of t by a rotation that turns the line. */
+/* Second derivatives of the energy per length at given resultants, as they are seen from the
+ * middle node: by psi, by its slope and by the line; and those of a = t x e, and of t by a
+ * rotation that turns the line. */
 typedef struct point_hessian {
     yk_mat3 psi_psi, psi_slope, slope_slope, psi_line, slope_line, line_line;
     yk_mat3 a_by_psi, a_by_slope, a_by_line;
@@ -57,8 +62,8 @@ typedef struct point_hessian {
 } point_hessian;
 
 /* Not inlined for each point: twice the code would not fit the processor's instruction cache. */
-__attribute__((noinline)) static void differentiate_point(const yk_beam_point *point, const beam_section_state *section,
-                                                          point_hessian *h)
+__attribute__((noinline)) static void
+differentiate_point(const yk_beam_point *point, const beam_section_state *section, point_hessian *h)
 {
     yk_vec3 line = section->line;
     yk_vec3 back_line = yk_v3_neg(line);
@@ -70,18 +75,21 @@ __attribute__((noinline)) static void differentiate_point(const yk_beam_point *p
 
     /* The section's matrix in global axes. */
     beam_section_blocks rotated;
-    yk_beam_rotate_section(point->stiffness, point->coupled, point->diagonal, &section->frame, &rotated);
+    yk_beam_rotate_section(point->stiffness, point->coupled, point->diagonal, &section->frame,
+                           &rotated);
     const yk_mat3 *d_ee = &rotated.block[0][0];
     const yk_mat3 *d_ek = &rotated.block[0][1];
     const yk_mat3 *d_ke = &rotated.block[1][0];
     const yk_mat3 *d_kk = &rotated.block[1][1];
     h->line_line = *d_ee;
 
-    /* Resultants by a rotation of the section, by psi and by its slope; by the line they are the stiffness itself. */
+    /* Resultants by a rotation of the section, by psi and by its slope; by the line they are the
+     * stiffness itself. */
     h->line_rotation = cross_rows(d_ee, line);
     subtract_from(&h->line_rotation, &force_skew);
     yk_mat3 torque_by_rotation = yk_m3_zero();
-    if (point->coupled) torque_by_rotation = cross_rows(d_ke, line);
+    if (point->coupled)
+        torque_by_rotation = cross_rows(d_ke, line);
     subtract_from(&torque_by_rotation, &torque_skew);
     yk_mat3 force_by_psi = multiply(&h->line_rotation, &forward);
     yk_mat3 torque_by_psi = multiply(&torque_by_rotation, &forward);
@@ -123,14 +131,17 @@ __attribute__((noinline)) static void differentiate_point(const yk_beam_point *p
 }
 
 /* The nodes feel minus the derivatives of the energy. */
-static inline void put_block(double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS], int row, int column, const yk_mat3 *m)
+static inline void put_block(double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS], int row, int column,
+                             const yk_mat3 *m)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) matrix[row + i][column + j] = -m->m[i][j];
+        for (int j = 0; j < 3; j++)
+            matrix[row + i][column + j] = -m->m[i][j];
 }
 
 /* psi = sum of N_i psi_i: the block of two ends from both points. */
-static inline yk_mat3 end_block(const yk_beam *beam, const point_hessian h[YK_BEAM_POINTS], int first, int second)
+static inline yk_mat3 end_block(const yk_beam *beam, const point_hessian h[YK_BEAM_POINTS],
+                                int first, int second)
 {
     yk_mat3 sum = yk_m3_zero();
     for (int p = 0; p < YK_BEAM_POINTS; p++) {
@@ -150,15 +161,18 @@ static inline yk_mat3 end_block(const yk_beam *beam, const point_hessian h[YK_BE
     return sum;
 }
 
-void yk_beam_stiffness(const yk_beam *beam, const beam_state *state, const beam_section_state section[YK_BEAM_POINTS],
-                       const beam_moments *moments, double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
+void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
+                       const beam_section_state section[YK_BEAM_POINTS],
+                       const beam_moments *moments,
+                       double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
 {
     static const int middle = 6 * MIDDLE + TORQUE;
     const yk_beam_point *point = beam->point;
     const double length[2] = {point[0].length, point[1].length};
 
     point_hessian h[YK_BEAM_POINTS];
-    for (int p = 0; p < YK_BEAM_POINTS; p++) differentiate_point(&point[p], &section[p], &h[p]);
+    for (int p = 0; p < YK_BEAM_POINTS; p++)
+        differentiate_point(&point[p], &section[p], &h[p]);
 
     /* sum w a by the rotation of the middle node alone */
     yk_mat3 all_rotate = yk_m3_skew(yk_v3_neg(moments->all));
@@ -167,7 +181,8 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state, const beam_
         add_times(&all_rotate, length[p], &rotated);
     }
 
-    /* sum w a and f_n = - sum w N_n' t, by positions and by the rotation of the middle node alone */
+    /* sum w a and f_n = - sum w N_n' t, by positions and by the rotation of the middle node
+     * alone */
     yk_mat3 line_rotation[YK_BEAM_NODES];
     for (int n = 0; n < YK_BEAM_NODES; n++) {
         const double slope[2] = {length[0] * point[0].slope[n], length[1] * point[1].slope[n]};
@@ -178,7 +193,8 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state, const beam_
             const double both[2] = {slope[0] * point[0].slope[k], slope[1] * point[1].slope[k]};
             block = combine_blocks(both, &h[0].line_line, &h[1].line_line);
             put_block(matrix, 6 * n, 6 * k, &block);
-            if (k < n) put_block(matrix, 6 * k, 6 * n, &block); /* symmetric, as the section is */
+            if (k < n)
+                put_block(matrix, 6 * k, 6 * n, &block); /* symmetric, as the section is */
         }
     }
 
@@ -242,14 +258,17 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state, const beam_
     subtract_from(&by_middle[1], &across_back);
 
     /* all of them by the rotation of the middle node */
-    for (int e = 0; e < 2; e++) put_block(matrix, 6 * end_node[e] + TORQUE, middle, &by_middle[e]);
-    for (int n = 0; n < YK_BEAM_NODES; n++) put_block(matrix, 6 * n, middle, &line_rotation[n]);
+    for (int e = 0; e < 2; e++)
+        put_block(matrix, 6 * end_node[e] + TORQUE, middle, &by_middle[e]);
+    for (int n = 0; n < YK_BEAM_NODES; n++)
+        put_block(matrix, 6 * n, middle, &line_rotation[n]);
     put_block(matrix, middle, middle, &all_rotate);
 
     /* c_2 = sum of w a - c_1 - c_3 */
     for (int r = 0; r < 3; r++)
         for (int k = 0; k < YK_BEAM_UNKNOWNS; k++)
-            matrix[middle + r][k] -= matrix[6 * FIRST + TORQUE + r][k] + matrix[6 * LAST + TORQUE + r][k];
+            matrix[middle + r][k] -=
+                matrix[6 * FIRST + TORQUE + r][k] + matrix[6 * LAST + TORQUE + r][k];
 
     /* The line at node n moves with the node's rotation where it is off the node. */
     for (int n = 0; n < YK_BEAM_NODES && beam->has_offset; n++) {
@@ -264,7 +283,8 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state, const beam_
     }
 }
 
-void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force, double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
+void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force,
+                      double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
 {
     for (int n = 0; n < YK_BEAM_NODES; n++) {
         yk_vec3 arm = state->arm[n];
@@ -277,10 +297,12 @@ void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force, double matr
         }
 
         /* The arm itself turns under the force. */
-        if (!force) continue;
+        if (!force)
+            continue;
         yk_mat3 arm_skew = yk_m3_skew(arm);
         yk_mat3 swept = cross_columns(force[n], &arm_skew);
         for (int i = 0; i < 3; i++)
-            for (int j = 0; j < 3; j++) torque[i][6 * n + TORQUE + j] += swept.m[i][j];
+            for (int j = 0; j < 3; j++)
+                torque[i][6 * n + TORQUE + j] += swept.m[i][j];
     }
 }

@@ -1,10 +1,11 @@
-/* The builder of yoke/smooth.h: parts are collected in the arrays of one description, of which the model is made. */
+/* The builder of yoke/smooth.h: parts are collected in the arrays of one description, of which
+ * the model is made. */
 #include <string.h>
 
 #include "math/so3.h"
 #include "smooth/builder.h"
 
-/* Defaults ------------------------------------------------------------------------------------------------------- */
+/* Defaults ------------------------------------------------------------------------------------- */
 
 yk_smooth_options yk_smooth_options_default(void)
 {
@@ -19,7 +20,8 @@ yk_smooth_options yk_smooth_options_default(void)
 
 yk_smooth_def yk_smooth_default(void)
 {
-    return (yk_smooth_def){.name = "smooth", .gravity = {0, 0, -9.81}, .options = yk_smooth_options_default()};
+    return (yk_smooth_def){
+        .name = "smooth", .gravity = {0, 0, -9.81}, .options = yk_smooth_options_default()};
 }
 
 yk_smooth_description yk_smooth_description_empty(void)
@@ -34,19 +36,22 @@ yk_smooth_node_def yk_smooth_node_default(void)
 
 yk_smooth_body_def yk_smooth_body_default(void)
 {
-    return (yk_smooth_body_def){.node = YK_NO_ID, .axes = yk_q_identity(), .orientation = yk_q_identity()};
+    return (yk_smooth_body_def){
+        .node = YK_NO_ID, .axes = yk_q_identity(), .orientation = yk_q_identity()};
 }
 
 yk_smooth_beam_def yk_smooth_beam_default(void)
 {
     yk_smooth_beam_def def = {.node = {YK_GROUND, YK_GROUND, YK_GROUND}};
-    for (int i = 0; i < YK_BEAM_NODES; i++) def.section_frame[i] = yk_q_identity();
+    for (int i = 0; i < YK_BEAM_NODES; i++)
+        def.section_frame[i] = yk_q_identity();
     return def;
 }
 
 yk_smooth_shape_def yk_smooth_shape_default(void)
 {
-    return (yk_smooth_shape_def){.node = YK_GROUND, .kind = YK_SHAPE_SPHERE, .marker = yk_marker_default()};
+    return (yk_smooth_shape_def){
+        .node = YK_GROUND, .kind = YK_SHAPE_SPHERE, .marker = yk_marker_default()};
 }
 
 yk_smooth_flexible_def yk_smooth_flexible_default(void)
@@ -54,9 +59,10 @@ yk_smooth_flexible_def yk_smooth_flexible_default(void)
     return (yk_smooth_flexible_def){.node = YK_GROUND, .orientation = yk_q_identity()};
 }
 
-/* Building ------------------------------------------------------------------------------------------------------- */
+/* Building ------------------------------------------------------------------------------------- */
 
-/* Ids of places of flexible bodies begin here, so that they do not depend on the number of nodes, which may still grow. */
+/* Ids of places of flexible bodies begin here, so that they do not depend on the number of nodes,
+ * which may still grow. */
 enum { FIRST_PLACE = 1 << 24 };
 
 enum { MESSAGE_LENGTH = 512 };
@@ -80,7 +86,8 @@ struct yk_smooth_builder {
 yk_smooth_builder *yk_smooth_begin(yk_context *context, const yk_smooth_def *def)
 {
     yk_smooth_builder *builder = yk_allocate(context, 1, sizeof *builder);
-    if (!builder) return NULL;
+    if (!builder)
+        return NULL;
     yk_smooth_def used = def ? *def : yk_smooth_default();
     builder->context = context;
     builder->description.name = used.name;
@@ -99,37 +106,48 @@ static int refuse(yk_smooth_builder *builder, yk_status status)
     return YK_NO_ID;
 }
 
-/* Appends a copy of `part` to one of the arrays, which grows by doubling; its index, or YK_NO_ID. */
-static int append(yk_smooth_builder *builder, void *array, int *count, const void *part, size_t size)
+/* Appends a copy of `part` to one of the arrays, which grows by doubling; its index, or
+ * YK_NO_ID. */
+static int append(yk_smooth_builder *builder, void *array, int *count, const void *part,
+                  size_t size)
 {
     void **block = array;
     bool full = (*count & (*count - 1)) == 0;
     if (full) {
         size_t capacity = *count ? 2 * (size_t)*count : 1;
         void *grown = yk_reallocate(builder->context, *block, capacity, size);
-        if (!grown) return refuse(builder, YK_ERROR_MEMORY);
+        if (!grown)
+            return refuse(builder, YK_ERROR_MEMORY);
         *block = grown;
     }
     memcpy((char *)*block + (size_t)*count * size, part, size);
     return (*count)++;
 }
 
-#define APPEND(builder, list, counter, part) \
-    append(builder, &(builder)->list, &(builder)->description.counter, part, sizeof *(builder)->list)
+#define APPEND(builder, list, counter, part)                                 \
+    append(builder, &(builder)->list, &(builder)->description.counter, part, \
+           sizeof *(builder)->list)
 
-/* Whether all ids are those of nodes, places or the ground. What could not be added was reported where it was added. */
-static bool known(yk_smooth_builder *builder, const char *what, const char *name, const int *ids, int count)
+/* Whether all ids are those of nodes, places or the ground. What could not be added was reported
+ * where it was added. */
+static bool known(yk_smooth_builder *builder, const char *what, const char *name, const int *ids,
+                  int count)
 {
     const yk_smooth_description *made = &builder->description;
     for (int i = 0; i < count; i++) {
         int id = ids[i];
         bool node = id >= YK_GROUND && id < made->node_count;
         bool attachment = id >= FIRST_PLACE && id < FIRST_PLACE + made->attachment_count;
-        if (node || attachment) continue;
-        if (id == YK_NO_ID && builder->status != YK_OK) return false;
-        refuse(builder, yk_fail(builder->context, YK_ERROR_ARGUMENT,
-                                "%s: %s '%s' names body %d, which was not added: take the id that adding returned",
-                                made->name, what, name ? name : "", id));
+        if (node || attachment)
+            continue;
+        if (id == YK_NO_ID && builder->status != YK_OK)
+            return false;
+        refuse(
+            builder,
+            yk_fail(
+                builder->context, YK_ERROR_ARGUMENT,
+                "%s: %s '%s' names body %d, which was not added: take the id that adding returned",
+                made->name, what, name ? name : "", id));
         return false;
     }
     return true;
@@ -142,7 +160,8 @@ int yk_smooth_add_node(yk_smooth_builder *builder, const yk_smooth_node_def *def
 
 int yk_smooth_add_body(yk_smooth_builder *builder, const yk_smooth_body_def *def)
 {
-    if (!builder) return YK_NO_ID;
+    if (!builder)
+        return YK_NO_ID;
     yk_smooth_body_def body = *def;
     if (body.node == YK_NO_ID) {
         yk_smooth_node_def own = yk_smooth_node_default();
@@ -155,66 +174,77 @@ int yk_smooth_add_body(yk_smooth_builder *builder, const yk_smooth_body_def *def
     } else if (!known(builder, "body", def->name, &def->node, 1)) {
         return YK_NO_ID;
     }
-    if (body.node == YK_NO_ID || APPEND(builder, bodies, body_count, &body) < 0) return YK_NO_ID;
+    if (body.node == YK_NO_ID || APPEND(builder, bodies, body_count, &body) < 0)
+        return YK_NO_ID;
     return body.node;
 }
 
 int yk_smooth_add_joint(yk_smooth_builder *builder, const yk_joint_def *def)
 {
-    if (!builder || !known(builder, "joint", def->name, def->body, 2)) return YK_NO_ID;
+    if (!builder || !known(builder, "joint", def->name, def->body, 2))
+        return YK_NO_ID;
     return APPEND(builder, joints, joint_count, def);
 }
 
 int yk_smooth_add_force(yk_smooth_builder *builder, const yk_force_def *def)
 {
-    if (!builder || !known(builder, "force", def->name, def->body, 2)) return YK_NO_ID;
+    if (!builder || !known(builder, "force", def->name, def->body, 2))
+        return YK_NO_ID;
     return APPEND(builder, forces, force_count, def);
 }
 
 int yk_smooth_add_beam(yk_smooth_builder *builder, const yk_smooth_beam_def *def)
 {
-    if (!builder || !known(builder, "beam", def->name, def->node, YK_BEAM_NODES)) return YK_NO_ID;
+    if (!builder || !known(builder, "beam", def->name, def->node, YK_BEAM_NODES))
+        return YK_NO_ID;
     return APPEND(builder, beams, beam_count, def);
 }
 
 int yk_smooth_add_port(yk_smooth_builder *builder, const yk_port_def *def)
 {
-    if (!builder || !known(builder, "port", def->name, def->body, 2)) return YK_NO_ID;
+    if (!builder || !known(builder, "port", def->name, def->body, 2))
+        return YK_NO_ID;
     return APPEND(builder, ports, port_count, def);
 }
 
 int yk_smooth_add_shape(yk_smooth_builder *builder, const yk_smooth_shape_def *def)
 {
-    if (!builder || !known(builder, "shape", "", &def->node, 1)) return YK_NO_ID;
+    if (!builder || !known(builder, "shape", "", &def->node, 1))
+        return YK_NO_ID;
     return APPEND(builder, shapes, shape_count, def);
 }
 
 int yk_smooth_add_flexible(yk_smooth_builder *builder, const yk_smooth_flexible_def *def)
 {
-    if (!builder || !known(builder, "flexible body", def->name, &def->node, 1)) return YK_NO_ID;
+    if (!builder || !known(builder, "flexible body", def->name, &def->node, 1))
+        return YK_NO_ID;
     return APPEND(builder, flexibles, flexible_count, def);
 }
 
 int yk_smooth_add_place(yk_smooth_builder *builder, const yk_smooth_attachment_def *def)
 {
-    if (!builder) return YK_NO_ID;
+    if (!builder)
+        return YK_NO_ID;
     int index = APPEND(builder, attachments, attachment_count, def);
     return index < 0 ? YK_NO_ID : FIRST_PLACE + index;
 }
 
-/* Beams ---------------------------------------------------------------------------------------------------------- */
+/* Beams ---------------------------------------------------------------------------------------- */
 
 yk_vec3 yk_smooth_beam_tangent(const yk_vec3 position[YK_BEAM_NODES], int k)
 {
-    static const double slope[YK_BEAM_NODES][YK_BEAM_NODES] = {{-1.5, 2, -0.5}, {-0.5, 0, 0.5}, {0.5, -2, 1.5}};
+    static const double slope[YK_BEAM_NODES][YK_BEAM_NODES] = {
+        {-1.5, 2, -0.5}, {-0.5, 0, 0.5}, {0.5, -2, 1.5}};
     yk_vec3 tangent = {0, 0, 0};
-    for (int i = 0; i < YK_BEAM_NODES; i++) tangent = yk_v3_axpy(slope[k][i], position[i], tangent);
+    for (int i = 0; i < YK_BEAM_NODES; i++)
+        tangent = yk_v3_axpy(slope[k][i], position[i], tangent);
     return tangent;
 }
 
 yk_status yk_smooth_beam_axes(yk_smooth_builder *builder, yk_smooth_beam_def *beam, yk_vec3 up)
 {
-    if (!builder || !known(builder, "beam", beam->name, beam->node, YK_BEAM_NODES)) return YK_ERROR_ARGUMENT;
+    if (!builder || !known(builder, "beam", beam->name, beam->node, YK_BEAM_NODES))
+        return YK_ERROR_ARGUMENT;
     yk_smooth_node_def nodes[YK_BEAM_NODES];
     yk_vec3 position[YK_BEAM_NODES];
     for (int k = 0; k < YK_BEAM_NODES; k++) {
@@ -228,9 +258,10 @@ yk_status yk_smooth_beam_axes(yk_smooth_builder *builder, yk_smooth_beam_def *be
         yk_vec3 x = yk_v3_unit(tangent);
         yk_vec3 z = yk_v3_axpy(-yk_v3_dot(up, x), x, up);
         if (yk_v3_norm(tangent) == 0 || yk_v3_norm(z) < 1e-6 * yk_v3_norm(up)) {
-            yk_status status = yk_fail(builder->context, YK_ERROR_ARGUMENT,
-                                       "beam '%s': 'up' runs along the beam, or its nodes are in one place",
-                                       beam->name ? beam->name : "");
+            yk_status status =
+                yk_fail(builder->context, YK_ERROR_ARGUMENT,
+                        "beam '%s': 'up' runs along the beam, or its nodes are in one place",
+                        beam->name ? beam->name : "");
             refuse(builder, status);
             return status;
         }
@@ -241,21 +272,26 @@ yk_status yk_smooth_beam_axes(yk_smooth_builder *builder, yk_smooth_beam_def *be
     return YK_OK;
 }
 
-/* The whole ------------------------------------------------------------------------------------------------------ */
+/* The whole ------------------------------------------------------------------------------------ */
 
 /* The description with ids of places as the solver counts them: behind the nodes. */
 static yk_smooth_description *complete(yk_smooth_builder *builder)
 {
     yk_smooth_description *made = &builder->description;
     int shift = made->node_count - FIRST_PLACE;
-#define RENUMBER(id) \
-    if ((id) >= FIRST_PLACE) (id) += shift
+#define RENUMBER(id)         \
+    if ((id) >= FIRST_PLACE) \
+    (id) += shift
     for (int side = 0; side < 2; side++) {
-        for (int i = 0; i < made->joint_count; i++) RENUMBER(builder->joints[i].body[side]);
-        for (int i = 0; i < made->force_count; i++) RENUMBER(builder->forces[i].body[side]);
-        for (int i = 0; i < made->port_count; i++) RENUMBER(builder->ports[i].body[side]);
+        for (int i = 0; i < made->joint_count; i++)
+            RENUMBER(builder->joints[i].body[side]);
+        for (int i = 0; i < made->force_count; i++)
+            RENUMBER(builder->forces[i].body[side]);
+        for (int i = 0; i < made->port_count; i++)
+            RENUMBER(builder->ports[i].body[side]);
     }
-    for (int i = 0; i < made->shape_count; i++) RENUMBER(builder->shapes[i].node);
+    for (int i = 0; i < made->shape_count; i++)
+        RENUMBER(builder->shapes[i].node);
 #undef RENUMBER
     made->nodes = builder->nodes;
     made->bodies = builder->bodies;
@@ -286,7 +322,8 @@ yk_smooth_node_def *yk_smooth_nodes_of(yk_smooth_builder *builder)
 yk_status yk_smooth_create(yk_smooth_builder *builder, yk_subsystem **subsystem)
 {
     *subsystem = NULL;
-    if (!builder) return YK_ERROR_MEMORY;
+    if (!builder)
+        return YK_ERROR_MEMORY;
     yk_smooth *model = NULL;
     yk_status status = builder->status;
     if (status == YK_OK) {
@@ -294,16 +331,20 @@ yk_status yk_smooth_create(yk_smooth_builder *builder, yk_subsystem **subsystem)
     } else {
         yk_fail(builder->context, status, "%s", builder->message);
     }
-    if (status == YK_OK) *subsystem = yk_smooth_subsystem(model);
+    if (status == YK_OK)
+        *subsystem = yk_smooth_subsystem(model);
     yk_smooth_discard(builder);
     return status;
 }
 
 void yk_smooth_discard(yk_smooth_builder *builder)
 {
-    if (!builder) return;
-    void *blocks[] = {builder->nodes,     builder->bodies,      builder->joints, builder->forces, builder->beams,
-                      builder->flexibles, builder->attachments, builder->shapes, builder->ports};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) yk_release(builder->context, blocks[i]);
+    if (!builder)
+        return;
+    void *blocks[] = {builder->nodes,       builder->bodies, builder->joints,
+                      builder->forces,      builder->beams,  builder->flexibles,
+                      builder->attachments, builder->shapes, builder->ports};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        yk_release(builder->context, blocks[i]);
     yk_release(builder->context, builder);
 }

@@ -1,11 +1,12 @@
-/* What the builder of yoke/smooth.h offers beside its public functions: flexible bodies, and a look at what was added. */
+/* What the builder of yoke/smooth.h offers beside its public functions: flexible bodies, and a
+ * look at what was added. */
 #ifndef YK_SMOOTH_BUILDER_H
 #define YK_SMOOTH_BUILDER_H
 
 #include "smooth/smooth.h"
 
-/* A flexible body; its places, added one by one, are ids wherever a body is named in joints, forces, ports and shapes. The
- * def's body stays the caller's to release. */
+/* A flexible body; its places, added one by one, are ids wherever a body is named in joints,
+ * forces, ports and shapes. The def's body stays the caller's to release. */
 int yk_smooth_add_flexible(yk_smooth_builder *builder, const yk_smooth_flexible_def *def);
 int yk_smooth_add_place(yk_smooth_builder *builder, const yk_smooth_attachment_def *def);
 

@@ -11,10 +11,16 @@ typedef struct channel_kind {
     yk_smooth_quantity quantity;
 } channel_kind;
 
-enum { NODE_CHANNELS = 6, JOINT_CHANNELS = 6, FORCE_CHANNELS = 2, BEAM_CHANNELS = 5, MODEL_CHANNELS = 2 };
+enum {
+    NODE_CHANNELS = 6,
+    JOINT_CHANNELS = 6,
+    FORCE_CHANNELS = 2,
+    BEAM_CHANNELS = 5,
+    MODEL_CHANNELS = 2
+};
 
-static const channel_kind model_channels[MODEL_CHANNELS] = {{"energy", "J", 4, YK_QUANTITY_ENERGY},
-                                                            {"strain_energy", "J", 1, YK_QUANTITY_ENERGY}};
+static const channel_kind model_channels[MODEL_CHANNELS] = {
+    {"energy", "J", 4, YK_QUANTITY_ENERGY}, {"strain_energy", "J", 1, YK_QUANTITY_ENERGY}};
 static const channel_kind node_channels[NODE_CHANNELS] = {
     {"position", "m", 3, YK_QUANTITY_POINT},
     {"orientation", "1", 4, YK_QUANTITY_ORIENTATION},
@@ -23,16 +29,20 @@ static const channel_kind node_channels[NODE_CHANNELS] = {
     {"acceleration", "m/s2", 3, YK_QUANTITY_VELOCITY},
     {"angular_acceleration", "rad/s2", 3, YK_QUANTITY_ANGULAR_VELOCITY},
 };
-/* The last four: of the second marker about and along z of the first, what a sensor in the joint shows. */
+/* The last four: of the second marker about and along z of the first, what a sensor in the joint
+ * shows. */
 static const channel_kind joint_channels[JOINT_CHANNELS] = {
-    {"force", "N", 3, YK_QUANTITY_FORCE},         {"torque", "N m", 3, YK_QUANTITY_TORQUE},
-    {"angle", "rad", 1, YK_QUANTITY_NUMBER},      {"angle_rate", "rad/s", 1, YK_QUANTITY_NUMBER},
-    {"displacement", "m", 1, YK_QUANTITY_LENGTH}, {"displacement_rate", "m/s", 1, YK_QUANTITY_LENGTH},
+    {"force", "N", 3, YK_QUANTITY_FORCE},
+    {"torque", "N m", 3, YK_QUANTITY_TORQUE},
+    {"angle", "rad", 1, YK_QUANTITY_NUMBER},
+    {"angle_rate", "rad/s", 1, YK_QUANTITY_NUMBER},
+    {"displacement", "m", 1, YK_QUANTITY_LENGTH},
+    {"displacement_rate", "m/s", 1, YK_QUANTITY_LENGTH},
 };
-static const channel_kind length_channels[FORCE_CHANNELS] = {{"stretch", "m", 1, YK_QUANTITY_LENGTH},
-                                                             {"stretch_rate", "m/s", 1, YK_QUANTITY_LENGTH}};
-static const channel_kind angle_channels[FORCE_CHANNELS] = {{"stretch", "rad", 1, YK_QUANTITY_NUMBER},
-                                                            {"stretch_rate", "rad/s", 1, YK_QUANTITY_NUMBER}};
+static const channel_kind length_channels[FORCE_CHANNELS] = {
+    {"stretch", "m", 1, YK_QUANTITY_LENGTH}, {"stretch_rate", "m/s", 1, YK_QUANTITY_LENGTH}};
+static const channel_kind angle_channels[FORCE_CHANNELS] = {
+    {"stretch", "rad", 1, YK_QUANTITY_NUMBER}, {"stretch_rate", "rad/s", 1, YK_QUANTITY_NUMBER}};
 static const channel_kind beam_channels[BEAM_CHANNELS] = {
     {"force_1", "N", 3, YK_QUANTITY_OWN_FORCE},    {"moment_1", "N m", 3, YK_QUANTITY_OWN_TORQUE},
     {"force_2", "N", 3, YK_QUANTITY_OWN_FORCE},    {"moment_2", "N m", 3, YK_QUANTITY_OWN_TORQUE},
@@ -40,9 +50,10 @@ static const channel_kind beam_channels[BEAM_CHANNELS] = {
 };
 static const channel_kind strain_channel = {"strain_energy", "J", 1, YK_QUANTITY_ENERGY};
 
-/* The list -------------------------------------------------------------------------------------------------------- */
+/* The list ------------------------------------------------------------------------------------- */
 
-/* Where channels are added: a first round, without memory for names, counts them and the bytes of their names. */
+/* Where channels are added: a first round, without memory for names, counts them and the bytes of
+ * their names. */
 typedef struct channel_list {
     yk_channel *channels;
     channel_source *sources;
@@ -61,7 +72,8 @@ static void add(channel_list *list, const char *owner, channel_group group, int 
             char *name = list->names + list->bytes;
             snprintf(name, bytes, "%s%s%s", owner, owner[0] ? "." : "", kind->suffix);
             list->channels[list->count] = (yk_channel){name, kind->unit, kind->components};
-            list->sources[list->count] = (channel_source){group, index, first + k, kind->quantity, -1};
+            list->sources[list->count] =
+                (channel_source){group, index, first + k, kind->quantity, -1};
         }
         list->count++;
         list->bytes += bytes;
@@ -107,7 +119,8 @@ yk_status yk_smooth_make_channels(yk_smooth_model *model)
     model->channels = yk_allocate(model->context, (size_t)list.count, sizeof *model->channels);
     model->sources = yk_allocate(model->context, (size_t)list.count, sizeof *model->sources);
     model->channel_names = yk_allocate(model->context, list.bytes, 1);
-    if (!model->channels || !model->sources || !model->channel_names) return YK_ERROR_MEMORY;
+    if (!model->channels || !model->sources || !model->channel_names)
+        return YK_ERROR_MEMORY;
 
     /* The second round has memory for the names. */
     list = (channel_list){model->channels, model->sources, model->channel_names, 0, 0};
@@ -116,8 +129,8 @@ yk_status yk_smooth_make_channels(yk_smooth_model *model)
     return YK_OK;
 }
 
-/* Channels of the first part, then of the second, and so on; what joins the parts comes last. Each part shows the energy of
- * the whole as its own. */
+/* Channels of the first part, then of the second, and so on; what joins the parts comes last.
+ * Each part shows the energy of the whole as its own. */
 yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *merge)
 {
     yk_context *context = model->context;
@@ -126,17 +139,21 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
     yk_channel *channels = yk_allocate(context, most, sizeof *channels);
     channel_source *sources = yk_allocate(context, most, sizeof *sources);
 
-    if (merge->transforms) model->part_transforms = yk_allocate(context, parts, sizeof *model->part_transforms);
+    if (merge->transforms)
+        model->part_transforms = yk_allocate(context, parts, sizeof *model->part_transforms);
     if (!channels || !sources || (merge->transforms && !model->part_transforms)) {
         yk_release(context, channels);
         yk_release(context, sources);
         return YK_ERROR_MEMORY;
     }
 
-    /* In the whole every group has its own channels one after the other, those of the first part first. */
+    /* In the whole every group has its own channels one after the other, those of the first part
+     * first. */
     int next[CHANNEL_GROUPS] = {0}, end[CHANNEL_GROUPS] = {0}, count = 0;
-    for (int i = 0; i < model->channel_count; i++) end[model->sources[i].group] = i + 1;
-    for (int i = model->channel_count - 1; i >= 0; i--) next[model->sources[i].group] = i;
+    for (int i = 0; i < model->channel_count; i++)
+        end[model->sources[i].group] = i + 1;
+    for (int i = model->channel_count - 1; i >= 0; i--)
+        next[model->sources[i].group] = i;
     for (int p = 0; p < merge->part_count; p++) {
         const yk_smooth_model *part = &((const yk_smooth *)merge->parts[p])->model;
         for (int i = 0; i < part->channel_count; i++) {
@@ -147,7 +164,8 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
             sources[count].part = p;
             count++;
         }
-        if (merge->transforms) model->part_transforms[p] = merge->transforms[p];
+        if (merge->transforms)
+            model->part_transforms[p] = merge->transforms[p];
     }
 
     /* What no part has: joints between parts. */
@@ -166,7 +184,7 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
     return YK_OK;
 }
 
-/* Reading --------------------------------------------------------------------------------------------------------- */
+/* Reading -------------------------------------------------------------------------------------- */
 
 static void put(double *values, yk_vec3 v)
 {
@@ -180,7 +198,8 @@ static void read_node(const trial_node *node, int kind, double *values)
         node->frame.velocity, node->frame.angular_velocity,
         node->acceleration,   node->angular_acceleration};
     bool orientation = node_channels[kind].components == 4;
-    if (orientation) values[0] = node->orientation.w;
+    if (orientation)
+        values[0] = node->orientation.w;
     put(orientation ? values + 1 : values, vectors[kind]);
 }
 
@@ -197,8 +216,10 @@ static void read_joint(const yk_smooth *smooth, int index, int kind, double *val
     }
 
     /* What a sensor in the joint shows. */
-    yk_joint_reading reading = yk_joint_read(&joint->joint, &trial[joint->node[0]].frame, &trial[joint->node[1]].frame);
-    const double numbers[4] = {reading.angle, reading.angle_rate, reading.displacement, reading.displacement_rate};
+    yk_joint_reading reading =
+        yk_joint_read(&joint->joint, &trial[joint->node[0]].frame, &trial[joint->node[1]].frame);
+    const double numbers[4] = {reading.angle, reading.angle_rate, reading.displacement,
+                               reading.displacement_rate};
     values[0] = numbers[kind - 2];
 }
 
@@ -226,7 +247,8 @@ static void read_source(const yk_smooth *smooth, const channel_source *source, d
     case CHANNEL_JOINT: read_joint(smooth, index, kind, values); return;
     case CHANNEL_FORCE: {
         const force_model *force = &model->forces[index];
-        const yk_frame *a = &work->trial[force->node[0]].frame, *b = &work->trial[force->node[1]].frame;
+        const yk_frame *a = &work->trial[force->node[0]].frame,
+                       *b = &work->trial[force->node[1]].frame;
         double stretch[FORCE_CHANNELS];
         yk_force_stretch(&force->law, a, b, &stretch[0], &stretch[1]);
         values[0] = stretch[kind];
@@ -246,7 +268,8 @@ static void read_source(const yk_smooth *smooth, const channel_source *source, d
 
     case CHANNEL_ATTACHMENT: {
         trial_node own;
-        read_node(yk_smooth_shown(model, work, model->attachment_first + index, &own), kind, values);
+        read_node(yk_smooth_shown(model, work, model->attachment_first + index, &own), kind,
+                  values);
         return;
     }
 
@@ -264,7 +287,8 @@ void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values
     const yk_smooth_model *model = &smooth->model;
     const channel_source *source = &model->sources[channel];
     read_source(smooth, source, values);
-    if (!model->part_transforms || source->part < 0) return;
+    if (!model->part_transforms || source->part < 0)
+        return;
     yk_smooth_quantity_of_part(&model->part_transforms[source->part], source->quantity,
                                model->channels[channel].components, values);
 }
@@ -273,19 +297,22 @@ int yk_smooth_channel_find(const yk_smooth *smooth, const char *name)
 {
     const yk_smooth_model *model = &smooth->model;
     for (int i = 0; i < model->channel_count; i++)
-        if (strcmp(model->channels[i].name, name) == 0) return i;
+        if (strcmp(model->channels[i].name, name) == 0)
+            return i;
     return -1;
 }
 
 double yk_smooth_channel_value(const yk_smooth *smooth, int channel, int component)
 {
     double values[4] = {0};
-    if (channel < 0 || channel >= smooth->model.channel_count || component < 0 || component > 3) return NAN;
+    if (channel < 0 || channel >= smooth->model.channel_count || component < 0 || component > 3)
+        return NAN;
     yk_smooth_channel_read(smooth, channel, values);
     return values[component];
 }
 
-void yk_smooth_find_input(const yk_smooth_model *model, const char *name, int first, int *channel, int *component)
+void yk_smooth_find_input(const yk_smooth_model *model, const char *name, int first, int *channel,
+                          int *component)
 {
     *channel = *component = -1;
 
@@ -295,15 +322,20 @@ void yk_smooth_find_input(const yk_smooth_model *model, const char *name, int fi
     size_t length = lettered ? (size_t)(last - name) : strlen(name);
     for (int i = first; i < model->channel_count && *channel < 0; i++) {
         const char *other = model->channels[i].name;
-        if (strncmp(other, name, length) == 0 && !other[length]) *channel = i;
+        if (strncmp(other, name, length) == 0 && !other[length])
+            *channel = i;
     }
-    if (*channel < 0) return;
+    if (*channel < 0)
+        return;
 
     /* Components are x, y, z, or w, x, y, z of an orientation; a single number has no letter. */
     int count = model->channels[*channel].components;
-    if (count == 1 && !lettered) *component = 0;
-    if (count == 1 || !lettered) return;
+    if (count == 1 && !lettered)
+        *component = 0;
+    if (count == 1 || !lettered)
+        return;
     const char *letters = count == 4 ? "wxyz" : "xyz";
     const char *found = strchr(letters, last[1]);
-    if (found) *component = (int)(found - letters);
+    if (found)
+        *component = (int)(found - letters);
 }

@@ -1,5 +1,6 @@
-/* From the def and the connections of the ports to what the solver loops over: frames with their inertia, elements between
- * frames, numbered unknowns and rows, and what is typical of the model. */
+/* From the def and the connections of the ports to what the solver loops over: frames with their
+ * inertia, elements between frames, numbered unknowns and rows, and what is typical of the
+ * model. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,28 +19,34 @@ yk_beam_def yk_smooth_beam_shape(const yk_smooth_description *def, const yk_smoo
     return shape;
 }
 
-/* A typical size: the largest arm of a marker or distance between the ends of a joint, or the spread of the nodes. */
+/* A typical size: the largest arm of a marker or distance between the ends of a joint, or the
+ * spread of the nodes. */
 static double length_scale(const yk_smooth_description *def)
 {
     double length = 0;
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
         for (int side = 0; side < 2; side++)
-            if (joint->body[side] >= 0) length = fmax(length, yk_v3_norm(joint->marker[side].offset));
+            if (joint->body[side] >= 0)
+                length = fmax(length, yk_v3_norm(joint->marker[side].offset));
 
-        if (joint->body[0] < 0 || joint->body[1] < 0) continue;
+        if (joint->body[0] < 0 || joint->body[1] < 0)
+            continue;
         yk_vec3 a = yk_smooth_start_pose(def, joint->body[0]).position;
         yk_vec3 b = yk_smooth_start_pose(def, joint->body[1]).position;
         length = fmax(length, yk_v3_norm(yk_v3_sub(a, b)));
     }
     for (int i = 0; i < def->beam_count; i++) {
         const int *node = def->beams[i].node;
-        if (node[0] < 0 || node[2] < 0) continue;
+        if (node[0] < 0 || node[2] < 0)
+            continue;
         yk_vec3 along = yk_v3_sub(def->nodes[node[0]].position, def->nodes[node[2]].position);
         length = fmax(length, yk_v3_norm(along));
     }
-    for (int i = 0; i < def->flexible_count; i++) length = fmax(length, def->flexibles[i].body->length);
-    if (length > 0) return length;
+    for (int i = 0; i < def->flexible_count; i++)
+        length = fmax(length, def->flexibles[i].body->length);
+    if (length > 0)
+        return length;
 
     for (int i = 1; i < def->node_count; i++) {
         yk_vec3 apart = yk_v3_sub(def->nodes[i].position, def->nodes[0].position);
@@ -53,14 +60,16 @@ static yk_status compile_beams(yk_smooth_model *model)
 {
     const yk_smooth_description *def = &model->def;
     model->beams = yk_allocate(model->context, (size_t)def->beam_count, sizeof *model->beams);
-    if (!model->beams) return YK_ERROR_MEMORY;
+    if (!model->beams)
+        return YK_ERROR_MEMORY;
 
     for (int i = 0; i < def->beam_count; i++) {
         const yk_smooth_beam_def *beam = &def->beams[i];
         yk_beam_def shape = yk_smooth_beam_shape(def, beam);
         beam_model *made = &model->beams[i];
         made->name = beam->name;
-        for (int k = 0; k < YK_BEAM_NODES; k++) made->node[k] = yk_smooth_frame_of(model, beam->node[k]);
+        for (int k = 0; k < YK_BEAM_NODES; k++)
+            made->node[k] = yk_smooth_frame_of(model, beam->node[k]);
 
         yk_status status = yk_beam_create(model->context, &shape, &made->beam);
         if (status != YK_OK) {
@@ -72,7 +81,8 @@ static yk_status compile_beams(yk_smooth_model *model)
         yk_inertia lump[YK_BEAM_NODES];
         yk_beam_lumps(&shape, lump);
         for (int k = 0; k < YK_BEAM_NODES; k++)
-            if (lump[k].mass > 0) yk_inertia_add(&model->nodes[made->node[k]].inertia, &lump[k]);
+            if (lump[k].mass > 0)
+                yk_inertia_add(&model->nodes[made->node[k]].inertia, &lump[k]);
     }
     return YK_OK;
 }
@@ -90,12 +100,15 @@ static yk_status compile_nodes(yk_smooth_model *model)
     model->attachment_first = def->node_count + 1 + drivers;
     model->frame_count = model->attachment_first + def->attachment_count;
     model->nodes = yk_allocate(model->context, (size_t)model->frame_count, sizeof *model->nodes);
-    if (!model->nodes) return YK_ERROR_MEMORY;
+    if (!model->nodes)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < model->frame_count; i++) {
         node_model *node = &model->nodes[i];
         *node = (node_model){.name = "ground", .unknown = -1, .attachment = -1};
-        if (i >= model->attachment_first) node->attachment = i - model->attachment_first;
-        if (i >= def->node_count) continue;
+        if (i >= model->attachment_first)
+            node->attachment = i - model->attachment_first;
+        if (i >= def->node_count)
+            continue;
         node->name = def->nodes[i].name;
         node->unknown = 6 * i;
         node->keep = def->nodes[i].keep;
@@ -107,17 +120,19 @@ static yk_status compile_nodes(yk_smooth_model *model)
         yk_inertia_add(&model->nodes[body->node].inertia, &part);
     }
     yk_status status = compile_beams(model);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
-    /* A mass without inertia, a point, would leave its rotation undetermined: it gets the inertia of a small ball, a
-     * hundred-thousandth of the length scale in size. */
+    /* A mass without inertia, a point, would leave its rotation undetermined: it gets the inertia
+     * of a small ball, a hundred-thousandth of the length scale in size. */
     double radius = 1e-5 * model->length_scale;
     for (int i = 0; i < model->node_count; i++) {
         node_model *node = &model->nodes[i];
         yk_inertia *inertia = &node->inertia;
         double least = inertia->mass * radius * radius;
         if (inertia->mass != 0 && yk_inertia_least(inertia) < least)
-            for (int k = 0; k < 3; k++) inertia->tensor.m[k][k] += least;
+            for (int k = 0; k < 3; k++)
+                inertia->tensor.m[k][k] += least;
         node->massive = inertia->mass > 0;
         node->eccentric = yk_v3_norm2(inertia->moment) > 0;
     }
@@ -129,15 +144,18 @@ static yk_status compile_nodes(yk_smooth_model *model)
         const yk_inertia *inertia = &model->nodes[i].inertia;
         mass += inertia->mass;
         massive += inertia->mass > 0;
-        for (int k = 0; k < 3; k++) square += inertia->tensor.m[k][k] / 3;
+        for (int k = 0; k < 3; k++)
+            square += inertia->tensor.m[k][k] / 3;
     }
     for (int i = 0; i < def->flexible_count; i++) {
         const yk_flexible *body = def->flexibles[i].body;
         mass += yk_flexible_mass(body);
         massive += body->kind == YK_FLEXIBLE_ROD ? body->elements : 1;
-        if (body->kind == YK_FLEXIBLE_ROD) continue;
+        if (body->kind == YK_FLEXIBLE_ROD)
+            continue;
         yk_inertia inertia = yk_ffrf_inertia(&body->modal, NULL);
-        for (int k = 0; k < 3; k++) square += inertia.tensor.m[k][k] / 3;
+        for (int k = 0; k < 3; k++)
+            square += inertia.tensor.m[k][k] / 3;
         /* Floating frames carry mass, and not in its centre. */
         node_model *node = &model->nodes[def->flexibles[i].node];
         node->massive = node->eccentric = true;
@@ -147,7 +165,7 @@ static yk_status compile_nodes(yk_smooth_model *model)
     return YK_OK;
 }
 
-/* Joints ---------------------------------------------------------------------------------------------------------- */
+/* Joints --------------------------------------------------------------------------------------- */
 
 /* A marker that takes motion is tied to a prescribed frame; its own axes name the motions. */
 yk_joint yk_smooth_joint_of_port(const port_model *port)
@@ -156,20 +174,24 @@ yk_joint yk_smooth_joint_of_port(const port_model *port)
     return yk_joint_of_axes(port->constrained, &port->def.marker[0], &origin);
 }
 
-static joint_model *add_joint(yk_smooth_model *model, const char *name, yk_joint joint, int a, int b)
+static joint_model *add_joint(yk_smooth_model *model, const char *name, yk_joint joint, int a,
+                              int b)
 {
     joint_model *made = &model->joints[model->joint_count++];
-    *made = (joint_model){.name = name, .joint = joint, .node = {a, b}, .row = model->row_count, .port = -1};
+    *made = (joint_model){
+        .name = name, .joint = joint, .node = {a, b}, .row = model->row_count, .port = -1};
     made->chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0;
     model->row_count += joint.row_count;
 
     for (int r = 0; r < joint.row_count; r++) {
         unsigned bits = yk_row_stiffness_mask(&joint.row[r]);
-        /* At attachments of flexible bodies, points that coincide turn no arms where their markers are in the origins. */
+        /* At attachments of flexible bodies, points that coincide turn no arms where their
+         * markers are in the origins. */
         for (int side = 0; side < 2 && made->chained; side++) {
             int torque = 2 * side + 1;
             bool arm = yk_v3_norm2(joint.offset[side]) > 0;
-            if (joint.row[r].kind == YK_ROW_POINT && !arm) bits &= ~(1u << (4 * torque + torque));
+            if (joint.row[r].kind == YK_ROW_POINT && !arm)
+                bits &= ~(1u << (4 * torque + torque));
         }
         made->stiffness_mask |= bits;
     }
@@ -179,30 +201,37 @@ static joint_model *add_joint(yk_smooth_model *model, const char *name, yk_joint
 static yk_status compile_joints(yk_smooth_model *model)
 {
     const yk_smooth_description *def = &model->def;
-    model->joints = yk_allocate(model->context, (size_t)(def->joint_count + def->port_count), sizeof *model->joints);
-    if (!model->joints) return YK_ERROR_MEMORY;
+    model->joints = yk_allocate(model->context, (size_t)(def->joint_count + def->port_count),
+                                sizeof *model->joints);
+    if (!model->joints)
+        return YK_ERROR_MEMORY;
     model->joint_count = 0;
     model->row_count = 0;
 
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
-        int a = yk_smooth_frame_of(model, joint->body[0]), b = yk_smooth_frame_of(model, joint->body[1]);
+        int a = yk_smooth_frame_of(model, joint->body[0]),
+            b = yk_smooth_frame_of(model, joint->body[1]);
         joint_model *made = add_joint(model, joint->name, yk_joint_of(joint), a, b);
         made->drive = joint->drive;
         made->drive_unit = joint->drive_unit;
         made->driven = joint->drive.value != NULL;
     }
 
-    /* A motion port is a joint to a prescribed frame, or a distance that arrives with the inputs. */
+    /* A motion port is a joint to a prescribed frame, or a distance that arrives with the
+     * inputs. */
     int driver = model->node_count + 1;
     for (int i = 0; i < def->port_count; i++) {
         port_model *port = &model->ports[i];
         const yk_port_def *of = &port->def;
         bool scalar = of->kind == YK_PORT_SCALAR;
-        for (int side = 0; side < 2; side++) port->node[side] = yk_smooth_frame_of(model, of->body[side]);
-        if (scalar) port->distance = yk_joint_make(YK_JOINT_DISTANCE, &of->marker[0], &of->marker[1], 0);
+        for (int side = 0; side < 2; side++)
+            port->node[side] = yk_smooth_frame_of(model, of->body[side]);
+        if (scalar)
+            port->distance = yk_joint_make(YK_JOINT_DISTANCE, &of->marker[0], &of->marker[1], 0);
         port->joint = port->driver = -1;
-        if (port->causality != YK_TAKES_MOTION) continue;
+        if (port->causality != YK_TAKES_MOTION)
+            continue;
 
         port->joint = model->joint_count;
         joint_model *made;
@@ -211,7 +240,8 @@ static yk_status compile_joints(yk_smooth_model *model)
             made->driven = true;
         } else {
             port->driver = driver++;
-            made = add_joint(model, of->name, yk_smooth_joint_of_port(port), port->node[0], port->driver);
+            made = add_joint(model, of->name, yk_smooth_joint_of_port(port), port->node[0],
+                             port->driver);
         }
         made->port = i;
     }
@@ -222,7 +252,8 @@ static yk_status compile_forces(yk_smooth_model *model)
 {
     const yk_smooth_description *def = &model->def;
     model->forces = yk_allocate(model->context, (size_t)def->force_count, sizeof *model->forces);
-    if (!model->forces) return YK_ERROR_MEMORY;
+    if (!model->forces)
+        return YK_ERROR_MEMORY;
 
     for (int i = 0; i < def->force_count; i++) {
         const yk_force_def *force = &def->forces[i];
@@ -233,7 +264,8 @@ static yk_status compile_forces(yk_smooth_model *model)
         *made = (force_model){.name = force->name,
                               .law = yk_force_of(force),
                               .node = {a, b},
-                              .chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0,
+                              .chained = model->nodes[a].attachment >= 0 ||
+                                         model->nodes[b].attachment >= 0,
                               .load = force->load,
                               .feedback = force->feedback,
                               .load_unit = force->load_unit,
@@ -241,21 +273,25 @@ static yk_status compile_forces(yk_smooth_model *model)
 
         int first = def->force_channels ? def->force_channels[i] : 0;
         for (int k = 0; k < made->feedback.input_count; k++)
-            yk_smooth_find_input(model, made->feedback.inputs[k], first, &made->channel[k], &made->component[k]);
+            yk_smooth_find_input(model, made->feedback.inputs[k], first, &made->channel[k],
+                                 &made->component[k]);
     }
     return YK_OK;
 }
 
-/* Units of unknowns and equations in which all pivots of a body are of one size: rotations count as arcs of the radius of
- * gyration, equations on angles likewise, and coordinates so that all have the typical mass. */
+/* Units of unknowns and equations in which all pivots of a body are of one size: rotations count
+ * as arcs of the radius of gyration, equations on angles likewise, and coordinates so that all
+ * have the typical mass. */
 static yk_status compile_scales(yk_smooth_model *model)
 {
     model->coordinate_count = yk_smooth_coordinates_of(&model->def);
     model->coordinate_first = 6 * model->node_count;
     model->motion_count = model->coordinate_first + model->coordinate_count;
     model->unknown_count = model->motion_count + model->row_count;
-    model->unknown_scale = yk_allocate(model->context, (size_t)model->unknown_count, sizeof *model->unknown_scale);
-    if (!model->unknown_scale) return YK_ERROR_MEMORY;
+    model->unknown_scale =
+        yk_allocate(model->context, (size_t)model->unknown_count, sizeof *model->unknown_scale);
+    if (!model->unknown_scale)
+        return YK_ERROR_MEMORY;
 
     for (int i = 0; i < model->coordinate_first; i++)
         model->unknown_scale[i] = yk_smooth_is_rotation(model, i) ? 1 / model->gyration : 1;
@@ -264,9 +300,11 @@ static yk_status compile_scales(yk_smooth_model *model)
         const yk_flexible *body = of->body;
         double *scale = &model->unknown_scale[model->coordinate_first + of->coordinate];
         for (int k = 0; k < body->coordinates; k++) {
-            int vector = k % (YK_ANCF_NODE + YK_ANCF_MIDDLE) / 3; /* of an element; those of its second node repeat */
+            int vector = k % (YK_ANCF_NODE + YK_ANCF_MIDDLE) /
+                         3; /* of an element; those of its second node repeat */
             double mass = body->element.mass[vector][vector];
-            if (body->kind == YK_FLEXIBLE_MODAL) mass = body->modal.modal_mass[(body->modal.modes + 1) * k];
+            if (body->kind == YK_FLEXIBLE_MODAL)
+                mass = body->modal.modal_mass[(body->modal.modes + 1) * k];
             scale[k] = sqrt(model->mass_scale / mass);
         }
     }
@@ -286,10 +324,14 @@ yk_status yk_smooth_model_compile(yk_smooth_model *model)
 {
     model->length_scale = length_scale(&model->def);
     yk_status status = compile_nodes(model);
-    if (status == YK_OK) status = yk_smooth_compile_flexibles(model);
-    if (status == YK_OK) status = compile_joints(model);
-    if (status == YK_OK) status = compile_forces(model);
-    if (status == YK_OK) status = compile_scales(model);
+    if (status == YK_OK)
+        status = yk_smooth_compile_flexibles(model);
+    if (status == YK_OK)
+        status = compile_joints(model);
+    if (status == YK_OK)
+        status = compile_forces(model);
+    if (status == YK_OK)
+        status = compile_scales(model);
     return status;
 }
 
@@ -304,7 +346,7 @@ void yk_smooth_model_release(yk_smooth_model *model)
     yk_smooth_release_flexibles(model);
 }
 
-/* The object ------------------------------------------------------------------------------------------------------ */
+/* The object ----------------------------------------------------------------------------------- */
 
 void yk_smooth_release_compiled(yk_smooth *smooth)
 {
@@ -323,11 +365,16 @@ yk_status yk_smooth_compile(yk_smooth *smooth)
 {
     yk_smooth_release_compiled(smooth);
     yk_status status = yk_smooth_model_compile(&smooth->model);
-    if (status == YK_OK) status = yk_smooth_state_create(&smooth->model, &smooth->state);
-    if (status == YK_OK) status = yk_smooth_workspace_create(&smooth->model, &smooth->work);
-    if (status == YK_OK) status = yk_linear_solver_create(&smooth->model, &smooth->work, &smooth->solver);
-    if (status == YK_OK) status = yk_smooth_watch_create(smooth);
-    if (status != YK_OK) yk_smooth_release_compiled(smooth);
+    if (status == YK_OK)
+        status = yk_smooth_state_create(&smooth->model, &smooth->state);
+    if (status == YK_OK)
+        status = yk_smooth_workspace_create(&smooth->model, &smooth->work);
+    if (status == YK_OK)
+        status = yk_linear_solver_create(&smooth->model, &smooth->work, &smooth->solver);
+    if (status == YK_OK)
+        status = yk_smooth_watch_create(smooth);
+    if (status != YK_OK)
+        yk_smooth_release_compiled(smooth);
     smooth->compiled = status == YK_OK;
     return status;
 }

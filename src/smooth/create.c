@@ -1,11 +1,11 @@
-/* Validation and the copy of a description: everything that can be wrong with a model by itself is found here, with its
- * name and unit. */
+/* Validation and the copy of a description: everything that can be wrong with a model by itself
+ * is found here, with its name and unit. */
 #include <string.h>
 
 #include "smooth/internal.h"
 #include "smooth/subsystem.h"
 
-/* Validation ------------------------------------------------------------------------------------------------------ */
+/* Validation ----------------------------------------------------------------------------------- */
 
 static bool quat_usable(yk_quat q)
 {
@@ -23,15 +23,19 @@ static yk_status check_nodes(yk_context *context, const yk_smooth_description *d
     for (int i = 0; i < def->node_count; i++) {
         const yk_smooth_node_def *node = &def->nodes[i];
         if (!node->name || !node->name[0])
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: node %d has no name: give it one", def->name, i);
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: node %d has no name: give it one",
+                           def->name, i);
         if (!quat_usable(node->orientation))
+            return yk_fail(
+                context, YK_ERROR_ARGUMENT,
+                "%s: the orientation of node '%s' is not a unit quaternion: normalise it",
+                def->name, node->name);
+        if (!yk_v3_finite(node->position) || !yk_v3_finite(node->velocity) ||
+            !yk_v3_finite(node->angular_velocity) || !yk_v3_finite(node->displacement) ||
+            !yk_v3_finite(node->rotation))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s: the orientation of node '%s' is not a unit quaternion: normalise it", def->name,
-                           node->name);
-        if (!yk_v3_finite(node->position) || !yk_v3_finite(node->velocity) || !yk_v3_finite(node->angular_velocity) ||
-            !yk_v3_finite(node->displacement) || !yk_v3_finite(node->rotation))
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s: node '%s' starts at a position or velocity that is not finite", def->name, node->name);
+                           "%s: node '%s' starts at a position or velocity that is not finite",
+                           def->name, node->name);
     }
     return YK_OK;
 }
@@ -42,18 +46,21 @@ static yk_status check_bodies(yk_context *context, const yk_smooth_description *
         const yk_smooth_body_def *body = &def->bodies[i];
         const char *name = body->name ? body->name : "(unnamed)";
         if (body->node < 0 || body->node >= def->node_count)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: body '%s' is on node %d, but there are %d nodes", def->name,
-                           name, body->node, def->node_count);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: body '%s' is on node %d, but there are %d nodes", def->name, name,
+                           body->node, def->node_count);
         if (!(body->mass > 0 && isfinite(body->mass)))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the mass of body '%s' must be positive, not %g kg",
-                           def->name, name, body->mass);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: the mass of body '%s' must be positive, not %g kg", def->name, name,
+                           body->mass);
         if (!quat_usable(body->axes) || !yk_v3_finite(body->centre))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: centre or axes of body '%s' are not usable", def->name,
-                           name);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: centre or axes of body '%s' are not usable", def->name, name);
         char why[240];
         if (!yk_inertia_possible(&body->inertia, why, sizeof why))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: no body has the inertia tensor of body '%s': %s", def->name,
-                           name, why);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: no body has the inertia tensor of body '%s': %s", def->name, name,
+                           why);
     }
     return YK_OK;
 }
@@ -63,24 +70,29 @@ static bool node_usable(const yk_smooth_description *def, int node)
     return node >= YK_GROUND && node < def->node_count + def->attachment_count;
 }
 
-static yk_status check_ends(yk_context *context, const yk_smooth_description *def, const char *what, const char *name,
-                            const int node[2], const yk_marker marker[2], bool both)
+static yk_status check_ends(yk_context *context, const yk_smooth_description *def, const char *what,
+                            const char *name, const int node[2], const yk_marker marker[2],
+                            bool both)
 {
     if (!name || !name[0])
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a %s has no name: give it one", def->name, what);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a %s has no name: give it one", def->name,
+                       what);
     for (int side = both ? 0 : 1; side < 2; side++) {
         if (!node_usable(def, node[side]))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: %s '%s' names node %d, but there are %d nodes", def->name,
-                           what, name, node[side], def->node_count);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: %s '%s' names node %d, but there are %d nodes", def->name, what,
+                           name, node[side], def->node_count);
         if (!marker_usable(&marker[side]))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s: marker %d of %s '%s' has an offset that is not finite or an orientation that is not a "
+                           "%s: marker %d of %s '%s' has an offset that is not finite or an "
+                           "orientation that is not a "
                            "unit quaternion",
                            def->name, side + 1, what, name);
     }
     if (both && node[0] == node[1])
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: %s '%s' has both ends on %s: join two different nodes",
-                       def->name, what, name, node[0] < 0 ? "the ground" : yk_smooth_start_pose(def, node[0]).name);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: %s '%s' has both ends on %s: join two different nodes", def->name, what,
+                       name, node[0] < 0 ? "the ground" : yk_smooth_start_pose(def, node[0]).name);
     return YK_OK;
 }
 
@@ -88,21 +100,27 @@ static yk_status check_joints(yk_context *context, const yk_smooth_description *
 {
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
-        yk_status status = check_ends(context, def, "joint", joint->name, joint->body, joint->marker, true);
-        if (status != YK_OK) return status;
+        yk_status status =
+            check_ends(context, def, "joint", joint->name, joint->body, joint->marker, true);
+        if (status != YK_OK)
+            return status;
         if ((unsigned)joint->kind >= YK_JOINT_KINDS)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' is of no known kind", def->name, joint->name);
-        bool needs_length =
-            joint->kind == YK_JOINT_ROLLING || (joint->kind == YK_JOINT_DISTANCE && !joint->drive.value);
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' is of no known kind",
+                           def->name, joint->name);
+        bool needs_length = joint->kind == YK_JOINT_ROLLING ||
+                            (joint->kind == YK_JOINT_DISTANCE && !joint->drive.value);
         if (needs_length && !(joint->length > 0))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' needs a positive length, not %g m", def->name,
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: joint '%s' needs a positive length, not %g m", def->name,
                            joint->name, joint->length);
         if (joint->kind == YK_JOINT_AXES && !(joint->constrained & YK_AXES_ALL))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' constrains no motion: name its axes", def->name,
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: joint '%s' constrains no motion: name its axes", def->name,
                            joint->name);
         const yk_drive_traits *drive = yk_drive_traits_of(yk_joint_traits_of(joint->kind)->drive);
         if (drive->required && !joint->drive.value)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' prescribes a motion but has no drive", def->name,
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: joint '%s' prescribes a motion but has no drive", def->name,
                            joint->name);
     }
     return YK_OK;
@@ -113,21 +131,27 @@ static yk_status check_forces(yk_context *context, const yk_smooth_description *
     for (int i = 0; i < def->force_count; i++) {
         const yk_force_def *force = &def->forces[i];
         if ((unsigned)force->kind >= YK_FORCE_KINDS)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: force %d is of no known kind", def->name, i);
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: force %d is of no known kind",
+                           def->name, i);
         bool both = yk_force_on_both(force->kind);
-        yk_status status =
-            check_ends(context, def, yk_force_name(force->kind), force->name, force->body, force->marker, both);
-        if (status != YK_OK) return status;
+        yk_status status = check_ends(context, def, yk_force_name(force->kind), force->name,
+                                      force->body, force->marker, both);
+        if (status != YK_OK)
+            return status;
         if (!isfinite(force->stiffness) || !isfinite(force->damping) || !isfinite(force->free) ||
             !yk_v3_finite(force->vector))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a coefficient of %s '%s' is not finite", def->name,
-                           yk_force_name(force->kind), force->name);
-        if (force->input >= def->port_count || (force->input >= 0 && def->ports[force->input].kind != YK_PORT_SIGNAL))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the input of %s '%s' is no signal port of the model",
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a coefficient of %s '%s' is not finite",
                            def->name, yk_force_name(force->kind), force->name);
+        if (force->input >= def->port_count ||
+            (force->input >= 0 && def->ports[force->input].kind != YK_PORT_SIGNAL))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: the input of %s '%s' is no signal port of the model", def->name,
+                           yk_force_name(force->kind), force->name);
         const yk_feedback *feedback = &force->feedback;
-        if (feedback->value && (feedback->input_count < 0 || feedback->input_count > YK_FEEDBACK_MAX))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the feedback of '%s' has %d inputs, at most %d are allowed",
+        if (feedback->value &&
+            (feedback->input_count < 0 || feedback->input_count > YK_FEEDBACK_MAX))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: the feedback of '%s' has %d inputs, at most %d are allowed",
                            def->name, force->name, feedback->input_count, YK_FEEDBACK_MAX);
     }
     return YK_OK;
@@ -138,18 +162,23 @@ static yk_status check_beams(yk_context *context, const yk_smooth_description *d
     for (int i = 0; i < def->beam_count; i++) {
         const yk_smooth_beam_def *beam = &def->beams[i];
         if (!beam->name || !beam->name[0])
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: beam %d has no name: give it one", def->name, i);
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: beam %d has no name: give it one",
+                           def->name, i);
         for (int k = 0; k < YK_BEAM_NODES; k++) {
             if (!node_usable(def, beam->node[k]) || beam->node[k] >= def->node_count)
-                return yk_fail(context, YK_ERROR_ARGUMENT, "%s: beam '%s' names node %d, but there are %d nodes",
-                               def->name, beam->name, beam->node[k], def->node_count);
-            if (!quat_usable(beam->section_frame[k]) || !yk_v3_finite(beam->offset[k]))
                 return yk_fail(context, YK_ERROR_ARGUMENT,
-                               "%s: offset or section axes of beam '%s' at its node %d are not usable", def->name,
-                               beam->name, k + 1);
+                               "%s: beam '%s' names node %d, but there are %d nodes", def->name,
+                               beam->name, beam->node[k], def->node_count);
+            if (!quat_usable(beam->section_frame[k]) || !yk_v3_finite(beam->offset[k]))
+                return yk_fail(
+                    context, YK_ERROR_ARGUMENT,
+                    "%s: offset or section axes of beam '%s' at its node %d are not usable",
+                    def->name, beam->name, k + 1);
         }
-        if (beam->node[0] == beam->node[1] || beam->node[1] == beam->node[2] || beam->node[2] == beam->node[0])
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: beam '%s' names a node twice: it needs three", def->name,
+        if (beam->node[0] == beam->node[1] || beam->node[1] == beam->node[2] ||
+            beam->node[2] == beam->node[0])
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: beam '%s' names a node twice: it needs three", def->name,
                            beam->name);
     }
     return YK_OK;
@@ -160,31 +189,37 @@ static yk_status check_flexibles(yk_context *context, const yk_smooth_descriptio
     for (int i = 0; i < def->flexible_count; i++) {
         const yk_smooth_flexible_def *flexible = &def->flexibles[i];
         if (!flexible->name || !flexible->name[0] || !flexible->body)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: flexible body %d has no name, or no body: give it both",
-                           def->name, i);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: flexible body %d has no name, or no body: give it both", def->name,
+                           i);
         bool modal = flexible->body->kind == YK_FLEXIBLE_MODAL;
         if (modal && (flexible->node < 0 || flexible->node >= def->node_count))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s: the floating frame of '%s' is on node %d, but there are %d nodes", def->name,
-                           flexible->name, flexible->node, def->node_count);
+                           "%s: the floating frame of '%s' is on node %d, but there are %d nodes",
+                           def->name, flexible->name, flexible->node, def->node_count);
         for (int k = 0; k < i && modal; k++)
-            if (def->flexibles[k].body->kind == YK_FLEXIBLE_MODAL && def->flexibles[k].node == flexible->node)
-                return yk_fail(context, YK_ERROR_ARGUMENT,
-                               "%s: '%s' and '%s' float on one node: give each its own, and join them", def->name,
-                               def->flexibles[k].name, flexible->name);
+            if (def->flexibles[k].body->kind == YK_FLEXIBLE_MODAL &&
+                def->flexibles[k].node == flexible->node)
+                return yk_fail(
+                    context, YK_ERROR_ARGUMENT,
+                    "%s: '%s' and '%s' float on one node: give each its own, and join them",
+                    def->name, def->flexibles[k].name, flexible->name);
         if (!quat_usable(flexible->orientation) || !yk_v3_finite(flexible->position) ||
             !yk_v3_finite(flexible->velocity) || !yk_v3_finite(flexible->angular_velocity) ||
             !yk_v3_finite(flexible->curvature))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the start of flexible body '%s' is not usable", def->name,
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: the start of flexible body '%s' is not usable", def->name,
                            flexible->name);
     }
     for (int i = 0; i < def->attachment_count; i++) {
         const yk_smooth_attachment_def *attachment = &def->attachments[i];
         if (!attachment->name || !attachment->name[0])
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: place %d has no name: give it one", def->name, i);
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: place %d has no name: give it one",
+                           def->name, i);
         if (attachment->flexible < 0 || attachment->flexible >= def->flexible_count)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: place '%s' is on flexible body %d, but there are %d",
-                           def->name, attachment->name, attachment->flexible, def->flexible_count);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: place '%s' is on flexible body %d, but there are %d", def->name,
+                           attachment->name, attachment->flexible, def->flexible_count);
         if (attachment->attachment < 0 ||
             attachment->attachment >= def->flexibles[attachment->flexible].body->attachments)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: '%s' has no place %d", def->name,
@@ -198,11 +233,13 @@ static yk_status check_ports(yk_context *context, const yk_smooth_description *d
     for (int i = 0; i < def->port_count; i++) {
         const yk_port_def *port = &def->ports[i];
         bool scalar = port->kind == YK_PORT_SCALAR;
-        if (port->kind == YK_PORT_SIGNAL && port->name && port->name[0]) continue;
+        if (port->kind == YK_PORT_SIGNAL && port->name && port->name[0])
+            continue;
         int swapped[2] = {port->body[1], port->body[0]};
         yk_marker marker[2] = {port->marker[1], port->marker[0]};
         yk_status status = check_ends(context, def, "port", port->name, swapped, marker, scalar);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
     return YK_OK;
 }
@@ -211,45 +248,53 @@ static yk_status check_options(yk_context *context, const yk_smooth_description 
 {
     const yk_smooth_options *options = &def->options;
     if (!yk_smooth_integrator_of(options->integrator))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the integrator is of no known kind", def->name);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the integrator is of no known kind",
+                       def->name);
     if (!(options->rho_inf >= 0 && options->rho_inf <= 1))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: rho_inf must be between 0 and 1, not %g", def->name,
-                       options->rho_inf);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: rho_inf must be between 0 and 1, not %g",
+                       def->name, options->rho_inf);
     if (!(options->newton_relative > 0 && options->newton_absolute > 0 && options->assembly > 0) ||
         options->newton_iterations < 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: tolerances and the number of iterations must be positive",
-                       def->name);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: tolerances and the number of iterations must be positive", def->name);
     if (!(options->stabilisation >= 0))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the stabilisation of constraints must not be negative, not %g",
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: the stabilisation of constraints must not be negative, not %g",
                        def->name, options->stabilisation);
     if (options->error_tolerance < 0 || options->damping < 0)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: error tolerance and damping must not be negative", def->name);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: error tolerance and damping must not be negative", def->name);
     return YK_OK;
 }
 
 static yk_status check(yk_context *context, const yk_smooth_description *def)
 {
-    if (!def->name) return yk_fail(context, YK_ERROR_ARGUMENT, "a smooth model needs a name");
+    if (!def->name)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a smooth model needs a name");
     if (def->node_count + def->flexible_count < 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a smooth model needs at least one node", def->name);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a smooth model needs at least one node",
+                       def->name);
     yk_status (*const checks[])(yk_context *, const yk_smooth_description *) = {
         check_options, check_nodes,  check_bodies, check_flexibles,
         check_joints,  check_forces, check_beams,  check_ports};
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         yk_status status = checks[i](context, def);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
     return YK_OK;
 }
 
-/* Copy ------------------------------------------------------------------------------------------------------------ */
+/* Copy ----------------------------------------------------------------------------------------- */
 
 /* All names in one block: the first round measures (store == NULL), the second copies. */
 static size_t keep_name(char *store, size_t used, const char **name)
 {
-    if (!*name) return used;
+    if (!*name)
+        return used;
     size_t length = strlen(*name) + 1;
-    if (store) *name = memcpy(store + used, *name, length);
+    if (store)
+        *name = memcpy(store + used, *name, length);
     return used + length;
 }
 
@@ -257,7 +302,8 @@ static size_t keep_force_names(char *store, size_t used, yk_force_def *force)
 {
     used = keep_name(store, used, &force->name);
     const char **inputs = (const char **)(uintptr_t)force->feedback.inputs;
-    for (int k = 0; k < force->feedback.input_count; k++) used = keep_name(store, used, &inputs[k]);
+    for (int k = 0; k < force->feedback.input_count; k++)
+        used = keep_name(store, used, &inputs[k]);
     return used;
 }
 
@@ -276,17 +322,21 @@ static size_t keep_names(char *store, yk_smooth_description *def)
     for (int i = 0; i < def->beam_count; i++)
         used = keep_name(store, used, &((yk_smooth_beam_def *)(uintptr_t)def->beams)[i].name);
     for (int i = 0; i < def->flexible_count; i++)
-        used = keep_name(store, used, &((yk_smooth_flexible_def *)(uintptr_t)def->flexibles)[i].name);
+        used =
+            keep_name(store, used, &((yk_smooth_flexible_def *)(uintptr_t)def->flexibles)[i].name);
     for (int i = 0; i < def->attachment_count; i++)
-        used = keep_name(store, used, &((yk_smooth_attachment_def *)(uintptr_t)def->attachments)[i].name);
+        used = keep_name(store, used,
+                         &((yk_smooth_attachment_def *)(uintptr_t)def->attachments)[i].name);
     for (int i = 0; i < def->port_count; i++)
         used = keep_name(store, used, &((yk_port_def *)(uintptr_t)def->ports)[i].name);
     return used;
 }
 
-static const void *copy_array(yk_context *context, const void *source, int count, size_t size, bool *failed)
+static const void *copy_array(yk_context *context, const void *source, int count, size_t size,
+                              bool *failed)
 {
-    if (count <= 0) return NULL;
+    if (count <= 0)
+        return NULL;
     void *copy = yk_allocate(context, (size_t)count, size);
     if (!copy) {
         *failed = true;
@@ -296,9 +346,11 @@ static const void *copy_array(yk_context *context, const void *source, int count
 }
 
 /* Amplitudes at the start of a modal body, where it is given some. */
-static const double *copy_start(yk_context *context, const double *amplitudes, const yk_flexible *body, bool *failed)
+static const double *copy_start(yk_context *context, const double *amplitudes,
+                                const yk_flexible *body, bool *failed)
 {
-    if (!amplitudes || body->kind != YK_FLEXIBLE_MODAL) return NULL;
+    if (!amplitudes || body->kind != YK_FLEXIBLE_MODAL)
+        return NULL;
     return copy_array(context, amplitudes, body->coordinates, sizeof *amplitudes, failed);
 }
 
@@ -307,34 +359,47 @@ static yk_status copy_def(yk_smooth_model *model, const yk_smooth_description *d
     yk_context *context = model->context;
     bool failed = false;
     model->def = *def;
-    model->def.nodes = copy_array(context, def->nodes, def->node_count, sizeof *def->nodes, &failed);
-    model->def.bodies = copy_array(context, def->bodies, def->body_count, sizeof *def->bodies, &failed);
-    model->def.joints = copy_array(context, def->joints, def->joint_count, sizeof *def->joints, &failed);
-    model->def.forces = copy_array(context, def->forces, def->force_count, sizeof *def->forces, &failed);
-    model->def.beams = copy_array(context, def->beams, def->beam_count, sizeof *def->beams, &failed);
-    model->def.shapes = copy_array(context, def->shapes, def->shape_count, sizeof *def->shapes, &failed);
-    model->def.ports = copy_array(context, def->ports, def->port_count, sizeof *def->ports, &failed);
-    model->def.flexibles = copy_array(context, def->flexibles, def->flexible_count, sizeof *def->flexibles, &failed);
-    model->def.attachments =
-        copy_array(context, def->attachments, def->attachment_count, sizeof *def->attachments, &failed);
+    model->def.nodes =
+        copy_array(context, def->nodes, def->node_count, sizeof *def->nodes, &failed);
+    model->def.bodies =
+        copy_array(context, def->bodies, def->body_count, sizeof *def->bodies, &failed);
+    model->def.joints =
+        copy_array(context, def->joints, def->joint_count, sizeof *def->joints, &failed);
+    model->def.forces =
+        copy_array(context, def->forces, def->force_count, sizeof *def->forces, &failed);
+    model->def.beams =
+        copy_array(context, def->beams, def->beam_count, sizeof *def->beams, &failed);
+    model->def.shapes =
+        copy_array(context, def->shapes, def->shape_count, sizeof *def->shapes, &failed);
+    model->def.ports =
+        copy_array(context, def->ports, def->port_count, sizeof *def->ports, &failed);
+    model->def.flexibles =
+        copy_array(context, def->flexibles, def->flexible_count, sizeof *def->flexibles, &failed);
+    model->def.attachments = copy_array(context, def->attachments, def->attachment_count,
+                                        sizeof *def->attachments, &failed);
     if (def->force_channels)
-        model->def.force_channels =
-            copy_array(context, def->force_channels, def->force_count, sizeof *def->force_channels, &failed);
+        model->def.force_channels = copy_array(context, def->force_channels, def->force_count,
+                                               sizeof *def->force_channels, &failed);
     for (int i = 0; i < def->force_count && model->def.forces; i++) {
         yk_feedback *feedback = &((yk_force_def *)(uintptr_t)model->def.forces)[i].feedback;
-        if (!feedback->value) *feedback = (yk_feedback){0};
-        feedback->inputs =
-            copy_array(context, feedback->inputs, feedback->input_count, sizeof *feedback->inputs, &failed);
+        if (!feedback->value)
+            *feedback = (yk_feedback){0};
+        feedback->inputs = copy_array(context, feedback->inputs, feedback->input_count,
+                                      sizeof *feedback->inputs, &failed);
     }
     for (int i = 0; i < def->flexible_count && model->def.flexibles; i++) {
-        yk_smooth_flexible_def *flexible = &((yk_smooth_flexible_def *)(uintptr_t)model->def.flexibles)[i];
+        yk_smooth_flexible_def *flexible =
+            &((yk_smooth_flexible_def *)(uintptr_t)model->def.flexibles)[i];
         yk_flexible_keep(flexible->body);
         flexible->amplitudes = copy_start(context, flexible->amplitudes, flexible->body, &failed);
-        flexible->amplitude_rates = copy_start(context, flexible->amplitude_rates, flexible->body, &failed);
+        flexible->amplitude_rates =
+            copy_start(context, flexible->amplitude_rates, flexible->body, &failed);
     }
-    if (failed) return YK_ERROR_MEMORY;
+    if (failed)
+        return YK_ERROR_MEMORY;
     model->name_store = yk_allocate(context, keep_names(NULL, &model->def), 1);
-    if (!model->name_store) return YK_ERROR_MEMORY;
+    if (!model->name_store)
+        return YK_ERROR_MEMORY;
     keep_names(model->name_store, &model->def);
     return YK_OK;
 }
@@ -346,7 +411,8 @@ static void release_array(yk_context *context, const void *array)
 
 void yk_smooth_destroy(yk_smooth *smooth)
 {
-    if (!smooth) return;
+    if (!smooth)
+        return;
     yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
     yk_smooth_release_compiled(smooth);
@@ -386,19 +452,21 @@ static yk_status make_ports(yk_smooth_model *model, yk_smooth_workspace *work)
     model->port_list = yk_allocate(model->context, (size_t)count, sizeof *model->port_list);
     work->own_inputs = yk_allocate(model->context, (size_t)count, sizeof *work->own_inputs);
     work->wrench = yk_allocate(model->context, (size_t)count, sizeof *work->wrench);
-    if (!model->ports || !model->port_list || !work->own_inputs || !work->wrench) return YK_ERROR_MEMORY;
+    if (!model->ports || !model->port_list || !work->own_inputs || !work->wrench)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < count; i++) {
         const yk_port_def *def = &model->def.ports[i];
         model->ports[i] = (port_model){.def = *def, .joint = -1, .driver = -1};
-        model->port_list[i] =
-            (yk_port){.name = def->name, .kind = def->kind, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
-        if (def->kind == YK_PORT_SIGNAL) model->port_list[i].causalities = YK_TAKES_SIGNAL;
+        model->port_list[i] = (yk_port){
+            .name = def->name, .kind = def->kind, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
+        if (def->kind == YK_PORT_SIGNAL)
+            model->port_list[i].causalities = YK_TAKES_SIGNAL;
     }
     return YK_OK;
 }
 
-/* The inputs of feedbacks name channels, which exist only now. Those of a merged model were found when its parts were
- * made. */
+/* The inputs of feedbacks name channels, which exist only now. Those of a merged model were found
+ * when its parts were made. */
 static yk_status check_feedbacks(const yk_smooth_model *model)
 {
     const yk_smooth_description *def = &model->def;
@@ -408,14 +476,17 @@ static yk_status check_feedbacks(const yk_smooth_model *model)
             const char *input = force->feedback.inputs[k];
             int channel, component;
             yk_smooth_find_input(model, input, 0, &channel, &component);
-            if (component >= 0) continue;
+            if (component >= 0)
+                continue;
             if (channel < 0)
                 return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                               "%s: the feedback of '%s': there is no channel '%.80s', such as 'BODY.velocity.x'",
+                               "%s: the feedback of '%s': there is no channel '%.80s', such as "
+                               "'BODY.velocity.x'",
                                def->name, force->name, input);
-            return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                           "%s: the feedback of '%s' reads '%.80s': name one component, such as '%.80s.x'", def->name,
-                           force->name, input, model->channels[channel].name);
+            return yk_fail(
+                model->context, YK_ERROR_ARGUMENT,
+                "%s: the feedback of '%s' reads '%.80s': name one component, such as '%.80s.x'",
+                def->name, force->name, input, model->channels[channel].name);
         }
     }
     return YK_OK;
@@ -425,18 +496,23 @@ yk_status yk_smooth_make(yk_context *context, const yk_smooth_description *def, 
 {
     *model = NULL;
     yk_status status = check(context, def);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     yk_smooth *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
     made->model.context = context;
     made->model.integrator = yk_smooth_integrator_of(def->options.integrator);
     made->work.owner = made;
     made->work.rotation_weight = YK_ROTATION_OF_STEP;
     made->base.ops = yk_smooth_ops();
     status = copy_def(&made->model, def);
-    if (status == YK_OK) status = make_ports(&made->model, &made->work);
-    if (status == YK_OK) status = yk_smooth_make_channels(&made->model);
-    if (status == YK_OK) status = check_feedbacks(&made->model);
+    if (status == YK_OK)
+        status = make_ports(&made->model, &made->work);
+    if (status == YK_OK)
+        status = yk_smooth_make_channels(&made->model);
+    if (status == YK_OK)
+        status = check_feedbacks(&made->model);
     if (status != YK_OK) {
         yk_smooth_destroy(made);
         return status;

@@ -1,12 +1,12 @@
-/* Equations of motion of a floating-frame body; ffrf.h has the method. All is computed in the axes of the floating
- * frame and turned to global axes at the end.
+/* Equations of motion of a floating-frame body; ffrf.h has the method. All is computed in the
+ * axes of the floating frame and turned to global axes at the end.
  *
  * yk_ffrf_evaluate has the equations by accelerations, yk_ffrf_rest the same by momenta. */
 #include "smooth/ffrf.h"
 
 #include "smooth/ffrf_shape.h"
 
-/* Shape and motion ------------------------------------------------------------------------------------------------ */
+/* Shape and motion ----------------------------------------------------------------------------- */
 
 /* Adds the sum of pair_ij p_j, what amplitudes or their rates add to Y_i, for all i. */
 static void add_pairs(const yk_ffrf *body, const double *p, yk_mat3 *sum)
@@ -21,17 +21,21 @@ static void add_pairs(const yk_ffrf *body, const double *p, yk_mat3 *sum)
 }
 
 /* Sets to[i] to the sum of value_ij p_j. */
-static void contract_vectors(const yk_ffrf_bend *list, int count, int modes, const double *p, yk_vec3 *to)
+static void contract_vectors(const yk_ffrf_bend *list, int count, int modes, const double *p,
+                             yk_vec3 *to)
 {
-    for (int i = 0; i < modes; i++) to[i] = yk_v3(0, 0, 0);
-    for (int k = 0; k < count; k++) to[list[k].i] = yk_v3_axpy(p[list[k].j], list[k].value, to[list[k].i]);
+    for (int i = 0; i < modes; i++)
+        to[i] = yk_v3(0, 0, 0);
+    for (int k = 0; k < count; k++)
+        to[list[k].i] = yk_v3_axpy(p[list[k].j], list[k].value, to[list[k].i]);
 }
 
 void yk_ffrf_shape_at(const yk_ffrf *body, const double *p, yk_ffrf_shape *at)
 {
     int n = body->modes;
 
-    /* Y_i = spread_i + pair_ij p_j, and what the shapes of second order add to the first moments, curve_ij p_j */
+    /* Y_i = spread_i + pair_ij p_j, and what the shapes of second order add to the first moments,
+     * curve_ij p_j */
     yk_vec3 bend[YK_FFRF_MODES_MAX];
     for (int i = 0; i < n; i++) {
         at->spread[i] = body->spread[i];
@@ -46,7 +50,8 @@ void yk_ffrf_shape_at(const yk_ffrf *body, const double *p, yk_ffrf_shape *at)
         at->spin[i] = yk_ffrf_axial(&at->spread[i]);
     }
 
-    /* S = S0 + p_i (shift_i + curve_ij p_j / 2); W = W0 + p_i (Y_i + spread_i) / 2 and its transpose */
+    /* S = S0 + p_i (shift_i + curve_ij p_j / 2); W = W0 + p_i (Y_i + spread_i) / 2 and its
+     * transpose */
     yk_mat3 second = body->second;
     at->moment = body->moment;
     for (int i = 0; i < n && p; i++) {
@@ -55,7 +60,8 @@ void yk_ffrf_shape_at(const yk_ffrf *body, const double *p, yk_ffrf_shape *at)
         const yk_mat3 *plain = &body->spread[i];
         for (int r = 0; r < 3; r++)
             for (int c = 0; c < 3; c++)
-                second.m[r][c] += 0.5 * p[i] * (now->m[r][c] + plain->m[r][c] + now->m[c][r] + plain->m[c][r]);
+                second.m[r][c] +=
+                    0.5 * p[i] * (now->m[r][c] + plain->m[r][c] + now->m[c][r] + plain->m[c][r]);
     }
     at->tensor = yk_ffrf_tensor(&second);
 }
@@ -67,8 +73,8 @@ yk_inertia yk_ffrf_inertia(const yk_ffrf *body, const double *amplitude)
     return (yk_inertia){.mass = body->mass, .moment = at.moment, .tensor = at.tensor};
 }
 
-void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, const yk_ffrf_shape *at,
-                 yk_ffrf_seen *s)
+void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
+                 const yk_ffrf_shape *at, yk_ffrf_seen *s)
 {
     const yk_mat3 axes = motion->frame.rotation;
     s->v = yk_m3_apply_transposed(axes, motion->frame.velocity);
@@ -77,7 +83,8 @@ void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 grav
 
     /* By mode. */
     int n = body->modes;
-    for (int i = 0; i < n; i++) s->rate[i] = yk_m3_zero();
+    for (int i = 0; i < n; i++)
+        s->rate[i] = yk_m3_zero();
     add_pairs(body, motion->rate, s->rate);
     contract_vectors(body->curves, body->curve_count, n, motion->rate, s->bend);
     contract_vectors(body->gyros, body->gyro_count, n, motion->rate, s->gyro);
@@ -94,17 +101,18 @@ void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 grav
     }
 }
 
-/* Loads by accelerations ------------------------------------------------------------------------------------------ */
+/* Loads by accelerations ----------------------------------------------------------------------- */
 
-/* A force, a torque about the origin and the loads of the modes, in the axes of the floating frame. */
+/* A force, a torque about the origin and the loads of the modes, in the axes of the floating
+ * frame. */
 typedef struct body_loads {
     yk_vec3 force, torque;
     double *modal;
 } body_loads;
 
 /* The mass matrix times accelerations, or velocities; `at` is the shape whose masses count. */
-static void apply_mass(const yk_ffrf *body, const yk_ffrf_shape *at, yk_vec3 a, yk_vec3 alpha, const double *second,
-                       body_loads *loads)
+static void apply_mass(const yk_ffrf *body, const yk_ffrf_shape *at, yk_vec3 a, yk_vec3 alpha,
+                       const double *second, body_loads *loads)
 {
     int n = body->modes;
     yk_vec3 force = yk_v3_axpy(body->mass, a, yk_v3_cross(alpha, at->moment));
@@ -115,7 +123,8 @@ static void apply_mass(const yk_ffrf *body, const yk_ffrf_shape *at, yk_vec3 a, 
 
         /* and of each mode: S_i . a + Gamma_i . alpha + M_ij p_j'' */
         double modal = yk_v3_dot(at->shift[i], a) + yk_v3_dot(at->spin[i], alpha);
-        for (int j = 0; j < n; j++) modal += body->modal_mass[n * i + j] * second[j];
+        for (int j = 0; j < n; j++)
+            modal += body->modal_mass[n * i + j] * second[j];
         loads->modal[i] = modal;
     }
     loads->force = force;
@@ -123,8 +132,8 @@ static void apply_mass(const yk_ffrf *body, const yk_ffrf_shape *at, yk_vec3 a, 
 }
 
 /* Centrifugal, gyroscopic and Coriolis loads. */
-static void add_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, const yk_ffrf_shape *at,
-                               const yk_ffrf_seen *s, body_loads *loads)
+static void add_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion,
+                               const yk_ffrf_shape *at, const yk_ffrf_seen *s, body_loads *loads)
 {
     /* w x (w x S + 2 drift) and w x (J w + swirl) + 2 flow w, as if rigid */
     yk_vec3 w = s->w;
@@ -138,13 +147,15 @@ static void add_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion
     for (int i = 0; i < body->modes; i++) {
         loads->force = yk_v3_axpy(motion->rate[i], s->bend[i], loads->force);
         loads->torque = yk_v3_axpy(motion->rate[i], yk_ffrf_axial(&s->rate[i]), loads->torque);
-        loads->modal[i] += yk_v3_dot(w, yk_v3_sub(s->gyro[i], yk_ffrf_half_tensor(&at->spread[i], w)));
+        loads->modal[i] +=
+            yk_v3_dot(w, yk_v3_sub(s->gyro[i], yk_ffrf_half_tensor(&at->spread[i], w)));
     }
 }
 
 /* Weight, elasticity and damping, all energies, and everything turned to global axes. */
-static void finish_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, const yk_ffrf_shape *at,
-                         const yk_ffrf_seen *s, body_loads *sum, yk_ffrf_loads *loads)
+static void finish_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
+                         const yk_ffrf_shape *at, const yk_ffrf_seen *s, body_loads *sum,
+                         yk_ffrf_loads *loads)
 {
     const yk_mat3 axes = motion->frame.rotation;
     int n = body->modes;
@@ -152,14 +163,16 @@ static void finish_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_v
     /* Weight. */
     sum->force = yk_v3_axpy(-body->mass, s->g, sum->force);
     sum->torque = yk_v3_sub(sum->torque, yk_v3_cross(at->moment, s->g));
-    for (int i = 0; i < n; i++) sum->modal[i] -= yk_v3_dot(at->shift[i], s->g);
+    for (int i = 0; i < n; i++)
+        sum->modal[i] -= yk_v3_dot(at->shift[i], s->g);
     yk_vec3 centre = yk_m3_apply(axes, at->moment);
     loads->potential = -yk_v3_dot(gravity, yk_v3_axpy(body->mass, motion->frame.position, centre));
 
     /* Kinetic energy T of ffrf.h, elasticity and damping. */
     yk_vec3 spin = yk_v3_axpy(0.5, yk_m3_apply(at->tensor, s->w), s->swirl);
     yk_vec3 move = yk_v3_add(yk_v3_cross(s->w, at->moment), s->drift);
-    loads->kinetic = 0.5 * body->mass * yk_v3_norm2(s->v) + yk_v3_dot(s->v, move) + yk_v3_dot(s->w, spin);
+    loads->kinetic =
+        0.5 * body->mass * yk_v3_norm2(s->v) + yk_v3_dot(s->v, move) + yk_v3_dot(s->w, spin);
     loads->loss = 0;
     for (int i = 0; i < n; i++) {
         double elastic = 0;
@@ -180,7 +193,8 @@ static void finish_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_v
     loads->torque = yk_m3_apply(axes, sum->torque);
 }
 
-void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_ffrf_loads *loads)
+void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
+                      yk_ffrf_loads *loads)
 {
     const yk_mat3 axes = motion->frame.rotation;
     yk_vec3 a = yk_m3_apply_transposed(axes, motion->acceleration);
@@ -205,11 +219,12 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
     finish_loads(body, motion, gravity, &at, &s, &sum, loads);
 }
 
-/* Loads by momenta ------------------------------------------------------------------------------------------------ */
+/* Loads by momenta ----------------------------------------------------------------------------- */
 
-/* With a constant mass: momenta of the undeformed body, and all velocity loads less those that their change contains. */
-static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
-                             double *modal_momentum, yk_ffrf_loads *loads)
+/* With a constant mass: momenta of the undeformed body, and all velocity loads less those that
+ * their change contains. */
+static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
+                             yk_momentum *momentum, double *modal_momentum, yk_ffrf_loads *loads)
 {
     const yk_mat3 axes = motion->frame.rotation;
     yk_ffrf_shape at;
@@ -226,7 +241,8 @@ static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, 
 
     /* All velocity loads of the deformed one, */
     body_loads sum = {.modal = loads->modal};
-    for (int i = 0; i < body->modes; i++) sum.modal[i] = 0;
+    for (int i = 0; i < body->modes; i++)
+        sum.modal[i] = 0;
     add_velocity_loads(body, motion, &at, &s, &sum);
 
     /* less those that the change of these momenta contains. */
@@ -247,9 +263,11 @@ static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, 
 /* One row of a matrix times a vector. */
 static double row_times(const double *matrix, int n, int i, bool diagonal, const double *vector)
 {
-    if (diagonal) return matrix[(n + 1) * i] * vector[i];
+    if (diagonal)
+        return matrix[(n + 1) * i] * vector[i];
     double sum = 0;
-    for (int j = 0; j < n; j++) sum += matrix[n * i + j] * vector[j];
+    for (int j = 0; j < n; j++)
+        sum += matrix[n * i + j] * vector[j];
     return sum;
 }
 
@@ -268,24 +286,27 @@ static yk_mat3 second_at(const yk_ffrf *body, const double *p)
     /* sum of p_i spread_i and its transpose */
     for (int i = 0; i < body->modes; i++) {
         const yk_mat3 *a = &body->spread[i];
-        for (int k = 0; k < 3; k++) sum[k] += 2 * p[i] * a->m[k][k];
+        for (int k = 0; k < 3; k++)
+            sum[k] += 2 * p[i] * a->m[k][k];
         sum[3] += p[i] * (a->m[0][1] + a->m[1][0]);
         sum[4] += p[i] * (a->m[0][2] + a->m[2][0]);
         sum[5] += p[i] * (a->m[1][2] + a->m[2][1]);
     }
 
-    yk_mat3 change = {{{sum[0], sum[3], sum[4]}, {sum[3], sum[1], sum[5]}, {sum[4], sum[5], sum[2]}}};
+    yk_mat3 change = {
+        {{sum[0], sum[3], sum[4]}, {sum[3], sum[1], sum[5]}, {sum[4], sum[5], sum[2]}}};
     return yk_m3_add(body->second, change);
 }
 
-/* What an iteration of a time integration asks for most often: one pass over the shapes, and nothing is formed by
- * shape of which only sums are needed. With Y_i = int u (du/dp_i)^T = spread_i + pair_ij p_j, seen from the frame,
+/* What an iteration of a time integration asks for most often: one pass over the shapes, and
+ * nothing is formed by shape of which only sums are needed. With Y_i = int u (du/dp_i)^T =
+ * spread_i + pair_ij p_j, seen from the frame,
  *
  *   Gamma_i = axial(Y_i)
  *   dT/dp_i = Y_i : (w.w I - w w^T) + w . sum_j axial(pair_ji) p_j' + (v x w) . S_i + v . sum_j curve_ij p_j'
  *   T = (v.p + w.l + p_i' pi_i) / 2 */
-static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
-                             double *modal_momentum, yk_ffrf_loads *loads)
+static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
+                             yk_momentum *momentum, double *modal_momentum, yk_ffrf_loads *loads)
 {
     const yk_mat3 axes = motion->frame.rotation;
     const double *p = motion->amplitude;
@@ -294,7 +315,8 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
     yk_vec3 v = yk_m3_apply_transposed(axes, motion->frame.velocity);
     yk_vec3 w = yk_m3_apply_transposed(axes, motion->frame.angular_velocity);
 
-    /* Of each shape: S_i - shift_i, Gamma_i, and what the rates have in dT/dp_i; from the lists of what is not zero. */
+    /* Of each shape: S_i - shift_i, Gamma_i, and what the rates have in dT/dp_i; from the lists
+     * of what is not zero. */
     yk_vec3 bend[YK_FFRF_MODES_MAX];
     double gamma[YK_FFRF_MODES_MAX][3];
     double slope[YK_FFRF_MODES_MAX];
@@ -337,17 +359,21 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
         const double *spread = &body->spread[i].m[0][0];
         double centrifugal = 0;
         double change = 0;
-        for (int k = 0; k < 9; k++) centrifugal += spread[k] * whirl_entry[k];
+        for (int k = 0; k < 9; k++)
+            centrifugal += spread[k] * whirl_entry[k];
         for (int k = body->first_term[i]; k < body->first_term[i + 1]; k++)
-            change += body->terms[k].value * p[body->terms[k].j] * whirl_entry[body->terms[k].entry];
+            change +=
+                body->terms[k].value * p[body->terms[k].j] * whirl_entry[body->terms[k].entry];
 
         /* pi_i and m_i = elasticity and damping - dT/dp_i - weight */
         double elastic = row_times(body->stiffness, n, i, body->diagonal, p);
         double viscous = 0;
-        if (body->damped) viscous = row_times(body->damping, n, i, false, rate);
+        if (body->damped)
+            viscous = row_times(body->damping, n, i, false, rate);
         double own = row_times(body->modal_mass, n, i, body->diagonal, rate);
         modal_momentum[i] = yk_v3_dot(shift, v) + yk_v3_dot(spin, w) + own;
-        loads->modal[i] = elastic + viscous - (slope[i] + (centrifugal + change) + yk_v3_dot(pull, shift));
+        loads->modal[i] =
+            elastic + viscous - (slope[i] + (centrifugal + change) + yk_v3_dot(pull, shift));
 
         /* S, p, l and the energies. */
         moment = yk_v3_axpy(p[i], yk_v3_axpy(0.5, bend[i], body->shift[i]), moment);
@@ -370,12 +396,13 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
     loads->force = yk_v3_scale(-body->mass, gravity);
     loads->torque = yk_v3_neg(yk_v3_cross(centre, gravity));
     loads->kinetic = kinetic + 0.5 * (yk_v3_dot(v, linear) + yk_v3_dot(w, angular));
-    loads->potential = strain - yk_v3_dot(gravity, yk_v3_axpy(body->mass, motion->frame.position, centre));
+    loads->potential =
+        strain - yk_v3_dot(gravity, yk_v3_axpy(body->mass, motion->frame.position, centre));
     loads->loss = loss;
 }
 
-void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
-                  double *modal_momentum, yk_ffrf_loads *loads)
+void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
+                  yk_momentum *momentum, double *modal_momentum, yk_ffrf_loads *loads)
 {
     if (body->constant_mass) {
         rest_of_constant(body, motion, gravity, momentum, modal_momentum, loads);

@@ -4,24 +4,27 @@
  *
  *   u = u0 + s_i p_i + 1/2 g_ij p_i p_j                     (sum over repeated indices)
  *
- * with amplitudes p_i, any shapes s_i, and optionally shapes of second order g_ij: a rod that bends draws its end in.
- * They are what stiffens a rotating beam; a body without them is too soft under large axial loads and at high speeds.
+ * with amplitudes p_i, any shapes s_i, and optionally shapes of second order g_ij: a rod that
+ * bends draws its end in. They are what stiffens a rotating beam; a body without them is too soft
+ * under large axial loads and at high speeds.
  *
  * All that inertia needs of the shapes are integrals over the mass, taken once (yk_ffrf_create):
  *
  *   moment S0 = int u0       shift_i  = int s_i             curve_ij = int g_ij
  *   second W0 = int u0 u0^T  spread_i = int u0 s_i^T        pair_ij  = int s_j s_i^T + int u0 g_ij^T
  *
- * Everything else follows from Y_i = spread_i + pair_ij p_j = int u (du/dp_i)^T: its antisymmetric part is the angular
- * momentum about the origin per rate of p_i, its symmetric part half the change of the inertia tensor with p_i. The
- * equations of motion come from the kinetic energy
+ * Everything else follows from Y_i = spread_i + pair_ij p_j = int u (du/dp_i)^T: its
+ * antisymmetric part is the angular momentum about the origin per rate of p_i, its symmetric part
+ * half the change of the inertia tensor with p_i. The equations of motion come from the kinetic
+ * energy
  *
  *   T = m v.v/2 + v.(w x S) + w.J w/2 + (v.S_i + w.Gamma_i) p_i' + p_i' M_ij p_j' /2
  *
- * by Lagrange's equations for the quasi-velocities v, w; S_i and Gamma_i are the derivatives of momenta by p_i'. So the
- * body conserves energy with and without the shapes of second order.
+ * by Lagrange's equations for the quasi-velocities v, w; S_i and Gamma_i are the derivatives of
+ * momenta by p_i'. So the body conserves energy with and without the shapes of second order.
  *
- * The element knows no solver: motion of the frame and amplitudes in, loads and exact derivatives out. */
+ * The element knows no solver: motion of the frame and amplitudes in, loads and exact derivatives
+ * out. */
 #ifndef YK_SMOOTH_FFRF_H
 #define YK_SMOOTH_FFRF_H
 
@@ -35,14 +38,15 @@ enum { YK_FFRF_MODES_MAX = 60 };
 /* A piece of the body: a lump of its mass, or a point where joints attach. */
 typedef struct yk_ffrf_point {
     double mass;
-    yk_vec3 position;            /* undeformed, in the axes of the floating frame */
-    yk_mat3 second;              /* sum of m rho rho^T about its own centre: zero for point masses */
+    yk_vec3 position; /* undeformed, in the axes of the floating frame */
+    yk_mat3 second;   /* sum of m rho rho^T about its own centre: zero for point masses */
     const yk_vec3 *displacement; /* s_i, per mode */
     const yk_vec3 *rotation;     /* of the piece per mode (rad); NULL: none */
     const yk_vec3 *shortening;   /* g_ij, modes x modes, symmetric; NULL: none */
 } yk_ffrf_point;
 
-/* The integrals above where they are known from elsewhere: those of a consistent mass matrix, or of another program. */
+/* The integrals above where they are known from elsewhere: those of a consistent mass matrix, or
+ * of another program. */
 typedef struct yk_ffrf_invariants {
     double mass;
     yk_vec3 moment;
@@ -57,11 +61,13 @@ typedef struct yk_ffrf_def {
     int mode_count;
     const yk_ffrf_point *points;
     int point_count;
-    const yk_ffrf_invariants *invariants; /* NULL: sums over the points; else these have no mass of their own */
-    const double *mass;      /* modes x modes, symmetric; NULL: the integral of s_i . s_j over the points */
+    const yk_ffrf_invariants
+        *invariants; /* NULL: sums over the points; else these have no mass of their own */
+    const double
+        *mass; /* modes x modes, symmetric; NULL: the integral of s_i . s_j over the points */
     const double *stiffness; /* modes x modes, symmetric */
     const double *damping;   /* modes x modes, symmetric; NULL: none */
-    bool constant_mass;      /* inertia as if undeformed wherever accelerations enter (relaxed 5.2) */
+    bool constant_mass; /* inertia as if undeformed wherever accelerations enter (relaxed 5.2) */
 } yk_ffrf_def;
 
 /* A vector of modes i and j, such as a shape of second order g_ij at an attachment. */
@@ -106,9 +112,9 @@ typedef struct yk_ffrf {
     int curve_count, gyro_count, swirl_count;
     yk_ffrf_square *squares; /* of the second moments, by entry */
     int first_square[YK_FFRF_SYMMETRIC + 1];
-    bool *coupled;      /* (6 + modes) square: see yk_ffrf_coupled */
-    yk_vec3 *curve;     /* modes x modes */
-    yk_vec3 *gyro;      /* modes x modes: 2 int s_j x s_i, the Coriolis coupling of the amplitudes */
+    bool *coupled;  /* (6 + modes) square: see yk_ffrf_coupled */
+    yk_vec3 *curve; /* modes x modes */
+    yk_vec3 *gyro;  /* modes x modes: 2 int s_j x s_i, the Coriolis coupling of the amplitudes */
     double *modal_mass; /* modes x modes */
     double *stiffness, *damping;
     double *reach;  /* per mode: largest displacement of a point per unit of it (m) */
@@ -125,7 +131,8 @@ typedef struct yk_ffrf_motion {
     const double *amplitude, *rate, *second; /* per mode */
 } yk_ffrf_motion;
 
-/* What holds the body in its motion: inertia, weight, elasticity and damping, the negative of what they exert. */
+/* What holds the body in its motion: inertia, weight, elasticity and damping, the negative of
+ * what they exert. */
 typedef struct yk_ffrf_loads {
     yk_vec3 force;
     yk_vec3 torque; /* about the floating frame's origin, global axes */
@@ -134,13 +141,15 @@ typedef struct yk_ffrf_loads {
     double loss;               /* W */
 } yk_ffrf_loads;
 
-/* YK_ERROR_ARGUMENT for too many modes, and for what cannot be a body: one without mass or with moments of inertia
- * that no mass has, matrices that are not symmetric, a mass matrix of frame and shapes that is not positive. */
+/* YK_ERROR_ARGUMENT for too many modes, and for what cannot be a body: one without mass or with
+ * moments of inertia that no mass has, matrices that are not symmetric, a mass matrix of frame
+ * and shapes that is not positive. */
 yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *body);
 void yk_ffrf_destroy(yk_context *context, yk_ffrf *body);
 
-/* spread_i or pair_ij from what others make of it: the derivative of the inertia tensor by p_i, or the second one by
- * p_i and p_j; and the antisymmetric part, int u0 x s_i, or int s_j x s_i + int u0 x g_ij. And the way back. */
+/* spread_i or pair_ij from what others make of it: the derivative of the inertia tensor by p_i,
+ * or the second one by p_i and p_j; and the antisymmetric part, int u0 x s_i, or int s_j x s_i +
+ * int u0 x g_ij. And the way back. */
 yk_mat3 yk_ffrf_compose(const yk_mat3 *tensor_change, yk_vec3 axial);
 yk_mat3 yk_ffrf_tensor_change(const yk_mat3 *y);
 yk_vec3 yk_ffrf_axial_of(const yk_mat3 *y);
@@ -149,27 +158,29 @@ yk_vec3 yk_ffrf_axial_of(const yk_mat3 *y);
 yk_inertia yk_ffrf_inertia(const yk_ffrf *body, const double *amplitude);
 
 /* All loads at the given accelerations. */
-void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_ffrf_loads *loads);
+void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
+                      yk_ffrf_loads *loads);
 
 /* The same motion by momenta, as a step of a time integration sees it:
  *
  *   p' + f = F,   l' + v x p + t = T,   pi_i' + m_i = Q_i
  *
- * with linear and angular momentum (about the origin, global axes) and modal momenta pi; f, t and m_i are what
- * yk_ffrf_rest returns. Accelerations are not read. */
-void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, yk_momentum *momentum,
-                  double *modal_momentum, yk_ffrf_loads *loads);
+ * with linear and angular momentum (about the origin, global axes) and modal momenta pi; f, t and
+ * m_i are what yk_ffrf_rest returns. Accelerations are not read. */
+void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
+                  yk_momentum *momentum, double *modal_momentum, yk_ffrf_loads *loads);
 
-/* c^2 times the derivative of (p' + f, l' + v x p + t, pi' + m) by (displacement, rotation of the frame, amplitudes)
- * when they are tied as in yk_inertia_tangent: dv = dx / c, dw by `share`, dp' = dp / c; `damping` adds that multiple
- * of the momenta. c = 0 gives the mass matrix. Row-major, (6 + modes) square. With a constant mass, terms of the size
- * of the amplitudes are left out. */
-void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double fraction,
-                     double damping, double *tangent);
+/* c^2 times the derivative of (p' + f, l' + v x p + t, pi' + m) by (displacement, rotation of the
+ * frame, amplitudes) when they are tied as in yk_inertia_tangent: dv = dx / c, dw by `share`, dp'
+ * = dp / c; `damping` adds that multiple of the momenta. c = 0 gives the mass matrix. Row-major,
+ * (6 + modes) square. With a constant mass, terms of the size of the amplitudes are left out. */
+void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c,
+                     double fraction, double damping, double *tangent);
 /* Whether an entry of the tangent can be other than zero, in any motion. */
 bool yk_ffrf_coupled(const yk_ffrf *body, int row, int column);
 
-/* An attachment: a point of the body where joints act. Modal rotations are composed as a rotation vector. */
+/* An attachment: a point of the body where joints act. Modal rotations are composed as a rotation
+ * vector. */
 typedef struct yk_ffrf_node {
     yk_vec3 position;
     const yk_vec3 *displacement;
@@ -189,21 +200,25 @@ typedef struct yk_ffrf_pose {
 /* Entries of a point that are not zero, as an attachment; `bends` has room for modes x modes. */
 yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend *bends);
 
-void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
-                       const double *rate, yk_ffrf_pose *pose, yk_frame *placed);
-/* The 6 x (6 + modes) map, row-major, from the velocities of frame and amplitudes to velocity and angular velocity. */
-void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *frame, const yk_ffrf_pose *pose,
-                           double *jacobian);
-/* The transposed map: a force and a torque at the attachment become a torque about the frame's origin and are added
- * to the modal loads; the force stays as it is. */
-yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame *frame, const yk_ffrf_pose *pose,
-                            yk_vec3 force, yk_vec3 torque, double *modal);
+void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *frame,
+                       const double *amplitude, const double *rate, yk_ffrf_pose *pose,
+                       yk_frame *placed);
+/* The 6 x (6 + modes) map, row-major, from the velocities of frame and amplitudes to velocity and
+ * angular velocity. */
+void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *frame,
+                           const yk_ffrf_pose *pose, double *jacobian);
+/* The transposed map: a force and a torque at the attachment become a torque about the frame's
+ * origin and are added to the modal loads; the force stays as it is. */
+yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame *frame,
+                            const yk_ffrf_pose *pose, yk_vec3 force, yk_vec3 torque, double *modal);
 /* Acceleration of the attachment where those of the frame and of the amplitudes are zero. */
-void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
-                       const double *rate, const yk_ffrf_pose *pose, yk_vec3 *acceleration,
-                       yk_vec3 *angular_acceleration);
-/* Adds scale times the derivative of (jacobian^T load) at a fixed force and torque, (6 + modes) square. */
-void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
-                            const yk_ffrf_pose *pose, yk_vec3 force, yk_vec3 torque, double scale, double *tangent);
+void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *frame,
+                       const double *amplitude, const double *rate, const yk_ffrf_pose *pose,
+                       yk_vec3 *acceleration, yk_vec3 *angular_acceleration);
+/* Adds scale times the derivative of (jacobian^T load) at a fixed force and torque, (6 + modes)
+ * square. */
+void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame *frame,
+                            const double *amplitude, const yk_ffrf_pose *pose, yk_vec3 force,
+                            yk_vec3 torque, double scale, double *tangent);
 
 #endif

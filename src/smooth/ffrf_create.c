@@ -1,11 +1,11 @@
-/* Inertia shape integrals of a floating-frame body, from its points or as they are given, and whether they can belong
- * to a body at all. */
+/* Inertia shape integrals of a floating-frame body, from its points or as they are given, and
+ * whether they can belong to a body at all. */
 #include <string.h>
 
 #include "math/eigen.h"
 #include "smooth/ffrf_shape.h"
 
-/* Integrals ------------------------------------------------------------------------------------------------------- */
+/* Integrals ------------------------------------------------------------------------------------ */
 
 static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
 {
@@ -15,7 +15,8 @@ static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
     size_t matrices = n + squares;
     size_t numbers = 3 * squares + n;
     double *at = yk_allocate(context, 3 * vectors + 9 * matrices + numbers + 1, sizeof *at);
-    if (!at) return YK_ERROR_MEMORY;
+    if (!at)
+        return YK_ERROR_MEMORY;
     body->store = at;
 
     /* Vectors, matrices and numbers one behind the other. */
@@ -67,8 +68,10 @@ static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
         for (int j = 0; j < n; j++) {
             int k = n * i + j;
             yk_m3_add_to(&body->pair[k], m, yk_m3_outer(point->displacement[j], s));
-            if (point->rotation) yk_m3_add_to(&body->pair[k], 1, yk_m3_mul(yk_m3_skew(point->rotation[j]), rotated));
-            if (!point->shortening) continue;
+            if (point->rotation)
+                yk_m3_add_to(&body->pair[k], 1, yk_m3_mul(yk_m3_skew(point->rotation[j]), rotated));
+            if (!point->shortening)
+                continue;
             yk_m3_add_to(&body->pair[k], m, yk_m3_outer(u, point->shortening[k]));
             body->curve[k] = yk_v3_axpy(m, point->shortening[k], body->curve[k]);
         }
@@ -82,7 +85,8 @@ static double mass_integral(const yk_ffrf_def *def, int i, int j)
     for (int k = 0; k < def->point_count; k++) {
         const yk_ffrf_point *point = &def->points[k];
         sum += point->mass * yk_v3_dot(point->displacement[i], point->displacement[j]);
-        if (!point->rotation) continue;
+        if (!point->rotation)
+            continue;
         yk_mat3 tensor = yk_ffrf_tensor(&point->second);
         sum += yk_v3_dot(point->rotation[i], yk_m3_apply(tensor, point->rotation[j]));
     }
@@ -103,9 +107,11 @@ static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
         memcpy(body->shift, from->shift, count * sizeof *body->shift);
         memcpy(body->spread, from->spread, count * sizeof *body->spread);
         memcpy(body->pair, from->pair, count * count * sizeof *body->pair);
-        if (from->curve) memcpy(body->curve, from->curve, count * count * sizeof *body->curve);
+        if (from->curve)
+            memcpy(body->curve, from->curve, count * count * sizeof *body->curve);
     } else {
-        for (int k = 0; k < def->point_count; k++) add_point(&def->points[k], body);
+        for (int k = 0; k < def->point_count; k++)
+            add_point(&def->points[k], body);
     }
 
     /* The modal matrices. */
@@ -120,15 +126,17 @@ static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
     }
 }
 
-/* Lists of what is not zero --------------------------------------------------------------------------------------- */
+/* Lists of what is not zero -------------------------------------------------------------------- */
 
-/* Shapes along the axes leave most entries of the pairs zero: rounding of their sums counts as nothing. */
+/* Shapes along the axes leave most entries of the pairs zero: rounding of their sums counts as
+ * nothing. */
 static yk_status list_terms(yk_context *context, yk_ffrf *body)
 {
     int n = body->modes;
     body->terms = yk_allocate(context, 9 * (size_t)(n * n), sizeof *body->terms);
     body->first_term = yk_allocate(context, (size_t)n + 1, sizeof *body->first_term);
-    if (!body->terms || !body->first_term) return YK_ERROR_MEMORY;
+    if (!body->terms || !body->first_term)
+        return YK_ERROR_MEMORY;
 
     int count = 0;
     for (int i = 0; i < n; i++) {
@@ -138,8 +146,10 @@ static yk_status list_terms(yk_context *context, yk_ffrf *body)
             double size = sqrt(fabs(body->modal_mass[(n + 1) * i] * body->modal_mass[(n + 1) * j]));
             for (int k = 0; k < 9; k++) {
                 double *value = &pair->m[k / 3][k % 3];
-                if (fabs(*value) < 1e-15 * size) *value = 0;
-                if (*value != 0) body->terms[count++] = (yk_ffrf_term){j, k, *value};
+                if (fabs(*value) < 1e-15 * size)
+                    *value = 0;
+                if (*value != 0)
+                    body->terms[count++] = (yk_ffrf_term){j, k, *value};
             }
         }
     }
@@ -153,7 +163,8 @@ static void drop_rounding(int n, double *matrix)
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             double size = sqrt(fabs(matrix[(n + 1) * i] * matrix[(n + 1) * j]));
-            if (i != j && fabs(matrix[n * i + j]) < 1e-12 * size) matrix[n * i + j] = 0;
+            if (i != j && fabs(matrix[n * i + j]) < 1e-12 * size)
+                matrix[n * i + j] = 0;
         }
     }
 }
@@ -162,7 +173,8 @@ static int list_vectors(int modes, const yk_vec3 *dense, yk_ffrf_bend *list)
 {
     int count = 0;
     for (int k = 0; k < modes * modes; k++)
-        if (yk_v3_norm2(dense[k]) > 0) list[count++] = (yk_ffrf_bend){k / modes, k % modes, dense[k]};
+        if (yk_v3_norm2(dense[k]) > 0)
+            list[count++] = (yk_ffrf_bend){k / modes, k % modes, dense[k]};
     return count;
 }
 
@@ -173,7 +185,8 @@ static yk_status list_couplings(yk_context *context, yk_ffrf *body)
     body->curves = yk_allocate(context, (size_t)(n * n), sizeof *body->curves);
     body->gyros = yk_allocate(context, (size_t)(n * n), sizeof *body->gyros);
     body->swirls = yk_allocate(context, (size_t)(3 * n * n), sizeof *body->swirls);
-    if (!body->curves || !body->gyros || !body->swirls) return YK_ERROR_MEMORY;
+    if (!body->curves || !body->gyros || !body->swirls)
+        return YK_ERROR_MEMORY;
 
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
@@ -182,7 +195,8 @@ static yk_status list_couplings(yk_context *context, yk_ffrf *body)
             const double component[3] = {swirl.x, swirl.y, swirl.z};
             for (int axis = 0; axis < 3; axis++)
                 if (component[axis] != 0)
-                    body->swirls[body->swirl_count++] = (yk_ffrf_swirl){i, j, axis, component[axis]};
+                    body->swirls[body->swirl_count++] =
+                        (yk_ffrf_swirl){i, j, axis, component[axis]};
             body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), swirl);
         }
     }
@@ -197,8 +211,10 @@ static yk_status list_squares(yk_context *context, yk_ffrf *body)
     static const int row[YK_FFRF_SYMMETRIC] = {0, 1, 2, 0, 0, 1};
     static const int column[YK_FFRF_SYMMETRIC] = {0, 1, 2, 1, 2, 2};
     int n = body->modes;
-    body->squares = yk_allocate(context, (size_t)(YK_FFRF_SYMMETRIC * n * (n + 1) / 2), sizeof *body->squares);
-    if (!body->squares) return YK_ERROR_MEMORY;
+    body->squares =
+        yk_allocate(context, (size_t)(YK_FFRF_SYMMETRIC * n * (n + 1) / 2), sizeof *body->squares);
+    if (!body->squares)
+        return YK_ERROR_MEMORY;
 
     int count = 0;
     for (int e = 0; e < YK_FFRF_SYMMETRIC; e++) {
@@ -210,9 +226,11 @@ static yk_status list_squares(yk_context *context, yk_ffrf *body)
                 const yk_mat3 *a = &body->pair[n * i + j];
                 const yk_mat3 *b = &body->pair[n * j + i];
                 double other = 0;
-                if (i != j) other = b->m[r][c] + b->m[c][r];
+                if (i != j)
+                    other = b->m[r][c] + b->m[c][r];
                 double value = 0.5 * (a->m[r][c] + a->m[c][r] + other);
-                if (value != 0) body->squares[count++] = (yk_ffrf_square){i, j, value};
+                if (value != 0)
+                    body->squares[count++] = (yk_ffrf_square){i, j, value};
             }
         }
     }
@@ -220,7 +238,7 @@ static yk_status list_squares(yk_context *context, yk_ffrf *body)
     return YK_OK;
 }
 
-/* Whether it can be a body ---------------------------------------------------------------------------------------- */
+/* Whether it can be a body --------------------------------------------------------------------- */
 
 /* Fractions of the diagonal that rounding in a file of some digits may cost. */
 static const double ROUGH = 1e-6;
@@ -230,8 +248,9 @@ static yk_status check_symmetric(yk_context *context, int n, const double *matri
     for (int i = 0; i < n; i++) {
         double d = matrix[(n + 1) * i];
         if (!(d >= 0) || !isfinite(d))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "the modal %s of shape %d is %g: it must not be negative", what,
-                           i + 1, d);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "the modal %s of shape %d is %g: it must not be negative", what, i + 1,
+                           d);
 
         for (int j = 0; j < i; j++) {
             double a = matrix[n * i + j];
@@ -239,18 +258,21 @@ static yk_status check_symmetric(yk_context *context, int n, const double *matri
             double size = fmax(sqrt(d * matrix[(n + 1) * j]), fmax(fabs(a), fabs(b)));
             if (!(fabs(a - b) <= ROUGH * size) && a != b)
                 return yk_fail(context, YK_ERROR_ARGUMENT,
-                               "the modal %s matrix is not symmetric: %.9g for shapes %d and %d, %.9g the other way",
+                               "the modal %s matrix is not symmetric: %.9g for shapes %d and %d, "
+                               "%.9g the other way",
                                what, a, i + 1, j + 1, b);
         }
     }
     return YK_OK;
 }
 
-/* The least eigenvalue of a symmetric matrix with its diagonal scaled to one; a diagonal of zero stays. Destroys it. */
+/* The least eigenvalue of a symmetric matrix with its diagonal scaled to one; a diagonal of zero
+ * stays. Destroys it. */
 static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, double *least)
 {
     double *unit = yk_allocate(context, (size_t)(n * n + 2 * n), sizeof *unit);
-    if (!unit) return YK_ERROR_MEMORY;
+    if (!unit)
+        return YK_ERROR_MEMORY;
     double *scale = unit + n * n;
     double *values = scale + n;
 
@@ -258,7 +280,8 @@ static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, do
     for (int i = 0; i < n; i++) {
         double d = matrix[(n + 1) * i];
         scale[i] = 1;
-        if (d > 0) scale[i] = 1 / sqrt(d);
+        if (d > 0)
+            scale[i] = 1 / sqrt(d);
     }
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
@@ -273,16 +296,20 @@ static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, do
 }
 
 /* `copy` has room for the matrix. */
-static yk_status check_definite(yk_context *context, int n, const double *matrix, double *copy, double limit,
-                                const char *refusal)
+static yk_status check_definite(yk_context *context, int n, const double *matrix, double *copy,
+                                double limit, const char *refusal)
 {
-    if (n == 0) return YK_OK;
-    if (copy != matrix) memcpy(copy, matrix, (size_t)(n * n) * sizeof *copy);
+    if (n == 0)
+        return YK_OK;
+    if (copy != matrix)
+        memcpy(copy, matrix, (size_t)(n * n) * sizeof *copy);
 
     double least = 0;
     yk_status status = least_eigenvalue(context, n, copy, &least);
-    if (status != YK_OK || least >= limit) return status;
-    return yk_fail(context, YK_ERROR_ARGUMENT, "%s (least eigenvalue %.3g for a diagonal of one)", refusal, least);
+    if (status != YK_OK || least >= limit)
+        return status;
+    return yk_fail(context, YK_ERROR_ARGUMENT, "%s (least eigenvalue %.3g for a diagonal of one)",
+                   refusal, least);
 }
 
 static yk_status check_matrices(yk_context *context, const yk_ffrf *body, double *copy)
@@ -294,21 +321,25 @@ static yk_status check_matrices(yk_context *context, const yk_ffrf *body, double
         const char *refusal;
     } table[] = {
         {body->modal_mass, "mass", 1e-12,
-         "the modal mass matrix is not positive: two shapes are the same, or its entries are wrong"},
+         "the modal mass matrix is not positive: two shapes are the same, or its entries are "
+         "wrong"},
         {body->stiffness, "stiffness", -ROUGH,
          "the modal stiffness matrix is not positive: a shape would deform itself"},
-        {body->damping, "damping", -ROUGH, "the modal damping matrix is not positive: it would create energy"},
+        {body->damping, "damping", -ROUGH,
+         "the modal damping matrix is not positive: it would create energy"},
     };
     enum { MATRICES = sizeof table / sizeof *table };
 
     for (int k = 0; k < MATRICES; k++) {
         yk_status status = check_symmetric(context, body->modes, table[k].matrix, table[k].name);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
     for (int k = 0; k < MATRICES; k++) {
-        yk_status status =
-            check_definite(context, body->modes, table[k].matrix, copy, table[k].limit, table[k].refusal);
-        if (status != YK_OK) return status;
+        yk_status status = check_definite(context, body->modes, table[k].matrix, copy,
+                                          table[k].limit, table[k].refusal);
+        if (status != YK_OK)
+            return status;
     }
     return YK_OK;
 }
@@ -317,24 +348,27 @@ static yk_status check_matrices(yk_context *context, const yk_ffrf *body, double
 static yk_status check_rigid(yk_context *context, const yk_ffrf *body, double *copy)
 {
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) copy[3 * i + j] = body->second.m[i][j];
+        for (int j = 0; j < 3; j++)
+            copy[3 * i + j] = body->second.m[i][j];
 
-    /* The second moments themselves must not be negative: a moment of inertia is the sum of two of them. */
+    /* The second moments themselves must not be negative: a moment of inertia is the sum of two
+     * of them. */
     double size = fabs(copy[0]) + fabs(copy[4]) + fabs(copy[8]);
     for (int i = 0; i < 3; i++)
         if (!(copy[4 * i] >= -ROUGH * size))
-            return yk_fail(
-                context, YK_ERROR_ARGUMENT,
-                "no mass has these moments of inertia: the one about %c is larger than the other two together",
-                "xyz"[i]);
-    return check_definite(context, 3, copy, copy, -ROUGH,
-                          "no mass has this inertia tensor: check its products of inertia, entries of the "
-                          "tensor with their sign");
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "no mass has these moments of inertia: the one about %c is larger than "
+                           "the other two together",
+                           "xyz"[i]);
+    return check_definite(
+        context, 3, copy, copy, -ROUGH,
+        "no mass has this inertia tensor: check its products of inertia, entries of the "
+        "tensor with their sign");
 }
 
-/* The mass matrix of frame and shapes in the undeformed body. Modal masses of a consistent mass matrix beside
- * integrals of a lumped one fit together but roughly; a body that is held at its frame does not mind, and one that
- * moves freely may. */
+/* The mass matrix of frame and shapes in the undeformed body. Modal masses of a consistent mass
+ * matrix beside integrals of a lumped one fit together but roughly; a body that is held at its
+ * frame does not mind, and one that moves freely may. */
 static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *matrix)
 {
     /* Rows and columns of the frame, */
@@ -359,27 +393,31 @@ static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *m
             matrix[n * i + 6 + k] = column[i];
             matrix[n * (6 + k) + i] = column[i];
         }
-        for (int l = 0; l < body->modes; l++) matrix[n * (6 + k) + 6 + l] = body->modal_mass[body->modes * k + l];
+        for (int l = 0; l < body->modes; l++)
+            matrix[n * (6 + k) + 6 + l] = body->modal_mass[body->modes * k + l];
     }
 
     double least = 0;
     yk_status status = least_eigenvalue(context, n, matrix, &least);
-    if (status != YK_OK || least >= -ROUGH) return status;
+    if (status != YK_OK || least >= -ROUGH)
+        return status;
     if (least >= -0.05) {
-        yk_log(
-            context, YK_LOG_WARNING,
-            "the mass matrix of a flexible body's frame and shapes is not quite positive (least eigenvalue %.2g for a "
-            "diagonal of one): modal masses and the other integrals come from different mass matrices; take both from "
-            "one",
-            least);
+        yk_log(context, YK_LOG_WARNING,
+               "the mass matrix of a flexible body's frame and shapes is not quite positive (least "
+               "eigenvalue %.2g for a "
+               "diagonal of one): modal masses and the other integrals come from different mass "
+               "matrices; take both from "
+               "one",
+               least);
         return YK_OK;
     }
-    return yk_fail(
-        context, YK_ERROR_ARGUMENT,
-        "the mass matrix of frame and shapes is not positive (least eigenvalue %.2g for a diagonal of one): "
-        "moments, inertia (about the frame, not the centre of mass), shapes and modal masses belong to different "
-        "bodies, units or normalisations",
-        least);
+    return yk_fail(context, YK_ERROR_ARGUMENT,
+                   "the mass matrix of frame and shapes is not positive (least eigenvalue %.2g for "
+                   "a diagonal of one): "
+                   "moments, inertia (about the frame, not the centre of mass), shapes and modal "
+                   "masses belong to different "
+                   "bodies, units or normalisations",
+                   least);
 }
 
 /* Everything that must hold of a body, and its lowest frequency on the way. */
@@ -387,20 +425,24 @@ static yk_status check_body(yk_context *context, yk_ffrf *body)
 {
     int modes = body->modes;
     if (!(body->mass > 0) || !isfinite(body->mass))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "the flexible body has no mass: give its points some");
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "the flexible body has no mass: give its points some");
     for (int i = 0; i < modes; i++)
         if (!(body->modal_mass[(modes + 1) * i] > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "the modal mass of shape %d is %g: a shape must move some of the mass", i + 1,
-                           body->modal_mass[(modes + 1) * i]);
+                           "the modal mass of shape %d is %g: a shape must move some of the mass",
+                           i + 1, body->modal_mass[(modes + 1) * i]);
 
     /* All matrices, then the undeformed body, then both together. */
     size_t n = 6 + (size_t)modes;
     double *copy = yk_allocate(context, 2 * n * n + n, sizeof *copy);
-    if (!copy) return YK_ERROR_MEMORY;
+    if (!copy)
+        return YK_ERROR_MEMORY;
     yk_status status = check_matrices(context, body, copy);
-    if (status == YK_OK) status = check_rigid(context, body, copy);
-    if (status == YK_OK) status = check_whole(context, body, copy);
+    if (status == YK_OK)
+        status = check_rigid(context, body, copy);
+    if (status == YK_OK)
+        status = check_whole(context, body, copy);
 
     /* Of the shapes while the frame is held. */
     if (status == YK_OK && modes > 0) {
@@ -416,46 +458,55 @@ static yk_status check_body(yk_context *context, yk_ffrf *body)
     return status;
 }
 
-/* Creation -------------------------------------------------------------------------------------------------------- */
+/* Creation ------------------------------------------------------------------------------------- */
 
 yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *body)
 {
     *body = (yk_ffrf){.modes = def->mode_count, .constant_mass = def->constant_mass};
     if (def->mode_count < 0 || def->mode_count > YK_FFRF_MODES_MAX)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "a flexible body has %d shapes, but at most %d can be used",
-                       def->mode_count, YK_FFRF_MODES_MAX);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "a flexible body has %d shapes, but at most %d can be used", def->mode_count,
+                       YK_FFRF_MODES_MAX);
     if (def->invariants && !def->mass)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "a body that is given by its invariants needs its modal masses");
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "a body that is given by its invariants needs its modal masses");
 
     yk_status status = take_store(context, def->mode_count, body);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     fill_integrals(def, body);
     status = check_body(context, body);
 
     /* Lists, with what is only rounding dropped first. */
-    if (status == YK_OK) status = list_terms(context, body);
-    if (status == YK_OK) status = list_couplings(context, body);
+    if (status == YK_OK)
+        status = list_terms(context, body);
+    if (status == YK_OK)
+        status = list_couplings(context, body);
     drop_rounding(body->modes, body->modal_mass);
     drop_rounding(body->modes, body->stiffness);
-    if (status == YK_OK) status = list_squares(context, body);
+    if (status == YK_OK)
+        status = list_squares(context, body);
 
     /* Whether the modes are the body's own, and what of the tangent is coupled. */
     int n = body->modes;
     int size = 6 + n;
     body->diagonal = true;
     for (int k = 0; k < n * n; k++)
-        if (k % (n + 1) != 0) body->diagonal &= body->modal_mass[k] == 0 && body->stiffness[k] == 0;
+        if (k % (n + 1) != 0)
+            body->diagonal &= body->modal_mass[k] == 0 && body->stiffness[k] == 0;
     body->coupled = yk_allocate(context, (size_t)(size * size), sizeof *body->coupled);
-    if (!body->coupled) status = YK_ERROR_MEMORY;
+    if (!body->coupled)
+        status = YK_ERROR_MEMORY;
     if (status != YK_OK) {
         yk_ffrf_destroy(context, body);
         return status;
     }
 
-    for (int k = 0; k < size * size; k++) body->coupled[k] = yk_ffrf_coupled(body, k / size, k % size);
+    for (int k = 0; k < size * size; k++)
+        body->coupled[k] = yk_ffrf_coupled(body, k / size, k % size);
 
-    /* The largest displacement of a point; at least the mean one of the mass, which pieces that only turn have as
-     * well. */
+    /* The largest displacement of a point; at least the mean one of the mass, which pieces that
+     * only turn have as well. */
     for (int i = 0; i < body->modes; i++) {
         body->reach[i] = sqrt(body->modal_mass[(body->modes + 1) * i] / body->mass);
         for (int k = 0; k < def->point_count; k++)
@@ -483,7 +534,8 @@ yk_mat3 yk_ffrf_compose(const yk_mat3 *tensor_change, yk_vec3 axial)
     double quarter = 0.25 * (d->m[0][0] + d->m[1][1] + d->m[2][2]);
     yk_mat3 antisymmetric = yk_m3_scale(-0.5, yk_m3_skew(axial));
     yk_mat3 symmetric = yk_m3_scale(-0.25, yk_m3_add(*d, yk_m3_transpose(*d)));
-    return yk_m3_add(yk_m3_add(yk_m3_diagonal(quarter, quarter, quarter), symmetric), antisymmetric);
+    return yk_m3_add(yk_m3_add(yk_m3_diagonal(quarter, quarter, quarter), symmetric),
+                     antisymmetric);
 }
 
 yk_mat3 yk_ffrf_tensor_change(const yk_mat3 *y)

@@ -1,5 +1,6 @@
-/* Attachments of a floating-frame body: where joints, forces and ports act. The rotation of an attachment relative to
- * the frame is exp of the sum of the modal rotations, exact for one rotation axis and to second order for all. */
+/* Attachments of a floating-frame body: where joints, forces and ports act. The rotation of an
+ * attachment relative to the frame is exp of the sum of the modal rotations, exact for one
+ * rotation axis and to second order for all. */
 #include <string.h>
 
 #include "math/so3.h"
@@ -20,10 +21,13 @@ yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend
             bends[node.bend_count++] = (yk_ffrf_bend){k / modes, k % modes, point->shortening[k]};
 
     /* Modes that displace it, or turn it. */
-    for (int k = 0; k < node.bend_count; k++) node.moves |= (uint64_t)1 << bends[k].i;
+    for (int k = 0; k < node.bend_count; k++)
+        node.moves |= (uint64_t)1 << bends[k].i;
     for (int i = 0; i < modes; i++) {
-        if (yk_v3_norm2(point->displacement[i]) > 0) node.moves |= (uint64_t)1 << i;
-        if (point->rotation && yk_v3_norm2(point->rotation[i]) > 0) node.rotates |= (uint64_t)1 << i;
+        if (yk_v3_norm2(point->displacement[i]) > 0)
+            node.moves |= (uint64_t)1 << i;
+        if (point->rotation && yk_v3_norm2(point->rotation[i]) > 0)
+            node.rotates |= (uint64_t)1 << i;
     }
     return node;
 }
@@ -39,12 +43,14 @@ static yk_vec3 rotation_of(const yk_ffrf_node *node, int modes, const double *am
 {
     yk_vec3 rotation = {0, 0, 0};
     for (int i = 0; i < modes; i++)
-        if (has(node->rotates, i)) rotation = yk_v3_axpy(amplitude[i], node->rotation[i], rotation);
+        if (has(node->rotates, i))
+            rotation = yk_v3_axpy(amplitude[i], node->rotation[i], rotation);
     return rotation;
 }
 
-void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
-                       const double *rate, yk_ffrf_pose *pose, yk_frame *placed)
+void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *frame,
+                       const double *amplitude, const double *rate, yk_ffrf_pose *pose,
+                       yk_frame *placed)
 {
     const yk_mat3 axes = frame->rotation;
     yk_vec3 w = frame->angular_velocity;
@@ -53,7 +59,8 @@ void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *fram
     yk_vec3 position = node->position;
     for (int i = 0; i < modes; i++) {
         pose->pull[i] = node->displacement[i];
-        if (has(node->moves, i)) position = yk_v3_axpy(amplitude[i], node->displacement[i], position);
+        if (has(node->moves, i))
+            position = yk_v3_axpy(amplitude[i], node->displacement[i], position);
     }
     for (int k = 0; k < node->bend_count; k++) {
         const yk_ffrf_bend *bend = &node->bends[k];
@@ -63,7 +70,8 @@ void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *fram
     pose->position = position;
     yk_vec3 relative = {0, 0, 0};
     for (int i = 0; i < modes; i++)
-        if (has(node->moves, i)) relative = yk_v3_axpy(rate[i], pose->pull[i], relative);
+        if (has(node->moves, i))
+            relative = yk_v3_axpy(rate[i], pose->pull[i], relative);
 
     /* From the axes of the frame to global ones. */
     yk_vec3 arm = yk_m3_apply(axes, position);
@@ -72,7 +80,8 @@ void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *fram
     placed->velocity = yk_v3_add(frame->velocity, velocity);
     placed->rotation = axes;
     placed->angular_velocity = w;
-    if (!node->rotation) return;
+    if (!node->rotation)
+        return;
 
     /* Its rotation relative to the frame. */
     pose->rotation = yk_rotation_of(rotation_of(node, modes, amplitude));
@@ -88,8 +97,8 @@ static void put_column(double *jacobian, int size, int row, int column, yk_vec3 
     jacobian[size * (row + 2) + column] = v.z;
 }
 
-void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *frame, const yk_ffrf_pose *pose,
-                           double *jacobian)
+void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *frame,
+                           const yk_ffrf_pose *pose, double *jacobian)
 {
     int size = 6 + modes;
     const yk_mat3 axes = frame->rotation;
@@ -107,14 +116,15 @@ void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *
     /* The modes. */
     for (int i = 0; i < modes; i++) {
         put_column(jacobian, size, 0, 6 + i, yk_m3_apply(axes, pose->pull[i]));
-        if (!node->rotation) continue;
+        if (!node->rotation)
+            continue;
         yk_vec3 spin = yk_rotation_tangent(&pose->rotation, node->rotation[i]);
         put_column(jacobian, size, 3, 6 + i, yk_m3_apply(axes, spin));
     }
 }
 
-yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame *frame, const yk_ffrf_pose *pose,
-                            yk_vec3 force, yk_vec3 torque, double *modal)
+yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame *frame,
+                            const yk_ffrf_pose *pose, yk_vec3 force, yk_vec3 torque, double *modal)
 {
     const yk_mat3 axes = frame->rotation;
     yk_vec3 local_force = yk_m3_apply_transposed(axes, force);
@@ -128,15 +138,17 @@ yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame 
         twist = yk_v3_axpy(rotation->q, twice, yk_v3_axpy(-rotation->p, once, twist));
     }
     for (int i = 0; i < modes; i++) {
-        if (has(node->moves, i)) modal[i] += yk_v3_dot(local_force, pose->pull[i]);
-        if (has(node->rotates, i)) modal[i] += yk_v3_dot(twist, node->rotation[i]);
+        if (has(node->moves, i))
+            modal[i] += yk_v3_dot(local_force, pose->pull[i]);
+        if (has(node->rotates, i))
+            modal[i] += yk_v3_dot(twist, node->rotation[i]);
     }
     return yk_v3_add(torque, yk_v3_cross(yk_m3_apply(axes, pose->position), force));
 }
 
-void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
-                       const double *rate, const yk_ffrf_pose *pose, yk_vec3 *acceleration,
-                       yk_vec3 *angular_acceleration)
+void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *frame,
+                       const double *amplitude, const double *rate, const yk_ffrf_pose *pose,
+                       yk_vec3 *acceleration, yk_vec3 *angular_acceleration)
 {
     const yk_mat3 axes = frame->rotation;
     yk_vec3 w = frame->angular_velocity;
@@ -145,7 +157,8 @@ void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *fram
     /* w x (w x r + 2 u') + g_ij p_i' p_j' */
     yk_vec3 velocity = {0, 0, 0};
     yk_vec3 curve = {0, 0, 0};
-    for (int i = 0; i < modes; i++) velocity = yk_v3_axpy(rate[i], pose->pull[i], velocity);
+    for (int i = 0; i < modes; i++)
+        velocity = yk_v3_axpy(rate[i], pose->pull[i], velocity);
     for (int k = 0; k < node->bend_count; k++) {
         const yk_ffrf_bend *bend = &node->bends[k];
         curve = yk_v3_axpy(rate[bend->i] * rate[bend->j], bend->value, curve);
@@ -156,7 +169,8 @@ void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *fram
 
     /* w x (T theta') + T' theta' */
     *angular_acceleration = yk_v3(0, 0, 0);
-    if (!node->rotation) return;
+    if (!node->rotation)
+        return;
     yk_vec3 theta = rotation_of(node, modes, amplitude);
     yk_vec3 theta_rate = rotation_of(node, modes, rate);
     yk_vec3 spin = yk_m3_apply(axes, yk_rotation_tangent(&pose->rotation, theta_rate));
@@ -165,9 +179,11 @@ void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *fram
     *angular_acceleration = yk_v3_add(yk_v3_cross(w, spin), rotating);
 }
 
-/* jacobian^T load = (F, arm x F + T, F.R s_i + T.R tangent theta_i); R turns with the frame, the arm with both. */
-void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame *frame, const double *amplitude,
-                            const yk_ffrf_pose *pose, yk_vec3 force, yk_vec3 torque, double scale, double *tangent)
+/* jacobian^T load = (F, arm x F + T, F.R s_i + T.R tangent theta_i); R turns with the frame, the
+ * arm with both. */
+void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame *frame,
+                            const double *amplitude, const yk_ffrf_pose *pose, yk_vec3 force,
+                            yk_vec3 torque, double scale, double *tangent)
 {
     int size = 6 + modes;
     const yk_mat3 axes = frame->rotation;
@@ -187,7 +203,8 @@ void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame 
     for (int i = 0; i < modes; i++) {
         yk_vec3 s = yk_m3_apply(axes, pose->pull[i]);
         yk_vec3 theta = {0, 0, 0};
-        if (node->rotation) theta = yk_m3_apply(axes, yk_rotation_tangent(&pose->rotation, node->rotation[i]));
+        if (node->rotation)
+            theta = yk_m3_apply(axes, yk_rotation_tangent(&pose->rotation, node->rotation[i]));
 
         yk_vec3 twist = yk_v3_scale(scale, yk_v3_cross(s, force));
         tangent[size * 3 + 6 + i] += twist.x;
@@ -209,13 +226,16 @@ void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame 
     }
 
     /* T . R tangent(theta) theta_i by theta_j */
-    if (!node->rotation || !(yk_v3_norm2(torque) > 0)) return;
+    if (!node->rotation || !(yk_v3_norm2(torque) > 0))
+        return;
     yk_vec3 local_torque = yk_m3_apply_transposed(axes, torque);
     yk_vec3 theta = rotation_of(node, modes, amplitude);
     for (int j = 0; j < modes; j++) {
-        if (yk_v3_norm2(node->rotation[j]) == 0) continue;
+        if (yk_v3_norm2(node->rotation[j]) == 0)
+            continue;
         yk_mat3 moved = yk_so3_left_tangent_rate(theta, node->rotation[j]);
         yk_vec3 load = yk_m3_apply_transposed(moved, local_torque);
-        for (int i = 0; i < modes; i++) tangent[size * (6 + i) + 6 + j] += scale * yk_v3_dot(load, node->rotation[i]);
+        for (int i = 0; i < modes; i++)
+            tangent[size * (6 + i) + 6 + j] += scale * yk_v3_dot(load, node->rotation[i]);
     }
 }

@@ -1,7 +1,9 @@
-/* Shapes of a uniform rod and their integrals by Gauss quadrature, exact to rounding for the shapes at hand.
+/* Shapes of a uniform rod and their integrals by Gauss quadrature, exact to rounding for the
+ * shapes at hand.
  *
- * Bending shapes of vibration are written with exponentials that fall from the nearer end, so that high ones do not
- * cancel: cosh(b x) - q sinh(b x) = ((1 + q) exp(-b x) + (1 - q) exp(b x)) / 2 with 1 - q in closed form. */
+ * Bending shapes of vibration are written with exponentials that fall from the nearer end, so
+ * that high ones do not cancel: cosh(b x) - q sinh(b x) = ((1 + q) exp(-b x) + (1 - q) exp(b x))
+ * / 2 with 1 - q in closed form. */
 #include "smooth/ffrf_rod.h"
 
 #include <string.h>
@@ -10,10 +12,12 @@
 
 enum { PANELS = 24, GAUSS = 6, STATIONS = PANELS * GAUSS, STATICS = 2 };
 
-static const double gauss_node[GAUSS] = {-0.93246951420315202781, -0.66120938646626451366, -0.23861918608319690863,
-                                         0.23861918608319690863,  0.66120938646626451366,  0.93246951420315202781};
-static const double gauss_weight[GAUSS] = {0.17132449237917034504, 0.36076157304813860757, 0.46791393457269104739,
-                                           0.46791393457269104739, 0.36076157304813860757, 0.17132449237917034504};
+static const double gauss_node[GAUSS] = {-0.93246951420315202781, -0.66120938646626451366,
+                                         -0.23861918608319690863, 0.23861918608319690863,
+                                         0.66120938646626451366,  0.93246951420315202781};
+static const double gauss_weight[GAUSS] = {0.17132449237917034504, 0.36076157304813860757,
+                                           0.46791393457269104739, 0.46791393457269104739,
+                                           0.36076157304813860757, 0.17132449237917034504};
 
 typedef enum motion_kind { BEND_Y, BEND_Z, EXTEND, TWIST, MOTION_KINDS } motion_kind;
 
@@ -63,26 +67,30 @@ static double station_at(int k, double *weight)
     return (k / GAUSS + 0.5 * (1 + gauss_node[k % GAUSS])) / PANELS;
 }
 
-/* Shapes ---------------------------------------------------------------------------------------------------------- */
+/* Shapes --------------------------------------------------------------------------------------- */
 
-/* cosh - q sinh -+ (cos - q sin), with sign -1 for clamped and +1 for free at x = 0; 1 at x = 1 in size. */
+/* cosh - q sinh -+ (cos - q sin), with sign -1 for clamped and +1 for free at x = 0; 1 at x = 1
+ * in size. */
 static ordinate bending_mode(int number, double x, double sign)
 {
     /* The root of cos(b) cosh(b) = sign by Newton's method. */
     double b = (number + 0.5) * YK_PI;
-    if (sign > 0) b = (number + 1.5) * YK_PI;
+    if (sign > 0)
+        b = (number + 1.5) * YK_PI;
     for (int k = 0; k < 50; k++) {
         double value = cos(b) - sign / cosh(b);
         double slope = -sin(b) + sign * tanh(b) / cosh(b);
         double step = value / slope;
         b -= step;
-        if (fabs(step) < 1e-15 * b) break;
+        if (fabs(step) < 1e-15 * b)
+            break;
     }
 
     /* 1 - q, without cancellation */
     double sum = sinh(b) - sign * sin(b);
     double rest = (sin(b) - cos(b) - exp(-b)) / sum;
-    if (sign > 0) rest = (cos(b) - sin(b) - exp(-b)) / sum;
+    if (sign > 0)
+        rest = (cos(b) - sin(b) - exp(-b)) / sum;
 
     double q = 1 - rest;
     double fall = 0.5 * (1 + q) * exp(-b * x);
@@ -114,18 +122,21 @@ static ordinate cosine(double factor, double x)
 static ordinate static_shape(yk_rod_support support, int number, double x)
 {
     if (support == YK_ROD_CLAMPED_FREE) {
-        if (number == 0) return (ordinate){0.5 * x * x * (3 - x), 3 * x - 1.5 * x * x, 3 - 3 * x};
+        if (number == 0)
+            return (ordinate){0.5 * x * x * (3 - x), 3 * x - 1.5 * x * x, 3 - 3 * x};
         return (ordinate){x * x, 2 * x, 2};
     }
 
     double y = 1 - x;
-    if (number == 0) return (ordinate){x * y * (1 + y), 2 - 6 * x + 3 * x * x, 6 * x - 6};
+    if (number == 0)
+        return (ordinate){x * y * (1 + y), 2 - 6 * x + 3 * x * x, 6 * x - 6};
     return (ordinate){x * y * (1 + x), 1 - 3 * x * x, -6 * x};
 }
 
 static ordinate raw_value(const yk_ffrf_rod_def *def, const raw_shape *shape, double x)
 {
-    if (shape->fixed_load) return static_shape(def->support, shape->number, x);
+    if (shape->fixed_load)
+        return static_shape(def->support, shape->number, x);
 
     /* Sines and cosines that fit the ends, or shapes of a bent beam. */
     double half_waves = (shape->number + 0.5) * YK_PI;
@@ -133,13 +144,16 @@ static ordinate raw_value(const yk_ffrf_rod_def *def, const raw_shape *shape, do
     bool bends = is_bending(shape->kind);
     switch (def->support) {
     case YK_ROD_CLAMPED_FREE:
-        if (bends) return bending_mode(shape->number, x, -1);
+        if (bends)
+            return bending_mode(shape->number, x, -1);
         return sine(half_waves, x);
     case YK_ROD_PINNED_PINNED:
-        if (bends) return sine(whole_waves, x);
+        if (bends)
+            return sine(whole_waves, x);
         return sine(half_waves, x);
     default:
-        if (bends) return bending_mode(shape->number, x, 1);
+        if (bends)
+            return bending_mode(shape->number, x, 1);
         return cosine(whole_waves, x);
     }
 }
@@ -150,7 +164,8 @@ static ordinate shape_value(const rod_work *work, int i, double x)
     ordinate sum = {0};
     for (int k = 0; k < work->count; k++) {
         double fraction = work->mix[i * work->count + k];
-        if (fraction == 0) continue;
+        if (fraction == 0)
+            continue;
         ordinate raw = raw_value(work->def, &work->raw[k], x);
         sum.value += fraction * raw.value;
         sum.slope += fraction * raw.slope;
@@ -171,27 +186,33 @@ static void raw_integrals(rod_work *work)
     double polar = rho * (section->inertia_y + section->inertia_z);
 
     /* By kind of motion: stiffness against curvature or strain, mass, rotary inertia. */
-    const double stiffness[MOTION_KINDS] = {e * section->inertia_z / cube, e * section->inertia_y / cube,
-                                            e * section->area / l, g * section->torsion / l};
-    const double mass[MOTION_KINDS] = {rho * section->area * l, rho * section->area * l, rho * section->area * l,
-                                       polar * l};
-    const double rotary[MOTION_KINDS] = {rho * section->inertia_z / l, rho * section->inertia_y / l, 0, 0};
+    const double stiffness[MOTION_KINDS] = {e * section->inertia_z / cube,
+                                            e * section->inertia_y / cube, e * section->area / l,
+                                            g * section->torsion / l};
+    const double mass[MOTION_KINDS] = {rho * section->area * l, rho * section->area * l,
+                                       rho * section->area * l, polar * l};
+    const double rotary[MOTION_KINDS] = {rho * section->inertia_z / l, rho * section->inertia_y / l,
+                                         0, 0};
 
     int n = work->count;
     for (int k = 0; k < STATIONS; k++) {
         double weight;
         double x = station_at(k, &weight);
         ordinate at[YK_FFRF_MODES_MAX];
-        for (int i = 0; i < n; i++) at[i] = raw_value(work->def, &work->raw[i], x);
+        for (int i = 0; i < n; i++)
+            at[i] = raw_value(work->def, &work->raw[i], x);
 
         /* Kinds of motion do not couple. */
         for (int i = 0; i < n; i++) {
             for (int j = 0; j < n; j++) {
                 motion_kind kind = work->raw[i].kind;
-                if (work->raw[j].kind != kind) continue;
+                if (work->raw[j].kind != kind)
+                    continue;
                 double strain = at[i].slope * at[j].slope;
-                if (is_bending(kind)) strain = at[i].curvature * at[j].curvature;
-                double inertia = mass[kind] * at[i].value * at[j].value + rotary[kind] * at[i].slope * at[j].slope;
+                if (is_bending(kind))
+                    strain = at[i].curvature * at[j].curvature;
+                double inertia = mass[kind] * at[i].value * at[j].value +
+                                 rotary[kind] * at[i].slope * at[j].slope;
                 work->stiffness[n * i + j] += weight * stiffness[kind] * strain;
                 work->mass[n * i + j] += weight * inertia;
             }
@@ -199,20 +220,22 @@ static void raw_integrals(rod_work *work)
     }
 }
 
-/* Shapes that are orthogonal by mass and by stiffness, each of its own frequency: those of vibration are already, but
- * for the rotary inertia; deflections under loads are not. Blocks of one kind stay apart, and each shape keeps a
- * largest share of about one. */
+/* Shapes that are orthogonal by mass and by stiffness, each of its own frequency: those of
+ * vibration are already, but for the rotary inertia; deflections under loads are not. Blocks of
+ * one kind stay apart, and each shape keeps a largest share of about one. */
 static yk_status orthogonalise(yk_context *context, rod_work *work)
 {
     int n = work->count;
     int last = 0;
     for (int first = 0; first < n; first = last) {
-        while (last < n && work->raw[last].kind == work->raw[first].kind) last++;
+        while (last < n && work->raw[last].kind == work->raw[first].kind)
+            last++;
         int m = last - first;
 
         /* The block of this kind. */
         double *stiffness = yk_allocate(context, 2 * (size_t)(m * m), sizeof *stiffness);
-        if (!stiffness) return YK_ERROR_MEMORY;
+        if (!stiffness)
+            return YK_ERROR_MEMORY;
         double *mass = stiffness + m * m;
         for (int i = 0; i < m; i++) {
             for (int j = 0; j < m; j++) {
@@ -228,11 +251,14 @@ static yk_status orthogonalise(yk_context *context, rod_work *work)
             const double *vector = &stiffness[m * i];
             double largest = 0;
             for (int j = 0; j < m; j++)
-                if (fabs(vector[j]) > fabs(largest)) largest = vector[j];
-            for (int j = 0; j < m; j++) work->mix[n * (first + i) + first + j] = vector[j] / largest;
+                if (fabs(vector[j]) > fabs(largest))
+                    largest = vector[j];
+            for (int j = 0; j < m; j++)
+                work->mix[n * (first + i) + first + j] = vector[j] / largest;
         }
         yk_release(context, stiffness);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
     return YK_OK;
 }
@@ -246,22 +272,27 @@ static void transform(const rod_work *work, double *matrix)
     for (int column = 0; column < n; column++) {
         for (int i = 0; i < n; i++) {
             half[i] = 0;
-            for (int k = 0; k < n; k++) half[i] += work->mix[n * i + k] * matrix[n * k + column];
+            for (int k = 0; k < n; k++)
+                half[i] += work->mix[n * i + k] * matrix[n * k + column];
         }
-        for (int i = 0; i < n; i++) matrix[n * i + column] = half[i];
+        for (int i = 0; i < n; i++)
+            matrix[n * i + column] = half[i];
     }
     for (int row = 0; row < n; row++) {
         for (int j = 0; j < n; j++) {
             half[j] = 0;
-            for (int k = 0; k < n; k++) half[j] += matrix[n * row + k] * work->mix[n * j + k];
+            for (int k = 0; k < n; k++)
+                half[j] += matrix[n * row + k] * work->mix[n * j + k];
         }
-        for (int j = 0; j < n; j++) matrix[n * row + j] = half[j];
+        for (int j = 0; j < n; j++)
+            matrix[n * row + j] = half[j];
     }
 }
 
-/* Points ---------------------------------------------------------------------------------------------------------- */
+/* Points --------------------------------------------------------------------------------------- */
 
-/* What bending draws in from x = 0 to x: g_ij = -(integral of slope_i slope_j) / length, panel by panel. */
+/* What bending draws in from x = 0 to x: g_ij = -(integral of slope_i slope_j) / length, panel by
+ * panel. */
 static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
 {
     int n = work->count;
@@ -274,12 +305,14 @@ static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
             double at = from + 0.5 * (1 + gauss_node[g]) * (to - from);
             double weight = 0.5 * gauss_weight[g] * (to - from);
             double slope[YK_FFRF_MODES_MAX];
-            for (int i = 0; i < n; i++) slope[i] = shape_value(work, i, at).slope;
+            for (int i = 0; i < n; i++)
+                slope[i] = shape_value(work, i, at).slope;
 
             for (int i = 0; i < n; i++) {
                 for (int j = 0; j < n; j++) {
                     motion_kind kind = work->raw[i].kind;
-                    if (kind != work->raw[j].kind || !is_bending(kind)) continue;
+                    if (kind != work->raw[j].kind || !is_bending(kind))
+                        continue;
                     shortening[n * i + j].x -= weight * slope[i] * slope[j] / work->def->length;
                 }
             }
@@ -293,7 +326,8 @@ static void shapes_at(const rod_work *work, double x, yk_vec3 *displacement, yk_
     double l = work->def->length;
     for (int i = 0; i < work->count; i++) {
         ordinate at = shape_value(work, i, x);
-        if (fabs(at.value) < 1e-13) at.value = 0; /* knots of the shapes, where they leave an attachment alone */
+        if (fabs(at.value) < 1e-13)
+            at.value = 0; /* knots of the shapes, where they leave an attachment alone */
 
         displacement[i] = yk_v3(0, 0, 0);
         rotation[i] = yk_v3(0, 0, 0);
@@ -328,7 +362,8 @@ static yk_ffrf_point point_at(const rod_work *work, double x, double weight, yk_
     yk_vec3 *rotation = store + n;
     yk_vec3 *shortening = store + 2 * n;
     shapes_at(work, x, store, rotation);
-    if (def->stiffening) shortening_at(work, x, shortening);
+    if (def->stiffening)
+        shortening_at(work, x, shortening);
 
     double mass = weight * section->density * def->length;
     return (yk_ffrf_point){
@@ -346,7 +381,8 @@ static yk_status make_body(yk_context *context, const rod_work *work, yk_ffrf_ro
 {
     size_t stride = point_vectors(work);
     yk_vec3 *store = yk_allocate(context, STATIONS * stride + 1, sizeof *store);
-    if (!store) return YK_ERROR_MEMORY;
+    if (!store)
+        return YK_ERROR_MEMORY;
 
     /* Slices at the points of Gauss. */
     yk_ffrf_point points[STATIONS];
@@ -378,7 +414,8 @@ static yk_status make_nodes(yk_context *context, const rod_work *work, yk_ffrf_r
     rod->bends = yk_allocate(context, count * squares, sizeof *rod->bends);
     yk_vec3 *store = yk_allocate(context, count * stride, sizeof *store);
     rod->store = store;
-    if (!rod->nodes || !rod->bends || !store) return YK_ERROR_MEMORY;
+    if (!rod->nodes || !rod->bends || !store)
+        return YK_ERROR_MEMORY;
 
     rod->node_count = def->attachment_count;
     for (size_t k = 0; k < count; k++) {
@@ -388,7 +425,7 @@ static yk_status make_nodes(yk_context *context, const rod_work *work, yk_ffrf_r
     return YK_OK;
 }
 
-/* Creation -------------------------------------------------------------------------------------------------------- */
+/* Creation ------------------------------------------------------------------------------------- */
 
 static yk_status check_def(yk_context *context, const yk_ffrf_rod_def *def)
 {
@@ -396,27 +433,30 @@ static yk_status check_def(yk_context *context, const yk_ffrf_rod_def *def)
     bool material = s->young > 0 && s->density > 0;
     bool section = s->area > 0 && s->inertia_y > 0 && s->inertia_z > 0 && s->torsion > 0;
     if (!(def->length > 0 && material && section))
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "length, Young's modulus, density and section of a flexible rod must be positive");
+        return yk_fail(
+            context, YK_ERROR_ARGUMENT,
+            "length, Young's modulus, density and section of a flexible rod must be positive");
 
     /* Shapes, */
     const int counts[MOTION_KINDS] = {def->bending_y, def->bending_z, def->extension, def->torsion};
     for (int k = 0; k < MOTION_KINDS; k++)
         if (counts[k] < 0 || counts[k] > YK_ROD_MODES_MAX)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "a rod has 0 to %d shapes of a kind, not %d", YK_ROD_MODES_MAX,
-                           counts[k]);
+            return yk_fail(context, YK_ERROR_ARGUMENT, "a rod has 0 to %d shapes of a kind, not %d",
+                           YK_ROD_MODES_MAX, counts[k]);
 
     /* their supports, */
     if (def->statics && def->support == YK_ROD_FREE_FREE)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "a rod that is free at both ends has no static deflections: leave them out, or fix its frame at "
+                       "a rod that is free at both ends has no static deflections: leave them out, "
+                       "or fix its frame at "
                        "an end");
 
     /* and where joints attach. */
     for (int k = 0; k < def->attachment_count; k++)
         if (!(def->attachments[k] >= 0 && def->attachments[k] <= def->length * (1 + 1e-12)))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "a point at %g is not on the rod, which is %g long",
-                           def->attachments[k], def->length);
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "a point at %g is not on the rod, which is %g long", def->attachments[k],
+                           def->length);
     return YK_OK;
 }
 
@@ -424,18 +464,23 @@ yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk
 {
     *rod = (yk_ffrf_rod){0};
     yk_status status = check_def(context, def);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     rod_work *work = yk_allocate(context, 1, sizeof *work);
-    if (!work) return YK_ERROR_MEMORY;
+    if (!work)
+        return YK_ERROR_MEMORY;
     work->def = def;
 
     /* Raw shapes, those of vibration before static ones of the same kind. */
     const int counts[MOTION_KINDS] = {def->bending_y, def->bending_z, def->extension, def->torsion};
     for (int kind = 0; kind < MOTION_KINDS; kind++) {
         motion_kind of = (motion_kind)kind;
-        for (int k = 0; k < counts[kind]; k++) work->raw[work->count++] = (raw_shape){of, k, false};
-        if (!def->statics || !is_bending(of) || counts[kind] == 0) continue;
-        for (int k = 0; k < STATICS; k++) work->raw[work->count++] = (raw_shape){of, k, true};
+        for (int k = 0; k < counts[kind]; k++)
+            work->raw[work->count++] = (raw_shape){of, k, false};
+        if (!def->statics || !is_bending(of) || counts[kind] == 0)
+            continue;
+        for (int k = 0; k < STATICS; k++)
+            work->raw[work->count++] = (raw_shape){of, k, true};
     }
 
     /* Modal matrices of orthogonal shapes, and the body with them. */
@@ -447,13 +492,16 @@ yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk
         transform(work, work->mass);
         for (int i = 0; i < n; i++) {
             double critical = 2 * def->damping_ratio;
-            work->damping[n * i + i] = critical * sqrt(work->stiffness[n * i + i] * work->mass[n * i + i]);
+            work->damping[n * i + i] =
+                critical * sqrt(work->stiffness[n * i + i] * work->mass[n * i + i]);
         }
         status = make_body(context, work, rod);
     }
-    if (status == YK_OK) status = make_nodes(context, work, rod);
+    if (status == YK_OK)
+        status = make_nodes(context, work, rod);
     yk_release(context, work);
-    if (status != YK_OK) yk_ffrf_rod_destroy(context, rod);
+    if (status != YK_OK)
+        yk_ffrf_rod_destroy(context, rod);
     return status;
 }
 

@@ -1,4 +1,5 @@
-/* Between ffrf.c and ffrf_tangent.c: a floating-frame body in one shape and one state of motion, in its own axes. */
+/* Between ffrf.c and ffrf_tangent.c: a floating-frame body in one shape and one state of motion,
+ * in its own axes. */
 #ifndef YK_SMOOTH_FFRF_SHAPE_H
 #define YK_SMOOTH_FFRF_SHAPE_H
 
@@ -46,7 +47,7 @@ typedef struct yk_ffrf_seen {
 
 /* Amplitudes NULL: undeformed. */
 void yk_ffrf_shape_at(const yk_ffrf *body, const double *amplitude, yk_ffrf_shape *at);
-void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, const yk_ffrf_shape *at,
-                 yk_ffrf_seen *s);
+void yk_ffrf_see(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
+                 const yk_ffrf_shape *at, yk_ffrf_seen *s);
 
 #endif

@@ -1,12 +1,14 @@
-/* Derivatives of the momenta of a floating-frame body, as a time integration sees them, column by column in its own
- * axes and turned to global axes at the end.
+/* Derivatives of the momenta of a floating-frame body, as a time integration sees them, column by
+ * column in its own axes and turned to global axes at the end.
  *
- * Everything depends on the unknowns through v, w and p' as the body sees them, which the integration ties to dx,
- * dtheta and dp by c, and through p itself. So each column is a small change (c dv, c dw, c dp', dp), pushed through
- * the differentials of momenta and remaining loads. */
+ * Everything depends on the unknowns through v, w and p' as the body sees them, which the
+ * integration ties to dx, dtheta and dp by c, and through p itself. So each column is a small
+ * change (c dv, c dw, c dp', dp), pushed through the differentials of momenta and remaining
+ * loads. */
 #include "smooth/ffrf_shape.h"
 
-/* A change of motion in the body's axes: velocities times c, and at most one amplitude and its rate. */
+/* A change of motion in the body's axes: velocities times c, and at most one amplitude and its
+ * rate. */
 typedef struct change {
     yk_vec3 v, w;
     int mode; /* -1: none; else c dp' = dp = 1 */
@@ -42,12 +44,14 @@ static void momentum_change(const columns *f, const change *by, yk_vec3 *linear,
 
     /* An amplitude and its rate: S_j and Gamma_j, which p_j' multiplies, */
     int j = by->mode;
-    if (j < 0) return;
+    if (j < 0)
+        return;
     *linear = yk_v3_add(*linear, at->shift[j]);
     *angular = yk_v3_add(*angular, at->spin[j]);
 
     /* and what S, J and all S_i and Gamma_i change by with p_j. */
-    if (f->body->constant_mass) return;
+    if (f->body->constant_mass)
+        return;
     *linear = yk_v3_axpy(f->c, f->slope_v[j], *linear);
     *angular = yk_v3_axpy(f->c, f->slope_w[j], *angular);
 }
@@ -57,12 +61,15 @@ static double modal_change(const columns *f, const change *by, int i)
 {
     const yk_ffrf *body = f->body;
     double sum = yk_v3_dot(f->heavy->shift[i], by->v) + yk_v3_dot(f->heavy->spin[i], by->w);
-    if (by->mode < 0) return sum;
+    if (by->mode < 0)
+        return sum;
 
     int k = body->modes * i + by->mode;
     sum += body->modal_mass[k];
-    if (body->constant_mass) return sum;
-    double moved = yk_v3_dot(body->curve[k], f->s->v) + yk_v3_dot(yk_ffrf_axial(&body->pair[k]), f->s->w);
+    if (body->constant_mass)
+        return sum;
+    double moved =
+        yk_v3_dot(body->curve[k], f->s->v) + yk_v3_dot(yk_ffrf_axial(&body->pair[k]), f->s->w);
     return sum + f->c * moved;
 }
 
@@ -71,7 +78,8 @@ static double slope_change(const columns *f, const change *by, int i)
 {
     const yk_ffrf *body = f->body;
     double sum = yk_v3_dot(by->w, f->slope_w[i]) + yk_v3_dot(by->v, f->slope_v[i]);
-    if (by->mode < 0) return sum;
+    if (by->mode < 0)
+        return sum;
 
     int n = body->modes;
     int j = by->mode;
@@ -80,10 +88,12 @@ static double slope_change(const columns *f, const change *by, int i)
     const yk_mat3 *pair = &body->pair[n * i + j];
     yk_vec3 curve = body->curve[n * i + j];
     sum += yk_v3_dot(v, curve) + yk_v3_dot(w, yk_ffrf_axial(&body->pair[n * j + i]));
-    return sum + f->c * (yk_v3_dot(w, yk_ffrf_half_tensor(pair, w)) + yk_v3_dot(v, yk_v3_cross(w, curve)));
+    return sum + f->c * (yk_v3_dot(w, yk_ffrf_half_tensor(pair, w)) +
+                         yk_v3_dot(v, yk_v3_cross(w, curve)));
 }
 
-/* The rate of the momenta, what else depends on motion, and the elasticity; without the rotation of the frame itself. */
+/* The rate of the momenta, what else depends on motion, and the elasticity; without the rotation
+ * of the frame itself. */
 static void motion_column(const columns *f, const change *by, int column)
 {
     const yk_ffrf *body = f->body;
@@ -100,7 +110,8 @@ static void motion_column(const columns *f, const change *by, int column)
     /* l' + v x p, and the weight */
     yk_vec3 swing = yk_v3_add(yk_v3_cross(by->v, f->linear), yk_v3_cross(f->s->v, linear));
     yk_vec3 torque = yk_v3_axpy(c, swing, yk_v3_scale(fraction, angular));
-    if (mode >= 0) torque = yk_v3_axpy(-c * c, yk_v3_cross(f->at->shift[mode], f->s->g), torque);
+    if (mode >= 0)
+        torque = yk_v3_axpy(-c * c, yk_v3_cross(f->at->shift[mode], f->s->g), torque);
     put_vector(f, 3, column, torque);
 
     /* pi_i' - dT/dp_i, weight, damping and elasticity */
@@ -108,14 +119,15 @@ static void motion_column(const columns *f, const change *by, int column)
         double sum = fraction * modal_change(f, by, i) - c * slope_change(f, by, i);
         if (mode >= 0) {
             int k = body->modes * i + mode;
-            sum += c * body->damping[k] + c * c * (body->stiffness[k] - yk_v3_dot(body->curve[k], f->s->g));
+            sum += c * body->damping[k] +
+                   c * c * (body->stiffness[k] - yk_v3_dot(body->curve[k], f->s->g));
         }
         f->tangent[f->size * (6 + i) + column] = sum;
     }
 }
 
-/* A rotation by d leaves what stands still behind, a becomes a + a x d as the body sees it, and turns the loads with
- * it. */
+/* A rotation by d leaves what stands still behind, a becomes a + a x d as the body sees it, and
+ * turns the loads with it. */
 static void add_turned_loads(const columns *f)
 {
     double c = f->c;
@@ -128,8 +140,8 @@ static void add_turned_loads(const columns *f)
     yk_vec3 weight = yk_v3_scale(-mass, g);
     yk_vec3 lever = yk_v3_neg(yk_v3_cross(moment, g));
     yk_vec3 force = yk_v3_axpy(c * c, weight, yk_v3_scale(rate, f->linear));
-    yk_vec3 torque =
-        yk_v3_axpy(c * c, yk_v3_add(lever, yk_v3_cross(f->s->v, f->linear)), yk_v3_scale(rate, f->angular));
+    yk_vec3 torque = yk_v3_axpy(c * c, yk_v3_add(lever, yk_v3_cross(f->s->v, f->linear)),
+                                yk_v3_scale(rate, f->angular));
 
     /* Column by column: the weight stands still, the loads turn. */
     for (int j = 0; j < 3; j++) {
@@ -175,8 +187,8 @@ static void rotate_to_global(const columns *f, const yk_mat3 *axes)
     }
 }
 
-void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c, double fraction,
-                     double damping, double *tangent)
+void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c,
+                     double fraction, double damping, double *tangent)
 {
     yk_ffrf_shape at;
     yk_ffrf_shape undeformed;
@@ -208,7 +220,8 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
 
     /* dT/dp_i by v and by w. */
     for (int i = 0; i < body->modes; i++) {
-        yk_vec3 swirl = yk_v3_sub(yk_ffrf_axial(&s.rate[i]), s.gyro[i]); /* axial of the sum of pair_ji p_j' */
+        yk_vec3 swirl =
+            yk_v3_sub(yk_ffrf_axial(&s.rate[i]), s.gyro[i]); /* axial of the sum of pair_ji p_j' */
         yk_vec3 tensor = yk_v3_scale(2, yk_ffrf_half_tensor(&at.spread[i], s.w));
         f.slope_v[i] = yk_v3_add(yk_v3_cross(s.w, at.shift[i]), s.bend[i]);
         f.slope_w[i] = yk_v3_add(yk_v3_add(yk_v3_cross(at.shift[i], s.v), tensor), swirl);
@@ -238,7 +251,8 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
 static bool is_zero(const yk_mat3 *a)
 {
     for (int k = 0; k < 9; k++)
-        if (a->m[k / 3][k % 3] != 0) return false;
+        if (a->m[k / 3][k % 3] != 0)
+            return false;
     return true;
 }
 
@@ -247,22 +261,27 @@ bool yk_ffrf_coupled(const yk_ffrf *body, int row, int column)
     int n = body->modes;
 
     /* The frame with itself. */
-    if (row < 3 && column < 3) return row == column;
-    if (row < 6 && column < 6) return true;
+    if (row < 3 && column < 3)
+        return row == column;
+    if (row < 6 && column < 6)
+        return true;
 
     /* Two modes. */
     if (row >= 6 && column >= 6) {
         int k = n * (row - 6) + column - 6;
         int l = n * (column - 6) + row - 6;
         bool modal = body->modal_mass[k] != 0 || body->stiffness[k] != 0 || body->damping[k] != 0;
-        bool inertial = yk_v3_norm2(body->curve[k]) > 0 || !is_zero(&body->pair[k]) || !is_zero(&body->pair[l]);
+        bool inertial =
+            yk_v3_norm2(body->curve[k]) > 0 || !is_zero(&body->pair[k]) || !is_zero(&body->pair[l]);
         return modal || inertial;
     }
 
     /* A mode with a rotation of the frame, or with its displacement. */
-    if (row >= 3 && column >= 3) return true;
+    if (row >= 3 && column >= 3)
+        return true;
     int mode = row > column ? row - 6 : column - 6;
     bool moves = yk_v3_norm2(body->shift[mode]) > 0;
-    for (int k = 0; k < n; k++) moves |= yk_v3_norm2(body->curve[n * mode + k]) > 0;
+    for (int k = 0; k < n; k++)
+        moves |= yk_v3_norm2(body->curve[n * mode + k]) > 0;
     return moves;
 }

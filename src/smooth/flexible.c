@@ -6,7 +6,8 @@
 static yk_status begin(yk_context *context, yk_flexible_kind kind, yk_flexible **body)
 {
     *body = yk_allocate(context, 1, sizeof **body);
-    if (!*body) return YK_ERROR_MEMORY;
+    if (!*body)
+        return YK_ERROR_MEMORY;
     (*body)->context = context;
     (*body)->users = 1;
     (*body)->kind = kind;
@@ -25,12 +26,14 @@ static yk_status finish(yk_status status, yk_flexible **body)
 yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_flexible **body)
 {
     yk_status status = begin(context, YK_FLEXIBLE_MODAL, body);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* Stations of the outline are attachments behind those of the def. */
     size_t count = (size_t)def->attachment_count + YK_FLEXIBLE_OUTLINE;
     double *attachments = yk_allocate(context, count, sizeof *attachments);
-    if (!attachments) return finish(YK_ERROR_MEMORY, body);
+    if (!attachments)
+        return finish(YK_ERROR_MEMORY, body);
     if (def->attachment_count)
         memcpy(attachments, def->attachments, (size_t)def->attachment_count * sizeof *attachments);
     for (int k = 0; k < YK_FLEXIBLE_OUTLINE; k++)
@@ -42,7 +45,8 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
     yk_flexible *made = *body;
     status = yk_ffrf_rod_create(context, &with_outline, &made->store_rod);
     yk_release(context, attachments);
-    if (status != YK_OK) return finish(status, body);
+    if (status != YK_OK)
+        return finish(status, body);
 
     /* The first of these attachments are the body's own. */
     made->modal = made->store_rod.body;
@@ -64,30 +68,36 @@ static yk_status copy_attachments(yk_flexible *made, const yk_ffrf_def *def, con
     made->bends = yk_allocate(made->context, count * n * n, sizeof *made->bends);
     yk_vec3 *store = yk_allocate(made->context, 2 * count * n, sizeof *store);
     made->store = store;
-    if (!made->nodes || !made->bends || !store) return YK_ERROR_MEMORY;
+    if (!made->nodes || !made->bends || !store)
+        return YK_ERROR_MEMORY;
 
     /* Copies, as the def may go. */
     for (size_t k = 0; k < count; k++, store += 2 * n) {
         if (attachments[k] < 0 || attachments[k] >= def->point_count)
-            return yk_fail(made->context, YK_ERROR_ARGUMENT, "the flexible body has %d points: there is no point %d",
+            return yk_fail(made->context, YK_ERROR_ARGUMENT,
+                           "the flexible body has %d points: there is no point %d",
                            def->point_count, attachments[k]);
         yk_ffrf_point point = def->points[attachments[k]];
         point.displacement = memcpy(store, point.displacement, n * sizeof *store);
-        if (point.rotation) point.rotation = memcpy(store + n, point.rotation, n * sizeof *store);
+        if (point.rotation)
+            point.rotation = memcpy(store + n, point.rotation, n * sizeof *store);
         made->nodes[k] = yk_ffrf_node_of(&point, def->mode_count, made->bends + k * n * n);
     }
     return YK_OK;
 }
 
-yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *attachments, int attachment_count,
-                            yk_flexible **body)
+yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *attachments,
+                            int attachment_count, yk_flexible **body)
 {
     yk_status status = begin(context, YK_FLEXIBLE_MODAL, body);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     yk_flexible *made = *body;
     status = yk_ffrf_create(context, def, &made->modal);
-    if (status == YK_OK) status = copy_attachments(made, def, attachments, attachment_count);
-    if (status != YK_OK) return finish(status, body);
+    if (status == YK_OK)
+        status = copy_attachments(made, def, attachments, attachment_count);
+    if (status != YK_OK)
+        return finish(status, body);
     made->coordinates = def->mode_count;
     made->attachments = attachment_count;
 
@@ -98,7 +108,8 @@ yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const i
     }
     const yk_mat3 *second = &made->modal.second;
     double spread = second->m[0][0] + second->m[1][1] + second->m[2][2];
-    if (made->length == 0) made->length = sqrt(3 * spread / made->modal.mass);
+    if (made->length == 0)
+        made->length = sqrt(3 * spread / made->modal.mass);
     return YK_OK;
 }
 
@@ -106,9 +117,11 @@ yk_status yk_flexible_ancf(yk_context *context, const yk_ancf_rod_def *def, yk_f
 {
     *body = NULL;
     if (def->elements < 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "a rod needs at least one element, not %d", def->elements);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a rod needs at least one element, not %d",
+                       def->elements);
     yk_status status = begin(context, YK_FLEXIBLE_ROD, body);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     yk_flexible *made = *body;
     made->length = def->length;
@@ -133,7 +146,8 @@ yk_flexible *yk_flexible_keep(const yk_flexible *body)
 
 void yk_flexible_release(yk_flexible *body)
 {
-    if (!body || --body->users > 0) return;
+    if (!body || --body->users > 0)
+        return;
 
     yk_context *context = body->context;
     if (body->store_rod.nodes) {
@@ -149,21 +163,25 @@ void yk_flexible_release(yk_flexible *body)
 
 double yk_flexible_mass(const yk_flexible *body)
 {
-    if (body->kind == YK_FLEXIBLE_MODAL) return body->modal.mass;
+    if (body->kind == YK_FLEXIBLE_MODAL)
+        return body->modal.mass;
     return body->elements * (body->element.weight[0] + body->element.weight[6]);
 }
 
 yk_vec3 yk_flexible_attachment(const yk_flexible *body, int attachment)
 {
-    if (body->kind == YK_FLEXIBLE_MODAL) return body->nodes[attachment].position;
+    if (body->kind == YK_FLEXIBLE_MODAL)
+        return body->nodes[attachment].position;
     return yk_v3(body->element.length * attachment, 0, 0);
 }
 
 double yk_flexible_reach(const yk_flexible *body, int coordinate)
 {
-    if (body->kind == YK_FLEXIBLE_MODAL) return body->modal.reach[coordinate];
+    if (body->kind == YK_FLEXIBLE_MODAL)
+        return body->modal.reach[coordinate];
 
-    /* Against the position of the node: gradients along the rod by its length, across it by the section's size. */
+    /* Against the position of the node: gradients along the rod by its length, across it by the
+     * section's size. */
     int vector = coordinate % (YK_ANCF_NODE + YK_ANCF_MIDDLE) / 3;
     return sqrt(body->element.mass[vector][vector] / body->element.mass[0][0]);
 }

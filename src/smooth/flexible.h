@@ -1,11 +1,13 @@
-/* Flexible bodies for smooth models: what is constant about one, apart from where it is and how it moves.
+/* Flexible bodies for smooth models: what is constant about one, apart from where it is and how
+ * it moves.
  *
  *   modal   small deformations seen from a floating frame, a node of the model (smooth/ffrf.h): built-in shapes of a rod,
  *           or any shapes, such as those of a finite-element program
  *   rod     large deflections in absolute nodal coordinates (smooth/ancf.h): equal elements in a row
  *
- * Joints, forces and ports act at its attachments: those that are named when a modal body is made, the end nodes of a
- * rod's elements. A body is shared by the models that use it and goes with the last of them. */
+ * Joints, forces and ports act at its attachments: those that are named when a modal body is
+ * made, the end nodes of a rod's elements. A body is shared by the models that use it and goes
+ * with the last of them. */
 #ifndef YK_SMOOTH_FLEXIBLE_H
 #define YK_SMOOTH_FLEXIBLE_H
 
@@ -44,8 +46,8 @@ typedef struct yk_flexible {
 /* The def's attachments are kept in their order. */
 yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_flexible **body);
 /* Attachments are points of the def, by index. */
-yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *attachments, int attachment_count,
-                            yk_flexible **body);
+yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const int *attachments,
+                            int attachment_count, yk_flexible **body);
 yk_status yk_flexible_ancf(yk_context *context, const yk_ancf_rod_def *def, yk_flexible **body);
 
 /* Whoever makes or keeps a body releases it. */
@@ -53,7 +55,8 @@ yk_flexible *yk_flexible_keep(const yk_flexible *body);
 void yk_flexible_release(yk_flexible *body);
 
 double yk_flexible_mass(const yk_flexible *body);
-/* Where an attachment is in the undeformed body, seen from its origin: the floating frame, or the start of a rod. */
+/* Where an attachment is in the undeformed body, seen from its origin: the floating frame, or the
+ * start of a rod. */
 yk_vec3 yk_flexible_attachment(const yk_flexible *body, int attachment);
 
 /* The largest displacement of the body per unit of a coordinate (m). */

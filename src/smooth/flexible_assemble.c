@@ -1,15 +1,17 @@
-/* Flexible bodies in the passes of assembly: their own equations, and the joints and forces at their attachments.
+/* Flexible bodies in the passes of assembly: their own equations, and the joints and forces at
+ * their attachments.
  *
- * The frame of an attachment follows the coordinates q of its body, dx = J dq. A joint with gradient g and reaction
- * lambda at the attachment has the gradient J^T g in the coordinates; its reaction, and every load f of a force,
- * becomes J^T f, whose derivative is J^T (df/dx) J plus that of J^T at a fixed load. So nothing is added to the
- * unknowns for an attachment, and all joints and forces work at it as they do at a node. */
+ * The frame of an attachment follows the coordinates q of its body, dx = J dq. A joint with
+ * gradient g and reaction lambda at the attachment has the gradient J^T g in the coordinates; its
+ * reaction, and every load f of a force, becomes J^T f, whose derivative is J^T (df/dx) J plus
+ * that of J^T at a fixed load. So nothing is added to the unknowns for an attachment, and all
+ * joints and forces work at it as they do at a node. */
 #include <string.h>
 
 #include "smooth/flexible_kind.h"
 
-/* What moves one end of a joint or a force: unknowns, and the map from them to the frame (NULL: they are the
- * frame's). */
+/* What moves one end of a joint or a force: unknowns, and the map from them to the frame (NULL:
+ * they are the frame's). */
 typedef struct end {
     int count;
     const int *column;
@@ -31,26 +33,30 @@ static void end_of(const yk_smooth_model *model, const yk_smooth_workspace *work
         e->moves = attachment->moves;
         e->jacobian = work->attachments[node->attachment].jacobian;
     } else if (node->unknown >= 0) {
-        for (int k = 0; k < 6; k++) e->own[k] = node->unknown + k;
+        for (int k = 0; k < 6; k++)
+            e->own[k] = node->unknown + k;
         e->count = 6;
         e->column = e->own;
     }
 }
 
-/* Whether unknown k of an end can carry a force, or a torque, by structure: masks of their components. */
+/* Whether unknown k of an end can carry a force, or a torque, by structure: masks of their
+ * components. */
 static bool carries(const end *e, int k, unsigned force, unsigned torque)
 {
     /* The first three move along the global axes, of a frame or of a rod's node. */
-    if (k < 3) return force >> k & 1u;
-    if (!e->moves) return torque >> (k - 3) & 1u;
+    if (k < 3)
+        return force >> k & 1u;
+    if (!e->moves)
+        return torque >> (k - 3) & 1u;
     bool moves = force && e->moves[k] & ATTACHMENT_MOVES;
     bool rotates = torque && e->moves[k] & ATTACHMENT_ROTATIONS;
     return moves || rotates;
 }
 
-void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace *work, const joint_model *joint,
-                         const yk_row *row, int equation, const yk_gradient *gradient, bool hold, sink *to,
-                         sink_mode mode)
+void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                         const joint_model *joint, const yk_row *row, int equation,
+                         const yk_gradient *gradient, bool hold, sink *to, sink_mode mode)
 {
     unsigned mask = yk_row_mask(row);
     for (int side = 0; side < 2; side++) {
@@ -59,16 +65,20 @@ void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace
         const double load[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
         unsigned forces = mask >> (6 * side) & 7u;
         unsigned torques = mask >> (6 * side + 3) & 7u;
-        if (row->kind == YK_ROW_POINT && yk_v3_norm2(joint->joint.offset[side]) == 0) torques = 0;
+        if (row->kind == YK_ROW_POINT && yk_v3_norm2(joint->joint.offset[side]) == 0)
+            torques = 0;
 
         /* J^T g, in the row of the constraint and in the column of its multiplier */
         end e;
         end_of(model, work, joint->node[side], &e);
         for (int k = 0; k < e.count; k++) {
-            if (!carries(&e, k, forces, torques)) continue;
+            if (!carries(&e, k, forces, torques))
+                continue;
             double value = 0;
-            if (!e.jacobian && !hold) value = load[k];
-            for (int r = 0; r < 6 && e.jacobian && !hold; r++) value += e.jacobian[e.count * r + k] * load[r];
+            if (!e.jacobian && !hold)
+                value = load[k];
+            for (int r = 0; r < 6 && e.jacobian && !hold; r++)
+                value += e.jacobian[e.count * r + k] * load[r];
             put(to, mode, equation, e.column[k], value);
             put(to, mode, e.column[k], equation, value);
         }
@@ -76,9 +86,10 @@ void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace
     put(to, mode, equation, equation, hold ? -1 : -work->compliance);
 }
 
-/* J_a^T part J_b: loads on end a by motion of end b. `bits` of the rows of force and of torque: by displacement (1), by
- * rotation (2). */
-static void chain_part(const end *a, const end *b, const unsigned bits[2], double part[6][6], sink *to, sink_mode mode)
+/* J_a^T part J_b: loads on end a by motion of end b. `bits` of the rows of force and of torque:
+ * by displacement (1), by rotation (2). */
+static void chain_part(const end *a, const end *b, const unsigned bits[2], double part[6][6],
+                       sink *to, sink_mode mode)
 {
     const unsigned all = 7;
     unsigned columns = bits[0] | bits[1];
@@ -88,18 +99,22 @@ static void chain_part(const end *a, const end *b, const unsigned bits[2], doubl
     unsigned of_torque = bits[1] ? all : 0;
 
     for (int j = 0; j < b->count; j++) {
-        if (!carries(b, j, by_displacement, by_rotation)) continue;
+        if (!carries(b, j, by_displacement, by_rotation))
+            continue;
 
         /* part J_b */
         double right[6];
         for (int r = 0; r < 6 && mode == SINK_ADD; r++) {
             right[r] = b->jacobian ? 0 : part[r][j];
-            for (int k = 0; k < 6 && b->jacobian; k++) right[r] += part[r][k] * b->jacobian[b->count * k + j];
+            for (int k = 0; k < 6 && b->jacobian; k++)
+                right[r] += part[r][k] * b->jacobian[b->count * k + j];
         }
         for (int i = 0; i < a->count; i++) {
-            if (!carries(a, i, of_force, of_torque)) continue;
+            if (!carries(a, i, of_force, of_torque))
+                continue;
             double sum = 0;
-            if (mode == SINK_ADD && !a->jacobian) sum = right[i];
+            if (mode == SINK_ADD && !a->jacobian)
+                sum = right[i];
             for (int r = 0; r < 6 && mode == SINK_ADD && a->jacobian; r++)
                 sum += a->jacobian[a->count * r + i] * right[r];
             put(to, mode, a->column[i], b->column[j], sum);
@@ -107,8 +122,9 @@ static void chain_part(const end *a, const end *b, const unsigned bits[2], doubl
     }
 }
 
-void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_workspace *work, const int node[2],
-                            const yk_mat3 block[4][4], unsigned mask, sink *to, sink_mode mode)
+void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                            const int node[2], const yk_mat3 block[4][4], unsigned mask, sink *to,
+                            sink_mode mode)
 {
     end e[2];
     end_of(model, work, node[0], &e[0]);
@@ -116,30 +132,36 @@ void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_worksp
 
     for (int a = 0; a < 2; a++) {
         for (int b = 0; b < 2; b++) {
-            const unsigned bits[2] = {mask >> (8 * a + 2 * b) & 3u, mask >> (8 * a + 4 + 2 * b) & 3u};
-            if (!(bits[0] | bits[1]) || !e[a].count || !e[b].count) continue;
+            const unsigned bits[2] = {mask >> (8 * a + 2 * b) & 3u,
+                                      mask >> (8 * a + 4 + 2 * b) & 3u};
+            if (!(bits[0] | bits[1]) || !e[a].count || !e[b].count)
+                continue;
 
             double part[6][6];
             for (int i = 0; i < 6 && mode == SINK_ADD; i++)
-                for (int j = 0; j < 6; j++) part[i][j] = block[2 * a + i / 3][2 * b + j / 3].m[i % 3][j % 3];
+                for (int j = 0; j < 6; j++)
+                    part[i][j] = block[2 * a + i / 3][2 * b + j / 3].m[i % 3][j % 3];
             chain_part(&e[a], &e[b], bits, part, to, mode);
         }
     }
 }
 
-void yk_smooth_flexible_pass(const yk_smooth_model *model, yk_smooth_workspace *work, assembly_level level,
-                             double weight, const scales *s, sink *to, sink_mode mode)
+void yk_smooth_flexible_pass(const yk_smooth_model *model, yk_smooth_workspace *work,
+                             assembly_level level, double weight, const scales *s, sink *to,
+                             sink_mode mode)
 {
     for (int i = 0; i < model->def.flexible_count; i++)
-        yk_flexible_kind_of(model->flexibles[i].body)->pass(model, work, i, level, weight, s, to, mode);
+        yk_flexible_kind_of(model->flexibles[i].body)
+            ->pass(model, work, i, level, weight, s, to, mode);
 }
 
-void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const scales *s, sink *to,
-                          sink_mode mode)
+void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const scales *s,
+                          sink *to, sink_mode mode)
 {
     for (int i = 0; i < model->def.attachment_count; i++) {
         const attachment_model *attachment = &model->attachments[i];
-        const flexible_kind *kind = yk_flexible_kind_of(model->flexibles[attachment->flexible].body);
+        const flexible_kind *kind =
+            yk_flexible_kind_of(model->flexibles[attachment->flexible].body);
         const yk_wrench *load = &work->load[attachment->frame];
 
         /* J^T of the load on the attachment, with what ports exert. */
@@ -148,20 +170,23 @@ void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *wor
             kind->spread_load(model, work, i, yk_v3_add(load->force, port->force),
                               yk_v3_add(load->torque, port->torque));
         }
-        if (mode == SINK_NONE) continue;
+        if (mode == SINK_NONE)
+            continue;
 
-        /* Its derivative. What ports exert is input, not part of the model: it adds nothing to the matrix, not even by
-         * rounding. */
+        /* Its derivative. What ports exert is input, not part of the model: it adds nothing to
+         * the matrix, not even by rounding. */
         int n = attachment->count;
         double *tangent = work->flexibles[attachment->flexible].tangent;
         if (mode == SINK_ADD) {
             memset(tangent, 0, (size_t)(n * n) * sizeof *tangent);
-            if (s->node > 0) kind->spread_stiffness(model, work, i, load, -s->node);
+            if (s->node > 0)
+                kind->spread_stiffness(model, work, i, load, -s->node);
         }
 
-        /* The position of a rod's node is a coordinate: forces add nothing. Nor does a force by the frame's
-         * displacement. */
+        /* The position of a rod's node is a coordinate: forces add nothing. Nor does a force by
+         * the frame's displacement. */
         for (int j = 3; j < n; j++)
-            for (int k = 3; k < n; k++) put(to, mode, attachment->column[k], attachment->column[j], tangent[n * k + j]);
+            for (int k = 3; k < n; k++)
+                put(to, mode, attachment->column[k], attachment->column[j], tangent[n * k + j]);
     }
 }

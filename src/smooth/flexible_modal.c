@@ -1,5 +1,6 @@
-/* Modal bodies in a model: small deformations seen from a floating frame (ffrf.h), whose node is one of the model's.
- * An attachment is moved by the six unknowns of that node and by the amplitudes, in this order. */
+/* Modal bodies in a model: small deformations seen from a floating frame (ffrf.h), whose node is
+ * one of the model's. An attachment is moved by the six unknowns of that node and by the
+ * amplitudes, in this order. */
 #include "smooth/flexible_kind.h"
 
 enum { RIGID = 6 };
@@ -25,28 +26,34 @@ static void map_attachment(const yk_smooth_model *model, attachment_model *attac
 {
     const flexible_model *of = &model->flexibles[attachment->flexible];
     int first = 6 * model->node_count + of->coordinate;
-    for (int k = 0; k < RIGID; k++) attachment->column[k] = 6 * of->node + k;
-    for (int i = 0; i < of->body->coordinates; i++) attachment->column[RIGID + i] = first + i;
+    for (int k = 0; k < RIGID; k++)
+        attachment->column[k] = 6 * of->node + k;
+    for (int i = 0; i < of->body->coordinates; i++)
+        attachment->column[RIGID + i] = first + i;
 
     /* Shapes that move the attachment, or turn it. */
     const yk_ffrf_node *node = &of->body->nodes[attachment->attachment];
     bool apart = yk_v3_norm2(node->position) > 0;
     for (int i = 0; i < of->body->coordinates; i++) {
         bool moves = yk_v3_norm2(node->displacement[i]) > 0;
-        for (int k = 0; k < node->bend_count; k++) moves |= node->bends[k].i == i;
+        for (int k = 0; k < node->bend_count; k++)
+            moves |= node->bends[k].i == i;
         bool rotates = node->rotation && yk_v3_norm2(node->rotation[i]) > 0;
         apart |= moves;
 
         attachment->moves[RIGID + i] = 0;
-        if (moves) attachment->moves[RIGID + i] |= ATTACHMENT_MOVES;
-        if (rotates) attachment->moves[RIGID + i] |= ATTACHMENT_ROTATIONS;
+        if (moves)
+            attachment->moves[RIGID + i] |= ATTACHMENT_MOVES;
+        if (rotates)
+            attachment->moves[RIGID + i] |= ATTACHMENT_ROTATIONS;
     }
 
     /* An attachment in the origin that no shape moves is not moved by a rotation of the frame. */
     for (int k = 0; k < 3; k++) {
         attachment->moves[k] = ATTACHMENT_MOVES;
         attachment->moves[3 + k] = ATTACHMENT_ROTATIONS;
-        if (apart) attachment->moves[3 + k] |= ATTACHMENT_MOVES;
+        if (apart)
+            attachment->moves[3 + k] |= ATTACHMENT_MOVES;
     }
 }
 
@@ -58,9 +65,10 @@ static void start(const yk_smooth_flexible_def *def, coordinate_state *now)
     }
 }
 
-/* Places ---------------------------------------------------------------------------------------------------------- */
+/* Places --------------------------------------------------------------------------------------- */
 
-static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int index, unsigned what)
+static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int index,
+                   unsigned what)
 {
     const attachment_model *attachment = &model->attachments[index];
     const flexible_model *of = &model->flexibles[attachment->flexible];
@@ -73,13 +81,15 @@ static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int 
 
     /* The frame first: its pose is what the others need. */
     yk_ffrf_node_pose(node, modes, frame, at->value, at->rate, &there->pose, &trial->frame);
-    if (what & ATTACHMENT_MAPS) yk_ffrf_node_jacobian(node, modes, frame, &there->pose, there->jacobian);
+    if (what & ATTACHMENT_MAPS)
+        yk_ffrf_node_jacobian(node, modes, frame, &there->pose, there->jacobian);
     if (what & ATTACHMENT_BIASES)
-        yk_ffrf_node_bias(node, modes, frame, at->value, at->rate, &there->pose, &trial->acceleration,
-                          &trial->angular_acceleration);
+        yk_ffrf_node_bias(node, modes, frame, at->value, at->rate, &there->pose,
+                          &trial->acceleration, &trial->angular_acceleration);
 }
 
-static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *work, int index, trial_node *own)
+static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *work, int index,
+                       trial_node *own)
 {
     const attachment_model *attachment = &model->attachments[index];
     const flexible_model *of = &model->flexibles[attachment->flexible];
@@ -99,9 +109,11 @@ static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *
     yk_vec3 rotation = {0, 0, 0};
     for (int i = 0; i < modes; i++) {
         pull = yk_v3_axpy(at->second[i], pose->pull[i], pull);
-        if (node->rotation) rotation = yk_v3_axpy(at->second[i], node->rotation[i], rotation);
+        if (node->rotation)
+            rotation = yk_v3_axpy(at->second[i], node->rotation[i], rotation);
     }
-    if (node->rotation) rotation = yk_rotation_tangent(&pose->rotation, rotation);
+    if (node->rotation)
+        rotation = yk_rotation_tangent(&pose->rotation, rotation);
 
     /* and the acceleration of the frame. */
     yk_vec3 swing = yk_v3_cross(frame->angular_acceleration, yk_m3_apply(axes, pose->position));
@@ -111,8 +123,8 @@ static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *
     own->angular_acceleration = yk_v3_add(own->angular_acceleration, rotated);
 }
 
-static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work, int index, yk_vec3 force,
-                        yk_vec3 torque)
+static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work, int index,
+                        yk_vec3 force, yk_vec3 torque)
 {
     const attachment_model *attachment = &model->attachments[index];
     const flexible_model *of = &model->flexibles[attachment->flexible];
@@ -120,31 +132,34 @@ static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work,
     int modes = of->body->coordinates;
 
     double modal[YK_FFRF_MODES_MAX];
-    for (int k = 0; k < modes; k++) modal[k] = 0;
-    yk_vec3 about = yk_ffrf_node_spread(node, modes, &work->trial[of->node].frame, &work->attachments[index].pose,
-                                        force, torque, modal);
+    for (int k = 0; k < modes; k++)
+        modal[k] = 0;
+    yk_vec3 about = yk_ffrf_node_spread(node, modes, &work->trial[of->node].frame,
+                                        &work->attachments[index].pose, force, torque, modal);
 
     /* The force goes to the frame as it is, with its torque about the origin. */
     yk_wrench *frame = &work->load[of->node];
     frame->force = yk_v3_add(frame->force, force);
     frame->torque = yk_v3_add(frame->torque, about);
-    for (int k = 0; k < modes; k++) work->coordinates[of->coordinate + k].load += modal[k];
+    for (int k = 0; k < modes; k++)
+        work->coordinates[of->coordinate + k].load += modal[k];
 }
 
-static void spread_stiffness(const yk_smooth_model *model, const yk_smooth_workspace *work, int index,
-                             const yk_wrench *load, double scale)
+static void spread_stiffness(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                             int index, const yk_wrench *load, double scale)
 {
     const attachment_model *attachment = &model->attachments[index];
     const flexible_model *of = &model->flexibles[attachment->flexible];
     const flexible_trial *at = &work->flexibles[attachment->flexible];
     yk_ffrf_node_stiffness(&of->body->nodes[attachment->attachment], of->body->coordinates,
-                           &work->trial[of->node].frame, at->value, &work->attachments[index].pose, load->force,
-                           load->torque, scale, at->tangent);
+                           &work->trial[of->node].frame, at->value, &work->attachments[index].pose,
+                           load->force, load->torque, scale, at->tangent);
 }
 
-/* Momenta and energies -------------------------------------------------------------------------------------------- */
+/* Momenta and energies ------------------------------------------------------------------------- */
 
-static yk_ffrf_motion motion_of(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible)
+static yk_ffrf_motion motion_of(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                                int flexible)
 {
     const trial_node *node = &work->trial[model->flexibles[flexible].node];
     const flexible_trial *at = &work->flexibles[flexible];
@@ -166,17 +181,19 @@ static void add_momentum(trial_node *node, const yk_momentum *add)
 }
 
 /* With the momenta comes what is beside them: it is kept for the assembly of the step. */
-static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible, bool with_rates,
-                    double *momentum)
+static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible,
+                    bool with_rates, double *momentum)
 {
     const flexible_model *of = &model->flexibles[flexible];
     yk_ffrf_motion motion = motion_of(model, work, flexible);
     yk_momentum frame;
-    yk_ffrf_rest(&of->body->modal, &motion, model->def.gravity, &frame, momentum, work->flexibles[flexible].loads);
+    yk_ffrf_rest(&of->body->modal, &motion, model->def.gravity, &frame, momentum,
+                 work->flexibles[flexible].loads);
 
     trial_node *node = &work->trial[of->node];
     add_momentum(node, &frame);
-    if (!with_rates) return;
+    if (!with_rates)
+        return;
     double inverse = 1 / work->c;
     yk_vec3 linear = yk_v3_sub(node->momentum.linear, node->momentum_past.linear);
     yk_vec3 angular = yk_v3_sub(node->momentum.angular, node->momentum_past.angular);
@@ -202,7 +219,8 @@ static void momentum_rates(const yk_smooth_model *model, yk_smooth_workspace *wo
     add_momentum(node, &frame);
     yk_vec3 torque = yk_v3_sub(all.torque, rest->torque);
     torque = yk_v3_sub(torque, yk_v3_cross(node->frame.velocity, frame.linear));
-    node->momentum_rate.linear = yk_v3_add(node->momentum_rate.linear, yk_v3_sub(all.force, rest->force));
+    node->momentum_rate.linear =
+        yk_v3_add(node->momentum_rate.linear, yk_v3_sub(all.force, rest->force));
     node->momentum_rate.angular = yk_v3_add(node->momentum_rate.angular, torque);
 
     /* Those of the amplitudes. */
@@ -213,8 +231,8 @@ static void momentum_rates(const yk_smooth_model *model, yk_smooth_workspace *wo
     }
 }
 
-static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible, yk_energy *energy,
-                       double *loss)
+static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible,
+                       yk_energy *energy, double *loss)
 {
     const flexible_model *of = &model->flexibles[flexible];
     yk_ffrf_motion motion = motion_of(model, work, flexible);
@@ -233,23 +251,25 @@ static double strain_energy(const yk_flexible *body, const flexible_trial *at)
     int n = body->modal.modes;
     double sum = 0;
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) sum += 0.5 * body->modal.stiffness[n * i + j] * at->value[i] * at->value[j];
+        for (int j = 0; j < n; j++)
+            sum += 0.5 * body->modal.stiffness[n * i + j] * at->value[i] * at->value[j];
     return sum;
 }
 
-/* Equations ------------------------------------------------------------------------------------------------------- */
+/* Equations ------------------------------------------------------------------------------------ */
 
-static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible, assembly_level level,
-                 double weight, const scales *s, sink *to, sink_mode mode)
+static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible,
+                 assembly_level level, double weight, const scales *s, sink *to, sink_mode mode)
 {
     static const double still[YK_FFRF_MODES_MAX] = {0};
     const flexible_model *of = &model->flexibles[flexible];
     const flexible_trial *at = &work->flexibles[flexible];
     const yk_ffrf *body = &of->body->modal;
-    yk_ffrf_motion motion = {.frame = work->trial[of->node].frame, .amplitude = at->value, .rate = at->rate};
+    yk_ffrf_motion motion = {
+        .frame = work->trial[of->node].frame, .amplitude = at->value, .rate = at->rate};
 
-    /* Loads: those beside the momenta in a step, where they were found with these; elsewhere all of them at
-     * accelerations of zero. */
+    /* Loads: those beside the momenta in a step, where they were found with these; elsewhere all
+     * of them at accelerations of zero. */
     if (mode != SINK_RECORD) {
         if (level != LEVEL_STEP) {
             yk_ffrf_motion coasting = motion;
@@ -259,22 +279,28 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
         yk_wrench *load = &work->load[of->node];
         load->force = yk_v3_sub(load->force, at->loads->force);
         load->torque = yk_v3_sub(load->torque, at->loads->torque);
-        for (int k = 0; k < body->modes; k++) work->coordinates[of->coordinate + k].load -= at->loads->modal[k];
+        for (int k = 0; k < body->modes; k++)
+            work->coordinates[of->coordinate + k].load -= at->loads->modal[k];
         work->potential += at->loads->potential;
     }
-    if (mode == SINK_NONE) return;
+    if (mode == SINK_NONE)
+        return;
 
     /* The matrix, as far as it is coupled. */
     if (mode == SINK_ADD)
-        yk_ffrf_tangent(body, &motion, model->def.gravity, s->c, work->rotation_weight, work->damping, at->tangent);
+        yk_ffrf_tangent(body, &motion, model->def.gravity, s->c, work->rotation_weight,
+                        work->damping, at->tangent);
     double scale = s->inertia * (model->nodes[of->node].keep ? weight : 1);
     int size = RIGID + body->modes;
     int unknown[RIGID + YK_FFRF_MODES_MAX];
-    for (int k = 0; k < RIGID; k++) unknown[k] = model->nodes[of->node].unknown + k;
-    for (int k = 0; k < body->modes; k++) unknown[RIGID + k] = model->coordinate_first + of->coordinate + k;
+    for (int k = 0; k < RIGID; k++)
+        unknown[k] = model->nodes[of->node].unknown + k;
+    for (int k = 0; k < body->modes; k++)
+        unknown[RIGID + k] = model->coordinate_first + of->coordinate + k;
     for (int j = 0; j < size; j++)
         for (int i = 0; i < size; i++)
-            if (body->coupled[size * i + j]) put(to, mode, unknown[i], unknown[j], scale * at->tangent[size * i + j]);
+            if (body->coupled[size * i + j])
+                put(to, mode, unknown[i], unknown[j], scale * at->tangent[size * i + j]);
 }
 
 /* Stations of the outline are nodes behind the attachments. */
@@ -283,7 +309,8 @@ static int outline(const yk_flexible *body)
     return body->outline;
 }
 
-static yk_vec3 outline_point(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible, int point)
+static yk_vec3 outline_point(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                             int flexible, int point)
 {
     const flexible_model *of = &model->flexibles[flexible];
     const flexible_trial *at = &work->flexibles[flexible];
@@ -291,7 +318,8 @@ static yk_vec3 outline_point(const yk_smooth_model *model, const yk_smooth_works
     yk_vec3 pull[YK_FFRF_MODES_MAX];
     yk_ffrf_pose pose = {.pull = pull};
     yk_frame placed;
-    yk_ffrf_node_pose(node, of->body->coordinates, &work->trial[of->node].frame, at->value, at->rate, &pose, &placed);
+    yk_ffrf_node_pose(node, of->body->coordinates, &work->trial[of->node].frame, at->value,
+                      at->rate, &pose, &placed);
     return placed.position;
 }
 

@@ -1,5 +1,6 @@
-/* Rods in a model: equal elements in absolute nodal coordinates (ancf.h), in a row. An attachment is an end node of
- * an element, and its frame that of the section there: it is moved by r, r_y and r_z of the node. */
+/* Rods in a model: equal elements in absolute nodal coordinates (ancf.h), in a row. An attachment
+ * is an end node of an element, and its frame that of the section there: it is moved by r, r_y
+ * and r_z of the node. */
 #include <string.h>
 
 #include "smooth/flexible_kind.h"
@@ -25,7 +26,8 @@ static size_t attachment_words(const yk_flexible *body)
     return 0;
 }
 
-/* Coordinate k of a section among those of its node: the gradient along the line stands between r and r_y. */
+/* Coordinate k of a section among those of its node: the gradient along the line stands between r
+ * and r_y. */
 static int section_coordinate(int k)
 {
     return k < 3 ? k : k + 3;
@@ -34,12 +36,14 @@ static int section_coordinate(int k)
 static void section_at(int node, const double *from, double section[YK_ANCF_SECTION])
 {
     const double *at = from + yk_flexible_rod_node(node);
-    for (int k = 0; k < YK_ANCF_SECTION; k++) section[k] = at[section_coordinate(k)];
+    for (int k = 0; k < YK_ANCF_SECTION; k++)
+        section[k] = at[section_coordinate(k)];
 }
 
 static void map_attachment(const yk_smooth_model *model, attachment_model *attachment)
 {
-    int coordinate = model->flexibles[attachment->flexible].coordinate + yk_flexible_rod_node(attachment->attachment);
+    int coordinate = model->flexibles[attachment->flexible].coordinate +
+                     yk_flexible_rod_node(attachment->attachment);
     for (int k = 0; k < YK_ANCF_SECTION; k++) {
         attachment->column[k] = 6 * model->node_count + coordinate + section_coordinate(k);
         attachment->moves[k] = k < 3 ? ATTACHMENT_MOVES : ATTACHMENT_ROTATIONS;
@@ -62,13 +66,15 @@ static void start(const yk_smooth_flexible_def *def, coordinate_state *now)
         double rate[N];
         yk_ancf_arc(&start, def->curvature, e * part, part, value, rate);
         coordinate_state *element = &now[yk_flexible_rod_node(e)];
-        for (int k = 0; k < N; k++) element[k] = (coordinate_state){.value = value[k], .rate = rate[k]};
+        for (int k = 0; k < N; k++)
+            element[k] = (coordinate_state){.value = value[k], .rate = rate[k]};
     }
 }
 
-/* Places ---------------------------------------------------------------------------------------------------------- */
+/* Places --------------------------------------------------------------------------------------- */
 
-static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int index, unsigned what)
+static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int index,
+                   unsigned what)
 {
     const attachment_model *attachment = &model->attachments[index];
     const flexible_trial *at = &work->flexibles[attachment->flexible];
@@ -78,11 +84,14 @@ static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int 
     section_at(attachment->attachment, at->value, value);
     section_at(attachment->attachment, at->rate, rate);
 
-    yk_ancf_section_pose(value, rate, &trial->frame, what ? work->attachments[index].jacobian : NULL);
-    if (what & ATTACHMENT_BIASES) yk_ancf_section_bias(value, rate, &trial->acceleration, &trial->angular_acceleration);
+    yk_ancf_section_pose(value, rate, &trial->frame,
+                         what ? work->attachments[index].jacobian : NULL);
+    if (what & ATTACHMENT_BIASES)
+        yk_ancf_section_bias(value, rate, &trial->acceleration, &trial->angular_acceleration);
 }
 
-static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *work, int index, trial_node *own)
+static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *work, int index,
+                       trial_node *own)
 {
     const attachment_model *attachment = &model->attachments[index];
     const flexible_trial *at = &work->flexibles[attachment->flexible];
@@ -100,21 +109,22 @@ static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *
     own->angular_acceleration = yk_v3_add(own->angular_acceleration, moved.angular_velocity);
 }
 
-static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work, int index, yk_vec3 force,
-                        yk_vec3 torque)
+static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work, int index,
+                        yk_vec3 force, yk_vec3 torque)
 {
     const attachment_model *attachment = &model->attachments[index];
     const double *jacobian = work->attachments[index].jacobian;
     const double value[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
     for (int k = 0; k < attachment->count; k++) {
         double sum = 0;
-        for (int r = 0; r < 6; r++) sum += jacobian[attachment->count * r + k] * value[r];
+        for (int r = 0; r < 6; r++)
+            sum += jacobian[attachment->count * r + k] * value[r];
         work->coordinates[attachment->column[k] - model->coordinate_first].load += sum;
     }
 }
 
-static void spread_stiffness(const yk_smooth_model *model, const yk_smooth_workspace *work, int index,
-                             const yk_wrench *load, double scale)
+static void spread_stiffness(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                             int index, const yk_wrench *load, double scale)
 {
     const attachment_model *attachment = &model->attachments[index];
     const flexible_trial *at = &work->flexibles[attachment->flexible];
@@ -123,7 +133,7 @@ static void spread_stiffness(const yk_smooth_model *model, const yk_smooth_works
     yk_ancf_section_stiffness(section, load->torque, scale, at->tangent);
 }
 
-/* Momenta and energies -------------------------------------------------------------------------------------------- */
+/* Momenta and energies ------------------------------------------------------------------------- */
 
 /* The mass matrix times the rates, or accelerations, of the coordinates. */
 static void apply_mass(const yk_flexible *body, const double *rate, double *momentum)
@@ -135,8 +145,8 @@ static void apply_mass(const yk_flexible *body, const double *rate, double *mome
     }
 }
 
-static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible, bool with_rates,
-                    double *momentum)
+static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible,
+                    bool with_rates, double *momentum)
 {
     (void)with_rates;
     apply_mass(model->flexibles[flexible].body, work->flexibles[flexible].rate, momentum);
@@ -151,9 +161,11 @@ static void momentum_rates(const yk_smooth_model *model, yk_smooth_workspace *wo
 
     /* One product after the other. */
     apply_mass(of->body, at->rate, result);
-    for (int k = 0; k < of->body->coordinates; k++) trial[k].momentum = result[k];
+    for (int k = 0; k < of->body->coordinates; k++)
+        trial[k].momentum = result[k];
     apply_mass(of->body, at->second, result);
-    for (int k = 0; k < of->body->coordinates; k++) trial[k].momentum_rate = result[k];
+    for (int k = 0; k < of->body->coordinates; k++)
+        trial[k].momentum_rate = result[k];
 }
 
 static yk_vec3 vector_at(const double *coordinates, int i)
@@ -161,8 +173,8 @@ static yk_vec3 vector_at(const double *coordinates, int i)
     return yk_v3(coordinates[3 * i], coordinates[3 * i + 1], coordinates[3 * i + 2]);
 }
 
-static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible, yk_energy *energy,
-                       double *loss)
+static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible,
+                       yk_energy *energy, double *loss)
 {
     const yk_flexible *body = model->flexibles[flexible].body;
     const flexible_trial *at = &work->flexibles[flexible];
@@ -177,9 +189,11 @@ static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *
 
         /* Weight and kinetic energy of the vectors. */
         for (int i = 0; i < YK_ANCF_VECTORS; i++) {
-            energy->potential -= element->weight[i] * yk_v3_dot(model->def.gravity, vector_at(q, i));
+            energy->potential -=
+                element->weight[i] * yk_v3_dot(model->def.gravity, vector_at(q, i));
             for (int j = 0; j < YK_ANCF_VECTORS; j++)
-                energy->kinetic += 0.5 * element->mass[i][j] * yk_v3_dot(vector_at(v, i), vector_at(v, j));
+                energy->kinetic +=
+                    0.5 * element->mass[i][j] * yk_v3_dot(vector_at(v, i), vector_at(v, j));
         }
     }
 }
@@ -196,10 +210,10 @@ static double strain_energy(const yk_flexible *body, const flexible_trial *at)
     return sum;
 }
 
-/* Equations ------------------------------------------------------------------------------------------------------- */
+/* Equations ------------------------------------------------------------------------------------ */
 
-static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible, assembly_level level,
-                 double weight, const scales *s, sink *to, sink_mode mode)
+static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int flexible,
+                 assembly_level level, double weight, const scales *s, sink *to, sink_mode mode)
 {
     (void)level;
     (void)weight; /* of nodes, of which a rod has none */
@@ -221,7 +235,8 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
             work->potential -= own_weight * trial[i].value;
         }
     }
-    if (mode == SINK_NONE) return;
+    if (mode == SINK_NONE)
+        return;
 
     /* Mass, stiffness and damping. */
     double(*transform)[N] = (double(*)[N])at->tangent;
@@ -232,13 +247,18 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
     for (int e = 0; e < of->body->elements; e++) {
         int first = yk_flexible_rod_node(e);
         int unknown = model->coordinate_first + of->coordinate + first;
-        if (stiff) yk_ancf_tangent(element, at->value + first, at->rate + first, transform, damped ? rate : NULL);
+        if (stiff)
+            yk_ancf_tangent(element, at->value + first, at->rate + first, transform,
+                            damped ? rate : NULL);
         for (int j = 0; j < N; j++) {
             for (int i = 0; i < N; i++) {
                 double value = 0;
-                if (mode == SINK_ADD && i % 3 == j % 3) value = inertia * element->mass[i / 3][j / 3];
-                if (stiff) value -= s->node * transform[i][j];
-                if (damped) value -= s->rate * rate[i][j];
+                if (mode == SINK_ADD && i % 3 == j % 3)
+                    value = inertia * element->mass[i / 3][j / 3];
+                if (stiff)
+                    value -= s->node * transform[i][j];
+                if (damped)
+                    value -= s->rate * rate[i][j];
                 put(to, mode, unknown + i, unknown + j, value);
             }
         }
@@ -253,13 +273,15 @@ static int outline(const yk_flexible *body)
     return PIECES * body->elements + 1;
 }
 
-static yk_vec3 outline_point(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible, int point)
+static yk_vec3 outline_point(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                             int flexible, int point)
 {
     const yk_flexible *body = model->flexibles[flexible].body;
     int last = body->elements - 1;
     int element = point / PIECES < last ? point / PIECES : last;
     double xi = (double)(point - PIECES * element) / PIECES;
-    return yk_ancf_line(&body->element, work->flexibles[flexible].value + yk_flexible_rod_node(element), xi);
+    return yk_ancf_line(&body->element,
+                        work->flexibles[flexible].value + yk_flexible_rod_node(element), xi);
 }
 
 const flexible_kind yk_flexible_kind_rod = {

@@ -1,10 +1,13 @@
-/* One body in a model of its own, with the integrator and the options of another: see free_mass of the contract. */
+/* One body in a model of its own, with the integrator and the options of another: see free_mass
+ * of the contract. */
 #include "smooth/internal.h"
 
-yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kind kind, yk_subsystem **made)
+yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kind kind,
+                              yk_subsystem **made)
 {
     *made = NULL;
-    if (kind == YK_PORT_SIGNAL) return YK_ERROR_CAPABILITY;
+    if (kind == YK_PORT_SIGNAL)
+        return YK_ERROR_CAPABILITY;
     const yk_smooth *smooth = (const yk_smooth *)self;
 
     yk_smooth_node_def node = yk_smooth_node_default();
@@ -21,7 +24,8 @@ yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kin
     port.kind = kind;
     port.body[0] = kind == YK_PORT_SCALAR ? YK_GROUND : 0;
     port.body[1] = 0;
-    if (kind == YK_PORT_SCALAR) port.marker[0].offset = yk_v3(-1, 0, 0);
+    if (kind == YK_PORT_SCALAR)
+        port.marker[0].offset = yk_v3(-1, 0, 0);
 
     yk_smooth_description def = yk_smooth_description_empty();
     def.name = "free mass";
@@ -36,6 +40,7 @@ yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kin
 
     yk_smooth *created = NULL;
     yk_status status = yk_smooth_make(smooth->model.context, &def, &created);
-    if (status == YK_OK) *made = yk_smooth_subsystem(created);
+    if (status == YK_OK)
+        *made = yk_smooth_subsystem(created);
     return status;
 }

@@ -1,12 +1,14 @@
-/* The generalised-alpha integrator. Form dae: the constraints themselves at the end of the step (index 3). Form ode: the
- * constraints replaced by the stable equation (d/dt + beta)^2 c = 0, paper relaxed (31) applied to the positions and to
- * the velocities, which makes (35) and (37) one equation of second order as this method takes it; multipliers are
- * eliminated by the factors of | M G^T; G 0 |. Both are solved by the Newton iteration of newton.c: with weight
- * c = h sqrt(position) its matrix is that of this method, but for damping, which is weighed by c instead of h velocity,
- * at most six per cent less.
+/* The generalised-alpha integrator. Form dae: the constraints themselves at the end of the step
+ * (index 3). Form ode: the constraints replaced by the stable equation (d/dt + beta)^2 c = 0,
+ * paper relaxed (31) applied to the positions and to the velocities, which makes (35) and (37)
+ * one equation of second order as this method takes it; multipliers are eliminated by the factors
+ * of | M G^T; G 0 |. Both are solved by the Newton iteration of newton.c: with weight c = h
+ * sqrt(position) its matrix is that of this method, but for damping, which is weighed by c
+ * instead of h velocity, at most six per cent less.
  *
- * The first step begins with a = v'(t + (alpha_m - alpha_f) h), which the method's own accelerations stand for: with
- * a = v'(t) the multipliers of the form dae would be of first order for a while. */
+ * The first step begins with a = v'(t + (alpha_m - alpha_f) h), which the method's own
+ * accelerations stand for: with a = v'(t) the multipliers of the form dae would be of first order
+ * for a while. */
 #include "smooth/generalised_alpha.h"
 
 #include <string.h>
@@ -18,7 +20,8 @@ static const double SMALLEST_FRACTION = 1e-4;
 
 yk_generalised_alpha yk_generalised_alpha_of(double rho_inf)
 {
-    yk_generalised_alpha m = {.alpha_m = (2 * rho_inf - 1) / (rho_inf + 1), .alpha_f = rho_inf / (rho_inf + 1)};
+    yk_generalised_alpha m = {.alpha_m = (2 * rho_inf - 1) / (rho_inf + 1),
+                              .alpha_f = rho_inf / (rho_inf + 1)};
     m.gamma = 0.5 + m.alpha_f - m.alpha_m;
     m.beta = 0.25 * (m.gamma + 0.5) * (m.gamma + 0.5);
     double ratio = (1 - m.alpha_f) / (1 - m.alpha_m);
@@ -30,7 +33,8 @@ yk_generalised_alpha yk_generalised_alpha_of(double rho_inf)
 double yk_generalised_alpha_stabilisation(const yk_smooth_model *model, double h)
 {
     const yk_smooth_options *options = &model->def.options;
-    if (options->form != YK_SMOOTH_ODE) return 0;
+    if (options->form != YK_SMOOTH_ODE)
+        return 0;
     return options->stabilisation > 0 ? options->stabilisation : 1 / h;
 }
 
@@ -41,32 +45,37 @@ bool yk_generalised_alpha_is_ode(const yk_smooth_options *options)
 
 void yk_generalised_alpha_as_ode(yk_smooth_options *options)
 {
-    if (!yk_generalised_alpha_is_ode(options)) options->stabilisation = 0;
+    if (!yk_generalised_alpha_is_ode(options))
+        options->stabilisation = 0;
     options->integrator = YK_SMOOTH_GENERALISED_ALPHA;
     options->form = YK_SMOOTH_ODE;
     options->error_tolerance = 0;
 }
 
-/* The formulas by components --------------------------------------------------------------------------------------- */
+/* The formulas by components ------------------------------------------------------------------- */
 
 /* The method's acceleration at the end for a true one. */
-static yk_vec3 method_acceleration(const yk_generalised_alpha *m, yk_vec3 end, yk_vec3 now, yk_vec3 method)
+static yk_vec3 method_acceleration(const yk_generalised_alpha *m, yk_vec3 end, yk_vec3 now,
+                                   yk_vec3 method)
 {
     yk_vec3 sum = yk_v3_axpy(m->alpha_f, now, yk_v3_scale(1 - m->alpha_f, end));
     return yk_v3_scale(1 / (1 - m->alpha_m), yk_v3_axpy(-m->alpha_m, method, sum));
 }
 
-static double coordinate_acceleration(const yk_generalised_alpha *m, double end, double now, double method)
+static double coordinate_acceleration(const yk_generalised_alpha *m, double end, double now,
+                                      double method)
 {
     return ((1 - m->alpha_f) * end + m->alpha_f * now - m->alpha_m * method) / (1 - m->alpha_m);
 }
 
-static yk_vec3 velocity_at(const yk_generalised_alpha *m, double h, yk_vec3 v, yk_vec3 method, yk_vec3 end)
+static yk_vec3 velocity_at(const yk_generalised_alpha *m, double h, yk_vec3 v, yk_vec3 method,
+                           yk_vec3 end)
 {
     return yk_v3_axpy(h * m->gamma, end, yk_v3_axpy(h * (1 - m->gamma), method, v));
 }
 
-static yk_vec3 move_of(const yk_generalised_alpha *m, double h, yk_vec3 v, yk_vec3 method, yk_vec3 end)
+static yk_vec3 move_of(const yk_generalised_alpha *m, double h, yk_vec3 v, yk_vec3 method,
+                       yk_vec3 end)
 {
     yk_vec3 sum = yk_v3_axpy(m->beta, end, yk_v3_scale(0.5 - m->beta, method));
     return yk_v3_scale(h, yk_v3_axpy(h, sum, v));
@@ -77,7 +86,7 @@ static yk_vec3 take(const double *from)
     return yk_v3(from[0], from[1], from[2]);
 }
 
-/* The trial ------------------------------------------------------------------------------------------------------- */
+/* The trial ------------------------------------------------------------------------------------ */
 
 void yk_generalised_alpha_place_node(const yk_smooth_model *model, const yk_smooth_state *state,
                                      yk_smooth_workspace *work, int i)
@@ -96,15 +105,17 @@ void yk_generalised_alpha_place_node(const yk_smooth_model *model, const yk_smoo
 
     /* Rotation, in the chart around the last accepted one. */
     yk_vec3 angular = take(method + 3);
-    yk_vec3 b = method_acceleration(&m, node->angular_acceleration, now->angular_acceleration, angular);
+    yk_vec3 b =
+        method_acceleration(&m, node->angular_acceleration, now->angular_acceleration, angular);
     node->frame.angular_velocity = velocity_at(&m, h, now->angular_velocity, angular, b);
     node->rotation = yk_rotation_of(move_of(&m, h, now->angular_velocity, angular, b));
     node->orientation = yk_q_unit(yk_q_mul(node->rotation.quaternion, now->orientation));
     node->frame.rotation = yk_q_matrix(node->orientation);
 }
 
-void yk_generalised_alpha_place_coordinate(const yk_smooth_model *model, const yk_smooth_state *state,
-                                           yk_smooth_workspace *work, int k)
+void yk_generalised_alpha_place_coordinate(const yk_smooth_model *model,
+                                           const yk_smooth_state *state, yk_smooth_workspace *work,
+                                           int k)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     const coordinate_state *now = &state->coordinate_now[k];
@@ -115,8 +126,8 @@ void yk_generalised_alpha_place_coordinate(const yk_smooth_model *model, const y
     trial->value = now->value + h * (now->rate + h * ((0.5 - m.beta) * method + m.beta * a));
 }
 
-void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work,
-                               double t, double h)
+void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_state *state,
+                               yk_smooth_workspace *work, double t, double h)
 {
     const clock_state *clock = state->clock;
 
@@ -124,7 +135,8 @@ void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_sta
     work->t = t + h;
     work->damping = yk_smooth_damping_at(model, work->t);
 
-    /* Accelerations and multipliers go on as they changed in the last step; the rest follows from them. */
+    /* Accelerations and multipliers go on as they changed in the last step; the rest follows from
+     * them. */
     double ratio = clock->steps > 0 ? h / clock->h : 0;
     work->extent = 0;
     for (int i = 0; i < model->node_count; i++) {
@@ -132,13 +144,15 @@ void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_sta
         trial_node *node = &work->trial[i];
         yk_vec3 linear = now->acceleration, angular = now->angular_acceleration, at = now->position;
         node->acceleration = yk_v3_axpy(ratio, yk_v3_sub(linear, before->acceleration), linear);
-        node->angular_acceleration = yk_v3_axpy(ratio, yk_v3_sub(angular, before->angular_acceleration), angular);
+        node->angular_acceleration =
+            yk_v3_axpy(ratio, yk_v3_sub(angular, before->angular_acceleration), angular);
         yk_generalised_alpha_place_node(model, state, work, i);
         work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
 
     for (int k = 0; k < model->coordinate_count; k++) {
-        double now = state->coordinate_now[k].acceleration, before = state->coordinate_before[k].acceleration;
+        double now = state->coordinate_now[k].acceleration,
+               before = state->coordinate_before[k].acceleration;
         work->coordinates[k].acceleration = now + ratio * (now - before);
         yk_generalised_alpha_place_coordinate(model, state, work, k);
     }
@@ -150,8 +164,8 @@ void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_sta
     work->iteration = 0;
 }
 
-static void open_newton(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work, double t,
-                        double h)
+static void open_newton(const yk_smooth_model *model, const yk_smooth_state *state,
+                        yk_smooth_workspace *work, double t, double h)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     yk_generalised_alpha_open(model, state, work, t, h);
@@ -160,12 +174,14 @@ static void open_newton(const yk_smooth_model *model, const yk_smooth_state *sta
     work->c = h * sqrt(m.position);
     work->compliance = yk_smooth_redundant_compliance(model, state, work);
 
-    /* Form ode: a row is weighed so that its change by a change of position is the gradient again. */
+    /* Form ode: a row is weighed so that its change by a change of position is the gradient
+     * again. */
     double beta = yk_generalised_alpha_stabilisation(model, h), square = m.position * h * h;
     work->stabilisation = beta;
     work->row_weight = work->velocity_row_weight = 0;
     if (beta > 0) {
-        work->row_weight = square / (1 + 2 * beta * m.velocity * h + beta * beta * m.position * h * h);
+        work->row_weight =
+            square / (1 + 2 * beta * m.velocity * h + beta * beta * m.position * h * h);
         work->velocity_row_weight = square / (1 + beta * m.velocity * h);
     }
 
@@ -173,19 +189,23 @@ static void open_newton(const yk_smooth_model *model, const yk_smooth_state *sta
 }
 
 /* Changes of the positions in work->right, as Newton's method gives them, to the trial. */
-static double update(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work)
+static double update(const yk_smooth_model *model, const yk_smooth_state *state,
+                     yk_smooth_workspace *work)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    double inverse = 1 / (m.position * work->h * work->h), length = 1 / model->length_scale, largest = 0;
+    double inverse = 1 / (m.position * work->h * work->h), length = 1 / model->length_scale,
+           largest = 0;
     for (int i = 0; i < model->node_count; i++) {
         trial_node *node = &work->trial[i];
         const double *change = &work->right[model->nodes[i].unknown];
-        yk_vec3 move = take(change), rotation = yk_rotation_tangent_inverse(&node->rotation, take(change + 3));
+        yk_vec3 move = take(change),
+                rotation = yk_rotation_tangent_inverse(&node->rotation, take(change + 3));
         node->acceleration = yk_v3_axpy(inverse, move, node->acceleration);
         node->angular_acceleration = yk_v3_axpy(inverse, rotation, node->angular_acceleration);
         yk_generalised_alpha_place_node(model, state, work, i);
         double size = fmax(yk_v3_norm2(move) * length * length, yk_v3_norm2(rotation));
-        if (size > largest || isnan(size)) largest = size;
+        if (size > largest || isnan(size))
+            largest = size;
     }
 
     for (int k = 0; k < model->coordinate_count; k++) {
@@ -193,16 +213,19 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
         work->coordinates[k].acceleration += inverse * move;
         yk_generalised_alpha_place_coordinate(model, state, work, k);
         size *= size;
-        if (size > largest || isnan(size)) largest = size;
+        if (size > largest || isnan(size))
+            largest = size;
     }
 
     /* Multipliers count in units of the matrix. */
     double scale = model->mass_scale / (work->c * work->c);
-    for (int r = 0; r < model->row_count; r++) work->lambda[r] += scale * work->right[model->motion_count + r];
+    for (int r = 0; r < model->row_count; r++)
+        work->lambda[r] += scale * work->right[model->motion_count + r];
     return sqrt(largest);
 }
 
-void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
+void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *state,
+                                yk_smooth_workspace *work)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     yk_smooth_momenta(model, work);
@@ -214,7 +237,8 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
         const node_state *now = &state->now[i];
         double *method = &state->method[model->nodes[i].unknown];
         yk_vec3 a = method_acceleration(&m, node->acceleration, now->acceleration, take(method));
-        yk_vec3 b = method_acceleration(&m, node->angular_acceleration, now->angular_acceleration, take(method + 3));
+        yk_vec3 b = method_acceleration(&m, node->angular_acceleration, now->angular_acceleration,
+                                        take(method + 3));
         memcpy(method, &a, sizeof a);
         memcpy(method + 3, &b, sizeof b);
         state->before[i] = *now;
@@ -223,7 +247,8 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
     for (int k = 0; k < model->coordinate_count; k++) {
         const coordinate_state *now = &state->coordinate_now[k];
         double *method = &state->method[model->coordinate_first + k];
-        *method = coordinate_acceleration(&m, work->coordinates[k].acceleration, now->acceleration, *method);
+        *method = coordinate_acceleration(&m, work->coordinates[k].acceleration, now->acceleration,
+                                          *method);
         state->coordinate_before[k] = *now;
     }
 
@@ -241,7 +266,7 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
     work->open = false;
 }
 
-/* Steps ----------------------------------------------------------------------------------------------------------- */
+/* Steps ---------------------------------------------------------------------------------------- */
 
 static yk_status advance(yk_smooth *smooth, double t, double h)
 {
@@ -253,7 +278,8 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
         /* An open trial is of the whole step. */
         double left = h - done, used = work->open ? h : yk_smooth_next_size(size, left);
         work->input_time = done + used;
-        if (!work->open) open_newton(model, state, work, t + done, used);
+        if (!work->open)
+            open_newton(model, state, work, t + done, used);
         work->new_inputs = work->iterated;
         yk_smooth_input_frames(model, work);
         yk_status status = yk_smooth_solve_step(smooth);
@@ -261,10 +287,12 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
         /* Derivatives are those of one step. */
         if (status == YK_OK && work->varying && used < h)
             status = yk_fail(model->context, YK_ERROR_CAPABILITY,
-                             "%s: the step to t = %g had to be cut to converge, and tells no sensitivities then: use a "
+                             "%s: the step to t = %g had to be cut to converge, and tells no "
+                             "sensitivities then: use a "
                              "smaller step",
                              model->def.name, work->t);
-        if (status == YK_OK && work->varying) status = yk_two_step_vary(smooth);
+        if (status == YK_OK && work->varying)
+            status = yk_two_step_vary(smooth);
         if (status == YK_OK) {
             yk_generalised_alpha_close(model, state, work);
             done = used >= left ? h : done + used;
@@ -274,10 +302,12 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
         /* A step that failed is tried again, shorter. */
         work->stabilisation = 0;
         yk_smooth_trial_from_state(model, state, work);
-        if (status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
+        if (status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
+            return status;
         work->report.rejected++;
         size = 0.25 * used;
-        if (size < SMALLEST_FRACTION * h) return status;
+        if (size < SMALLEST_FRACTION * h)
+            return status;
     }
 
     state->clock->t = t + h;
@@ -290,13 +320,15 @@ static yk_status iterate(yk_smooth *smooth, double t, double h, yk_iteration *re
     yk_smooth_workspace *work = &smooth->work;
 
     work->input_time = h;
-    if (!work->open) open_newton(model, &smooth->state, work, t, h);
+    if (!work->open)
+        open_newton(model, &smooth->state, work, t, h);
     work->iterated = work->new_inputs = true;
     yk_smooth_input_frames(model, work);
 
     bool converged;
     yk_status status = yk_smooth_iterate_once(smooth, &converged);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     report->correction = work->report.correction;
     report->converged = converged || work->report.correction <= 1;
     return YK_OK;
@@ -323,7 +355,8 @@ static yk_status begin(yk_smooth *smooth)
         memcpy(state->method, work->right, (size_t)model->motion_count * sizeof *state->method);
     }
 
-    if (status == YK_ERROR_MEMORY) return status;
+    if (status == YK_ERROR_MEMORY)
+        return status;
     yk_smooth_trial_from_state(model, state, work);
     work->t = t;
     work->input_time = 0;
@@ -344,7 +377,8 @@ static yk_status begin(yk_smooth *smooth)
     /* No factors yet, but pivots for the matrix of a step. */
     state->factor->c = 0;
     state->factor->level = LEVEL_STEP;
-    memset(state->parts, 0, (size_t)yk_smooth_part_count(model) * state->part_words * sizeof *state->parts);
+    memset(state->parts, 0,
+           (size_t)yk_smooth_part_count(model) * state->part_words * sizeof *state->parts);
     work->c = h * sqrt(m.position);
     work->compliance = yk_smooth_redundant_compliance(model, state, work);
     yk_smooth_assemble(model, work, solver, LEVEL_STEP);
@@ -353,7 +387,8 @@ static yk_status begin(yk_smooth *smooth)
 }
 
 /* The method's accelerations eliminated from its two formulas. */
-static void characterise(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_step_model *out)
+static void characterise(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                         yk_step_model *out)
 {
     (void)work;
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);

@@ -8,27 +8,31 @@ const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind)
         [YK_SMOOTH_RUNGE_KUTTA] = &yk_smooth_runge_kutta,
         [YK_SMOOTH_GENERALISED_ALPHA] = &yk_smooth_generalised_alpha,
     };
-    if ((unsigned)kind >= YK_SMOOTH_INTEGRATORS) return NULL;
+    if ((unsigned)kind >= YK_SMOOTH_INTEGRATORS)
+        return NULL;
     return table[kind];
 }
 
-/* Where joint equations are redundant: a compliance of 1e-14 length scales per unit of acceleration of the typical mass
- * singles out the multipliers of least norm and opens no gap that is seen; in the units of the matrix. */
+/* Where joint equations are redundant: a compliance of 1e-14 length scales per unit of
+ * acceleration of the typical mass singles out the multipliers of least norm and opens no gap
+ * that is seen; in the units of the matrix. */
 double yk_smooth_redundant_compliance(const yk_smooth_model *model, const yk_smooth_state *state,
                                       const yk_smooth_workspace *work)
 {
-    if (state->clock->redundant == 0) return 0;
+    if (state->clock->redundant == 0)
+        return 0;
     return fmax(1e-14 * model->length_scale / (work->c * work->c), 1e-14);
 }
 
 double yk_smooth_next_size(double chosen, double left)
 {
-    if (left <= chosen * (1 + 1e-9)) return left;
+    if (left <= chosen * (1 + 1e-9))
+        return left;
     return left < 2 * chosen ? 0.5 * left : chosen;
 }
 
-void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_state *state, int i, double h,
-                              trial_node *node)
+void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_state *state, int i,
+                              double h, trial_node *node)
 {
     (void)model;
     const node_state *now = &state->now[i];
@@ -46,10 +50,11 @@ void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_stat
     node->angular_acceleration = b;
 }
 
-void yk_smooth_move_along(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work,
-                          double s)
+void yk_smooth_move_along(const yk_smooth_model *model, const yk_smooth_state *state,
+                          yk_smooth_workspace *work, double s)
 {
-    for (int i = 0; i < model->node_count; i++) yk_smooth_predict_taylor(model, state, i, s, &work->trial[i]);
+    for (int i = 0; i < model->node_count; i++)
+        yk_smooth_predict_taylor(model, state, i, s, &work->trial[i]);
     for (int k = 0; k < model->coordinate_count; k++) {
         const coordinate_state *now = &state->coordinate_now[k];
         work->coordinates[k].value = now->value + s * (now->rate + 0.5 * s * now->acceleration);

@@ -1,17 +1,19 @@
-/* The reduced interface model of a mechanism with joints: paper rim (5)-(7), at the level of accelerations; and the model
- * of its next step, which is the mechanism as the integrator moves it.
+/* The reduced interface model of a mechanism with joints: paper rim (5)-(7), at the level of
+ * accelerations; and the model of its next step, which is the mechanism as the integrator moves
+ * it.
  *
- * With the rows B of the port velocities and the matrix of the masses and joints of the consistent start,
+ * With the rows B of the port velocities and the matrix of the masses and joints of the
+ * consistent start,
  *
  *   | M  G^T | | a |   | f - c + B^T wrench |
  *   | G   0  | | l | = | -(dG/dt) v         |      rate of the ports: B a + (dB/dt) v
  *
- * one solution gives the rate without wrenches, one per port velocity a column of the inverse effective mass. The
- * matrix has factors of its own, so that those of the step stay as they are.
+ * one solution gives the rate without wrenches, one per port velocity a column of the inverse
+ * effective mass. The matrix has factors of its own, so that those of the step stay as they are.
  *
- * The model of a step is one correction of Newton's method from the integrator's prediction, and one solution per port
- * velocity with the same factors. Methods that evaluate accelerations (Runge-Kutta) answer by those in the middle of the
- * step. */
+ * The model of a step is one correction of Newton's method from the integrator's prediction, and
+ * one solution per port velocity with the same factors. Methods that evaluate accelerations
+ * (Runge-Kutta) answer by those in the middle of the step. */
 #include <string.h>
 
 #include "math/so3.h"
@@ -26,21 +28,24 @@ struct smooth_interface {
     int row_count;
     double *right;
     yk_port_value *begin; /* of every port, at the start of the step */
-    bool pivoted;         /* the matrix has been factored once: its pivots are kept, so that the next times cost less */
+    bool
+        pivoted; /* the matrix has been factored once: its pivots are kept, so that the next times cost less */
 };
 
-/* Velocities of the ports ----------------------------------------------------------------------------------------- */
+/* Velocities of the ports ---------------------------------------------------------------------- */
 
 int yk_smooth_port_size(const port_model *port)
 {
-    if (port->causality != YK_TAKES_WRENCH) return 0;
+    if (port->causality != YK_TAKES_WRENCH)
+        return 0;
     return port->def.kind == YK_PORT_SCALAR ? 1 : 6;
 }
 
 static void marker_rows(const yk_smooth_workspace *work, const port_model *port, port_row *rows)
 {
     const yk_frame *frame = &work->trial[port->node[0]].frame;
-    yk_vec3 arm = yk_m3_apply(frame->rotation, port->def.marker[0].offset), w = frame->angular_velocity;
+    yk_vec3 arm = yk_m3_apply(frame->rotation, port->def.marker[0].offset),
+            w = frame->angular_velocity;
     yk_vec3 centripetal = yk_v3_cross(w, yk_v3_cross(w, arm));
     for (int k = 0; k < 3; k++) {
         yk_vec3 axis = yk_v3(k == 0, k == 1, k == 2);
@@ -77,38 +82,45 @@ static void scalar_row(const yk_smooth_workspace *work, const port_model *port, 
         row->bias += yk_v3_dot(row->linear[side], centripetal[side]);
     }
 
-    if (length > 0) row->bias += (yk_v3_norm2(rate) - speed * speed) / length;
+    if (length > 0)
+        row->bias += (yk_v3_norm2(rate) - speed * speed) / length;
 }
 
-void yk_smooth_port_rows(const yk_smooth_model *model, const yk_smooth_workspace *work, port_row *row)
+void yk_smooth_port_rows(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                         port_row *row)
 {
     for (int i = 0; i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
         int size = yk_smooth_port_size(port);
-        if (size == 6) marker_rows(work, port, row);
-        if (size == 1) scalar_row(work, port, row);
+        if (size == 6)
+            marker_rows(work, port, row);
+        if (size == 1)
+            scalar_row(work, port, row);
         row += size;
     }
 }
 
-void yk_smooth_push(const yk_smooth_model *model, const yk_smooth_workspace *work, const port_row *row, double *right)
+void yk_smooth_push(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                    const port_row *row, double *right)
 {
     for (int side = 0; side < 2; side++) {
-        if (row->frame[side] < 0) continue;
+        if (row->frame[side] < 0)
+            continue;
         yk_wrench wrench = {row->linear[side], row->angular[side]};
         yk_smooth_push_frame(model, work, row->frame[side], 1 / model->mass_scale, &wrench, right);
     }
 }
 
-/* Of the solved accelerations; `driven`: and what frames of prescribed motion and places of flexible bodies have without
- * them. */
-static double rate_of(const yk_smooth_model *model, const yk_smooth_workspace *work, const port_row *row,
-                      const double *solution, bool driven)
+/* Of the solved accelerations; `driven`: and what frames of prescribed motion and places of
+ * flexible bodies have without them. */
+static double rate_of(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                      const port_row *row, const double *solution, bool driven)
 {
     double rate = 0;
     for (int side = 0; side < 2; side++) {
         int frame = row->frame[side];
-        if (frame < 0) continue;
+        if (frame < 0)
+            continue;
         yk_vec3 linear, angular;
         yk_smooth_pull_frame(model, work, frame, solution, &linear, &angular);
         if (driven && model->nodes[frame].unknown < 0) {
@@ -121,13 +133,14 @@ static double rate_of(const yk_smooth_model *model, const yk_smooth_workspace *w
     return rate;
 }
 
-/* The matrix of its own ------------------------------------------------------------------------------------------- */
+/* The matrix of its own ------------------------------------------------------------------------ */
 
 void yk_smooth_release_interface(yk_smooth *smooth)
 {
     struct smooth_interface *made = smooth->interface;
     yk_context *context = smooth->model.context;
-    if (!made) return;
+    if (!made)
+        return;
     yk_sparse_destroy(made->matrix);
     yk_release(context, made->rows);
     yk_release(context, made->right);
@@ -144,9 +157,11 @@ static yk_status prepare(yk_smooth *smooth, int size)
 
     if (!smooth->interface) {
         struct smooth_interface *made = yk_allocate(context, 1, sizeof *made);
-        if (!made) return YK_ERROR_MEMORY;
+        if (!made)
+            return YK_ERROR_MEMORY;
         smooth->interface = made;
-        for (int i = 0; i < model->def.port_count; i++) made->row_count += yk_smooth_port_size(&model->ports[i]);
+        for (int i = 0; i < model->def.port_count; i++)
+            made->row_count += yk_smooth_port_size(&model->ports[i]);
         made->rows = yk_allocate(context, (size_t)made->row_count, sizeof *made->rows);
         made->right = yk_allocate(context, (size_t)model->unknown_count, sizeof *made->right);
         made->begin = yk_allocate(context, (size_t)model->def.port_count, sizeof *made->begin);
@@ -158,7 +173,8 @@ static yk_status prepare(yk_smooth *smooth, int size)
         yk_status status = YK_ERROR_MEMORY;
         if (made->rows && made->right && made->begin && entries && entry_index) {
             yk_smooth_pattern(model, &smooth->work, entries);
-            status = yk_sparse_create(context, model->unknown_count, entries, count, entry_index, &made->matrix);
+            status = yk_sparse_create(context, model->unknown_count, entries, count, entry_index,
+                                      &made->matrix);
         }
         yk_release(context, entries);
         yk_release(context, entry_index);
@@ -168,9 +184,10 @@ static yk_status prepare(yk_smooth *smooth, int size)
         }
     }
 
-    if (size == smooth->interface->row_count) return YK_OK;
-    return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the interface model has %d velocities, not %d", model->def.name,
-                   smooth->interface->row_count, size);
+    if (size == smooth->interface->row_count)
+        return YK_OK;
+    return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the interface model has %d velocities, not %d",
+                   model->def.name, smooth->interface->row_count, size);
 }
 
 /* The assembled matrix, in factors of its own. */
@@ -180,29 +197,37 @@ static yk_status factor_own(yk_smooth *smooth)
 
     struct smooth_interface *interface = smooth->interface;
     yk_sparse *from = smooth->solver.matrix;
-    memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(from), yk_sparse_nonzeros(from) * sizeof(double));
+    memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(from),
+           yk_sparse_nonzeros(from) * sizeof(double));
 
     /* Pivots once, then factors. */
     int column = 0;
     yk_status status = YK_OK;
-    if (!interface->pivoted) status = yk_sparse_factor(interface->matrix, &column);
-    if (status == YK_OK) status = yk_sparse_refactor(interface->matrix, &column);
+    if (!interface->pivoted)
+        status = yk_sparse_factor(interface->matrix, &column);
+    if (status == YK_OK)
+        status = yk_sparse_refactor(interface->matrix, &column);
     interface->pivoted = status == YK_OK;
-    if (status == YK_OK) return YK_OK;
+    if (status == YK_OK)
+        return YK_OK;
     char owner[128];
-    return yk_fail(model->context, status, "%s: the interface model at t = %g has no unique solution at %s",
-                   model->def.name, smooth->work.t, yk_smooth_owner(model, column, owner, sizeof owner));
+    return yk_fail(
+        model->context, status, "%s: the interface model at t = %g has no unique solution at %s",
+        model->def.name, smooth->work.t, yk_smooth_owner(model, column, owner, sizeof owner));
 }
 
-static void solve(const yk_smooth_model *model, const struct smooth_interface *interface, double *right)
+static void solve(const yk_smooth_model *model, const struct smooth_interface *interface,
+                  double *right)
 {
-    for (int i = 0; i < model->unknown_count; i++) right[i] *= model->unknown_scale[i];
+    for (int i = 0; i < model->unknown_count; i++)
+        right[i] *= model->unknown_scale[i];
     yk_sparse_solve(interface->matrix, right);
-    for (int i = 0; i < model->unknown_count; i++) right[i] *= model->unknown_scale[i];
+    for (int i = 0; i < model->unknown_count; i++)
+        right[i] *= model->unknown_scale[i];
 }
 
-/* Rates of the port velocities at the trial, without further wrenches: B a + (dB/dt) v. Left in interface->right: the solution
- * that they belong to. */
+/* Rates of the port velocities at the trial, without further wrenches: B a + (dB/dt) v. Left in
+ * interface->right: the solution that they belong to. */
 static void read_rates(yk_smooth *smooth, double *rate)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -217,8 +242,8 @@ static void read_rates(yk_smooth *smooth, double *rate)
     }
 }
 
-/* What each port velocity answers to a unit wrench along every other: column j of the matrix. Equations of the nodes are
- * multiplied by `equation`, answers by `scale`. */
+/* What each port velocity answers to a unit wrench along every other: column j of the matrix.
+ * Equations of the nodes are multiplied by `equation`, answers by `scale`. */
 static void read_columns(yk_smooth *smooth, double equation, double scale, double *matrix)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -230,18 +255,22 @@ static void read_columns(yk_smooth *smooth, double equation, double scale, doubl
     for (int j = 0; j < n; j++) {
         memset(right, 0, (size_t)model->unknown_count * sizeof *right);
         yk_smooth_push(model, work, &interface->rows[j], right);
-        for (int i = 0; i < model->unknown_count; i++) right[i] *= equation;
+        for (int i = 0; i < model->unknown_count; i++)
+            right[i] *= equation;
         solve(model, interface, right);
-        for (int i = 0; i < n; i++) matrix[i * n + j] = scale * rate_of(model, work, &interface->rows[i], right, false);
+        for (int i = 0; i < n; i++)
+            matrix[i * n + j] = scale * rate_of(model, work, &interface->rows[i], right, false);
     }
 }
 
 yk_status yk_smooth_interface_model(yk_smooth *smooth, yk_interface_model *out)
 {
     yk_status status = prepare(smooth, out->size);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     out->lead = 0.5;
-    if (smooth->interface->row_count == 0) return YK_OK;
+    if (smooth->interface->row_count == 0)
+        return YK_OK;
 
     /* The equations without wrenches; what the trial knows of its powers stays. */
     yk_smooth_workspace *work = &smooth->work;
@@ -259,13 +288,14 @@ yk_status yk_smooth_interface_model(yk_smooth *smooth, yk_interface_model *out)
     work->port_supply = port_supply;
 
     status = factor_own(smooth);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     read_rates(smooth, out->rate);
     read_columns(smooth, 1, 1, out->inverse_mass);
     return YK_OK;
 }
 
-/* The next step ---------------------------------------------------------------------------------------------------- */
+/* The next step -------------------------------------------------------------------------------- */
 
 static double *put(double *to, yk_vec3 v)
 {
@@ -273,7 +303,8 @@ static double *put(double *to, yk_vec3 v)
     return to + 3;
 }
 
-/* Velocities of the ports as the trial has them, and their displacements since the start of the step. */
+/* Velocities of the ports as the trial has them, and their displacements since the start of the
+ * step. */
 static void read_ports(yk_smooth *smooth, double *velocity, double *displacement)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -281,7 +312,8 @@ static void read_ports(yk_smooth *smooth, double *velocity, double *displacement
     yk_smooth_show_attachments(model, &smooth->work);
     for (int i = 0; i < model->def.port_count; i++) {
         int size = yk_smooth_port_size(&model->ports[i]);
-        if (size == 0) continue;
+        if (size == 0)
+            continue;
         yk_port_value value;
         yk_smooth_port_output(model, &smooth->work, i, &value);
         const yk_motion *from = &smooth->interface->begin[i].motion, *to = &value.motion;
@@ -310,14 +342,16 @@ static yk_status model_by_newton(yk_smooth *smooth, double t, double h, yk_step_
     work->input_time = h;
     yk_smooth_input_frames(model, work);
 
-    /* Factors of this very place: joints make a mechanism stiff in some directions and light in others, and what an old
-     * direction mixes of the two would be multiplied by their ratio. */
+    /* Factors of this very place: joints make a mechanism stiff in some directions and light in
+     * others, and what an old direction mixes of the two would be multiplied by their ratio. */
     method->momenta(model, work);
     yk_smooth_assemble(model, work, &smooth->solver, LEVEL_STEP);
     yk_status status = factor_own(smooth);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
-    /* Columns: the equations of nodes are multiplied by c^2 (internal.h); velocities follow positions by a rate. */
+    /* Columns: the equations of nodes are multiplied by c^2 (internal.h); velocities follow
+     * positions by a rate. */
     method->characterise(model, work, out);
     double rate = 1 / (out->lead * h);
     yk_smooth_port_rows(model, work, smooth->interface->rows);
@@ -337,8 +371,8 @@ static double acceleration_of(const yk_motion *motion, int k)
     return component[k % 3];
 }
 
-/* A step by evaluations, or many steps: velocities by the accelerations in its middle, displacements by a straight line
- * through these and those at its start. */
+/* A step by evaluations, or many steps: velocities by the accelerations in its middle,
+ * displacements by a straight line through these and those at its start. */
 static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -351,7 +385,8 @@ static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
     work->compliance = smooth->state.clock->redundant != 0 ? REDUNDANT_COMPLIANCE : 0;
     yk_smooth_assemble(model, work, &smooth->solver, LEVEL_ACCELERATION);
     yk_status status = factor_own(smooth);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* What happens without further wrenches, and what they add. */
     double *middle = out->displacement; /* until it is known */
@@ -360,7 +395,8 @@ static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
     for (int port = 0; port < model->def.port_count; port++) {
         int size = yk_smooth_port_size(&model->ports[port]);
         for (int k = 0; k < size; k++, i++) {
-            double begin = acceleration_of(&smooth->interface->begin[port].motion, k), rate = middle[i];
+            double begin = acceleration_of(&smooth->interface->begin[port].motion, k),
+                   rate = middle[i];
             out->displacement[i] = h * (out->velocity[i] + h * (begin + 2 * rate) / 6);
             out->velocity[i] += h * rate;
         }
@@ -371,7 +407,8 @@ static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
     /* Many implicit steps take a wrench half of one of them later than its middle. */
     out->lead = 0.5;
     out->sample = 0.5;
-    if (yk_smooth_is_implicit(model->integrator)) out->sample += 0.5 / out->steps;
+    if (yk_smooth_is_implicit(model->integrator))
+        out->sample += 0.5 / out->steps;
     out->weight[0] = 1;
     out->weight[1] = out->weight[2] = 0;
     out->memory = 0;
@@ -383,12 +420,14 @@ yk_status yk_smooth_step_model(yk_smooth *smooth, double t, double h, yk_step_mo
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     yk_status status = prepare(smooth, out->size);
-    if (status != YK_OK || out->size == 0) return status;
+    if (status != YK_OK || out->size == 0)
+        return status;
 
     /* What the trial knows of its powers, and the ports at the start of the step. */
     double loss = work->loss, potential = work->potential;
     double supply = work->supply, port_supply = work->port_supply;
-    for (int i = 0; i < model->def.port_count; i++) yk_smooth_port_output(model, work, i, &smooth->interface->begin[i]);
+    for (int i = 0; i < model->def.port_count; i++)
+        yk_smooth_port_output(model, work, i, &smooth->interface->begin[i]);
 
     if (yk_smooth_is_implicit(model->integrator) && out->steps <= 1) {
         status = model_by_newton(smooth, t, h, out);

@@ -13,23 +13,26 @@
  *
  *   x = x_past + c v,   p = p_past + c p',   c = b0 h,
  *
- * the past holding all that is known of the last two steps. So v is the only unknown of a node's translation and each
- * Newton step moves dx = c dv. Rotations take the same formula in the chart phi = log(R R_n^T) around the last accepted
- * rotation, where phi_n = 0 and phi_(n-1) is minus the last increment; the rate of phi is the unknown and the angular
- * velocity is T(phi) phi'. A linear multistep method in a chart is of its full order, and no chart is ever far from its
+ * the past holding all that is known of the last two steps. So v is the only unknown of a node's
+ * translation and each Newton step moves dx = c dv. Rotations take the same formula in the chart
+ * phi = log(R R_n^T) around the last accepted rotation, where phi_n = 0 and phi_(n-1) is minus
+ * the last increment; the rate of phi is the unknown and the angular velocity is T(phi) phi'. A
+ * linear multistep method in a chart is of its full order, and no chart is ever far from its
  * origin.
  *
- * Newton's method. Equations of a node are multiplied by c^2/s (s: a typical mass) and multipliers by s/c^2, so that
+ * Newton's method. Equations of a node are multiplied by c^2/s (s: a typical mass) and
+ * multipliers by s/c^2, so that
  *
  *   | M/s + O(c)   G^T | | dq        |     | (c^2/s) (p' + G^T lambda - f) |
  *   | G            -e  | | c^2/s dl  | = - | g                             |
  *
- * keeps its condition as h goes to zero. Rotations are further scaled by a radius of gyration, so that all pivots of a
- * body are of one size. e is zero unless constraints are redundant (redundancy.c). At c = 0 the same matrix is that of
- * the consistent start: assembly of positions, velocities, accelerations.
+ * keeps its condition as h goes to zero. Rotations are further scaled by a radius of gyration, so
+ * that all pivots of a body are of one size. e is zero unless constraints are redundant
+ * (redundancy.c). At c = 0 the same matrix is that of the consistent start: assembly of
+ * positions, velocities, accelerations.
  *
- * The seam of the integrators. A model is made of elements (nodes with their inertia, forces, beams, joints, ports), and
- * an integrator carries it through time without knowing any of them:
+ * The seam of the integrators. A model is made of elements (nodes with their inertia, forces,
+ * beams, joints, ports), and an integrator carries it through time without knowing any of them:
  *
  *   placement     work->trial and work->coordinates: where the elements read positions and velocities, and where an
  *                 integrator writes them before it assembles. Changes, rates and accelerations of all unknowns lie in their
@@ -45,8 +48,9 @@
  *   LEVEL_ACCELERATION    | M G^T; G -e | (a, lambda/s) = (f - bias, -bias of the rows) at the trial's positions and velocities
  *   LEVEL_POSITION, LEVEL_VELOCITY    gaps of the rows and their rates, for projections in the metric of the masses
  *
- * A new element adds its share to each pass of assemble.c (RECORD, ADD, NONE: pattern, matrix and residual cannot differ),
- * its momenta to yk_smooth_inertias, its coordinates to yk_smooth_coordinates_of and its initial values to start.c. */
+ * A new element adds its share to each pass of assemble.c (RECORD, ADD, NONE: pattern, matrix and
+ * residual cannot differ), its momenta to yk_smooth_inertias, its coordinates to
+ * yk_smooth_coordinates_of and its initial values to start.c. */
 #ifndef YK_SMOOTH_INTERNAL_H
 #define YK_SMOOTH_INTERNAL_H
 
@@ -80,8 +84,9 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h);
 yk_status yk_smooth_find_redundant(yk_smooth *smooth);
 yk_status yk_smooth_equilibrium(yk_smooth *smooth);
 
-/* watch.c: warns, after a step or the start, of flexible bodies that turn too fast for their shapes or deform too much, and of
- * steps that are too long. Returns the status of the step, or YK_ERROR_DIVERGED where a deformation is out of hand. */
+/* watch.c: warns, after a step or the start, of flexible bodies that turn too fast for their
+ * shapes or deform too much, and of steps that are too long. Returns the status of the step, or
+ * YK_ERROR_DIVERGED where a deformation is out of hand. */
 yk_status yk_smooth_watch_create(yk_smooth *smooth);
 void yk_smooth_watch_release(yk_smooth *smooth);
 void yk_smooth_watch_reset(yk_smooth *smooth);
@@ -91,8 +96,8 @@ yk_status yk_smooth_watch_start(yk_smooth *smooth, yk_status status);
 /* channels.c */
 void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values);
 
-/* interface.c: a velocity of a port that takes wrenches: coefficients of the velocities of one or two frames, and its rate at
- * constant velocities. */
+/* interface.c: a velocity of a port that takes wrenches: coefficients of the velocities of one or
+ * two frames, and its rate at constant velocities. */
 typedef struct port_row {
     int frame[2]; /* -1: none */
     yk_vec3 linear[2], angular[2];
@@ -100,9 +105,11 @@ typedef struct port_row {
 } port_row;
 /* Six velocities of a marker, one of a distance; none where no wrench is taken. */
 int yk_smooth_port_size(const port_model *port);
-void yk_smooth_port_rows(const yk_smooth_model *model, const yk_smooth_workspace *work, port_row *rows);
+void yk_smooth_port_rows(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                         port_row *rows);
 /* Adds a unit wrench along the row, over the typical mass, to the equations of the nodes. */
-void yk_smooth_push(const yk_smooth_model *model, const yk_smooth_workspace *work, const port_row *row, double *right);
+void yk_smooth_push(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                    const port_row *row, double *right);
 /* See yk_interface_model. */
 yk_status yk_smooth_interface_model(yk_smooth *smooth, yk_interface_model *out);
 void yk_smooth_release_interface(yk_smooth *smooth);
@@ -110,10 +117,12 @@ void yk_smooth_release_interface(yk_smooth *smooth);
 yk_status yk_smooth_step_model(yk_smooth *smooth, double t, double h, yk_step_model *out);
 
 /* variation.c: the derivatives of a step. */
-yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int degree, double *matrix);
+yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int degree,
+                                     double *matrix);
 void yk_smooth_release_variation(yk_smooth *smooth);
 
-/* relaxation.c: parts of a merged model that move one by one: see relax and its kin in yoke/subsystem.h. */
+/* relaxation.c: parts of a merged model that move one by one: see relax and its kin in
+ * yoke/subsystem.h. */
 yk_status yk_smooth_relax(yk_smooth *smooth, int part, double t, double h, double *change);
 /* Before an image replaces the model's own: which Jacobians belong to it. */
 void yk_smooth_relaxation_compare(yk_smooth *smooth, const double *image);
@@ -126,6 +135,7 @@ void yk_smooth_release_relaxation(yk_smooth *smooth);
 
 /* merge.c, free_mass.c: of the contract. */
 yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged);
-yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kind kind, yk_subsystem **made);
+yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kind kind,
+                              yk_subsystem **made);
 
 #endif

@@ -1,14 +1,16 @@
 /* Shift-and-invert block Arnoldi for constrained quadratic eigenvalue problems.
  *
- * Without damping the operator acts on q alone, q -> (K + z^2 M)^-1 M q within G q = 0 for a shift z; its eigenvalues
- * are 1 / (z^2 - s^2). With damping the first-order form in (q, p = s q) is used:
+ * Without damping the operator acts on q alone, q -> (K + z^2 M)^-1 M q within G q = 0 for a
+ * shift z; its eigenvalues are 1 / (z^2 - s^2). With damping the first-order form in (q, p = s q)
+ * is used:
  *
  *   q' = -P^-1 (M p + (C + z M) q),  p' = q + z q',  P = K + z C + z^2 M   eigenvalues 1 / (s - z)
  *
- * Starting vectors are images of the operator, so that they obey the constraints and have no part in the massless
- * directions, whose eigenvalues are infinite. A band of `block` vectors is orthogonalised against all before (twice,
- * modified Gram-Schmidt); where a direction is exhausted the band narrows, and when it is empty the space is invariant.
- * Rayleigh and Ritz on the space, with residuals computed from the stored images, decide when it is large enough. */
+ * Starting vectors are images of the operator, so that they obey the constraints and have no part
+ * in the massless directions, whose eigenvalues are infinite. A band of `block` vectors is
+ * orthogonalised against all before (twice, modified Gram-Schmidt); where a direction is
+ * exhausted the band narrows, and when it is empty the space is invariant. Rayleigh and Ritz on
+ * the space, with residuals computed from the stored images, decide when it is large enough. */
 #include "smooth/linear_modes.h"
 
 #include <float.h>
@@ -56,7 +58,7 @@ yk_linear_modes_options yk_linear_modes_default(void)
     return (yk_linear_modes_options){.count = 10, .tolerance = 1e-9};
 }
 
-/* Operator --------------------------------------------------------------------------------------------------------- */
+/* Operator ------------------------------------------------------------------------------------- */
 
 /* y += factor * A x */
 static void multiply_add(const yk_linear_matrix *a, double factor, const double *x, double *y)
@@ -95,7 +97,8 @@ static void apply(problem *p, const double *x, double *y)
 static double largest(const yk_linear_matrix *a)
 {
     double size = 0;
-    for (size_t k = 0; k < a->count; k++) size = fmax(size, fabs(a->entries[k].value));
+    for (size_t k = 0; k < a->count; k++)
+        size = fmax(size, fabs(a->entries[k].value));
     return size;
 }
 
@@ -106,21 +109,24 @@ static double highest_frequency(const yk_linear_system *system)
     return ratio > 0 ? sqrt(ratio) : 1;
 }
 
-static size_t put_entries(yk_sparse_entry *entries, size_t at, const yk_linear_matrix *a, int row_shift)
+static size_t put_entries(yk_sparse_entry *entries, size_t at, const yk_linear_matrix *a,
+                          int row_shift)
 {
     for (size_t k = 0; k < a->count; k++)
         entries[at++] = (yk_sparse_entry){a->entries[k].row + row_shift, a->entries[k].column};
     return at;
 }
 
-static size_t add_values(double *values, const int *entry_index, size_t at, const yk_linear_matrix *a, double factor)
+static size_t add_values(double *values, const int *entry_index, size_t at,
+                         const yk_linear_matrix *a, double factor)
 {
-    for (size_t k = 0; k < a->count; k++) values[entry_index[at++]] += factor * a->entries[k].value;
+    for (size_t k = 0; k < a->count; k++)
+        values[entry_index[at++]] += factor * a->entries[k].value;
     return at;
 }
 
-/* Factors of the matrix | P G^T; G -e | at the shift. The compliance e only matters where rows of G depend on each
- * other: it is so small against 1/|P| that independent rows hold to rounding. */
+/* Factors of the matrix | P G^T; G -e | at the shift. The compliance e only matters where rows of
+ * G depend on each other: it is so small against 1/|P| that independent rows hold to rounding. */
 static yk_status factor(problem *p)
 {
     const yk_linear_system *system = p->system;
@@ -140,13 +146,16 @@ static yk_status factor(problem *p)
     double scale = gradient > 0 ? size / gradient : 1;
     at = add_values(values, entry_index, at, &system->constraint, scale);
     at = add_values(values, entry_index, at, &system->constraint, scale);
-    for (int i = 0; i < system->constraints; i++) values[entry_index[at++]] -= 1e-12 * size;
+    for (int i = 0; i < system->constraints; i++)
+        values[entry_index[at++]] -= 1e-12 * size;
 
     int column = 0;
     yk_status status = yk_sparse_factor(p->matrix, &column);
-    if (status != YK_ERROR_SINGULAR) return status;
+    if (status != YK_ERROR_SINGULAR)
+        return status;
     return yk_fail(p->context, status,
-                   "modes: unknown %d has neither mass nor stiffness, or the shift %g rad/s is a mode itself; give it "
+                   "modes: unknown %d has neither mass nor stiffness, or the shift %g rad/s is a "
+                   "mode itself; give it "
                    "mass, hold it, or choose another shift",
                    column, z);
 }
@@ -169,15 +178,17 @@ static yk_status create_matrix(problem *p)
     at = put_entries(entries, at, &system->stiffness, 0);
     size_t transposed = put_entries(entries, at, &system->constraint, p->n);
     at = put_entries(entries, transposed, &system->constraint, p->n);
-    for (size_t k = transposed; k < at; k++) entries[k] = (yk_sparse_entry){entries[k].column, entries[k].row};
-    for (int i = 0; i < system->constraints; i++) entries[at++] = (yk_sparse_entry){p->n + i, p->n + i};
-    yk_status status =
-        yk_sparse_create(p->context, p->n + system->constraints, entries, count, p->entry_index, &p->matrix);
+    for (size_t k = transposed; k < at; k++)
+        entries[k] = (yk_sparse_entry){entries[k].column, entries[k].row};
+    for (int i = 0; i < system->constraints; i++)
+        entries[at++] = (yk_sparse_entry){p->n + i, p->n + i};
+    yk_status status = yk_sparse_create(p->context, p->n + system->constraints, entries, count,
+                                        p->entry_index, &p->matrix);
     yk_release(p->context, entries);
     return status;
 }
 
-/* Space ------------------------------------------------------------------------------------------------------------ */
+/* Space ---------------------------------------------------------------------------------------- */
 
 static double random_number(uint64_t *seed)
 {
@@ -197,23 +208,28 @@ static bool append(const problem *p, space *s, const double *x)
 {
     size_t d = (size_t)p->dimension;
     double before = yk_dense_norm(d, x);
-    if (s->count == s->capacity || !(before > 0)) return false;
+    if (s->count == s->capacity || !(before > 0))
+        return false;
     double *v = vector_at(p, s->vector, s->count);
-    for (size_t i = 0; i < d; i++) v[i] = x[i] / before;
+    for (size_t i = 0; i < d; i++)
+        v[i] = x[i] / before;
 
     /* Modified Gram-Schmidt, twice. */
     for (int pass = 0; pass < 2; pass++) {
         for (int j = 0; j < s->count; j++) {
             const double *u = vector_at(p, s->vector, j);
             double part = yk_dense_dot(d, u, v);
-            for (size_t i = 0; i < d; i++) v[i] -= part * u[i];
+            for (size_t i = 0; i < d; i++)
+                v[i] -= part * u[i];
         }
     }
 
     /* Nothing is left of a direction that the space has. */
     double after = yk_dense_norm(d, v);
-    if (after < 1e-10) return false;
-    for (size_t i = 0; i < d; i++) v[i] /= after;
+    if (after < 1e-10)
+        return false;
+    for (size_t i = 0; i < d; i++)
+        v[i] /= after;
     s->count++;
     return true;
 }
@@ -221,10 +237,12 @@ static bool append(const problem *p, space *s, const double *x)
 /* A random direction of the operator's range. */
 static bool append_random(problem *p, space *s)
 {
-    if (s->count == s->capacity) return false;
+    if (s->count == s->capacity)
+        return false;
     double *x = vector_at(p, s->image, s->count); /* scratch: its image is not known yet */
     double *y = vector_at(p, s->vector, s->count);
-    for (int i = 0; i < p->dimension; i++) x[i] = random_number(&p->seed);
+    for (int i = 0; i < p->dimension; i++)
+        x[i] = random_number(&p->seed);
 
     /* Once through the operator makes q obey the constraints, the second time its rate as well. */
     int passes = p->damped ? 2 : 1;
@@ -239,7 +257,8 @@ static bool append_random(problem *p, space *s)
 static bool grow(problem *p, space *s, int target)
 {
     while (s->processed < target) {
-        if (s->processed == s->count && !append_random(p, s)) return false;
+        if (s->processed == s->count && !append_random(p, s))
+            return false;
         double *image = vector_at(p, s->image, s->processed);
         apply(p, vector_at(p, s->vector, s->processed), image);
         s->processed++;
@@ -254,10 +273,11 @@ static void begin_space(problem *p, space *s)
     s->count = 0;
     s->processed = 0;
     s->projected_count = 0;
-    for (int i = 0; i < BLOCK; i++) append_random(p, s);
+    for (int i = 0; i < BLOCK; i++)
+        append_random(p, s);
 }
 
-/* Ritz pairs ------------------------------------------------------------------------------------------------------- */
+/* Ritz pairs ----------------------------------------------------------------------------------- */
 
 /* Eigenpairs of the operator projected on the space, in order; `candidates` of them are modes. */
 static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
@@ -269,31 +289,38 @@ static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
     /* vector_i . image_j for what is new */
     for (int i = 0; i < s->processed; i++) {
         for (int j = 0; j < s->processed; j++) {
-            if (i < s->projected_count && j < s->projected_count) continue;
+            if (i < s->projected_count && j < s->projected_count)
+                continue;
             double product = yk_dense_dot(d, vector_at(p, s->vector, i), vector_at(p, s->image, j));
             s->projected[(size_t)i * capacity + (size_t)j] = product;
         }
     }
     s->projected_count = s->processed;
 
-    for (size_t i = 0; i < m; i++) memcpy(r->matrix + i * m, s->projected + i * capacity, m * sizeof(double));
-    yk_status status = yk_eigen_general_vectors(p->context, s->processed, r->matrix, r->real, r->imaginary, r->vectors);
-    if (status != YK_OK) return status;
+    for (size_t i = 0; i < m; i++)
+        memcpy(r->matrix + i * m, s->projected + i * capacity, m * sizeof(double));
+    yk_status status = yk_eigen_general_vectors(p->context, s->processed, r->matrix, r->real,
+                                                r->imaginary, r->vectors);
+    if (status != YK_OK)
+        return status;
 
-    /* Modes are found in the order of descending modulus of the operator's eigenvalues, pairs once. Infinite
-     * frequencies, whose eigenvalue is zero up to rounding, are left out; with damping each is a double zero, which
-     * rounding splits by its square root. */
+    /* Modes are found in the order of descending modulus of the operator's eigenvalues, pairs
+     * once. Infinite frequencies, whose eigenvalue is zero up to rounding, are left out; with
+     * damping each is a double zero, which rounding splits by its square root. */
     double zero = p->damped ? 3e-7 : 1e-13;
     double top = 0;
     int count = 0;
-    for (int i = 0; i < s->processed; i++) top = fmax(top, hypot(r->real[i], r->imaginary[i]));
+    for (int i = 0; i < s->processed; i++)
+        top = fmax(top, hypot(r->real[i], r->imaginary[i]));
     for (int i = 0; i < s->processed; i++) {
         double size = hypot(r->real[i], r->imaginary[i]);
-        if (r->imaginary[i] < 0 || size <= zero * top) continue;
+        if (r->imaginary[i] < 0 || size <= zero * top)
+            continue;
         int at = count++;
         while (at > 0) {
             int before = r->order[at - 1];
-            if (hypot(r->real[before], r->imaginary[before]) >= size) break;
+            if (hypot(r->real[before], r->imaginary[before]) >= size)
+                break;
             r->order[at--] = before;
         }
         r->order[at] = i;
@@ -303,19 +330,22 @@ static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
 }
 
 /* sum over j of weight_j row_j */
-static void combine(const problem *p, const space *s, double *rows, const double *weight, double *sum)
+static void combine(const problem *p, const space *s, double *rows, const double *weight,
+                    double *sum)
 {
     size_t d = (size_t)p->dimension;
     memset(sum, 0, d * sizeof *sum);
     for (int j = 0; j < s->processed; j++) {
         const double *row = vector_at(p, rows, j);
-        for (size_t i = 0; i < d; i++) sum[i] += weight[j] * row[i];
+        for (size_t i = 0; i < d; i++)
+            sum[i] += weight[j] * row[i];
     }
 }
 
-/* |A x - theta x| / |theta| of a Ritz pair with |x| = 1. x (2 x dimension: real, imaginary part) is computed as well;
- * `scratch` has the same size. */
-static double ritz_residual(const problem *p, const space *s, const ritz *r, int index, double *x, double *scratch)
+/* |A x - theta x| / |theta| of a Ritz pair with |x| = 1. x (2 x dimension: real, imaginary part)
+ * is computed as well; `scratch` has the same size. */
+static double ritz_residual(const problem *p, const space *s, const ritz *r, int index, double *x,
+                            double *scratch)
 {
     size_t d = (size_t)p->dimension;
     size_t m = (size_t)s->processed;
@@ -361,15 +391,18 @@ static void eigenvalue(const problem *p, double re, double im, double *s_re, dou
     double modulus = hypot(square_re, square_im);
     *s_re = sqrt(fmax(0, 0.5 * (modulus + square_re)));
     *s_im = sqrt(fmax(0, 0.5 * (modulus - square_re)));
-    if (square_im < 0) *s_re = -*s_re;
-    if (*s_im == 0) *s_re = fabs(*s_re);
+    if (square_im < 0)
+        *s_re = -*s_re;
+    if (*s_im == 0)
+        *s_re = fabs(*s_re);
 }
 
-/* Result ----------------------------------------------------------------------------------------------------------- */
+/* Result --------------------------------------------------------------------------------------- */
 
 void yk_linear_modes_destroy(yk_linear_modes *modes)
 {
-    if (!modes) return;
+    if (!modes)
+        return;
     yk_release(modes->context, modes->real);
     yk_release(modes->context, modes->imaginary);
     yk_release(modes->context, modes->residual);
@@ -378,8 +411,8 @@ void yk_linear_modes_destroy(yk_linear_modes *modes)
     yk_release(modes->context, modes);
 }
 
-static void add_mode(yk_linear_modes *modes, double s_re, double s_im, double residual, const double *re,
-                     const double *im)
+static void add_mode(yk_linear_modes *modes, double s_re, double s_im, double residual,
+                     const double *re, const double *im)
 {
     size_t n = (size_t)modes->unknowns;
     int at = modes->count++;
@@ -390,19 +423,21 @@ static void add_mode(yk_linear_modes *modes, double s_re, double s_im, double re
     double *shape = modes->shape + 2 * (size_t)at * n;
     memcpy(shape, re, n * sizeof *shape);
     memset(shape + n, 0, n * sizeof *shape);
-    if (im) memcpy(shape + n, im, n * sizeof *shape);
+    if (im)
+        memcpy(shape + n, im, n * sizeof *shape);
 }
 
 /* The last shape, conjugated. */
 static void conjugate_last(yk_linear_modes *modes)
 {
     double *imaginary = modes->shape + (size_t)(2 * modes->count - 1) * (size_t)modes->unknowns;
-    for (int i = 0; i < modes->unknowns; i++) imaginary[i] = -imaginary[i];
+    for (int i = 0; i < modes->unknowns; i++)
+        imaginary[i] = -imaginary[i];
 }
 
 /* One Ritz pair as a mode. */
-static void take_pair(const problem *p, const ritz *r, int index, double residual, const double *x, int most,
-                      yk_linear_modes *modes)
+static void take_pair(const problem *p, const ritz *r, int index, double residual, const double *x,
+                      int most, yk_linear_modes *modes)
 {
     const double *x_im = x + p->dimension;
     double re = r->real[index];
@@ -422,39 +457,47 @@ static void take_pair(const problem *p, const ritz *r, int index, double residua
     bool split = im > 0 && im < 1e-6 * fabs(re);
     if (im > 0 && !split) {
         add_mode(modes, s_re, s_im, residual, x, x_im);
-        if (modes->count == most) return;
+        if (modes->count == most)
+            return;
         eigenvalue(p, re, -im, &s_re, &s_im);
         add_mode(modes, s_re, s_im, residual, x, x_im);
         conjugate_last(modes);
         return;
     }
 
-    /* A real one. Two modes of one frequency may come as a complex pair that is apart by rounding only: its real and
-     * imaginary part are then two real modes. */
+    /* A real one. Two modes of one frequency may come as a complex pair that is apart by rounding
+     * only: its real and imaginary part are then two real modes. */
     eigenvalue(p, re, 0, &s_re, &s_im);
     add_mode(modes, s_re, s_im, residual, x, NULL);
-    if (split && modes->count < most) add_mode(modes, s_re, s_im, residual, x_im, NULL);
+    if (split && modes->count < most)
+        add_mode(modes, s_re, s_im, residual, x_im, NULL);
 }
 
-/* The number of wanted modes whose pairs have converged, in order; all candidates count when the space is complete. */
-static yk_status collect(problem *p, space *s, ritz *r, const yk_linear_modes_options *options, bool complete,
-                         yk_linear_modes *modes, double *scratch)
+/* The number of wanted modes whose pairs have converged, in order; all candidates count when the
+ * space is complete. */
+static yk_status collect(problem *p, space *s, ritz *r, const yk_linear_modes_options *options,
+                         bool complete, yk_linear_modes *modes, double *scratch)
 {
     int candidates = 0;
     yk_status status = solve_projected(p, s, r, &candidates);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     size_t d = (size_t)p->dimension;
     modes->count = 0;
     for (int i = 0; i < candidates && modes->count < options->count; i++) {
         double residual = ritz_residual(p, s, r, r->order[i], scratch, scratch + 2 * d);
-        if (residual > options->tolerance && !complete) return YK_NOT_CONVERGED;
+        if (residual > options->tolerance && !complete)
+            return YK_NOT_CONVERGED;
 
-        /* In a complete space the pairs of the highest frequencies are as good as rounding allows, or spurious. */
-        if (residual > 1e-4) continue;
+        /* In a complete space the pairs of the highest frequencies are as good as rounding
+         * allows, or spurious. */
+        if (residual > 1e-4)
+            continue;
         take_pair(p, r, r->order[i], residual, scratch, options->count, modes);
     }
-    if (complete || modes->count == options->count) return YK_OK;
+    if (complete || modes->count == options->count)
+        return YK_OK;
     return YK_NOT_CONVERGED;
 }
 
@@ -464,16 +507,19 @@ static int first_target(const yk_linear_modes_options *options)
     return 4 * options->count + 4 * BLOCK;
 }
 
-/* From a coarse search at a small shift, a tenth of the highest frequency that is wanted. A smaller shift would lose
- * the other modes in the rounding of free motions, a larger one would slow the search. */
+/* From a coarse search at a small shift, a tenth of the highest frequency that is wanted. A
+ * smaller shift would lose the other modes in the rounding of free motions, a larger one would
+ * slow the search. */
 static yk_status choose_shift(problem *p, const yk_linear_modes_options *options, space *s, ritz *r)
 {
     int target = first_target(options);
     grow(p, s, target < s->capacity ? target : s->capacity);
-    if (s->processed == 0) return YK_OK;
+    if (s->processed == 0)
+        return YK_OK;
     int candidates = 0;
     yk_status status = solve_projected(p, s, r, &candidates);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     double highest = 0;
     for (int i = 0; i < candidates && i < options->count; i++) {
@@ -483,32 +529,40 @@ static yk_status choose_shift(problem *p, const yk_linear_modes_options *options
         eigenvalue(p, r->real[index], r->imaginary[index], &re, &im);
         highest = fmax(highest, hypot(re, im));
     }
-    if (highest > 0) p->shift = 0.1 * fmin(highest, highest_frequency(p->system));
+    if (highest > 0)
+        p->shift = 0.1 * fmin(highest, highest_frequency(p->system));
     status = factor(p);
-    if (status == YK_OK) begin_space(p, s);
+    if (status == YK_OK)
+        begin_space(p, s);
     return status;
 }
 
 /* Grows the space until the wanted modes have converged. */
-static yk_status search(problem *p, const yk_linear_modes_options *options, space *s, ritz *r, yk_linear_modes *modes,
-                        double *scratch)
+static yk_status search(problem *p, const yk_linear_modes_options *options, space *s, ritz *r,
+                        yk_linear_modes *modes, double *scratch)
 {
     int target = first_target(options);
     for (;;) {
-        if (target > s->capacity) target = s->capacity;
+        if (target > s->capacity)
+            target = s->capacity;
         bool complete = !grow(p, s, target) || target == p->dimension;
-        if (s->processed == 0) return YK_OK;
+        if (s->processed == 0)
+            return YK_OK;
         yk_status status = collect(p, s, r, options, complete, modes, scratch);
-        if (status != YK_NOT_CONVERGED || target == s->capacity) return status;
+        if (status != YK_NOT_CONVERGED || target == s->capacity)
+            return status;
         target += target / 2;
     }
 }
 
-static yk_status find_modes(problem *p, const yk_linear_modes_options *options, yk_linear_modes *modes, double *scratch)
+static yk_status find_modes(problem *p, const yk_linear_modes_options *options,
+                            yk_linear_modes *modes, double *scratch)
 {
     int capacity = 20 * options->count + 200;
-    if (options->subspace > 0) capacity = options->subspace;
-    if (capacity > p->dimension) capacity = p->dimension;
+    if (options->subspace > 0)
+        capacity = options->subspace;
+    if (capacity > p->dimension)
+        capacity = p->dimension;
 
     yk_context *context = p->context;
     size_t c = (size_t)capacity;
@@ -524,15 +578,21 @@ static yk_status find_modes(problem *p, const yk_linear_modes_options *options, 
     r.matrix = yk_allocate(context, c * c, sizeof *r.matrix);
     r.order = yk_allocate(context, c, sizeof *r.order);
 
-    /* Factors at the shift, which is chosen by a coarse search if it is not given, then the search itself. */
+    /* Factors at the shift, which is chosen by a coarse search if it is not given, then the
+     * search itself. */
     bool space_complete = s.vector && s.image && s.projected;
     bool ritz_complete = r.real && r.imaginary && r.vectors && r.matrix && r.order;
     yk_status status = space_complete && ritz_complete ? YK_OK : YK_ERROR_MEMORY;
-    if (status == YK_OK) status = create_matrix(p);
-    if (status == YK_OK) status = factor(p);
-    if (status == YK_OK) begin_space(p, &s);
-    if (status == YK_OK && !(options->shift > 0)) status = choose_shift(p, options, &s, &r);
-    if (status == YK_OK) status = search(p, options, &s, &r, modes, scratch);
+    if (status == YK_OK)
+        status = create_matrix(p);
+    if (status == YK_OK)
+        status = factor(p);
+    if (status == YK_OK)
+        begin_space(p, &s);
+    if (status == YK_OK && !(options->shift > 0))
+        status = choose_shift(p, options, &s, &r);
+    if (status == YK_OK)
+        status = search(p, options, &s, &r, modes, scratch);
     modes->subspace = s.processed;
 
     yk_release(context, s.vector);
@@ -550,18 +610,22 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
                                 const yk_linear_modes_options *options, yk_linear_modes **modes)
 {
     *modes = NULL;
-    if (system->unknowns < 1) return yk_fail(context, YK_ERROR_ARGUMENT, "modes: the model has no node that moves");
+    if (system->unknowns < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "modes: the model has no node that moves");
     if (options->count < 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "modes: %d modes were asked for; ask for at least one",
-                       options->count);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "modes: %d modes were asked for; ask for at least one", options->count);
     if (!(largest(&system->mass) > 0))
-        return yk_fail(context, YK_ERROR_ARGUMENT, "modes: the model has no mass; give its nodes bodies");
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "modes: the model has no mass; give its nodes bodies");
 
-    problem p = {.context = context, .system = system, .n = system->unknowns, .seed = 88172645463325252u};
+    problem p = {
+        .context = context, .system = system, .n = system->unknowns, .seed = 88172645463325252u};
     p.damped = largest(&system->damping) > 0;
     p.dimension = p.damped ? 2 * p.n : p.n;
     p.shift = options->shift;
-    if (!(p.shift > 0)) p.shift = 1e-4 * highest_frequency(system);
+    if (!(p.shift > 0))
+        p.shift = 1e-4 * highest_frequency(system);
     p.right = yk_allocate(context, (size_t)p.n + (size_t)system->constraints, sizeof *p.right);
     double *scratch = yk_allocate(context, 4 * (size_t)p.dimension, sizeof *scratch);
 
@@ -583,12 +647,15 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
     }
 
     yk_status status = complete ? YK_OK : YK_ERROR_MEMORY;
-    if (status == YK_OK) status = find_modes(&p, options, made, scratch);
-    if (status == YK_OK || status == YK_NOT_CONVERGED) yk_linear_modes_order(system, p.shift, made);
+    if (status == YK_OK)
+        status = find_modes(&p, options, made, scratch);
+    if (status == YK_OK || status == YK_NOT_CONVERGED)
+        yk_linear_modes_order(system, p.shift, made);
     if (status == YK_NOT_CONVERGED)
-        yk_fail(context, status,
-                "modes: %d of %d modes converged in a space of %d; ask for fewer or set a larger space", made->count,
-                options->count, made->subspace);
+        yk_fail(
+            context, status,
+            "modes: %d of %d modes converged in a space of %d; ask for fewer or set a larger space",
+            made->count, options->count, made->subspace);
 
     yk_sparse_destroy(p.matrix);
     yk_release(context, p.entry_index);

@@ -2,13 +2,14 @@
  *
  *   M q'' + C q' + K q + G^T lambda = 0,   G q = 0
  *
- * with sparse matrices that need not be symmetric: those s, q with (s^2 M + s C + K) q + G^T lambda = 0 and G q = 0
- * whose |s| is smallest. M may be singular (massless unknowns) and G may have dependent rows; K may be singular (free
- * bodies, mechanisms) or indefinite (unstable equilibria).
+ * with sparse matrices that need not be symmetric: those s, q with (s^2 M + s C + K) q + G^T
+ * lambda = 0 and G q = 0 whose |s| is smallest. M may be singular (massless unknowns) and G may
+ * have dependent rows; K may be singular (free bodies, mechanisms) or indefinite (unstable
+ * equilibria).
  *
- * The operator (s - shift)^-1 is applied through one KLU factorisation of the constrained matrix at the shift, and its
- * largest eigenvalues are found by a block Arnoldi method without restart, which finds modes of equal frequency and, on
- * small systems, exhausts the whole space. */
+ * The operator (s - shift)^-1 is applied through one KLU factorisation of the constrained matrix
+ * at the shift, and its largest eigenvalues are found by a block Arnoldi method without restart,
+ * which finds modes of equal frequency and, on small systems, exhausts the whole space. */
 #ifndef YK_SMOOTH_LINEAR_MODES_H
 #define YK_SMOOTH_LINEAR_MODES_H
 
@@ -39,7 +40,8 @@ typedef struct yk_linear_modes_options {
     int subspace;     /* largest dimension of the search space; 0: 20 per mode and 200 */
 } yk_linear_modes_options;
 
-/* By ascending modulus. Of a complex pair only the member with positive imaginary part is listed. */
+/* By ascending modulus. Of a complex pair only the member with positive imaginary part is
+ * listed. */
 typedef struct yk_linear_modes {
     yk_context *context;
     int unknowns;
@@ -54,7 +56,8 @@ typedef struct yk_linear_modes {
 
 yk_linear_modes_options yk_linear_modes_default(void);
 
-/* YK_NOT_CONVERGED with the modes that did converge; YK_ERROR_SINGULAR where an unknown has neither mass nor stiffness.
+/* YK_NOT_CONVERGED with the modes that did converge; YK_ERROR_SINGULAR where an unknown has
+ * neither mass nor stiffness.
  */
 yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *system,
                                 const yk_linear_modes_options *options, yk_linear_modes **modes);
@@ -63,7 +66,8 @@ void yk_linear_modes_destroy(yk_linear_modes *modes);
 /* The last part of it: order, floors and shapes of modes that were found with this shift. */
 void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_linear_modes *modes);
 
-static inline const double *yk_linear_modes_shape(const yk_linear_modes *modes, int mode, bool imaginary)
+static inline const double *yk_linear_modes_shape(const yk_linear_modes *modes, int mode,
+                                                  bool imaginary)
 {
     return modes->shape + (size_t)(2 * mode + (imaginary ? 1 : 0)) * (size_t)modes->unknowns;
 }

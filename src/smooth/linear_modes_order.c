@@ -1,5 +1,5 @@
-/* Modes that were found, in order: by ascending modulus, shapes of one frequency orthogonal to each other, each with
- * the frequency below which rounding alone could have made it. */
+/* Modes that were found, in order: by ascending modulus, shapes of one frequency orthogonal to
+ * each other, each with the frequency below which rounding alone could have made it. */
 #include <float.h>
 #include <math.h>
 
@@ -30,9 +30,11 @@ static void normalise(int n, double *re)
     double *im = re + n;
     int top = 0;
     for (int i = 1; i < n; i++)
-        if (hypot(re[i], im[i]) > (1 + 1e-9) * hypot(re[top], im[top])) top = i;
+        if (hypot(re[i], im[i]) > (1 + 1e-9) * hypot(re[top], im[top]))
+            top = i;
     double size2 = re[top] * re[top] + im[top] * im[top];
-    if (!(size2 > 0)) return;
+    if (!(size2 > 0))
+        return;
 
     /* By its inverse, so that the largest becomes one with no imaginary part. */
     double by_re = re[top] / size2;
@@ -50,7 +52,8 @@ static double *shape_of(yk_linear_modes *modes, int i)
 }
 
 /* x^H A y; the imaginary parts follow the real ones. */
-static void inner_product(const yk_linear_matrix *a, int n, const double *x, const double *y, double product[2])
+static void inner_product(const yk_linear_matrix *a, int n, const double *x, const double *y,
+                          double product[2])
 {
     product[0] = 0;
     product[1] = 0;
@@ -69,7 +72,8 @@ static double absolute_form(const yk_linear_matrix *a, int n, const double *x)
     double sum = 0;
     for (size_t k = 0; k < a->count; k++) {
         const yk_linear_entry *e = &a->entries[k];
-        sum += fabs(e->value) * hypot(x[e->row], x[n + e->row]) * hypot(x[e->column], x[n + e->column]);
+        sum += fabs(e->value) * hypot(x[e->row], x[n + e->row]) *
+               hypot(x[e->column], x[n + e->column]);
     }
     return sum;
 }
@@ -77,11 +81,14 @@ static double absolute_form(const yk_linear_matrix *a, int n, const double *x)
 static bool same_frequency(const yk_linear_modes *modes, int i, int j)
 {
     double size = hypot(modes->real[j], modes->imaginary[j]);
-    if (size < modes->floor[j]) return hypot(modes->real[i], modes->imaginary[i]) < modes->floor[i];
-    return hypot(modes->real[i] - modes->real[j], modes->imaginary[i] - modes->imaginary[j]) < 1e-8 * size;
+    if (size < modes->floor[j])
+        return hypot(modes->real[i], modes->imaginary[i]) < modes->floor[i];
+    return hypot(modes->real[i] - modes->real[j], modes->imaginary[i] - modes->imaginary[j]) <
+           1e-8 * size;
 }
 
-/* Takes the part along mode i out of mode j, in the metric of the masses, unless nothing would be left. */
+/* Takes the part along mode i out of mode j, in the metric of the masses, unless nothing would be
+ * left. */
 static void separate(const yk_linear_system *system, yk_linear_modes *modes, int i, int j)
 {
     int n = system->unknowns;
@@ -94,7 +101,8 @@ static void separate(const yk_linear_system *system, yk_linear_modes *modes, int
     inner_product(&system->mass, n, y, y, other);
     inner_product(&system->mass, n, x, y, shared);
     double square = shared[0] * shared[0] + shared[1] * shared[1];
-    if (!(own[0] > 0) || square > (1 - 1e-8) * own[0] * other[0]) return;
+    if (!(own[0] > 0) || square > (1 - 1e-8) * own[0] * other[0])
+        return;
 
     double re = shared[0] / own[0];
     double im = shared[1] / own[0];
@@ -113,27 +121,32 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
         for (int j = i; j > 0; j--) {
             double size = hypot(modes->real[j], modes->imaginary[j]);
             double before = hypot(modes->real[j - 1], modes->imaginary[j - 1]);
-            if (size >= before * (1 - 1e-12)) break;
+            if (size >= before * (1 - 1e-12))
+                break;
             swap_modes(modes, j, j - 1);
         }
     }
 
-    /* Rounding of the stiffness gives a shape that it does not resist some s^2 = eps |x|^T |K| |x| / (x^H M x),
-     * whatever the units of its unknowns; the shift, from which s^2 is measured, adds eps z^2. */
+    /* Rounding of the stiffness gives a shape that it does not resist some s^2 = eps |x|^T |K|
+     * |x| / (x^H M x), whatever the units of its unknowns; the shift, from which s^2 is measured,
+     * adds eps z^2. */
     for (int i = 0; i < modes->count; i++) {
         const double *x = shape_of(modes, i);
         double mass[2];
         inner_product(&system->mass, n, x, x, mass);
         double cancelled = 0;
-        if (mass[0] > 0) cancelled = absolute_form(&system->stiffness, n, x) / mass[0];
+        if (mass[0] > 0)
+            cancelled = absolute_form(&system->stiffness, n, x) / mass[0];
         modes->floor[i] = sqrt(100 * DBL_EPSILON * fmax(cancelled, shift * shift));
     }
 
-    /* Shapes of one frequency are any that span their space: they are made orthogonal, so that what is said of each,
-     * such as its effective mass, adds up. */
+    /* Shapes of one frequency are any that span their space: they are made orthogonal, so that
+     * what is said of each, such as its effective mass, adds up. */
     for (int j = 1; j < modes->count; j++)
-        for (int i = j - 1; i >= 0 && same_frequency(modes, i, j); i--) separate(system, modes, i, j);
+        for (int i = j - 1; i >= 0 && same_frequency(modes, i, j); i--)
+            separate(system, modes, i, j);
 
     /* The largest component of each becomes one. */
-    for (int i = 0; i < modes->count; i++) normalise(n, shape_of(modes, i));
+    for (int i = 0; i < modes->count; i++)
+        normalise(n, shape_of(modes, i));
 }

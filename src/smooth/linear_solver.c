@@ -1,8 +1,9 @@
 /* Pattern, order of elimination and scaling of the matrix; factors and solutions.
  *
- * Order of elimination: nodes by minimum degree of the graph of joints and forces; each joint's equations right after the
- * first of its nodes while that one has freedom left for them, else after the second. A pivot of an equation is then
- * -G M^-1 G^T and not the zero that stands in the matrix, and a chain is eliminated from its ends inwards without fill. */
+ * Order of elimination: nodes by minimum degree of the graph of joints and forces; each joint's
+ * equations right after the first of its nodes while that one has freedom left for them, else
+ * after the second. A pivot of an equation is then -G M^-1 G^T and not the zero that stands in
+ * the matrix, and a chain is eliminated from its ends inwards without fill. */
 #include "smooth/linear_solver.h"
 
 #include <string.h>
@@ -11,18 +12,20 @@
 
 static const int REFINEMENTS = 6;
 
-/* The node that an end of a joint or force moves with: the floating frame of a modal body; -1 where there is none, or only
- * coordinates, which are eliminated first. */
+/* The node that an end of a joint or force moves with: the floating frame of a modal body; -1
+ * where there is none, or only coordinates, which are eliminated first. */
 static int graph_node(const yk_smooth_model *model, int frame)
 {
     const node_model *node = &model->nodes[frame];
-    if (node->attachment >= 0) return model->flexibles[model->attachments[node->attachment].flexible].node;
+    if (node->attachment >= 0)
+        return model->flexibles[model->attachments[node->attachment].flexible].node;
     return node->unknown < 0 ? -1 : frame;
 }
 
 static size_t add_edge(yk_sparse_entry *edges, size_t count, int a, int b)
 {
-    if (a < 0 || b < 0) return count;
+    if (a < 0 || b < 0)
+        return count;
     edges[count++] = (yk_sparse_entry){a, b};
     edges[count++] = (yk_sparse_entry){b, a};
     return count;
@@ -45,7 +48,8 @@ static size_t graph_edges(const yk_smooth_model *model, yk_sparse_entry *edges)
     for (int i = 0; i < model->def.beam_count; i++) {
         const int *node = model->beams[i].node;
         for (int k = 0; k < YK_BEAM_NODES; k++) {
-            int a = graph_node(model, node[k]), b = graph_node(model, node[(k + 1) % YK_BEAM_NODES]);
+            int a = graph_node(model, node[k]),
+                b = graph_node(model, node[(k + 1) % YK_BEAM_NODES]);
             count = add_edge(edges, count, a, b);
         }
     }
@@ -54,7 +58,8 @@ static size_t graph_edges(const yk_smooth_model *model, yk_sparse_entry *edges)
 }
 
 /* The node after which each joint's equations come, -1: after all. */
-static void assign_joints(const yk_smooth_model *model, const int *node_order, int *rank, int *freedom, int *owner)
+static void assign_joints(const yk_smooth_model *model, const int *node_order, int *rank,
+                          int *freedom, int *owner)
 {
     for (int k = 0; k < model->node_count; k++) {
         rank[node_order[k]] = k;
@@ -68,48 +73,61 @@ static void assign_joints(const yk_smooth_model *model, const int *node_order, i
         int rows = joint->joint.row_count, first = -1, last = -1;
         for (int side = 0; side < 2; side++) {
             int node = graph_node(model, joint->node[side]);
-            if (node < 0) continue;
-            if (first < 0 || rank[node] < rank[first]) first = node;
-            if (last < 0 || rank[node] > rank[last]) last = node;
+            if (node < 0)
+                continue;
+            if (first < 0 || rank[node] < rank[first])
+                first = node;
+            if (last < 0 || rank[node] > rank[last])
+                last = node;
         }
 
         /* A node takes only as many rows as it has freedoms. */
         int chosen = last;
-        if (first >= 0 && freedom[first] >= rows) chosen = first;
-        if (joint->chained && chosen >= 0 && freedom[chosen] < rows) chosen = -1;
-        if (chosen >= 0) freedom[chosen] -= rows;
+        if (first >= 0 && freedom[first] >= rows)
+            chosen = first;
+        if (joint->chained && chosen >= 0 && freedom[chosen] < rows)
+            chosen = -1;
+        if (chosen >= 0)
+            freedom[chosen] -= rows;
         owner[i] = chosen;
     }
 }
 
 /* Coordinates, then nodes with the joints that they own, then the other joints. */
-static void write_order(const yk_smooth_model *model, const int *node_order, const int *owner, int *head, int *next,
-                        int *order)
+static void write_order(const yk_smooth_model *model, const int *node_order, const int *owner,
+                        int *head, int *next, int *order)
 {
     /* Joints of each node as linked lists. */
-    for (int i = 0; i < model->node_count; i++) head[i] = -1;
+    for (int i = 0; i < model->node_count; i++)
+        head[i] = -1;
     for (int i = model->joint_count - 1; i >= 0; i--) {
-        if (owner[i] < 0) continue;
+        if (owner[i] < 0)
+            continue;
         next[i] = head[owner[i]];
         head[owner[i]] = i;
     }
 
     /* Three lists, one behind the other. */
     int at = 0;
-    for (int k = 0; k < model->coordinate_count; k++) order[at++] = model->coordinate_first + k;
+    for (int k = 0; k < model->coordinate_count; k++)
+        order[at++] = model->coordinate_first + k;
     for (int k = 0; k < model->node_count; k++) {
         int node = node_order[k];
-        for (int u = 0; u < 6; u++) order[at++] = 6 * node + u;
+        for (int u = 0; u < 6; u++)
+            order[at++] = 6 * node + u;
         for (int i = head[node]; i >= 0; i = next[i]) {
             const joint_model *joint = &model->joints[i];
-            for (int r = 0; r < joint->joint.row_count; r++) order[at++] = model->motion_count + joint->row + r;
+            for (int r = 0; r < joint->joint.row_count; r++)
+                order[at++] = model->motion_count + joint->row + r;
         }
     }
 
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
-        if (owner[i] >= 0) continue;
-        for (int r = 0; r < joint->joint.row_count; r++) order[at++] = model->motion_count + joint->row + r;
+        if (owner[i] >= 0)
+            continue;
+        for (int r = 0; r < joint->joint.row_count; r++)
+            order[at++] = model->motion_count + joint->row + r;
     }
 }
 
@@ -117,7 +135,8 @@ static yk_status elimination_order(const yk_smooth_model *model, int *order)
 {
     yk_context *context = model->context;
     size_t n = (size_t)model->node_count, m = (size_t)model->joint_count;
-    size_t edge_count = 2 * (m + (size_t)model->def.force_count) + 6 * (size_t)model->def.beam_count;
+    size_t edge_count =
+        2 * (m + (size_t)model->def.force_count) + 6 * (size_t)model->def.beam_count;
     yk_sparse_entry *edges = yk_allocate(context, edge_count, sizeof *edges);
     int *block = yk_allocate(context, 4 * n + 2 * m, sizeof *block);
     yk_status status = edges && block ? YK_OK : YK_ERROR_MEMORY;
@@ -125,7 +144,8 @@ static yk_status elimination_order(const yk_smooth_model *model, int *order)
         int *node_order = block, *rank = node_order + n, *freedom = rank + n, *head = freedom + n;
         int *owner = head + n, *next = owner + m;
         size_t count = graph_edges(model, edges);
-        if (model->node_count) status = yk_graph_order(context, model->node_count, edges, count, node_order);
+        if (model->node_count)
+            status = yk_graph_order(context, model->node_count, edges, count, node_order);
         if (status == YK_OK) {
             assign_joints(model, node_order, rank, freedom, owner);
             write_order(model, node_order, owner, head, next, order);
@@ -137,39 +157,49 @@ static yk_status elimination_order(const yk_smooth_model *model, int *order)
     return status;
 }
 
-yk_status yk_linear_solver_create(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
+yk_status yk_linear_solver_create(const yk_smooth_model *model, yk_smooth_workspace *work,
+                                  yk_linear_solver *solver)
 {
     yk_context *context = model->context;
 
     *solver = (yk_linear_solver){0};
     yk_status status = yk_smooth_list_carried(model, solver);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* The pattern is recorded by a pass of assembly. */
     solver->entry_count = yk_smooth_pattern(model, work, NULL);
     yk_sparse_entry *entries = yk_allocate(context, solver->entry_count, sizeof *entries);
     int *order = yk_allocate(context, (size_t)model->unknown_count, sizeof *order);
     solver->entry_index = yk_allocate(context, solver->entry_count, sizeof *solver->entry_index);
-    if (!entries || !order || !solver->entry_index) status = YK_ERROR_MEMORY;
-    if (status == YK_OK) status = elimination_order(model, order);
+    if (!entries || !order || !solver->entry_index)
+        status = YK_ERROR_MEMORY;
+    if (status == YK_OK)
+        status = elimination_order(model, order);
     if (status == YK_OK) {
         yk_smooth_pattern(model, work, entries);
-        status = yk_sparse_create_ordered(context, model->unknown_count, entries, solver->entry_count,
-                                          solver->entry_index, order, &solver->matrix);
+        status =
+            yk_sparse_create_ordered(context, model->unknown_count, entries, solver->entry_count,
+                                     solver->entry_index, order, &solver->matrix);
     }
 
     yk_release(context, entries);
     yk_release(context, order);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* Scales of row and column; the compliance of an equation is in scaled units already. */
-    solver->entry_scale = yk_allocate(context, yk_sparse_nonzeros(solver->matrix), sizeof *solver->entry_scale);
-    if (!solver->entry_scale) return YK_ERROR_MEMORY;
-    const int *starts = yk_sparse_column_starts(solver->matrix), *rows = yk_sparse_rows(solver->matrix);
+    solver->entry_scale =
+        yk_allocate(context, yk_sparse_nonzeros(solver->matrix), sizeof *solver->entry_scale);
+    if (!solver->entry_scale)
+        return YK_ERROR_MEMORY;
+    const int *starts = yk_sparse_column_starts(solver->matrix),
+              *rows = yk_sparse_rows(solver->matrix);
     for (int j = 0; j < model->unknown_count; j++)
         for (int k = starts[j]; k < starts[j + 1]; k++) {
             bool compliance = rows[k] == j && j >= model->motion_count;
-            solver->entry_scale[k] = compliance ? 1 : model->unknown_scale[j] * model->unknown_scale[rows[k]];
+            solver->entry_scale[k] =
+                compliance ? 1 : model->unknown_scale[j] * model->unknown_scale[rows[k]];
         }
     return YK_OK;
 }
@@ -183,23 +213,27 @@ void yk_linear_solver_release(const yk_smooth_model *model, yk_linear_solver *so
     *solver = (yk_linear_solver){0};
 }
 
-yk_status yk_smooth_factor_failed(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_status status,
-                                  int column)
+yk_status yk_smooth_factor_failed(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                                  yk_status status, int column)
 {
     char owner[128];
     yk_smooth_owner(model, column, owner, sizeof owner);
     if (status == YK_ERROR_NOT_FINITE)
         return yk_fail(model->context, YK_ERROR_DIVERGED,
-                       "%s: the equations at t = %g are not finite at %s: use a smaller step, or check its forces",
+                       "%s: the equations at t = %g are not finite at %s: use a smaller step, or "
+                       "check its forces",
                        model->def.name, work->t, owner);
-    if (status != YK_ERROR_SINGULAR) return status;
+    if (status != YK_ERROR_SINGULAR)
+        return status;
     return yk_fail(model->context, status,
-                   "%s: the equations at t = %g have no unique solution at %s: a massless node moves freely there, or "
+                   "%s: the equations at t = %g have no unique solution at %s: a massless node "
+                   "moves freely there, or "
                    "its joints lock; give it mass or a joint",
                    model->def.name, work->t, owner);
 }
 
-yk_status yk_smooth_factor(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_linear_solver *solver)
+yk_status yk_smooth_factor(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                           yk_linear_solver *solver)
 {
     int column = 0;
     yk_status status = yk_sparse_refactor(solver->matrix, &column);
@@ -213,30 +247,38 @@ yk_status yk_smooth_factor(const yk_smooth_model *model, const yk_smooth_workspa
 
 void yk_smooth_solve(const yk_smooth_model *model, const yk_linear_solver *solver, double *vector)
 {
-    for (int i = 0; i < model->unknown_count; i++) vector[i] *= model->unknown_scale[i];
+    for (int i = 0; i < model->unknown_count; i++)
+        vector[i] *= model->unknown_scale[i];
     yk_sparse_solve(solver->matrix, vector);
-    for (int i = 0; i < model->unknown_count; i++) vector[i] *= model->unknown_scale[i];
+    for (int i = 0; i < model->unknown_count; i++)
+        vector[i] *= model->unknown_scale[i];
 }
 
-void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *work, const yk_linear_solver *solver)
+void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *work,
+                             const yk_linear_solver *solver)
 {
     int n = model->unknown_count;
     const double *scale = model->unknown_scale;
     double *b = work->right, *solution = work->work_vector, *residual = work->work_vector + n;
 
-    for (int i = 0; i < n; i++) b[i] *= scale[i];
+    for (int i = 0; i < n; i++)
+        b[i] *= scale[i];
     memset(solution, 0, (size_t)n * sizeof *solution);
     memcpy(residual, b, (size_t)n * sizeof *b);
 
     for (int k = 0; k < REFINEMENTS; k++) {
         yk_sparse_solve(solver->matrix, residual);
-        for (int i = 0; i < n; i++) solution[i] += residual[i];
+        for (int i = 0; i < n; i++)
+            solution[i] += residual[i];
 
         /* b - A x with the matrix without its compliance. */
         yk_sparse_multiply(solver->matrix, solution, residual);
-        for (int i = model->motion_count; i < n; i++) residual[i] += work->compliance * solution[i];
-        for (int i = 0; i < n; i++) residual[i] = b[i] - residual[i];
+        for (int i = model->motion_count; i < n; i++)
+            residual[i] += work->compliance * solution[i];
+        for (int i = 0; i < n; i++)
+            residual[i] = b[i] - residual[i];
     }
 
-    for (int i = 0; i < n; i++) b[i] = solution[i] * scale[i];
+    for (int i = 0; i < n; i++)
+        b[i] = solution[i] * scale[i];
 }

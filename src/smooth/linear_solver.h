@@ -1,5 +1,6 @@
-/* The linear equations of a smooth model: the matrix with its pattern, factors and scaling, and the axes that kept factors
- * turn with. What the matrix means is said in internal.h; the solver only knows which unknown belongs where. */
+/* The linear equations of a smooth model: the matrix with its pattern, factors and scaling, and
+ * the axes that kept factors turn with. What the matrix means is said in internal.h; the solver
+ * only knows which unknown belongs where. */
 #ifndef YK_SMOOTH_LINEAR_SOLVER_H
 #define YK_SMOOTH_LINEAR_SOLVER_H
 
@@ -27,22 +28,27 @@ typedef struct yk_linear_solver {
 } yk_linear_solver;
 
 /* linear_solver.c: pattern, order of elimination, scaling. */
-yk_status yk_linear_solver_create(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver);
+yk_status yk_linear_solver_create(const yk_smooth_model *model, yk_smooth_workspace *work,
+                                  yk_linear_solver *solver);
 void yk_linear_solver_release(const yk_smooth_model *model, yk_linear_solver *solver);
 /* New factors of the assembled matrix, or a message that names what has no unique solution. */
-yk_status yk_smooth_factor(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_linear_solver *solver);
-yk_status yk_smooth_factor_failed(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_status status,
-                                  int column);
+yk_status yk_smooth_factor(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                           yk_linear_solver *solver);
+yk_status yk_smooth_factor_failed(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                                  yk_status status, int column);
 /* Solves with the factors at hand, in place; scales in and out. */
 void yk_smooth_solve(const yk_smooth_model *model, const yk_linear_solver *solver, double *vector);
-/* The same for work->right, against the equations without compliance: what redundant rows leave open becomes least norm. */
-void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *work, const yk_linear_solver *solver);
+/* The same for work->right, against the equations without compliance: what redundant rows leave
+ * open becomes least norm. */
+void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *work,
+                             const yk_linear_solver *solver);
 
-/* corotation.c: the same with factors of an earlier placement, which turn with the bodies since yk_smooth_carry_from_here
- * was called. */
+/* corotation.c: the same with factors of an earlier placement, which turn with the bodies since
+ * yk_smooth_carry_from_here was called. */
 yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver *solver);
-void yk_smooth_carry_from_here(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_linear_solver *solver);
-void yk_smooth_solve_carried(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_linear_solver *solver,
-                             double *vector);
+void yk_smooth_carry_from_here(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                               yk_linear_solver *solver);
+void yk_smooth_solve_carried(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                             yk_linear_solver *solver, double *vector);
 
 #endif

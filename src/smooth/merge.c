@@ -1,4 +1,5 @@
-/* Several smooth models as one: their defs one after the other, with joints where the ports were coupled. */
+/* Several smooth models as one: their defs one after the other, with joints where the ports were
+ * coupled. */
 #include <stdio.h>
 #include <string.h>
 
@@ -50,16 +51,19 @@ typedef struct arrays {
 
 enum { NAME_LENGTH = 96 };
 
-/* A node of a part, or an attachment of its flexible bodies, as an index of the whole: there the nodes of all parts come
- * first, then all attachments. */
+/* A node of a part, or an attachment of its flexible bodies, as an index of the whole: there the
+ * nodes of all parts come first, then all attachments. */
 static int shifted(const yk_smooth_description *def, const totals *at, int all_nodes, int node)
 {
-    if (node == YK_GROUND) return node;
-    if (node < def->node_count) return at->nodes + node;
+    if (node == YK_GROUND)
+        return node;
+    if (node < def->node_count)
+        return at->nodes + node;
     return all_nodes + at->attachments + node - def->node_count;
 }
 
-/* Puts a part behind those before it; from its own units and axes to those of the whole, where there is a transform. */
+/* Puts a part behind those before it; from its own units and axes to those of the whole, where
+ * there is a transform. */
 static void add_part(const yk_smooth_description *def, int part, const totals *at, int all_nodes,
                      const yk_transform *transform, arrays *to)
 {
@@ -67,33 +71,43 @@ static void add_part(const yk_smooth_description *def, int part, const totals *a
         yk_smooth_node_def *node = &to->nodes[at->nodes + i];
         *node = def->nodes[i];
         node->part = part;
-        if (transform) yk_smooth_convert_node(transform, node);
+        if (transform)
+            yk_smooth_convert_node(transform, node);
     }
     for (int i = 0; i < def->body_count; i++) {
         yk_smooth_body_def *body = &to->bodies[at->bodies + i];
         *body = def->bodies[i];
         body->node += at->nodes;
-        if (transform) yk_smooth_convert_body(transform, body);
+        if (transform)
+            yk_smooth_convert_body(transform, body);
     }
     for (int i = 0; i < def->joint_count; i++) {
         yk_joint_def *joint = &to->joints[at->joints + i];
         *joint = def->joints[i];
-        for (int side = 0; side < 2; side++) joint->body[side] = shifted(def, at, all_nodes, joint->body[side]);
-        if (transform) yk_smooth_convert_joint(transform, joint);
+        for (int side = 0; side < 2; side++)
+            joint->body[side] = shifted(def, at, all_nodes, joint->body[side]);
+        if (transform)
+            yk_smooth_convert_joint(transform, joint);
     }
     for (int i = 0; i < def->force_count; i++) {
         yk_force_def *force = &to->forces[at->forces + i];
         *force = def->forces[i];
-        to->force_channels[at->forces + i] = at->channels + (def->force_channels ? def->force_channels[i] : 0);
-        if (force->input >= 0) force->input += at->ports;
-        for (int side = 0; side < 2; side++) force->body[side] = shifted(def, at, all_nodes, force->body[side]);
-        if (transform) yk_smooth_convert_force(transform, force);
+        to->force_channels[at->forces + i] =
+            at->channels + (def->force_channels ? def->force_channels[i] : 0);
+        if (force->input >= 0)
+            force->input += at->ports;
+        for (int side = 0; side < 2; side++)
+            force->body[side] = shifted(def, at, all_nodes, force->body[side]);
+        if (transform)
+            yk_smooth_convert_force(transform, force);
     }
     for (int i = 0; i < def->beam_count; i++) {
         yk_smooth_beam_def *beam = &to->beams[at->beams + i];
         *beam = def->beams[i];
-        for (int k = 0; k < YK_BEAM_NODES; k++) beam->node[k] = shifted(def, at, all_nodes, beam->node[k]);
-        if (transform) yk_smooth_convert_beam(transform, beam);
+        for (int k = 0; k < YK_BEAM_NODES; k++)
+            beam->node[k] = shifted(def, at, all_nodes, beam->node[k]);
+        if (transform)
+            yk_smooth_convert_beam(transform, beam);
     }
 
     for (int i = 0; i < def->flexible_count; i++) {
@@ -101,7 +115,8 @@ static void add_part(const yk_smooth_description *def, int part, const totals *a
         *flexible = def->flexibles[i];
         flexible->node = shifted(def, at, all_nodes, flexible->node);
         flexible->part = part;
-        if (transform) yk_smooth_convert_flexible(transform, flexible);
+        if (transform)
+            yk_smooth_convert_flexible(transform, flexible);
     }
     for (int i = 0; i < def->attachment_count; i++) {
         to->attachments[at->attachments + i] = def->attachments[i];
@@ -112,13 +127,16 @@ static void add_part(const yk_smooth_description *def, int part, const totals *a
         yk_smooth_shape_def *shape = &to->shapes[at->shapes + i];
         *shape = def->shapes[i];
         shape->node = shifted(def, at, all_nodes, shape->node);
-        if (transform) yk_smooth_convert_shape(transform, shape);
+        if (transform)
+            yk_smooth_convert_shape(transform, shape);
     }
     for (int i = 0; i < def->port_count; i++) {
         yk_port_def *port = &to->ports[at->ports + i];
         *port = def->ports[i];
-        for (int side = 0; side < 2; side++) port->body[side] = shifted(def, at, all_nodes, port->body[side]);
-        if (transform) yk_smooth_convert_port(transform, port);
+        for (int side = 0; side < 2; side++)
+            port->body[side] = shifted(def, at, all_nodes, port->body[side]);
+        if (transform)
+            yk_smooth_convert_port(transform, port);
     }
 }
 
@@ -131,42 +149,49 @@ static double driven_value(void *user, double t)
     return value[0];
 }
 
-/* The joints that an interface is made of, into `made`, and how many. Constrained motions are named in the axes of b, so b's
- * marker comes first. */
-static yk_status connect_parts(yk_context *context, const yk_merge_def *merge, const yk_merge_joint *joint,
-                               const arrays *to, char *names, yk_joint_def *made, int *count)
+/* The joints that an interface is made of, into `made`, and how many. Constrained motions are
+ * named in the axes of b, so b's marker comes first. */
+static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
+                               const yk_merge_joint *joint, const arrays *to, char *names,
+                               yk_joint_def *made, int *count)
 {
     *count = 0;
     int a = joint->part_a, b = joint->part_b;
     if (a < 0 || a >= merge->part_count || b < 0 || b >= merge->part_count)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "a joint between parts names a part that is not there");
-    int ports_a = def_of(merge->parts[a])->port_count, ports_b = def_of(merge->parts[b])->port_count;
-    if (joint->port_a < 0 || joint->port_a >= ports_a || joint->port_b < 0 || joint->port_b >= ports_b)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "a joint between parts names a port that is not there");
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "a joint between parts names a part that is not there");
+    int ports_a = def_of(merge->parts[a])->port_count,
+        ports_b = def_of(merge->parts[b])->port_count;
+    if (joint->port_a < 0 || joint->port_a >= ports_a || joint->port_b < 0 ||
+        joint->port_b >= ports_b)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "a joint between parts names a port that is not there");
     const yk_port_def *port_a = &to->ports[totals_before(merge->parts, a).ports + joint->port_a];
     const yk_port_def *port_b = &to->ports[totals_before(merge->parts, b).ports + joint->port_b];
     if (port_a->kind != YK_PORT_MARKER || port_b->kind != YK_PORT_MARKER)
         return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly", port_a->name,
-                       port_b->name);
+                       "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly",
+                       port_a->name, port_b->name);
 
     /* Motions that are held, and those that are prescribed. */
     unsigned driven = 0;
     for (int k = 0; joint->drive && k < 6; k++)
-        if (joint->drive[k].evaluate) driven |= 1u << k;
+        if (joint->drive[k].evaluate)
+            driven |= 1u << k;
     yk_joint_piece pieces[YK_JOINT_PIECES_MAX];
     *count = yk_joint_pieces(joint->constrained, driven, pieces);
     if (*count == 0)
-        return yk_fail(
-            context, YK_ERROR_CAPABILITY,
-            "ports '%s' and '%s' cannot be merged: of the rotations between them one can be prescribed, with "
-            "the other two held or both free; choose the scheme index1",
-            port_a->name, port_b->name);
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "ports '%s' and '%s' cannot be merged: of the rotations between them one "
+                       "can be prescribed, with "
+                       "the other two held or both free; choose the scheme index1",
+                       port_a->name, port_b->name);
     for (int i = 0; i < *count; i++) {
         const yk_joint_piece *piece = &pieces[i];
         yk_joint_def *of = &made[i];
         char *name = names + (size_t)i * NAME_LENGTH;
-        snprintf(name, NAME_LENGTH, "%.40s-%.40s%s", port_a->name, port_b->name, piece->driven >= 0 ? "-drive" : "");
+        snprintf(name, NAME_LENGTH, "%.40s-%.40s%s", port_a->name, port_b->name,
+                 piece->driven >= 0 ? "-drive" : "");
         *of = yk_joint_default();
         of->name = name;
         of->kind = piece->kind;
@@ -177,9 +202,12 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge, c
         of->marker[1] = port_a->marker[0];
         for (int side = 0; side < 2; side++)
             of->marker[side].orientation = yk_q_mul(of->marker[side].orientation, piece->axes);
-        if (piece->driven < 0) continue;
-        of->drive = (yk_function){.value = driven_value, .user = (void *)(uintptr_t)&joint->drive[piece->driven]};
-        if (piece->driven < 3) of->drive_unit = 1 / merge->length;
+        if (piece->driven < 0)
+            continue;
+        of->drive = (yk_function){.value = driven_value,
+                                  .user = (void *)(uintptr_t)&joint->drive[piece->driven]};
+        if (piece->driven < 3)
+            of->drive_unit = 1 / merge->length;
     }
     return YK_OK;
 }
@@ -198,8 +226,9 @@ static yk_status allocate_arrays(yk_context *context, const totals *sum, int int
     to->ports = yk_allocate(context, (size_t)sum->ports, sizeof *to->ports);
     to->force_channels = yk_allocate(context, (size_t)sum->forces, sizeof *to->force_channels);
     to->names = yk_allocate(context, (size_t)joint_count * NAME_LENGTH, 1);
-    bool complete = to->nodes && to->bodies && to->joints && to->forces && to->beams && to->flexibles &&
-                    to->attachments && to->shapes && to->ports && to->force_channels && to->names;
+    bool complete = to->nodes && to->bodies && to->joints && to->forces && to->beams &&
+                    to->flexibles && to->attachments && to->shapes && to->ports &&
+                    to->force_channels && to->names;
     return complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -221,7 +250,8 @@ static void release_arrays(yk_context *context, arrays *to)
 static yk_vec3 gravity_of(const yk_merge_def *merge, int part)
 {
     yk_vec3 gravity = def_of(merge->parts[part])->gravity;
-    return merge->transforms ? yk_smooth_convert_gravity(&merge->transforms[part], gravity) : gravity;
+    return merge->transforms ? yk_smooth_convert_gravity(&merge->transforms[part], gravity)
+                             : gravity;
 }
 
 /* The whole has one gravity, one artificial damping and one way to begin. */
@@ -235,33 +265,38 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
         double difference = yk_v3_norm(yk_v3_sub(gravity_of(merge, i), gravity));
         if (difference > 1e-9 * yk_v3_norm(gravity))
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "'%s' and '%s' have different gravity and cannot be merged: give both the same, or choose "
+                           "'%s' and '%s' have different gravity and cannot be merged: give both "
+                           "the same, or choose "
                            "the scheme tight or index1",
                            first->name, def->name);
-        if (a->damping != b->damping || a->damping_start != b->damping_start || a->damping_end != b->damping_end ||
-            a->static_start != b->static_start)
+        if (a->damping != b->damping || a->damping_start != b->damping_start ||
+            a->damping_end != b->damping_end || a->static_start != b->static_start)
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "'%s' and '%s' have different damping or static_start and cannot be merged: give both the "
+                           "'%s' and '%s' have different damping or static_start and cannot be "
+                           "merged: give both the "
                            "same, or choose the scheme tight or index1",
                            first->name, def->name);
         const yk_transform *at = merge->transforms ? &merge->transforms[i] : NULL;
         if (at && def->flexible_count > 0 && (at->length != 1 || at->mass != 1))
             return yk_fail(context, YK_ERROR_CAPABILITY,
-                           "'%s' has flexible bodies in other units than '%s' and cannot be merged with it: give both "
+                           "'%s' has flexible bodies in other units than '%s' and cannot be merged "
+                           "with it: give both "
                            "the same units, or choose the scheme tight or index1",
                            def->name, first->name);
     }
     return YK_OK;
 }
 
-/* The whole has one integrator: that of the first part, or of the first that is not explicit; the strictest of all
- * tolerances. Parts that are relaxed need their equations as ordinary differential equations, paper relaxed section 3. */
+/* The whole has one integrator: that of the first part, or of the first that is not explicit; the
+ * strictest of all tolerances. Parts that are relaxed need their equations as ordinary
+ * differential equations, paper relaxed section 3. */
 static yk_smooth_options common_options(yk_context *context, const yk_merge_def *merge)
 {
     int chosen = 0;
     while (chosen < merge->part_count - 1) {
         yk_smooth_integrator kind = def_of(merge->parts[chosen])->options.integrator;
-        if (yk_smooth_is_implicit(yk_smooth_integrator_of(kind))) break;
+        if (yk_smooth_is_implicit(yk_smooth_integrator_of(kind)))
+            break;
         chosen++;
     }
     yk_smooth_options options = def_of(merge->parts[chosen])->options;
@@ -274,27 +309,32 @@ static yk_smooth_options common_options(yk_context *context, const yk_merge_def 
         options.newton_relative = fmin(options.newton_relative, other->newton_relative);
         options.newton_absolute = fmin(options.newton_absolute, other->newton_absolute);
         options.assembly = fmin(options.assembly, other->assembly);
-        if (options.newton_iterations < other->newton_iterations) options.newton_iterations = other->newton_iterations;
+        if (options.newton_iterations < other->newton_iterations)
+            options.newton_iterations = other->newton_iterations;
         bool controlled = other->error_tolerance > 0;
-        if (controlled && !(options.error_tolerance > 0 && options.error_tolerance < other->error_tolerance))
+        if (controlled &&
+            !(options.error_tolerance > 0 && options.error_tolerance < other->error_tolerance))
             options.error_tolerance = other->error_tolerance;
     }
 
     if (merge->relaxed) {
         yk_generalised_alpha_as_ode(&options);
     } else if (!same) {
-        yk_log(context, YK_LOG_WARNING, "the merged parts have different integrators: all take that of '%s'",
+        yk_log(context, YK_LOG_WARNING,
+               "the merged parts have different integrators: all take that of '%s'",
                def_of(merge->parts[chosen])->name);
     }
     return options;
 }
 
-/* One model from the arrays of all parts; its ports show the wrenches of the joints between them. */
-static yk_status create_whole(yk_context *context, const yk_merge_def *merge, const totals *sum, const int *counts,
-                              const arrays *to, yk_smooth **whole)
+/* One model from the arrays of all parts; its ports show the wrenches of the joints between
+ * them. */
+static yk_status create_whole(yk_context *context, const yk_merge_def *merge, const totals *sum,
+                              const int *counts, const arrays *to, yk_smooth **whole)
 {
     int joint_count = sum->joints;
-    for (int i = 0; i < merge->joint_count; i++) joint_count += counts[i];
+    for (int i = 0; i < merge->joint_count; i++)
+        joint_count += counts[i];
     yk_smooth_description def = *def_of(merge->parts[0]);
     def.gravity = gravity_of(merge, 0);
     def.options = common_options(context, merge);
@@ -310,7 +350,8 @@ static yk_status create_whole(yk_context *context, const yk_merge_def *merge, co
     def.ports = to->ports, def.port_count = sum->ports;
     def.force_channels = to->force_channels;
     yk_status status = yk_smooth_make(context, &def, whole);
-    if (status == YK_OK) status = yk_smooth_order_channels(&(*whole)->model, merge);
+    if (status == YK_OK)
+        status = yk_smooth_order_channels(&(*whole)->model, merge);
     if (status != YK_OK) {
         yk_smooth_destroy(*whole);
         return status;
@@ -338,15 +379,18 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     yk_subsystem *const *parts = merge->parts;
     yk_context *context = ((const yk_smooth *)parts[0])->model.context;
     yk_status status = check_parts(context, merge);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     totals sum = totals_before(parts, merge->part_count);
     arrays to = {0};
-    int *counts = yk_allocate(context, (size_t)merge->joint_count, sizeof *counts); /* joints of each interface */
+    int *counts = yk_allocate(context, (size_t)merge->joint_count,
+                              sizeof *counts); /* joints of each interface */
     status = counts ? allocate_arrays(context, &sum, merge->joint_count, &to) : YK_ERROR_MEMORY;
     for (int i = 0; i < merge->part_count && status == YK_OK; i++) {
         totals at = totals_before(parts, i);
-        add_part(def_of(parts[i]), i, &at, sum.nodes, merge->transforms ? &merge->transforms[i] : NULL, &to);
+        add_part(def_of(parts[i]), i, &at, sum.nodes,
+                 merge->transforms ? &merge->transforms[i] : NULL, &to);
     }
     int made = 0;
     for (int i = 0; i < merge->joint_count && status == YK_OK; i++) {
@@ -357,8 +401,10 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     }
 
     yk_smooth *whole = NULL;
-    if (status == YK_OK) status = create_whole(context, merge, &sum, counts, &to, &whole);
-    if (status == YK_OK) *merged = yk_smooth_subsystem(whole);
+    if (status == YK_OK)
+        status = create_whole(context, merge, &sum, counts, &to, &whole);
+    if (status == YK_OK)
+        *merged = yk_smooth_subsystem(whole);
     yk_release(context, counts);
     release_arrays(context, &to);
     return status;

@@ -1,5 +1,5 @@
-/* The constant part of a smooth model: what start compiles from the def and from the connections of the ports, and what no
- * step changes. Everything is an index into its arrays.
+/* The constant part of a smooth model: what start compiles from the def and from the connections
+ * of the ports, and what no step changes. Everything is an index into its arrays.
  *
  *   frames     nodes first, then the ground, then frames that motion ports prescribe, then attachments of flexible bodies
  *   unknowns   six per node (displacement, rotation) from 6 i on; then generalised coordinates, one each, from
@@ -61,13 +61,15 @@ typedef struct flexible_model {
 
 enum { ATTACHMENT_MOVES = 1, ATTACHMENT_ROTATIONS = 2 };
 
-/* An attachment of a flexible body. Its frame follows the coordinates, so nothing is solved for it. */
+/* An attachment of a flexible body. Its frame follows the coordinates, so nothing is solved for
+ * it. */
 typedef struct attachment_model {
     int flexible, attachment;
     int frame;
     int count;
-    int *column;          /* unknowns that move it */
-    unsigned char *moves; /* per column: ATTACHMENT_MOVES, ATTACHMENT_ROTATIONS as far as it can by structure */
+    int *column; /* unknowns that move it */
+    unsigned char *
+        moves; /* per column: ATTACHMENT_MOVES, ATTACHMENT_ROTATIONS as far as it can by structure */
 } attachment_model;
 
 typedef struct port_model {
@@ -75,8 +77,9 @@ typedef struct port_model {
     int node[2]; /* as indices of frames */
     yk_causality causality;
     unsigned constrained;
-    int joint;                /* of a motion port */
-    int merged, merged_count; /* of a port that merging has joined: its joints, and which side of them is the port's */
+    int joint; /* of a motion port */
+    int merged,
+        merged_count; /* of a port that merging has joined: its joints, and which side of them is the port's */
     int merged_side;
     int driver;        /* its prescribed frame, an index of nodes; -1 */
     yk_joint distance; /* of a scalar port */
@@ -116,7 +119,8 @@ typedef struct yk_smooth_model {
     channel_source *sources; /* of the channels */
     char *channel_names;
     int channel_count;
-    yk_transform *part_transforms; /* of a merged model whose parts have units or axes of their own; else NULL */
+    yk_transform *
+        part_transforms; /* of a merged model whose parts have units or axes of their own; else NULL */
 
     /* From start on. */
     node_model *nodes;    /* of all frames */
@@ -162,34 +166,42 @@ int yk_smooth_frame_of(const yk_smooth_model *model, int node);
 
 /* channels.c: the channels that a model has; those of a merged model in the order of the parts. */
 yk_status yk_smooth_make_channels(yk_smooth_model *model);
-/* "crank.velocity.x" to a channel, the first of that name from `first` on, and its component; -1 where there is none. */
-void yk_smooth_find_input(const yk_smooth_model *model, const char *name, int first, int *channel, int *component);
+/* "crank.velocity.x" to a channel, the first of that name from `first` on, and its component; -1
+ * where there is none. */
+void yk_smooth_find_input(const yk_smooth_model *model, const char *name, int first, int *channel,
+                          int *component);
 yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *merge);
 
 /* relaxation.c: parts that the image has room for: none if they cannot be relaxed. */
 int yk_smooth_part_count(const yk_smooth_model *model);
 
 /* report.c: whose unknown or equation is it, for messages: "node 'crank'" or "joint 'pin'". */
-const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buffer, size_t capacity);
+const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buffer,
+                            size_t capacity);
 
-/* Whether an unknown is a rotation, counted in radians; the others are lengths, or what modes count in. */
+/* Whether an unknown is a rotation, counted in radians; the others are lengths, or what modes
+ * count in. */
 static inline bool yk_smooth_is_rotation(const yk_smooth_model *model, int unknown)
 {
     return unknown < model->coordinate_first && unknown % 6 >= 3;
 }
 
-/* Metres per unit of an unknown: rotations count as arcs of the length scale, coordinates by what they displace. */
+/* Metres per unit of an unknown: rotations count as arcs of the length scale, coordinates by what
+ * they displace. */
 static inline double yk_smooth_arm(const yk_smooth_model *model, int unknown)
 {
-    if (unknown >= model->coordinate_first) return model->reach[unknown - model->coordinate_first];
+    if (unknown >= model->coordinate_first)
+        return model->reach[unknown - model->coordinate_first];
     return unknown % 6 >= 3 ? model->length_scale : 1;
 }
 
-/* What a change of an unknown by one is of the model's size: displacements by the length scale, rotations in radians, and so
- * the gradients of rods, which turn and stretch; amplitudes by what they displace. */
+/* What a change of an unknown by one is of the model's size: displacements by the length scale,
+ * rotations in radians, and so the gradients of rods, which turn and stretch; amplitudes by what
+ * they displace. */
 static inline double yk_smooth_relative_size(const yk_smooth_model *model, int unknown)
 {
-    if (unknown >= model->coordinate_first) return model->fraction[unknown - model->coordinate_first];
+    if (unknown >= model->coordinate_first)
+        return model->fraction[unknown - model->coordinate_first];
     return unknown % 6 >= 3 ? 1 : 1 / model->length_scale;
 }
 

@@ -1,9 +1,10 @@
 /* Modes of a model from the matrix of its time integration.
  *
- * The matrix of a step is M + c C + c^2 K beside the constraint gradients, c the step's weight (internal.h), and a
- * polynomial in c entry by entry. So M and K are read off at a c so small or so large that no other term is left, and C
- * is what remains at a c between. No element needs to know of modes; only inertia is computed with small rotations
- * in fixed axes, in which the matrices of a round rotor are constant. */
+ * The matrix of a step is M + c C + c^2 K beside the constraint gradients, c the step's weight
+ * (internal.h), and a polynomial in c entry by entry. So M and K are read off at a c so small or
+ * so large that no other term is left, and C is what remains at a c between. No element needs to
+ * know of modes; only inertia is computed with small rotations in fixed axes, in which the
+ * matrices of a round rotor are constant. */
 #include "smooth/modes.h"
 
 #include <string.h>
@@ -13,7 +14,8 @@
 
 static const double SMALL_WEIGHT = 1e-100;
 static const double LARGE_WEIGHT = 1e100;
-/* Rates (1/s) that are none, where nothing holds the model and there is no rounding to compare with. */
+/* Rates (1/s) that are none, where nothing holds the model and there is no rounding to compare
+ * with. */
 static const double NO_RATE = 1e-50;
 
 /* M, C and K entry by entry in true units, without the scale of masses. */
@@ -28,11 +30,11 @@ yk_modes_options yk_modes_default(void)
     return (yk_modes_options){.count = 10, .tolerance = 1e-9};
 }
 
-/* Matrices -------------------------------------------------------------------------------------------------------- */
+/* Matrices ------------------------------------------------------------------------------------- */
 
 /* Values of all entries at one weight. */
-static void assemble_at(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver, double c,
-                        double factor, double *values)
+static void assemble_at(const yk_smooth_model *model, yk_smooth_workspace *work,
+                        yk_linear_solver *solver, double c, double factor, double *values)
 {
     work->c = c;
     yk_smooth_assemble(model, work, solver, LEVEL_STEP);
@@ -41,39 +43,45 @@ static void assemble_at(const yk_smooth_model *model, yk_smooth_workspace *work,
         values[k] = factor * matrix[k] / solver->entry_scale[k];
 }
 
-static double largest_value(const yk_smooth_model *model, const yk_linear_solver *solver, const double *values)
+static double largest_value(const yk_smooth_model *model, const yk_linear_solver *solver,
+                            const double *values)
 {
     const int *starts = yk_sparse_column_starts(solver->matrix);
     const int *rows = yk_sparse_rows(solver->matrix);
     double size = 0;
     for (int j = 0; j < model->motion_count; j++)
         for (int k = starts[j]; k < starts[j + 1]; k++)
-            if (rows[k] < model->motion_count) size = fmax(size, fabs(values[k]));
+            if (rows[k] < model->motion_count)
+                size = fmax(size, fabs(values[k]));
     return size;
 }
 
 /* What is left of M + c C + c^2 K; below rounding of the others it is nothing. */
-static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
-                              pencil *p)
+static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace *work,
+                              yk_linear_solver *solver, pencil *p)
 {
     const int *starts = yk_sparse_column_starts(solver->matrix);
     const int *rows = yk_sparse_rows(solver->matrix);
     int n = model->motion_count;
     double *size = yk_allocate(model->context, (size_t)n, sizeof *size);
-    if (!size) return YK_ERROR_MEMORY;
+    if (!size)
+        return YK_ERROR_MEMORY;
 
     /* At a c where M and c^2 K are of similar size. */
     double mass = largest_value(model, solver, p->mass);
     double stiffness = largest_value(model, solver, p->stiffness);
     double c = 1;
-    if (mass > 0 && stiffness > 0) c = sqrt(mass / stiffness);
+    if (mass > 0 && stiffness > 0)
+        c = sqrt(mass / stiffness);
     assemble_at(model, work, solver, c, model->mass_scale, p->damping);
 
-    /* |M| + c^2 |K| on the diagonal: what rounding errors of an unknown's row and column are measured by. */
+    /* |M| + c^2 |K| on the diagonal: what rounding errors of an unknown's row and column are
+     * measured by. */
     for (int i = 0; i < n; i++) {
         size[i] = 0;
         for (int k = starts[i]; k < starts[i + 1]; k++)
-            if (rows[k] == i) size[i] = fabs(p->mass[k]) + c * c * fabs(p->stiffness[k]);
+            if (rows[k] == i)
+                size[i] = fabs(p->mass[k]) + c * c * fabs(p->stiffness[k]);
     }
     for (int j = 0; j < n; j++) {
         for (int k = starts[j]; k < starts[j + 1] && rows[k] < n; k++) {
@@ -87,8 +95,8 @@ static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace 
 }
 
 /* Entries of the motion, or gradients of the constraints. */
-static yk_linear_matrix list_block(const yk_smooth_model *model, const yk_linear_solver *solver, const double *values,
-                                   bool constraints, yk_linear_entry *entries)
+static yk_linear_matrix list_block(const yk_smooth_model *model, const yk_linear_solver *solver,
+                                   const double *values, bool constraints, yk_linear_entry *entries)
 {
     const int *starts = yk_sparse_column_starts(solver->matrix);
     const int *rows = yk_sparse_rows(solver->matrix);
@@ -97,7 +105,8 @@ static yk_linear_matrix list_block(const yk_smooth_model *model, const yk_linear
 
     for (int j = 0; j < n; j++) {
         for (int k = starts[j]; k < starts[j + 1]; k++) {
-            if ((rows[k] >= n) != constraints || values[k] == 0) continue;
+            if ((rows[k] >= n) != constraints || values[k] == 0)
+                continue;
             int row = constraints ? rows[k] - n : rows[k];
             entries[count++] = (yk_linear_entry){row, j, values[k]};
         }
@@ -117,27 +126,33 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
     p->damping = yk_allocate(context, p->count, sizeof *p->damping);
     p->stiffness = yk_allocate(context, p->count, sizeof *p->stiffness);
     p->entries = yk_allocate(context, 4 * p->count, sizeof *p->entries);
-    if (!p->mass || !p->damping || !p->stiffness || !p->entries) return YK_ERROR_MEMORY;
+    if (!p->mass || !p->damping || !p->stiffness || !p->entries)
+        return YK_ERROR_MEMORY;
 
-    /* The polynomial in c, without the artificial damping of the start, which is no part of the model. */
+    /* The polynomial in c, without the artificial damping of the start, which is no part of the
+     * model. */
     double c = work->c;
     double damping = work->damping;
     work->damping = 0;
     work->compliance = 0;
     work->rotation_weight = YK_ROTATION_IN_FIXED_AXES;
     yk_smooth_trial_from_state(model, &smooth->state, work);
-    assemble_at(model, work, solver, LARGE_WEIGHT, model->mass_scale / (LARGE_WEIGHT * LARGE_WEIGHT), p->stiffness);
+    assemble_at(model, work, solver, LARGE_WEIGHT,
+                model->mass_scale / (LARGE_WEIGHT * LARGE_WEIGHT), p->stiffness);
     assemble_at(model, work, solver, SMALL_WEIGHT, model->mass_scale, p->mass);
     yk_status status = read_damping(model, work, solver, p);
     work->c = c;
     work->damping = damping;
     work->rotation_weight = YK_ROTATION_OF_STEP;
     solver->match = false; /* the values that were factored are gone */
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
-    /* The gradients of the joints stand beside all three matrices, so they are read beside the masses. */
+    /* The gradients of the joints stand beside all three matrices, so they are read beside the
+     * masses. */
     yk_linear_entry *list[4];
-    for (int i = 0; i < 4; i++) list[i] = p->entries + (size_t)i * p->count;
+    for (int i = 0; i < 4; i++)
+        list[i] = p->entries + (size_t)i * p->count;
     *system = (yk_linear_system){
         .unknowns = model->motion_count,
         .constraints = model->row_count,
@@ -147,20 +162,25 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
         .constraint = list_block(model, solver, p->mass, true, list[3]),
     };
 
-    /* An unknown that no matrix mentions, such as the rotation of a point mass, would be singular: it is held where
-     * it is. Its stiffness joins the end of the list, which has room: the unknown has entries without value. */
+    /* An unknown that no matrix mentions, such as the rotation of a point mass, would be
+     * singular: it is held where it is. Its stiffness joins the end of the list, which has room:
+     * the unknown has entries without value. */
     bool *used = yk_allocate(context, (size_t)system->unknowns, sizeof *used);
-    if (!used) return YK_ERROR_MEMORY;
-    const yk_linear_matrix *all[4] = {&system->mass, &system->damping, &system->stiffness, &system->constraint};
+    if (!used)
+        return YK_ERROR_MEMORY;
+    const yk_linear_matrix *all[4] = {&system->mass, &system->damping, &system->stiffness,
+                                      &system->constraint};
     for (int m = 0; m < 4; m++)
-        for (size_t k = 0; k < all[m]->count; k++) used[all[m]->entries[k].column] = true;
+        for (size_t k = 0; k < all[m]->count; k++)
+            used[all[m]->entries[k].column] = true;
     for (int i = 0; i < system->unknowns; i++)
-        if (!used[i]) list[2][system->stiffness.count++] = (yk_linear_entry){i, i, 1};
+        if (!used[i])
+            list[2][system->stiffness.count++] = (yk_linear_entry){i, i, 1};
     yk_release(context, used);
     return YK_OK;
 }
 
-/* Results --------------------------------------------------------------------------------------------------------- */
+/* Results -------------------------------------------------------------------------------------- */
 
 /* The axis along which an unknown moves in a translation of the whole model; -1: it does not. */
 static int axis_of(const yk_smooth_model *model, int unknown)
@@ -173,15 +193,17 @@ static int axis_of(const yk_smooth_model *model, int unknown)
     /* Of coordinates only the positions of a rod's nodes move along. */
     int k = unknown - model->coordinate_first;
     int i = model->def.flexible_count - 1;
-    while (model->flexibles[i].coordinate > k) i--;
-    if (model->flexibles[i].body->kind == YK_FLEXIBLE_MODAL) return -1;
+    while (model->flexibles[i].coordinate > k)
+        i--;
+    if (model->flexibles[i].body->kind == YK_FLEXIBLE_MODAL)
+        return -1;
     int within = (k - model->flexibles[i].coordinate) % (YK_ANCF_NODE + YK_ANCF_MIDDLE);
     return within < 3 ? within : -1;
 }
 
 /* Effective mass along an axis: |x^H M r|^2 / (x^H M x) with r the rigid translation. */
-static void participation(const yk_smooth_model *model, const yk_linear_system *system, const double *re,
-                          const double *im, double total, double mass[3])
+static void participation(const yk_smooth_model *model, const yk_linear_system *system,
+                          const double *re, const double *im, double total, double mass[3])
 {
     double along_re[3] = {0};
     double along_im[3] = {0};
@@ -190,7 +212,8 @@ static void participation(const yk_smooth_model *model, const yk_linear_system *
         const yk_linear_entry *e = &system->mass.entries[k];
         modal += e->value * (re[e->row] * re[e->column] + im[e->row] * im[e->column]);
         int axis = axis_of(model, e->column);
-        if (axis < 0) continue;
+        if (axis < 0)
+            continue;
         along_re[axis] += re[e->row] * e->value;
         along_im[axis] += im[e->row] * e->value;
     }
@@ -198,33 +221,39 @@ static void participation(const yk_smooth_model *model, const yk_linear_system *
     for (int a = 0; a < 3; a++) {
         double square = along_re[a] * along_re[a] + along_im[a] * along_im[a];
         mass[a] = 0;
-        if (modal > 0 && total > 0) mass[a] = square / (modal * total);
+        if (modal > 0 && total > 0)
+            mass[a] = square / (modal * total);
     }
 }
 
 static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_workspace *work,
-                              const yk_linear_system *system, const yk_linear_modes *linear, yk_modes **modes)
+                              const yk_linear_system *system, const yk_linear_modes *linear,
+                              yk_modes **modes)
 {
     yk_context *context = model->context;
     yk_modes *made = yk_allocate(context, 1, sizeof *made);
     *modes = made;
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
     made->context = context;
     made->node_count = model->node_count + model->def.attachment_count;
     size_t length = 6 * (size_t)made->node_count;
     made->mode = yk_allocate(context, (size_t)linear->count + 1, sizeof *made->mode);
     made->shape = yk_allocate(context, 2 * (size_t)linear->count * length + 1, sizeof *made->shape);
-    if (!made->mode || !made->shape) return YK_ERROR_MEMORY;
+    if (!made->mode || !made->shape)
+        return YK_ERROR_MEMORY;
     made->count = linear->count;
 
-    /* Displacement and rotation of nodes and places from the unknowns; real and imaginary parts in turn. */
+    /* Displacement and rotation of nodes and places from the unknowns; real and imaginary parts
+     * in turn. */
     for (int i = 0; i < 2 * linear->count; i++) {
         const double *from = linear->shape + (size_t)i * (size_t)linear->unknowns;
         double *to = made->shape + (size_t)i * length;
         for (int k = 0; k < made->node_count; k++) {
             yk_vec3 linear_part;
             yk_vec3 angular_part;
-            yk_smooth_pull_frame(model, work, yk_smooth_frame_of(model, k), from, &linear_part, &angular_part);
+            yk_smooth_pull_frame(model, work, yk_smooth_frame_of(model, k), from, &linear_part,
+                                 &angular_part);
             memcpy(to + 6 * k, &linear_part, sizeof linear_part);
             memcpy(to + 6 * k + 3, &angular_part, sizeof angular_part);
         }
@@ -232,8 +261,10 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
 
     /* Frequencies, damping and effective masses; a free motion has none but the last. */
     double total = 0;
-    for (int i = 0; i < model->node_count; i++) total += model->nodes[i].inertia.mass;
-    for (int i = 0; i < model->def.flexible_count; i++) total += yk_flexible_mass(model->flexibles[i].body);
+    for (int i = 0; i < model->node_count; i++)
+        total += model->nodes[i].inertia.mass;
+    for (int i = 0; i < model->def.flexible_count; i++)
+        total += yk_flexible_mass(model->flexibles[i].body);
 
     for (int i = 0; i < made->count; i++) {
         yk_mode *mode = &made->mode[i];
@@ -241,16 +272,18 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
         double imaginary = linear->imaginary[i];
         double size = hypot(real, imaginary);
         *mode = (yk_mode){.residual = linear->residual[i]};
-        participation(model, system, yk_linear_modes_shape(linear, i, false), yk_linear_modes_shape(linear, i, true),
-                      total, mode->mass);
+        participation(model, system, yk_linear_modes_shape(linear, i, false),
+                      yk_linear_modes_shape(linear, i, true), total, mode->mass);
 
         /* What rounding alone could have made has no frequency. */
         mode->free_motion = size < fmax(linear->floor[i], NO_RATE);
-        if (mode->free_motion) continue;
+        if (mode->free_motion)
+            continue;
         mode->growth = real;
         mode->omega = imaginary;
         mode->frequency = imaginary / (2 * YK_PI);
-        if (real != 0) mode->damping = -real / size;
+        if (real != 0)
+            mode->damping = -real / size;
     }
     return YK_OK;
 }
@@ -261,8 +294,8 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
     yk_context *context = model->context;
     *modes = NULL;
     if (!smooth->compiled)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: modes are about a state; start the model first",
-                       model->def.name);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: modes are about a state; start the model first", model->def.name);
 
     /* The equations about this state, and their modes. */
     pencil p = {0};
@@ -272,12 +305,14 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
     linear_options.count = options->count;
     linear_options.tolerance = options->tolerance;
     yk_status status = linearise(smooth, &p, &system);
-    if (status == YK_OK) status = yk_linear_modes_solve(context, &system, &linear_options, &linear);
+    if (status == YK_OK)
+        status = yk_linear_modes_solve(context, &system, &linear_options, &linear);
 
     /* Those that were found, even if others did not converge. */
     if (linear) {
         yk_status created = create_modes(model, &smooth->work, &system, linear, modes);
-        if (created != YK_OK) status = created;
+        if (created != YK_OK)
+            status = created;
     }
 
     yk_linear_modes_destroy(linear);
@@ -294,7 +329,8 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
 
 void yk_modes_destroy(yk_modes *modes)
 {
-    if (!modes) return;
+    if (!modes)
+        return;
     yk_release(modes->context, modes->mode);
     yk_release(modes->context, modes->shape);
     yk_release(modes->context, modes);

@@ -1,8 +1,10 @@
-/* Eigenfrequencies and mode shapes of a smooth model about its present state (after start, statics or any step).
+/* Eigenfrequencies and mode shapes of a smooth model about its present state (after start,
+ * statics or any step).
  *
- * The equations of motion are linearised as the time integration sees them, with the joints as constraints and the
- * geometric stiffness of their reactions: a pendulum swings, a preloaded beam stiffens, a column under its critical
- * load has frequency zero. Dampers, beam damping and gyroscopic terms make the modes complex. */
+ * The equations of motion are linearised as the time integration sees them, with the joints as
+ * constraints and the geometric stiffness of their reactions: a pendulum swings, a preloaded beam
+ * stiffens, a column under its critical load has frequency zero. Dampers, beam damping and
+ * gyroscopic terms make the modes complex. */
 #ifndef YK_SMOOTH_MODES_H
 #define YK_SMOOTH_MODES_H
 
@@ -19,9 +21,11 @@ typedef struct yk_mode {
     double omega;     /* imaginary part of s (rad/s), not negative */
     double frequency; /* omega / 2 pi (Hz) */
     double damping;   /* -growth / |s|: 1 and above: no oscillation */
-    bool free_motion; /* |s| is zero within rounding: a mechanism or a free body moves without resistance */
-    double residual;  /* relative */
-    double mass[3]; /* fraction of the model's mass that takes part along x, y, z: effective modal mass / total mass */
+    bool
+        free_motion; /* |s| is zero within rounding: a mechanism or a free body moves without resistance */
+    double residual; /* relative */
+    double mass
+        [3]; /* fraction of the model's mass that takes part along x, y, z: effective modal mass / total mass */
 } yk_mode;
 
 typedef struct yk_modes {
@@ -29,18 +33,21 @@ typedef struct yk_modes {
     int count;
     int node_count; /* nodes, then places of flexible bodies */
     yk_mode *mode;
-    double *shape; /* count x 2 x 6 node_count: real and imaginary part; displacement and rotation of each node, the
+    double *
+        shape; /* count x 2 x 6 node_count: real and imaginary part; displacement and rotation of each node, the
                       largest unknown of the model 1 (m or rad) */
 } yk_modes;
 
 yk_modes_options yk_modes_default(void);
 
-/* YK_NOT_CONVERGED leaves the modes that were found. The state of the model is not changed; between steps only. */
+/* YK_NOT_CONVERGED leaves the modes that were found. The state of the model is not changed;
+ * between steps only. */
 yk_status yk_modes_find(yk_smooth *model, const yk_modes_options *options, yk_modes **modes);
 void yk_modes_destroy(yk_modes *modes);
 
 /* Six numbers of a node in a mode: displacement, rotation. */
-static inline const double *yk_modes_shape(const yk_modes *modes, int mode, int node, bool imaginary)
+static inline const double *yk_modes_shape(const yk_modes *modes, int mode, int node,
+                                           bool imaginary)
 {
     size_t length = 6 * (size_t)modes->node_count;
     return modes->shape + (size_t)(2 * mode + (imaginary ? 1 : 0)) * length + 6 * (size_t)node;

@@ -1,18 +1,20 @@
 /* Newton's method on the equations of a step, with factors that are kept as long as they are good.
  *
- * The prediction is of third order and the method of second: the first correction is, up to higher order, the local
- * truncation error of the step. Iterations are to leave nothing that matters beside it, so they stop when the estimate
+ * The prediction is of third order and the method of second: the first correction is, up to
+ * higher order, the local truncation error of the step. Iterations are to leave nothing that
+ * matters beside it, so they stop when the estimate
  *
  *   rate / (1 - rate) * |correction|      rate: contraction, measured when there are two corrections
  *
- * is below newton_relative times the first correction (and below newton_absolute). Factors are made anew when a step
- * took more than two iterations, when the step size changed, or when an iteration hardly contracts; until then they
- * turn with the bodies (corotation.c).
+ * is below newton_relative times the first correction (and below newton_absolute). Factors are
+ * made anew when a step took more than two iterations, when the step size changed, or when an
+ * iteration hardly contracts; until then they turn with the bodies (corotation.c).
  *
- * Steps may be so small that corrections are of the size of the positions' rounding, where nothing can be measured. What
- * old factors leave of them is then unseen, but it is not harmless: the balance of momenta is far more accurate than a
- * position, and an error dx that remains is an error dx / c of the velocity that the next steps keep. There factors are
- * made anew when the mechanism has moved on by a small angle. */
+ * Steps may be so small that corrections are of the size of the positions' rounding, where
+ * nothing can be measured. What old factors leave of them is then unseen, but it is not harmless:
+ * the balance of momenta is far more accurate than a position, and an error dx that remains is an
+ * error dx / c of the velocity that the next steps keep. There factors are made anew when the
+ * mechanism has moved on by a small angle. */
 #include <string.h>
 
 #include "smooth/internal.h"
@@ -31,22 +33,23 @@ static const double UNSEEN_ROTATION = 2e-3;
 /* A contraction is measured at least once in so many steps. */
 static const double MEASURE_EVERY = 16;
 
-/* Kept factors ---------------------------------------------------------------------------------------------------- */
+/* Kept factors --------------------------------------------------------------------------------- */
 
 void yk_smooth_remember_factors(yk_smooth *smooth, assembly_level level)
 {
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_workspace *work = &smooth->work;
     yk_smooth_state *state = &smooth->state;
-    *state->factor = (factor_state){.c = work->c, .t = work->t, .damping = work->damping, .level = level};
+    *state->factor =
+        (factor_state){.c = work->c, .t = work->t, .damping = work->damping, .level = level};
     yk_smooth_keep_placement(model, work, state->reference, state->reference_coordinate);
     memcpy(state->reference_lambda, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
     smooth->solver.match = true;
     yk_smooth_carry_from_here(model, work, &smooth->solver);
 }
 
-/* After a rollback the matrix may hold factors of a later time; the same as before are made from what they were
- * assembled at, so that a repeated step gives the same bits. */
+/* After a rollback the matrix may hold factors of a later time; the same as before are made from
+ * what they were assembled at, so that a repeated step gives the same bits. */
 yk_status yk_smooth_restore_factors(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -78,7 +81,7 @@ yk_status yk_smooth_restore_factors(yk_smooth *smooth)
     return status;
 }
 
-/* Iterations ------------------------------------------------------------------------------------------------------ */
+/* Iterations ----------------------------------------------------------------------------------- */
 
 void yk_smooth_open_newton(const yk_smooth_state *state, yk_smooth_workspace *work)
 {
@@ -95,35 +98,42 @@ static double rounding_of(const yk_smooth_model *model, const yk_smooth_workspac
     return ROUNDING_FRACTION * fmax(1, work->extent / model->length_scale);
 }
 
-/* What the next correction would be, as a fraction of this one. Measured from the second correction on; before, what
- * earlier steps showed: the error of kept factors grows with their age, that of fresh ones is of higher order. 1 where
- * nothing is known. */
-static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, double correction, bool *measured)
+/* What the next correction would be, as a fraction of this one. Measured from the second
+ * correction on; before, what earlier steps showed: the error of kept factors grows with their
+ * age, that of fresh ones is of higher order. 1 where nothing is known. */
+static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, double correction,
+                          bool *measured)
 {
     clock_state *clock = state->clock;
 
     *measured = false;
     if (work->new_inputs) { /* the last correction was made for other equations */
         work->new_inputs = false;
-        if (work->iteration > 1) return 1;
+        if (work->iteration > 1)
+            return 1;
     }
 
     /* Expected, unless something has happened that earlier steps have not seen. */
     if (work->iteration == 1) {
         bool jump = correction > 8 * clock->correction;
-        if (jump || clock->unmeasured >= MEASURE_EVERY) return 1;
+        if (jump || clock->unmeasured >= MEASURE_EVERY)
+            return 1;
         double rate = SAFETY * clock->age * clock->rate;
-        if (work->refreshed) rate = SAFETY * clock->fresh_rate;
+        if (work->refreshed)
+            rate = SAFETY * clock->fresh_rate;
         return rate > 0 ? fmin(rate, 1) : 1;
     }
 
     /* Measured. */
     double rate = 0;
-    if (work->last_correction > 0) rate = correction / work->last_correction;
+    if (work->last_correction > 0)
+        rate = correction / work->last_correction;
     *measured = true;
-    if (work->iteration > 2 || work->iterated) return rate;
+    if (work->iteration > 2 || work->iterated)
+        return rate;
 
-    /* The second correction follows the first with the same factors: what later steps may expect. */
+    /* The second correction follows the first with the same factors: what later steps may
+     * expect. */
     clock->unmeasured = 0;
     if (work->refreshed) {
         clock->fresh_rate = fmax(rate, fmax(0.5 * clock->fresh_rate, ROUNDING_FRACTION));
@@ -135,25 +145,30 @@ static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, dou
 }
 
 /* Whether what is left after a correction does not matter beside the local error of the step. */
-static bool good_enough(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work,
-                        double correction)
+static bool good_enough(const yk_smooth_model *model, yk_smooth_state *state,
+                        yk_smooth_workspace *work, double correction)
 {
     const yk_smooth_options *options = &model->def.options;
     bool measured;
     double rate = contraction(state, work, correction, &measured);
 
-    /* Where joints are redundant, mechanisms pass through positions in which they could change their mode of motion. */
+    /* Where joints are redundant, mechanisms pass through positions in which they could change
+     * their mode of motion. */
     double relative = options->newton_relative * (state->clock->redundant != 0 ? 0.01 : 1);
     double wanted = fmin(relative * work->first_correction, options->newton_absolute);
     double rounding = rounding_of(model, work), limit = fmax(wanted, rounding);
     work->report.correction = correction / limit;
 
-    if (correction <= rounding) return true;
-    if (rate >= 1 && work->iteration > 1 && correction < 100 * rounding) return true;
-    if (rate < 1 && rate / (1 - rate) * correction <= limit) return true;
+    if (correction <= rounding)
+        return true;
+    if (rate >= 1 && work->iteration > 1 && correction < 100 * rounding)
+        return true;
+    if (rate < 1 && rate / (1 - rate) * correction <= limit)
+        return true;
 
     /* Kept factors may let an error of rounding's size grow where all others shrink. */
-    if (measured && rate > SLOW_RATE) work->refresh = true;
+    if (measured && rate > SLOW_RATE)
+        work->refresh = true;
     return false;
 }
 
@@ -170,7 +185,8 @@ yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
     bool refresh = work->refresh || kept->c != work->c || kept->level != LEVEL_STEP;
     if (!refresh && !solver->match) {
         yk_status status = yk_smooth_restore_factors(smooth);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
 
     /* The residual, and its solution with new factors or with those that turn with the bodies. */
@@ -178,7 +194,8 @@ yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
     yk_smooth_assemble(model, work, refresh ? solver : NULL, LEVEL_STEP);
     if (refresh) {
         yk_status status = yk_smooth_factor(model, work, solver);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
         yk_smooth_remember_factors(smooth, LEVEL_STEP);
         work->refresh = false;
         work->refreshed = true;
@@ -195,10 +212,12 @@ yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
     if (!isfinite(correction)) {
         *converged = false;
         return yk_fail(model->context, YK_ERROR_DIVERGED,
-                       "%s: the iteration at t = %g became infinite: use a smaller step", model->def.name, work->t);
+                       "%s: the iteration at t = %g became infinite: use a smaller step",
+                       model->def.name, work->t);
     }
 
-    if (work->iteration == 1) work->first_correction = correction;
+    if (work->iteration == 1)
+        work->first_correction = correction;
     *converged = good_enough(model, state, work, correction);
     work->last_correction = correction;
     return YK_OK;
@@ -211,20 +230,24 @@ static yk_status not_converged(const yk_smooth_model *model, const yk_smooth_wor
     double largest = -1;
     for (int i = 0; i < model->motion_count; i++) {
         double size = fabs(work->right[i]) * yk_smooth_relative_size(model, i);
-        if (!(size > largest)) continue;
+        if (!(size > largest))
+            continue;
         largest = size;
         worst = i;
     }
 
     char owner[128];
-    return yk_fail(model->context, YK_ERROR_DIVERGED,
-                   "%s: the step to t = %g (size %g) does not converge after %d iterations, worst at %s: the mechanism "
-                   "locks or comes to a dead point there, or the step is too large; use a smaller step",
-                   model->def.name, work->t, work->h, work->iteration,
-                   yk_smooth_owner(model, worst, owner, sizeof owner));
+    return yk_fail(
+        model->context, YK_ERROR_DIVERGED,
+        "%s: the step to t = %g (size %g) does not converge after %d iterations, worst at %s: the "
+        "mechanism "
+        "locks or comes to a dead point there, or the step is too large; use a smaller step",
+        model->def.name, work->t, work->h, work->iteration,
+        yk_smooth_owner(model, worst, owner, sizeof owner));
 }
 
-/* How fast directions change: the largest angular velocity, or velocity by the length of the model (1/s). */
+/* How fast directions change: the largest angular velocity, or velocity by the length of the
+ * model (1/s). */
 static double rotating_rate(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
     double largest = 0, inverse = 1 / (model->length_scale * model->length_scale);
@@ -263,12 +286,14 @@ yk_status yk_smooth_solve_step(yk_smooth *smooth)
 
     clock->unmeasured += 1;
     clock->age += 1;
-    if (work->iterated) return YK_OK;
+    if (work->iterated)
+        return YK_OK;
 
     /* Whether the next step makes new factors: where this one took too many iterations, or ... */
     int most = KEPT_ITERATIONS;
     for (int i = 0; i < model->def.flexible_count; i++)
-        if (model->flexibles[i].body->kind == YK_FLEXIBLE_ROD) most = KEPT_WITH_RODS;
+        if (model->flexibles[i].body->kind == YK_FLEXIBLE_ROD)
+            most = KEPT_WITH_RODS;
     bool refresh = work->iteration > most;
 
     /* ... where corrections are rounding and the mechanism has moved on. */

@@ -1,11 +1,11 @@
-/* What can be read from a model: motions, reactions, ports, energies. All from the trial, which equals the accepted state
- * between steps. */
+/* What can be read from a model: motions, reactions, ports, energies. All from the trial, which
+ * equals the accepted state between steps. */
 #include <string.h>
 
 #include "smooth/internal.h"
 #include "smooth/subsystem.h"
 
-/* Motions and reactions ------------------------------------------------------------------------------------------- */
+/* Motions and reactions ------------------------------------------------------------------------ */
 
 const yk_smooth_description *yk_smooth_definition(const yk_smooth *smooth)
 {
@@ -22,7 +22,8 @@ void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_mot
     const yk_frame *frame = &node->frame;
     yk_vec3 arm = yk_m3_apply(frame->rotation, marker->offset), w = frame->angular_velocity;
     yk_vec3 swing = yk_v3_cross(w, arm);
-    yk_vec3 tangential = yk_v3_cross(node->angular_acceleration, arm), centripetal = yk_v3_cross(w, swing);
+    yk_vec3 tangential = yk_v3_cross(node->angular_acceleration, arm),
+            centripetal = yk_v3_cross(w, swing);
     motion->position = yk_v3_add(frame->position, arm);
     motion->velocity = yk_v3_add(frame->velocity, swing);
     motion->acceleration = yk_v3_add(node->acceleration, yk_v3_add(tangential, centripetal));
@@ -32,16 +33,18 @@ void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_mot
 }
 
 /* Of a marker on a node or attachment of the def. */
-static yk_motion marker_motion(const yk_smooth_model *model, const yk_smooth_workspace *work, int node,
-                               const yk_marker *marker)
+static yk_motion marker_motion(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                               int node, const yk_marker *marker)
 {
     trial_node own;
     yk_motion motion;
-    yk_smooth_motion_of(yk_smooth_shown(model, work, yk_smooth_frame_of(model, node), &own), marker, &motion);
+    yk_smooth_motion_of(yk_smooth_shown(model, work, yk_smooth_frame_of(model, node), &own), marker,
+                        &motion);
     return motion;
 }
 
-void yk_smooth_marker_motion(const yk_smooth *smooth, int node, const yk_marker *marker, yk_motion *motion)
+void yk_smooth_marker_motion(const yk_smooth *smooth, int node, const yk_marker *marker,
+                             yk_motion *motion)
 {
     *motion = marker_motion(&smooth->model, &smooth->work, node, marker);
 }
@@ -53,11 +56,13 @@ void yk_smooth_motion(const yk_smooth *smooth, int node, yk_motion *motion)
 }
 
 /* The joint's wrench on one of its bodies, about its marker there. */
-void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side, yk_wrench *wrench)
+void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side,
+                            yk_wrench *wrench)
 {
     const yk_frame *a = &work->trial[joint->node[0]].frame, *b = &work->trial[joint->node[1]].frame;
     yk_drive drive = {0};
-    if (joint->driven) drive = yk_smooth_drive(work, joint, work->t, false);
+    if (joint->driven)
+        drive = yk_smooth_drive(work, joint, work->t, false);
     yk_joint_kinematics kinematics;
     yk_joint_kinematics_at(&joint->joint, a, b, joint->driven ? &drive : NULL, &kinematics);
 
@@ -79,11 +84,11 @@ void yk_smooth_reaction(const yk_smooth *smooth, int joint, yk_wrench *reaction)
     yk_smooth_joint_wrench(&smooth->work, &smooth->model.joints[joint], 1, reaction);
 }
 
-/* Ports ------------------------------------------------------------------------------------------------------------ */
+/* Ports ---------------------------------------------------------------------------------------- */
 
 /* The distance of two markers. */
-static void scalar_motion(const yk_smooth_model *model, const yk_smooth_workspace *work, const port_model *port,
-                          yk_motion *motion)
+static void scalar_motion(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                          const port_model *port, yk_motion *motion)
 {
     yk_motion a = marker_motion(model, work, port->def.body[0], &port->def.marker[0]);
     yk_motion b = marker_motion(model, work, port->def.body[1], &port->def.marker[1]);
@@ -91,7 +96,8 @@ static void scalar_motion(const yk_smooth_model *model, const yk_smooth_workspac
     yk_vec3 rate = yk_v3_sub(b.velocity, a.velocity);
     yk_vec3 second = yk_v3_sub(b.acceleration, a.acceleration);
     double length = yk_v3_norm(d), speed = yk_v3_dot(e, rate), rotating = 0;
-    if (length > 0) rotating = (yk_v3_norm2(rate) - speed * speed) / length;
+    if (length > 0)
+        rotating = (yk_v3_norm2(rate) - speed * speed) / length;
     motion->position.x = length;
     motion->velocity.x = speed;
     motion->acceleration.x = yk_v3_dot(e, second) + rotating;
@@ -109,16 +115,19 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
         return;
     }
 
-    /* A port that takes a motion shows the wrench that it needs, and one that takes a wrench shows that. */
+    /* A port that takes a motion shows the wrench that it needs, and one that takes a wrench
+     * shows that. */
     value->wrench = work->wrench[index];
     const joint_model *joint = port->joint >= 0 ? &model->joints[port->joint] : NULL;
     if (port->def.kind == YK_PORT_SCALAR) {
         scalar_motion(model, work, port, &value->motion);
-        if (joint) value->wrench.force.x = -work->lambda[joint->row];
+        if (joint)
+            value->wrench.force.x = -work->lambda[joint->row];
         return;
     }
     value->motion = marker_motion(model, work, port->def.body[0], &port->def.marker[0]);
-    if (joint) yk_smooth_joint_wrench(work, joint, 0, &value->wrench);
+    if (joint)
+        yk_smooth_joint_wrench(work, joint, 0, &value->wrench);
 
     /* Where merging has put joints in place of the port, their reactions. */
     for (int i = 0; i < port->merged_count; i++) {
@@ -129,11 +138,12 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
     }
 }
 
-/* Energies --------------------------------------------------------------------------------------------------------- */
+/* Energies ------------------------------------------------------------------------------------- */
 
 static void beam_loads(const yk_smooth_workspace *work, const beam_model *of, yk_beam_loads *loads)
 {
-    const yk_frame *const node[YK_BEAM_NODES] = {&work->trial[of->node[0]].frame, &work->trial[of->node[1]].frame,
+    const yk_frame *const node[YK_BEAM_NODES] = {&work->trial[of->node[0]].frame,
+                                                 &work->trial[of->node[1]].frame,
                                                  &work->trial[of->node[2]].frame};
     yk_beam_evaluate(&of->beam, node, loads, NULL);
 }
@@ -148,22 +158,27 @@ void yk_smooth_energy(const yk_smooth *smooth, yk_energy *energy)
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_workspace *work = &smooth->work;
     const clock_state *clock = smooth->state.clock;
-    *energy = (yk_energy){.dissipated = clock->dissipated, .work = clock->work, .port_work = clock->port_work};
+    *energy = (yk_energy){
+        .dissipated = clock->dissipated, .work = clock->work, .port_work = clock->port_work};
 
     for (int i = 0; i < model->node_count; i++) {
         const yk_inertia *own = &model->nodes[i].inertia;
         const yk_frame *frame = &work->trial[i].frame;
-        if (!model->nodes[i].massive) continue;
+        if (!model->nodes[i].massive)
+            continue;
         yk_inertia_global inertia;
         yk_inertia_rotate(own, &frame->rotation, &inertia);
-        yk_momentum momentum = yk_inertia_momentum(&inertia, frame->velocity, frame->angular_velocity);
+        yk_momentum momentum =
+            yk_inertia_momentum(&inertia, frame->velocity, frame->angular_velocity);
         energy->kinetic += yk_inertia_kinetic(&momentum, frame->velocity, frame->angular_velocity);
-        yk_vec3 moment = yk_v3_axpy(own->mass, frame->position, yk_m3_apply(frame->rotation, own->moment));
+        yk_vec3 moment =
+            yk_v3_axpy(own->mass, frame->position, yk_m3_apply(frame->rotation, own->moment));
         energy->potential += -yk_v3_dot(moment, model->def.gravity);
     }
     for (int i = 0; i < model->def.force_count; i++) {
         const force_model *force = &model->forces[i];
-        const yk_frame *a = &work->trial[force->node[0]].frame, *b = &work->trial[force->node[1]].frame;
+        const yk_frame *a = &work->trial[force->node[0]].frame,
+                       *b = &work->trial[force->node[1]].frame;
         yk_force_load load;
         yk_force_evaluate(&force->law, a, b, 0, &load, NULL);
         energy->potential += load.energy;
@@ -185,7 +200,8 @@ double yk_smooth_strain_energy(const yk_smooth *smooth)
         beam_loads(&smooth->work, &model->beams[i], &loads);
         sum += loads.energy;
     }
-    for (int i = 0; i < model->def.flexible_count; i++) sum += yk_smooth_flexible_strain(model, &smooth->work, i);
+    for (int i = 0; i < model->def.flexible_count; i++)
+        sum += yk_smooth_flexible_strain(model, &smooth->work, i);
     return sum;
 }
 
@@ -193,7 +209,8 @@ double yk_smooth_beam_loss(const yk_smooth_model *model, const yk_smooth_workspa
 {
     double loss = 0;
     for (int i = 0; i < model->def.beam_count; i++) {
-        if (!model->beams[i].beam.damped) continue;
+        if (!model->beams[i].beam.damped)
+            continue;
         yk_beam_loads loads;
         beam_loads(work, &model->beams[i], &loads);
         loss += loads.loss;
@@ -201,7 +218,7 @@ double yk_smooth_beam_loss(const yk_smooth_model *model, const yk_smooth_workspa
     return loss + yk_smooth_flexible_loss(model, work);
 }
 
-/* The rest --------------------------------------------------------------------------------------------------------- */
+/* The rest ------------------------------------------------------------------------------------- */
 
 const double *yk_smooth_flexible_values(const yk_smooth *smooth, int flexible)
 {

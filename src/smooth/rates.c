@@ -1,6 +1,7 @@
-/* The acceleration-level form of a model, | M G^T; G -e | (a, lambda) = (f - bias, -bias of the rows), at any placement
- * of the trial; and the projections that keep an integrator of it on the constraints, in the metric of the masses. One
- * matrix serves all three: it depends on the positions alone. */
+/* The acceleration-level form of a model, | M G^T; G -e | (a, lambda) = (f - bias, -bias of the
+ * rows), at any placement of the trial; and the projections that keep an integrator of it on the
+ * constraints, in the metric of the masses. One matrix serves all three: it depends on the
+ * positions alone. */
 #include "smooth/internal.h"
 
 /* Where rows are redundant: refined away by yk_smooth_solve_refined. */
@@ -16,7 +17,8 @@ static double largest(int n, const double *v)
 {
     double size = 0;
     for (int i = 0; i < n; i++)
-        if (fabs(v[i]) > size || isnan(v[i])) size = fabs(v[i]);
+        if (fabs(v[i]) > size || isnan(v[i]))
+            size = fabs(v[i]);
     return size;
 }
 
@@ -26,20 +28,25 @@ void yk_smooth_rates_open(yk_smooth *smooth)
     smooth->work.c = 0;
     smooth->work.compliance = state->clock->redundant != 0 ? REDUNDANT_COMPLIANCE : 0;
     /* relaxations go on with theirs */
-    if (state->factor->level != LEVEL_ACCELERATION) smooth->solver.match = false;
+    if (state->factor->level != LEVEL_ACCELERATION)
+        smooth->solver.match = false;
 }
 
 /* The equations at the trial; artificial damping needs the momenta. */
-static void assemble_rates(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
+static void assemble_rates(const yk_smooth_model *model, yk_smooth_workspace *work,
+                           yk_linear_solver *solver)
 {
-    if (work->damping > 0) yk_smooth_inertias(model, work, false);
+    if (work->damping > 0)
+        yk_smooth_inertias(model, work, false);
     yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
 }
 
-/* With factors of this placement --------------------------------------------------------------------------------- */
+/* With factors of this placement --------------------------------------------------------------- */
 
-/* With one step of refinement: rounding of the factors would be seen in the eleventh digit of long runs. */
-static void solve(const yk_smooth_model *model, yk_smooth_workspace *work, const yk_linear_solver *solver)
+/* With one step of refinement: rounding of the factors would be seen in the eleventh digit of
+ * long runs. */
+static void solve(const yk_smooth_model *model, yk_smooth_workspace *work,
+                  const yk_linear_solver *solver)
 {
     if (work->compliance > 0) {
         yk_smooth_solve_refined(model, work, solver);
@@ -49,22 +56,26 @@ static void solve(const yk_smooth_model *model, yk_smooth_workspace *work, const
     int n = model->unknown_count;
     const double *scale = model->unknown_scale;
     double *b = work->work_vector, *image = work->work_vector + n, *x = work->right;
-    for (int i = 0; i < n; i++) b[i] = x[i] *= scale[i];
+    for (int i = 0; i < n; i++)
+        b[i] = x[i] *= scale[i];
     yk_sparse_solve(solver->matrix, x);
     yk_sparse_multiply(solver->matrix, x, image);
-    for (int i = 0; i < n; i++) b[i] -= image[i];
+    for (int i = 0; i < n; i++)
+        b[i] -= image[i];
     yk_sparse_solve(solver->matrix, b);
-    for (int i = 0; i < n; i++) x[i] = (x[i] + b[i]) * scale[i];
+    for (int i = 0; i < n; i++)
+        x[i] = (x[i] + b[i]) * scale[i];
 }
 
-yk_status yk_smooth_rates(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
-                          bool factored)
+yk_status yk_smooth_rates(const yk_smooth_model *model, yk_smooth_workspace *work,
+                          yk_linear_solver *solver, bool factored)
 {
     work->damping = yk_smooth_damping_at(model, work->t);
     assemble_rates(model, work, factored ? NULL : solver);
     if (!factored) {
         yk_status status = yk_smooth_factor(model, work, solver);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
     }
 
     solve(model, work, solver);
@@ -80,9 +91,11 @@ yk_status yk_smooth_project_positions(const yk_smooth_model *model, yk_smooth_wo
     for (int k = 0; k < PROJECTIONS; k++) {
         yk_smooth_assemble(model, work, NULL, LEVEL_POSITION);
         double gap = largest(model->row_count, work->right + model->motion_count);
-        if (gap <= rounding) return YK_OK;
+        if (gap <= rounding)
+            return YK_OK;
         /* Rounding ends the decrease; anything larger is a step that went astray. */
-        if (!(gap < 0.5 * last)) return gap < 1e-9 * model->length_scale ? YK_OK : YK_ERROR_DIVERGED;
+        if (!(gap < 0.5 * last))
+            return gap < 1e-9 * model->length_scale ? YK_OK : YK_ERROR_DIVERGED;
 
         last = gap;
         solve(model, work, solver);
@@ -100,11 +113,12 @@ void yk_smooth_project_velocities(const yk_smooth_model *model, yk_smooth_worksp
     yk_smooth_add_velocities(model, work);
 }
 
-/* With factors of an earlier placement ---------------------------------------------------------------------------- */
+/* With factors of an earlier placement --------------------------------------------------------- */
 
-/* Solves the assembled equations, refined against the matrix of this placement: masses change slowly, where they change
- * at all. False: these factors are too old. */
-static bool solve_with_kept(const yk_smooth_model *model, yk_smooth_workspace *work, const yk_linear_solver *solver)
+/* Solves the assembled equations, refined against the matrix of this placement: masses change
+ * slowly, where they change at all. False: these factors are too old. */
+static bool solve_with_kept(const yk_smooth_model *model, yk_smooth_workspace *work,
+                            const yk_linear_solver *solver)
 {
     int n = model->unknown_count;
     const double *scale = model->unknown_scale;
@@ -118,17 +132,21 @@ static bool solve_with_kept(const yk_smooth_model *model, yk_smooth_workspace *w
     double wanted = KEPT_ACCURACY * largest(n, residual), last = INFINITY;
     for (int k = 0; k < KEPT_REFINEMENTS; k++) {
         yk_sparse_solve(solver->matrix, residual);
-        for (int i = 0; i < n; i++) solution[i] += residual[i];
+        for (int i = 0; i < n; i++)
+            solution[i] += residual[i];
         yk_sparse_multiply(solver->matrix, solution, residual);
-        for (int i = 0; i < n; i++) residual[i] = b[i] * scale[i] - residual[i];
+        for (int i = 0; i < n; i++)
+            residual[i] = b[i] * scale[i] - residual[i];
 
         /* Good, or as good as rounding lets it be. */
         double left = largest(n, residual);
         if (left <= wanted || (k > 0 && left <= 100 * wanted && left > 0.5 * last)) {
-            for (int i = 0; i < n; i++) b[i] = solution[i] * scale[i];
+            for (int i = 0; i < n; i++)
+                b[i] = solution[i] * scale[i];
             return true;
         }
-        if (!(left < 0.1 * last)) return false;
+        if (!(left < 0.1 * last))
+            return false;
         last = left;
     }
 
@@ -141,7 +159,8 @@ yk_status yk_smooth_renew_rates(yk_smooth *smooth)
     yk_smooth_workspace *work = &smooth->work;
     assemble_rates(model, work, &smooth->solver);
     yk_status status = yk_smooth_factor(model, work, &smooth->solver);
-    if (status == YK_OK) yk_smooth_remember_factors(smooth, LEVEL_ACCELERATION);
+    if (status == YK_OK)
+        yk_smooth_remember_factors(smooth, LEVEL_ACCELERATION);
     return status;
 }
 
@@ -153,16 +172,20 @@ yk_status yk_smooth_solve_rates(yk_smooth *smooth)
     bool plain = work->compliance == 0;
     bool kept = plain && smooth->state.factor->level == LEVEL_ACCELERATION;
     yk_status status = YK_OK;
-    if (kept && !solver->match) status = yk_smooth_restore_factors(smooth);
-    if (status != YK_OK) return status;
+    if (kept && !solver->match)
+        status = yk_smooth_restore_factors(smooth);
+    if (status != YK_OK)
+        return status;
 
     /* Kept factors, refined against the matrix of this placement. */
     assemble_rates(model, work, solver);
-    if (kept && solve_with_kept(model, work, solver)) return YK_OK;
+    if (kept && solve_with_kept(model, work, solver))
+        return YK_OK;
 
     /* Too old, or none. */
     status = yk_smooth_factor(model, work, solver);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     yk_smooth_remember_factors(smooth, LEVEL_ACCELERATION);
     if (plain) {
         yk_smooth_solve(model, solver, work->right);

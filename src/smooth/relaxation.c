@@ -1,14 +1,17 @@
 /* Relaxed coupling of the parts of a merged model: paper relaxed, section 4.
  *
- * One relaxation solves the stabilised equations of one part, (38) and (39), for its accelerations at the end of the step,
- * with positions and velocities of the other parts as their last relaxation left them. The right-hand side is that of the
- * whole mechanism with all constraints, and only the rows of the part are kept: r = v' - V(q(v'), v(v')) = 0, q and v
- * following from v' by the generalised-alpha method. Newton's method with a Jacobian by differences, kept as long as it
- * contracts; so the element formulations need not be differentiated, and a part costs what its own unknowns cost.
+ * One relaxation solves the stabilised equations of one part, (38) and (39), for its
+ * accelerations at the end of the step, with positions and velocities of the other parts as their
+ * last relaxation left them. The right-hand side is that of the whole mechanism with all
+ * constraints, and only the rows of the part are kept: r = v' - V(q(v'), v(v')) = 0, q and v
+ * following from v' by the generalised-alpha method. Newton's method with a Jacobian by
+ * differences, kept as long as it contracts; so the element formulations need not be
+ * differentiated, and a part costs what its own unknowns cost.
  *
- * The Jacobian 1 - h^2 position V_q - h velocity V_v is a function of a placement (frames and coordinates with their
- * rates), t and h alone. These are kept in the image, and the Jacobian is made again from them after a rollback: the
- * same image leads to the same bits, whatever was computed in between. */
+ * The Jacobian 1 - h^2 position V_q - h velocity V_v is a function of a placement (frames and
+ * coordinates with their rates), t and h alone. These are kept in the image, and the Jacobian is
+ * made again from them after a rollback: the same image leads to the same bits, whatever was
+ * computed in between. */
 #include "smooth/internal.h"
 
 #include <string.h>
@@ -35,7 +38,8 @@ struct relaxation {
 
 static const int NEWTON_ITERATIONS = 12;
 static const double SLOW_RATE = 0.2;
-/* What may be left of the change that a relaxation makes in its part: sweeps follow that need not be perfect. */
+/* What may be left of the change that a relaxation makes in its part: sweeps follow that need not
+ * be perfect. */
 static const double INNER_FRACTION = 0.03;
 /* Relaxations between two that measure the contraction of their iteration; the others trust it. */
 static const double MEASURE_EVERY = 32;
@@ -43,7 +47,8 @@ static const double MEASURE_EVERY = 32;
 int yk_smooth_part_count(const yk_smooth_model *model)
 {
     const integrator *method = model->integrator;
-    if (!method->is_ode || !method->is_ode(&model->def.options)) return 0;
+    if (!method->is_ode || !method->is_ode(&model->def.options))
+        return 0;
     return model->def.part_count > 0 ? model->def.part_count : 1;
 }
 
@@ -69,14 +74,15 @@ static coordinate_reference *coordinates_of(const yk_smooth_model *model, part_s
     return (coordinate_reference *)(frames_of(kept) + model->frame_count);
 }
 
-/* Memory ----------------------------------------------------------------------------------------------------------- */
+/* Memory --------------------------------------------------------------------------------------- */
 
 void yk_smooth_release_relaxation(yk_smooth *smooth)
 {
     yk_context *context = smooth->model.context;
 
     struct relaxation *made = smooth->relaxation;
-    if (!made) return;
+    if (!made)
+        return;
     for (int i = 0; i < made->count && made->part; i++) {
         part_model *part = &made->part[i];
         yk_release(context, part->unknown);
@@ -93,22 +99,27 @@ void yk_smooth_release_relaxation(yk_smooth *smooth)
 }
 
 /* A part with the unknowns that it owns. */
-static yk_status make_part(const yk_smooth_model *model, const int *owner, int index, part_model *part)
+static yk_status make_part(const yk_smooth_model *model, const int *owner, int index,
+                           part_model *part)
 {
     yk_context *context = model->context;
 
-    for (int i = 0; i < model->motion_count; i++) part->count += owner[i] == index;
+    for (int i = 0; i < model->motion_count; i++)
+        part->count += owner[i] == index;
     size_t n = (size_t)part->count;
     part->unknown = yk_allocate(context, n, sizeof *part->unknown);
     part->acceleration = yk_allocate(context, 2 * n, sizeof *part->acceleration);
-    part->jacobian = yk_allocate(context, n * (n + 1), sizeof *part->jacobian); /* and a column of work */
+    part->jacobian =
+        yk_allocate(context, n * (n + 1), sizeof *part->jacobian); /* and a column of work */
     part->pivot = yk_allocate(context, n, sizeof *part->pivot);
-    if (!part->unknown || !part->acceleration || !part->jacobian || !part->pivot) return YK_ERROR_MEMORY;
+    if (!part->unknown || !part->acceleration || !part->jacobian || !part->pivot)
+        return YK_ERROR_MEMORY;
 
     part->residual = part->acceleration + n;
     int at = 0;
     for (int i = 0; i < model->motion_count; i++)
-        if (owner[i] == index) part->unknown[at++] = i;
+        if (owner[i] == index)
+            part->unknown[at++] = i;
     return YK_OK;
 }
 
@@ -118,16 +129,19 @@ static yk_status prepare(yk_smooth *smooth)
     const yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
 
-    if (smooth->relaxation) return YK_OK;
+    if (smooth->relaxation)
+        return YK_OK;
     int parts = yk_smooth_part_count(model);
     if (parts == 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "%s: relaxed coupling takes the equations of motion as ordinary differential equations: set "
+                       "%s: relaxed coupling takes the equations of motion as ordinary "
+                       "differential equations: set "
                        "integrator: {type: generalised-alpha, form: ode}",
                        model->def.name);
 
     struct relaxation *made = yk_allocate(context, 1, sizeof *made);
-    if (!made) return YK_ERROR_MEMORY;
+    if (!made)
+        return YK_ERROR_MEMORY;
     smooth->relaxation = made;
     made->count = parts;
     made->part = yk_allocate(context, (size_t)made->count, sizeof *made->part);
@@ -140,24 +154,29 @@ static yk_status prepare(yk_smooth *smooth)
 
     /* Unknowns belong to the part that their node or body came from. */
     for (int i = 0; i < model->node_count; i++)
-        for (int k = 0; k < 6; k++) made->owner[model->nodes[i].unknown + k] = model->def.nodes[i].part;
+        for (int k = 0; k < 6; k++)
+            made->owner[model->nodes[i].unknown + k] = model->def.nodes[i].part;
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *flexible = &model->flexibles[i];
         int first = model->coordinate_first + flexible->coordinate;
-        for (int k = 0; k < flexible->body->coordinates; k++) made->owner[first + k] = model->def.flexibles[i].part;
+        for (int k = 0; k < flexible->body->coordinates; k++)
+            made->owner[first + k] = model->def.flexibles[i].part;
     }
 
     yk_status status = YK_OK;
-    for (int i = 0; i < made->count && status == YK_OK; i++) status = make_part(model, made->owner, i, &made->part[i]);
-    if (status != YK_OK) yk_smooth_release_relaxation(smooth);
+    for (int i = 0; i < made->count && status == YK_OK; i++)
+        status = make_part(model, made->owner, i, &made->part[i]);
+    if (status != YK_OK)
+        yk_smooth_release_relaxation(smooth);
     return status;
 }
 
-/* Components of the trial ------------------------------------------------------------------------------------------ */
+/* Components of the trial ---------------------------------------------------------------------- */
 
 static double *acceleration_of(const yk_smooth_model *model, yk_smooth_workspace *work, int unknown)
 {
-    if (unknown >= model->coordinate_first) return &work->coordinates[unknown - model->coordinate_first].acceleration;
+    if (unknown >= model->coordinate_first)
+        return &work->coordinates[unknown - model->coordinate_first].acceleration;
     trial_node *node = &work->trial[unknown / 6];
     yk_vec3 *v = unknown % 6 < 3 ? &node->acceleration : &node->angular_acceleration;
     double *component[3] = {&v->x, &v->y, &v->z};
@@ -165,10 +184,12 @@ static double *acceleration_of(const yk_smooth_model *model, yk_smooth_workspace
 }
 
 /* Accelerations of a part, and the placement that they lead to. */
-static void put_accelerations(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work,
-                              const part_model *part, const double *values)
+static void put_accelerations(const yk_smooth_model *model, const yk_smooth_state *state,
+                              yk_smooth_workspace *work, const part_model *part,
+                              const double *values)
 {
-    for (int i = 0; i < part->count; i++) *acceleration_of(model, work, part->unknown[i]) = values[i];
+    for (int i = 0; i < part->count; i++)
+        *acceleration_of(model, work, part->unknown[i]) = values[i];
     for (int i = 0; i < part->count; i++) {
         int unknown = part->unknown[i], coordinate = unknown - model->coordinate_first;
         if (coordinate >= 0) {
@@ -179,10 +200,11 @@ static void put_accelerations(const yk_smooth_model *model, const yk_smooth_stat
     }
 }
 
-/* The Jacobian ----------------------------------------------------------------------------------------------------- */
+/* The Jacobian --------------------------------------------------------------------------------- */
 
 /* Moves an unknown of the trial as a change `push` of its acceleration does. */
-static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, int unknown, double push)
+static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, int unknown,
+                     double push)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     double h = work->h, move = h * h * m.position * push, speed = h * m.velocity * push;
@@ -208,8 +230,8 @@ static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, in
     frame->angular_velocity = yk_v3_axpy(speed, axis, frame->angular_velocity);
 }
 
-/* Factors of 1 - dV/dv' at the placement of the trial, its t and h; nothing else may matter, so the factors of the rates
- * are made anew and ports exert nothing. */
+/* Factors of 1 - dV/dv' at the placement of the trial, its t and h; nothing else may matter, so
+ * the factors of the rates are made anew and ports exert nothing. */
 static yk_status difference(yk_smooth *smooth, part_model *part)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -220,7 +242,8 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
 
     work->inputs = work->own_inputs;
     yk_status status = yk_smooth_renew_rates(smooth);
-    if (status == YK_OK) status = yk_smooth_solve_rates(smooth);
+    if (status == YK_OK)
+        status = yk_smooth_solve_rates(smooth);
 
     /* V where nothing is displaced, and how far to displace. */
     double largest = 1;
@@ -243,7 +266,8 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
         }
         displace(model, work, unknown, push);
         status = yk_smooth_solve_rates(smooth);
-        for (int i = 0; i < n; i++) jacobian[i * n + j] = (i == j) - (work->right[part->unknown[i]] - base[i]) / push;
+        for (int i = 0; i < n; i++)
+            jacobian[i * n + j] = (i == j) - (work->right[part->unknown[i]] - base[i]) / push;
 
         if (k < 0) {
             work->trial[node].frame = frame;
@@ -254,7 +278,8 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
     }
 
     work->inputs = inputs;
-    if (status == YK_OK) status = yk_lu_factor(n, jacobian, part->pivot);
+    if (status == YK_OK)
+        status = yk_lu_factor(n, jacobian, part->pivot);
     smooth->solver.factorisations++;
     return status;
 }
@@ -279,7 +304,8 @@ static void set_time(const yk_smooth_model *model, yk_smooth_workspace *work, do
     work->stabilisation = yk_generalised_alpha_stabilisation(model, h);
 }
 
-/* The Jacobian that belongs to the image, after a rollback. What the factors of the rates belong to stays in the image. */
+/* The Jacobian that belongs to the image, after a rollback. What the factors of the rates belong
+ * to stays in the image. */
 static yk_status restore(yk_smooth *smooth, part_model *part, part_state *kept)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -304,30 +330,34 @@ static yk_status restore(yk_smooth *smooth, part_model *part, part_state *kept)
     return status;
 }
 
-/* Newton's method -------------------------------------------------------------------------------------------------- */
+/* Newton's method ------------------------------------------------------------------------------ */
 
 static yk_status diverged(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
     return yk_fail(model->context, YK_ERROR_DIVERGED,
-                   "its equations do not converge at t = %g: the step is too large for its stiffness; use a smaller "
+                   "its equations do not converge at t = %g: the step is too large for its "
+                   "stiffness; use a smaller "
                    "macro step",
                    work->t);
 }
 
 /* Rounding of positions, as the stabilisation turns it into velocities. */
-static double rounding_of(const yk_smooth_model *model, const yk_smooth_workspace *work, double speed)
+static double rounding_of(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                          double speed)
 {
     return 4e-16 * fmax(work->extent, model->length_scale) / (work->h * speed);
 }
 
-/* Solves r = v' - V = 0 for the accelerations of a part; `change`: the largest change, as a fraction of the typical velocity. */
+/* Solves r = v' - V = 0 for the accelerations of a part; `change`: the largest change, as a
+ * fraction of the typical velocity. */
 static yk_status solve_part(yk_smooth *smooth, int index, double *change)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     part_model *part = &smooth->relaxation->part[index];
     part_state *kept = kept_of(&smooth->state, index);
-    double speed = smooth->relaxation->speed, limit = rounding_of(model, work, speed), last = INFINITY;
+    double speed = smooth->relaxation->speed, limit = rounding_of(model, work, speed),
+           last = INFINITY;
     double velocity = yk_generalised_alpha_of(model->def.options.rho_inf).velocity;
     *change = 0;
     for (int k = 0; k < NEWTON_ITERATIONS; k++) {
@@ -338,55 +368,66 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
         } else if (!part->match) {
             status = restore(smooth, part, kept);
         }
-        if (status == YK_OK) status = yk_smooth_solve_rates(smooth);
+        if (status == YK_OK)
+            status = yk_smooth_solve_rates(smooth);
         if (status == YK_ERROR_SINGULAR || status == YK_ERROR_DIVERGED)
             return diverged(model, work); /* an iterate went astray */
-        if (status != YK_OK) return status;
-        for (int i = 0; i < part->count; i++) part->residual[i] = part->acceleration[i] - work->right[part->unknown[i]];
+        if (status != YK_OK)
+            return status;
+        for (int i = 0; i < part->count; i++)
+            part->residual[i] = part->acceleration[i] - work->right[part->unknown[i]];
 
         /* The correction, and its size. */
         yk_lu_solve(part->count, part->jacobian, part->pivot, part->residual);
         double largest = 0;
         for (int i = 0; i < part->count; i++) {
-            double size =
-                fabs(part->residual[i]) * yk_smooth_relative_size(model, part->unknown[i]) * model->length_scale;
-            if (size > largest || isnan(size)) largest = size;
+            double size = fabs(part->residual[i]) *
+                          yk_smooth_relative_size(model, part->unknown[i]) * model->length_scale;
+            if (size > largest || isnan(size))
+                largest = size;
         }
         double step = work->h * velocity / speed * largest, rate = step / last;
-        if (!isfinite(step)) return diverged(model, work);
-        for (int i = 0; i < part->count; i++) part->acceleration[i] -= part->residual[i];
+        if (!isfinite(step))
+            return diverged(model, work);
+        for (int i = 0; i < part->count; i++)
+            part->acceleration[i] -= part->residual[i];
         put_accelerations(model, &smooth->state, work, part, part->acceleration);
         *change = fmax(*change, step);
 
-        /* What the Jacobian is worth: measured in the second iteration, trusted for a while in the first of others. */
+        /* What the Jacobian is worth: measured in the second iteration, trusted for a while in
+         * the first of others. */
         if (k == 1 && last > 1e4 * limit) {
             kept->rate = rate;
             kept->trusted = 0;
         }
-        if (k > 0 && rate > SLOW_RATE && step > 1e3 * limit) kept->stale = 1;
+        if (k > 0 && rate > SLOW_RATE && step > 1e3 * limit)
+            kept->stale = 1;
         double contraction = 1;
         if (k > 0) {
             contraction = rate;
         } else if (kept->trusted++ < MEASURE_EVERY) {
             contraction = kept->rate;
         }
-        if (step <= limit) return YK_OK;
-        if (contraction < 1 && contraction / (1 - contraction) * step <= INNER_FRACTION * *change) return YK_OK;
+        if (step <= limit)
+            return YK_OK;
+        if (contraction < 1 && contraction / (1 - contraction) * step <= INNER_FRACTION * *change)
+            return YK_OK;
         last = step;
     }
 
     return last < 1e-6 ? YK_OK : diverged(model, work);
 }
 
-/* Velocities of the model, or what its accelerations would make over a length scale; below a millionth of that length
- * per second it counts as at rest. */
+/* Velocities of the model, or what its accelerations would make over a length scale; below a
+ * millionth of that length per second it counts as at rest. */
 static double typical_speed(const yk_smooth_model *model, const yk_smooth_state *state)
 {
     double length = model->length_scale, speed = 1e-6 * length;
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i];
         double moves = yk_v3_norm(now->velocity) + length * yk_v3_norm(now->angular_velocity);
-        double falls = yk_v3_norm(now->acceleration) + length * yk_v3_norm(now->angular_acceleration);
+        double falls =
+            yk_v3_norm(now->acceleration) + length * yk_v3_norm(now->angular_acceleration);
         speed = fmax(speed, fmax(moves, sqrt(falls * length)));
     }
     return speed;
@@ -398,7 +439,8 @@ yk_status yk_smooth_relax(yk_smooth *smooth, int index, double t, double h, doub
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
     yk_status status = prepare(smooth);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     struct relaxation *relaxation = smooth->relaxation;
     part_model *part = &relaxation->part[index];
@@ -416,9 +458,11 @@ yk_status yk_smooth_relax(yk_smooth *smooth, int index, double t, double h, doub
 
     /* The part goes on from where its last relaxation left it. */
     work->stabilisation = yk_generalised_alpha_stabilisation(model, h);
-    for (int i = 0; i < part->count; i++) part->acceleration[i] = *acceleration_of(model, work, part->unknown[i]);
+    for (int i = 0; i < part->count; i++)
+        part->acceleration[i] = *acceleration_of(model, work, part->unknown[i]);
     status = solve_part(smooth, index, change);
-    if (*change <= 20 * rounding_of(model, work, relaxation->speed)) *change = 0;
+    if (*change <= 20 * rounding_of(model, work, relaxation->speed))
+        *change = 0;
     work->stabilisation = 0;
     work->report.iterations++;
     return status;
@@ -434,7 +478,8 @@ yk_status yk_smooth_accept_relaxed(yk_smooth *smooth)
     work->stabilisation = yk_generalised_alpha_stabilisation(model, work->h);
     yk_status status = yk_smooth_solve_rates(smooth);
     work->stabilisation = 0;
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* Only the multipliers are new: motions are those of the last sweep. */
     yk_smooth_read_multipliers(model, work);
@@ -442,7 +487,7 @@ yk_status yk_smooth_accept_relaxed(yk_smooth *smooth)
     return YK_OK;
 }
 
-/* Between images and copies of the model --------------------------------------------------------------------------- */
+/* Between images and copies of the model ------------------------------------------------------- */
 
 /* Whether two images have the same Jacobian; how it serves does not matter. */
 static bool same_jacobian(const yk_smooth_state *state, const double *a, const double *b)
@@ -458,14 +503,16 @@ void yk_smooth_relaxation_compare(yk_smooth *smooth, const double *image)
     size_t first = (size_t)(state->parts - state->image);
     for (int i = 0; made && i < made->count; i++) {
         size_t at = first + (size_t)i * state->part_words;
-        if (!same_jacobian(state, state->image + at, image + at)) made->part[i].match = false;
+        if (!same_jacobian(state, state->image + at, image + at))
+            made->part[i].match = false;
     }
 }
 
 yk_status yk_smooth_part_words(yk_smooth *smooth, int part, size_t *words, size_t *unknowns)
 {
     yk_status status = prepare(smooth);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     *unknowns = (size_t)smooth->relaxation->part[part].count;
     *words = *unknowns + smooth->state.part_words;
     return YK_OK;
@@ -475,7 +522,8 @@ void yk_smooth_part_get(yk_smooth *smooth, int part, double *words)
 {
     const yk_smooth_state *state = &smooth->state;
     const part_model *of = &smooth->relaxation->part[part];
-    for (int i = 0; i < of->count; i++) words[i] = *acceleration_of(&smooth->model, &smooth->work, of->unknown[i]);
+    for (int i = 0; i < of->count; i++)
+        words[i] = *acceleration_of(&smooth->model, &smooth->work, of->unknown[i]);
     memcpy(words + of->count, kept_of(state, part), state->part_words * sizeof *words);
 }
 
@@ -485,6 +533,7 @@ void yk_smooth_part_set(yk_smooth *smooth, int part, const double *words)
     part_model *of = &smooth->relaxation->part[part];
     double *kept = (double *)kept_of(state, part);
     put_accelerations(&smooth->model, state, &smooth->work, of, words);
-    if (!same_jacobian(state, kept, words + of->count)) of->match = false;
+    if (!same_jacobian(state, kept, words + of->count))
+        of->match = false;
     memcpy(kept, words + of->count, state->part_words * sizeof *kept);
 }

@@ -3,7 +3,8 @@
 
 #include "smooth/internal.h"
 
-const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buffer, size_t capacity)
+const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buffer,
+                            size_t capacity)
 {
     int rows = model->motion_count;
     if (unknown < model->coordinate_first) {
@@ -12,9 +13,10 @@ const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buf
     }
     if (unknown < rows) {
         int last = model->def.flexible_count - 1, coordinate = unknown - model->coordinate_first;
-        while (last > 0 && model->flexibles[last].coordinate > coordinate) last--;
-        snprintf(buffer, capacity, "coordinate %d of '%s'", coordinate - model->flexibles[last].coordinate + 1,
-                 model->flexibles[last].name);
+        while (last > 0 && model->flexibles[last].coordinate > coordinate)
+            last--;
+        snprintf(buffer, capacity, "coordinate %d of '%s'",
+                 coordinate - model->flexibles[last].coordinate + 1, model->flexibles[last].name);
         return buffer;
     }
     for (int i = 0; i < model->joint_count; i++) {

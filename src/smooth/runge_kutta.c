@@ -1,12 +1,13 @@
-/* The explicit Runge-Kutta method of order 8 of Dormand and Prince with error control of orders 5 and 3 (Hairer,
- * Norsett, Wanner 1993, II.5 and II.10), on the accelerations of rates.c.
+/* The explicit Runge-Kutta method of order 8 of Dormand and Prince with error control of orders 5
+ * and 3 (Hairer, Norsett, Wanner 1993, II.5 and II.10), on the accelerations of rates.c.
  *
- * Rotations are integrated in the chart phi = log(R R_0^T) around the beginning of each internal step, where the
- * method keeps its order (a Runge-Kutta-Munthe-Kaas method); work and losses are integrated beside them. After each
- * internal step positions and velocities are projected onto the constraints, and the accelerations that are passed on
- * belong to the inputs at its end. A step needs nothing but the accepted state. Made for the last digits of models
- * without stiff parts: with beams or stiff springs stability holds the steps down, and the implicit methods are the
- * better choice. */
+ * Rotations are integrated in the chart phi = log(R R_0^T) around the beginning of each internal
+ * step, where the method keeps its order (a Runge-Kutta-Munthe-Kaas method); work and losses are
+ * integrated beside them. After each internal step positions and velocities are projected onto
+ * the constraints, and the accelerations that are passed on belong to the inputs at its end. A
+ * step needs nothing but the accepted state. Made for the last digits of models without stiff
+ * parts: with beams or stiff springs stability holds the steps down, and the implicit methods are
+ * the better choice. */
 #include <string.h>
 
 #include "smooth/internal.h"
@@ -35,8 +36,10 @@ workspace yk_runge_kutta_workspace_of(const yk_smooth_model *model, yk_smooth_wo
     workspace w = {.n = vector_size(model)};
     double **vectors[] = {&w.begin, &w.value, &w.error5, &w.error3, &w.stage, &w.moved};
     double *at = work->scratch;
-    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, at += w.n) *vectors[i] = at;
-    for (int i = 0; i < STAGES; i++, at += w.n) w.slope[i] = at;
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, at += w.n)
+        *vectors[i] = at;
+    for (int i = 0; i < STAGES; i++, at += w.n)
+        w.slope[i] = at;
     w.orientation = (yk_quat *)at;
     return w;
 }
@@ -78,8 +81,8 @@ static void begin_from_trial(const yk_smooth_model *model, yk_smooth_workspace *
     }
 }
 
-void yk_runge_kutta_place(const yk_smooth_model *model, yk_smooth_workspace *work, const workspace *w,
-                          const double *value)
+void yk_runge_kutta_place(const yk_smooth_model *model, yk_smooth_workspace *work,
+                          const workspace *w, const double *value)
 {
     const double *rate = value + model->motion_count;
     for (int i = 0; i < model->node_count; i++) {
@@ -102,14 +105,16 @@ void yk_runge_kutta_place(const yk_smooth_model *model, yk_smooth_workspace *wor
 }
 
 /* Rates of the vector at the trial, whose accelerations are known. */
-static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work, const workspace *w, double *slope)
+static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work, const workspace *w,
+                       double *slope)
 {
     double *second = slope + model->motion_count;
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
         put(slope + u, node->frame.velocity);
-        put(slope + u + 3, yk_rotation_tangent_inverse(&node->rotation, node->frame.angular_velocity));
+        put(slope + u + 3,
+            yk_rotation_tangent_inverse(&node->rotation, node->frame.angular_velocity));
         put(second + u, node->acceleration);
         put(second + u + 3, node->angular_acceleration);
     }
@@ -126,7 +131,8 @@ static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work, 
     sums[2] = work->loss + yk_smooth_beam_loss(model, work);
 }
 
-void yk_runge_kutta_move_to(const yk_smooth_model *model, yk_smooth_workspace *work, double t, double local)
+void yk_runge_kutta_move_to(const yk_smooth_model *model, yk_smooth_workspace *work, double t,
+                            double local)
 {
     work->t = t + local;
     work->input_time = local;
@@ -138,21 +144,26 @@ static void combine(const workspace *w, const double *weight, int count, double 
 {
     memset(sum, 0, w->n * sizeof *sum);
     for (int j = 0; j < count; j++) {
-        if (weight[j] == 0) continue;
-        for (size_t i = 0; i < w->n; i++) sum[i] += weight[j] * w->slope[j][i];
+        if (weight[j] == 0)
+            continue;
+        for (size_t i = 0; i < w->n; i++)
+            sum[i] += weight[j] * w->slope[j][i];
     }
-    for (size_t i = 0; i < w->n; i++) sum[i] *= h;
+    for (size_t i = 0; i < w->n; i++)
+        sum[i] *= h;
 }
 
 void yk_runge_kutta_stage(const workspace *w, int s, double size, double *value)
 {
     combine(w, yk_runge_kutta_853()->a[s], s, size, value);
-    for (size_t i = 0; i < w->n; i++) value[i] += w->begin[i];
+    for (size_t i = 0; i < w->n; i++)
+        value[i] += w->begin[i];
 }
 
-/* All stages of an internal step from `local`, the first slope being known; the end is left in w->value. */
-static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver, workspace *w,
-                        double t, double local, double size)
+/* All stages of an internal step from `local`, the first slope being known; the end is left in
+ * w->value. */
+static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work,
+                        yk_linear_solver *solver, workspace *w, double t, double local, double size)
 {
     const yk_runge_kutta *method = yk_runge_kutta_853();
     work->drive_step = 0.25 * size;
@@ -161,7 +172,8 @@ static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work,
         yk_runge_kutta_place(model, work, w, w->value);
         yk_runge_kutta_move_to(model, work, t, local + method->c[s] * size);
         yk_status status = yk_smooth_rates(model, work, solver, false);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
         read_slope(model, work, w, w->slope[s]);
     }
 
@@ -169,23 +181,26 @@ static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work,
     combine(w, method->error5, STAGES, size, w->error5);
     combine(w, method->error3, STAGES, size, w->error3);
     combine(w, method->b, STAGES, size, w->value);
-    for (size_t i = 0; i < w->n; i++) w->value[i] += w->begin[i];
+    for (size_t i = 0; i < w->n; i++)
+        w->value[i] += w->begin[i];
     return YK_OK;
 }
 
-/* The estimate of order 8 made of those of orders 5 and 3 is smaller than the errors that pendulums and tops show. */
+/* The estimate of order 8 made of those of orders 5 and 3 is smaller than the errors that
+ * pendulums and tops show. */
 static const double CAUTION = 20;
 /* Estimates below this may be rounding. */
 static const double NOISE = 2e-12;
 
-/* Estimated error relative to the tolerance: positions by the length scale, rates by the typical speed. */
+/* Estimated error relative to the tolerance: positions by the length scale, rates by the typical
+ * speed. */
 static double error_of(const yk_smooth_model *model, const workspace *w, double tolerance)
 {
     int n = model->motion_count;
     double length = model->length_scale;
 
-    /* Typical speed: what moves, or what the accelerations of the step would set in motion over a length scale. Below a
-     * millionth of that per second the model counts as at rest. */
+    /* Typical speed: what moves, or what the accelerations of the step would set in motion over a
+     * length scale. Below a millionth of that per second the model counts as at rest. */
     double speed = 1e-6 * length;
     for (int s = 0; s < STAGES; s++) {
         const double *rate = w->slope[s];
@@ -205,29 +220,35 @@ static double error_of(const yk_smooth_model *model, const workspace *w, double 
             size_t at = (size_t)(level * n + i);
             double e5 = scale * fabs(w->error5[at]);
             double e3 = scale * fabs(w->error3[at]);
-            if (e5 > fifth || isnan(e5)) fifth = e5;
-            if (e3 > third || isnan(e3)) third = e3;
+            if (e5 > fifth || isnan(e5))
+                fifth = e5;
+            if (e3 > third || isnan(e3))
+                third = e3;
         }
     }
 
     /* Of order 8: Hairer, Norsett, Wanner 1993, II.10 */
     double norm = sqrt(fifth * fifth + 0.01 * third * third);
-    if (!(norm > 0)) return fifth;
+    if (!(norm > 0))
+        return fifth;
     return CAUTION * fifth * fifth / norm / tolerance;
 }
 
 /* The end of the stages brought onto the constraints, with its accelerations. */
-static yk_status arrive(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver, workspace *w,
-                        double t, double local)
+static yk_status arrive(const yk_smooth_model *model, yk_smooth_workspace *work,
+                        yk_linear_solver *solver, workspace *w, double t, double local)
 {
     yk_runge_kutta_place(model, work, w, w->value);
     yk_runge_kutta_move_to(model, work, t, local);
     yk_status status = yk_smooth_project_positions(model, work, solver);
-    if (status == YK_OK) status = yk_smooth_rates(model, work, solver, false);
-    if (status != YK_OK) return status;
+    if (status == YK_OK)
+        status = yk_smooth_rates(model, work, solver, false);
+    if (status != YK_OK)
+        return status;
     yk_smooth_project_velocities(model, work, solver);
     status = yk_smooth_rates(model, work, solver, true);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* It is the beginning of the next internal step. */
     begin_from_trial(model, work, w);
@@ -255,7 +276,8 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
     double wanted = model->def.options.error_tolerance;
     double tolerance = fmax(wanted, CAUTION * 1e-15 * fmax(1, work->extent / model->length_scale));
     double size = h;
-    if (wanted > 0 && work->size > 0) size = work->size;
+    if (wanted > 0 && work->size > 0)
+        size = work->size;
 
     double done = 0;
     double last_error = INFINITY;
@@ -263,30 +285,37 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
     while (done < h) {
         double left = h - done;
         double used = left;
-        if (wanted > 0) used = yk_smooth_next_size(size, left);
+        if (wanted > 0)
+            used = yk_smooth_next_size(size, left);
         yk_status status = stages(model, work, solver, w, t, done, used);
         double error = 0;
-        if (status == YK_OK && wanted > 0) error = error_of(model, w, tolerance);
+        if (status == YK_OK && wanted > 0)
+            error = error_of(model, w, tolerance);
 
         /* What hardly falls with the step is rounding, and cannot be made smaller. */
         bool stays = error > last_error * pow(used / last_size, 4);
-        if (error > 1 && error * tolerance < NOISE && stays) error = 1;
+        if (error > 1 && error * tolerance < NOISE && stays)
+            error = 1;
         last_error = error;
         last_size = used;
 
         /* Accepted: onto the constraints, and on from there. */
         if (status == YK_OK && isfinite(error) && error <= 1) {
             double end = used >= left ? h : done + used;
-            if (work->varying) status = yk_runge_kutta_vary(smooth, w, t, done, used);
-            if (status == YK_OK) status = arrive(model, work, solver, w, t, end);
+            if (work->varying)
+                status = yk_runge_kutta_vary(smooth, w, t, done, used);
+            if (status == YK_OK)
+                status = arrive(model, work, solver, w, t, end);
             if (status == YK_OK) {
-                if (work->varying) yk_runge_kutta_vary_end(smooth, w);
+                if (work->varying)
+                    yk_runge_kutta_vary_end(smooth, w);
                 done = end;
                 work->report.error = error * tolerance * model->length_scale;
 
                 /* The end of the whole must not shorten the steps after it. */
                 double kept = used < 0.9 * size ? size : 0;
-                if (wanted > 0) size = fmax(kept, used * fmax(1, growth(error)));
+                if (wanted > 0)
+                    size = fmax(kept, used * fmax(1, growth(error)));
                 work->size = size;
                 continue;
             }
@@ -294,16 +323,22 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
         }
 
         /* Rejected: a smaller step, unless there is none. */
-        if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
+        if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
+            return status;
         work->report.rejected++;
         double factor = 0.25;
-        if (status == YK_OK && isfinite(error)) factor = fmin(0.8, growth(error));
+        if (status == YK_OK && isfinite(error))
+            factor = fmin(0.8, growth(error));
         size = used * factor;
-        if (wanted > 0 && size >= 1e-9 * h && now + size != now) continue;
-        if (status == YK_ERROR_SINGULAR) return status;
+        if (wanted > 0 && size >= 1e-9 * h && now + size != now)
+            continue;
+        if (status == YK_ERROR_SINGULAR)
+            return status;
         return yk_fail(model->context, YK_ERROR_DIVERGED,
-                       "%s: no step of the Runge-Kutta method meets the tolerance %g at t = %g: the motion is not "
-                       "smooth there, or the model is too stiff; use a larger tolerance or the two-step method",
+                       "%s: no step of the Runge-Kutta method meets the tolerance %g at t = %g: "
+                       "the motion is not "
+                       "smooth there, or the model is too stiff; use a larger tolerance or the "
+                       "two-step method",
                        model->def.name, wanted, t + done);
     }
     return YK_OK;
@@ -327,11 +362,13 @@ static yk_status travel_from_state(yk_smooth *smooth, double t, double h)
     memset(w.begin + w.n - SUMS, 0, SUMS * sizeof *w.begin);
     yk_runge_kutta_move_to(model, work, t, 0);
     yk_status status = yk_smooth_rates(model, work, &smooth->solver, false);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     read_slope(model, work, &w, w.slope[0]);
 
     status = travel(smooth, &w, t, h);
-    if (status == YK_OK && work->varying) status = yk_runge_kutta_vary_outputs(smooth, h);
+    if (status == YK_OK && work->varying)
+        status = yk_runge_kutta_vary_outputs(smooth, h);
     work->drive_step = 0;
     return status;
 }
@@ -401,7 +438,8 @@ static yk_status begin(yk_smooth *smooth)
 
     int column = 0;
     yk_status status = yk_sparse_factor(solver->matrix, &column);
-    if (status != YK_OK) return yk_smooth_factor_failed(model, work, status, column);
+    if (status != YK_OK)
+        return yk_smooth_factor_failed(model, work, status, column);
     return YK_OK;
 }
 

@@ -1,5 +1,6 @@
-/* The variational equations along a Runge-Kutta step: the same stages, with what the columns change beside them. At
- * each stage | M G^T; G 0 | (da, dlambda) = d(right-hand side) - d(matrix) (a, lambda), along the column's direction. */
+/* The variational equations along a Runge-Kutta step: the same stages, with what the columns
+ * change beside them. At each stage | M G^T; G 0 | (da, dlambda) = d(right-hand side) - d(matrix)
+ * (a, lambda), along the column's direction. */
 #include <string.h>
 
 #include "smooth/runge_kutta.h"
@@ -17,11 +18,13 @@ static double *slope_of(const variation *v, int column, int stage)
     return v->slope + ((size_t)column * STAGES + (size_t)stage) * v->n;
 }
 
-static void displace_to(yk_smooth *smooth, const yk_runge_kutta_workspace *w, const double *value, double fraction)
+static void displace_to(yk_smooth *smooth, const yk_runge_kutta_workspace *w, const double *value,
+                        double fraction)
 {
     variation *v = smooth->variation;
     /* The vector of the integration also carries work and losses; they move nothing. */
-    for (size_t i = 0; i < v->n; i++) w->moved[i] = value[i] + fraction * v->direction[i];
+    for (size_t i = 0; i < v->n; i++)
+        w->moved[i] = value[i] + fraction * v->direction[i];
     yk_runge_kutta_place(&smooth->model, &smooth->work, w, w->moved);
 }
 
@@ -32,14 +35,17 @@ static void residual(yk_smooth *smooth, double *to)
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
     variation *v = smooth->variation;
-    if (work->damping > 0) yk_smooth_inertias(model, work, false);
+    if (work->damping > 0)
+        yk_smooth_inertias(model, work, false);
     yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
     yk_sparse_multiply(solver->matrix, v->base, to);
-    for (int i = 0; i < model->unknown_count; i++) to[i] = work->right[i] * model->unknown_scale[i] - to[i];
+    for (int i = 0; i < model->unknown_count; i++)
+        to[i] = work->right[i] * model->unknown_scale[i] - to[i];
 }
 
 /* Rates of phi at the trial. */
-static void add_rotating(const yk_smooth_model *model, const yk_smooth_workspace *work, double factor, double *to)
+static void add_rotating(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                         double factor, double *to)
 {
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &work->trial[i];
@@ -51,9 +57,10 @@ static void add_rotating(const yk_smooth_model *model, const yk_smooth_workspace
     }
 }
 
-/* The change of the slope along v->direction at a stage whose placement is `value`, at local time `time`. */
-static void slope_along(yk_smooth *smooth, const yk_runge_kutta_workspace *w, const double *value, int column,
-                        double time, double *slope)
+/* The change of the slope along v->direction at a stage whose placement is `value`, at local time
+ * `time`. */
+static void slope_along(yk_smooth *smooth, const yk_runge_kutta_workspace *w, const double *value,
+                        int column, double time, double *slope)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
@@ -61,19 +68,22 @@ static void slope_along(yk_smooth *smooth, const yk_runge_kutta_workspace *w, co
     int n = model->motion_count;
     int unknowns = model->unknown_count;
 
-    /* Rates of positions change by those of the direction; those of phi and the accelerations by central differences. */
+    /* Rates of positions change by those of the direction; those of phi and the accelerations by
+     * central differences. */
     memset(v->plus, 0, (size_t)unknowns * sizeof *v->plus);
     memcpy(slope, v->direction + n, (size_t)n * sizeof *slope);
     double fraction = yk_variation_relative_size(model, work, v->direction);
     if (fraction > 0) {
-        for (int i = 0; i < model->node_count; i++) memset(slope + model->nodes[i].unknown + 3, 0, 3 * sizeof *slope);
+        for (int i = 0; i < model->node_count; i++)
+            memset(slope + model->nodes[i].unknown + 3, 0, 3 * sizeof *slope);
         displace_to(smooth, w, value, fraction);
         add_rotating(model, work, 0.5 / fraction, slope);
         residual(smooth, v->plus);
         displace_to(smooth, w, value, -fraction);
         add_rotating(model, work, -0.5 / fraction, slope);
         residual(smooth, v->minus);
-        for (int i = 0; i < unknowns; i++) v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
+        for (int i = 0; i < unknowns; i++)
+            v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
     }
 
     /* Places were displaced, and wrenches act at them where they are. */
@@ -86,33 +96,42 @@ static void slope_along(yk_smooth *smooth, const yk_runge_kutta_workspace *w, co
     memset(v->minus, 0, (size_t)unknowns * sizeof *v->minus);
     yk_smooth_push(model, work, &v->rows[v->row[column]], v->minus);
     double factor = 1;
-    for (int k = 0; k < v->power[column]; k++) factor *= time;
-    for (int i = 0; i < unknowns; i++) v->plus[i] += factor * v->minus[i] * model->unknown_scale[i];
+    for (int k = 0; k < v->power[column]; k++)
+        factor *= time;
+    for (int i = 0; i < unknowns; i++)
+        v->plus[i] += factor * v->minus[i] * model->unknown_scale[i];
 
     yk_sparse_solve(smooth->solver.matrix, v->plus);
-    for (int i = 0; i < n; i++) slope[n + i] = v->plus[i] * model->unknown_scale[i];
+    for (int i = 0; i < n; i++)
+        slope[n + i] = v->plus[i] * model->unknown_scale[i];
 }
 
-/* Accelerations and multipliers of the stage, as the matrix multiplies them, and the directions of the wrenches. */
+/* Accelerations and multipliers of the stage, as the matrix multiplies them, and the directions
+ * of the wrenches. */
 static void keep_base(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     variation *v = smooth->variation;
-    for (int i = 0; i < model->unknown_count; i++) v->base[i] = work->right[i] / model->unknown_scale[i];
+    for (int i = 0; i < model->unknown_count; i++)
+        v->base[i] = work->right[i] / model->unknown_scale[i];
     yk_smooth_port_rows(model, work, v->rows);
 }
 
-static void add_slopes(const variation *v, int column, const double *weight, int count, double size, double *sum)
+static void add_slopes(const variation *v, int column, const double *weight, int count, double size,
+                       double *sum)
 {
     for (int j = 0; j < count; j++) {
-        if (weight[j] == 0) continue;
+        if (weight[j] == 0)
+            continue;
         const double *slope = slope_of(v, column, j);
-        for (size_t i = 0; i < v->n; i++) sum[i] += size * weight[j] * slope[i];
+        for (size_t i = 0; i < v->n; i++)
+            sum[i] += size * weight[j] * slope[i];
     }
 }
 
-yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace *w, double t, double local, double size)
+yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace *w, double t,
+                              double local, double size)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
@@ -127,7 +146,8 @@ yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace 
         yk_runge_kutta_place(model, work, w, w->stage);
         yk_runge_kutta_move_to(model, work, t, time);
         yk_status status = yk_smooth_rates(model, work, solver, false);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
 
         /* Each column goes on from its own stages before. */
         keep_base(smooth);
@@ -144,7 +164,8 @@ yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace 
         memcpy(end, column_of(v->begin, v, c), v->n * sizeof *end);
         add_slopes(v, c, method->b, STAGES, size, end);
 
-        /* From the chart of the beginning to rotations about the global axes: the chart of the next internal step. */
+        /* From the chart of the beginning to rotations about the global axes: the chart of the
+         * next internal step. */
         for (int i = 0; i < model->node_count; i++) {
             const double *phi = w->value + model->nodes[i].unknown + 3;
             double *change = end + model->nodes[i].unknown + 3;
@@ -161,8 +182,10 @@ yk_status yk_runge_kutta_vary(yk_smooth *smooth, const yk_runge_kutta_workspace 
     return yk_smooth_rates(model, work, solver, false);
 }
 
-/* Brings the columns onto the derivative of the constraints of one level, with the factors at the end of the step. */
-static void project(yk_smooth *smooth, const yk_runge_kutta_workspace *w, assembly_level level, double *column)
+/* Brings the columns onto the derivative of the constraints of one level, with the factors at the
+ * end of the step. */
+static void project(yk_smooth *smooth, const yk_runge_kutta_workspace *w, assembly_level level,
+                    double *column)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
@@ -171,20 +194,25 @@ static void project(yk_smooth *smooth, const yk_runge_kutta_workspace *w, assemb
     int n = model->motion_count;
     memcpy(v->direction, column, v->n * sizeof *column);
     double fraction = yk_variation_relative_size(model, work, v->direction);
-    if (fraction == 0) return;
+    if (fraction == 0)
+        return;
 
     /* What the rows change by along the column. */
     for (int side = 0; side < 2; side++) {
         displace_to(smooth, w, w->begin, side ? -fraction : fraction);
         yk_smooth_assemble(model, work, NULL, level);
-        memcpy(side ? v->minus : v->plus, work->right, (size_t)model->unknown_count * sizeof *v->plus);
+        memcpy(side ? v->minus : v->plus, work->right,
+               (size_t)model->unknown_count * sizeof *v->plus);
     }
-    for (int i = 0; i < n; i++) v->plus[i] = 0;
-    for (int i = n; i < model->unknown_count; i++) v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
+    for (int i = 0; i < n; i++)
+        v->plus[i] = 0;
+    for (int i = n; i < model->unknown_count; i++)
+        v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
 
     yk_smooth_solve(model, solver, v->plus);
     double *corrected = level == LEVEL_VELOCITY ? column + n : column;
-    for (int i = 0; i < n; i++) corrected[i] += v->plus[i];
+    for (int i = 0; i < n; i++)
+        corrected[i] += v->plus[i];
 }
 
 void yk_runge_kutta_vary_end(yk_smooth *smooth, const yk_runge_kutta_workspace *w)
@@ -213,8 +241,10 @@ static void displace_outputs(yk_smooth *smooth, int column, double fraction)
     for (int i = 0; i < model->node_count; i++) {
         const double *a = change + model->nodes[i].unknown;
         trial_node *node = &work->trial[i];
-        node->acceleration = yk_v3_axpy(fraction, yk_v3(a[0], a[1], a[2]), v->trial[i].acceleration);
-        node->angular_acceleration = yk_v3_axpy(fraction, yk_v3(a[3], a[4], a[5]), v->trial[i].angular_acceleration);
+        node->acceleration =
+            yk_v3_axpy(fraction, yk_v3(a[0], a[1], a[2]), v->trial[i].acceleration);
+        node->angular_acceleration =
+            yk_v3_axpy(fraction, yk_v3(a[3], a[4], a[5]), v->trial[i].angular_acceleration);
     }
     for (int k = 0; k < model->coordinate_count; k++)
         work->coordinates[k].acceleration =
@@ -232,7 +262,8 @@ yk_status yk_runge_kutta_vary_outputs(yk_smooth *smooth, double h)
     /* The matrix at the end of the step. */
     yk_variation_keep(smooth);
     yk_status status = yk_smooth_rates(model, work, &smooth->solver, false);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     keep_base(smooth);
 
     for (int c = 0; c < v->columns; c++) {

@@ -1,5 +1,6 @@
-/* Where the passes of assembly put their entries: into a list of rows and columns (the pattern), or into the matrix. Entry k of a
- * pass always has the same index, so pattern and assembly cannot disagree. */
+/* Where the passes of assembly put their entries: into a list of rows and columns (the pattern),
+ * or into the matrix. Entry k of a pass always has the same index, so pattern and assembly cannot
+ * disagree. */
 #ifndef YK_SMOOTH_SINK_H
 #define YK_SMOOTH_SINK_H
 
@@ -17,20 +18,24 @@ typedef struct sink {
 static inline void put(sink *to, sink_mode mode, int row, int column, double value)
 {
     if (mode == SINK_RECORD) {
-        if (to->entries) to->entries[to->cursor] = (yk_sparse_entry){row, column};
+        if (to->entries)
+            to->entries[to->cursor] = (yk_sparse_entry){row, column};
     } else {
         to->values[to->entry_index[to->cursor]] += value;
     }
     to->cursor++;
 }
 
-static inline void put_block(sink *to, sink_mode mode, int row, int column, double scale, const yk_mat3 *block)
+static inline void put_block(sink *to, sink_mode mode, int row, int column, double scale,
+                             const yk_mat3 *block)
 {
     for (int j = 0; j < 3; j++)
-        for (int i = 0; i < 3; i++) put(to, mode, row + i, column + j, scale * block->m[i][j]);
+        for (int i = 0; i < 3; i++)
+            put(to, mode, row + i, column + j, scale * block->m[i][j]);
 }
 
-/* Scale of node equations in a step; at the levels of the start c is zero and the matrix is that of the masses. */
+/* Scale of node equations in a step; at the levels of the start c is zero and the matrix is that
+ * of the masses. */
 typedef struct scales {
     double c;
     double inertia; /* 1/s */
@@ -41,17 +46,20 @@ typedef struct scales {
 /* flexible_assemble.c: shares of flexible bodies in a pass. */
 
 /* Gradient of a joint's row whose ends may be attachments. */
-void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace *work, const joint_model *joint,
-                         const yk_row *row, int equation, const yk_gradient *gradient, bool hold, sink *to,
-                         sink_mode mode);
-/* Blocks (force and torque on both ends, by displacement and rotation of both) in the mask, bit 4 i + j. */
-void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_workspace *work, const int node[2],
-                            const yk_mat3 block[4][4], unsigned mask, sink *to, sink_mode mode);
+void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                         const joint_model *joint, const yk_row *row, int equation,
+                         const yk_gradient *gradient, bool hold, sink *to, sink_mode mode);
+/* Blocks (force and torque on both ends, by displacement and rotation of both) in the mask, bit 4
+ * i + j. */
+void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                            const int node[2], const yk_mat3 block[4][4], unsigned mask, sink *to,
+                            sink_mode mode);
 /* Inertia, elasticity and weight of all flexible bodies; `weight`: of nodes that are to be kept. */
-void yk_smooth_flexible_pass(const yk_smooth_model *model, yk_smooth_workspace *work, assembly_level level,
-                             double weight, const scales *s, sink *to, sink_mode mode);
+void yk_smooth_flexible_pass(const yk_smooth_model *model, yk_smooth_workspace *work,
+                             assembly_level level, double weight, const scales *s, sink *to,
+                             sink_mode mode);
 /* What acts on the attachments, passed on to the coordinates; comes last. */
-void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const scales *s, sink *to,
-                          sink_mode mode);
+void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const scales *s,
+                          sink *to, sink_mode mode);
 
 #endif

@@ -1,5 +1,6 @@
-/* The smooth multibody solver: rigid bodies, joints, forces and beams as one index-3 system of differential-algebraic
- * equations, integrated by the implicit two-step method of the papers (tight (1)-(6), explicit (5)-(10)).
+/* The smooth multibody solver: rigid bodies, joints, forces and beams as one index-3 system of
+ * differential-algebraic equations, integrated by the implicit two-step method of the papers
+ * (tight (1)-(6), explicit (5)-(10)).
  *
  *   nodes     frames on R3 x SO(3) with six unknowns each; YK_GROUND is the one that never moves
  *   bodies    mass and inertia fixed to a node, any number on each; a node without is massless
@@ -10,9 +11,9 @@
  *             joints, forces and ports attach
  *   ports     markers, distances between two markers, and signals, where the world meets the model
  *
- * A description names everything by index in its arrays; the builder of yoke/smooth.h (builder.c) makes one, and
- * yk_smooth_make makes the model from a copy of it. The result is a yk_subsystem (its first member) that also runs alone:
- * start, then step with inputs = NULL. */
+ * A description names everything by index in its arrays; the builder of yoke/smooth.h (builder.c)
+ * makes one, and yk_smooth_make makes the model from a copy of it. The result is a yk_subsystem
+ * (its first member) that also runs alone: start, then step with inputs = NULL. */
 #ifndef YK_SMOOTH_SMOOTH_H
 #define YK_SMOOTH_SMOOTH_H
 
@@ -25,8 +26,9 @@
 
 typedef struct yk_smooth yk_smooth;
 
-/* A flexible body. A modal one has its floating frame on a node that moves with it; a rod starts with its origin, the
- * first end, at the given place, along the x axis of the orientation there, and moving as a rigid body. */
+/* A flexible body. A modal one has its floating frame on a node that moves with it; a rod starts
+ * with its origin, the first end, at the given place, along the x axis of the orientation there,
+ * and moving as a rigid body. */
 typedef struct yk_smooth_flexible_def {
     const char *name;
     const yk_flexible *body;
@@ -37,19 +39,21 @@ typedef struct yk_smooth_flexible_def {
     yk_vec3 angular_velocity;
     const double *amplitudes;      /* of a modal body at the start, one per shape; NULL: zero */
     const double *amplitude_rates; /* likewise (1/s) */
-    yk_vec3 curvature;             /* of a rod at the start, in its section's axes: twist, and bending about y and z */
-    int part;                      /* of a merged model: which one it came from */
+    yk_vec3
+        curvature; /* of a rod at the start, in its section's axes: twist, and bending about y and z */
+    int part;      /* of a merged model: which one it came from */
 } yk_smooth_flexible_def;
 
-/* An attachment of a flexible body as a frame: wherever a node is named in joints, forces, ports and shapes, node_count + i stands
- * for attachment i of this list. */
+/* An attachment of a flexible body as a frame: wherever a node is named in joints, forces, ports
+ * and shapes, node_count + i stands for attachment i of this list. */
 typedef struct yk_smooth_attachment_def {
     const char *name;
     int flexible;
     int attachment; /* of the body */
 } yk_smooth_attachment_def;
 
-/* A whole model. Joints, forces, ports and shapes name nodes, and by node_count + i place i of flexible bodies. */
+/* A whole model. Joints, forces, ports and shapes name nodes, and by node_count + i place i of
+ * flexible bodies. */
 typedef struct yk_smooth_description {
     const char *name;
     yk_vec3 gravity;
@@ -65,8 +69,9 @@ typedef struct yk_smooth_description {
     const yk_port_def *ports;
     int node_count, body_count, joint_count, force_count, beam_count, shape_count, port_count;
     int flexible_count, attachment_count;
-    /* Of a merged model: how many parts it was merged from, 0: it is one; and per force the first channel of its part, from
-     * which on the inputs of feedbacks are looked for, NULL: the first of all. */
+    /* Of a merged model: how many parts it was merged from, 0: it is one; and per force the first
+     * channel of its part, from which on the inputs of feedbacks are looked for, NULL: the first
+     * of all. */
     int part_count;
     const int *force_channels;
 } yk_smooth_description;
@@ -76,8 +81,8 @@ typedef struct yk_smooth_report {
     int64_t steps;
     int64_t iterations;
     int64_t factorisations;
-    int64_t rejected;  /* steps that the error control repeated */
-    int unknowns;      /* six per node, the coordinates of flexible bodies, and one per joint equation */
+    int64_t rejected; /* steps that the error control repeated */
+    int unknowns; /* six per node, the coordinates of flexible bodies, and one per joint equation */
     int redundant;     /* joint equations that depend on others */
     double correction; /* of the last iteration, relative to the tolerance */
     double error;      /* estimated local error of the last step (m, rad), with error control */
@@ -101,14 +106,16 @@ const yk_smooth_description *yk_smooth_definition(const yk_smooth *model);
 /* NULL for a subsystem of another kind. */
 yk_smooth *yk_smooth_of(yk_subsystem *subsystem);
 
-/* The operations of the contract for a model that runs alone; YK_REDUNDANT from start is a success with a message. */
+/* The operations of the contract for a model that runs alone; YK_REDUNDANT from start is a
+ * success with a message. */
 yk_status yk_smooth_start(yk_smooth *model, double t, double h);
 yk_status yk_smooth_step(yk_smooth *model, double t, double h);
 void yk_smooth_destroy(yk_smooth *model);
 
 /* After start, step, or inside a trial. */
 void yk_smooth_motion(const yk_smooth *model, int node, yk_motion *motion);
-void yk_smooth_marker_motion(const yk_smooth *model, int node, const yk_marker *marker, yk_motion *motion);
+void yk_smooth_marker_motion(const yk_smooth *model, int node, const yk_marker *marker,
+                             yk_motion *motion);
 /* On the second body, at its marker, in global axes. */
 void yk_smooth_reaction(const yk_smooth *model, int joint, yk_wrench *reaction);
 /* Strains and resultants at the two evaluation points, loads on the nodes. */
@@ -123,7 +130,8 @@ void yk_smooth_report_get(const yk_smooth *model, yk_smooth_report *report);
 /* Static equilibrium from the present state; velocities become zero. */
 yk_status yk_smooth_statics(yk_smooth *model, double t);
 
-/* Channels by name ("crank.position", "pin.reaction"), for functions that depend on the model's own state. */
+/* Channels by name ("crank.position", "pin.reaction"), for functions that depend on the model's
+ * own state. */
 int yk_smooth_channel_find(const yk_smooth *model, const char *name);
 double yk_smooth_channel_value(const yk_smooth *model, int channel, int component);
 

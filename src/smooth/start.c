@@ -1,9 +1,10 @@
-/* A consistent start: positions that satisfy the joints, then velocities, then accelerations and multipliers.
+/* A consistent start: positions that satisfy the joints, then velocities, then accelerations and
+ * multipliers.
  *
- * All three use the matrix of the masses, | M/s G^T; G -e |: positions and velocities move as little as possible in the
- * metric of the masses, so a rough guess becomes the nearest assembled state. The small e keeps the matrix regular when
- * joints are redundant; refinement against the equations without e removes its effect, and leaves multipliers of least
- * norm. */
+ * All three use the matrix of the masses, | M/s G^T; G -e |: positions and velocities move as
+ * little as possible in the metric of the masses, so a rough guess becomes the nearest assembled
+ * state. The small e keeps the matrix regular when joints are redundant; refinement against the
+ * equations without e removes its effect, and leaves multipliers of least norm. */
 #include <string.h>
 
 #include "math/so3.h"
@@ -15,16 +16,19 @@ static const double START_IDLE_MASS = 1e-6;
 static const int ASSEMBLY_ITERATIONS = 100;
 
 /* Solves with new factors of the assembled matrix. */
-static yk_status solve_start(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
+static yk_status solve_start(const yk_smooth_model *model, yk_smooth_workspace *work,
+                             yk_linear_solver *solver)
 {
     int column = 0;
     yk_status status = yk_sparse_factor(solver->matrix, &column);
     if (status == YK_ERROR_SINGULAR) {
         char owner[128];
-        return yk_fail(model->context, status, "%s: the start has no unique solution at %s: give it mass or a joint",
+        return yk_fail(model->context, status,
+                       "%s: the start has no unique solution at %s: give it mass or a joint",
                        model->def.name, yk_smooth_owner(model, column, owner, sizeof owner));
     }
-    if (status == YK_OK) yk_smooth_solve_refined(model, work, solver);
+    if (status == YK_OK)
+        yk_smooth_solve_refined(model, work, solver);
     return status;
 }
 
@@ -35,7 +39,8 @@ static int worst_row(const yk_smooth_model *model, const yk_smooth_workspace *wo
     *size = 0;
     for (int r = 0; r < model->row_count; r++) {
         double value = fabs(work->right[model->motion_count + r]);
-        if (!(value > *size || isnan(value))) continue;
+        if (!(value > *size || isnan(value)))
+            continue;
         *size = value;
         worst = r;
     }
@@ -43,51 +48,63 @@ static int worst_row(const yk_smooth_model *model, const yk_smooth_workspace *wo
 }
 
 /* Gauss-Newton with steps of at most half a length scale or half a radian. */
-static yk_status assemble_positions(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
+static yk_status assemble_positions(const yk_smooth_model *model, yk_smooth_workspace *work,
+                                    yk_linear_solver *solver)
 {
     double gap = 0, limit = model->def.options.assembly * fmax(1, model->length_scale);
     int worst = 0;
     for (int k = 0; k < ASSEMBLY_ITERATIONS; k++) {
         yk_smooth_assemble(model, work, solver, LEVEL_POSITION);
         worst = worst_row(model, work, &gap);
-        if (gap == 0) return YK_OK;
+        if (gap == 0)
+            return YK_OK;
 
         yk_status status = solve_start(model, work, solver);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
         double change = yk_smooth_largest_change(model, work);
-        if (!isfinite(change)) break;
+        if (!isfinite(change))
+            break;
         yk_smooth_move_nodes(model, work, change > 0.5 ? 0.5 / change : 1);
 
         /* Converged quadratically: the next gap would be rounding. */
-        if (gap < limit && change < 1e-6) return YK_OK;
+        if (gap < limit && change < 1e-6)
+            return YK_OK;
     }
 
-    if (gap < limit) return YK_OK;
+    if (gap < limit)
+        return YK_OK;
     char owner[128];
-    return yk_fail(
-        model->context, YK_ERROR_NO_SOLUTION,
-        "%s: the mechanism cannot be assembled at t = %g: %s stays open by %.3g (m or rad); check its markers "
-        "and lengths, or start closer",
-        model->def.name, work->t, yk_smooth_owner(model, worst, owner, sizeof owner), gap);
+    return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
+                   "%s: the mechanism cannot be assembled at t = %g: %s stays open by %.3g (m or "
+                   "rad); check its markers "
+                   "and lengths, or start closer",
+                   model->def.name, work->t, yk_smooth_owner(model, worst, owner, sizeof owner),
+                   gap);
 }
 
-static yk_status project_velocities(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver)
+static yk_status project_velocities(const yk_smooth_model *model, yk_smooth_workspace *work,
+                                    yk_linear_solver *solver)
 {
     /* The nearest velocities that satisfy all rows. */
     yk_smooth_assemble(model, work, solver, LEVEL_VELOCITY);
     yk_status status = solve_start(model, work, solver);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     yk_smooth_add_velocities(model, work);
 
-    /* Nodes that are to be kept are only heavy, and move a little with the rest. A second round, from where the others are
-     * now, leaves them what they were given to the last digit, unless the joints forbid it. */
+    /* Nodes that are to be kept are only heavy, and move a little with the rest. A second round,
+     * from where the others are now, leaves them what they were given to the last digit, unless
+     * the joints forbid it. */
     bool again = false;
     for (int i = 0; i < model->node_count; i++) {
-        if (!model->nodes[i].keep) continue;
+        if (!model->nodes[i].keep)
+            continue;
         yk_frame *frame = &work->trial[i].frame;
         const double *change = &work->right[model->nodes[i].unknown];
         frame->velocity = yk_v3_sub(frame->velocity, yk_v3(change[0], change[1], change[2]));
-        frame->angular_velocity = yk_v3_sub(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
+        frame->angular_velocity =
+            yk_v3_sub(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
         again = true;
     }
 
@@ -106,15 +123,19 @@ static yk_status project_velocities(const yk_smooth_model *model, yk_smooth_work
     }
     yk_smooth_assemble(model, work, NULL, LEVEL_VELOCITY);
     int worst = worst_row(model, work, &rate);
-    if (rate <= 1e-6 * (1 + speed)) return YK_OK;
+    if (rate <= 1e-6 * (1 + speed))
+        return YK_OK;
     char owner[128];
     return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
-                   "%s: no velocities satisfy all joints at t = %g: %s is off by %.3g (m/s or rad/s); its prescribed "
+                   "%s: no velocities satisfy all joints at t = %g: %s is off by %.3g (m/s or "
+                   "rad/s); its prescribed "
                    "motion contradicts the others",
-                   model->def.name, work->t, yk_smooth_owner(model, worst, owner, sizeof owner), rate);
+                   model->def.name, work->t, yk_smooth_owner(model, worst, owner, sizeof owner),
+                   rate);
 }
 
-/* From assembled positions in the trial: velocities, accelerations, redundancy, and the state of a run that begins. */
+/* From assembled positions in the trial: velocities, accelerations, redundancy, and the state of
+ * a run that begins. */
 yk_status yk_smooth_begin_motion(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -130,13 +151,16 @@ yk_status yk_smooth_begin_motion(yk_smooth *smooth)
     work->idle_mass = START_IDLE_MASS;
     solver->match = false;
     yk_status status = project_velocities(model, work, solver);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
-    /* Accelerations and multipliers; artificial damping needs the momenta before, the state those after. */
+    /* Accelerations and multipliers; artificial damping needs the momenta before, the state those
+     * after. */
     yk_smooth_momenta(model, work);
     yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
     status = solve_start(model, work, solver);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     yk_smooth_read_accelerations(model, work);
     yk_smooth_momenta(model, work);
 
@@ -149,7 +173,8 @@ yk_status yk_smooth_begin_motion(yk_smooth *smooth)
 
     /* Redundant rows, with the matrix in which no node is heavy because it is to be kept. */
     yk_status outcome = yk_smooth_find_redundant(smooth);
-    if (outcome < 0) return outcome;
+    if (outcome < 0)
+        return outcome;
 
     /* The integrator's own first factors. */
     work->idle_mass = 0;
@@ -183,8 +208,10 @@ static void initial_state(yk_smooth *smooth, double t, double h)
     state->clock->h = h;
 
     /* Ports exert nothing yet, and nothing is prescribed. */
-    for (int i = 0; i < model->def.port_count; i++) work->wrench[i] = (yk_wrench){0};
-    for (int i = model->node_count; i < model->frame_count; i++) work->trial[i].frame = yk_frame_ground();
+    for (int i = 0; i < model->def.port_count; i++)
+        work->wrench[i] = (yk_wrench){0};
+    for (int i = model->node_count; i < model->frame_count; i++)
+        work->trial[i].frame = yk_frame_ground();
     yk_smooth_keep_inputs(model, state, work);
     smooth->solver.match = false;
     yk_smooth_trial_from_state(model, state, work);
@@ -208,23 +235,26 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
     work->compliance = START_COMPLIANCE;
     work->idle_mass = START_IDLE_MASS;
     yk_status status = assemble_positions(model, work, &smooth->solver);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
 
     /* The rest. */
     status = yk_smooth_begin_motion(smooth);
 
-    /* Multipliers of constraints at position level repeat their errors by a factor of about -rho_inf from step to step, and
-     * by more where the joints' directions turn. */
+    /* Multipliers of constraints at position level repeat their errors by a factor of about
+     * -rho_inf from step to step, and by more where the joints' directions turn. */
     const integrator *method = model->integrator;
     bool ode = !yk_smooth_is_implicit(method) || (method->is_ode && method->is_ode(options));
     if (!ode && model->row_count > 0 && options->rho_inf > 0.9)
         yk_log(model->context, YK_LOG_WARNING,
-               "%s: rho_inf = %g hardly damps errors of the joints' reactions, which may grow until the run fails: "
+               "%s: rho_inf = %g hardly damps errors of the joints' reactions, which may grow "
+               "until the run fails: "
                "take 0.9 or less",
                model->def.name, options->rho_inf);
 
     /* From there to static equilibrium, where it is wanted. */
-    if (status < 0 || !options->static_start) return status;
+    if (status < 0 || !options->static_start)
+        return status;
     yk_status rest = yk_smooth_equilibrium(smooth);
     return rest == YK_OK ? yk_smooth_begin_motion(smooth) : rest;
 }

@@ -15,24 +15,30 @@ static image_size image_size_of(const yk_smooth_model *model)
     image_size size = {.nodes = (size_t)def->node_count, .ports = (size_t)def->port_count};
     size.coordinates = (size_t)yk_smooth_coordinates_of(def);
     size.frames = size.nodes + 1 + (size_t)def->attachment_count;
-    for (int i = 0; i < def->joint_count; i++) size.rows += (size_t)yk_joint_of(&def->joints[i]).row_count;
+    for (int i = 0; i < def->joint_count; i++)
+        size.rows += (size_t)yk_joint_of(&def->joints[i]).row_count;
     for (int i = 0; i < def->port_count; i++) {
         const port_model *port = &model->ports[i];
-        if (port->causality != YK_TAKES_MOTION) continue;
+        if (port->causality != YK_TAKES_MOTION)
+            continue;
         bool marker = port->def.kind == YK_PORT_MARKER;
         size.rows += marker ? (size_t)yk_smooth_joint_of_port(port).row_count : 1;
         size.frames += marker;
     }
 
-    if (model->integrator->remembers) size.method = 6 * size.nodes + size.coordinates;
+    if (model->integrator->remembers)
+        size.method = 6 * size.nodes + size.coordinates;
 
     /* In the order of yk_smooth_state_create. */
     size_t word = sizeof(double);
-    size.continuous = 2 * size.nodes * sizeof(node_state) / word + 9 * size.nodes + 2 * size.rows + size.method +
-                      2 * size.coordinates * sizeof(coordinate_state) / word + size.coordinates;
-    size_t transform = size.frames * sizeof(yk_frame) / word + size.coordinates * sizeof(coordinate_reference) / word;
+    size.continuous = 2 * size.nodes * sizeof(node_state) / word + 9 * size.nodes + 2 * size.rows +
+                      size.method + 2 * size.coordinates * sizeof(coordinate_state) / word +
+                      size.coordinates;
+    size_t transform = size.frames * sizeof(yk_frame) / word +
+                       size.coordinates * sizeof(coordinate_reference) / word;
     size.part = sizeof(part_state) / word + transform;
-    size.words = size.continuous + size.ports * sizeof(yk_wrench) / word + size.frames * sizeof(yk_frame) / word +
+    size.words = size.continuous + size.ports * sizeof(yk_wrench) / word +
+                 size.frames * sizeof(yk_frame) / word +
                  (size_t)yk_smooth_part_count(model) * size.part + transform + size.rows +
                  (sizeof(factor_state) + sizeof(clock_state)) / word;
     return size;
@@ -49,7 +55,8 @@ yk_status yk_smooth_state_create(const yk_smooth_model *model, yk_smooth_state *
     image_size size = image_size_of(model);
     *state = (yk_smooth_state){.words = size.words, .part_words = size.part};
     state->image = yk_allocate(model->context, size.words, sizeof *state->image);
-    if (!state->image) return YK_ERROR_MEMORY;
+    if (!state->image)
+        return YK_ERROR_MEMORY;
 
     /* What is continuous in time. */
     size_t word = sizeof(double);
@@ -68,7 +75,8 @@ yk_status yk_smooth_state_create(const yk_smooth_model *model, yk_smooth_state *
     state->lambda_before = at, at += size.rows;
     state->method = at, at += size.method;
 
-    /* Inputs, and what factors and Jacobians belong to: from `reference` to `clock`, those of the matrix. */
+    /* Inputs, and what factors and Jacobians belong to: from `reference` to `clock`, those of the
+     * matrix. */
     size_t frame_words = size.frames * sizeof(yk_frame) / word;
     state->wrench = (yk_wrench *)at, at += size.ports * sizeof(yk_wrench) / word;
     state->driven = (yk_frame *)at, at += frame_words;

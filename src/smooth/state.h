@@ -1,6 +1,7 @@
-/* The state of a smooth model: one flat image of doubles, which is all that a step depends on. Rollback saves and restores
- * the image; views name its pieces. Matrix factors and Jacobians that are kept over steps are functions of placements that the
- * image holds, so that they can be made again, to the bit, from an image alone. */
+/* The state of a smooth model: one flat image of doubles, which is all that a step depends on.
+ * Rollback saves and restores the image; views name its pieces. Matrix factors and Jacobians that
+ * are kept over steps are functions of placements that the image holds, so that they can be made
+ * again, to the bit, from an image alone. */
 #ifndef YK_SMOOTH_STATE_H
 #define YK_SMOOTH_STATE_H
 
@@ -33,8 +34,9 @@ typedef struct coordinate_reference {
 /* Counters and sums that belong to the state but are no coordinates; all eight bytes wide. */
 typedef struct clock_state {
     double t, h;
-    int64_t steps;     /* since start; 0: no past yet */
-    double rate;       /* last measured contraction of the iteration with factors of an earlier step, per step of age */
+    int64_t steps; /* since start; 0: no past yet */
+    double
+        rate; /* last measured contraction of the iteration with factors of an earlier step, per step of age */
     double fresh_rate; /* the same in the step in which factors were made, not per step */
     double age;        /* of the factors, in steps */
     double refresh;    /* not zero: make new factors in the next step */
@@ -43,7 +45,8 @@ typedef struct clock_state {
     double size;       /* of the next internal step, with error control */
     double h_before;   /* size of the step before the last */
     double unchanged;  /* steps since the size changed */
-    double redundant;  /* not zero: joint equations depend on each other, multipliers of least norm are wanted */
+    double
+        redundant; /* not zero: joint equations depend on each other, multipliers of least norm are wanted */
     double work, port_work, dissipated;
     double supply, port_supply, loss; /* powers at t; of the supply, what comes through ports */
 } clock_state;
@@ -56,8 +59,8 @@ typedef struct factor_state {
     double level; /* an assembly_level: LEVEL_STEP or LEVEL_ACCELERATION */
 } factor_state;
 
-/* What the Jacobian of a part was made at, likewise, and how it serves (relaxation.c). In the image the placement follows:
- * all frames, then all coordinates. */
+/* What the Jacobian of a part was made at, likewise, and how it serves (relaxation.c). In the
+ * image the placement follows: all frames, then all coordinates. */
 typedef struct part_state {
     double t, h; /* h = 0: there is none */
     double stale;

@@ -1,11 +1,13 @@
-/* Static equilibrium by pseudo-transient continuation: Newton's method on the equations without inertia, with the
- * masses kept in the matrix as if a step of size c were taken from rest. While the iterate is far the masses dominate
- * and the nodes follow the forces downhill; c grows as the corrections shrink, and the last iterations are Newton's. */
+/* Static equilibrium by pseudo-transient continuation: Newton's method on the equations without
+ * inertia, with the masses kept in the matrix as if a step of size c were taken from rest. While
+ * the iterate is far the masses dominate and the nodes follow the forces downhill; c grows as the
+ * corrections shrink, and the last iterations are Newton's. */
 #include "smooth/internal.h"
 
-/* In units of the time in which the loads at work would carry a typical mass over the model's length. Beyond the last
- * step the masses matter no more for anything that a spring or a weight holds; larger ones would lose in rounding what
- * nothing holds, as the spin of a link about its own axis. */
+/* In units of the time in which the loads at work would carry a typical mass over the model's
+ * length. Beyond the last step the masses matter no more for anything that a spring or a weight
+ * holds; larger ones would lose in rounding what nothing holds, as the spin of a link about its
+ * own axis. */
 static const double FIRST_STEP = 0.03;
 static const double LAST_STEP = 100;
 /* Loads below this fraction of the largest that was met are no measure. */
@@ -13,35 +15,41 @@ static const double LEAST_LOAD = 1e-6;
 static const int MOST_ITERATIONS = 2000;
 /* Unbalanced loads and gaps as a fraction of the largest load and of the length scale. */
 static const double BALANCE = 1e-10;
-/* Stiff parts leave more than that by rounding, and where there is no load that is all: then corrections of this size
- * (by the length scale, rad) end the search. */
+/* Stiff parts leave more than that by rounding, and where there is no load that is all: then
+ * corrections of this size (by the length scale, rad) end the search. */
 static const double SETTLED = 1e-11;
 
 /* The largest load that is at work: weights, multipliers, or what is not balanced yet. */
-static double typical_load(const yk_smooth_model *model, const yk_smooth_workspace *work, double unbalanced)
+static double typical_load(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                           double unbalanced)
 {
     double largest = unbalanced;
     double gravity = yk_v3_norm(model->def.gravity);
-    for (int i = 0; i < model->node_count; i++) largest = fmax(largest, gravity * model->nodes[i].inertia.mass);
-    for (int r = 0; r < model->row_count; r++) largest = fmax(largest, fabs(work->lambda[r]));
+    for (int i = 0; i < model->node_count; i++)
+        largest = fmax(largest, gravity * model->nodes[i].inertia.mass);
+    for (int r = 0; r < model->row_count; r++)
+        largest = fmax(largest, fabs(work->lambda[r]));
     return largest;
 }
 
 /* What is not in balance, relative to the loads at work: forces and gaps of the constraints. */
-static double imbalance(const yk_smooth_model *model, const yk_smooth_workspace *work, int *worst, double *load)
+static double imbalance(const yk_smooth_model *model, const yk_smooth_workspace *work, int *worst,
+                        double *load)
 {
     double scale = model->mass_scale / (work->c * work->c);
     double force = 0;
     *worst = 0;
     for (int i = 0; i < model->motion_count; i++) {
-        double size = scale * fabs(work->right[i]) / (yk_smooth_relative_size(model, i) * model->length_scale);
+        double size = scale * fabs(work->right[i]) /
+                      (yk_smooth_relative_size(model, i) * model->length_scale);
         if (size > force) {
             force = size;
             *worst = i;
         }
     }
     double gap = 0;
-    for (int i = model->motion_count; i < model->unknown_count; i++) gap = fmax(gap, fabs(work->right[i]));
+    for (int i = model->motion_count; i < model->unknown_count; i++)
+        gap = fmax(gap, fabs(work->right[i]));
 
     /* By the loads at work, and by the length scale. */
     *load = typical_load(model, work, force);
@@ -56,28 +64,30 @@ static double time_of(const yk_smooth_model *model, double load)
 }
 
 /* One step from rest, at most a fifth of the model's size; `change` is how far it would go. */
-static yk_status relax(const yk_smooth_model *model, yk_smooth_workspace *work, yk_linear_solver *solver,
-                       double *change)
+static yk_status relax(const yk_smooth_model *model, yk_smooth_workspace *work,
+                       yk_linear_solver *solver, double *change)
 {
     int column = 0;
     char owner[128];
     yk_status status = yk_sparse_refactor(solver->matrix, &column);
     if (status != YK_OK)
-        return yk_fail(model->context, status, "%s: no static equilibrium: %s is not held by anything", model->def.name,
+        return yk_fail(model->context, status,
+                       "%s: no static equilibrium: %s is not held by anything", model->def.name,
                        yk_smooth_owner(model, column, owner, sizeof owner));
 
     /* A step of Newton's method with the masses in the matrix. */
     yk_smooth_solve(model, solver, work->right);
     *change = yk_smooth_largest_change(model, work);
     if (!isfinite(*change))
-        return yk_fail(model->context, YK_ERROR_DIVERGED, "%s: the search for static equilibrium diverged",
-                       model->def.name);
+        return yk_fail(model->context, YK_ERROR_DIVERGED,
+                       "%s: the search for static equilibrium diverged", model->def.name);
 
     /* No further than a fifth of the model's size at once. */
     double fraction = *change > 0.2 ? 0.2 / *change : 1;
     yk_smooth_move_nodes(model, work, fraction);
     double scale = fraction * model->mass_scale / (work->c * work->c);
-    for (int r = 0; r < model->row_count; r++) work->lambda[r] += scale * work->right[model->motion_count + r];
+    for (int r = 0; r < model->row_count; r++)
+        work->lambda[r] += scale * work->right[model->motion_count + r];
     return YK_OK;
 }
 
@@ -116,8 +126,10 @@ yk_status yk_smooth_equilibrium(yk_smooth *smooth)
         left = imbalance(model, work, &worst, &load);
         largest_load = fmax(largest_load, load);
         double largest_step = LAST_STEP * time_of(model, fmax(load, LEAST_LOAD * largest_load));
-        if (left < BALANCE && change < 1e-4) return YK_OK;
-        if (change < SETTLED && work->c >= 0.3 * largest_step) return YK_OK;
+        if (left < BALANCE && change < 1e-4)
+            return YK_OK;
+        if (change < SETTLED && work->c >= 0.3 * largest_step)
+            return YK_OK;
 
         /* The first assembly was to find how large the loads are. */
         if (k == 0) {
@@ -126,20 +138,26 @@ yk_status yk_smooth_equilibrium(yk_smooth *smooth)
             yk_smooth_assemble(model, work, solver, LEVEL_STATIC);
         }
         yk_status status = relax(model, work, solver, &change);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
 
         /* Steps grow while corrections shrink. */
         double factor = 1.2;
-        if (change > 0.2) factor = 0.5;
-        if (change < last_change) factor = 2;
-        if (change < 1e-3) factor = 10;
+        if (change > 0.2)
+            factor = 0.5;
+        if (change < last_change)
+            factor = 2;
+        if (change < 1e-3)
+            factor = 10;
         work->c = fmin(fmax(work->c * factor, smallest_step), largest_step);
         last_change = change;
     }
 
     char owner[128];
     return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
-                   "%s: no static equilibrium was found in %d iterations: %.3g of the loads at %s are not in balance; "
+                   "%s: no static equilibrium was found in %d iterations: %.3g of the loads at %s "
+                   "are not in balance; "
                    "start closer, or let damping bring it to rest",
-                   model->def.name, MOST_ITERATIONS, left, yk_smooth_owner(model, worst, owner, sizeof owner));
+                   model->def.name, MOST_ITERATIONS, left,
+                   yk_smooth_owner(model, worst, owner, sizeof owner));
 }

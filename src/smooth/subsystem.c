@@ -16,7 +16,7 @@ static const yk_smooth *const_smooth_of(const yk_subsystem *self)
     return (const yk_smooth *)self;
 }
 
-/* Ports ----------------------------------------------------------------------------------------------------------- */
+/* Ports ---------------------------------------------------------------------------------------- */
 
 static int ports(const yk_subsystem *self, const yk_port **list)
 {
@@ -32,15 +32,16 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
     yk_smooth_model *model = &smooth->model;
 
     if (port < 0 || port >= model->def.port_count)
-        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no port %d", model->def.name, port);
+        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no port %d", model->def.name,
+                       port);
     const yk_port *of = &model->port_list[port];
     unsigned axes = of->kind == YK_PORT_SCALAR ? YK_AXIS_X : YK_AXES_ALL;
     if (!(of->causalities & causality))
-        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' cannot be connected in this way",
-                       model->def.name, of->name);
+        return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                       "%s: port '%s' cannot be connected in this way", model->def.name, of->name);
     if (causality == YK_TAKES_MOTION && !(constrained & axes))
-        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' takes a motion but no axis of it",
-                       model->def.name, of->name);
+        return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                       "%s: port '%s' takes a motion but no axis of it", model->def.name, of->name);
 
     model->ports[port].causality = causality;
     model->ports[port].constrained = constrained;
@@ -48,18 +49,22 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
     return YK_OK;
 }
 
-static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position, const yk_quat *orientation)
+static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position,
+                           const yk_quat *orientation)
 {
     yk_smooth *smooth = smooth_of(self);
     yk_smooth_model *model = &smooth->model;
 
     if (port < 0 || port >= model->def.port_count || model->port_list[port].kind != YK_PORT_MARKER)
-        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no marker port %d", model->def.name, port);
+        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no marker port %d",
+                       model->def.name, port);
 
     yk_marker *marker = &model->ports[port].def.marker[0];
     yk_smooth_node_def body = yk_smooth_start_pose(&model->def, model->ports[port].def.body[0]);
-    if (position) marker->offset = yk_q_rotate_back(body.orientation, yk_v3_sub(*position, body.position));
-    if (orientation) marker->orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body.orientation), *orientation));
+    if (position)
+        marker->offset = yk_q_rotate_back(body.orientation, yk_v3_sub(*position, body.position));
+    if (orientation)
+        marker->orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body.orientation), *orientation));
 
     /* Merging takes the port from the def. */
     yk_port_def *defs = (yk_port_def *)(uintptr_t)model->def.ports;
@@ -68,7 +73,7 @@ static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position
     return YK_OK;
 }
 
-/* Steps ----------------------------------------------------------------------------------------------------------- */
+/* Steps ---------------------------------------------------------------------------------------- */
 
 /* At a start without inputs motion ports keep the motion of the def. */
 static void make_own_inputs(const yk_smooth_model *model, yk_smooth_workspace *work)
@@ -79,7 +84,8 @@ static void make_own_inputs(const yk_smooth_model *model, yk_smooth_workspace *w
         const yk_port_def *def = &port->def;
         yk_input *input = &work->own_inputs[i];
         *input = (yk_input){.orientation = yk_q_identity()};
-        if (port->causality != YK_TAKES_MOTION) continue;
+        if (port->causality != YK_TAKES_MOTION)
+            continue;
 
         yk_smooth_node_def a = yk_smooth_start_pose(&model->def, def->body[0]);
         yk_vec3 arm = yk_q_rotate(a.orientation, def->marker[0].offset);
@@ -105,14 +111,18 @@ static yk_status start(yk_subsystem *self, double t, double h, const yk_input *i
     yk_smooth_workspace *work = &smooth->work;
 
     if (!(h > 0))
-        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the step must be positive, not %g", model->def.name, h);
+        return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the step must be positive, not %g",
+                       model->def.name, h);
     yk_status status = YK_OK;
-    if (!smooth->compiled) status = yk_smooth_compile(smooth);
-    if (status != YK_OK) return status;
+    if (!smooth->compiled)
+        status = yk_smooth_compile(smooth);
+    if (status != YK_OK)
+        return status;
 
     /* Positions, velocities and accelerations that satisfy all joints. */
     work->inputs = inputs;
-    if (!inputs) make_own_inputs(model, work);
+    if (!inputs)
+        make_own_inputs(model, work);
     status = yk_smooth_consistent_start(smooth, t, h);
     work->inputs = NULL;
     smooth->started = status >= 0;
@@ -121,7 +131,8 @@ static yk_status start(yk_subsystem *self, double t, double h, const yk_input *i
 
 static yk_status not_started(const yk_smooth_model *model)
 {
-    return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: start comes before step", model->def.name);
+    return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: start comes before step",
+                   model->def.name);
 }
 
 static yk_status step(yk_subsystem *self, double t, double h, const yk_input *inputs)
@@ -130,11 +141,13 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
 
-    if (!smooth->started) return not_started(model);
+    if (!smooth->started)
+        return not_started(model);
     for (int i = 0; i < model->def.port_count && !inputs; i++)
         if (model->ports[i].causality == YK_TAKES_MOTION)
-            return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: port '%s' takes a motion but gets no input",
-                           model->def.name, model->ports[i].def.name);
+            return yk_fail(model->context, YK_ERROR_ARGUMENT,
+                           "%s: port '%s' takes a motion but gets no input", model->def.name,
+                           model->ports[i].def.name);
 
     /* A trial that was relaxed part by part is accepted as it stands. */
     yk_status status = YK_OK;
@@ -149,24 +162,27 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
     return status >= 0 ? yk_smooth_watch(smooth, status) : status;
 }
 
-static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree,
-                                  double *matrix)
+static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                  int degree, double *matrix)
 {
     yk_smooth *smooth = smooth_of(self);
     yk_smooth_workspace *work = &smooth->work;
-    if (!smooth->started) return not_started(&smooth->model);
+    if (!smooth->started)
+        return not_started(&smooth->model);
     work->inputs = inputs;
     yk_status status = yk_smooth_step_sensitivity(smooth, t, h, degree, matrix);
     work->inputs = NULL;
     return status;
 }
 
-static yk_status iterate(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_iteration *report)
+static yk_status iterate(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                         yk_iteration *report)
 {
     yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
-    if (!smooth->started) return not_started(model);
+    if (!smooth->started)
+        return not_started(model);
     work->inputs = inputs;
     yk_status status = model->integrator->iterate(smooth, t, h, report);
     yk_smooth_show_attachments(model, work);
@@ -190,7 +206,7 @@ static const char *message(const yk_subsystem *self)
     return yk_last_message(const_smooth_of(self)->model.context);
 }
 
-/* The state ------------------------------------------------------------------------------------------------------- */
+/* The state ------------------------------------------------------------------------------------ */
 
 static yk_state_layout state_layout(const yk_subsystem *self)
 {
@@ -210,13 +226,15 @@ static yk_status state_set(yk_subsystem *self, const double *image)
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
 
-    if (!smooth->started) return not_started(model);
+    if (!smooth->started)
+        return not_started(model);
 
     /* The matrix keeps its factors if they are those of the new state. */
     size_t first = (size_t)((double *)state->reference - state->image);
     size_t last = (size_t)((double *)state->clock - state->image);
     bool same = memcmp(state->image + first, image + first, (last - first) * sizeof *image) == 0;
-    if (!same) smooth->solver.match = false;
+    if (!same)
+        smooth->solver.match = false;
     yk_smooth_relaxation_compare(smooth, image);
 
     memcpy(state->image, image, state->words * sizeof *image);
@@ -224,8 +242,8 @@ static yk_status state_set(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
-/* A frame at t + h before the inputs are known: nodes as the integrator predicts them, attachments of flexible bodies with their
- * present acceleration, prescribed frames as they are. */
+/* A frame at t + h before the inputs are known: nodes as the integrator predicts them,
+ * attachments of flexible bodies with their present acceleration, prescribed frames as they are. */
 static trial_node predict_frame(const yk_smooth *smooth, int frame, double h)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -271,7 +289,7 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
     motion->acceleration.x = yk_v3_dot(axis, yk_v3_sub(b.acceleration, a.acceleration));
 }
 
-/* What is shown --------------------------------------------------------------------------------------------------- */
+/* What is shown -------------------------------------------------------------------------------- */
 
 static void energy(const yk_subsystem *self, yk_energy *result)
 {
@@ -300,19 +318,24 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
         const yk_smooth_shape_def *shape = &model->def.shapes[i];
         yk_motion motion;
         yk_smooth_marker_motion(smooth, shape->node, &shape->marker, &motion);
-        list[i] = (yk_shape){
-            .kind = shape->kind, .position = motion.position, .orientation = motion.orientation, .size = shape->size};
+        list[i] = (yk_shape){.kind = shape->kind,
+                             .position = motion.position,
+                             .orientation = motion.orientation,
+                             .size = shape->size};
     }
 
     /* Lines of flexible bodies as rows of straight pieces. */
     for (int i = 0; i < model->def.flexible_count; i++) {
         int points = yk_smooth_outline(model, i);
         for (int k = 1; k < points; k++, count++) {
-            if (count >= capacity) continue;
+            if (count >= capacity)
+                continue;
             yk_vec3 from = yk_smooth_outline_point(model, work, i, k - 1);
             yk_vec3 to = yk_smooth_outline_point(model, work, i, k);
-            list[count] = (yk_shape){
-                .kind = YK_SHAPE_LINE, .position = from, .orientation = yk_q_identity(), .size = yk_v3_sub(to, from)};
+            list[count] = (yk_shape){.kind = YK_SHAPE_LINE,
+                                     .position = from,
+                                     .orientation = yk_q_identity(),
+                                     .size = yk_v3_sub(to, from)};
         }
     }
     count += yk_smooth_sticks(smooth, list + (count < capacity ? count : 0), capacity - count);
@@ -320,9 +343,10 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
     return count;
 }
 
-/* Models of the ports, and parts that are relaxed ----------------------------------------------------------------- */
+/* Models of the ports, and parts that are relaxed ---------------------------------------------- */
 
-/* At the level of accelerations the size of the step does not matter, and prescribed motions go on as they were. */
+/* At the level of accelerations the size of the step does not matter, and prescribed motions go
+ * on as they were. */
 static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                  yk_interface_model *result)
 {
@@ -330,29 +354,34 @@ static yk_status interface_model(yk_subsystem *self, double t, double h, const y
     const yk_smooth_model *model = &smooth->model;
     (void)t;
     (void)h;
-    if (!smooth->started) return not_started(model);
+    if (!smooth->started)
+        return not_started(model);
     for (int i = 0; inputs && i < model->def.port_count; i++)
         if (model->ports[i].causality == YK_TAKES_SIGNAL)
             smooth->work.wrench[i].force.x = yk_input_scalar(&inputs[i], 0);
     return yk_smooth_interface_model(smooth, result);
 }
 
-static yk_status step_model(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_step_model *result)
+static yk_status step_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                            yk_step_model *result)
 {
     yk_smooth *smooth = smooth_of(self);
     yk_smooth_workspace *work = &smooth->work;
-    if (!smooth->started) return not_started(&smooth->model);
+    if (!smooth->started)
+        return not_started(&smooth->model);
     work->inputs = inputs;
     yk_status status = yk_smooth_step_model(smooth, t, h, result);
     work->inputs = NULL;
     return status;
 }
 
-static yk_status relax(yk_subsystem *self, int part, double t, double h, const yk_input *inputs, double *change)
+static yk_status relax(yk_subsystem *self, int part, double t, double h, const yk_input *inputs,
+                       double *change)
 {
     yk_smooth *smooth = smooth_of(self);
     yk_smooth_workspace *work = &smooth->work;
-    if (!smooth->started) return not_started(&smooth->model);
+    if (!smooth->started)
+        return not_started(&smooth->model);
     work->inputs = inputs;
     yk_status status = yk_smooth_relax(smooth, part, t, h, change);
     work->inputs = NULL;
@@ -381,17 +410,24 @@ static int input_degree(const yk_subsystem *self)
 
 static const yk_rollback_ops rollback_ops = {
     .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
-static const yk_iteration_ops iteration_ops = {.size = sizeof(yk_iteration_ops), .iterate = iterate};
-static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity_ops), .step = step_sensitivity};
+static const yk_iteration_ops iteration_ops = {.size = sizeof(yk_iteration_ops),
+                                               .iterate = iterate};
+static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity_ops),
+                                                   .step = step_sensitivity};
 static const yk_interface_model_ops interface_model_ops = {.size = sizeof(yk_interface_model_ops),
                                                            .evaluate = interface_model};
-static const yk_step_model_ops step_model_ops = {.size = sizeof(yk_step_model_ops), .evaluate = step_model};
+static const yk_step_model_ops step_model_ops = {.size = sizeof(yk_step_model_ops),
+                                                 .evaluate = step_model};
 static const yk_merging_ops merging_ops = {
     .size = sizeof(yk_merging_ops), .merge = yk_smooth_merge, .free_mass = yk_smooth_free_mass};
-static const yk_part_ops parts_ops = {
-    .size = sizeof(yk_part_ops), .relax = relax, .words = part_words, .get = part_get, .set = part_set};
+static const yk_part_ops parts_ops = {.size = sizeof(yk_part_ops),
+                                      .relax = relax,
+                                      .words = part_words,
+                                      .get = part_get,
+                                      .set = part_set};
 static const yk_energy_ops energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};
-static const yk_channel_ops channels_ops = {.size = sizeof(yk_channel_ops), .list = channels, .read = channel_read};
+static const yk_channel_ops channels_ops = {
+    .size = sizeof(yk_channel_ops), .list = channels, .read = channel_read};
 static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .kind = "smooth",
                                             .ports = ports,
@@ -432,9 +468,11 @@ yk_status yk_smooth_step(yk_smooth *smooth, double t, double h)
 
 yk_status yk_smooth_statics(yk_smooth *smooth, double t)
 {
-    if (!smooth->started) return not_started(&smooth->model);
+    if (!smooth->started)
+        return not_started(&smooth->model);
     smooth->work.t = t;
     yk_status status = yk_smooth_equilibrium(smooth);
-    if (status >= 0) status = yk_smooth_begin_motion(smooth);
+    if (status >= 0)
+        status = yk_smooth_begin_motion(smooth);
     return status;
 }

@@ -1,6 +1,7 @@
-/* A part of a merged model in the units and axes of the whole, paper tight (20): a point that the part calls x is at
- * p + Q (l x) of the whole, and its unit of mass is m. Everything that the def names in global axes turns by Q; what it
- * names in the axes of a node does not. The channels of the part are read in its own units and axes again. */
+/* A part of a merged model in the units and axes of the whole, paper tight (20): a point that the
+ * part calls x is at p + Q (l x) of the whole, and its unit of mass is m. Everything that the def
+ * names in global axes turns by Q; what it names in the axes of a node does not. The channels of
+ * the part are read in its own units and axes again. */
 #include "smooth/transform_part.h"
 
 #include "math/so3.h"
@@ -32,8 +33,10 @@ static void scale_pairs(double force_by_length, double force, double torque, dou
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 6; j++) {
             double unit = force;
-            if (i < 3 && j < 3) unit = force_by_length;
-            if (i >= 3 && j >= 3) unit = torque;
+            if (i < 3 && j < 3)
+                unit = force_by_length;
+            if (i >= 3 && j >= 3)
+                unit = torque;
             matrix[i][j] *= unit;
         }
     }
@@ -58,23 +61,27 @@ void yk_smooth_convert_body(const yk_transform *at, yk_smooth_body_def *body)
 
 void yk_smooth_convert_joint(const yk_transform *at, yk_joint_def *joint)
 {
-    for (int side = 0; side < 2; side++) place_marker(at, joint->body[side], &joint->marker[side]);
+    for (int side = 0; side < 2; side++)
+        place_marker(at, joint->body[side], &joint->marker[side]);
     joint->length *= at->length;
 
     const yk_drive_traits *drive = yk_drive_traits_of(yk_joint_traits_of(joint->kind)->drive);
-    if (!drive->angular) joint->drive_unit *= at->length;
+    if (!drive->angular)
+        joint->drive_unit *= at->length;
 }
 
 void yk_smooth_convert_force(const yk_transform *at, yk_force_def *force)
 {
     const yk_force_traits *traits = yk_force_traits_of(force->kind);
     double newton = at->mass * at->length, newton_metre = newton * at->length;
-    for (int side = 0; side < 2; side++) place_marker(at, force->body[side], &force->marker[side]);
+    for (int side = 0; side < 2; side++)
+        place_marker(at, force->body[side], &force->marker[side]);
 
     /* Coefficients by an angle or by a length. */
     force->stiffness *= traits->torque ? newton_metre : at->mass;
     force->damping *= traits->torque ? newton_metre : at->mass;
-    if (!traits->torque) force->free *= at->length;
+    if (!traits->torque)
+        force->free *= at->length;
     scale_pairs(at->mass, newton, newton_metre, force->bushing_stiffness);
     scale_pairs(at->mass, newton, newton_metre, force->bushing_damping);
 
@@ -93,7 +100,8 @@ void yk_smooth_convert_force(const yk_transform *at, yk_force_def *force)
 void yk_smooth_convert_beam(const yk_transform *at, yk_smooth_beam_def *beam)
 {
     double newton = at->mass * at->length, newton_metre = newton * at->length;
-    for (int i = 0; i < YK_BEAM_NODES; i++) beam->offset[i] = yk_v3_scale(at->length, beam->offset[i]);
+    for (int i = 0; i < YK_BEAM_NODES; i++)
+        beam->offset[i] = yk_v3_scale(at->length, beam->offset[i]);
     for (int i = 0; i < YK_BEAM_POINTS; i++) {
         yk_beam_section *section = &beam->section[i];
         scale_pairs(newton, newton_metre, newton_metre * at->length, section->stiffness);
@@ -121,7 +129,8 @@ void yk_smooth_convert_shape(const yk_transform *at, yk_smooth_shape_def *shape)
 
 void yk_smooth_convert_port(const yk_transform *at, yk_port_def *port)
 {
-    for (int side = 0; side < 2; side++) place_marker(at, port->body[side], &port->marker[side]);
+    for (int side = 0; side < 2; side++)
+        place_marker(at, port->body[side], &port->marker[side]);
 }
 
 yk_vec3 yk_smooth_convert_gravity(const yk_transform *at, yk_vec3 gravity)
@@ -129,7 +138,7 @@ yk_vec3 yk_smooth_convert_gravity(const yk_transform *at, yk_vec3 gravity)
     return vector_of(at, at->length, gravity);
 }
 
-/* Back to the part ------------------------------------------------------------------------------------------------- */
+/* Back to the part ----------------------------------------------------------------------------- */
 
 static void rotate_back(const yk_transform *at, double unit, double *values)
 {
@@ -137,7 +146,8 @@ static void rotate_back(const yk_transform *at, double unit, double *values)
     values[0] = v.x / unit, values[1] = v.y / unit, values[2] = v.z / unit;
 }
 
-void yk_smooth_quantity_of_part(const yk_transform *at, yk_smooth_quantity quantity, int components, double *values)
+void yk_smooth_quantity_of_part(const yk_transform *at, yk_smooth_quantity quantity, int components,
+                                double *values)
 {
     double newton = at->mass * at->length, newton_metre = newton * at->length, unit = 1;
     switch (quantity) {
@@ -161,5 +171,6 @@ void yk_smooth_quantity_of_part(const yk_transform *at, yk_smooth_quantity quant
     case YK_QUANTITY_ENERGY: unit = newton_metre; break;
     case YK_QUANTITY_NUMBER: break;
     }
-    for (int i = 0; i < components; i++) values[i] /= unit;
+    for (int i = 0; i < components; i++)
+        values[i] /= unit;
 }

@@ -1,5 +1,5 @@
-/* What all integrators share about the step that is being solved: what the inputs prescribe, solutions to the trial, powers,
- * and the way between the trial and the accepted state. */
+/* What all integrators share about the step that is being solved: what the inputs prescribe,
+ * solutions to the trial, powers, and the way between the trial and the accepted state. */
 #include <string.h>
 
 #include "math/polynomial.h"
@@ -9,17 +9,21 @@ double yk_smooth_damping_at(const yk_smooth_model *model, double t)
 {
     const yk_smooth_options *options = &model->def.options;
     double start = options->damping_start, end = options->damping_end;
-    if (options->damping == 0 || t >= end) return 0;
-    if (t <= start) return options->damping;
+    if (options->damping == 0 || t >= end)
+        return 0;
+    if (t <= start)
+        return options->damping;
     return options->damping * (end - t) / (end - start);
 }
 
 void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
-    if (!work->inputs) return;
+    if (!work->inputs)
+        return;
     for (int i = 0; i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
-        if (port->driver < 0) continue;
+        if (port->driver < 0)
+            continue;
         yk_motion motion = yk_input_motion(&work->inputs[i], YK_PORT_MARKER, work->input_time);
         trial_node *node = &work->trial[port->driver];
         node->frame = (yk_frame){.position = motion.position,
@@ -32,7 +36,7 @@ void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *w
     }
 }
 
-/* Solutions ------------------------------------------------------------------------------------------------------- */
+/* Solutions ------------------------------------------------------------------------------------ */
 
 double yk_smooth_largest_change(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
@@ -46,7 +50,8 @@ void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *wor
 {
     for (int i = 0; i < model->node_count; i++) {
         const double *change = &work->right[model->nodes[i].unknown];
-        yk_vec3 move = {change[0], change[1], change[2]}, rotation = {change[3], change[4], change[5]};
+        yk_vec3 move = {change[0], change[1], change[2]},
+                rotation = {change[3], change[4], change[5]};
         trial_node *node = &work->trial[i];
         node->frame.position = yk_v3_axpy(fraction, move, node->frame.position);
         yk_rotation step = yk_rotation_of(yk_v3_scale(fraction, rotation));
@@ -64,7 +69,8 @@ void yk_smooth_add_velocities(const yk_smooth_model *model, yk_smooth_workspace 
         const double *change = &work->right[model->nodes[i].unknown];
         yk_frame *frame = &work->trial[i].frame;
         frame->velocity = yk_v3_add(frame->velocity, yk_v3(change[0], change[1], change[2]));
-        frame->angular_velocity = yk_v3_add(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
+        frame->angular_velocity =
+            yk_v3_add(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
     }
     for (int k = 0; k < model->coordinate_count; k++)
         work->coordinates[k].rate += work->right[model->coordinate_first + k];
@@ -97,39 +103,46 @@ void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
         yk_vec3 force, torque;
         yk_inertia_rotate(&model->nodes[i].inertia, &frame->rotation, &inertia);
 
-        /* p' = M a and what velocities add; the balance about a moving node has v x p on its own. */
+        /* p' = M a and what velocities add; the balance about a moving node has v x p on its
+         * own. */
         yk_inertia_bias(&inertia, frame, &force, &torque);
         node->momentum = yk_inertia_momentum(&inertia, frame->velocity, frame->angular_velocity);
-        yk_momentum change = yk_inertia_momentum(&inertia, node->acceleration, node->angular_acceleration);
+        yk_momentum change =
+            yk_inertia_momentum(&inertia, node->acceleration, node->angular_acceleration);
 
         yk_vec3 angular = yk_v3_add(change.angular, torque);
         node->momentum_rate.linear = yk_v3_add(change.linear, force);
-        node->momentum_rate.angular = yk_v3_sub(angular, yk_v3_cross(frame->velocity, node->momentum.linear));
+        node->momentum_rate.angular =
+            yk_v3_sub(angular, yk_v3_cross(frame->velocity, node->momentum.linear));
     }
 
-    if (model->def.flexible_count) yk_smooth_flexible_momenta(model, work);
+    if (model->def.flexible_count)
+        yk_smooth_flexible_momenta(model, work);
 }
 
-/* Powers ---------------------------------------------------------------------------------------------------------- */
+/* Powers --------------------------------------------------------------------------------------- */
 
 /* Power that a prescribed motion brings in: minus the multiplier times the speed along its row. */
 static double drive_power(const yk_smooth_workspace *work, const joint_model *joint)
 {
     yk_drive drive = {0};
-    if (joint->driven) drive = yk_smooth_drive(work, joint, work->t, false);
+    if (joint->driven)
+        drive = yk_smooth_drive(work, joint, work->t, false);
 
     /* Against a prescribed frame that stands still, speeds are those of the body. */
     yk_frame still = work->trial[joint->node[1]].frame;
-    if (joint->port >= 0 && !joint->driven) still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
+    if (joint->port >= 0 && !joint->driven)
+        still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
     yk_joint_kinematics where;
-    yk_joint_kinematics_at(&joint->joint, &work->trial[joint->node[0]].frame, &still, joint->driven ? &drive : NULL,
-                           &where);
+    yk_joint_kinematics_at(&joint->joint, &work->trial[joint->node[0]].frame, &still,
+                           joint->driven ? &drive : NULL, &where);
 
     double power = 0;
     for (int r = 0; r < joint->joint.row_count; r++) {
         const yk_row *row = &joint->joint.row[r];
         double speed = yk_row_rate(row, &where);
-        if (yk_row_on_velocity(row->kind)) speed += where.drive.value;
+        if (yk_row_on_velocity(row->kind))
+            speed += where.drive.value;
         power -= work->lambda[joint->row + r] * speed;
     }
 
@@ -141,19 +154,23 @@ void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *w
     bool placed = model->def.flexible_count == 0;
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
-        if (!joint->driven && joint->port < 0) continue;
+        if (!joint->driven && joint->port < 0)
+            continue;
 
         /* Attachments are needed where joints have drives, and only there. */
-        if (!placed) yk_smooth_place_flexibles(model, work, ATTACHMENT_FRAMES);
+        if (!placed)
+            yk_smooth_place_flexibles(model, work, ATTACHMENT_FRAMES);
         placed = true;
 
         double power = drive_power(work, joint);
         work->supply += power;
-        if (joint->port >= 0) work->port_supply += power;
+        if (joint->port >= 0)
+            work->port_supply += power;
     }
 }
 
-void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
+void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *state,
+                              yk_smooth_workspace *work)
 {
     clock_state *clock = state->clock;
     yk_smooth_drive_powers(model, work);
@@ -168,20 +185,21 @@ void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *sta
     clock->loss = work->loss;
 }
 
-/* Placements ------------------------------------------------------------------------------------------------------ */
+/* Placements ----------------------------------------------------------------------------------- */
 
-void yk_smooth_keep_placement(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_frame *frames,
-                              coordinate_reference *coordinates)
+void yk_smooth_keep_placement(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                              yk_frame *frames, coordinate_reference *coordinates)
 {
-    for (int i = 0; i < model->frame_count; i++) frames[i] = work->trial[i].frame;
+    for (int i = 0; i < model->frame_count; i++)
+        frames[i] = work->trial[i].frame;
     for (int k = 0; k < model->coordinate_count; k++) {
         const trial_coordinate *trial = &work->coordinates[k];
         coordinates[k] = (coordinate_reference){.value = trial->value, .rate = trial->rate};
     }
 }
 
-void yk_smooth_swap_placement(const yk_smooth_model *model, yk_smooth_workspace *work, yk_frame *frames,
-                              coordinate_reference *coordinates)
+void yk_smooth_swap_placement(const yk_smooth_model *model, yk_smooth_workspace *work,
+                              yk_frame *frames, coordinate_reference *coordinates)
 {
     for (int i = 0; i < model->frame_count; i++) {
         yk_frame swap = work->trial[i].frame;
@@ -198,16 +216,21 @@ void yk_smooth_swap_placement(const yk_smooth_model *model, yk_smooth_workspace 
     }
 }
 
-/* Trial and state ------------------------------------------------------------------------------------------------- */
+/* Trial and state ------------------------------------------------------------------------------ */
 
-void yk_smooth_keep_inputs(const yk_smooth_model *model, yk_smooth_state *state, const yk_smooth_workspace *work)
+void yk_smooth_keep_inputs(const yk_smooth_model *model, yk_smooth_state *state,
+                           const yk_smooth_workspace *work)
 {
-    for (int i = 0; i < model->def.port_count; i++) state->wrench[i] = work->wrench[i];
-    for (int i = model->node_count; i < model->frame_count; i++) state->driven[i] = work->trial[i].frame;
+    for (int i = 0; i < model->def.port_count; i++)
+        state->wrench[i] = work->wrench[i];
+    for (int i = model->node_count; i < model->frame_count; i++)
+        state->driven[i] = work->trial[i].frame;
 }
 
-/* Nodes, coordinates, multipliers and inputs of the trial become the accepted state; what it was before is lost. */
-void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
+/* Nodes, coordinates, multipliers and inputs of the trial become the accepted state; what it was
+ * before is lost. */
+void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *state,
+                                yk_smooth_workspace *work)
 {
     yk_smooth_show_attachments(model, work);
     for (int i = 0; i < model->node_count; i++) {
@@ -235,15 +258,16 @@ void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *s
     yk_smooth_keep_inputs(model, state, work);
 }
 
-/* The rotation of a state: to the bit that of the step that made it, whose quaternion was made unit before. Images that
- * were displaced from outside need not be. */
+/* The rotation of a state: to the bit that of the step that made it, whose quaternion was made
+ * unit before. Images that were displaced from outside need not be. */
 static yk_mat3 rotation_of(yk_quat q)
 {
     double norm2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
     return yk_q_matrix(fabs(norm2 - 1) < 1e-14 ? q : yk_q_unit(q));
 }
 
-void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work)
+void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_state *state,
+                                yk_smooth_workspace *work)
 {
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i];
@@ -270,8 +294,10 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
 
     memcpy(work->lambda, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
 
-    for (int i = 0; i < model->def.port_count; i++) work->wrench[i] = state->wrench[i];
-    for (int i = model->node_count; i < model->frame_count; i++) work->trial[i].frame = state->driven[i];
+    for (int i = 0; i < model->def.port_count; i++)
+        work->wrench[i] = state->wrench[i];
+    for (int i = model->node_count; i < model->frame_count; i++)
+        work->trial[i].frame = state->driven[i];
     yk_smooth_show_attachments(model, work);
     work->t = state->clock->t;
     work->open = work->relaxing = false;

@@ -1,6 +1,6 @@
-/* The implicit two-step integrator (math/two_step.h; papers tight (2)-(6), explicit (5)-(10), (33)-(35)). One step: what the
- * past contributes, the prediction, acceptance; and the loop that cuts steps where Newton's method fails or the local error is
- * too large. */
+/* The implicit two-step integrator (math/two_step.h; papers tight (2)-(6), explicit (5)-(10),
+ * (33)-(35)). One step: what the past contributes, the prediction, acceptance; and the loop that
+ * cuts steps where Newton's method fails or the local error is too large. */
 #include "smooth/two_step.h"
 
 #include <string.h>
@@ -20,11 +20,12 @@ static yk_vec3 combine(double a, yk_vec3 u, double b, yk_vec3 v)
 static yk_two_step method_for(const yk_smooth_model *model, const yk_smooth_state *state, double h)
 {
     const clock_state *clock = state->clock;
-    if (clock->steps == 0) return yk_two_step_trapezoidal();
+    if (clock->steps == 0)
+        return yk_two_step_trapezoidal();
     return yk_two_step_variable(model->def.options.rho_inf, h / clock->h);
 }
 
-/* Prediction ------------------------------------------------------------------------------------------------------ */
+/* Prediction ----------------------------------------------------------------------------------- */
 
 /* The placement that belongs to velocity and rate of phi. */
 static void place(const node_state *now, double c, trial_node *node)
@@ -36,8 +37,10 @@ static void place(const node_state *now, double c, trial_node *node)
     node->frame.angular_velocity = yk_rotation_tangent(&node->rotation, node->phi_rate);
 }
 
-/* What is known of position and rotation at the end of the step, and the rate of phi one step back. */
-static yk_vec3 place_past(const yk_smooth_state *state, const yk_two_step *m, int i, double h, trial_node *node)
+/* What is known of position and rotation at the end of the step, and the rate of phi one step
+ * back. */
+static yk_vec3 place_past(const yk_smooth_state *state, const yk_two_step *m, int i, double h,
+                          trial_node *node)
 {
     const node_state *now = &state->now[i], *before = &state->before[i];
     yk_vec3 w = now->angular_velocity;
@@ -58,15 +61,17 @@ static yk_vec3 place_past(const yk_smooth_state *state, const yk_two_step *m, in
     return phi_rate;
 }
 
-/* Where Newton's method begins: velocities extrapolated by their own rates. In the constrained directions the method's
- * velocities carry a smooth error of second order, which an extrapolation of the velocities keeps, and one that mixes
- * in positions would multiply; so this guess is better by one order there than the Hermite prediction, and the first
- * correction is of the size of the local error of the velocities.
+/* Where Newton's method begins: velocities extrapolated by their own rates. In the constrained
+ * directions the method's velocities carry a smooth error of second order, which an extrapolation
+ * of the velocities keeps, and one that mixes in positions would multiply; so this guess is
+ * better by one order there than the Hermite prediction, and the first correction is of the size
+ * of the local error of the velocities.
  *
- * Accelerations of what is far stiffer than the step, such as a light section of a beam that is released or loaded at once,
- * tell nothing of the next velocity: where they would carry a node far in one step, its velocity is left as it is. */
-static void guess(const yk_smooth_model *model, const yk_smooth_state *state, int i, double h, double c,
-                  trial_node *node)
+ * Accelerations of what is far stiffer than the step, such as a light section of a beam that is
+ * released or loaded at once, tell nothing of the next velocity: where they would carry a node
+ * far in one step, its velocity is left as it is. */
+static void guess(const yk_smooth_model *model, const yk_smooth_state *state, int i, double h,
+                  double c, trial_node *node)
 {
     static const double far = 0.02; /* rad, or of the length of the model */
     const node_state *now = &state->now[i], *before = &state->before[i];
@@ -74,15 +79,18 @@ static void guess(const yk_smooth_model *model, const yk_smooth_state *state, in
 
     /* The change of velocity from the accelerations at both ends of the last step. */
     double half = 0;
-    if (clock->steps != 0) half = 0.5 * h / clock->h;
+    if (clock->steps != 0)
+        half = 0.5 * h / clock->h;
     double a = h * (1 + half), b = -h * half;
     yk_vec3 change = combine(a, now->acceleration, b, before->acceleration);
     yk_vec3 spin_change = combine(a, now->angular_acceleration, b, before->angular_acceleration);
 
     /* Where it would carry the node far, there is none. */
     double limit = far / h, reach = limit * model->length_scale;
-    if (!(yk_v3_norm2(change) < reach * reach)) change = yk_v3(0, 0, 0);
-    if (!(yk_v3_norm2(spin_change) < limit * limit)) spin_change = yk_v3(0, 0, 0);
+    if (!(yk_v3_norm2(change) < reach * reach))
+        change = yk_v3(0, 0, 0);
+    if (!(yk_v3_norm2(spin_change) < limit * limit))
+        spin_change = yk_v3(0, 0, 0);
 
     /* In the chart, the rate that belongs to the angular velocity. */
     node->frame.velocity = yk_v3_add(now->velocity, change);
@@ -91,17 +99,19 @@ static void guess(const yk_smooth_model *model, const yk_smooth_state *state, in
     node->phi_rate = yk_rotation_tangent_inverse(&rotation, spin);
 }
 
-/* The rate at the end of a step `ratio` times as long as the last, from the cubic through both ends of the last:
- * change = (y_n - y_(n-1)) / (size of the last step). */
+/* The rate at the end of a step `ratio` times as long as the last, from the cubic through both
+ * ends of the last: change = (y_n - y_(n-1)) / (size of the last step). */
 static yk_vec3 hermite_rate(double ratio, yk_vec3 change, yk_vec3 rate, yk_vec3 rate_before)
 {
     double square = ratio * ratio;
-    double now = 1 + 4 * ratio + 3 * square, before = 2 * ratio + 3 * square, slope = -6 * (ratio + square);
+    double now = 1 + 4 * ratio + 3 * square, before = 2 * ratio + 3 * square,
+           slope = -6 * (ratio + square);
     return yk_v3_axpy(slope, change, yk_v3_axpy(before, rate_before, yk_v3_scale(now, rate)));
 }
 
 /* The prediction of the papers, which explicit schemes pass to the partners. */
-static void predict_node(const yk_smooth_model *model, const yk_smooth_state *state, int i, double h, trial_node *node)
+static void predict_node(const yk_smooth_model *model, const yk_smooth_state *state, int i,
+                         double h, trial_node *node)
 {
     const node_state *now = &state->now[i], *before = &state->before[i];
     const clock_state *clock = state->clock;
@@ -124,8 +134,8 @@ static void predict_node(const yk_smooth_model *model, const yk_smooth_state *st
     node->angular_acceleration = now->angular_acceleration;
 }
 
-static void open_trial(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work, double t,
-                       double h)
+static void open_trial(const yk_smooth_model *model, const yk_smooth_state *state,
+                       yk_smooth_workspace *work, double t, double h)
 {
     const clock_state *clock = state->clock;
     const yk_two_step method = method_for(model, state, h), *m = &method;
@@ -144,10 +154,13 @@ static void open_trial(const yk_smooth_model *model, const yk_smooth_state *stat
         trial_node *node = &work->trial[i];
         yk_momentum *past = &node->momentum_past;
         past->linear = combine(m->a1, now->momentum.linear, m->b1 * h, now->momentum_rate.linear);
-        past->angular = combine(m->a1, now->momentum.angular, m->b1 * h, now->momentum_rate.angular);
+        past->angular =
+            combine(m->a1, now->momentum.angular, m->b1 * h, now->momentum_rate.angular);
         if (!first) {
-            yk_vec3 linear = combine(m->a2, before->momentum.linear, m->b2 * h, before->momentum_rate.linear);
-            yk_vec3 angular = combine(m->a2, before->momentum.angular, m->b2 * h, before->momentum_rate.angular);
+            yk_vec3 linear =
+                combine(m->a2, before->momentum.linear, m->b2 * h, before->momentum_rate.linear);
+            yk_vec3 angular =
+                combine(m->a2, before->momentum.angular, m->b2 * h, before->momentum_rate.angular);
             past->linear = yk_v3_add(past->linear, linear);
             past->angular = yk_v3_add(past->angular, angular);
         }
@@ -161,7 +174,8 @@ static void open_trial(const yk_smooth_model *model, const yk_smooth_state *stat
     /* The same for coordinates, which need no chart. */
     double half = first ? 0 : 0.5 * h / clock->h;
     for (int k = 0; k < model->coordinate_count; k++) {
-        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
+        const coordinate_state *now = &state->coordinate_now[k],
+                               *before = &state->coordinate_before[k];
         trial_coordinate *trial = &work->coordinates[k];
         trial->value_past = now->value + m->b1 * h * now->rate;
         trial->momentum_past = m->a1 * now->momentum + m->b1 * h * now->momentum_rate;
@@ -169,12 +183,13 @@ static void open_trial(const yk_smooth_model *model, const yk_smooth_state *stat
             trial->value_past += m->a2 * (before->value - now->value) + m->b2 * h * before->rate;
             trial->momentum_past += m->a2 * before->momentum + m->b2 * h * before->momentum_rate;
         }
-        trial->rate = now->rate + h * ((1 + half) * now->acceleration - half * before->acceleration);
+        trial->rate =
+            now->rate + h * ((1 + half) * now->acceleration - half * before->acceleration);
         trial->value = trial->value_past + work->c * trial->rate;
     }
 
-    /* Multipliers are extrapolated too: what is wrong with them is multiplied by the change of the joints' directions
-     * since the factors were made. */
+    /* Multipliers are extrapolated too: what is wrong with them is multiplied by the change of
+     * the joints' directions since the factors were made. */
     double ratio = clock->steps > 1 ? h / clock->h : 0;
     for (int r = 0; r < model->row_count; r++) {
         double last = state->lambda[r];
@@ -184,25 +199,30 @@ static void open_trial(const yk_smooth_model *model, const yk_smooth_state *stat
     yk_smooth_open_newton(state, work);
 }
 
-/* Newton's method ------------------------------------------------------------------------------------------------- */
+/* Newton's method ------------------------------------------------------------------------------ */
 
 static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     yk_smooth_inertias(model, work, true);
 }
 
-static double update(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work)
+static double update(const yk_smooth_model *model, const yk_smooth_state *state,
+                     yk_smooth_workspace *work)
 {
     double inverse = 1 / work->c, inverse_length = 1 / model->length_scale, largest = 0;
     for (int i = 0; i < model->node_count; i++) {
         trial_node *node = &work->trial[i];
         const double *change = &work->right[model->nodes[i].unknown];
-        yk_vec3 move = {change[0], change[1], change[2]}, rotation = {change[3], change[4], change[5]};
+        yk_vec3 move = {change[0], change[1], change[2]},
+                rotation = {change[3], change[4], change[5]};
         node->frame.velocity = yk_v3_axpy(inverse, move, node->frame.velocity);
-        node->phi_rate = yk_v3_axpy(inverse, yk_rotation_tangent_inverse(&node->rotation, rotation), node->phi_rate);
+        node->phi_rate = yk_v3_axpy(inverse, yk_rotation_tangent_inverse(&node->rotation, rotation),
+                                    node->phi_rate);
         place(&state->now[i], work->c, node);
-        double size = fmax(yk_v3_norm2(move) * inverse_length * inverse_length, yk_v3_norm2(rotation));
-        if (size > largest || isnan(size)) largest = size;
+        double size =
+            fmax(yk_v3_norm2(move) * inverse_length * inverse_length, yk_v3_norm2(rotation));
+        if (size > largest || isnan(size))
+            largest = size;
     }
 
     for (int k = 0; k < model->coordinate_count; k++) {
@@ -211,49 +231,55 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
         trial->rate += inverse * move;
         trial->value = trial->value_past + work->c * trial->rate;
         size *= size;
-        if (size > largest || isnan(size)) largest = size;
+        if (size > largest || isnan(size))
+            largest = size;
     }
 
     /* Multipliers count in units of the matrix. */
     double scale = model->mass_scale * inverse * inverse;
     const double *change = &work->right[model->motion_count];
-    for (int r = 0; r < model->row_count; r++) work->lambda[r] += scale * change[r];
+    for (int r = 0; r < model->row_count; r++)
+        work->lambda[r] += scale * change[r];
     return sqrt(largest);
 }
 
 /* The method solved for the rate at the end. */
-static yk_vec3 rate_of(const yk_two_step *m, double h, yk_vec3 value, yk_vec3 now, yk_vec3 before, yk_vec3 rate_now,
-                       yk_vec3 rate_before)
+static yk_vec3 rate_of(const yk_two_step *m, double h, yk_vec3 value, yk_vec3 now, yk_vec3 before,
+                       yk_vec3 rate_now, yk_vec3 rate_before)
 {
     yk_vec3 past = combine(m->a1, now, m->a2, before);
     yk_vec3 rates = combine(m->b1, rate_now, m->b2, rate_before);
     return yk_v3_scale(1 / m->b0, yk_v3_sub(yk_v3_scale(1 / h, yk_v3_sub(value, past)), rates));
 }
 
-static void accelerations(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work)
+static void accelerations(const yk_smooth_model *model, const yk_smooth_state *state,
+                          yk_smooth_workspace *work)
 {
     const yk_two_step *m = &work->method;
     double h = work->h;
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i], *before = &state->before[i];
         trial_node *node = &work->trial[i];
-        node->acceleration = rate_of(m, h, node->frame.velocity, now->velocity, before->velocity, now->acceleration,
-                                     before->acceleration);
-        node->angular_acceleration =
-            rate_of(m, h, node->frame.angular_velocity, now->angular_velocity, before->angular_velocity,
-                    now->angular_acceleration, before->angular_acceleration);
+        node->acceleration = rate_of(m, h, node->frame.velocity, now->velocity, before->velocity,
+                                     now->acceleration, before->acceleration);
+        node->angular_acceleration = rate_of(
+            m, h, node->frame.angular_velocity, now->angular_velocity, before->angular_velocity,
+            now->angular_acceleration, before->angular_acceleration);
     }
 
     for (int k = 0; k < model->coordinate_count; k++) {
-        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
+        const coordinate_state *now = &state->coordinate_now[k],
+                               *before = &state->coordinate_before[k];
         trial_coordinate *trial = &work->coordinates[k];
         double change = (trial->rate - m->a1 * now->rate - m->a2 * before->rate) / h;
-        trial->acceleration = (change - m->b1 * now->acceleration - m->b2 * before->acceleration) / m->b0;
+        trial->acceleration =
+            (change - m->b1 * now->acceleration - m->b2 * before->acceleration) / m->b0;
     }
 }
 
 /* The converged trial becomes the state. */
-static void close_trial(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work)
+static void close_trial(const yk_smooth_model *model, yk_smooth_state *state,
+                        yk_smooth_workspace *work)
 {
     yk_smooth_inertias(model, work, true);
     yk_smooth_balance_energy(model, state, work);
@@ -289,13 +315,14 @@ static void close_trial(const yk_smooth_model *model, yk_smooth_state *state, yk
     work->open = false;
 }
 
-/* Error control --------------------------------------------------------------------------------------------------- */
+/* Error control -------------------------------------------------------------------------------- */
 
 /* Third derivative from the moves of three steps, by divided differences. */
 static double third_of(const double h[3], double last, double middle, double first)
 {
     double speed[3] = {last / h[0], middle / h[1], first / h[2]};
-    double second = (speed[0] - speed[1]) / (h[0] + h[1]), before = (speed[1] - speed[2]) / (h[1] + h[2]);
+    double second = (speed[0] - speed[1]) / (h[0] + h[1]),
+           before = (speed[1] - speed[2]) / (h[1] + h[2]);
     return 6 / (h[0] + h[1] + h[2]) * (second - before);
 }
 
@@ -305,11 +332,13 @@ static yk_vec3 third_derivative(const double h[3], yk_vec3 last, yk_vec3 middle,
                  third_of(h, last.z, middle.z, first.z));
 }
 
-/* Local truncation error of positions (m), rotations and coordinates of flexible bodies: the method's error constant times
- * h^3 times the third derivative. That is taken from positions alone: velocities and accelerations of an index-3 system
- * carry errors that belong to the steps in which they were made, and jump when the step changes. Only the start knows its
+/* Local truncation error of positions (m), rotations and coordinates of flexible bodies: the
+ * method's error constant times h^3 times the third derivative. That is taken from positions
+ * alone: velocities and accelerations of an index-3 system carry errors that belong to the steps
+ * in which they were made, and jump when the step changes. Only the start knows its
  * accelerations. */
-static double local_error(const yk_smooth_model *model, const yk_smooth_state *state, const yk_smooth_workspace *work)
+static double local_error(const yk_smooth_model *model, const yk_smooth_state *state,
+                          const yk_smooth_workspace *work)
 {
     const yk_two_step *m = &work->method;
     const clock_state *clock = state->clock;
@@ -318,18 +347,21 @@ static double local_error(const yk_smooth_model *model, const yk_smooth_state *s
 
     /* What the method makes of t^3 on steps of 1/ratio and 1, against 1. */
     double ratio = clock->steps ? h / clock->h : 1;
-    double constant = fabs(1 + m->a2 / (ratio * ratio * ratio) - 3 * (m->b0 + m->b2 / (ratio * ratio))) / 6;
+    double constant =
+        fabs(1 + m->a2 / (ratio * ratio * ratio) - 3 * (m->b0 + m->b2 / (ratio * ratio))) / 6;
 
     /* Of a coordinate, as a displacement of its body. */
     double displaced = 0;
     for (int k = 0; k < model->coordinate_count; k++) {
-        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
+        const coordinate_state *now = &state->coordinate_now[k],
+                               *before = &state->coordinate_before[k];
         const trial_coordinate *trial = &work->coordinates[k];
         double third;
         if (starting) {
             third = (trial->acceleration - now->acceleration) / h;
         } else {
-            third = third_of(sizes, trial->value - now->value, now->value - before->value, state->older_change[k]);
+            third = third_of(sizes, trial->value - now->value, now->value - before->value,
+                             state->older_change[k]);
         }
         displaced = fmax(displaced, model->reach[k] * fabs(third));
     }
@@ -342,12 +374,14 @@ static double local_error(const yk_smooth_model *model, const yk_smooth_state *s
         yk_vec3 jerk, swing;
         if (starting) {
             jerk = yk_v3_scale(1 / h, yk_v3_sub(node->acceleration, now->acceleration));
-            swing = yk_v3_scale(1 / h, yk_v3_sub(node->angular_acceleration, now->angular_acceleration));
+            swing = yk_v3_scale(1 / h,
+                                yk_v3_sub(node->angular_acceleration, now->angular_acceleration));
         } else {
             yk_vec3 move = yk_v3_sub(node->frame.position, now->position);
             yk_vec3 last = yk_v3_sub(now->position, before->position);
             jerk = third_derivative(sizes, move, last, state->older_move[i]);
-            swing = third_derivative(sizes, node->rotation.phi, state->rotation[i], state->older_rotation[i]);
+            swing = third_derivative(sizes, node->rotation.phi, state->rotation[i],
+                                     state->older_rotation[i]);
         }
         largest = fmax(largest, fmax(yk_v3_norm(jerk) / model->length_scale, yk_v3_norm(swing)));
     }
@@ -355,13 +389,16 @@ static double local_error(const yk_smooth_model *model, const yk_smooth_state *s
     return constant * h * h * h * largest * model->length_scale;
 }
 
-/* The factor by which the next step may grow, from the local error of third order. Small changes are not worth new
- * factors of the matrix, and a change is let settle before the next. */
-static double growth(const yk_smooth_model *model, const yk_smooth_state *state, double error, bool accepted)
+/* The factor by which the next step may grow, from the local error of third order. Small changes
+ * are not worth new factors of the matrix, and a change is let settle before the next. */
+static double growth(const yk_smooth_model *model, const yk_smooth_state *state, double error,
+                     bool accepted)
 {
     double factor = 0.85 * cbrt(model->def.options.error_tolerance / fmax(error, 1e-300));
-    if (!accepted) return fmax(0.2, fmin(0.8, factor));
-    if (factor < 1.2 || state->clock->unchanged < 3) return 1;
+    if (!accepted)
+        return fmax(0.2, fmin(0.8, factor));
+    if (factor < 1.2 || state->clock->unchanged < 3)
+        return 1;
     return fmin(2, factor);
 }
 
@@ -371,35 +408,42 @@ static double first_size(const yk_smooth_model *model, const yk_smooth_state *st
     double jerk = 1e-6;
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i];
-        double spin = yk_v3_norm(now->angular_velocity) + sqrt(yk_v3_norm(now->angular_acceleration));
-        jerk = fmax(jerk, spin * (yk_v3_norm(now->acceleration) + spin * spin * model->length_scale));
+        double spin =
+            yk_v3_norm(now->angular_velocity) + sqrt(yk_v3_norm(now->angular_acceleration));
+        jerk =
+            fmax(jerk, spin * (yk_v3_norm(now->acceleration) + spin * spin * model->length_scale));
     }
     return fmin(h, 0.3 * cbrt(model->def.options.error_tolerance / jerk));
 }
 
-/* Steps ----------------------------------------------------------------------------------------------------------- */
+/* Steps ---------------------------------------------------------------------------------------- */
 
-/* Solves one trial of the given size from the accepted state; the local error decides whether it stands. */
-static yk_status try_step(yk_smooth *smooth, double begin, double local, double size, bool *accepted)
+/* Solves one trial of the given size from the accepted state; the local error decides whether it
+ * stands. */
+static yk_status try_step(yk_smooth *smooth, double begin, double local, double size,
+                          bool *accepted)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
     double tolerance = model->def.options.error_tolerance;
     work->input_time = local + size;
-    if (!work->open) open_trial(model, state, work, begin + local, size);
+    if (!work->open)
+        open_trial(model, state, work, begin + local, size);
     work->new_inputs = work->iterated;
     yk_smooth_input_frames(model, work);
 
     yk_status status = yk_smooth_solve_step(smooth);
     *accepted = status == YK_OK;
     if (status == YK_OK && tolerance > 0) {
-        if (state->clock->steps < 2) accelerations(model, state, work);
+        if (state->clock->steps < 2)
+            accelerations(model, state, work);
         work->report.error = local_error(model, state, work);
         *accepted = work->report.error <= tolerance;
     }
 
-    if (!*accepted) yk_smooth_trial_from_state(model, state, work);
+    if (!*accepted)
+        yk_smooth_trial_from_state(model, state, work);
     return status;
 }
 
@@ -412,46 +456,58 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     bool controlled = model->def.options.error_tolerance > 0;
     /* Under error control, steps go on as the last ended. */
     double done = 0, size = h;
-    if (controlled && !work->open) size = clock->size > 0 ? clock->size : first_size(model, state, h);
+    if (controlled && !work->open)
+        size = clock->size > 0 ? clock->size : first_size(model, state, h);
 
     while (done < h) {
         double left = h - done, used = work->open ? h : yk_smooth_next_size(size, left);
         bool accepted;
         yk_status status = try_step(smooth, t, done, used, &accepted);
-        if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR) return status;
+        if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
+            return status;
 
-        /* Derivatives of a single internal step here, before it is accepted; of several after the last. */
+        /* Derivatives of a single internal step here, before it is accepted; of several after the
+         * last. */
         if (status == YK_OK && accepted && work->varying) {
             variation *v = smooth->variation;
-            if (v->size_count < YK_VARIATION_STEPS_MAX) v->sizes[v->size_count] = used;
+            if (v->size_count < YK_VARIATION_STEPS_MAX)
+                v->sizes[v->size_count] = used;
             v->size_count++;
-            if (used >= h) status = yk_two_step_vary(smooth);
+            if (used >= h)
+                status = yk_two_step_vary(smooth);
         }
         if (status == YK_OK && accepted) {
             double factor = controlled ? growth(model, state, work->report.error, true) : 2;
             close_trial(model, state, work);
             done = used >= left ? h : done + used;
             /* The end of the whole must not shorten the steps after it. */
-            if (used >= 0.9 * size) size = used * factor;
-            if (controlled) clock->size = size;
+            if (used >= 0.9 * size)
+                size = used * factor;
+            if (controlled)
+                clock->size = size;
             continue;
         }
 
         /* Rejected: the step is cut, until it would be too small. */
         work->report.rejected++;
         if (status == YK_ERROR_SINGULAR && clock->redundant == 0) {
-            /* Joints have come to depend on each other on the way: go on with multipliers of least norm. */
+            /* Joints have come to depend on each other on the way: go on with multipliers of
+             * least norm. */
             yk_log(model->context, YK_LOG_WARNING, "%s", yk_last_message(model->context));
             clock->redundant = 1;
             continue;
         }
         double factor = 0.25, smallest = controlled ? SMALLEST_CONTROLLED : SMALLEST_FRACTION;
-        if (status == YK_OK) factor = growth(model, state, work->report.error, false);
+        if (status == YK_OK)
+            factor = growth(model, state, work->report.error, false);
         size = used * factor;
-        if (size >= smallest * h) continue;
-        if (status != YK_OK) return status;
+        if (size >= smallest * h)
+            continue;
+        if (status != YK_OK)
+            return status;
         return yk_fail(model->context, YK_ERROR_DIVERGED,
-                       "%s: the error tolerance %g cannot be met at t = %g: the motion is not smooth there; use a "
+                       "%s: the error tolerance %g cannot be met at t = %g: the motion is not "
+                       "smooth there; use a "
                        "larger tolerance",
                        model->def.name, model->def.options.error_tolerance, t + done);
     }
@@ -472,7 +528,8 @@ yk_status yk_two_step_repeat(yk_smooth *smooth, double t, const double *sizes, i
         work->input_time = done;
         yk_smooth_input_frames(model, work);
         yk_status status = yk_smooth_solve_step(smooth);
-        if (status != YK_OK) return status;
+        if (status != YK_OK)
+            return status;
         close_trial(model, state, work);
     }
 
@@ -488,11 +545,13 @@ static yk_status vary(yk_smooth *smooth, double t, double h)
     v->size_count = 0;
     memcpy(v->mark, state->image, state->words * sizeof *v->mark);
     yk_status status = advance(smooth, t, h);
-    if (status != YK_OK || v->size_count == 1) return status;
+    if (status != YK_OK || v->size_count == 1)
+        return status;
 
     if (v->size_count > YK_VARIATION_STEPS_MAX)
         return yk_fail(model->context, YK_ERROR_CAPABILITY,
-                       "%s: the step to t = %g took %d internal steps, too many for its sensitivities: use a smaller "
+                       "%s: the step to t = %g took %d internal steps, too many for its "
+                       "sensitivities: use a smaller "
                        "step or a larger error tolerance",
                        model->def.name, t + h, v->size_count);
     return yk_two_step_differences(smooth, t, h, v->mark, v->sizes, v->size_count, v->image);
@@ -505,22 +564,24 @@ static yk_status iterate(yk_smooth *smooth, double t, double h, yk_iteration *re
     yk_smooth_workspace *work = &smooth->work;
 
     work->input_time = h;
-    if (!work->open) open_trial(model, state, work, t, h);
+    if (!work->open)
+        open_trial(model, state, work, t, h);
     work->iterated = work->new_inputs = true;
     yk_smooth_input_frames(model, work);
 
     /* What the iteration reached is shown with its accelerations. */
     bool converged;
     yk_status status = yk_smooth_iterate_once(smooth, &converged);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     accelerations(model, state, work);
     report->correction = work->report.correction;
     report->converged = converged || work->report.correction <= 1;
     return YK_OK;
 }
 
-/* Pivots for the matrix of a step, chosen at the start so that steps need only refactor. A matrix that is singular there
- * may be regular in the first step: that one will tell. */
+/* Pivots for the matrix of a step, chosen at the start so that steps need only refactor. A matrix
+ * that is singular there may be regular in the first step: that one will tell. */
 static yk_status begin(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -535,7 +596,8 @@ static yk_status begin(yk_smooth *smooth)
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
-static void characterise(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_step_model *out)
+static void characterise(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                         yk_step_model *out)
 {
     (void)model;
     const yk_two_step *m = &work->method;

@@ -1,4 +1,5 @@
-/* What the sensitivities of all integrators share: the columns, memory, and the motions of the ports. */
+/* What the sensitivities of all integrators share: the columns, memory, and the motions of the
+ * ports. */
 #include "smooth/variation.h"
 
 #include <string.h>
@@ -9,17 +10,19 @@ enum { MARKER_MOTIONS = 18, SCALAR_MOTIONS = 3 };
 
 static const double DISPLACED = 1e-5;
 
-/* Columns and memory ----------------------------------------------------------------------------------------------- */
+/* Columns and memory --------------------------------------------------------------------------- */
 
 void yk_smooth_release_variation(yk_smooth *smooth)
 {
     variation *v = smooth->variation;
-    if (!v) return;
+    if (!v)
+        return;
     yk_context *context = smooth->model.context;
     void *const blocks[] = {v->row,    v->power,     v->begin,   v->end,  v->slope, v->direction,
                             v->base,   v->plus,      v->minus,   v->rows, v->trial, v->coordinates,
                             v->lambda, v->output[0], v->rotated, v->mark, v->image, v->sizes};
-    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) yk_release(context, blocks[i]);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        yk_release(context, blocks[i]);
     yk_release(context, v);
     smooth->variation = NULL;
 }
@@ -30,21 +33,25 @@ static yk_status create(yk_smooth *smooth, int degree)
     yk_context *context = model->context;
     variation *v = yk_allocate(context, 1, sizeof *v);
 
-    if (!v) return YK_ERROR_MEMORY;
+    if (!v)
+        return YK_ERROR_MEMORY;
     smooth->variation = v;
     v->degree = degree;
     v->n = 2 * (size_t)model->motion_count;
     for (int p = 0; p < model->def.port_count; p++) {
         int size = yk_smooth_port_size(&model->ports[p]);
         v->port_rows += size;
-        if (size == 1) v->outputs += SCALAR_MOTIONS;
-        if (size == 6) v->outputs += MARKER_MOTIONS;
+        if (size == 1)
+            v->outputs += SCALAR_MOTIONS;
+        if (size == 6)
+            v->outputs += MARKER_MOTIONS;
     }
 
     v->columns = v->port_rows * (degree + 1);
 
     /* All memory of a step with its derivatives. */
-    size_t columns = (size_t)v->columns, unknowns = (size_t)model->unknown_count, word = sizeof(double);
+    size_t columns = (size_t)v->columns, unknowns = (size_t)model->unknown_count,
+           word = sizeof(double);
     size_t stages = (size_t)model->integrator->stages, words = smooth->state.words;
     v->row = yk_allocate(context, columns, sizeof *v->row);
     v->power = yk_allocate(context, columns, sizeof *v->power);
@@ -64,9 +71,9 @@ static yk_status create(yk_smooth *smooth, int degree)
     v->mark = yk_allocate(context, words, word);
     v->image = yk_allocate(context, words, word);
     v->sizes = yk_allocate(context, YK_VARIATION_STEPS_MAX, word);
-    bool complete = v->row && v->power && v->begin && v->end && v->slope && v->direction && v->base && v->plus &&
-                    v->minus && v->output[0] && v->rotated && v->rows && v->trial && v->coordinates && v->lambda &&
-                    v->mark && v->image && v->sizes;
+    bool complete = v->row && v->power && v->begin && v->end && v->slope && v->direction &&
+                    v->base && v->plus && v->minus && v->output[0] && v->rotated && v->rows &&
+                    v->trial && v->coordinates && v->lambda && v->mark && v->image && v->sizes;
     if (!complete) {
         yk_smooth_release_variation(smooth);
         return YK_ERROR_MEMORY;
@@ -89,7 +96,7 @@ static yk_status create(yk_smooth *smooth, int degree)
     return YK_OK;
 }
 
-/* The trial of the step itself ------------------------------------------------------------------------------------ */
+/* The trial of the step itself ----------------------------------------------------------------- */
 
 void yk_variation_keep(yk_smooth *smooth)
 {
@@ -97,7 +104,8 @@ void yk_variation_keep(yk_smooth *smooth)
     const yk_smooth_workspace *work = &smooth->work;
     variation *v = smooth->variation;
     memcpy(v->trial, work->trial, (size_t)model->frame_count * sizeof *v->trial);
-    memcpy(v->coordinates, work->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
+    memcpy(v->coordinates, work->coordinates,
+           (size_t)model->coordinate_count * sizeof *v->coordinates);
     memcpy(v->lambda, work->lambda, (size_t)model->row_count * sizeof *v->lambda);
     v->supply = work->supply;
     v->port_supply = work->port_supply;
@@ -112,16 +120,18 @@ void yk_variation_restore(yk_smooth *smooth)
     yk_smooth_workspace *work = &smooth->work;
 
     memcpy(work->trial, v->trial, (size_t)model->frame_count * sizeof *v->trial);
-    memcpy(work->coordinates, v->coordinates, (size_t)model->coordinate_count * sizeof *v->coordinates);
+    memcpy(work->coordinates, v->coordinates,
+           (size_t)model->coordinate_count * sizeof *v->coordinates);
     memcpy(work->lambda, v->lambda, (size_t)model->row_count * sizeof *v->lambda);
     work->supply = v->supply;
     work->port_supply = v->port_supply;
     work->loss = v->loss;
     work->potential = v->potential;
-    if (model->def.flexible_count) yk_smooth_place_flexibles(model, work, ATTACHMENT_MAPS);
+    if (model->def.flexible_count)
+        yk_smooth_place_flexibles(model, work, ATTACHMENT_MAPS);
 }
 
-/* Differences ------------------------------------------------------------------------------------------------------ */
+/* Differences ---------------------------------------------------------------------------------- */
 
 double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_workspace *work,
                                   const double *direction)
@@ -150,7 +160,8 @@ void yk_variation_read_side(yk_smooth *smooth, int side)
     yk_smooth_show_attachments(model, &smooth->work);
     for (int p = 0; p < model->def.port_count; p++) {
         int size = yk_smooth_port_size(&model->ports[p]);
-        if (size == 0) continue;
+        if (size == 0)
+            continue;
         yk_port_value value;
         yk_smooth_port_output(model, &smooth->work, p, &value);
         const yk_motion *m = &value.motion;
@@ -162,7 +173,8 @@ void yk_variation_read_side(yk_smooth *smooth, int side)
         }
 
         /* Rotations are relative to those of the first reading. */
-        if (side == 0) v->rotated[p] = m->orientation;
+        if (side == 0)
+            v->rotated[p] = m->orientation;
         to = put(to, m->position);
         to = put(to, yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(v->rotated[p]))));
         to = put(to, m->velocity);
@@ -177,7 +189,8 @@ void yk_variation_write(yk_smooth *smooth, int column, double fraction)
     const variation *v = smooth->variation;
     for (int i = 0; i < v->outputs; i++) {
         double change = 0;
-        if (fraction > 0) change = (v->output[1][i] - v->output[0][i]) / (2 * fraction);
+        if (fraction > 0)
+            change = (v->output[1][i] - v->output[0][i]) / (2 * fraction);
         v->matrix[(size_t)i * (size_t)v->columns + (size_t)column] = change;
     }
 }
@@ -191,19 +204,23 @@ void yk_variation_read(yk_smooth *smooth, int column, double fraction, displacem
     yk_variation_write(smooth, column, fraction);
 }
 
-yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int degree, double *matrix)
+yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int degree,
+                                     double *matrix)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
 
     if (degree < 0 || degree > YK_INPUT_DEGREE_MAX)
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                       "%s: sensitivities to wrenches of degree %d: 0 to %d are known", model->def.name, degree,
-                       YK_INPUT_DEGREE_MAX);
-    if (smooth->variation && smooth->variation->degree != degree) yk_smooth_release_variation(smooth);
+                       "%s: sensitivities to wrenches of degree %d: 0 to %d are known",
+                       model->def.name, degree, YK_INPUT_DEGREE_MAX);
+    if (smooth->variation && smooth->variation->degree != degree)
+        yk_smooth_release_variation(smooth);
     yk_status status = YK_OK;
-    if (!smooth->variation) status = create(smooth, degree);
-    if (status != YK_OK) return status;
+    if (!smooth->variation)
+        status = create(smooth, degree);
+    if (status != YK_OK)
+        return status;
 
     /* The step itself, and its derivatives on the way. */
     smooth->variation->matrix = matrix;

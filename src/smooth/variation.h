@@ -1,10 +1,11 @@
-/* How the motion of the ports at the end of a step depends on the wrenches that act on them: the columns of
- * step_sensitivity.
+/* How the motion of the ports at the end of a step depends on the wrenches that act on them: the
+ * columns of step_sensitivity.
  *
- * A column is one coefficient of one component of one port's wrench. Derivatives along it are those of the equations of
- * the integrator itself, solved with its own factors. What the equations change by under a displacement is the central
- * difference of their assembled residual along the column's own direction, so no element needs a second derivative of
- * anything; with displacements of 1e-5 of the model's size it holds nine digits. */
+ * A column is one coefficient of one component of one port's wrench. Derivatives along it are
+ * those of the equations of the integrator itself, solved with its own factors. What the
+ * equations change by under a displacement is the central difference of their assembled residual
+ * along the column's own direction, so no element needs a second derivative of anything; with
+ * displacements of 1e-5 of the model's size it holds nine digits. */
 #ifndef YK_SMOOTH_VARIATION_H
 #define YK_SMOOTH_VARIATION_H
 
@@ -14,11 +15,13 @@
 enum { YK_VARIATION_STEPS_MAX = 4096 };
 
 struct variation {
-    int columns, port_rows, outputs; /* derivatives, components of wrenches, components of motions */
+    int columns, port_rows,
+        outputs; /* derivatives, components of wrenches, components of motions */
     int degree;
     int *row, *power; /* of each column: its component and its power of time */
-    size_t n;         /* of a direction: changes of positions, then of their rates, in the order of the unknowns */
-    double *begin;    /* columns of n: what has changed at the beginning of the internal step */
+    size_t
+        n; /* of a direction: changes of positions, then of their rates, in the order of the unknowns */
+    double *begin; /* columns of n: what has changed at the beginning of the internal step */
     double *end;
     double *slope; /* columns times stages of n */
     double *direction;
@@ -43,7 +46,8 @@ typedef void (*displacement)(yk_smooth *smooth, int column, double fraction);
 /* The share at which a direction moves the model by 1e-5 of its size; 0: it moves nothing. */
 double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_workspace *work,
                                   const double *direction);
-/* Motions of the ports at the trial, displaced backwards (side 0) and then forwards (1); a column from both. */
+/* Motions of the ports at the trial, displaced backwards (side 0) and then forwards (1); a column
+ * from both. */
 void yk_variation_read_side(yk_smooth *smooth, int side);
 void yk_variation_write(yk_smooth *smooth, int column, double fraction);
 /* All three. */

@@ -1,34 +1,41 @@
-/* What a run tells when steps or flexible bodies leave the range in which they can be trusted; once for each.
+/* What a run tells when steps or flexible bodies leave the range in which they can be trusted;
+ * once for each.
  *
- * Rotation stiffens a body by the centrifugal load along it. Shapes of first order do not have this, and what they have
- * instead, a softening, is about as large: |w| r / (length w_1^2) of the least stiffness, with r the mean distance of the
- * mass from the axis and w_1 the lowest frequency. A shaft that turns about itself has r near zero and is left alone.
+ * Rotation stiffens a body by the centrifugal load along it. Shapes of first order do not have
+ * this, and what they have instead, a softening, is about as large: |w| r / (length w_1^2) of the
+ * least stiffness, with r the mean distance of the mass from the axis and w_1 the lowest
+ * frequency. A shaft that turns about itself has r near zero and is left alone.
  *
- * Steps that are too long for the vibration of a body are not seen by comparing them with its frequencies: a stiff body that
- * follows slow loads is well computed with steps beyond all its periods. What tells is the motion itself: the local error
- * of the step, h^2 times the change of the acceleration over 12, of the size of the deformation, step after step. A jolt
- * to a stiff body makes a few such steps until numerical damping has taken it away; a window of steps tells it from a
- * vibration that goes on.
+ * Steps that are too long for the vibration of a body are not seen by comparing them with its
+ * frequencies: a stiff body that follows slow loads is well computed with steps beyond all its
+ * periods. What tells is the motion itself: the local error of the step, h^2 times the change of
+ * the acceleration over 12, of the size of the deformation, step after step. A jolt to a stiff
+ * body makes a few such steps until numerical damping has taken it away; a window of steps tells
+ * it from a vibration that goes on.
  *
- * Shapes hold while a body deforms by a small part of its length: the deflection of a cantilever under a force is off by
- * 0.9 of the square of that part. The mass that couples extension with bending grows with the amplitudes, while the square of
- * it that would belong to bending is of higher order and left out: many shapes of a soft rod can make the mass matrix
- * indefinite, and the body runs away to any size. Long before, that inertia is missed in the frequencies: a rod on a pin and
- * a roller is drawn in by its bending and swings more slowly, by 1.6 of the square, which is 0.4 of the kinetic energy that
- * is left out by that of the vibration. Near a resonance even a thousandth changes the motion by several per cent. A
- * cantilever is drawn in less, and its stiffening makes up for it. */
+ * Shapes hold while a body deforms by a small part of its length: the deflection of a cantilever
+ * under a force is off by 0.9 of the square of that part. The mass that couples extension with
+ * bending grows with the amplitudes, while the square of it that would belong to bending is of
+ * higher order and left out: many shapes of a soft rod can make the mass matrix indefinite, and
+ * the body runs away to any size. Long before, that inertia is missed in the frequencies: a rod
+ * on a pin and a roller is drawn in by its bending and swings more slowly, by 1.6 of the square,
+ * which is 0.4 of the kinetic energy that is left out by that of the vibration. Near a resonance
+ * even a thousandth changes the motion by several per cent. A cantilever is drawn in less, and
+ * its stiffening makes up for it. */
 #include "smooth/ffrf_shape.h"
 #include "smooth/internal.h"
 
 /* Softening that is missed, as a fraction of the stiffness. */
 static const double SOFTENING_LIMIT = 0.05;
-/* Local error as a fraction of the deformation; of the length of a rod whose coordinates hold its whole motion. */
+/* Local error as a fraction of the deformation; of the length of a rod whose coordinates hold its
+ * whole motion. */
 static const double VIBRATION_LIMIT = 0.03, MOTION_LIMIT = 1e-3;
 /* Deformations below this fraction of the length do not matter. */
 static const double VISIBLE = 1e-5;
 /* Deformation as a fraction of the length: beyond small, and beyond sense. */
 static const double MUCH = 0.075, ABSURD = 3;
-/* Deflection that is missed, by the square of that share; frequency, by the fraction of kinetic energy that is left out. */
+/* Deflection that is missed, by the square of that share; frequency, by the fraction of kinetic
+ * energy that is left out. */
 static const double MISSED_DEFLECTION = 0.9, MISSED_FREQUENCY = 0.4;
 /* Error of the frequency that is told of. */
 static const double FREQUENCY_LIMIT = 1e-3;
@@ -58,14 +65,17 @@ yk_status yk_smooth_watch_create(yk_smooth *smooth)
     yk_context *context = smooth->model.context;
     struct smooth_watch *made = yk_allocate(context, 1, sizeof *made);
     smooth->watch = made;
-    if (!made) return YK_ERROR_MEMORY;
-    made->flexibles = yk_allocate(context, (size_t)smooth->model.def.flexible_count, sizeof *made->flexibles);
+    if (!made)
+        return YK_ERROR_MEMORY;
+    made->flexibles =
+        yk_allocate(context, (size_t)smooth->model.def.flexible_count, sizeof *made->flexibles);
     return made->flexibles ? YK_OK : YK_ERROR_MEMORY;
 }
 
 void yk_smooth_watch_release(yk_smooth *smooth)
 {
-    if (!smooth->watch) return;
+    if (!smooth->watch)
+        return;
     yk_release(smooth->model.context, smooth->watch->flexibles);
     yk_release(smooth->model.context, smooth->watch);
     smooth->watch = NULL;
@@ -74,47 +84,56 @@ void yk_smooth_watch_release(yk_smooth *smooth)
 void yk_smooth_watch_reset(yk_smooth *smooth)
 {
     smooth->watch->warned_cuts = false;
-    for (int i = 0; i < smooth->model.def.flexible_count; i++) smooth->watch->flexibles[i] = (flexible_watch){0};
+    for (int i = 0; i < smooth->model.def.flexible_count; i++)
+        smooth->watch->flexibles[i] = (flexible_watch){0};
 }
 
-static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *state, const yk_smooth_workspace *work,
-                       const flexible_model *of, flexible_watch *seen)
+static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *state,
+                       const yk_smooth_workspace *work, const flexible_model *of,
+                       flexible_watch *seen)
 {
     const yk_ffrf *body = &of->body->modal;
 
-    if (seen->warned_spin || body->slowest == 0) return;
+    if (seen->warned_spin || body->slowest == 0)
+        return;
     const yk_frame *frame = &work->trial[of->node].frame;
     yk_vec3 w = yk_m3_apply_transposed(frame->rotation, frame->angular_velocity);
     double rest = body->slowest * body->slowest * of->body->length;
     yk_mat3 tensor = yk_ffrf_tensor(&body->second);
     double load = sqrt(yk_v3_norm2(w) * fmax(0, yk_v3_dot(w, yk_m3_apply(tensor, w))) / body->mass);
-    if (!(load > SOFTENING_LIMIT * rest)) return;
+    if (!(load > SOFTENING_LIMIT * rest))
+        return;
 
     /* Shapes of second order know of it. */
-    if (body->curve_count > 0) return;
+    if (body->curve_count > 0)
+        return;
     for (int k = 0; k < of->body->attachments; k++)
-        if (of->body->nodes[k].bend_count > 0) return;
+        if (of->body->nodes[k].bend_count > 0)
+            return;
     seen->warned_spin = true;
-    yk_log(
-        model->context, YK_LOG_WARNING,
-        "%s: flexible body '%s' turns at %.3g rad/s at t = %.6g s, its lowest frequency is %.3g rad/s: shapes of first "
-        "order do not know that rotation stiffens it; give it shapes of second order ('second_order' of modal bodies, "
-        "'stiffening' of rods), or take type ancf or beams",
-        model->def.name, of->name, yk_v3_norm(w), state->clock->t, body->slowest);
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: flexible body '%s' turns at %.3g rad/s at t = %.6g s, its lowest frequency is %.3g "
+           "rad/s: shapes of first "
+           "order do not know that rotation stiffens it; give it shapes of second order "
+           "('second_order' of modal bodies, "
+           "'stiffening' of rods), or take type ancf or beams",
+           model->def.name, of->name, yk_v3_norm(w), state->clock->t, body->slowest);
 }
 
-static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *state, const flexible_model *of,
-                        flexible_watch *seen)
+static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *state,
+                        const flexible_model *of, flexible_watch *seen)
 {
     const clock_state *clock = state->clock;
     bool settled = !model->integrator->settles || clock->unchanged >= 3;
-    if (seen->warned_steps || clock->steps < 4 || !settled) return;
+    if (seen->warned_steps || clock->steps < 4 || !settled)
+        return;
 
-    /* Local error of the last step and size of the deformation (m). Accelerations of what is far stiffer than the step say
-     * nothing of its position. */
+    /* Local error of the last step and size of the deformation (m). Accelerations of what is far
+     * stiffer than the step say nothing of its position. */
     double h = clock->h, error = 0, size = 0;
     for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
-        const coordinate_state *now = &state->coordinate_now[k], *before = &state->coordinate_before[k];
+        const coordinate_state *now = &state->coordinate_now[k],
+                               *before = &state->coordinate_before[k];
         double jump = h * h * fabs(now->acceleration - before->acceleration) / 12;
         error = fmax(error, model->reach[k] * fmin(jump, fabs(now->value - before->value)));
         size = fmax(size, model->reach[k] * fabs(now->value));
@@ -123,22 +142,27 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
     /* Against the deformation of a modal body, or the length of a rod; over a window of steps. */
     bool modal = of->body->kind == YK_FLEXIBLE_MODAL;
     double length = of->body->length, limit = MOTION_LIMIT * length;
-    if (modal && size < VISIBLE * length) return;
+    if (modal && size < VISIBLE * length)
+        return;
     seen->largest = fmax(seen->largest, size);
-    if (modal) limit = VIBRATION_LIMIT * seen->largest;
+    if (modal)
+        limit = VIBRATION_LIMIT * seen->largest;
     seen->steps_seen++;
     seen->steps_coarse += error > limit;
-    if (seen->steps_seen < WINDOW) return;
+    if (seen->steps_seen < WINDOW)
+        return;
     int coarse = seen->steps_coarse;
     seen->steps_seen = seen->steps_coarse = 0;
     seen->warned_steps = 2 * coarse >= WINDOW;
-    if (!seen->warned_steps) return;
-    yk_log(
-        model->context, YK_LOG_WARNING,
-        "%s: steps of %.3g s are too long for the motion of flexible body '%s': of the last %d at t = %.6g s, %d had a "
-        "local error beyond %g %% of its %s; take smaller steps, or an 'error_tolerance' of the integrator two-step",
-        model->def.name, clock->h, of->name, WINDOW, clock->t, coarse, 100 * (modal ? VIBRATION_LIMIT : MOTION_LIMIT),
-        modal ? "deformation" : "length");
+    if (!seen->warned_steps)
+        return;
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: steps of %.3g s are too long for the motion of flexible body '%s': of the last %d "
+           "at t = %.6g s, %d had a "
+           "local error beyond %g %% of its %s; take smaller steps, or an 'error_tolerance' of the "
+           "integrator two-step",
+           model->def.name, clock->h, of->name, WINDOW, clock->t, coarse,
+           100 * (modal ? VIBRATION_LIMIT : MOTION_LIMIT), modal ? "deformation" : "length");
 }
 
 /* Steps that Newton's method could not take in one, of any model. */
@@ -146,47 +170,56 @@ static void watch_cuts(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_report *report = &smooth->work.report;
-    if (smooth->watch->warned_cuts || report->rejected < CUTS || 5 * report->rejected < report->steps) return;
+    if (smooth->watch->warned_cuts || report->rejected < CUTS ||
+        5 * report->rejected < report->steps)
+        return;
     smooth->watch->warned_cuts = true;
     yk_log(model->context, YK_LOG_WARNING,
-           "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are too long for the "
+           "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are "
+           "too long for the "
            "motion; take smaller steps, or an 'error_tolerance' of the integrator two-step",
            model->def.name, (long long)report->rejected, smooth->state.clock->t);
 }
 
-/* Kinetic energy of the mean velocity at which second-order shapes draw the body in, and of its deformation. A rod is drawn in
- * linearly along its length, where the square of the velocity has 4/3 of the mean's. */
-static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *state, const flexible_model *of,
-                          flexible_watch *seen, double fraction)
+/* Kinetic energy of the mean velocity at which second-order shapes draw the body in, and of its
+ * deformation. A rod is drawn in linearly along its length, where the square of the velocity has
+ * 4/3 of the mean's. */
+static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *state,
+                          const flexible_model *of, flexible_watch *seen, double fraction)
 {
     const yk_ffrf *body = &of->body->modal;
     const coordinate_state *now = &state->coordinate_now[of->coordinate];
 
-    if (seen->warned_inertia || fraction < SMALL || body->curve_count == 0) return;
+    if (seen->warned_inertia || fraction < SMALL || body->curve_count == 0)
+        return;
 
     yk_vec3 moment = {0, 0, 0};
     double twice = 0;
     int modes = of->body->coordinates;
     for (int k = 0; k < body->curve_count; k++)
-        moment = yk_v3_axpy(now[body->curves[k].i].rate * now[body->curves[k].j].value, body->curves[k].value, moment);
+        moment = yk_v3_axpy(now[body->curves[k].i].rate * now[body->curves[k].j].value,
+                            body->curves[k].value, moment);
     for (int i = 0; i < modes; i++)
-        for (int j = 0; j < modes; j++) twice += now[i].rate * body->modal_mass[modes * i + j] * now[j].rate;
+        for (int j = 0; j < modes; j++)
+            twice += now[i].rate * body->modal_mass[modes * i + j] * now[j].rate;
     seen->drawn = fmax(seen->drawn, 0.5 * 4.0 / 3 * yk_v3_norm2(moment) / body->mass);
     seen->vibrating = fmax(seen->vibrating, 0.5 * twice);
 
     double missed = MISSED_FREQUENCY * seen->drawn;
-    if (!(missed > FREQUENCY_LIMIT * seen->vibrating)) return;
+    if (!(missed > FREQUENCY_LIMIT * seen->vibrating))
+        return;
     seen->warned_inertia = true;
-    yk_log(
-        model->context, YK_LOG_WARNING,
-        "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s, and its bending draws it in so fast that "
-        "what shapes in small deformation leave out changes its frequency by about %.2g %%, and its motion near a "
-        "resonance by far more: use beams, or type ancf with a dozen elements",
-        model->def.name, of->name, fraction, state->clock->t, 100 * missed / seen->vibrating);
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s, and its bending "
+           "draws it in so fast that "
+           "what shapes in small deformation leave out changes its frequency by about %.2g %%, and "
+           "its motion near a "
+           "resonance by far more: use beams, or type ancf with a dozen elements",
+           model->def.name, of->name, fraction, state->clock->t, 100 * missed / seen->vibrating);
 }
 
-static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state *state, const flexible_model *of,
-                            flexible_watch *seen)
+static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state *state,
+                            const flexible_model *of, flexible_watch *seen)
 {
     double square = 0;
     for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
@@ -199,18 +232,22 @@ static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state 
     /* Beyond sense, beyond what inertia allows, beyond small. */
     if (!(fraction < ABSURD))
         return yk_fail(model->context, YK_ERROR_DIVERGED,
-                       "%s: flexible body '%s' deforms by %.3g times its length at t = %.6g s, which its shapes cannot "
+                       "%s: flexible body '%s' deforms by %.3g times its length at t = %.6g s, "
+                       "which its shapes cannot "
                        "tell: use beams, or type ancf with a dozen elements",
                        model->def.name, of->name, fraction, state->clock->t);
     watch_inertia(model, state, of, seen, fraction);
-    if (fraction < MUCH || seen->warned_size) return YK_OK;
+    if (fraction < MUCH || seen->warned_size)
+        return YK_OK;
     seen->warned_size = true;
-    yk_log(
-        model->context, YK_LOG_WARNING,
-        "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s: shapes are for small deformation, and its "
-        "deflections are off by about %.2g %% there, growing with the square; use beams, or type ancf with a dozen "
-        "elements",
-        model->def.name, of->name, fraction, state->clock->t, 100 * MISSED_DEFLECTION * fraction * fraction);
+    yk_log(model->context, YK_LOG_WARNING,
+           "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s: shapes are for "
+           "small deformation, and its "
+           "deflections are off by about %.2g %% there, growing with the square; use beams, or "
+           "type ancf with a dozen "
+           "elements",
+           model->def.name, of->name, fraction, state->clock->t,
+           100 * MISSED_DEFLECTION * fraction * fraction);
     return YK_OK;
 }
 
@@ -219,9 +256,11 @@ yk_status yk_smooth_watch_start(yk_smooth *smooth, yk_status status)
     const yk_smooth_model *model = &smooth->model;
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
-        if (of->node < 0) continue;
+        if (of->node < 0)
+            continue;
         yk_status outcome = watch_size(model, &smooth->state, of, &smooth->watch->flexibles[i]);
-        if (outcome != YK_OK) return outcome;
+        if (outcome != YK_OK)
+            return outcome;
     }
     return status;
 }
@@ -230,13 +269,17 @@ yk_status yk_smooth_watch(yk_smooth *smooth, yk_status status)
 {
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_state *state = &smooth->state;
-    bool fixed = model->def.options.error_tolerance == 0 && yk_smooth_is_implicit(model->integrator);
-    if (fixed) watch_cuts(smooth);
+    bool fixed =
+        model->def.options.error_tolerance == 0 && yk_smooth_is_implicit(model->integrator);
+    if (fixed)
+        watch_cuts(smooth);
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
         flexible_watch *seen = &smooth->watch->flexibles[i];
-        if (of->node >= 0) watch_spin(model, state, &smooth->work, of, seen);
-        if (fixed) watch_steps(model, state, of, seen);
+        if (of->node >= 0)
+            watch_spin(model, state, &smooth->work, of, seen);
+        if (fixed)
+            watch_steps(model, state, of, seen);
     }
 
     return yk_smooth_watch_start(smooth, status);

@@ -1,18 +1,21 @@
-/* Memory of a step. Inputs of the model's own and the wrenches of the ports live as long as the model, as callers may ask for
- * them before start. */
+/* Memory of a step. Inputs of the model's own and the wrenches of the ports live as long as the
+ * model, as callers may ask for them before start. */
 #include "smooth/workspace.h"
 
 #include "smooth/integrator.h"
 
-/* Bodies read their coordinates from arrays of their own; an attachment has the map from them to its frame. */
+/* Bodies read their coordinates from arrays of their own; an attachment has the map from them to
+ * its frame. */
 static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     const yk_smooth_description *def = &model->def;
-    size_t bodies = (size_t)def->flexible_count, attachments = (size_t)def->attachment_count, words = 0;
-    for (int i = 0; i < def->flexible_count; i++) words += yk_smooth_flexible_words(model->flexibles[i].body);
+    size_t bodies = (size_t)def->flexible_count, attachments = (size_t)def->attachment_count,
+           words = 0;
+    for (int i = 0; i < def->flexible_count; i++)
+        words += yk_smooth_flexible_words(model->flexibles[i].body);
     for (int i = 0; i < def->attachment_count; i++)
-        words +=
-            yk_smooth_attachment_words(model->flexibles[model->attachments[i].flexible].body, &model->attachments[i]);
+        words += yk_smooth_attachment_words(model->flexibles[model->attachments[i].flexible].body,
+                                            &model->attachments[i]);
     work->flexibles = yk_allocate(model->context, bodies, sizeof *work->flexibles);
     work->flexible_loads = yk_allocate(model->context, bodies, sizeof *work->flexible_loads);
     work->attachments = yk_allocate(model->context, attachments, sizeof *work->attachments);
@@ -35,8 +38,8 @@ static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_worksp
 
     for (int i = 0; i < def->attachment_count; i++) {
         const attachment_model *attachment = &model->attachments[i];
-        work->attachments[i] =
-            (attachment_trial){.jacobian = at, .pose = {.pull = (yk_vec3 *)(at + 6 * attachment->count)}};
+        work->attachments[i] = (attachment_trial){
+            .jacobian = at, .pose = {.pull = (yk_vec3 *)(at + 6 * attachment->count)}};
         at += yk_smooth_attachment_words(model->flexibles[attachment->flexible].body, attachment);
     }
 
@@ -48,9 +51,11 @@ yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_wor
     yk_context *context = model->context;
     size_t frames = (size_t)model->frame_count, rows = (size_t)model->row_count;
     size_t unknowns = (size_t)model->unknown_count, scratch = 0;
-    if (model->integrator->scratch_words) scratch = model->integrator->scratch_words(model);
+    if (model->integrator->scratch_words)
+        scratch = model->integrator->scratch_words(model);
     work->trial = yk_allocate(context, frames, sizeof *work->trial);
-    work->coordinates = yk_allocate(context, (size_t)model->coordinate_count, sizeof *work->coordinates);
+    work->coordinates =
+        yk_allocate(context, (size_t)model->coordinate_count, sizeof *work->coordinates);
     work->lambda = yk_allocate(context, rows, sizeof *work->lambda);
     work->load = yk_allocate(context, frames, sizeof *work->load);
     work->right = yk_allocate(context, unknowns, sizeof *work->right);
@@ -58,7 +63,8 @@ yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_wor
     work->scratch = yk_allocate(context, scratch, sizeof *work->scratch);
     bool complete = work->trial && work->coordinates && work->lambda && work->load && work->right &&
                     work->work_vector && work->scratch;
-    if (!complete) return YK_ERROR_MEMORY;
+    if (!complete)
+        return YK_ERROR_MEMORY;
 
     /* Frames that nothing moves stand in the origin. */
     for (int i = 0; i < model->frame_count; i++) {

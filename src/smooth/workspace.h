@@ -1,6 +1,7 @@
-/* The workspace of a step: the trial that is being solved, the loads on it, the right-hand side, and what an integrator says
- * about its equations. Between steps the trial equals the accepted state, and outputs are read from it. Nothing of it needs to
- * be saved: yk_smooth_trial_from_state makes it again. */
+/* The workspace of a step: the trial that is being solved, the loads on it, the right-hand side,
+ * and what an integrator says about its equations. Between steps the trial equals the accepted
+ * state, and outputs are read from it. Nothing of it needs to be saved:
+ * yk_smooth_trial_from_state makes it again. */
 #ifndef YK_SMOOTH_WORKSPACE_H
 #define YK_SMOOTH_WORKSPACE_H
 
@@ -17,7 +18,8 @@ typedef struct trial_node {
     yk_vec3 position_past, phi_past;
     yk_momentum momentum_past;
     yk_momentum momentum, momentum_rate;
-    yk_vec3 acceleration, angular_acceleration; /* of prescribed frames, and of all after the step */
+    yk_vec3 acceleration,
+        angular_acceleration; /* of prescribed frames, and of all after the step */
 } trial_node;
 
 /* A generalised coordinate in the step that is being solved. */
@@ -36,8 +38,8 @@ typedef struct flexible_trial {
     yk_ffrf_loads *loads; /* of a modal body beside its momenta, from yk_smooth_inertias on */
 } flexible_trial;
 
-/* An attachment of a flexible body in the step: `jacobian` (6 x count, by rows) maps changes of its unknowns to its displacement
- * and rotation. */
+/* An attachment of a flexible body in the step: `jacobian` (6 x count, by rows) maps changes of
+ * its unknowns to its displacement and rotation. */
 typedef struct attachment_trial {
     double *jacobian;
     yk_ffrf_pose pose;
@@ -47,7 +49,8 @@ typedef struct attachment_trial {
 typedef struct yk_smooth_workspace {
     const yk_smooth *owner; /* whose channels feedbacks read */
 
-    /* The trial: nodes, then ground, then prescribed frames, then attachments; coordinates; multipliers. */
+    /* The trial: nodes, then ground, then prescribed frames, then attachments; coordinates;
+     * multipliers. */
     bool open;
     double t, h, c; /* end of the step being solved, its size, b0 h */
     trial_node *trial;
@@ -62,16 +65,19 @@ typedef struct yk_smooth_workspace {
     const yk_input *inputs;
     yk_input *own_inputs; /* when the caller gives none */
     double input_time;    /* local time of inputs at which the trial ends */
-    yk_wrench *wrench;    /* that each port takes, at the end of the trial; force.x of a signal port: the signal */
+    yk_wrench *
+        wrench; /* that each port takes, at the end of the trial; force.x of a signal port: the signal */
 
     /* What the equations are: chosen by the start or the integrator, read by assembly. */
     double damping;         /* artificial, at the end of the step */
     double compliance;      /* e of the matrix */
     double rotation_weight; /* YK_TURN_OF_STEP, but where the matrix is read for modes */
     double drive_step;      /* for derivatives of drives by time; 0: that of the start */
-    double stabilisation;   /* not zero: constraints are (d/dt + this)^2 c = 0 (1/s); in a step times row_weight */
+    double
+        stabilisation; /* not zero: constraints are (d/dt + this)^2 c = 0 (1/s); in a step times row_weight */
     double row_weight, velocity_row_weight;
-    double idle_mass; /* of massless nodes, as a fraction of the typical mass; zero but for the start */
+    double
+        idle_mass; /* of massless nodes, as a fraction of the typical mass; zero but for the start */
 
     /* What assembly leaves. */
     yk_wrench *load; /* per frame: applied forces */
@@ -81,7 +87,8 @@ typedef struct yk_smooth_workspace {
 
     /* Newton's method. */
     int iteration;
-    bool iterated;   /* by calls of iterate: corrections follow inputs that change, and tell nothing of the factors */
+    bool
+        iterated; /* by calls of iterate: corrections follow inputs that change, and tell nothing of the factors */
     bool new_inputs; /* since the last correction */
     bool refresh;    /* make new factors in the next iteration */
     bool refreshed;  /* factors were made in this step */
@@ -106,8 +113,8 @@ void yk_smooth_workspace_release(const yk_smooth_model *model, yk_smooth_workspa
 double yk_smooth_damping_at(const yk_smooth_model *model, double t);
 /* Frames that the inputs prescribe, at the end of the trial. */
 void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *work);
-/* The solution in work->right to the trial: changes of positions, times share; changes of velocities; accelerations and
- * multipliers, or the latter alone. */
+/* The solution in work->right to the trial: changes of positions, times share; changes of
+ * velocities; accelerations and multipliers, or the latter alone. */
 void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *work, double fraction);
 void yk_smooth_add_velocities(const yk_smooth_model *model, yk_smooth_workspace *work);
 void yk_smooth_read_accelerations(const yk_smooth_model *model, yk_smooth_workspace *work);
@@ -119,58 +126,71 @@ void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* Adds the power of prescribed motions to work->supply. */
 void yk_smooth_drive_powers(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* Work and losses of the step that closes, by the trapezoidal rule over the powers at its ends. */
-void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work);
-/* The placement of the trial, which a matrix or a Jacobian was made at: frames and coordinates with their rates. Keeps it;
- * exchanges it with one that was kept. */
-void yk_smooth_keep_placement(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_frame *frames,
-                              coordinate_reference *coordinates);
-void yk_smooth_swap_placement(const yk_smooth_model *model, yk_smooth_workspace *work, yk_frame *frames,
-                              coordinate_reference *coordinates);
+void yk_smooth_balance_energy(const yk_smooth_model *model, yk_smooth_state *state,
+                              yk_smooth_workspace *work);
+/* The placement of the trial, which a matrix or a Jacobian was made at: frames and coordinates
+ * with their rates. Keeps it; exchanges it with one that was kept. */
+void yk_smooth_keep_placement(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                              yk_frame *frames, coordinate_reference *coordinates);
+void yk_smooth_swap_placement(const yk_smooth_model *model, yk_smooth_workspace *work,
+                              yk_frame *frames, coordinate_reference *coordinates);
 /* What ports took and prescribed, to the state. */
-void yk_smooth_keep_inputs(const yk_smooth_model *model, yk_smooth_state *state, const yk_smooth_workspace *work);
-void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_state *state, yk_smooth_workspace *work);
-void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *state, yk_smooth_workspace *work);
+void yk_smooth_keep_inputs(const yk_smooth_model *model, yk_smooth_state *state,
+                           const yk_smooth_workspace *work);
+void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_state *state,
+                                yk_smooth_workspace *work);
+void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *state,
+                                yk_smooth_workspace *work);
 
-/* flexible_attachment.c: where the attachments of flexible bodies are. Frames of all attachments at the trial; and what passes loads on from
- * them; and maps to them from the unknowns; and in the frames' accelerations what they have where those of the unknowns are
- * zero. */
+/* flexible_attachment.c: where the attachments of flexible bodies are. Frames of all attachments
+ * at the trial; and what passes loads on from them; and maps to them from the unknowns; and in
+ * the frames' accelerations what they have where those of the unknowns are zero. */
 enum { ATTACHMENT_FRAMES = 0, ATTACHMENT_LOADS = 1, ATTACHMENT_MAPS = 2, ATTACHMENT_BIASES = 4 };
-void yk_smooth_place_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work, unsigned what);
+void yk_smooth_place_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work,
+                               unsigned what);
 /* The trial's coordinates side by side, where the bodies read them. */
 void yk_smooth_gather_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* The same where there are attachments at all, for outputs. */
 void yk_smooth_show_attachments(const yk_smooth_model *model, yk_smooth_workspace *work);
 /* Accelerations of the attachments, as those of the trial make them. */
 void yk_smooth_accelerate_attachments(const yk_smooth_model *model, yk_smooth_workspace *work);
-/* A frame with its acceleration and orientation: the trial's, or in `own` for an attachment, when these have been shown. */
-const trial_node *yk_smooth_shown(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
-                                  trial_node *own);
+/* A frame with its acceleration and orientation: the trial's, or in `own` for an attachment, when
+ * these have been shown. */
+const trial_node *yk_smooth_shown(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                                  int frame, trial_node *own);
 void yk_smooth_start_flexibles(const yk_smooth_model *model, yk_smooth_state *state);
-/* sticks.c: what shapes leave out of a mechanism: beams, arms to joints and ports, springs; and all joints. As `shapes` of the
- * contract. */
+/* sticks.c: what shapes leave out of a mechanism: beams, arms to joints and ports, springs; and
+ * all joints. As `shapes` of the contract. */
 int yk_smooth_sticks(const yk_smooth *smooth, yk_shape *list, int capacity);
 /* Points of a rod's line, to draw; none for other bodies. */
 int yk_smooth_outline(const yk_smooth_model *model, int flexible);
-yk_vec3 yk_smooth_outline_point(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible, int point);
-/* A wrench on a frame, times scale, on the unknowns that move it; and the motion of a frame by changes of unknowns. */
-void yk_smooth_push_frame(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame, double scale,
-                          const yk_wrench *wrench, double *right);
+yk_vec3 yk_smooth_outline_point(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                                int flexible, int point);
+/* A wrench on a frame, times scale, on the unknowns that move it; and the motion of a frame by
+ * changes of unknowns. */
+void yk_smooth_push_frame(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
+                          double scale, const yk_wrench *wrench, double *right);
 void yk_smooth_pull_frame(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
                           const double *change, yk_vec3 *linear, yk_vec3 *angular);
 
 /* flexible_load.c: momenta, loads and energies of flexible bodies. */
-void yk_smooth_flexible_inertias(const yk_smooth_model *model, yk_smooth_workspace *work, bool with_rates);
+void yk_smooth_flexible_inertias(const yk_smooth_model *model, yk_smooth_workspace *work,
+                                 bool with_rates);
 /* Momenta and their rates from the trial's accelerations. */
 void yk_smooth_flexible_momenta(const yk_smooth_model *model, yk_smooth_workspace *work);
-void yk_smooth_flexible_energy(const yk_smooth_model *model, const yk_smooth_workspace *work, yk_energy *energy);
+void yk_smooth_flexible_energy(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                               yk_energy *energy);
 double yk_smooth_flexible_loss(const yk_smooth_model *model, const yk_smooth_workspace *work);
-double yk_smooth_flexible_strain(const yk_smooth_model *model, const yk_smooth_workspace *work, int flexible);
+double yk_smooth_flexible_strain(const yk_smooth_model *model, const yk_smooth_workspace *work,
+                                 int flexible);
 
-/* query.c: power that the damping of beams takes out, at the trial as it stands. Read off the converged motion, not the
- * iterate before it: a predicted motion has strain rates of high modes that the step does not. */
+/* query.c: power that the damping of beams takes out, at the trial as it stands. Read off the
+ * converged motion, not the iterate before it: a predicted motion has strain rates of high modes
+ * that the step does not. */
 double yk_smooth_beam_loss(const yk_smooth_model *model, const yk_smooth_workspace *work);
 void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_motion *motion);
-void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side, yk_wrench *wrench);
+void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side,
+                            yk_wrench *wrench);
 /* What a port shows at the trial. */
 void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspace *work, int port,
                            yk_port_value *value);

@@ -1,8 +1,9 @@
-/* The scheme index1 in 33 digits, apart from the library: orders where double precision does not reach.
+/* The scheme index1 in 33 digits, apart from the library: orders where double precision does not
+ * reach.
  *
- * paper index1, figures 7, 8, 12, 13. Oscillator: both masses by the matrix exponential. Double pendulum: both links by
- * extrapolation of the midpoint rule to order 20, Newton's method carried to the end. The reference is the same system
- * without the cut. Prints Markdown. */
+ * paper index1, figures 7, 8, 12, 13. Oscillator: both masses by the matrix exponential. Double
+ * pendulum: both links by extrapolation of the midpoint rule to order 20, Newton's method carried
+ * to the end. The reference is the same system without the cut. Prints Markdown. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@ __extension__ typedef __float128 real;
 
 enum { POWERS = 4, UNKNOWNS_MAX = 6, STATES_MAX = 8 };
 
-/* Elementary functions --------------------------------------------------------------------------------------------- */
+/* Elementary functions ------------------------------------------------------------------------- */
 
 static real magnitude(real x)
 {
@@ -25,7 +26,8 @@ static real larger(real a, real b)
 static real root(real x)
 {
     real y = x > 1 ? x : 1;
-    for (int i = 0; i < 120; i++) y = (y + x / y) / 2;
+    for (int i = 0; i < 120; i++)
+        y = (y + x / y) / 2;
     return y;
 }
 
@@ -55,12 +57,15 @@ static double order(real coarse, real fine)
 {
     real ratio = coarse / fine;
     double whole = 0;
-    while (ratio >= 2) ratio /= 2, whole++;
-    while (ratio < 1 && ratio > 0) ratio *= 2, whole--;
+    while (ratio >= 2)
+        ratio /= 2, whole++;
+    while (ratio < 1 && ratio > 0)
+        ratio *= 2, whole--;
     double fraction = 0;
     for (int bit = 1; bit < 20; bit++) {
         ratio *= ratio;
-        if (ratio >= 2) ratio /= 2, fraction += 1.0 / (1 << bit);
+        if (ratio >= 2)
+            ratio /= 2, fraction += 1.0 / (1 << bit);
     }
     return whole + fraction;
 }
@@ -71,7 +76,8 @@ static void solve(int n, real a[UNKNOWNS_MAX][UNKNOWNS_MAX], real *b)
     for (int k = 0; k < n; k++) {
         int pivot = k;
         for (int i = k + 1; i < n; i++)
-            if (magnitude(a[i][k]) > magnitude(a[pivot][k])) pivot = i;
+            if (magnitude(a[i][k]) > magnitude(a[pivot][k]))
+                pivot = i;
         for (int j = 0; j < n; j++) {
             real swapped = a[k][j];
             a[k][j] = a[pivot][j], a[pivot][j] = swapped;
@@ -80,23 +86,26 @@ static void solve(int n, real a[UNKNOWNS_MAX][UNKNOWNS_MAX], real *b)
         b[k] = b[pivot], b[pivot] = swapped;
         for (int i = k + 1; i < n; i++) {
             real factor = a[i][k] / a[k][k];
-            for (int j = k; j < n; j++) a[i][j] -= factor * a[k][j];
+            for (int j = k; j < n; j++)
+                a[i][j] -= factor * a[k][j];
             b[i] -= factor * b[k];
         }
     }
     for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++) b[k] -= a[k][j] * b[j];
+        for (int j = k + 1; j < n; j++)
+            b[k] -= a[k][j] * b[j];
         b[k] /= a[k][k];
     }
 }
 
-/* Scheme ----------------------------------------------------------------------------------------------------------- */
+/* Scheme --------------------------------------------------------------------------------------- */
 
 /* paper index1 (23), (24), in powers of tau. */
 static const int shapes[2][3][POWERS] = {{{12, -48, 36, 0}, {-6, 30, -24, 0}, {1, -6, 6, 0}},
                                          {{0, 60, -180, 120}, {0, -24, 84, -60}, {0, 3, -12, 10}}};
 
-/* A system cut in two: `rows` constraints, its state, and the multipliers of the last step in powers of tau. */
+/* A system cut in two: `rows` constraints, its state, and the multipliers of the last step in
+ * powers of tau. */
 typedef struct cut {
     int rows;
     real state[STATES_MAX];
@@ -106,17 +115,20 @@ typedef struct cut {
 /* Advances the parts with the multipliers of the cut, and gives g, g', g'' of all rows. */
 typedef void (*advance)(const cut *from, real h, cut *to, real g[3][2]);
 
-static void conditions(advance step, const cut *from, real h, const real *parameters, int degree, cut *to, real *r)
+static void conditions(advance step, const cut *from, real h, const real *parameters, int degree,
+                       cut *to, real *r)
 {
     cut start = *from;
     real g[3][2] = {{0}};
     for (int row = 0; row < from->rows; row++) {
         real last = 0;
-        for (int power = 0; power < POWERS; power++) last += from->multiplier[row][power];
+        for (int power = 0; power < POWERS; power++)
+            last += from->multiplier[row][power];
         for (int power = 0; power < POWERS; power++) {
             start.multiplier[row][power] = degree == 3 && power == 0 ? last : 0;
             for (int k = 0; k < 3; k++)
-                start.multiplier[row][power] += parameters[k * from->rows + row] * shapes[degree - 2][k][power];
+                start.multiplier[row][power] +=
+                    parameters[k * from->rows + row] * shapes[degree - 2][k][power];
         }
     }
     *to = start;
@@ -132,7 +144,8 @@ static void conditions(advance step, const cut *from, real h, const real *parame
 static void macro_step(advance step, const cut *from, real h, int degree, cut *to)
 {
     int n = 3 * from->rows;
-    real parameters[UNKNOWNS_MAX] = {0}, r[UNKNOWNS_MAX], changed[UNKNOWNS_MAX], jacobian[UNKNOWNS_MAX][UNKNOWNS_MAX];
+    real parameters[UNKNOWNS_MAX] = {0}, r[UNKNOWNS_MAX], changed[UNKNOWNS_MAX],
+         jacobian[UNKNOWNS_MAX][UNKNOWNS_MAX];
     const real difference = (real)1e-14;
     for (int iteration = 0; iteration < 4; iteration++) {
         conditions(step, from, h, parameters, degree, to, r);
@@ -141,19 +154,22 @@ static void macro_step(advance step, const cut *from, real h, int degree, cut *t
             parameters[j] += difference;
             conditions(step, from, h, parameters, degree, &other, changed);
             parameters[j] -= difference;
-            for (int i = 0; i < n; i++) jacobian[i][j] = (changed[i] - r[i]) / difference;
+            for (int i = 0; i < n; i++)
+                jacobian[i][j] = (changed[i] - r[i]) / difference;
         }
         solve(n, jacobian, r);
-        for (int j = 0; j < n; j++) parameters[j] -= r[j];
+        for (int j = 0; j < n; j++)
+            parameters[j] -= r[j];
     }
     conditions(step, from, h, parameters, degree, to, r);
 }
 
-/* Oscillator ------------------------------------------------------------------------------------------------------- */
+/* Oscillator ----------------------------------------------------------------------------------- */
 
 static const real OSCILLATOR_STIFFNESS = 1000, OSCILLATOR_DAMPING = 10;
 
-/* exp(h A) by Taylor series with squaring: position, velocity, and the powers of an input as further states. */
+/* exp(h A) by Taylor series with squaring: position, velocity, and the powers of an input as
+ * further states. */
 enum { EXTENDED = 6 };
 
 static void exponential(real mass, real stiffness, real damping, real h, real e[EXTENDED][EXTENDED])
@@ -162,9 +178,11 @@ static void exponential(real mass, real stiffness, real damping, real h, real e[
     int halvings = 12;
     real s = h / (1 << halvings);
     a[0][1] = s, a[1][0] = -s * stiffness / mass, a[1][1] = -s * damping / mass, a[1][2] = s / mass;
-    for (int i = 2; i < EXTENDED - 1; i++) a[i][i + 1] = s;
+    for (int i = 2; i < EXTENDED - 1; i++)
+        a[i][i + 1] = s;
     memset(e, 0, sizeof(real[EXTENDED][EXTENDED]));
-    for (int i = 0; i < EXTENDED; i++) e[i][i] = term[i][i] = 1;
+    for (int i = 0; i < EXTENDED; i++)
+        e[i][i] = term[i][i] = 1;
     for (int n = 1; n < 30 + halvings; n++) {
         int terms = n < 30;
         for (int i = 0; i < EXTENDED; i++)
@@ -185,7 +203,8 @@ static real maps[2][EXTENDED][EXTENDED], whole[EXTENDED][EXTENDED];
 
 static void prepare_oscillator(real h)
 {
-    for (int i = 0; i < 2; i++) exponential(1 + i, OSCILLATOR_STIFFNESS, OSCILLATOR_DAMPING, h, maps[i]);
+    for (int i = 0; i < 2; i++)
+        exponential(1 + i, OSCILLATOR_STIFFNESS, OSCILLATOR_DAMPING, h, maps[i]);
     exponential(3, 2 * OSCILLATOR_STIFFNESS, 2 * OSCILLATOR_DAMPING, h, whole);
 }
 
@@ -201,17 +220,20 @@ static void advance_oscillator(const cut *from, real h, cut *to, real g[3][2])
         real u = factorial[power] * from->multiplier[0][power] / power_of_h;
         value += from->multiplier[0][power];
         for (int i = 0; i < 2; i++)
-            for (int k = 0; k < 2; k++) end[i][k] += (i ? -1 : 1) * maps[i][k][2 + power] * u;
+            for (int k = 0; k < 2; k++)
+                end[i][k] += (i ? -1 : 1) * maps[i][k][2 + power] * u;
     }
     for (int i = 0; i < 2; i++) {
-        real force = (i ? -value : value) - OSCILLATOR_STIFFNESS * end[i][0] - OSCILLATOR_DAMPING * end[i][1];
+        real force = (i ? -value : value) - OSCILLATOR_STIFFNESS * end[i][0] -
+                     OSCILLATOR_DAMPING * end[i][1];
         end[i][2] = force / (1 + i);
         to->state[2 * i] = end[i][0], to->state[2 * i + 1] = end[i][1];
     }
-    for (int level = 0; level < 3; level++) g[level][0] = end[0][level] - end[1][level];
+    for (int level = 0; level < 3; level++)
+        g[level][0] = end[0][level] - end[1][level];
 }
 
-/* Double pendulum -------------------------------------------------------------------------------------------------- */
+/* Double pendulum ------------------------------------------------------------------------------ */
 
 static const real GRAVITY = (real)981 / 100;
 
@@ -253,7 +275,8 @@ static void whole_rates(const real *y, link_force f, real *rate)
     sine_cosine(y[1], &s2, &c2);
     s = s1 * c2 - c1 * s2, c = c1 * c2 + s1 * s2;
     real m11 = 4 / (real)3, m22 = 1 / (real)3, m12 = c / 2;
-    real f1 = -s * y[3] * y[3] / 2 - 3 * GRAVITY * c1 / 2, f2 = s * y[2] * y[2] / 2 - GRAVITY * c2 / 2;
+    real f1 = -s * y[3] * y[3] / 2 - 3 * GRAVITY * c1 / 2,
+         f2 = s * y[2] * y[2] / 2 - GRAVITY * c2 / 2;
     real det = m11 * m22 - m12 * m12;
     rate[0] = y[2], rate[1] = y[3];
     rate[2] = (m22 * f1 - m12 * f2) / det, rate[3] = (m11 * f2 - m12 * f1) / det;
@@ -261,7 +284,8 @@ static void whole_rates(const real *y, link_force f, real *rate)
 
 typedef void (*rates)(const real *y, link_force f, real *rate);
 
-/* The midpoint rule with 2, 4, ... substeps, extrapolated in their squares (Gragg, Bulirsch, Stoer). */
+/* The midpoint rule with 2, 4, ... substeps, extrapolated in their squares (Gragg, Bulirsch,
+ * Stoer). */
 static void extrapolate(rates f, int n, const cut *c, real h, real *y)
 {
     enum { COLUMNS = 10 };
@@ -271,19 +295,24 @@ static void extrapolate(rates f, int n, const cut *c, real h, real *y)
         real d = h / steps, before[CUT_STATES], now[CUT_STATES], rate[CUT_STATES];
         memcpy(before, y, (size_t)n * sizeof *y);
         f(y, c ? force_at(c, 0) : (link_force){0, 0}, rate);
-        for (int i = 0; i < n; i++) now[i] = y[i] + d * rate[i];
+        for (int i = 0; i < n; i++)
+            now[i] = y[i] + d * rate[i];
         for (int k = 1; k <= steps; k++) {
             f(now, c ? force_at(c, (real)k / steps) : (link_force){0, 0}, rate);
-            if (k == steps) break;
+            if (k == steps)
+                break;
             for (int i = 0; i < n; i++) {
                 real next = before[i] + 2 * d * rate[i];
                 before[i] = now[i], now[i] = next;
             }
         }
-        for (int i = 0; i < n; i++) table[j][i] = (now[i] + before[i] + d * rate[i]) / 2;
+        for (int i = 0; i < n; i++)
+            table[j][i] = (now[i] + before[i] + d * rate[i]) / 2;
         for (int k = j - 1; k >= 0; k--) {
             real ratio = (real)(j + 1) / (k + 1);
-            for (int i = 0; i < n; i++) table[k][i] = table[k + 1][i] + (table[k + 1][i] - table[k][i]) / (ratio * ratio - 1);
+            for (int i = 0; i < n; i++)
+                table[k][i] =
+                    table[k + 1][i] + (table[k + 1][i] - table[k][i]) / (ratio * ratio - 1);
         }
     }
     memcpy(y, table[0], (size_t)n * sizeof *y);
@@ -322,13 +351,14 @@ static void cut_pendulum(const real *y, cut *c)
 {
     real place[2], velocity[2], acceleration[2];
     centre(y, place, velocity, acceleration);
-    const real states[CUT_STATES] = {y[0], y[2], place[0], place[1], y[1], velocity[0], velocity[1], y[3]};
+    const real states[CUT_STATES] = {y[0], y[2],        place[0],    place[1],
+                                     y[1], velocity[0], velocity[1], y[3]};
     *c = (cut){.rows = 2};
     memcpy(c->state, states, sizeof states);
     c->multiplier[0][0] = acceleration[0], c->multiplier[1][0] = acceleration[1] + GRAVITY;
 }
 
-/* Errors ----------------------------------------------------------------------------------------------------------- */
+/* Errors --------------------------------------------------------------------------------------- */
 
 typedef struct errors {
     real place, velocity;
@@ -355,39 +385,47 @@ static errors oscillator_errors(int degree, real h, int steps)
 /* From the whole pendulum at the time `begin`. */
 static errors pendulum_errors(int degree, real h, int steps, real begin)
 {
-    const real quarter_pi = (real)0.78539816339744831 + (real)3.061616997868383e-17; /* in two parts */
+    const real quarter_pi =
+        (real)0.78539816339744831 + (real)3.061616997868383e-17; /* in two parts */
     real y[WHOLE_STATES] = {quarter_pi, -quarter_pi, 0, 0}, place[2], velocity[2], acceleration[2];
     errors largest = {0, 0};
-    for (int i = 0; begin > 0 && i < 40; i++) extrapolate(whole_rates, WHOLE_STATES, NULL, begin / 40, y);
+    for (int i = 0; begin > 0 && i < 40; i++)
+        extrapolate(whole_rates, WHOLE_STATES, NULL, begin / 40, y);
     cut now, next;
     cut_pendulum(y, &now);
     for (int n = 0; n < steps; n++) {
         macro_step(advance_pendulum, &now, h, degree, &next);
         now = next;
-        for (int i = 0; i < 2; i++) extrapolate(whole_rates, WHOLE_STATES, NULL, h / 2, y);
+        for (int i = 0; i < 2; i++)
+            extrapolate(whole_rates, WHOLE_STATES, NULL, h / 2, y);
         centre(y, place, velocity, acceleration);
         const real *s = now.state;
-        real dx = s[2] - place[0], dy = s[3] - place[1], dv = s[5] - velocity[0], dw = s[6] - velocity[1];
+        real dx = s[2] - place[0], dy = s[3] - place[1], dv = s[5] - velocity[0],
+             dw = s[6] - velocity[1];
         largest.place = larger(largest.place, root(dx * dx + dy * dy));
         largest.velocity = larger(largest.velocity, root(dv * dv + dw * dw));
     }
     return largest;
 }
 
-/* Output ----------------------------------------------------------------------------------------------------------- */
+/* Output --------------------------------------------------------------------------------------- */
 
 static void print_row(int degree, real h, const errors *e, const errors *last)
 {
     printf("| %d | %.4g | %.3g | ", degree, (double)h, (double)e->place);
-    if (last) printf("%.2f", order(last->place, e->place));
+    if (last)
+        printf("%.2f", order(last->place, e->place));
     printf(" | %.3g | ", (double)e->velocity);
-    if (last) printf("%.2f", order(last->velocity, e->velocity));
+    if (last)
+        printf("%.2f", order(last->velocity, e->velocity));
     printf(" |\n");
 }
 
 static void print_head(const char *title)
 {
-    printf("\n### %s\n\n| k | H s | position m | order | velocity m/s | order |\n|---|---|---|---|---|---|\n", title);
+    printf("\n### %s\n\n| k | H s | position m | order | velocity m/s | order "
+           "|\n|---|---|---|---|---|---|\n",
+           title);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* The trust suite: what the program says of runs, counted against the truth.
  *
- * A case is a scenario of a kind that users write, with its values (cases.txt). Every case is run under many variants of the
- * coupling and three macro steps, and three things are judged:
+ * A case is a scenario of a kind that users write, with its values (cases.txt). Every case is run
+ * under many variants of the coupling and three macro steps, and three things are judged:
  *
  *   run        the run's findings. The truth is the error of the recorded signals against a fine reference: monolithic
  *              where the parts can be merged, else the tightest scheme that runs. A run that is good and is called not to
@@ -12,9 +12,11 @@
  *              miss, one that is larger than one percent and ten times the truth a false alarm.
  *   advise     the block that `yoke advise` prints. It is pasted, run from start to end, and compared with the reference.
  *
- * Each case is worked on in a process of its own, so that one that hangs or crashes is counted as such and the others go on.
+ * Each case is worked on in a process of its own, so that one that hangs or crashes is counted as
+ * such and the others go on.
  *
- *   build/release/studies/trust/yoke-trust [--set N] [--case NAME] [--only run|stability|error|advise] [--jobs N] [--verbose] */
+ *   build/release/studies/trust/yoke-trust [--set N] [--case NAME] [--only run|stability|error|advise] [--jobs N]
+ * [--verbose] */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -30,16 +32,19 @@
 
 enum { CASES_MAX = 256, OVERRIDES_MAX = 24, LINE_MAX_LENGTH = 1024 };
 
-/* Errors, by the range of the signal, up to which a run is good, and from which on it is wrong; between them no verdict is
- * counted. */
+/* Errors, by the range of the signal, up to which a run is good, and from which on it is wrong;
+ * between them no verdict is counted. */
 static const double GOOD = 0.03, WRONG = 0.2;
-/* A step with which the reference scheme itself is not better than this says nothing of the coupling. */
+/* A step with which the reference scheme itself is not better than this says nothing of the
+ * coupling. */
 static const double TOO_COARSE = 0.1;
-/* A long run has run away, or has stayed, if its signals reach so many times as far as those of the reference. */
+/* A long run has run away, or has stayed, if its signals reach so many times as far as those of
+ * the reference. */
 static const double RAN_AWAY = 20, STAYED = 2;
 enum { LONG_RUN_STEPS = 4000 };
 
-/* Seconds of the processor that a single run and an advice may take, and seconds on the clock of a whole case. */
+/* Seconds of the processor that a single run and an advice may take, and seconds on the clock of
+ * a whole case. */
 static const double RUN_SECONDS = 60, ADVICE_SECONDS = 15;
 enum { CASE_SECONDS = 7200 };
 
@@ -72,12 +77,15 @@ enum { VARIANT_COUNT = sizeof variants / sizeof *variants };
 /* What may serve as the truth, best first. */
 static const variant references[] = {
     {"monolithic", {"coupling={scheme: monolithic}"}},
-    {"tight", {"coupling={scheme: tight, acceleration: quasi-newton, iterations: 60, tolerance: 0, relative_tolerance: 1e-9}"}},
+    {"tight",
+     {"coupling={scheme: tight, acceleration: quasi-newton, iterations: 60, tolerance: 0, "
+      "relative_tolerance: 1e-9}"}},
     {"index1", {"coupling={scheme: index1, tolerance: 0, relative_tolerance: 1e-9}"}},
 };
 enum { REFERENCE_COUNT = sizeof references / sizeof *references };
 
-/* Marks an override that makes the reference what it is, where no scheme between the parts can be it. */
+/* Marks an override that makes the reference what it is, where no scheme between the parts can be
+ * it. */
 #define TRUTH "truth:"
 
 typedef enum motion { MOTION_LINEAR, MOTION_GROWS, MOTION_ANY } motion;
@@ -98,9 +106,18 @@ typedef enum question { ASK_RUN, ASK_STABILITY, ASK_ERROR, ASK_ADVISE, QUESTION_
 
 static const char *const question_names[] = {"run", "stability", "error", "advise"};
 
-typedef enum judgement { RIGHT, FALSE_ALARM, MISS, UNDECIDED, NOT_COUNTED, BROKEN, JUDGEMENT_COUNT } judgement;
+typedef enum judgement {
+    RIGHT,
+    FALSE_ALARM,
+    MISS,
+    UNDECIDED,
+    NOT_COUNTED,
+    BROKEN,
+    JUDGEMENT_COUNT
+} judgement;
 
-static const char *const judgement_names[] = {"right", "false alarm", "miss", "undecided", "not counted", "broken"};
+static const char *const judgement_names[] = {"right",     "false alarm", "miss",
+                                              "undecided", "not counted", "broken"};
 
 /* One answer of the program and what it was worth; what a worker sends to the parent. */
 typedef struct row {
@@ -109,7 +126,8 @@ typedef struct row {
     int variant; /* -1: none */
     double step; /* s */
     judgement judgement;
-    double error; /* of the signals by their range; of stability: how far it ran by how far the reference did */
+    double
+        error; /* of the signals by their range; of stability: how far it ran by how far the reference did */
     char said[200];
 } row;
 
@@ -122,7 +140,7 @@ typedef struct options {
     const char *folder;
 } options;
 
-/* Cases ------------------------------------------------------------------------------------------------------------ */
+/* Cases ---------------------------------------------------------------------------------------- */
 
 static bool parse_case(char *line, trust_case *c)
 {
@@ -132,16 +150,19 @@ static bool parse_case(char *line, trust_case *c)
 
     const char *fields[4 + OVERRIDES_MAX];
     int count = 0;
-    for (char *word = strtok(c->text, " \t\n"); word && count < 4 + OVERRIDES_MAX; word = strtok(NULL, " \t\n"))
+    for (char *word = strtok(c->text, " \t\n"); word && count < 4 + OVERRIDES_MAX;
+         word = strtok(NULL, " \t\n"))
         fields[count++] = word;
-    if (count < 4) return false;
+    if (count < 4)
+        return false;
 
     snprintf(c->name, sizeof c->name, "%s", fields[0]);
     snprintf(c->scenario, sizeof c->scenario, "%s", fields[2]);
     c->set = atoi(fields[1]);
     c->motion = MOTION_ANY;
     for (int i = 0; i < 3; i++)
-        if (strcmp(fields[3], words[i]) == 0) c->motion = (motion)i;
+        if (strcmp(fields[3], words[i]) == 0)
+            c->motion = (motion)i;
     for (int i = 4; i < count; i++) {
         bool is_truth = strncmp(fields[i], TRUTH, strlen(TRUTH)) == 0;
         if (is_truth)
@@ -165,19 +186,21 @@ static int read_cases(const options *asked, trust_case *cases)
     int count = 0;
     while (count < CASES_MAX && fgets(line, sizeof line, file)) {
         trust_case *c = &cases[count];
-        if (*line == '#' || *line == '\n') continue;
+        if (*line == '#' || *line == '\n')
+            continue;
         if (!parse_case(line, c)) {
             fprintf(stderr, "yoke-trust: %s: cannot read the case '%s'\n", path, line);
             continue;
         }
         bool wanted = asked->only_case ? strstr(c->name, asked->only_case) != NULL : true;
-        if (wanted && (asked->set == 0 || asked->set == c->set)) count++;
+        if (wanted && (asked->set == 0 || asked->set == c->set))
+            count++;
     }
     fclose(file);
     return count;
 }
 
-/* Runs ------------------------------------------------------------------------------------------------------------- */
+/* Runs ----------------------------------------------------------------------------------------- */
 
 typedef struct outcome {
     yk_status status;
@@ -198,28 +221,33 @@ static bool within_time(void *user, const yk_run_progress *progress)
 static void release(outcome *o)
 {
     yk_record_destroy(o->record);
-    if (o->context) yk_context_destroy(o->context);
+    if (o->context)
+        yk_context_destroy(o->context);
     *o = (outcome){0};
 }
 
 /* Loads a case with more overrides on top; NULL if it is refused, with the reason in o->message. */
-static yk_scenario *load(const options *asked, const trust_case *c, const variant *v, double step, double end, int every,
-                         outcome *o)
+static yk_scenario *load(const options *asked, const trust_case *c, const variant *v, double step,
+                         double end, int every, outcome *o)
 {
     *o = (outcome){.status = YK_ERROR_MEMORY};
     yk_context_def context_def = yk_context_default();
     context_def.threads = 1;
     o->context = yk_context_create(&context_def);
-    if (!o->context) return NULL;
+    if (!o->context)
+        return NULL;
 
     char path[512], texts[3][64];
     const char *overrides[OVERRIDES_MAX + YK_ADVICE_OVERRIDES_MAX + 4];
     int count = 0;
     snprintf(path, sizeof path, "%s/scenarios/%s.yaml", asked->folder, c->scenario);
-    for (int i = 0; i < c->override_count; i++) overrides[count++] = c->overrides[i];
+    for (int i = 0; i < c->override_count; i++)
+        overrides[count++] = c->overrides[i];
     bool is_reference = v >= references && v < references + REFERENCE_COUNT;
-    for (int i = 0; is_reference && i < c->truth_count; i++) overrides[count++] = c->truths[i];
-    for (int i = 0; v && i < YK_ADVICE_OVERRIDES_MAX && v->overrides[i]; i++) overrides[count++] = v->overrides[i];
+    for (int i = 0; is_reference && i < c->truth_count; i++)
+        overrides[count++] = c->truths[i];
+    for (int i = 0; v && i < YK_ADVICE_OVERRIDES_MAX && v->overrides[i]; i++)
+        overrides[count++] = v->overrides[i];
     if (step > 0) {
         snprintf(texts[0], sizeof texts[0], "time.step=%.17g", step);
         overrides[count++] = texts[0];
@@ -240,10 +268,12 @@ static yk_scenario *load(const options *asked, const trust_case *c, const varian
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     o->status = yk_diagnostics_create(o->context, &diagnostics);
-    if (o->status >= 0) o->status = yk_scenario_load(o->context, &def, diagnostics, &scenario);
+    if (o->status >= 0)
+        o->status = yk_scenario_load(o->context, &def, diagnostics, &scenario);
     if (o->status < 0) {
-        const char *why = yk_diagnostics_count(diagnostics) ? yk_diagnostics_get(diagnostics, 0)->message
-                                                             : yk_last_message(o->context);
+        const char *why = yk_diagnostics_count(diagnostics)
+                              ? yk_diagnostics_get(diagnostics, 0)->message
+                              : yk_last_message(o->context);
         snprintf(o->message, sizeof o->message, "%s", why);
     }
     yk_diagnostics_destroy(diagnostics);
@@ -255,22 +285,26 @@ static yk_scenario *load(const options *asked, const trust_case *c, const varian
 }
 
 /* False if the scenario is refused under this variant. */
-static bool run(const options *asked, const trust_case *c, const variant *v, double step, double end, int every,
-                outcome *o)
+static bool run(const options *asked, const trust_case *c, const variant *v, double step,
+                double end, int every, outcome *o)
 {
     yk_scenario *scenario = load(asked, c, v, step, end, every, o);
-    if (!scenario) return false;
+    if (!scenario)
+        return false;
     yk_system *system = NULL;
     yk_status status = yk_scenario_system(scenario, &system);
-    if (status >= 0) status = yk_record_create(o->context, &o->record);
+    if (status >= 0)
+        status = yk_record_create(o->context, &o->record);
     bool accepted = status >= 0;
     if (accepted) {
         clock_t start = clock();
-        yk_run_def def = {.recorder = yk_record_recorder(o->record), .progress = within_time, .user = &start};
+        yk_run_def def = {
+            .recorder = yk_record_recorder(o->record), .progress = within_time, .user = &start};
         status = yk_run(o->context, scenario, &def, &o->report);
     }
     o->status = status;
-    if (status != YK_OK) snprintf(o->message, sizeof o->message, "%s", yk_last_message(o->context));
+    if (status != YK_OK)
+        snprintf(o->message, sizeof o->message, "%s", yk_last_message(o->context));
     yk_scenario_destroy(scenario);
     return accepted;
 }
@@ -286,32 +320,37 @@ static double channel_range(const yk_record *record, int channel, int components
             low = fmin(low, x[i]);
             high = fmax(high, x[i]);
         }
-        if (high - low > widest) widest = high - low;
+        if (high - low > widest)
+            widest = high - low;
     }
     return widest;
 }
 
-/* Largest difference of the signals of two records at the times that both have, by the range of the signal in the
- * reference; infinite if the record ends before the reference does. */
+/* Largest difference of the signals of two records at the times that both have, by the range of
+ * the signal in the reference; infinite if the record ends before the reference does. */
 static double distance(const yk_record *record, const yk_record *reference)
 {
     const yk_record_header *header = yk_record_get_header(reference);
     const double *t = yk_record_time(record), *u = yk_record_time(reference);
     size_t rows = yk_record_rows(record), others = yk_record_rows(reference);
-    if (rows == 0 || others < 2 || t[rows - 1] < u[others - 1] - 0.5 * (u[1] - u[0])) return INFINITY;
+    if (rows == 0 || others < 2 || t[rows - 1] < u[others - 1] - 0.5 * (u[1] - u[0]))
+        return INFINITY;
 
     double worst = 0;
     for (int channel = 0; channel < header->channel_count; channel++) {
         int components = header->channels[channel].components;
         double range = channel_range(reference, channel, components);
-        if (!(range > 0)) continue;
+        if (!(range > 0))
+            continue;
         for (int k = 0; k < components; k++) {
-            const double *x = yk_record_column(record, channel, k), *y = yk_record_column(reference, channel, k);
+            const double *x = yk_record_column(record, channel, k),
+                         *y = yk_record_column(reference, channel, k);
             for (size_t i = 0, j = 0; i < rows && j < others;) {
                 double lag = t[i] - u[j];
                 if (fabs(lag) < 1e-9 * (1 + fabs(u[j]))) {
                     double error = fabs(x[i] - y[j]) / range;
-                    if (!(error <= worst)) worst = error;
+                    if (!(error <= worst))
+                        worst = error;
                     i++;
                     j++;
                 } else if (lag < 0) {
@@ -334,21 +373,22 @@ static double reach(const yk_record *record, const yk_record *reference)
         int components = header->channels[channel].components;
         double range = channel_range(reference, channel, components);
         double here = channel_range(record, channel, components);
-        if (range > 0 && !(here / range <= most)) most = here / range;
+        if (range > 0 && !(here / range <= most))
+            most = here / range;
     }
     return isnan(most) ? INFINITY : most;
 }
 
-/* Judgements ------------------------------------------------------------------------------------------------------- */
+/* Judgements ----------------------------------------------------------------------------------- */
 
 typedef struct work {
     const options *asked;
     const trust_case *c;
     int case_index;
     FILE *out;
-    double step, end;     /* s, of the scenario */
-    int reference;        /* index of the scheme that tells the truth */
-    outcome fine;         /* the truth */
+    double step, end;                 /* s, of the scenario */
+    int reference;                    /* index of the scheme that tells the truth */
+    outcome fine;                     /* the truth */
     double coarse_errors[STEP_COUNT]; /* of the reference scheme with the steps of the runs */
 } work;
 
@@ -367,13 +407,15 @@ static bool find_reference(work *w)
     w->end = o.end;
     yk_scenario_destroy(scenario);
     release(&o);
-    if (!(w->step > 0)) return false;
+    if (!(w->step > 0))
+        return false;
 
     for (w->reference = 0; w->reference < REFERENCE_COUNT; w->reference++) {
         const variant *v = &references[w->reference];
         int every = COARSE_FACTOR * FINE_PARTS;
         bool accepted = run(w->asked, w->c, v, w->step / FINE_PARTS, 0, every, &w->fine);
-        if (accepted && w->fine.status >= 0 && w->fine.status != YK_INTERRUPTED) return true;
+        if (accepted && w->fine.status >= 0 && w->fine.status != YK_INTERRUPTED)
+            return true;
         release(&w->fine);
     }
     return false;
@@ -382,7 +424,8 @@ static bool find_reference(work *w)
 static bool is_reported(const outcome *o, char *said, size_t size)
 {
     snprintf(said, size, "%.190s", o->status < 0 ? o->message : "");
-    if (o->status < 0) return true;
+    if (o->status < 0)
+        return true;
     for (int i = 0; i < o->report.finding_count; i++)
         if (o->report.findings[i].serious) {
             snprintf(said, size, "%.190s", o->report.findings[i].text);
@@ -435,19 +478,21 @@ static void judge_runs(work *w)
 
 static void judge_stability(work *w)
 {
-    static const char *const words[] = {[YK_VERDICT_STABLE] = "stable",
-                                        [YK_VERDICT_MODEL] = "motion",
-                                        [YK_VERDICT_COUPLING] = "UNSTABLE",
-                                        [YK_VERDICT_SOLVER] = "SOLVER UNSTABLE",
-                                        [YK_VERDICT_UNDECIDED] = "undecided",
-                                        [YK_VERDICT_FAILED] = "failed"};
+    static const char *const words[] = {
+        [YK_VERDICT_STABLE] = "stable",       [YK_VERDICT_MODEL] = "motion",
+        [YK_VERDICT_COUPLING] = "UNSTABLE",   [YK_VERDICT_SOLVER] = "SOLVER UNSTABLE",
+        [YK_VERDICT_UNDECIDED] = "undecided", [YK_VERDICT_FAILED] = "failed"};
     double end = fmax(w->end, LONG_RUN_STEPS * w->step);
     outcome base;
     bool known = run(w->asked, w->c, &references[w->reference], w->step, end, COARSE_FACTOR, &base);
     known = known && base.status >= 0 && base.status != YK_INTERRUPTED;
 
     for (int v = 0; known && v < VARIANT_COUNT; v++) {
-        row r = {.question = ASK_STABILITY, .variant = v, .step = w->step, .judgement = NOT_COUNTED, .error = NAN};
+        row r = {.question = ASK_STABILITY,
+                 .variant = v,
+                 .step = w->step,
+                 .judgement = NOT_COUNTED,
+                 .error = NAN};
         outcome o;
 
         /* The truth: does a long run stay with the reference? */
@@ -458,9 +503,11 @@ static void judge_stability(work *w)
         r.error = reach(o.record, base.record);
         bool away = !(r.error <= RAN_AWAY) || o.status == YK_ERROR_NOT_FINITE;
         bool stays = r.error < STAYED && o.status >= 0 && o.status != YK_INTERRUPTED;
-        if (o.status < 0) snprintf(r.said, sizeof r.said, "%.190s", o.message);
+        if (o.status < 0)
+            snprintf(r.said, sizeof r.said, "%.190s", o.message);
         release(&o);
-        /* A run that stops for another reason, such as an impact that its iterations do not follow, says nothing. */
+        /* A run that stops for another reason, such as an impact that its iterations do not
+         * follow, says nothing. */
         if (!away && !stays) {
             report(w, r);
             continue;
@@ -470,7 +517,8 @@ static void judge_stability(work *w)
         yk_scenario *scenario = load(w->asked, w->c, &variants[v], w->step, 0, 0, &o);
         yk_stability_report verdict;
         yk_stability_def def = yk_stability_default();
-        yk_status status = scenario ? yk_stability(o.context, scenario, &def, &verdict) : YK_ERROR_INPUT;
+        yk_status status =
+            scenario ? yk_stability(o.context, scenario, &def, &verdict) : YK_ERROR_INPUT;
         if (status < 0) {
             r.judgement = BROKEN;
             snprintf(r.said, sizeof r.said, "%.190s", o.context ? yk_last_message(o.context) : "");
@@ -478,13 +526,18 @@ static void judge_stability(work *w)
             bool source = yk_verdict_unstable(verdict.verdict);
             bool model = verdict.verdict == YK_VERDICT_MODEL;
             r.judgement = RIGHT;
-            if (away && !source) r.judgement = MISS;
-            if (stays && source) r.judgement = FALSE_ALARM;
-            if (stays && model && w->c->motion == MOTION_LINEAR) r.judgement = FALSE_ALARM;
-            if (stays && !model && w->c->motion == MOTION_GROWS && !source) r.judgement = MISS;
-            if (verdict.verdict == YK_VERDICT_UNDECIDED) r.judgement = UNDECIDED;
-            snprintf(r.said, sizeof r.said, "%s, radius %.6g, %s; %.120s", words[verdict.verdict], verdict.radius,
-                     away ? "ran away" : "stayed", verdict.reason);
+            if (away && !source)
+                r.judgement = MISS;
+            if (stays && source)
+                r.judgement = FALSE_ALARM;
+            if (stays && model && w->c->motion == MOTION_LINEAR)
+                r.judgement = FALSE_ALARM;
+            if (stays && !model && w->c->motion == MOTION_GROWS && !source)
+                r.judgement = MISS;
+            if (verdict.verdict == YK_VERDICT_UNDECIDED)
+                r.judgement = UNDECIDED;
+            snprintf(r.said, sizeof r.said, "%s, radius %.6g, %s; %.120s", words[verdict.verdict],
+                     verdict.radius, away ? "ran away" : "stayed", verdict.reason);
         }
         yk_scenario_destroy(scenario);
         release(&o);
@@ -493,21 +546,28 @@ static void judge_stability(work *w)
     release(&base);
 }
 
-/* Variants whose error bars are asked for: one without iterations, one with, and the whole as one. */
+/* Variants whose error bars are asked for: one without iterations, one with, and the whole as
+ * one. */
 static const char *const barred[] = {"explicit", "tight", "index1", "monolithic"};
 
 static bool is_barred(const variant *v)
 {
     for (size_t i = 0; i < sizeof barred / sizeof *barred; i++)
-        if (strcmp(v->name, barred[i]) == 0) return true;
+        if (strcmp(v->name, barred[i]) == 0)
+            return true;
     return false;
 }
 
 static void judge_error(work *w)
 {
     for (int v = 0; v < VARIANT_COUNT; v++) {
-        if (!is_barred(&variants[v])) continue;
-        row r = {.question = ASK_ERROR, .variant = v, .step = w->step, .judgement = NOT_COUNTED, .error = NAN};
+        if (!is_barred(&variants[v]))
+            continue;
+        row r = {.question = ASK_ERROR,
+                 .variant = v,
+                 .step = w->step,
+                 .judgement = NOT_COUNTED,
+                 .error = NAN};
         outcome o;
         if (!run(w->asked, w->c, &variants[v], w->step, 0, COARSE_FACTOR, &o) || o.status < 0 ||
             o.status == YK_INTERRUPTED) {
@@ -523,7 +583,8 @@ static void judge_error(work *w)
         snprintf(path, sizeof path, "%s/scenarios/%s.yaml", w->asked->folder, w->c->scenario);
         snprintf(step, sizeof step, "time.step=%.17g", w->step);
         snprintf(every, sizeof every, "record.every=%d", COARSE_FACTOR);
-        for (int i = 0; i < w->c->override_count; i++) overrides[count++] = w->c->overrides[i];
+        for (int i = 0; i < w->c->override_count; i++)
+            overrides[count++] = w->c->overrides[i];
         overrides[count++] = variants[v].overrides[0];
         overrides[count++] = step;
         overrides[count++] = every;
@@ -532,25 +593,33 @@ static void judge_error(work *w)
         def.overrides = overrides;
         def.override_count = count;
         outcome loaded;
-        yk_scenario *scenario = load(w->asked, w->c, &variants[v], w->step, 0, COARSE_FACTOR, &loaded);
-        yk_error_def error_def = {.scenario = def, .loaded = scenario, .record = o.record, .jobs = 1};
+        yk_scenario *scenario =
+            load(w->asked, w->c, &variants[v], w->step, 0, COARSE_FACTOR, &loaded);
+        yk_error_def error_def = {
+            .scenario = def, .loaded = scenario, .record = o.record, .jobs = 1};
         yk_error_report *bars = NULL;
-        yk_status status = scenario ? yk_error_estimate(o.context, &error_def, &bars) : YK_ERROR_INPUT;
+        yk_status status =
+            scenario ? yk_error_estimate(o.context, &error_def, &bars) : YK_ERROR_INPUT;
         if (status < 0 || !bars) {
             r.judgement = BROKEN;
             snprintf(r.said, sizeof r.said, "%.190s", yk_last_message(o.context));
         } else {
             double claimed = 0;
             for (int i = 0; i < bars->count; i++)
-                if (!bars->channels[i].exempt) claimed = fmax(claimed, bars->channels[i].relative);
-            if (!bars->known) claimed = INFINITY;
+                if (!bars->channels[i].exempt)
+                    claimed = fmax(claimed, bars->channels[i].relative);
+            if (!bars->known)
+                claimed = INFINITY;
             bool lost = claimed > 0.5 && r.error > 0.1; /* both say that nothing is known */
             r.judgement = RIGHT;
-            if (!(r.error <= claimed + 1e-9) && !lost) r.judgement = MISS;
-            if (claimed > 0.01 && claimed > 10 * r.error && isfinite(claimed)) r.judgement = FALSE_ALARM;
+            if (!(r.error <= claimed + 1e-9) && !lost)
+                r.judgement = MISS;
+            if (claimed > 0.01 && claimed > 10 * r.error && isfinite(claimed))
+                r.judgement = FALSE_ALARM;
             snprintf(r.said, sizeof r.said, "bar %.3g: %.150s", claimed, bars->text);
         }
-        if (bars) yk_error_report_destroy(o.context, bars);
+        if (bars)
+            yk_error_report_destroy(o.context, bars);
         yk_scenario_destroy(scenario);
         release(&loaded);
         release(&o);
@@ -599,7 +668,8 @@ static void judge_advice(work *w)
     }
     free(advice);
     yk_diagnostics_destroy(diagnostics);
-    if (context) yk_context_destroy(context);
+    if (context)
+        yk_context_destroy(context);
     report(w, r);
 }
 
@@ -607,18 +677,25 @@ static void judge_case(const options *asked, const trust_case *c, int index, FIL
 {
     work w = {.asked = asked, .c = c, .case_index = index, .out = out};
     if (!find_reference(&w)) {
-        row r = {.variant = -1, .judgement = BROKEN, .error = NAN, .said = "no scheme gives a reference"};
+        row r = {.variant = -1,
+                 .judgement = BROKEN,
+                 .error = NAN,
+                 .said = "no scheme gives a reference"};
         report(&w, r);
         return;
     }
-    if (asked->asked[ASK_RUN]) judge_runs(&w);
-    if (asked->asked[ASK_STABILITY]) judge_stability(&w);
-    if (asked->asked[ASK_ERROR]) judge_error(&w);
-    if (asked->asked[ASK_ADVISE]) judge_advice(&w);
+    if (asked->asked[ASK_RUN])
+        judge_runs(&w);
+    if (asked->asked[ASK_STABILITY])
+        judge_stability(&w);
+    if (asked->asked[ASK_ERROR])
+        judge_error(&w);
+    if (asked->asked[ASK_ADVISE])
+        judge_advice(&w);
     release(&w.fine);
 }
 
-/* All cases -------------------------------------------------------------------------------------------------------- */
+/* All cases ------------------------------------------------------------------------------------ */
 
 typedef struct tally {
     int counts[QUESTION_COUNT][JUDGEMENT_COUNT];
@@ -628,8 +705,8 @@ typedef struct tally {
 static void print_row(const trust_case *cases, const row *r)
 {
     printf("  %-11s %-20s %-10s %-18s h = %-9.3g error %-9.3g %s\n", judgement_names[r->judgement],
-           cases[r->case_index].name, question_names[r->question], r->variant < 0 ? "" : variants[r->variant].name,
-           r->step, r->error, r->said);
+           cases[r->case_index].name, question_names[r->question],
+           r->variant < 0 ? "" : variants[r->variant].name, r->step, r->error, r->said);
 }
 
 static void count_rows(const options *asked, const trust_case *cases, FILE *in, tally *all)
@@ -643,7 +720,8 @@ static void count_rows(const options *asked, const trust_case *cases, FILE *in, 
             all->good[r.variant] += r.error <= GOOD;
         }
         bool worth = r.judgement == FALSE_ALARM || r.judgement == MISS || r.judgement == BROKEN;
-        if (worth || asked->verbose) print_row(cases, &r);
+        if (worth || asked->verbose)
+            print_row(cases, &r);
     }
     fflush(stdout);
 }
@@ -653,7 +731,8 @@ static void judge_all(const options *asked, const trust_case *cases, int count, 
     FILE *files[CASES_MAX];
     pid_t workers[CASES_MAX];
     int begun = 0, running = 0, done = 0;
-    for (int i = 0; i < count; i++) files[i] = tmpfile();
+    for (int i = 0; i < count; i++)
+        files[i] = tmpfile();
 
     while (done < count) {
         while (begun < count && running < asked->jobs) {
@@ -670,39 +749,50 @@ static void judge_all(const options *asked, const trust_case *cases, int count, 
 
         int status;
         pid_t ended = wait(&status);
-        if (ended < 0) break;
+        if (ended < 0)
+            break;
         for (int i = 0; i < begun; i++) {
-            if (workers[i] != ended) continue;
+            if (workers[i] != ended)
+                continue;
             done++;
             running--;
-            if (isatty(STDERR_FILENO)) fprintf(stderr, "\r%d of %d cases ", done, count);
+            if (isatty(STDERR_FILENO))
+                fprintf(stderr, "\r%d of %d cases ", done, count);
             count_rows(asked, cases, files[i], all);
             if (!WIFEXITED(status)) {
-                printf("  broken      %-20s the process ended by signal %d\n", cases[i].name, WTERMSIG(status));
+                printf("  broken      %-20s the process ended by signal %d\n", cases[i].name,
+                       WTERMSIG(status));
                 all->counts[ASK_RUN][BROKEN]++;
             }
         }
     }
-    for (int i = 0; i < count; i++) fclose(files[i]);
+    for (int i = 0; i < count; i++)
+        fclose(files[i]);
 }
 
 static void print_tally(const options *asked, const tally *all)
 {
-    printf("\n| question | right | false alarm | miss | undecided | not counted | broken |\n|---|---|---|---|---|---|---|\n");
+    printf("\n| question | right | false alarm | miss | undecided | not counted | broken "
+           "|\n|---|---|---|---|---|---|---|\n");
     for (int q = 0; q < QUESTION_COUNT; q++) {
-        if (!asked->asked[q]) continue;
+        if (!asked->asked[q])
+            continue;
         printf("| %s |", question_names[q]);
-        for (int j = 0; j < JUDGEMENT_COUNT; j++) printf(" %d |", all->counts[q][j]);
+        for (int j = 0; j < JUDGEMENT_COUNT; j++)
+            printf(" %d |", all->counts[q][j]);
         printf("\n");
     }
-    if (!asked->asked[ASK_RUN]) return;
+    if (!asked->asked[ASK_RUN])
+        return;
     printf("\n| variant | runs | within %g %% |\n|---|---|---|\n", 100 * GOOD);
-    for (int v = 0; v < VARIANT_COUNT; v++) printf("| %s | %d | %d |\n", variants[v].name, all->tried[v], all->good[v]);
+    for (int v = 0; v < VARIANT_COUNT; v++)
+        printf("| %s | %d | %d |\n", variants[v].name, all->tried[v], all->good[v]);
 }
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: yoke-trust [--set N] [--case NAME] [--only run|stability|error|advise] [--jobs N] [--folder F] "
+    fprintf(stderr, "usage: yoke-trust [--set N] [--case NAME] [--only run|stability|error|advise] "
+                    "[--jobs N] [--folder F] "
                     "[--verbose]\n");
     return 2;
 }
@@ -724,16 +814,19 @@ int main(int argc, char **argv)
             asked.folder = argv[++i];
         } else if (strcmp(argv[i], "--only") == 0 && more) {
             i++;
-            for (int q = 0; q < QUESTION_COUNT; q++) asked.asked[q] = strcmp(argv[i], question_names[q]) == 0;
+            for (int q = 0; q < QUESTION_COUNT; q++)
+                asked.asked[q] = strcmp(argv[i], question_names[q]) == 0;
         } else {
             return usage();
         }
     }
-    if (asked.jobs < 1) return usage();
+    if (asked.jobs < 1)
+        return usage();
 
     static trust_case cases[CASES_MAX];
     int count = read_cases(&asked, cases);
-    if (count < 0) return 2;
+    if (count < 0)
+        return 2;
     if (count == 0) {
         fprintf(stderr, "yoke-trust: no case fits\n");
         return 2;

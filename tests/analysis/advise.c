@@ -29,14 +29,15 @@ static yk_advise_def question(const char *path, const char *const *overrides, in
 static const yk_advice_row *row_of(const yk_advice *advice, const char *name)
 {
     for (int i = 0; i < advice->count; i++)
-        if (strcmp(advice->rows[i].name, name) == 0) return &advice->rows[i];
+        if (strcmp(advice->rows[i].name, name) == 0)
+            return &advice->rows[i];
     return NULL;
 }
 
 static const char oscillator[] = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
 
-/* Explicit coupling with index-1 inputs is of first order: 0.0155 at 1e-4 s, so 0.01 is met from 5e-5 s on. Whatever
- * is taken costs no more than that. */
+/* Explicit coupling with index-1 inputs is of first order: 0.0155 at 1e-4 s, so 0.01 is met from
+ * 5e-5 s on. Whatever is taken costs no more than that. */
 static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
 {
     yk_advise_def def = question(oscillator, NULL, 0);
@@ -68,12 +69,14 @@ static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
     assert_string_equal(a->overrides[a->override_count - 1], step);
     for (int i = 0; i < a->count; i++) {
         assert_true(*a->rows[i].name && *a->rows[i].block);
-        if (a->rows[i].outcome > YK_ADVICE_INACCURATE) assert_true(*a->rows[i].message);
+        if (a->rows[i].outcome > YK_ADVICE_INACCURATE)
+            assert_true(*a->rows[i].message);
     }
     free(a);
 }
 
-/* A heavy second mass: an explicit scheme that prescribes its motion has no stable step, and is not taken. */
+/* A heavy second mass: an explicit scheme that prescribes its motion has no stable step, and is
+ * not taken. */
 static void heavy_partners_are_not_moved_explicitly(void **state)
 {
     static const char *const heavy[] = {"parameters.right_mass=4", "time.end=0.2"};
@@ -104,11 +107,12 @@ static void missing_capabilities_are_named(void **state)
     free(a);
 }
 
-/* Beyond what there is time to compare, the choice is verified on its own; pasted, it meets the tolerance over the
- * whole run, whose truth is the closed form. */
+/* Beyond what there is time to compare, the choice is verified on its own; pasted, it meets the
+ * tolerance over the whole run, whose truth is the closed form. */
 static void the_choice_holds_to_the_end(void **state)
 {
-    static const char *const sets[] = {"time.end=2", "parameters.right_mass=0.5", "record.channels=[joint.position]"};
+    static const char *const sets[] = {"time.end=2", "parameters.right_mass=0.5",
+                                       "record.channels=[joint.position]"};
     yk_advise_def def = question(oscillator, sets, 3);
     def.seconds = 20, def.tolerance = 0.02;
     yk_advice *a = malloc(sizeof *a);
@@ -117,8 +121,10 @@ static void the_choice_holds_to_the_end(void **state)
     assert_near(a->verified, 2, 1e-6);
     const char *overrides[16];
     int count = 0;
-    for (int i = 0; i < 3; i++) overrides[count++] = sets[i];
-    for (int i = 0; i < a->override_count; i++) overrides[count++] = a->overrides[i];
+    for (int i = 0; i < 3; i++)
+        overrides[count++] = sets[i];
+    for (int i = 0; i < a->override_count; i++)
+        overrides[count++] = a->overrides[i];
     yk_scenario_def pasted = {.path = oscillator, .overrides = overrides, .override_count = count};
     yk_diagnostics *diagnostics;
     yk_scenario *scenario;

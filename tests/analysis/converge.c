@@ -23,8 +23,8 @@ static yk_status converge(yk_context *context, const yk_converge_def *def, yk_co
     return status;
 }
 
-/* papers/README: 1.40e-1, 1.55e-2, 1.57e-3 from two exact points; the start of our own adds a step's share to the
- * first. */
+/* papers/README: 1.40e-1, 1.55e-2, 1.57e-3 from two exact points; the start of our own adds a
+ * step's share to the first. */
 static void errors_against_the_exact_course_are_those_of_the_paper(void **state)
 {
     const double steps[] = {1e-3, 1e-4, 1e-5};

@@ -10,9 +10,10 @@
 
 enum { ROWS = 400 };
 
-/* Made-up runs ----------------------------------------------------------------------------------------------------- */
+/* Made-up runs --------------------------------------------------------------------------------- */
 
-/* Bars of the runs made by `value` with steps h, h/2, h/4; tells how often and how far they hold. */
+/* Bars of the runs made by `value` with steps h, h/2, h/4; tells how often and how far they
+ * hold. */
 typedef struct outcome {
     yk_channel_error error;
     double covered; /* part of the samples whose error lies inside the bar */
@@ -27,10 +28,12 @@ static outcome judge(double (*value)(double t, double h), double h, int runs)
     const double *list[YK_ERROR_RUNS_MAX];
     for (int run = 0; run < runs; run++) {
         list[run] = columns[run];
-        for (int i = 0; i < ROWS; i++) time[i] = 0.01 * i, columns[run][i] = value(time[i], h / (1 << run));
+        for (int i = 0; i < ROWS; i++)
+            time[i] = 0.01 * i, columns[run][i] = value(time[i], h / (1 << run));
     }
     outcome o = {.covered = 0};
-    yk_error_input input = {.runs = runs, .components = 1, .rows = ROWS, .time = time, .columns = list};
+    yk_error_input input = {
+        .runs = runs, .components = 1, .rows = ROWS, .time = time, .columns = list};
     input.impacts = value == impact;
     double *bar = bars;
     yk_error_bars(&input, ratios, &bar, &o.error);
@@ -69,7 +72,8 @@ static void orders_are_measured_and_bars_hold(void **state)
         outcome one = judge(first_order, steps[i], 3), two = judge(second_order, steps[i], 3);
         assert_true(one.covered == 1 && one.ratio < 1.6);
         assert_true(two.covered == 1 && two.ratio < 1.3);
-        if (steps[i] > 0.03) continue; /* phases are too far apart there for an order */
+        if (steps[i] > 0.03)
+            continue; /* phases are too far apart there for an order */
         assert_near(one.error.order, 1, 0.1);
         assert_near(two.error.order, 2, 0.1);
         assert_int_equal(one.error.accuracy, YK_ACCURACY_REGULAR);
@@ -122,7 +126,8 @@ static void a_transient_without_impacts_counts_by_its_peak(void **state)
 static double chaos(double t, double h)
 {
     double x = 0.4 + 1e-3 * sin(1e5 * h);
-    for (int n = 0; n < (int)(8 * t + 1e-9); n++) x = 3.97 * x * (1 - x);
+    for (int n = 0; n < (int)(8 * t + 1e-9); n++)
+        x = 3.97 * x * (1 - x);
     return x;
 }
 
@@ -149,7 +154,7 @@ static void rounding_is_no_error(void **state)
     assert_true(o.covered == 1 && o.error.relative < 1e-13);
 }
 
-/* Scenarios -------------------------------------------------------------------------------------------------------- */
+/* Scenarios ------------------------------------------------------------------------------------ */
 
 typedef struct loaded {
     yk_diagnostics *diagnostics;
@@ -157,7 +162,8 @@ typedef struct loaded {
     yk_scenario_def def;
 } loaded;
 
-static loaded load(yk_context *context, const char *path, const char *const *overrides, int count, double refinement)
+static loaded load(yk_context *context, const char *path, const char *const *overrides, int count,
+                   double refinement)
 {
     loaded l = {.def = yk_scenario_default()};
     l.def.path = path;
@@ -178,8 +184,8 @@ static const char oscillator[] = YOKE_SOURCE_DIR "/models/two-mass-oscillator/sc
 
 static void refinement_divides_all_steps(void **state)
 {
-    static const char *const sets[] = {"time.tolerance=1e-4", "time.smallest=1e-6", "record.every=5",
-                                       "coupling.scheme=tight"};
+    static const char *const sets[] = {"time.tolerance=1e-4", "time.smallest=1e-6",
+                                       "record.every=5", "coupling.scheme=tight"};
     loaded l = load(*state, oscillator, sets, 4, 4);
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     assert_near(info->step, 2.5e-5, 1e-18);
@@ -221,8 +227,8 @@ static void the_oscillator_lies_inside_its_bars(void **state)
         int channel = yk_record_find(record, "left.mass.position");
         assert_int_equal(channel, 0);
         for (size_t i = 0; i < yk_record_rows(record); i++) {
-            double error =
-                fabs(yk_record_column(record, channel, 0)[i] - 0.1 / omega * sin(omega * yk_record_time(record)[i]));
+            double error = fabs(yk_record_column(record, channel, 0)[i] -
+                                0.1 / omega * sin(omega * yk_record_time(record)[i]));
             assert_true(error <= report->bars[0][i]);
             largest = fmax(largest, error);
         }
@@ -233,12 +239,12 @@ static void the_oscillator_lies_inside_its_bars(void **state)
     }
 }
 
-/* Original inputs with equal masses blow up, the sooner the smaller the step: what the coarse run gives is no
- * answer. */
+/* Original inputs with equal masses blow up, the sooner the smaller the step: what the coarse run
+ * gives is no answer. */
 static void finer_runs_that_fail_leave_nothing_known(void **state)
 {
-    static const char *const sets[] = {"coupling.inputs=original", "time.step=5e-3", "parameters.right_mass=1.5",
-                                       "time.end=0.1"};
+    static const char *const sets[] = {"coupling.inputs=original", "time.step=5e-3",
+                                       "parameters.right_mass=1.5", "time.end=0.1"};
     loaded l = load(*state, oscillator, sets, 4, 0);
     yk_record *record;
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
@@ -258,8 +264,10 @@ static void bars_go_to_the_record(void **state)
     assert_int_equal(yk_record_create(*state, &copy), YK_OK);
     yk_error_report *report = estimate(*state, &l, record);
     assert_int_equal(yk_error_record(*state, record, report, yk_record_recorder(copy)), YK_OK);
-    assert_int_equal(yk_record_get_header(copy)->channel_count, 2 * yk_record_get_header(record)->channel_count);
-    int bar = yk_record_find(copy, "error.left.mass.velocity"), channel = yk_record_find(copy, "left.mass.velocity");
+    assert_int_equal(yk_record_get_header(copy)->channel_count,
+                     2 * yk_record_get_header(record)->channel_count);
+    int bar = yk_record_find(copy, "error.left.mass.velocity"),
+        channel = yk_record_find(copy, "left.mass.velocity");
     assert_true(bar >= 0 && channel >= 0);
     size_t last = yk_record_rows(copy) - 1;
     assert_true(last + 1 == yk_record_rows(record));
@@ -267,8 +275,8 @@ static void bars_go_to_the_record(void **state)
     bool reported = false;
     const yk_record_summary *summary = yk_record_get_summary(copy);
     for (int i = 0; i < summary->count; i++)
-        reported =
-            reported || (strcmp(summary->values[i].name, "error") == 0 && summary->values[i].value == report->error);
+        reported = reported || (strcmp(summary->values[i].name, "error") == 0 &&
+                                summary->values[i].value == report->error);
     assert_true(reported);
     yk_error_report_destroy(*state, report);
     yk_record_destroy(record);

@@ -1,11 +1,12 @@
-/* Stability of the scheme index1 on the two-mass test model: figures 14 and 15 of its paper, through the running
- * code. */
+/* Stability of the scheme index1 on the two-mass test model: figures 14 and 15 of its paper,
+ * through the running code. */
 #include "physics/oscillator.h"
 #include "test.h"
 #include "the_context.h"
 #include "yoke/analysis.h"
 
-/* One mass with the eigenvalue real +- i imaginary over a step of 1 s; paper index1 (42) with the sign mended. */
+/* One mass with the eigenvalue real +- i imaginary over a step of 1 s; paper index1 (42) with the
+ * sign mended. */
 static yk_oscillator_def mass_with(double mass, double real, double imaginary)
 {
     yk_oscillator_def def = yk_oscillator_default();
@@ -26,7 +27,8 @@ static double radius_of(int degree, double real, double imaginary, const ratios 
     yk_subsystem *masses[2];
     yk_oscillator_def defs[2] = {mass_with(1, real, imaginary),
                                  mass_with(r->mass, real * r->real, imaginary * r->imaginary)};
-    for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &masses[i]), YK_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(yk_oscillator_create(context, &defs[i], &masses[i]), YK_OK);
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
     yk_system_def def = {.subsystems = masses,
                          .names = names,
@@ -43,16 +45,19 @@ static double radius_of(int degree, double real, double imaginary, const ratios 
     double radius = NAN;
     assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
     yk_status status = yk_stability_radius(context, system, true, &radius);
-    if (status != YK_OK) print_error("%g %g: %s\n", real, imaginary, yk_last_message(context));
+    if (status != YK_OK)
+        print_error("%g %g: %s\n", real, imaginary, yk_last_message(context));
     assert_int_equal(status, YK_OK);
     yk_system_destroy(system);
-    for (int i = 0; i < 2; i++) masses[i]->ops->destroy(masses[i]);
+    for (int i = 0; i < 2; i++)
+        masses[i]->ops->destroy(masses[i]);
     return radius;
 }
 
 /* Of figures 14 and 15: symmetric; mass, damping and frequency ratio alone; all three. */
 enum { SYMMETRIC, MASS, DAMPING, FREQUENCY, EVERYTHING, SETS };
-static const ratios sets[SETS] = {{1, 1, 1}, {1e3, 1, 1}, {1, 1e3, 1}, {1, 1, 1e3}, {1e3, 1e3, 1e3}};
+static const ratios sets[SETS] = {
+    {1, 1, 1}, {1e3, 1, 1}, {1, 1e3, 1}, {1, 1, 1e3}, {1e3, 1e3, 1e3}};
 
 enum { POINTS = 16 };
 
@@ -62,7 +67,8 @@ static int unstable_points(int degree, double range, const ratios *r, bool edge)
     int count = 0;
     for (int i = 0; i < (edge ? 1 : POINTS); i++) {
         for (int j = 0; j < POINTS; j++) {
-            double real = edge ? 0 : -range * (i + 1) / POINTS, imaginary = range * (j + 0.5) / POINTS;
+            double real = edge ? 0 : -range * (i + 1) / POINTS,
+                   imaginary = range * (j + 0.5) / POINTS;
             count += !(radius_of(degree, real, imaginary, r) <= YK_STABILITY_LIMIT);
         }
     }
@@ -90,8 +96,8 @@ static void quadratic_wrenches_are_unstable_with_a_frequency_ratio(void **state)
     }
 }
 
-/* Radii of the recurrence in 60 digits. The last is a tongue that the paper's grid misses: without damping, a step of
- * almost 126 periods of mass 1 is unstable with cubic wrenches too. */
+/* Radii of the recurrence in 60 digits. The last is a tongue that the paper's grid misses:
+ * without damping, a step of almost 126 periods of mass 1 is unstable with cubic wrenches too. */
 static void radii_are_those_of_the_recurrence(void **state)
 {
     (void)state;

@@ -1,5 +1,6 @@
-/* What masses and loops allow a scheme, as it is told before a run: ratios against closed forms, limits against those
- * that are known of pairs of integrators, loops where there are some and none where there are none. */
+/* What masses and loops allow a scheme, as it is told before a run: ratios against closed forms,
+ * limits against those that are known of pairs of integrators, loops where there are some and
+ * none where there are none. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,20 +20,24 @@ static yk_run_report *ask(yk_context *context, const char *text, const char *con
     def.path = "limits.yaml";
     def.text = text;
     def.overrides = overrides;
-    while (overrides && overrides[def.override_count]) def.override_count++;
+    while (overrides && overrides[def.override_count])
+        def.override_count++;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     yk_system *system = NULL;
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
     yk_status status = yk_scenario_load(context, &def, diagnostics, &scenario);
-    if (status != YK_OK) print_error("%s\n", yk_diagnostics_text(diagnostics));
+    if (status != YK_OK)
+        print_error("%s\n", yk_diagnostics_text(diagnostics));
     assert_int_equal(status, YK_OK);
     status = yk_scenario_system(scenario, &system);
-    if (status < 0) print_error("%s\n", yk_last_message(context));
+    if (status < 0)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
     assert_true(yk_system_start(system) >= 0);
     yk_run_report *report = calloc(1, sizeof *report);
-    assert_int_equal(yk_limits_find(context, system, yk_scenario_get(scenario), report, probes), YK_OK);
+    assert_int_equal(yk_limits_find(context, system, yk_scenario_get(scenario), report, probes),
+                     YK_OK);
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
     return report;
@@ -40,21 +45,24 @@ static yk_run_report *ask(yk_context *context, const char *text, const char *con
 
 static double reported_limit(const yk_run_report *report)
 {
-    if (report->finding_count == 0) return INFINITY;
+    if (report->finding_count == 0)
+        return INFINITY;
     const char *at = strstr(report->findings[0].text, "bears up to ");
     return at ? strtod(at + strlen("bears up to "), NULL) : NAN;
 }
 
-static const char *const two_masses = "parameters: {m: 3, k: 0}\n"
-                                      "time: {end: 0.1, step: 1e-3}\n"
-                                      "subsystems:\n"
-                                      "  a: {solver: oscillator, mass: 1, stiffness: 100, velocity: 0.1}\n"
-                                      "  b: {solver: oscillator, mass: m, stiffness: k, velocity: 0.1}\n"
-                                      "interfaces:\n"
-                                      "  - {name: joint, between: [a.mass, b.mass], joint: clamp}\n"
-                                      "coupling: {scheme: explicit, exchange: motion}\n";
+static const char *const two_masses =
+    "parameters: {m: 3, k: 0}\n"
+    "time: {end: 0.1, step: 1e-3}\n"
+    "subsystems:\n"
+    "  a: {solver: oscillator, mass: 1, stiffness: 100, velocity: 0.1}\n"
+    "  b: {solver: oscillator, mass: m, stiffness: k, velocity: 0.1}\n"
+    "interfaces:\n"
+    "  - {name: joint, between: [a.mass, b.mass], joint: clamp}\n"
+    "coupling: {scheme: explicit, exchange: motion}\n";
 
-/* Of paper explicit and of the recurrence equations (tests/analysis/stability.c), for masses that are free. */
+/* Of paper explicit and of the recurrence equations (tests/analysis/stability.c), for masses that
+ * are free. */
 static void limits_are_those_of_the_integrators(void **state)
 {
     static const struct {
@@ -96,7 +104,8 @@ static void what_is_borne_is_not_reported(void **state)
     };
     for (size_t i = 0; i < sizeof sound / sizeof *sound; i++) {
         yk_run_report *report = ask(*state, two_masses, sound[i], NULL);
-        if (report->finding_count) print_error("%s\n", report->findings[0].text);
+        if (report->finding_count)
+            print_error("%s\n", report->findings[0].text);
         assert_int_equal(report->finding_count, 0);
         free(report);
     }
@@ -104,19 +113,22 @@ static void what_is_borne_is_not_reported(void **state)
 
 static void plain_iterations_have_a_limit(void **state)
 {
-    const char *const overrides[] = {"coupling.scheme=tight", "coupling.acceleration=none", "parameters.m=20", NULL};
+    const char *const overrides[] = {"coupling.scheme=tight", "coupling.acceleration=none",
+                                     "parameters.m=20", NULL};
     yk_run_report *report = ask(*state, two_masses, overrides, NULL);
     assert_int_equal(report->finding_count, 1);
-    assert_non_null(strstr(report->findings[0].text, "the iterations of the coupling do not converge"));
-    assert_string_equal(report->findings[0].remedies[0].overrides[1], "coupling.acceleration=quasi-newton");
+    assert_non_null(
+        strstr(report->findings[0].text, "the iterations of the coupling do not converge"));
+    assert_string_equal(report->findings[0].remedies[0].overrides[1],
+                        "coupling.acceleration=quasi-newton");
     free(report);
 }
 
 /* A stiff spring beside a small mass: in steps that do not resolve it it is like a heavy one. */
 static void springs_are_distinguished_from_masses(void **state)
 {
-    const char *const overrides[] = {"parameters.m=0.3", "parameters.k=1e8", "subsystems.b.integrator=semi-implicit",
-                                     NULL};
+    const char *const overrides[] = {"parameters.m=0.3", "parameters.k=1e8",
+                                     "subsystems.b.integrator=semi-implicit", NULL};
     yk_run_report *report = ask(*state, two_masses, overrides, NULL);
     assert_int_equal(report->finding_count, 1);
     assert_int_equal(report->findings[0].kind, YK_FINDING_MASS_RATIO);
@@ -125,15 +137,17 @@ static void springs_are_distinguished_from_masses(void **state)
     free(report);
 }
 
-/* Rigid bodies --------------------------------------------------------------------------------------------------- */
+/* Rigid bodies --------------------------------------------------------------------------------- */
 
 enum { SIX = 6 };
 
-/* Acceleration of a marker at (x, 0, 0) of a free body by a wrench at the marker: a = f / m + alpha x r. */
+/* Acceleration of a marker at (x, 0, 0) of a free body by a wrench at the marker: a = f / m +
+ * alpha x r. */
 static void marker_mobility(double mass, const double inertia[3], double x, double y[SIX][SIX])
 {
     memset(y, 0, SIX * sizeof y[0]);
-    for (int i = 0; i < 3; i++) y[i][i] = 1 / mass, y[3 + i][3 + i] = 1 / inertia[i];
+    for (int i = 0; i < 3; i++)
+        y[i][i] = 1 / mass, y[3 + i][3 + i] = 1 / inertia[i];
     y[1][1] += x * x / inertia[2], y[2][2] += x * x / inertia[1];
     y[1][5] = y[5][1] = x / inertia[2];
     y[2][4] = y[4][2] = -x / inertia[1];
@@ -144,7 +158,8 @@ static double true_ratio(yk_context *context, unsigned mask, double a[SIX][SIX],
 {
     int n = 0, axes[SIX];
     for (int i = 0; i < SIX; i++)
-        if (mask >> i & 1) axes[n++] = i;
+        if (mask >> i & 1)
+            axes[n++] = i;
     double left[SIX * SIX], right[SIX * SIX], values[SIX];
     for (int i = 0; i < n; i++)
         for (int k = 0; k < n; k++) {
@@ -157,26 +172,31 @@ static double true_ratio(yk_context *context, unsigned mask, double a[SIX][SIX],
 
 static void ratios_of_rigid_bodies_are_those_of_their_markers(void **state)
 {
-    static const char *const text = "parameters: {kind: 0}\n"
-                                    "time: {end: 0.1, step: 1e-3}\n"
-                                    "subsystems:\n"
-                                    "  a:\n"
-                                    "    solver: %s\n"
-                                    "    units: {length: %s}\n"
-                                    "    bodies: {bar: {mass: 2, inertia: [%s], position: [0, 0, 0]}}\n"
-                                    "    ports: {end: {on: bar, offset: [%s, 0, 0]}}\n"
-                                    "  b:\n"
-                                    "    solver: %s\n"
-                                    "    bodies: {bar: {mass: 3, inertia: [0.03, 0.07, 0.05], position: [0.7, 0, 0]}}\n"
-                                    "    ports: {end: {on: bar, offset: [-0.4, 0, 0]}}\n"
-                                    "interfaces:\n"
-                                    "  - {name: joint, between: [a.end, b.end], joint: %s}\n"
-                                    "coupling: {scheme: explicit, exchange: motion}\n";
+    static const char *const text =
+        "parameters: {kind: 0}\n"
+        "time: {end: 0.1, step: 1e-3}\n"
+        "subsystems:\n"
+        "  a:\n"
+        "    solver: %s\n"
+        "    units: {length: %s}\n"
+        "    bodies: {bar: {mass: 2, inertia: [%s], position: [0, 0, 0]}}\n"
+        "    ports: {end: {on: bar, offset: [%s, 0, 0]}}\n"
+        "  b:\n"
+        "    solver: %s\n"
+        "    bodies: {bar: {mass: 3, inertia: [0.03, 0.07, 0.05], position: [0.7, 0, 0]}}\n"
+        "    ports: {end: {on: bar, offset: [-0.4, 0, 0]}}\n"
+        "interfaces:\n"
+        "  - {name: joint, between: [a.end, b.end], joint: %s}\n"
+        "coupling: {scheme: explicit, exchange: motion}\n";
     static const char *const solvers[] = {"smooth", "nonsmooth"};
     static const struct {
         const char *name;
         unsigned mask;
-    } joints[] = {{"spherical", 7}, {"clamp", 63}, {"revolute", 31}, {"prismatic", 59}, {"{constrain: [y, rz]}", 34}};
+    } joints[] = {{"spherical", 7},
+                  {"clamp", 63},
+                  {"revolute", 31},
+                  {"prismatic", 59},
+                  {"{constrain: [y, rz]}", 34}};
     static const double inertia_a[3] = {0.02, 0.04, 0.06}, inertia_b[3] = {0.03, 0.07, 0.05};
     double ya[SIX][SIX], yb[SIX][SIX];
     marker_mobility(2, inertia_a, 0.3, ya);
@@ -186,13 +206,14 @@ static void ratios_of_rigid_bodies_are_those_of_their_markers(void **state)
             char scenario[2000];
             bool millimetres = j % 2 == 1;
             snprintf(scenario, sizeof scenario, text, solvers[pair / 2], millimetres ? "mm" : "m",
-                     millimetres ? "2e4, 4e4, 6e4" : "0.02, 0.04, 0.06", millimetres ? "300" : "0.3", solvers[pair % 2],
-                     joints[j].name);
+                     millimetres ? "2e4, 4e4, 6e4" : "0.02, 0.04, 0.06",
+                     millimetres ? "300" : "0.3", solvers[pair % 2], joints[j].name);
             yk_interface_probe probe;
             free(ask(*state, scenario, NULL, &probe));
             double ratio = probe.ratio;
             double expected = true_ratio(*state, joints[j].mask, ya, yb);
-            if (fabs(ratio / expected - 1) > 0.01) print_error("%s\n", scenario);
+            if (fabs(ratio / expected - 1) > 0.01)
+                print_error("%s\n", scenario);
             assert_relative(ratio, expected, 0.01);
         }
 }
@@ -204,7 +225,8 @@ static void partners_behind_other_interfaces_count(void **state)
         "time: {end: 0.1, step: 1e-3}\n"
         "subsystems:\n"
         "  a: {solver: %s, bodies: {body: {mass: 5, inertia: [1, 1, 1]}}, ports: {p: {on: body}}}\n"
-        "  b: {solver: %s, bodies: {body: {mass: 2, inertia: [1, 1, 1]}}, ports: {p: {on: body}, q: {on: body}}}\n"
+        "  b: {solver: %s, bodies: {body: {mass: 2, inertia: [1, 1, 1]}}, ports: {p: {on: body}, "
+        "q: {on: body}}}\n"
         "  c: {solver: %s, bodies: {body: {mass: 1, inertia: [1, 1, 1]}}, ports: {p: {on: body}}}\n"
         "interfaces:\n"
         "  - {name: ab, between: [a.p, b.p], joint: {constrain: [x]}}\n"
@@ -221,7 +243,7 @@ static void partners_behind_other_interfaces_count(void **state)
     }
 }
 
-/* Loops ---------------------------------------------------------------------------------------------------------- */
+/* Loops ---------------------------------------------------------------------------------------- */
 
 static void clamped_chains_have_no_algebraic_loop(void **state)
 {
@@ -245,10 +267,12 @@ static void clamped_chains_have_no_algebraic_loop(void **state)
         "  - {name: ab, between: [a.out, b.in], joint: clamp}\n"
         "  - {name: bc, between: [b.out, c.in], joint: clamp}\n"
         "coupling: {scheme: explicit, exchange: motion}\n";
-    static const char *const solvers[] = {"smooth", "nonsmooth"}, *const pins[] = {"spherical", "clamp"};
+    static const char *const solvers[] = {"smooth", "nonsmooth"}, *const pins[] = {"spherical",
+                                                                                   "clamp"};
     for (int i = 0; i < 8; i++) {
         char scenario[2000];
-        snprintf(scenario, sizeof scenario, text, solvers[i & 1], pins[i >> 1 & 1], "smooth", solvers[i >> 2 & 1]);
+        snprintf(scenario, sizeof scenario, text, solvers[i & 1], pins[i >> 1 & 1], "smooth",
+                 solvers[i >> 2 & 1]);
         yk_run_report *report = ask(*state, scenario, NULL, NULL);
         for (int k = 0; k < report->finding_count; k++)
             assert_int_not_equal(report->findings[k].kind, YK_FINDING_FEEDTHROUGH);
@@ -256,12 +280,13 @@ static void clamped_chains_have_no_algebraic_loop(void **state)
     }
 }
 
-/* With explicit coupling the loop is named, and no smaller step; what is named instead, works: a mass that a damper
- * drives with 20 N comes to 2 m/s as 1 - exp(-10 t) does. */
+/* With explicit coupling the loop is named, and no smaller step; what is named instead, works: a
+ * mass that a damper drives with 20 N comes to 2 m/s as 1 - exp(-10 t) does. */
 static void a_side_without_mass_is_an_algebraic_loop(void **state)
 {
     static const char *const names[] = {"damper", "mass"};
-    static const yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    static const yk_interface_def joint = {
+        .name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
     for (int remedy = 0; remedy < 2; remedy++) {
         damper left = {.base = {&damper_ops}, .preload = 20};
         yk_oscillator_def mass = yk_oscillator_default();
@@ -274,7 +299,8 @@ static void a_side_without_mass_is_an_algebraic_loop(void **state)
                              .interfaces = &joint,
                              .interface_count = 1,
                              .step = 1e-3};
-        if (remedy) def.scheme.ops = yk_scheme_tight();
+        if (remedy)
+            def.scheme.ops = yk_scheme_tight();
         yk_system *system = NULL;
         assert_int_equal(yk_system_create(*state, &def, &system), YK_OK);
         assert_int_equal(yk_system_start(system), YK_OK);
@@ -291,10 +317,12 @@ static void a_side_without_mass_is_an_algebraic_loop(void **state)
         assert_int_equal(report->finding_count, 1 - remedy);
         if (!remedy) {
             assert_int_equal(report->findings[0].kind, YK_FINDING_FEEDTHROUGH);
-            assert_string_equal(report->findings[0].remedies[0].overrides[0], "coupling.scheme=tight");
+            assert_string_equal(report->findings[0].remedies[0].overrides[0],
+                                "coupling.scheme=tight");
             assert_null(strstr(report->findings[0].text, "time.step"));
         } else {
-            for (int i = 0; i < 100; i++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+            for (int i = 0; i < 100; i++)
+                assert_int_equal(yk_system_step(system, NULL), YK_OK);
             double v = yk_system_output(system, 1, 0)->motion.velocity.x;
             assert_near(v, 2 * (1 - exp(-10 * 0.1)), 0.02);
         }

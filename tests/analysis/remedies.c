@@ -1,5 +1,5 @@
-/* Every remedy that a finding names, applied to the model that raised it: the finding is gone, nothing else is
- * serious, and the motion is that of the same parts as one system. */
+/* Every remedy that a finding names, applied to the model that raised it: the finding is gone,
+ * nothing else is serious, and the motion is that of the same parts as one system. */
 #include <string.h>
 
 #include "analysis/trial.h"
@@ -9,43 +9,46 @@
 enum { OVERRIDES_MAX = 10 };
 
 /* Two equal masses, both with the two-step method: no explicit scheme bears that. */
-static const char masses[] = "time: {end: 1, step: 2e-3}\n"
-                             "subsystems:\n"
-                             "  left: {solver: oscillator, mass: 1, stiffness: 400, position: 0.01}\n"
-                             "  right: {solver: oscillator, mass: 1, position: 0.01}\n"
-                             "interfaces:\n"
-                             "  joint: {between: [left.mass, right.mass]}\n"
-                             "coupling: {scheme: explicit}\n"
-                             "record: {every: 5, channels: [left.mass.position, right.mass.position]}\n";
+static const char masses[] =
+    "time: {end: 1, step: 2e-3}\n"
+    "subsystems:\n"
+    "  left: {solver: oscillator, mass: 1, stiffness: 400, position: 0.01}\n"
+    "  right: {solver: oscillator, mass: 1, position: 0.01}\n"
+    "interfaces:\n"
+    "  joint: {between: [left.mass, right.mass]}\n"
+    "coupling: {scheme: explicit}\n"
+    "record: {every: 5, channels: [left.mass.position, right.mass.position]}\n";
 
 /* Two rods of a pendulum, each a multibody model of its own. */
-static const char pendulum[] = "time: {end: 0.8, step: 2e-3}\n"
-                               "subsystems:\n"
-                               "  upper:\n"
-                               "    solver: smooth\n"
-                               "    gravity: [0, -9.81, 0]\n"
-                               "    bodies: {rod: {mass: 1, inertia: [0.01, 0.0833, 0.0833], position: [0.5, 0, 0]}}\n"
-                               "    joints: {pin: {type: revolute, between: [ground, rod], at: [0, 0, 0]}}\n"
-                               "    ports: {end: {on: rod, offset: [0.5, 0, 0]}}\n"
-                               "  lower:\n"
-                               "    solver: smooth\n"
-                               "    gravity: [0, -9.81, 0]\n"
-                               "    bodies: {rod: {mass: 2, inertia: [0.02, 0.1667, 0.1667], position: [1.5, 0, 0]}}\n"
-                               "    ports: {end: {on: rod, offset: [-0.5, 0, 0]}}\n"
-                               "interfaces:\n"
-                               "  elbow: {between: [upper.end, lower.end], joint: spherical}\n"
-                               "coupling: {scheme: explicit}\n"
-                               "record: {every: 5, channels: [upper.end.position, lower.end.position]}\n";
+static const char pendulum[] =
+    "time: {end: 0.8, step: 2e-3}\n"
+    "subsystems:\n"
+    "  upper:\n"
+    "    solver: smooth\n"
+    "    gravity: [0, -9.81, 0]\n"
+    "    bodies: {rod: {mass: 1, inertia: [0.01, 0.0833, 0.0833], position: [0.5, 0, 0]}}\n"
+    "    joints: {pin: {type: revolute, between: [ground, rod], at: [0, 0, 0]}}\n"
+    "    ports: {end: {on: rod, offset: [0.5, 0, 0]}}\n"
+    "  lower:\n"
+    "    solver: smooth\n"
+    "    gravity: [0, -9.81, 0]\n"
+    "    bodies: {rod: {mass: 2, inertia: [0.02, 0.1667, 0.1667], position: [1.5, 0, 0]}}\n"
+    "    ports: {end: {on: rod, offset: [-0.5, 0, 0]}}\n"
+    "interfaces:\n"
+    "  elbow: {between: [upper.end, lower.end], joint: spherical}\n"
+    "coupling: {scheme: explicit}\n"
+    "record: {every: 5, channels: [upper.end.position, lower.end.position]}\n";
 
 /* A microgram: forces of 1e-7 N, below the tolerance of the iterations. */
-static const char micro[] = "time: {end: 1, step: 2e-3}\n"
-                            "subsystems:\n"
-                            "  left: {solver: oscillator, mass: 1e-9, stiffness: 4e-7, position: 0.01}\n"
-                            "  right: {solver: oscillator, mass: 1e-9, stiffness: 1e-7, position: 0.01}\n"
-                            "interfaces:\n"
-                            "  joint: {between: [left.mass, right.mass]}\n"
-                            "coupling: {scheme: tight}\n"
-                            "record: {every: 5, channels: [left.mass.position, right.mass.position]}\n";
+static const char micro[] =
+    "time: {end: 1, step: 2e-3}\n"
+    "subsystems:\n"
+    "  left: {solver: oscillator, mass: 1e-9, stiffness: 4e-7, position: 0.01}\n"
+    "  right: {solver: oscillator, mass: 1e-9, stiffness: 1e-7, position: 0.01}\n"
+    "interfaces:\n"
+    "  joint: {between: [left.mass, right.mass]}\n"
+    "coupling: {scheme: tight}\n"
+    "record: {every: 5, channels: [left.mass.position, right.mass.position]}\n";
 
 typedef struct raised {
     const char *model;
@@ -67,31 +70,38 @@ static const raised cases[] = {
     {pendulum, YK_FINDING_FAILED, {"coupling.scheme=explicit", "coupling.exchange=motion"}},
     {masses,
      YK_FINDING_MASS_RATIO,
-     {"subsystems.left.integrator=exact", "subsystems.right.integrator=exact", "coupling.exchange=motion"}},
+     {"subsystems.left.integrator=exact", "subsystems.right.integrator=exact",
+      "coupling.exchange=motion"}},
     {masses, YK_FINDING_MASS_RATIO, {"coupling.order=jacobi", "coupling.exchange=motion"}},
     {pendulum, YK_FINDING_MASS_RATIO, {"coupling.scheme=explicit", "coupling.exchange=motion"}},
 };
 
 /* Runs a model with two lists of overrides. */
-static void run(const char *model, const char *const *first, const yk_remedy *then, const char *last, yk_trial *trial)
+static void run(const char *model, const char *const *first, const yk_remedy *then,
+                const char *last, yk_trial *trial)
 {
     yk_scenario_def scenario = yk_scenario_default();
     scenario.path = "model.yaml";
     scenario.text = model;
     const char *overrides[2 * OVERRIDES_MAX];
     int count = 0;
-    for (int i = 0; i < OVERRIDES_MAX && first[i]; i++) overrides[count++] = first[i];
-    for (int i = 0; then && i < then->override_count; i++) overrides[count++] = then->overrides[i];
-    if (last) overrides[count++] = last;
+    for (int i = 0; i < OVERRIDES_MAX && first[i]; i++)
+        overrides[count++] = first[i];
+    for (int i = 0; then && i < then->override_count; i++)
+        overrides[count++] = then->overrides[i];
+    if (last)
+        overrides[count++] = last;
     yk_variant variant = {.name = "", .overrides = overrides, .override_count = count};
-    yk_trial_def def = {.scenario = &scenario, .variant = &variant, .step = NAN, .end = NAN, .seconds = INFINITY};
+    yk_trial_def def = {
+        .scenario = &scenario, .variant = &variant, .step = NAN, .end = NAN, .seconds = INFINITY};
     yk_trial_run(&def, trial);
 }
 
 static const yk_finding *find(const yk_run_report *report, yk_finding_kind kind)
 {
     for (int i = 0; i < report->finding_count; i++)
-        if (report->findings[i].kind == kind) return &report->findings[i];
+        if (report->findings[i].kind == kind)
+            return &report->findings[i];
     return NULL;
 }
 
@@ -103,10 +113,12 @@ static void every_remedy_works_on_the_model_that_raised_it(void **state)
         yk_trial wrong, truth;
         run(now->model, now->overrides, NULL, NULL, &wrong);
         const yk_finding *finding = find(&wrong.report, now->kind);
-        if (!finding) print_error("case %d: not found\n", (int)c);
+        if (!finding)
+            print_error("case %d: not found\n", (int)c);
         assert_non_null(finding);
         assert_true(finding->serious);
-        run(now->model, (const char *const[OVERRIDES_MAX]){"time.end=1"}, NULL, "coupling.scheme=monolithic", &truth);
+        run(now->model, (const char *const[OVERRIDES_MAX]){"time.end=1"}, NULL,
+            "coupling.scheme=monolithic", &truth);
         assert_int_equal(truth.status, YK_OK);
 
         /* The first finding is the cause, and has a remedy that can be pasted. */
@@ -115,7 +127,8 @@ static void every_remedy_works_on_the_model_that_raised_it(void **state)
         for (int f = 0; f < wrong.report.finding_count; f++) {
             for (int i = 0; i < wrong.report.findings[f].remedy_count; i++) {
                 const yk_remedy *remedy = &wrong.report.findings[f].remedies[i];
-                if (remedy->override_count == 0) continue;
+                if (remedy->override_count == 0)
+                    continue;
                 yk_trial mended;
                 yk_finding_kind kind;
                 double largest;
@@ -123,12 +136,13 @@ static void every_remedy_works_on_the_model_that_raised_it(void **state)
                 bool serious = yk_report_serious(&mended.report, &kind);
                 double off = yk_record_distance(mended.record, truth.record, &largest);
                 if (mended.status < 0 || serious || !(off < 0.03))
-                    print_error("case %d, %s: status %d, %s, off by %.3g\n", (int)c, remedy->text, mended.status,
-                                serious ? mended.report.findings[0].text : "", off);
+                    print_error("case %d, %s: status %d, %s, off by %.3g\n", (int)c, remedy->text,
+                                mended.status, serious ? mended.report.findings[0].text : "", off);
                 assert_true(mended.status >= 0);
                 assert_false(serious);
                 const yk_finding *left = find(&mended.report, now->kind);
-                if (left) print_error("case %d, %s: %s\n", (int)c, remedy->text, left->text);
+                if (left)
+                    print_error("case %d, %s: %s\n", (int)c, remedy->text, left->text);
                 assert_null(left);
                 assert_true(off < 0.03);
                 yk_trial_release(&mended);

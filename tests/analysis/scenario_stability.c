@@ -1,4 +1,5 @@
-/* The stability of scenarios: against closed forms, against known frequencies, and against what the runs do. */
+/* The stability of scenarios: against closed forms, against known frequencies, and against what
+ * the runs do. */
 #include <string.h>
 
 #include "context.h"
@@ -18,7 +19,8 @@ static yk_scenario *load(yk_context *context, const question *q, bool to_roundin
     snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, q->model);
     yk_scenario_def def = yk_scenario_default();
     def.path = path, def.overrides = q->overrides, def.to_rounding = to_rounding;
-    while (def.override_count < OVERRIDES_MAX && q->overrides[def.override_count]) def.override_count++;
+    while (def.override_count < OVERRIDES_MAX && q->overrides[def.override_count])
+        def.override_count++;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
@@ -53,7 +55,8 @@ static double run_creates(yk_context *context, const question *q)
     return status < 0 ? INFINITY : created / report.largest_energy;
 }
 
-/* tests/analysis/stability.c compares yk_two_mass_radius with the recurrence matrices of the papers to 1e-9. */
+/* tests/analysis/stability.c compares yk_two_mass_radius with the recurrence matrices of the
+ * papers to 1e-9. */
 static void the_two_mass_scenario_has_the_radius_of_the_closed_forms(void **state)
 {
     static const char *const words[] = {"original", "index-1", "index-2", "index-3"};
@@ -63,7 +66,8 @@ static void the_two_mass_scenario_has_the_radius_of_the_closed_forms(void **stat
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 9; j++) {
             yk_two_mass model = yk_two_mass_default();
-            model.rho_inf = 0.56, model.omega_h = sqrt(5000) * steps[j / 3], model.mass_ratio = masses[j % 3];
+            model.rho_inf = 0.56, model.omega_h = sqrt(5000) * steps[j / 3],
+            model.mass_ratio = masses[j % 3];
             yk_explicit_options options = yk_explicit_default();
             options.inputs = inputs[i];
             model.scheme.options = &options;
@@ -77,7 +81,8 @@ static void the_two_mass_scenario_has_the_radius_of_the_closed_forms(void **stat
             yk_stability_report r = ask(*state, &q, false);
             assert_near(r.radius, expected, 1e-6);
             assert_true(fabs(r.radius - expected) <= 100 * r.error + 1e-9);
-            assert_int_equal(r.verdict, expected > YK_STABILITY_LIMIT ? YK_VERDICT_COUPLING : YK_VERDICT_STABLE);
+            assert_int_equal(r.verdict, expected > YK_STABILITY_LIMIT ? YK_VERDICT_COUPLING
+                                                                      : YK_VERDICT_STABLE);
             assert_near(r.tracked, expected, 1e-3);
         }
 }
@@ -111,14 +116,14 @@ static void orders_and_schemes_are_covered_without_knowing_them(void **state)
     assert_int_equal(r.modes[0].interface, -1);
 }
 
-/* A frequency ratio of 1e3, where degree 2 is unstable and degree 3 is not (paper index1, figure 14). The interfaces of
- * index1 create no energy, and it is the coupling all the same. */
+/* A frequency ratio of 1e3, where degree 2 is unstable and degree 3 is not (paper index1, figure
+ * 14). The interfaces of index1 create no energy, and it is the coupling all the same. */
 static void the_verdict_on_index1_needs_no_energy(void **state)
 {
     question q = {"two-mass-oscillator",
-                  {"coupling.scheme=index1", "subsystems.left.integrator=exact", "subsystems.right.integrator=exact",
-                   "subsystems.left.stiffness=100", "subsystems.right.stiffness=1e8", "time.step=0.01",
-                   "coupling.degree=2"}};
+                  {"coupling.scheme=index1", "subsystems.left.integrator=exact",
+                   "subsystems.right.integrator=exact", "subsystems.left.stiffness=100",
+                   "subsystems.right.stiffness=1e8", "time.step=0.01", "coupling.degree=2"}};
     yk_stability_report r = ask(*state, &q, false);
     assert_int_equal(r.verdict, YK_VERDICT_COUPLING);
     assert_near(r.coupling, r.radius, 0);
@@ -137,26 +142,31 @@ static void the_least_stable_mode_is_named(void **state)
     assert_int_equal(r.verdict, YK_VERDICT_COUPLING);
     assert_true(r.every_step);
     assert_relative(m->rate, log(1.10532447731) / 1e-3, 1e-6);
-    /* The physical mode is there too: sqrt(5000 / 2) rad/s, lowered by the coupling in second order. */
+    /* The physical mode is there too: sqrt(5000 / 2) rad/s, lowered by the coupling in second
+     * order. */
     assert_near(r.modes[1].frequency, sqrt(2500) / (2 * acos(-1)), 0.01);
 }
 
-/* A constrained mechanism with quaternions and a multistep method: no word of its image is a coordinate. */
+/* A constrained mechanism with quaternions and a multistep method: no word of its image is a
+ * coordinate. */
 static void a_pendulum_at_rest_has_its_frequency(void **state)
 {
-    question hanging = {"pendulum", {"subsystems.mechanism.bodies.bob.position=[0.5, -sqrt(0.75), 0]"}};
+    question hanging = {"pendulum",
+                        {"subsystems.mechanism.bodies.bob.position=[0.5, -sqrt(0.75), 0]"}};
     yk_stability_report r = ask(*state, &hanging, true);
     assert_near(r.modes[0].frequency, sqrt(9.81) / (2 * acos(-1)), 1e-4);
     assert_near(r.radius, 1, 1e-6);
     assert_int_equal(r.verdict, YK_VERDICT_STABLE);
-    assert_true(r.modes[1].growth < 0.7); /* what constraints and history leave decays with rho_inf = 0.6 */
+    assert_true(r.modes[1].growth <
+                0.7); /* what constraints and history leave decays with rho_inf = 0.6 */
     question standing = {"pendulum", {"subsystems.mechanism.bodies.bob.position=[0.05, 1, 0]"}};
     r = ask(*state, &standing, true);
     assert_near(r.modes[0].rate, sqrt(9.81 / hypot(0.05, 1)), 1e-4);
     assert_int_equal(r.verdict, YK_VERDICT_MODEL);
 }
 
-/* Smooth and nonsmooth solver, a contact cache in the image: paper explicit, figure 17, on the shaken box. */
+/* Smooth and nonsmooth solver, a contact cache in the image: paper explicit, figure 17, on the
+ * shaken box. */
 static void the_verdict_on_a_particle_damper_is_that_of_the_run(void **state)
 {
     static const char *const words[] = {"coupling.inputs=original", "coupling.inputs=index-1",
@@ -174,8 +184,9 @@ static void the_verdict_on_a_particle_damper_is_that_of_the_run(void **state)
         }
 }
 
-/* Hydraulics, control and contact: studies/rim finds that holding the motion over a macro step is unstable for large
- * ones, and a reduced interface model is not. The pump feeds what the coupling makes swing. */
+/* Hydraulics, control and contact: studies/rim finds that holding the motion over a macro step is
+ * unstable for large ones, and a reduced interface model is not. The pump feeds what the coupling
+ * makes swing. */
 static void the_verdict_on_hydraulic_machines_is_that_of_the_run(void **state)
 {
     const struct {
@@ -186,16 +197,18 @@ static void the_verdict_on_hydraulic_machines_is_that_of_the_run(void **state)
                  {"manipulator", "time.step=2e-2", "coupling.extrapolation=hold", true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         question q = {cases[i].model,
-                      {"coupling.scheme=rim", "coupling.order=jacobi", "coupling.wrenches=last", cases[i].step,
-                       cases[i].extrapolation}};
+                      {"coupling.scheme=rim", "coupling.order=jacobi", "coupling.wrenches=last",
+                       cases[i].step, cases[i].extrapolation}};
         yk_verdict verdict = ask(*state, &q, false).verdict;
-        assert_int_equal(verdict == YK_VERDICT_COUPLING || verdict == YK_VERDICT_FAILED, cases[i].unstable);
+        assert_int_equal(verdict == YK_VERDICT_COUPLING || verdict == YK_VERDICT_FAILED,
+                         cases[i].unstable);
     }
 }
 
 static void a_run_that_breaks_down_is_an_answer(void **state)
 {
-    question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.inputs=original", "parameters.right_mass=30"}};
+    question q = {"two-mass-oscillator",
+                  {"time.step=1e-3", "coupling.inputs=original", "parameters.right_mass=30"}};
     yk_scenario *scenario = load(*state, &q, true);
     yk_stability_def def = yk_stability_default();
     def.time = 2;
@@ -223,13 +236,15 @@ static void the_system_is_left_at_its_start(void **state)
     yk_scenario_destroy(scenario);
 }
 
-/* Maps are sweeps of the measure `coupling`: parallel, and with the boundary where the closed form has it. */
+/* Maps are sweeps of the measure `coupling`: parallel, and with the boundary where the closed
+ * form has it. */
 static void maps_have_the_boundary_of_the_closed_form(void **state)
 {
     static const char *const masses[] = {"0.5", "1.5", "2", "3"}, *const steps[] = {"1e-3", "1e-2"};
     static const char *const measures[] = {"coupling", "radius"};
     const yk_sweep_axis axes[] = {{"time.step", steps, 2}, {"parameters.right_mass", masses, 4}};
-    yk_sweep_def def = {.axes = axes, .axis_count = 2, .measures = measures, .measure_count = 2, .jobs = 2};
+    yk_sweep_def def = {
+        .axes = axes, .axis_count = 2, .measures = measures, .measure_count = 2, .jobs = 2};
     def.scenario = yk_scenario_default();
     def.scenario.path = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
     double results[16];
@@ -240,7 +255,8 @@ static void maps_have_the_boundary_of_the_closed_form(void **state)
     for (int run = 0; run < 8; run++) {
         yk_two_mass model = yk_two_mass_default();
         const double values[] = {0.5, 1.5, 2, 3};
-        model.rho_inf = 0.56, model.omega_h = sqrt(5000) * (run < 4 ? 1e-3 : 1e-2), model.mass_ratio = values[run % 4];
+        model.rho_inf = 0.56, model.omega_h = sqrt(5000) * (run < 4 ? 1e-3 : 1e-2),
+        model.mass_ratio = values[run % 4];
         double expected;
         assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
         assert_near(results[2 * run + 1], expected, 1e-6);
@@ -262,5 +278,6 @@ int main(void)
         cmocka_unit_test(the_system_is_left_at_its_start),
         cmocka_unit_test(maps_have_the_boundary_of_the_closed_form),
     };
-    return cmocka_run_group_tests_name("scenario_stability", tests, create_context, destroy_context);
+    return cmocka_run_group_tests_name("scenario_stability", tests, create_context,
+                                       destroy_context);
 }

@@ -1,4 +1,5 @@
-/* The spectral radius from the running schemes against the papers' recurrence equations, written out by hand. */
+/* The spectral radius from the running schemes against the papers' recurrence equations, written
+ * out by hand. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -151,7 +152,8 @@ static double spectral_radius(recurrence *r)
     assert_int_equal(yk_lu_factor(N, &r->a1[0][0], pivot), YK_OK);
     for (int j = 0; j < N; j++) {
         double column[2][N];
-        for (int i = 0; i < N; i++) column[0][i] = r->a2[i][j], column[1][i] = r->a3[i][j];
+        for (int i = 0; i < N; i++)
+            column[0][i] = r->a2[i][j], column[1][i] = r->a3[i][j];
         yk_lu_solve(N, &r->a1[0][0], pivot, column[0]);
         yk_lu_solve(N, &r->a1[0][0], pivot, column[1]);
         for (int i = 0; i < N; i++) {
@@ -187,7 +189,8 @@ static double random_between(unsigned *seed, double low, double high)
 static void radius_agrees_with_the_recurrence_equations(void **state)
 {
     (void)state;
-    const inputs of[] = {ORIGINAL, INDEX_1, INDEX_2, INDEX_3, weighted(0.2, 0.2, 1), weighted(7, 0.3, 0.05)};
+    const inputs of[] = {
+        ORIGINAL, INDEX_1, INDEX_2, INDEX_3, weighted(0.2, 0.2, 1), weighted(7, 0.3, 0.05)};
     unsigned seed = 5;
     for (int trial = 0; trial < 300; trial++) {
         yk_two_mass p = yk_two_mass_default();
@@ -201,7 +204,8 @@ static void radius_agrees_with_the_recurrence_equations(void **state)
         scheme.ops = trial % 3 == 0 ? yk_scheme_tight() : yk_scheme_explicit();
         scheme.order = trial % 5 == 0 ? YK_ORDER_JACOBI : YK_ORDER_GAUSS_SEIDEL;
         set_inputs(&scheme, of[trial % 6]);
-        if (trial % 6 == 0) scheme.iterations = 0;
+        if (trial % 6 == 0)
+            scheme.iterations = 0;
         double radius, expected = radius_by_hand(&p, &scheme);
         assert_int_equal(radius_with(p, &scheme, &radius), YK_OK);
         assert_near(radius, expected, 1e-9 * fmax(1, expected));
@@ -302,8 +306,8 @@ static void monolithic_reference_is_never_unstable(void **state)
         assert_int_equal(yk_two_mass_radius(context, &p, &radius), YK_OK);
         assert_true(radius <= 1 + 1e-7);
     }
-    /* At high frequency the two-step method's radius is rho_inf; a double root, so known to the square root of rounding
-     * only. */
+    /* At high frequency the two-step method's radius is rho_inf; a double root, so known to the
+     * square root of rounding only. */
     yk_two_mass p = yk_two_mass_default();
     p.scheme.ops = yk_scheme_monolithic(), p.rho_inf = 0.3, p.omega_h = 1e6;
     double radius;
@@ -311,9 +315,10 @@ static void monolithic_reference_is_never_unstable(void **state)
     assert_near(radius, 0.3, 1e-3);
 }
 
-/* Without relaxation the fixed point of the tight scheme diverges for a heavy second mass: said, not hidden. */
-/* One wrench on both sides: for one implicit method the coupled masses are those of the method applied to the whole, at
- * any ratio of masses and any step. */
+/* Without relaxation the fixed point of the tight scheme diverges for a heavy second mass: said,
+ * not hidden. */
+/* One wrench on both sides: for one implicit method the coupled masses are those of the method
+ * applied to the whole, at any ratio of masses and any step. */
 static void forces_bear_any_ratio_of_masses(void **state)
 {
     (void)state;
@@ -341,12 +346,13 @@ static void forces_bear_any_ratio_of_masses(void **state)
     }
 }
 
-/* Methods that take a force at different points of the step: no growth beyond the fourth power of the step, as long as
- * an explicit method resolves its own mass. */
+/* Methods that take a force at different points of the step: no growth beyond the fourth power of
+ * the step, as long as an explicit method resolves its own mass. */
 static void forces_between_methods_add_no_energy(void **state)
 {
     (void)state;
-    static const yk_two_mass_integrator kinds[] = {YK_TWO_MASS_TWO_STEP, YK_TWO_MASS_SEMI_IMPLICIT, YK_TWO_MASS_EXACT};
+    static const yk_two_mass_integrator kinds[] = {YK_TWO_MASS_TWO_STEP, YK_TWO_MASS_SEMI_IMPLICIT,
+                                                   YK_TWO_MASS_EXACT};
     for (int pair = 0; pair < 9; pair++) {
         for (int exponent = -3; exponent <= 3; exponent++) {
             for (double omega_h = 0.01; omega_h < 0.2; omega_h *= 2) {
@@ -360,7 +366,8 @@ static void forces_between_methods_add_no_energy(void **state)
                 double radius;
                 assert_int_equal(radius_with(model, &scheme, &radius), YK_OK);
                 if (radius > 1 + 1e-6 + pow(omega_h, 4))
-                    print_error("pair %d, ratio 1e%d, omega h %g: %g\n", pair, exponent, omega_h, radius);
+                    print_error("pair %d, ratio 1e%d, omega h %g: %g\n", pair, exponent, omega_h,
+                                radius);
                 assert_true(radius <= 1 + 1e-6 + pow(omega_h, 4));
             }
         }
@@ -372,7 +379,8 @@ static int exchanges_of(double omega_h)
     return 40 + (int)(40 * omega_h);
 }
 
-/* A slow mass of any method under a stiff spring of a fast partner, a light mass with small steps. */
+/* A slow mass of any method under a stiff spring of a fast partner, a light mass with small
+ * steps. */
 static double rim_radius(const yk_oscillator_def *mass, double omega_h, double ratio)
 {
     yk_oscillator_def spring = yk_oscillator_default();
@@ -384,7 +392,8 @@ static double rim_radius(const yk_oscillator_def *mass, double omega_h, double r
     assert_int_equal(yk_oscillator_create(context, &spring, &parts[1]), YK_OK);
     static const char *const names[2] = {"mass", "spring"};
     int substeps[2] = {1, exchanges_of(omega_h)};
-    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {
+        .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
     yk_system_def def = {.subsystems = parts,
                          .names = names,
                          .subsystem_count = 2,
@@ -398,7 +407,8 @@ static double rim_radius(const yk_oscillator_def *mass, double omega_h, double r
     assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
     assert_int_equal(yk_stability_radius(context, system, false, &radius), YK_OK);
     yk_system_destroy(system);
-    for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
+    for (int i = 0; i < 2; i++)
+        parts[i]->ops->destroy(parts[i]);
     return radius;
 }
 
@@ -406,8 +416,8 @@ static double rim_radius(const yk_oscillator_def *mass, double omega_h, double r
 static void reduced_models_bear_every_step(void **state)
 {
     (void)state;
-    static const yk_oscillator_integrator kinds[] = {YK_OSCILLATOR_TWO_STEP, YK_OSCILLATOR_SEMI_IMPLICIT,
-                                                     YK_OSCILLATOR_EXACT};
+    static const yk_oscillator_integrator kinds[] = {
+        YK_OSCILLATOR_TWO_STEP, YK_OSCILLATOR_SEMI_IMPLICIT, YK_OSCILLATOR_EXACT};
     for (int kind = 0; kind < 3; kind++) {
         for (int rho = 0; rho < (kind == 0 ? 5 : 1); rho++) {
             for (double omega_h = 0.01; omega_h < 30; omega_h *= 1.5) {
@@ -418,7 +428,8 @@ static void reduced_models_bear_every_step(void **state)
                     mass.mass = 1;
                     mass.stiffness = own ? 0.04 : 0;
                     double radius = rim_radius(&mass, omega_h, 1e-6);
-                    assert_true(radius <= 1 + omega_h * omega_h / (3 * exchanges_of(omega_h)) + 2e-6);
+                    assert_true(radius <=
+                                1 + omega_h * omega_h / (3 * exchanges_of(omega_h)) + 2e-6);
                 }
             }
         }
@@ -453,7 +464,8 @@ static void axes_have_their_ends(void **state)
     axis = (yk_map_axis){"nonsense", 0, 1, 2, false};
     double radii[4];
     yk_two_mass p = yk_two_mass_default();
-    assert_int_equal(yk_two_mass_map(context, &p, &axis, &axis, radii, NULL, NULL), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_two_mass_map(context, &p, &axis, &axis, radii, NULL, NULL),
+                     YK_ERROR_ARGUMENT);
 }
 
 int main(void)

@@ -1,10 +1,11 @@
 /* Verdicts on couplings whose truth is known, and how many are right, wrong and undecided.
  *
- * Linear models: their motion grows or decays by a closed form that the scenario's head states, and the recurrence of
- * the scheme either grows beyond it or not (radii of the two-mass oscillator agree with closed forms, see
- * stability.c). A coupling by a rigid joint with too heavy a motion side is unstable at every step. Mechanisms: a rod
- * on its head falls whatever the scheme is, and one that hangs does not; drift is neutral. A verdict may be
- * undecided, but not wrong. */
+ * Linear models: their motion grows or decays by a closed form that the scenario's head states,
+ * and the recurrence of the scheme either grows beyond it or not (radii of the two-mass
+ * oscillator agree with closed forms, see stability.c). A coupling by a rigid joint with too
+ * heavy a motion side is unstable at every step. Mechanisms: a rod on its head falls whatever the
+ * scheme is, and one that hangs does not; drift is neutral. A verdict may be undecided, but not
+ * wrong. */
 #include <stdio.h>
 #include <string.h>
 
@@ -33,11 +34,13 @@ typedef struct verdict_case {
 #define EXACT "subsystems.left.integrator=exact subsystems.right.integrator=exact "
 #define TWO_STEP "subsystems.right.integrator=two-step "
 /* A frequency ratio of 1e3 (paper index1, figure 14). */
-#define STIFF "time.step=0.01 coupling.scheme=index1 subsystems.left.stiffness=100 subsystems.right.stiffness=1e8 "
+#define STIFF                                                              \
+    "time.step=0.01 coupling.scheme=index1 subsystems.left.stiffness=100 " \
+    "subsystems.right.stiffness=1e8 "
 
 static const verdict_case cases[] = {
-    /* Two masses, with and without a limit of their ratio: two-step with semi-implicit 1.86, two-step twice 0.07
-     * (Jacobi 0.18), exact twice 0.42. */
+    /* Two masses, with and without a limit of their ratio: two-step with semi-implicit 1.86,
+     * two-step twice 0.07 (Jacobi 0.18), exact twice 0.42. */
     {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=3 coupling.inputs=original"},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=1.5"},
     {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=2.5"},
@@ -48,18 +51,22 @@ static const verdict_case cases[] = {
     {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=0.6 " EXACT},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=0.2 " EXACT},
     {BY_RADIUS, MASSES, "time.step=1e-3 parameters.right_mass=3 coupling.scheme=rim"},
-    {BY_RADIUS, MASSES, "time.step=1e-3 parameters.right_mass=3 coupling.scheme=rim coupling.exchange=motion"},
+    {BY_RADIUS, MASSES,
+     "time.step=1e-3 parameters.right_mass=3 coupling.scheme=rim coupling.exchange=motion"},
     {BY_RADIUS, MASSES, "time.step=1e-3 parameters.right_mass=3 coupling.scheme=loose"},
-    {BY_RADIUS, MASSES, "time.step=1e-3 parameters.right_mass=3 coupling.scheme=loose coupling.exchange=motion"},
+    {BY_RADIUS, MASSES,
+     "time.step=1e-3 parameters.right_mass=3 coupling.scheme=loose coupling.exchange=motion"},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=30 coupling.scheme=index1"},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=30 " TIGHT},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=0.3 subsystems.right.substeps=5"},
-    {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=6 subsystems.right.substeps=5 coupling.inputs=original"},
+    {COUPLING, MASSES,
+     "time.step=1e-3 parameters.right_mass=6 subsystems.right.substeps=5 coupling.inputs=original"},
     /* Weak: 1.00037 per step, and none at half the step. */
     {COUPLING, MASSES, "time.step=2e-2 parameters.right_mass=1 coupling.inputs=index-3"},
     /* Semi-implicit Euler beyond omega h = 2. */
     {SOLVER, MASSES,
-     "time.step=1e-3 parameters.stiffness=5e6 parameters.right_mass=0.01 subsystems.left.integrator=semi-implicit"},
+     "time.step=1e-3 parameters.stiffness=5e6 parameters.right_mass=0.01 "
+     "subsystems.left.integrator=semi-implicit"},
     {COUPLING, MASSES, STIFF EXACT "coupling.degree=2"},
     {STABLE, MASSES, STIFF EXACT "coupling.degree=3"},
 
@@ -79,7 +86,8 @@ static const verdict_case cases[] = {
     {MOTION, "falling", "time.step=5e-3 coupling.scheme=index1"},
     {MOTION, "falling", "time.step=1e-2"},
     {MOTION, "falling",
-     "subsystems.upper.solver=nonsmooth parameters.part=0.2 coupling.scheme=explicit coupling.inputs=index-1"},
+     "subsystems.upper.solver=nonsmooth parameters.part=0.2 coupling.scheme=explicit "
+     "coupling.inputs=index-1"},
     {COUPLING, "falling", "coupling.scheme=explicit coupling.inputs=original"},
     {COUPLING, "falling", "coupling.scheme=loose coupling.exchange=motion"},
     {STABLE, "falling", "parameters.tilt=3.1"},
@@ -97,7 +105,8 @@ static const verdict_case cases[] = {
     {STABLE, "free", "coupling.scheme=index1"},
     {COUPLING, "free", "coupling.scheme=explicit coupling.inputs=original"},
 
-    /* A control loop: stable; unstable by its gain at any step; unstable by the delay of a long step. */
+    /* A control loop: stable; unstable by its gain at any step; unstable by the delay of a long
+     * step. */
     {STABLE, "servo", ""},
     {MOTION, "servo", "parameters.gain=200"},
     {MOTION, "servo", "parameters.gain=200 " TIGHT},
@@ -114,15 +123,18 @@ static yk_scenario *load(yk_context *context, const verdict_case *c, const char 
     if (*c->model == '@')
         snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, c->model + 1);
     else
-        snprintf(path, sizeof path, "%s/tests/analysis/stability_cases/%s.yaml", YOKE_SOURCE_DIR, c->model);
+        snprintf(path, sizeof path, "%s/tests/analysis/stability_cases/%s.yaml", YOKE_SOURCE_DIR,
+                 c->model);
 
     const char *overrides[OVERRIDES_MAX];
     int count = 0;
     snprintf(texts, sizeof texts, "%s", c->overrides);
-    for (char *at = strtok(texts, " "); at; at = strtok(NULL, " ")) overrides[count++] = at;
+    for (char *at = strtok(texts, " "); at; at = strtok(NULL, " "))
+        overrides[count++] = at;
     char lines[1000];
     snprintf(lines, sizeof lines, "%s", more ? more : "");
-    for (char *at = strtok(lines, "\n"); at; at = strtok(NULL, "\n")) overrides[count++] = at;
+    for (char *at = strtok(lines, "\n"); at; at = strtok(NULL, "\n"))
+        overrides[count++] = at;
     assert_true(count <= OVERRIDES_MAX);
 
     yk_scenario_def def = yk_scenario_default();
@@ -135,7 +147,8 @@ static yk_scenario *load(yk_context *context, const verdict_case *c, const char 
     return scenario;
 }
 
-static yk_stability_report ask(yk_context *context, const verdict_case *c, const char *more, bool remedies)
+static yk_stability_report ask(yk_context *context, const verdict_case *c, const char *more,
+                               bool remedies)
 {
     yk_scenario *scenario = load(context, c, more);
     yk_stability_def def = yk_stability_default();
@@ -165,7 +178,8 @@ static void verdicts_are_right(void **state)
         const verdict_case *c = &cases[i];
         yk_stability_report r = ask(*state, c, NULL, false);
         truth expected = c->truth;
-        if (expected == BY_RADIUS) expected = r.radius > 1 + 1e-4 ? COUPLING : STABLE;
+        if (expected == BY_RADIUS)
+            expected = r.radius > 1 + 1e-4 ? COUPLING : STABLE;
 
         bool good = said(r.verdict) == expected;
         if (r.verdict == YK_VERDICT_UNDECIDED)
@@ -175,22 +189,23 @@ static void verdicts_are_right(void **state)
         else
             wrong++;
         if (!good || r.verdict == YK_VERDICT_UNDECIDED)
-            print_message("%s %s: verdict %d, radius %.9g, rate %g 1/s, reference %s %g 1/s; %s\n", c->model,
-                          c->overrides, r.verdict, r.radius, r.rates[0].rate, r.reference, r.reference_rate.rate,
-                          r.reason);
+            print_message("%s %s: verdict %d, radius %.9g, rate %g 1/s, reference %s %g 1/s; %s\n",
+                          c->model, c->overrides, r.verdict, r.radius, r.rates[0].rate, r.reference,
+                          r.reference_rate.rate, r.reason);
 
         /* A verdict does not contradict the radius beside it. */
         if (r.verdict == YK_VERDICT_COUPLING || r.verdict == YK_VERDICT_SOLVER)
             assert_true(r.radius > 1 && r.coupling > 1);
-        if (r.verdict == YK_VERDICT_STABLE) assert_true(r.coupling <= 1);
+        if (r.verdict == YK_VERDICT_STABLE)
+            assert_true(r.coupling <= 1);
     }
     print_message("%d right, %d wrong, %d undecided of %d\n", right, wrong, undecided, CASES);
     assert_int_equal(wrong, 0);
     assert_int_equal(undecided, 0);
 }
 
-/* Rates of the motion are those of the closed forms: 3.836 1/s of a standing rod, -damping/(2 (m1 + m2)) of a driven
- * mass. */
+/* Rates of the motion are those of the closed forms: 3.836 1/s of a standing rod, -damping/(2 (m1
+ * + m2)) of a driven mass. */
 static void the_rate_of_the_motion_is_that_of_the_closed_form(void **state)
 {
     const verdict_case falling = {MOTION, "falling", ""}, driven = {MOTION, "driven", ""};
@@ -244,5 +259,6 @@ int main(void)
         cmocka_unit_test(remedies_work),
         cmocka_unit_test(stable_steps_are_stable),
     };
-    return cmocka_run_group_tests_name("stability_verdicts", tests, create_context, destroy_context);
+    return cmocka_run_group_tests_name("stability_verdicts", tests, create_context,
+                                       destroy_context);
 }

@@ -1,4 +1,5 @@
-/* The hash of the final state: the same for the same run, another one if a single bit differs, and in the record. */
+/* The hash of the final state: the same for the same run, another one if a single bit differs,
+ * and in the record. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +16,8 @@ static uint64_t hash_of(const char *model, const char *const *overrides)
     yk_scenario_def def = yk_scenario_default();
     def.path = path;
     def.overrides = overrides;
-    while (overrides[def.override_count]) def.override_count++;
+    while (overrides[def.override_count])
+        def.override_count++;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     yk_record *record = NULL;

@@ -1,4 +1,5 @@
-/* Measures of signals with known answers, and sweeps that are parallel, resumable and honest about failures. */
+/* Measures of signals with known answers, and sweeps that are parallel, resumable and honest
+ * about failures. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,9 +17,12 @@ static yk_record *make_record(void)
     assert_int_equal(yk_record_create(context, &record), YK_OK);
     yk_record_channel channel = {"x", "m", 1, NULL};
     yk_recorder *recorder = yk_record_recorder(record);
-    assert_int_equal(yk_recorder_begin(recorder, &(yk_record_header){.channels = &channel, .channel_count = 1}), YK_OK);
+    assert_int_equal(
+        yk_recorder_begin(recorder, &(yk_record_header){.channels = &channel, .channel_count = 1}),
+        YK_OK);
     for (int i = 0; i <= 4000; i++) {
-        double t = i * 1e-3, rotation = 2 * acos(-1) * t, x = 2 + 3 * sin(7.3 * rotation) + 0.5 * sin(31 * rotation);
+        double t = i * 1e-3, rotation = 2 * acos(-1) * t,
+               x = 2 + 3 * sin(7.3 * rotation) + 0.5 * sin(31 * rotation);
         yk_recorder_sample(recorder, t, &x);
     }
     return record;
@@ -45,18 +49,20 @@ static void measures_have_their_known_values(void **state)
     assert_near(value_of(record, "deviation(x)"), sqrt(9.25 / 2), 0.02);
     assert_near(value_of(record, "rms(x)"), sqrt(4 + 9.25 / 2), 0.03);
     assert_true(value_of(record, "max(x)") > 4.9 && value_of(record, "min(x)") < -0.9);
-    assert_near(value_of(record, "amplitude(x)"), 0.5 * (value_of(record, "max(x)") - value_of(record, "min(x)")),
-                1e-15);
-    assert_near(value_of(record, "final(x)"), 2 + 3 * sin(2 * acos(-1) * 29.2) + 0.5 * sin(2 * acos(-1) * 124), 1e-9);
+    assert_near(value_of(record, "amplitude(x)"),
+                0.5 * (value_of(record, "max(x)") - value_of(record, "min(x)")), 1e-15);
+    assert_near(value_of(record, "final(x)"),
+                2 + 3 * sin(2 * acos(-1) * 29.2) + 0.5 * sin(2 * acos(-1) * 124), 1e-9);
     yk_record_destroy(record);
 }
 
 static void bad_measures_are_refused(void **state)
 {
     (void)state;
-    const char *const bad[][2] = {{"rmss(x)", "did you mean rms"},         {"rms", "write rms(channel)"},
-                                  {"rms(x", "write rms(channel)"},         {"rms(x, 2, 1)", "write rms(channel)"},
-                                  {"line(x)", "line(channel, frequency)"}, {"rms(x) y", "write rms(channel)"}};
+    const char *const bad[][2] = {
+        {"rmss(x)", "did you mean rms"},         {"rms", "write rms(channel)"},
+        {"rms(x", "write rms(channel)"},         {"rms(x, 2, 1)", "write rms(channel)"},
+        {"line(x)", "line(channel, frequency)"}, {"rms(x) y", "write rms(channel)"}};
     yk_measure measure;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(yk_measure_parse(context, bad[i][0], &measure), YK_ERROR_ARGUMENT);
@@ -72,13 +78,16 @@ static void bad_measures_are_refused(void **state)
     yk_record_destroy(record);
 }
 
-static const char *const stiffnesses[] = {"2000", "4500", "8000"}, *const schemes[] = {"monolithic", "tight"};
-static const yk_sweep_axis axes[] = {{"coupling.scheme", schemes, 2}, {"parameters.stiffness", stiffnesses, 3}};
+static const char *const stiffnesses[] = {"2000", "4500", "8000"}, *const schemes[] = {"monolithic",
+                                                                                       "tight"};
+static const yk_sweep_axis axes[] = {{"coupling.scheme", schemes, 2},
+                                     {"parameters.stiffness", stiffnesses, 3}};
 static const char *const measures[] = {"frequency(left.mass.position)", "peak(left.mass.velocity)"};
 
 static yk_sweep_def make_sweep(void)
 {
-    yk_sweep_def def = {.axes = axes, .axis_count = 2, .measures = measures, .measure_count = 2, .jobs = 1};
+    yk_sweep_def def = {
+        .axes = axes, .axis_count = 2, .measures = measures, .measure_count = 2, .jobs = 1};
     def.scenario = yk_scenario_default();
     def.scenario.path = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
     return def;
@@ -156,7 +165,8 @@ static void a_stopped_sweep_is_taken_up_from_its_journal(void **state)
 static void count_warnings(void *user, yk_log_level level, const char *message)
 {
     (void)level;
-    if (strstr(message, "time.step=1e-3") && strstr(message, "failed")) ++*(int *)user;
+    if (strstr(message, "time.step=1e-3") && strstr(message, "failed"))
+        ++*(int *)user;
 }
 
 static void failed_runs_are_named_and_the_others_stand(void **state)
@@ -167,7 +177,8 @@ static void failed_runs_are_named_and_the_others_stand(void **state)
     quiet.log = count_warnings, quiet.log_user = &warnings;
     yk_context *own = yk_context_create(&quiet);
     static const char *const steps[] = {"1e-3", "1e-5"};
-    static const char *const unstable[] = {"coupling.inputs=original", "time.end=20", "record.every=100"};
+    static const char *const unstable[] = {"coupling.inputs=original", "time.end=20",
+                                           "record.every=100"};
     yk_sweep_axis axis = {"time.step", steps, 1};
     yk_sweep_def def = make_sweep();
     def.axes = &axis, def.axis_count = 1;

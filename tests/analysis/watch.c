@@ -1,5 +1,5 @@
-/* What every run is watched for: each indicator on a run that is known to have it, and silence on those that are
- * sound. */
+/* What every run is watched for: each indicator on a run that is known to have it, and silence on
+ * those that are sound. */
 #include <string.h>
 
 #include "analysis/ripple.h"
@@ -10,12 +10,14 @@
 enum { OVERRIDES_MAX = 8 };
 
 /* Runs a scenario with overrides, into a record. */
-static yk_run_report run_model(yk_context *context, const char *path, const char *const *overrides, yk_record *record)
+static yk_run_report run_model(yk_context *context, const char *path, const char *const *overrides,
+                               yk_record *record)
 {
     yk_scenario_def def = yk_scenario_default();
     def.path = path;
     def.overrides = overrides;
-    while (overrides[def.override_count]) def.override_count++;
+    while (overrides[def.override_count])
+        def.override_count++;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
@@ -31,13 +33,15 @@ static yk_run_report run_model(yk_context *context, const char *path, const char
 /* The two-mass oscillator. */
 static yk_run_report run(yk_context *context, const char *const *overrides, yk_record *record)
 {
-    return run_model(context, YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml", overrides, record);
+    return run_model(context, YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml",
+                     overrides, record);
 }
 
 static const yk_finding *find(const yk_run_report *report, yk_finding_kind kind)
 {
     for (int i = 0; i < report->finding_count; i++)
-        if (report->findings[i].kind == kind) return &report->findings[i];
+        if (report->findings[i].kind == kind)
+            return &report->findings[i];
     return NULL;
 }
 
@@ -50,7 +54,8 @@ static double add_series(double factor, int period, int steps, double noise)
         seed = seed * 1664525u + 1013904223u;
         double value = size * cos(2 * acos(-1) * i / period) + noise * (seed / 4294967296.0 - 0.5);
         yk_wrench wrench = {{0, 100 + value, 0}, {0, 0, 0}};
-        if (yk_ripple_counts(&ripple)) yk_ripple_add(&ripple, &wrench, i);
+        if (yk_ripple_counts(&ripple))
+            yk_ripple_add(&ripple, &wrench, i);
     }
     return ripple.longest >= YK_RIPPLE_ALARM ? ripple.growth : 0;
 }
@@ -64,7 +69,8 @@ static double add_impacts(double factor, int steps)
     for (int i = 0; i < steps; i++, size *= factor) {
         seed = seed * 1664525u + 1013904223u;
         yk_wrench wrench = {{0, 0, size * (seed / 4294967296.0)}, {0, 0, 0}};
-        if (yk_ripple_counts(&ripple)) yk_ripple_add(&ripple, &wrench, i);
+        if (yk_ripple_counts(&ripple))
+            yk_ripple_add(&ripple, &wrench, i);
     }
     return ripple.longest >= YK_RIPPLE_ALARM ? ripple.growth : 0;
 }
@@ -75,7 +81,8 @@ static void ripple_that_grows_is_distinguished_from_motion_and_noise(void **stat
     assert_relative(add_series(1.05, 2, 200, 0), 1.05, 1e-6);
     assert_near(add_series(1.02, 3, 400, 0), 1.02, 0.01);
     assert_near(add_series(1.1, 4, 200, 1e-3), 1.1, 0.02);
-    assert_near(add_series(1.05, 40, 400, 0), 0, 0); /* a motion that grows, and that the steps resolve */
+    assert_near(add_series(1.05, 40, 400, 0), 0,
+                0); /* a motion that grows, and that the steps resolve */
     assert_near(add_series(1, 2, 2000, 0), 0, 0);    /* a swing that does not grow */
     assert_near(add_series(1, 40, 20000, 10), 0, 0); /* noise, as of impacts */
     assert_near(add_series(0.9, 2, 400, 0), 0, 0);
@@ -84,22 +91,24 @@ static void ripple_that_grows_is_distinguished_from_motion_and_noise(void **stat
 
 static void a_sound_run_has_no_findings(void **state)
 {
-    const char *const sound[][OVERRIDES_MAX] = {{"time.step=1e-4", NULL},
-                                                {"coupling.scheme=tight", "parameters.right_mass=0.5", NULL},
-                                                {"coupling.order=jacobi", "parameters.right_mass=0.1", NULL},
-                                                {"coupling.scheme=monolithic", NULL}};
+    const char *const sound[][OVERRIDES_MAX] = {
+        {"time.step=1e-4", NULL},
+        {"coupling.scheme=tight", "parameters.right_mass=0.5", NULL},
+        {"coupling.order=jacobi", "parameters.right_mass=0.1", NULL},
+        {"coupling.scheme=monolithic", NULL}};
     for (size_t i = 0; i < sizeof sound / sizeof *sound; i++) {
         yk_run_report r = run(*state, sound[i], NULL);
         assert_int_equal(r.finding_count, 0);
     }
 }
 
-/* The hinge of its upper link holds the interface fast along the link and across the plane: no velocity answers
- * there, and rounding is no answer. */
+/* The hinge of its upper link holds the interface fast along the link and across the plane: no
+ * velocity answers there, and rounding is no answer. */
 static void a_port_that_cannot_move_is_no_algebraic_loop(void **state)
 {
     const char *const overrides[] = {"time.end=0.1", NULL};
-    yk_run_report r = run_model(*state, YOKE_SOURCE_DIR "/models/split-pendulum/scenario.yaml", overrides, NULL);
+    yk_run_report r =
+        run_model(*state, YOKE_SOURCE_DIR "/models/split-pendulum/scenario.yaml", overrides, NULL);
     assert_null(find(&r, YK_FINDING_FEEDTHROUGH));
 }
 
@@ -116,7 +125,8 @@ static void an_unstable_coupling_is_named_with_its_growth(void **state)
     assert_near(ripple->value, 1.105324, 0.005); /* the spectral radius */
     assert_non_null(strstr(ripple->text, "'joint'"));
     assert_non_null(strstr(ripple->text, "coupling is unstable"));
-    /* Its cause comes first: these masses are beyond what this scheme bears. And the record has it, in words. */
+    /* Its cause comes first: these masses are beyond what this scheme bears. And the record has
+     * it, in words. */
     assert_int_equal(r.findings[0].kind, YK_FINDING_MASS_RATIO);
     const yk_record_summary *summary = yk_record_get_summary(record);
     bool named = false;
@@ -129,8 +139,8 @@ static void an_unstable_coupling_is_named_with_its_growth(void **state)
 
 static void masses_are_reported(void **state)
 {
-    const char *const heavy[] = {"parameters.right_mass=2.5", NULL}, *const light[] = {"parameters.right_mass=1.5",
-                                                                                       NULL};
+    const char *const heavy[] = {"parameters.right_mass=2.5", NULL},
+                      *const light[] = {"parameters.right_mass=1.5", NULL};
     yk_run_report r = run(*state, heavy, NULL);
     assert_near(r.mass_ratio, 2.5, 1e-3);
     assert_non_null(find(&r, YK_FINDING_MASS_RATIO));
@@ -142,14 +152,15 @@ static void masses_are_reported(void **state)
 
 static void iterations_that_do_not_converge_are_reported(void **state)
 {
-    const char *const overrides[] = {"coupling.scheme=tight", "coupling.acceleration=none", "parameters.right_mass=1.5",
-                                     "coupling.iterations=5", NULL};
+    const char *const overrides[] = {"coupling.scheme=tight", "coupling.acceleration=none",
+                                     "parameters.right_mass=1.5", "coupling.iterations=5", NULL};
     yk_run_report r = run(*state, overrides, NULL);
-    /* 0.9 mN of 7 N are open at the end of nearly every step: a run as good as with any tolerance. */
+    /* 0.9 mN of 7 N are open at the end of nearly every step: a run as good as with any
+     * tolerance. */
     assert_non_null(find(&r, YK_FINDING_NOT_CONVERGED));
     assert_false(find(&r, YK_FINDING_NOT_CONVERGED)->serious);
-    const char *const heavy[] = {"coupling.scheme=tight", "coupling.acceleration=none", "parameters.right_mass=6",
-                                 NULL};
+    const char *const heavy[] = {"coupling.scheme=tight", "coupling.acceleration=none",
+                                 "parameters.right_mass=6", NULL};
     r = run(*state, heavy, NULL);
     assert_int_equal(r.findings[0].kind, YK_FINDING_MASS_RATIO);
     assert_non_null(strstr(r.findings[0].text, "iterations of the coupling do not converge"));
@@ -169,13 +180,15 @@ static void drift_is_reported(void **state)
     assert_non_null(strstr(drift->text, "drift apart"));
 }
 
-/* A ball of radius 0.1 m falls on a rod that prescribes its motion, first above the floor and then through it. */
+/* A ball of radius 0.1 m falls on a rod that prescribes its motion, first above the floor and
+ * then through it. */
 static void bodies_that_pass_through_the_floor_are_found(void **state)
 {
     static const char path[] = YOKE_SOURCE_DIR "/studies/trust/scenarios/drop.yaml";
-    const char *const above[] = {"time.end=0.2", NULL}, *const through[] = {"time.end=0.5",
-                                                                            "record.channels=[ball.top.position]",
-                                                                            NULL};
+    const char *const above[] = {"time.end=0.2", NULL}, *const through[] = {
+                                                            "time.end=0.5",
+                                                            "record.channels=[ball.top.position]",
+                                                            NULL};
     yk_run_report r = run_model(*state, path, above, NULL);
     assert_null(find(&r, YK_FINDING_PASSAGE));
 
@@ -183,7 +196,8 @@ static void bodies_that_pass_through_the_floor_are_found(void **state)
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
     r = run_model(*state, path, through, record);
     double lowest = INFINITY;
-    for (size_t i = 0; i < yk_record_rows(record); i++) lowest = fmin(lowest, yk_record_column(record, 0, 2)[i]);
+    for (size_t i = 0; i < yk_record_rows(record); i++)
+        lowest = fmin(lowest, yk_record_column(record, 0, 2)[i]);
     yk_record_destroy(record);
     const yk_finding *passage = find(&r, YK_FINDING_PASSAGE);
     assert_non_null(passage);

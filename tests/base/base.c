@@ -53,8 +53,10 @@ static void context_keeps_the_last_message_and_filters_the_log(void **state)
 static void *failing_allocator(void *user, void *block, size_t bytes)
 {
     int *left = user;
-    if (bytes && (*left)-- <= 0) return NULL;
-    if (bytes) return realloc(block, bytes);
+    if (bytes && (*left)-- <= 0)
+        return NULL;
+    if (bytes)
+        return realloc(block, bytes);
     free(block);
     return NULL;
 }
@@ -68,7 +70,8 @@ static void out_of_memory_is_reported_at_every_allocation(void **state)
         def.allocate = failing_allocator;
         def.allocate_user = &left;
         yk_context *context = yk_context_create(&def);
-        if (!context) continue;
+        if (!context)
+            continue;
         yk_pool *pool = NULL;
         assert_int_equal(yk_pool_create(context, 2, &pool), YK_ERROR_MEMORY);
         assert_null(pool);
@@ -103,7 +106,8 @@ static void text_grows(void **state)
 {
     yk_context *context = *state;
     yk_text text = {0};
-    for (int i = 0; i < 1000; i++) yk_text_add(context, &text, "%d,", i % 10);
+    for (int i = 0; i < 1000; i++)
+        yk_text_add(context, &text, "%d,", i % 10);
     assert_int_equal(text.length, 2000);
     assert_int_equal(strlen(text.data), 2000);
     yk_text_destroy(context, &text);
@@ -114,7 +118,8 @@ static double sum_of_inverses(void *user, size_t begin, size_t end, size_t chunk
     (void)user;
     (void)chunk;
     double sum = 0;
-    for (size_t i = begin; i < end; i++) sum += 1.0 / (double)(i + 1);
+    for (size_t i = begin; i < end; i++)
+        sum += 1.0 / (double)(i + 1);
     return sum;
 }
 
@@ -130,7 +135,8 @@ static void pool_gives_the_same_bits_for_any_number_of_threads(void **state)
         assert_int_equal(yk_pool_threads(pool), threads);
         for (int repeat = 0; repeat < 20; repeat++) {
             double sum = yk_pool_sum(pool, COUNT, CHUNK, sum_of_inverses, NULL, partials);
-            if (threads == 1 && repeat == 0) reference = sum;
+            if (threads == 1 && repeat == 0)
+                reference = sum;
             assert_memory_equal(&sum, &reference, sizeof sum);
         }
         yk_pool_destroy(pool);
@@ -149,8 +155,8 @@ static void mark(void *user, size_t begin, size_t end, size_t chunk)
     atomic_fetch_add(&m->visits[chunk], 1);
 }
 
-/* Loops in close sequence and after pauses in which the workers fall asleep, more threads than processors: each chunk is
- * computed once, and is done when the call returns. */
+/* Loops in close sequence and after pauses in which the workers fall asleep, more threads than
+ * processors: each chunk is computed once, and is done when the call returns. */
 static void pool_computes_every_chunk_once(void **state)
 {
     yk_context *context = *state;
@@ -158,7 +164,8 @@ static void pool_computes_every_chunk_once(void **state)
     for (int threads = 2; threads <= 16; threads += 7) {
         yk_pool *pool = NULL;
         assert_int_equal(yk_pool_create(context, threads, &pool), YK_OK);
-        for (int i = 0; i < 64; i++) atomic_store(&m.visits[i], 0);
+        for (int i = 0; i < 64; i++)
+            atomic_store(&m.visits[i], 0);
         for (int loop = 0; loop < 3000; loop++) {
             size_t chunks = (size_t)(1 + loop % 64);
             yk_pool_run(pool, 3 * chunks - loop % 2, 3, mark, &m);
@@ -166,7 +173,8 @@ static void pool_computes_every_chunk_once(void **state)
                 assert_int_equal(atomic_load(&m.visits[i]), i < chunks);
                 atomic_store(&m.visits[i], 0);
             }
-            if (loop % 500 == 0) nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+            if (loop % 500 == 0)
+                nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
         }
         yk_pool_destroy(pool);
     }
@@ -175,12 +183,14 @@ static void pool_computes_every_chunk_once(void **state)
 static void *count_calls(void *user, void *block, size_t bytes)
 {
     ++*(int *)user;
-    if (bytes) return realloc(block, bytes);
+    if (bytes)
+        return realloc(block, bytes);
     free(block);
     return NULL;
 }
 
-/* Rounds that need no more than those before call the allocator no more; what is taken keeps its bytes. */
+/* Rounds that need no more than those before call the allocator no more; what is taken keeps its
+ * bytes. */
 static void scratch_takes_memory_once(void **state)
 {
     (void)state;
@@ -192,8 +202,10 @@ static void scratch_takes_memory_once(void **state)
     yk_context *context = yk_scratch_context(scratch);
     int before = 0;
     for (int round = 0; round < 6; round++) {
-        if (round == 2) before = calls;
-        unsigned char *a = yk_allocate(context, 100, 1), *b = yk_allocate(context, (size_t)(4000 - round), 8);
+        if (round == 2)
+            before = calls;
+        unsigned char *a = yk_allocate(context, 100, 1),
+                      *b = yk_allocate(context, (size_t)(4000 - round), 8);
         assert_true(a && b && (uintptr_t)a % 16 == 0 && (uintptr_t)b % 16 == 0);
         for (int i = 0; i < 100; i++) {
             assert_int_equal(a[i], 0);
@@ -202,7 +214,8 @@ static void scratch_takes_memory_once(void **state)
         yk_release(context, b);
         a = yk_reallocate(context, a, 5000, 1);
         assert_non_null(a);
-        for (int i = 0; i < 100; i++) assert_int_equal(a[i], i);
+        for (int i = 0; i < 100; i++)
+            assert_int_equal(a[i], i);
         memset(a, 255, 5000);
         yk_scratch_reset(scratch);
     }

@@ -21,8 +21,10 @@ typedef struct counting_allocator {
 static void *count_allocation(void *user, void *block, size_t bytes)
 {
     counting_allocator *counter = user;
-    if (counter->armed) counter->requests++;
-    if (bytes) return realloc(block, bytes);
+    if (counter->armed)
+        counter->requests++;
+    if (bytes)
+        return realloc(block, bytes);
     free(block);
     return NULL;
 }
@@ -46,12 +48,14 @@ static void bed_open(bed *b, const conformance_case *c)
     b->context = yk_context_create(&def);
     assert_non_null(b->context);
     yk_status status = c->create(b->context, c->user, &b->subsystem);
-    if (status != YK_OK) print_error("%s: %s\n", c->name, yk_last_message(b->context));
+    if (status != YK_OK)
+        print_error("%s: %s\n", c->name, yk_last_message(b->context));
     assert_int_equal(status, YK_OK);
     const yk_port *ports;
     b->port_count = b->subsystem->ops->ports(b->subsystem, &ports);
     assert_in_range(b->port_count, c->port + 1, PORTS_MAX);
-    assert_int_equal(b->subsystem->ops->connect(b->subsystem, c->port, c->causality, c->constrained), YK_OK);
+    assert_int_equal(
+        b->subsystem->ops->connect(b->subsystem, c->port, c->causality, c->constrained), YK_OK);
 }
 
 static void bed_close(bed *b)
@@ -65,14 +69,16 @@ static yk_vec3 masked(unsigned axes, double value)
     return yk_v3(axes & 1 ? value : 0, axes & 2 ? value : 0, axes & 4 ? value : 0);
 }
 
-/* The cubic that meets the driving sine and its rate at both ends of the step. A motion starts where the port is. */
+/* The cubic that meets the driving sine and its rate at both ends of the step. A motion starts
+ * where the port is. */
 static void drive(bed *b, double t, double h, const yk_motion *origin)
 {
     const conformance_case *c = b->c;
     double w = c->frequency, a = c->amplitude, cubic[4];
-    /* (1 - cos) starts at rest, so that a prescribed motion is consistent with a subsystem at rest. */
-    hermite_cubic(h, a * (1 - cos(w * t)), a * w * sin(w * t), a * (1 - cos(w * (t + h))), a * w * sin(w * (t + h)),
-                  cubic);
+    /* (1 - cos) starts at rest, so that a prescribed motion is consistent with a subsystem at
+     * rest. */
+    hermite_cubic(h, a * (1 - cos(w * t)), a * w * sin(w * t), a * (1 - cos(w * (t + h))),
+                  a * w * sin(w * (t + h)), cubic);
     yk_input *input = &b->inputs[c->port];
     input->degree = 3;
     input->orientation = origin->orientation;
@@ -80,7 +86,8 @@ static void drive(bed *b, double t, double h, const yk_motion *origin)
         input->linear[i] = masked(c->constrained, cubic[i]);
         input->angular[i] = masked(c->constrained >> 3, cubic[i]);
     }
-    if (c->causality == YK_TAKES_MOTION) input->linear[0] = yk_v3_add(input->linear[0], origin->position);
+    if (c->causality == YK_TAKES_MOTION)
+        input->linear[0] = yk_v3_add(input->linear[0], origin->position);
 }
 
 static void bed_start(bed *b, double h, yk_motion *origin)
@@ -108,7 +115,8 @@ static void bed_steps(bed *b, int first, int count, double h, const yk_motion *o
 static void read_all(const bed *b, yk_port_value *values)
 {
     memset(values, 0, PORTS_MAX * sizeof *values);
-    for (int i = 0; i < b->port_count; i++) b->subsystem->ops->output(b->subsystem, i, &values[i]);
+    for (int i = 0; i < b->port_count; i++)
+        b->subsystem->ops->output(b->subsystem, i, &values[i]);
 }
 
 static void table_of_operations_is_complete(void **state)
@@ -117,13 +125,15 @@ static void table_of_operations_is_complete(void **state)
     bed_open(&b, *state);
     const yk_subsystem_ops *ops = b.subsystem->ops;
     yk_context *context = yk_context_create(NULL);
-    if (yk_contract_check(context, b.subsystem, "subsystem") != YK_OK) fail_msg("%s", yk_last_message(context));
+    if (yk_contract_check(context, b.subsystem, "subsystem") != YK_OK)
+        fail_msg("%s", yk_last_message(context));
     yk_context_destroy(context);
     assert_non_null(ops->kind);
     const yk_port *ports;
     for (int i = 0; i < ops->ports(b.subsystem, &ports); i++) {
         assert_non_null(ports[i].name);
-        unsigned power = YK_TAKES_WRENCH | YK_TAKES_MOTION, input = YK_TAKES_SIGNAL | YK_GIVES_SIGNAL;
+        unsigned power = YK_TAKES_WRENCH | YK_TAKES_MOTION,
+                 input = YK_TAKES_SIGNAL | YK_GIVES_SIGNAL;
         assert_in_range(ports[i].causalities, 1, power | input);
         assert_int_equal((ports[i].causalities & input) != 0, ports[i].kind == YK_PORT_SIGNAL);
     }
@@ -209,15 +219,18 @@ static void an_open_trial_is_discarded_by_rollback(void **state)
     assert_memory_equal(direct, after_trial, sizeof direct);
     /* Carried to the end, the trial is the step, up to the solver's tolerance. */
     ops->rollback->set(b.subsystem, mark);
-    for (int i = 0; i < 3; i++) ops->iteration->iterate(b.subsystem, 4 * c->step, c->step, b.inputs, &report);
+    for (int i = 0; i < 3; i++)
+        ops->iteration->iterate(b.subsystem, 4 * c->step, c->step, b.inputs, &report);
     bed_steps(&b, 4, 1, c->step, &origin);
     read_all(&b, iterated);
-    assert_near(iterated[c->port].motion.position.x, direct[c->port].motion.position.x, 1e-7 * c->scale);
+    assert_near(iterated[c->port].motion.position.x, direct[c->port].motion.position.x,
+                1e-7 * c->scale);
     free(mark);
     bed_close(&b);
 }
 
-/* What the port answers with at the end of a run with `steps * refine` steps, projected on the driven axes. */
+/* What the port answers with at the end of a run with `steps * refine` steps, projected on the
+ * driven axes. */
 static double answer(const conformance_case *c, int refine, double *balance)
 {
     bed b;
@@ -226,9 +239,11 @@ static double answer(const conformance_case *c, int refine, double *balance)
     double h = c->step / refine;
     bed_start(&b, h, &origin);
     yk_energy before = {0}, after = {0};
-    if (b.subsystem->ops->energy) b.subsystem->ops->energy->read(b.subsystem, &before);
+    if (b.subsystem->ops->energy)
+        b.subsystem->ops->energy->read(b.subsystem, &before);
     bed_steps(&b, 0, c->steps * refine, h, &origin);
-    if (b.subsystem->ops->energy) b.subsystem->ops->energy->read(b.subsystem, &after);
+    if (b.subsystem->ops->energy)
+        b.subsystem->ops->energy->read(b.subsystem, &after);
     *balance = (after.kinetic + after.potential + after.dissipated - after.work) -
                (before.kinetic + before.potential + before.dissipated - before.work);
     yk_port_value values[PORTS_MAX];
@@ -238,14 +253,16 @@ static double answer(const conformance_case *c, int refine, double *balance)
     bool wrench = c->causality == YK_TAKES_MOTION;
     double result;
     if (c->constrained & 7)
-        result = yk_v3_dot(axis, wrench ? v->wrench.force : yk_v3_add(v->motion.position, v->motion.velocity));
+        result = yk_v3_dot(axis, wrench ? v->wrench.force
+                                        : yk_v3_add(v->motion.position, v->motion.velocity));
     else
         result = yk_v3_dot(axis, wrench ? v->wrench.torque : v->motion.angular_velocity);
     bed_close(&b);
     return result;
 }
 
-/* The error of a method of order p falls by 2^p when the step is halved; differences of three runs show it. */
+/* The error of a method of order p falls by 2^p when the step is halved; differences of three
+ * runs show it. */
 static void check_order(double coarse, double middle, double fine, double order, double scale)
 {
     if (order == 0) {
@@ -254,7 +271,8 @@ static void check_order(double coarse, double middle, double fine, double order,
         return;
     }
     double observed = log2(fabs(coarse - middle) / fabs(middle - fine));
-    if (!(observed > order - 0.25)) print_error("observed order %.3f, promised %g\n", observed, order);
+    if (!(observed > order - 0.25))
+        print_error("observed order %.3f, promised %g\n", observed, order);
     assert_true(observed > order - 0.25);
 }
 
@@ -262,14 +280,17 @@ static void halved_steps_converge_with_the_promised_order(void **state)
 {
     const conformance_case *c = *state;
     double balance;
-    if (c->order < 0) skip();
-    check_order(answer(c, 1, &balance), answer(c, 2, &balance), answer(c, 4, &balance), c->order, c->scale);
+    if (c->order < 0)
+        skip();
+    check_order(answer(c, 1, &balance), answer(c, 2, &balance), answer(c, 4, &balance), c->order,
+                c->scale);
 }
 
 static void energy_of_the_ports_balances(void **state)
 {
     const conformance_case *c = *state;
-    if (c->energy_order < 0) skip();
+    if (c->energy_order < 0)
+        skip();
     double coarse, middle, fine;
     answer(c, 1, &coarse), answer(c, 2, &middle), answer(c, 4, &fine);
     if (c->energy_order == 0) {
@@ -278,8 +299,8 @@ static void energy_of_the_ports_balances(void **state)
     }
     double observed = log2(fabs(coarse) / fabs(middle)), again = log2(fabs(middle) / fabs(fine));
     if (!(fmin(observed, again) > c->energy_order - 0.4))
-        print_error("balance %g, %g, %g J: orders %.3f and %.3f, promised %g\n", coarse, middle, fine, observed, again,
-                    c->energy_order);
+        print_error("balance %g, %g, %g J: orders %.3f and %.3f, promised %g\n", coarse, middle,
+                    fine, observed, again, c->energy_order);
     assert_true(fmin(observed, again) > c->energy_order - 0.4);
 }
 
@@ -305,7 +326,8 @@ static void prediction_approaches_the_step(void **state)
     for (int refine = 0; refine < 2; refine++) {
         bed b;
         bed_open(&b, c);
-        if (!b.subsystem->ops->predict || c->causality != YK_TAKES_WRENCH || !(c->constrained & 7)) {
+        if (!b.subsystem->ops->predict || c->causality != YK_TAKES_WRENCH ||
+            !(c->constrained & 7)) {
             bed_close(&b);
             skip();
         }
@@ -321,7 +343,8 @@ static void prediction_approaches_the_step(void **state)
         errors[refine] = yk_v3_norm(yk_v3_sub(predicted.position, values[c->port].motion.position));
         bed_close(&b);
     }
-    /* A prediction that keeps the velocity at least has an error of second order: a quarter under halved steps. */
+    /* A prediction that keeps the velocity at least has an error of second order: a quarter under
+     * halved steps. */
     if (!(errors[1] < errors[0] / 3.5 || errors[0] < 1e-12 * c->scale))
         print_error("prediction errors %g, %g\n", errors[0], errors[1]);
     assert_true(errors[1] < errors[0] / 3.5 || errors[0] < 1e-12 * c->scale);
@@ -329,19 +352,21 @@ static void prediction_approaches_the_step(void **state)
 
 enum { MOTIONS = 18, SCALAR_MOTIONS = 3, WRENCHES = 6, DEGREE = 3 };
 
-/* The motion of the driven port as the rows of step_sensitivity, its rotation counted from `from`; returns the
- * orientation. */
+/* The motion of the driven port as the rows of step_sensitivity, its rotation counted from
+ * `from`; returns the orientation. */
 static yk_quat motion_rows(const bed *b, bool scalar, const yk_quat *from, double rows[MOTIONS])
 {
     yk_port_value value = {.motion.orientation.w = 1};
     b->subsystem->ops->output(b->subsystem, b->c->port, &value);
     const yk_motion *m = &value.motion;
-    yk_vec3 rotation = from ? yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(*from))) : yk_v3(0, 0, 0);
+    yk_vec3 rotation =
+        from ? yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(*from))) : yk_v3(0, 0, 0);
     const yk_vec3 all[] = {m->position,         rotation,        m->velocity,
                            m->angular_velocity, m->acceleration, m->angular_acceleration};
     for (int i = 0; i < 6 && !scalar; i++)
         rows[3 * i] = all[i].x, rows[3 * i + 1] = all[i].y, rows[3 * i + 2] = all[i].z;
-    for (int i = 0; i < 3 && scalar; i++) rows[i] = all[2 * i].x;
+    for (int i = 0; i < 3 && scalar; i++)
+        rows[i] = all[2 * i].x;
     return m->orientation;
 }
 
@@ -352,8 +377,8 @@ static double *input_component(yk_input *input, int power, int component)
 }
 
 /* One column by central differences from the marked state. */
-static void difference_column(bed *b, const double *mark, double t, bool scalar, int power, int component,
-                              double column[MOTIONS])
+static void difference_column(bed *b, const double *mark, double t, bool scalar, int power,
+                              int component, double column[MOTIONS])
 {
     const conformance_case *c = b->c;
     double size = 1e-3 * c->amplitude / pow(c->step, power), rows[2][MOTIONS] = {{0}};
@@ -364,18 +389,22 @@ static void difference_column(bed *b, const double *mark, double t, bool scalar,
         b->subsystem->ops->rollback->set(b->subsystem, mark);
         assert_true(b->subsystem->ops->step(b->subsystem, t, c->step, b->inputs) >= 0);
         yk_quat reached = motion_rows(b, scalar, side ? &first : NULL, rows[side]);
-        if (side == 0) first = reached;
+        if (side == 0)
+            first = reached;
     }
     *place = kept;
-    for (int i = 0; i < MOTIONS; i++) column[i] = (rows[1][i] - rows[0][i]) / (2 * size);
+    for (int i = 0; i < MOTIONS; i++)
+        column[i] = (rows[1][i] - rows[0][i]) / (2 * size);
 }
 
-static void check_column(const double *matrix, int columns, int column, bool scalar, const double expected[MOTIONS])
+static void check_column(const double *matrix, int columns, int column, bool scalar,
+                         const double expected[MOTIONS])
 {
     int height = scalar ? 1 : WRENCHES;
     for (int level = 0; level < 3; level++) {
         double scale = 0;
-        for (int i = 0; i < height; i++) scale = fmax(scale, fabs(expected[level * height + i]));
+        for (int i = 0; i < height; i++)
+            scale = fmax(scale, fabs(expected[level * height + i]));
         for (int i = 0; i < height; i++) {
             int row = level * height + i;
             assert_near(matrix[row * columns + column], expected[row], 1e-4 * scale + 1e-14);
@@ -448,9 +477,11 @@ static void interface_models_are_reported_without_a_trace(void **state)
         double *before = malloc(words * sizeof *before), *after = malloc(words * sizeof *after);
         ops->rollback->get(b.subsystem, before);
         for (int i = 0; i < 2 * asking; i++) {
-            yk_interface_model model = {.size = size, .inverse_mass = inverse_mass[i], .rate = rate[i]};
-            assert_int_equal(ops->interface_model->evaluate(b.subsystem, 5 * c->step, c->step, b.inputs, &model),
-                             YK_OK);
+            yk_interface_model model = {
+                .size = size, .inverse_mass = inverse_mass[i], .rate = rate[i]};
+            assert_int_equal(
+                ops->interface_model->evaluate(b.subsystem, 5 * c->step, c->step, b.inputs, &model),
+                YK_OK);
             assert_true(model.lead >= 0.5 && model.lead <= 1);
         }
         ops->rollback->get(b.subsystem, after);
@@ -461,13 +492,14 @@ static void interface_models_are_reported_without_a_trace(void **state)
     }
     assert_memory_equal(inverse_mass[0], inverse_mass[1], sizeof inverse_mass[0]);
     assert_memory_equal(rate[0], rate[1], sizeof rate[0]);
-    for (int k = 0; k < size; k++) assert_true(inverse_mass[0][k * (size + 1)] >= 0);
+    for (int k = 0; k < size; k++)
+        assert_true(inverse_mass[0][k * (size + 1)] >= 0);
     assert_memory_equal(end[0], end[1], sizeof end[0]);
     bed_close(&b);
 }
 
-/* A free mass of the same kind begins at rest where the contract says, and under a constant wrench gains the velocity
- * F t / m, whatever its method. */
+/* A free mass of the same kind begins at rest where the contract says, and under a constant
+ * wrench gains the velocity F t / m, whatever its method. */
 static void free_masses_move_as_masses_do(void **state)
 {
     const conformance_case *c = *state;
@@ -479,7 +511,8 @@ static void free_masses_move_as_masses_do(void **state)
         yk_port_kind kind = k == 0 ? YK_PORT_SCALAR : YK_PORT_MARKER;
         yk_subsystem *mass = NULL;
         yk_status status = ops->merging->free_mass(b.subsystem, 3, kind, &mass);
-        if (status == YK_ERROR_CAPABILITY) continue;
+        if (status == YK_ERROR_CAPABILITY)
+            continue;
         assert_int_equal(status, YK_OK);
         const yk_port *ports;
         assert_int_equal(mass->ops->ports(mass, &ports), 1);
@@ -490,18 +523,20 @@ static void free_masses_move_as_masses_do(void **state)
         yk_port_value value;
         mass->ops->output(mass, 0, &value);
         assert_near(value.motion.position.x, kind == YK_PORT_SCALAR ? 1 : 0, 1e-12);
-        for (int i = 0; i < 50; i++) assert_int_equal(mass->ops->step(mass, i * 1e-3, 1e-3, &input), YK_OK);
+        for (int i = 0; i < 50; i++)
+            assert_int_equal(mass->ops->step(mass, i * 1e-3, 1e-3, &input), YK_OK);
         mass->ops->output(mass, 0, &value);
         assert_near(value.motion.velocity.x, 0.1, 1e-9);
         mass->ops->destroy(mass);
         made++;
     }
     bed_close(&b);
-    if (made == 0) skip();
+    if (made == 0)
+        skip();
 }
 
-/* The model of the next step against the step: its motions for the wrenches of the inputs, and their changes with these; and a
- * run that goes on as if nothing had been asked. */
+/* The model of the next step against the step: its motions for the wrenches of the inputs, and
+ * their changes with these; and a run that goes on as if nothing had been asked. */
 static void models_of_the_step_predict_it(void **state)
 {
     const conformance_case *c = *state;
@@ -518,7 +553,8 @@ static void models_of_the_step_predict_it(void **state)
     int size = scalar ? 1 : WRENCHES, steps = c->steps / 2;
     double t = steps * c->step, h = c->step;
     double velocity[WRENCHES], displacement[WRENCHES], mobility[WRENCHES * WRENCHES];
-    yk_step_model model = {.size = size, .velocity = velocity, .displacement = displacement, .mobility = mobility};
+    yk_step_model model = {
+        .size = size, .velocity = velocity, .displacement = displacement, .mobility = mobility};
     yk_motion origin;
     bed_start(&b, h, &origin);
     bed_steps(&b, 0, steps, h, &origin);
@@ -537,7 +573,8 @@ static void models_of_the_step_predict_it(void **state)
     ops->rollback->get(b.subsystem, after);
     assert_memory_equal(before, after, words * sizeof *before);
     assert_memory_equal(shown[0], shown[1], sizeof shown[0]);
-    assert_true(model.lead >= 0.4 && model.lead <= 1 + 1e-12 && model.sample >= 0 && model.sample <= 1);
+    assert_true(model.lead >= 0.4 && model.lead <= 1 + 1e-12 && model.sample >= 0 &&
+                model.sample <= 1);
 
     assert_true(ops->step(b.subsystem, t, h, b.inputs) >= 0);
     motion_rows(&b, scalar, &from, end);
@@ -548,12 +585,14 @@ static void models_of_the_step_predict_it(void **state)
     ops->rollback->get(b.subsystem, after);
     assert_memory_equal(then, after, words * sizeof *after);
 
-    /* Implicit steps by a correction of their own; others by one evaluation in the middle, at steps that are long for the
-     * springs of these models. */
+    /* Implicit steps by a correction of their own; others by one evaluation in the middle, at
+     * steps that are long for the springs of these models. */
     double tolerance = model.sample == 1 ? 0.02 : 0.3;
     double gained = 0;
     for (int k = 0; k < size; k++) {
-        double change = end[k] - (k < 3 ? begin[k] : 0); /* the rotation behind the position counts from there */
+        double change =
+            end[k] -
+            (k < 3 ? begin[k] : 0); /* the rotation behind the position counts from there */
         gained = fmax(gained, fabs(end[size + k] - begin[size + k]));
         assert_near(displacement[k], change, tolerance * h * gained + 1e-10);
         assert_near(velocity[k], end[size + k], tolerance * gained + 1e-9);
@@ -561,10 +600,12 @@ static void models_of_the_step_predict_it(void **state)
     for (int j = 0; j < size; j++) {
         difference_column(&b, before, t, scalar, 0, j, column);
         double scale = 0;
-        for (int i = 0; i < size; i++) scale = fmax(scale, fabs(column[size + i]));
+        for (int i = 0; i < size; i++)
+            scale = fmax(scale, fabs(column[size + i]));
         for (int i = 0; i < size; i++) {
             assert_near(mobility[i * size + j], column[size + i], tolerance * scale + 1e-14);
-            assert_near(model.lead * h * mobility[i * size + j], column[i], tolerance * h * scale + 1e-14);
+            assert_near(model.lead * h * mobility[i * size + j], column[i],
+                        tolerance * h * scale + 1e-14);
         }
     }
     free(before), free(after), free(then);

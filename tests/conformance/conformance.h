@@ -1,8 +1,9 @@
 /* One suite that every subsystem must pass, whatever it simulates.
  *
- * A case tells how to make the subsystem and how to drive it; the suite checks what the contract in yoke/subsystem.h
- * promises: the table of operations, restarts, bit-exact rollback, convergence under halved steps, the energy balance
- * of the ports, and that stepping allocates nothing. */
+ * A case tells how to make the subsystem and how to drive it; the suite checks what the contract
+ * in yoke/subsystem.h promises: the table of operations, restarts, bit-exact rollback,
+ * convergence under halved steps, the energy balance of the ports, and that stepping allocates
+ * nothing. */
 #ifndef YOKE_TESTS_CONFORMANCE_H
 #define YOKE_TESTS_CONFORMANCE_H
 
@@ -21,7 +22,8 @@ typedef struct conformance_case {
     double frequency;       /* rad/s */
     double step;            /* s; also halved and quartered */
     int steps;
-    double order; /* of motion (or wrench, for motion ports) under halved steps; 0: exact; negative: not checked */
+    double
+        order; /* of motion (or wrench, for motion ports) under halved steps; 0: exact; negative: not checked */
     double energy_order; /* of the energy balance; 0: exact to rounding; negative: not checked */
     double scale;        /* size of the outputs, for "to rounding" */
 } conformance_case;

@@ -22,10 +22,12 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     return yk_control_create(context, &def, subsystem);
 }
 
-static const kind value = {YK_CONTROL_VALUE, 0}, rate = {YK_CONTROL_RATE, 0}, sampled = {YK_CONTROL_VALUE, 7e-3};
+static const kind value = {YK_CONTROL_VALUE, 0}, rate = {YK_CONTROL_RATE, 0},
+                  sampled = {YK_CONTROL_VALUE, 7e-3};
 
-#define SIGNAL \
-    .port = 5, .answer = -1, .causality = YK_TAKES_SIGNAL, .constrained = YK_AXIS_X, .amplitude = 2, .frequency = 9
+#define SIGNAL                                                                       \
+    .port = 5, .answer = -1, .causality = YK_TAKES_SIGNAL, .constrained = YK_AXIS_X, \
+    .amplitude = 2, .frequency = 9
 #define STEPS .step = 4e-3, .steps = 100, .energy_order = -1, .scale = 1
 
 static const conformance_case cases[] = {

@@ -1,5 +1,5 @@
-/* Flexible bodies of smooth models, with modes and in absolute coordinates: soft rods on a bushing that are pushed and led
- * at their far ends. */
+/* Flexible bodies of smooth models, with modes and in absolute coordinates: soft rods on a
+ * bushing that are pushed and led at their far ends. */
 #include "conformance.h"
 
 #include <stddef.h>
@@ -44,11 +44,13 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     yk_flexible *rod;
     yk_status status = make_body(context, modal, &rod);
     *subsystem = NULL;
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     yk_smooth_node_def nodes[2] = {yk_smooth_node_default(), yk_smooth_node_default()};
     nodes[0].name = "block", nodes[1].name = "float";
     yk_smooth_body_def block = yk_smooth_body_default();
-    block.name = "block", block.node = 0, block.mass = 2, block.inertia = yk_m3_diagonal(0.02, 0.03, 0.04);
+    block.name = "block", block.node = 0, block.mass = 2,
+    block.inertia = yk_m3_diagonal(0.02, 0.03, 0.04);
     yk_force_def mount = yk_force_default();
     mount.name = "mount", mount.kind = YK_FORCE_BUSHING, mount.body[1] = 0;
     for (int k = 0; k < 6; k++) {
@@ -60,9 +62,11 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     const yk_smooth_attachment_def attachments[2] = {{"near", 0, 0}, {"far", 0, modal ? 1 : 2}};
     int node_count = modal ? 2 : 1;
     yk_joint_def clamp = yk_joint_default();
-    clamp.name = "clamp", clamp.kind = YK_JOINT_CLAMP, clamp.body[0] = 0, clamp.body[1] = node_count;
+    clamp.name = "clamp", clamp.kind = YK_JOINT_CLAMP, clamp.body[0] = 0,
+    clamp.body[1] = node_count;
     yk_port_def ports[2] = {yk_port_default(), yk_port_default()};
-    ports[0].name = "tip", ports[0].body[0] = node_count + 1, ports[0].marker[0] = yk_marker_at(0.02, 0.01, 0.03);
+    ports[0].name = "tip", ports[0].body[0] = node_count + 1,
+    ports[0].marker[0] = yk_marker_at(0.02, 0.01, 0.03);
     ports[1].name = "actuator", ports[1].kind = YK_PORT_SCALAR;
     ports[1].body[0] = 0, ports[1].body[1] = node_count + 1;
     ports[1].marker[0] = yk_marker_at(0.1, 0.3, 0);
@@ -81,7 +85,8 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     def.options.form = v->form;
     yk_smooth *model;
     status = yk_smooth_make(context, &def, &model);
-    if (status == YK_OK) *subsystem = yk_smooth_subsystem(model);
+    if (status == YK_OK)
+        *subsystem = yk_smooth_subsystem(model);
     yk_flexible_release(rod);
     return status;
 }
@@ -97,17 +102,22 @@ static const variant ode_rod = {false, YK_SMOOTH_GENERALISED_ALPHA, YK_SMOOTH_OD
 #define STEPS .step = 5e-4, .steps = 50, .order = 2, .energy_order = 2, .scale = 1
 
 static const conformance_case cases[] = {
-    {"modes, force", create, &modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
+    {"modes, force", create, &modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH,
+     STEPS},
     {"modes, all motions", create, &modes, .port = 0, .constrained = YK_AXES_ALL, MOTION, STEPS},
     {"modes, actuator length", create, &modes, .port = 1, .constrained = YK_AXIS_X, MOTION, STEPS},
     {"rod, force", create, &rod, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
     {"rod, torque", create, &rod, .port = 0, .constrained = YK_AXIS_RZ, WRENCH, STEPS},
     {"rod, all motions", create, &rod, .port = 0, .constrained = YK_AXES_ALL, MOTION, STEPS},
     {"rod, actuator force", create, &rod, .port = 1, .constrained = YK_AXIS_X, WRENCH, STEPS},
-    {"generalised-alpha, modes", create, &alpha_modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
-    {"generalised-alpha, rod", create, &alpha_rod, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
-    {"stabilised, modes", create, &ode_modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
-    {"stabilised, rod", create, &ode_rod, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
+    {"generalised-alpha, modes", create, &alpha_modes, .port = 0,
+     .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH, STEPS},
+    {"generalised-alpha, rod", create, &alpha_rod, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z,
+     WRENCH, STEPS},
+    {"stabilised, modes", create, &ode_modes, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z,
+     WRENCH, STEPS},
+    {"stabilised, rod", create, &ode_rod, .port = 0, .constrained = YK_AXIS_Y | YK_AXIS_Z, WRENCH,
+     STEPS},
 };
 
 int main(void)

@@ -1,4 +1,5 @@
-/* Hydraulic circuits of two cylinders: of the paper's form, and with everything that it leaves out. */
+/* Hydraulic circuits of two cylinders: of the paper's form, and with everything that it leaves
+ * out. */
 #include "conformance.h"
 
 #include "physics/hydraulic.h"
@@ -11,7 +12,8 @@ static double swing(void *user, double t)
 
 static yk_status create(yk_context *context, const void *user, yk_subsystem **subsystem)
 {
-    yk_hydraulic_cylinder_def cylinders[2] = {yk_hydraulic_cylinder_default(), yk_hydraulic_cylinder_default()};
+    yk_hydraulic_cylinder_def cylinders[2] = {yk_hydraulic_cylinder_default(),
+                                              yk_hydraulic_cylinder_default()};
     cylinders[0].name = "other", cylinders[1].name = "driven";
     for (int i = 0; i < 2; i++) {
         cylinders[i].spool.value = swing;
@@ -43,17 +45,22 @@ static double pump(void *user, double t)
     }
 static const yk_hydraulic_def plain = {.fluid = FLUID, .pump = {.value = pump}, .tank = 1e5};
 static const yk_hydraulic_def rich = {.fluid = FLUID, .pump = {.value = pump}, .tank = 2e5};
-static const yk_hydraulic_def adaptive = {.fluid = FLUID, .pump = {.value = pump}, .tank = 1e5, .tolerance = 1e-6};
+static const yk_hydraulic_def adaptive = {
+    .fluid = FLUID, .pump = {.value = pump}, .tank = 1e5, .tolerance = 1e-6};
 
-#define MOTION .port = 1, .causality = YK_TAKES_MOTION, .constrained = YK_AXIS_X, .amplitude = 0.05, .frequency = 9
+#define MOTION                                                                            \
+    .port = 1, .causality = YK_TAKES_MOTION, .constrained = YK_AXIS_X, .amplitude = 0.05, \
+    .frequency = 9
 
 static const conformance_case cases[] = {
-    /* The cubic between the ends of a step is off by O(h^4), and what the method of order 5 makes of it too. */
-    {"fixed steps", create, &plain, MOTION, .step = 4e-4, .steps = 100, .order = 4, .energy_order = 4, .scale = 1e4},
-    {"lag, leakage, unequal areas", create, &rich, MOTION, .step = 4e-4, .steps = 100, .order = 4, .energy_order = 4,
-     .scale = 1e4},
-    {"error control", create, &adaptive, MOTION, .step = 4e-4, .steps = 100, .order = -1, .energy_order = -1,
-     .scale = 1e4},
+    /* The cubic between the ends of a step is off by O(h^4), and what the method of order 5 makes
+     * of it too. */
+    {"fixed steps", create, &plain, MOTION, .step = 4e-4, .steps = 100, .order = 4,
+     .energy_order = 4, .scale = 1e4},
+    {"lag, leakage, unequal areas", create, &rich, MOTION, .step = 4e-4, .steps = 100, .order = 4,
+     .energy_order = 4, .scale = 1e4},
+    {"error control", create, &adaptive, MOTION, .step = 4e-4, .steps = 100, .order = -1,
+     .energy_order = -1, .scale = 1e4},
 };
 
 int main(void)

@@ -1,5 +1,5 @@
-/* The nonsmooth solver behind its ports: a body on a spring driven by force, by a whole prescribed motion and by one
- * prescribed axis, and a bed of spheres in a shaken can. */
+/* The nonsmooth solver behind its ports: a body on a spring driven by force, by a whole
+ * prescribed motion and by one prescribed axis, and a bed of spheres in a shaken can. */
 #include "conformance.h"
 
 #include "nonsmooth/nonsmooth.h"
@@ -43,11 +43,13 @@ static yk_status add_can(yk_nonsmooth *world)
     cavity.kind = YK_SOLID_CYLINDER_CAVITY;
     cavity.size = yk_v3(0.05, 0.05, 0.05);
     cavity.material.friction = 0.4;
-    if (yk_nonsmooth_add_shape(world, &cavity) < 0) return YK_ERROR_MEMORY;
+    if (yk_nonsmooth_add_shape(world, &cavity) < 0)
+        return YK_ERROR_MEMORY;
     /* All touch at the start, so that there are never more contacts than then. */
     for (int i = 0; i < 27; i++) {
         yk_vec3 at = {-0.02 + 0.02 * (i % 3), -0.02 + 0.02 * (i / 3 % 3), -0.04 + 0.02 * (i / 9)};
-        if (yk_nonsmooth_add_sphere(world, at, 0.01, 2000, cavity.material) < 0) return YK_ERROR_MEMORY;
+        if (yk_nonsmooth_add_sphere(world, at, 0.01, 2000, cavity.material) < 0)
+            return YK_ERROR_MEMORY;
     }
     yk_marker marker = yk_marker_at(0, 0, 0.06);
     return yk_nonsmooth_add_port(world, "can", number, &marker) < 0 ? YK_ERROR_MEMORY : YK_OK;
@@ -59,10 +61,12 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     yk_nonsmooth_def def = yk_nonsmooth_default();
     bool has_can = kind == CAN || kind == SLEEPING_CAN;
     def.gravity = yk_v3(0, 0, has_can ? -9.81 : 0);
-    if (kind == SLEEPING_CAN) def.sleeping = (yk_sleeping){.speed = 1e-2, .angular_speed = 1, .after = 0.01};
+    if (kind == SLEEPING_CAN)
+        def.sleeping = (yk_sleeping){.speed = 1e-2, .angular_speed = 1, .after = 0.01};
     yk_nonsmooth *world;
     yk_status status = yk_nonsmooth_create(context, &def, &world);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     status = has_can ? add_can(world) : add_sprung_body(world);
     if (status < 0) {
         yk_nonsmooth_destroy(world);
@@ -72,25 +76,30 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     return YK_OK;
 }
 
-#define MOTION(axes) .port = 0, .causality = YK_TAKES_MOTION, .constrained = axes, .amplitude = 0.02, .frequency = 9
+#define MOTION(axes) \
+    .port = 0, .causality = YK_TAKES_MOTION, .constrained = axes, .amplitude = 0.02, .frequency = 9
 
 static const conformance_case cases[] = {
-    {"spring, wrench", create, &spring, .port = 0, .causality = YK_TAKES_WRENCH, .constrained = YK_AXES_ALL,
-     .amplitude = 0.5, .frequency = 9, .step = 1e-3, .steps = 400, .order = 1, .energy_order = 1, .scale = 1},
-    {"spring, all motions", create, &spring, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 400, .order = 1,
-     .energy_order = 1, .scale = 1},
-    {"spring, one motion", create, &spring, MOTION(YK_AXIS_X), .step = 1e-3, .steps = 400, .order = 1,
-     .energy_order = 1, .scale = 1},
-    {"actuator, force", create, &spring, .port = 1, .causality = YK_TAKES_WRENCH, .constrained = YK_AXIS_X,
-     .amplitude = 3, .frequency = 9, .step = 1e-3, .steps = 400, .order = 1, .energy_order = 1, .scale = 1},
-    {"actuator, length", create, &spring, .port = 1, .causality = YK_TAKES_MOTION, .constrained = YK_AXIS_X,
-     .amplitude = 0.02, .frequency = 9, .step = 1e-3, .steps = 400, .order = 1, .energy_order = 1, .scale = 1},
+    {"spring, wrench", create, &spring, .port = 0, .causality = YK_TAKES_WRENCH,
+     .constrained = YK_AXES_ALL, .amplitude = 0.5, .frequency = 9, .step = 1e-3, .steps = 400,
+     .order = 1, .energy_order = 1, .scale = 1},
+    {"spring, all motions", create, &spring, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 400,
+     .order = 1, .energy_order = 1, .scale = 1},
+    {"spring, one motion", create, &spring, MOTION(YK_AXIS_X), .step = 1e-3, .steps = 400,
+     .order = 1, .energy_order = 1, .scale = 1},
+    {"actuator, force", create, &spring, .port = 1, .causality = YK_TAKES_WRENCH,
+     .constrained = YK_AXIS_X, .amplitude = 3, .frequency = 9, .step = 1e-3, .steps = 400,
+     .order = 1, .energy_order = 1, .scale = 1},
+    {"actuator, length", create, &spring, .port = 1, .causality = YK_TAKES_MOTION,
+     .constrained = YK_AXIS_X, .amplitude = 0.02, .frequency = 9, .step = 1e-3, .steps = 400,
+     .order = 1, .energy_order = 1, .scale = 1},
     /* Impacts: no order, the books of energy are tested with the room. */
-    {"can of spheres, all motions", create, &can, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 200, .order = -1,
-     .energy_order = -1, .scale = 1},
+    {"can of spheres, all motions", create, &can, MOTION(YK_AXES_ALL), .step = 1e-3, .steps = 200,
+     .order = -1, .energy_order = -1, .scale = 1},
     /* The can holds still, and the bed falls asleep in it. */
-    {"sleeping can", create, &sleeping_can, .port = 0, .causality = YK_TAKES_MOTION, .constrained = YK_AXES_ALL,
-     .amplitude = 0, .frequency = 9, .step = 1e-3, .steps = 400, .order = -1, .energy_order = -1, .scale = 1},
+    {"sleeping can", create, &sleeping_can, .port = 0, .causality = YK_TAKES_MOTION,
+     .constrained = YK_AXES_ALL, .amplitude = 0, .frequency = 9, .step = 1e-3, .steps = 400,
+     .order = -1, .energy_order = -1, .scale = 1},
 };
 
 int main(void)

@@ -1,5 +1,5 @@
-/* Smooth models: an offset marker on a body that hangs on springs, by wrenches and by motions, in part and in full, and
- * an actuator between two bodies. */
+/* Smooth models: an offset marker on a body that hangs on springs, by wrenches and by motions, in
+ * part and in full, and an actuator between two bodies. */
 #include "conformance.h"
 
 #include <stddef.h>
@@ -48,7 +48,8 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     yk_smooth_description def = yk_smooth_description_empty();
     def.name = "conforming";
     def.options.newton_relative = 1e-8; /* differences of steps are compared */
-    if (user) def.options = *(const yk_smooth_options *)user;
+    if (user)
+        def.options = *(const yk_smooth_options *)user;
     def.nodes = nodes, def.node_count = 2;
     def.bodies = bodies, def.body_count = 2;
     def.joints = &pin, def.joint_count = 1;
@@ -64,8 +65,8 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
 #define MOTION .causality = YK_TAKES_MOTION, .amplitude = 0.01, .frequency = 8
 #define STEPS .step = 4e-3, .steps = 90, .order = 2, .energy_order = 2, .scale = 1
 
-/* The method is exact beside the inputs: cubics through values and slopes of a sine, with errors of order 4, and of order 2
- * in the accelerations that wrenches answer to. */
+/* The method is exact beside the inputs: cubics through values and slopes of a sine, with errors
+ * of order 4, and of order 2 in the accelerations that wrenches answer to. */
 static const yk_smooth_options runge_kutta = {.integrator = YK_SMOOTH_RUNGE_KUTTA,
                                               .rho_inf = 0.6,
                                               .newton_relative = 1e-4,
@@ -92,23 +93,29 @@ static const conformance_case cases[] = {
     {"marker, force", create, NULL, .port = 0, .constrained = YK_AXIS_X | YK_AXIS_Y, WRENCH, STEPS},
     {"marker, torque", create, NULL, .port = 0, .constrained = YK_AXIS_RZ, WRENCH, STEPS},
     {"marker, all motions", create, NULL, .port = 0, .constrained = YK_AXES_ALL, MOTION, STEPS},
-    {"marker, position", create, NULL, .port = 0, .constrained = YK_AXES_TRANSLATION, MOTION, STEPS},
+    {"marker, position", create, NULL, .port = 0, .constrained = YK_AXES_TRANSLATION, MOTION,
+     STEPS},
     {"marker, one axis", create, NULL, .port = 0, .constrained = YK_AXIS_Y, MOTION, STEPS},
     {"actuator, force", create, NULL, .port = 1, .constrained = YK_AXIS_X, WRENCH, STEPS},
     {"actuator, length", create, NULL, .port = 1, .constrained = YK_AXIS_X, MOTION, STEPS},
-    {"generalised-alpha, force", create, &generalised_alpha, .port = 0, .constrained = YK_AXIS_X | YK_AXIS_Y, WRENCH,
+    {"generalised-alpha, force", create, &generalised_alpha, .port = 0,
+     .constrained = YK_AXIS_X | YK_AXIS_Y, WRENCH, STEPS},
+    {"generalised-alpha, position", create, &generalised_alpha, .port = 0,
+     .constrained = YK_AXES_TRANSLATION, MOTION, STEPS},
+    {"stabilised, actuator", create, &stabilised, .port = 1, .constrained = YK_AXIS_X, WRENCH,
      STEPS},
-    {"generalised-alpha, position", create, &generalised_alpha, .port = 0, .constrained = YK_AXES_TRANSLATION, MOTION,
-     STEPS},
-    {"stabilised, actuator", create, &stabilised, .port = 1, .constrained = YK_AXIS_X, WRENCH, STEPS},
-    {"stabilised, position", create, &stabilised, .port = 0, .constrained = YK_AXES_TRANSLATION, MOTION, STEPS},
-    {"runge-kutta, force", create, &runge_kutta, .port = 0, .constrained = YK_AXIS_X | YK_AXIS_Y, WRENCH, FINE,
-     .order = 4},
-    {"runge-kutta, motions", create, &runge_kutta, .port = 0, .constrained = YK_AXES_ALL, MOTION, FINE, .order = 2},
-    {"runge-kutta, position", create, &runge_kutta, .port = 0, .constrained = YK_AXES_TRANSLATION, MOTION, FINE,
+    {"stabilised, position", create, &stabilised, .port = 0, .constrained = YK_AXES_TRANSLATION,
+     MOTION, STEPS},
+    {"runge-kutta, force", create, &runge_kutta, .port = 0, .constrained = YK_AXIS_X | YK_AXIS_Y,
+     WRENCH, FINE, .order = 4},
+    {"runge-kutta, motions", create, &runge_kutta, .port = 0, .constrained = YK_AXES_ALL, MOTION,
+     FINE, .order = 2},
+    {"runge-kutta, position", create, &runge_kutta, .port = 0, .constrained = YK_AXES_TRANSLATION,
+     MOTION, FINE, .order = 2},
+    {"runge-kutta, actuator", create, &runge_kutta, .port = 1, .constrained = YK_AXIS_X, WRENCH,
+     FINE, .order = 4},
+    {"runge-kutta, length", create, &runge_kutta, .port = 1, .constrained = YK_AXIS_X, MOTION, FINE,
      .order = 2},
-    {"runge-kutta, actuator", create, &runge_kutta, .port = 1, .constrained = YK_AXIS_X, WRENCH, FINE, .order = 4},
-    {"runge-kutta, length", create, &runge_kutta, .port = 1, .constrained = YK_AXIS_X, MOTION, FINE, .order = 2},
 };
 
 int main(void)

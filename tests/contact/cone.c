@@ -10,11 +10,12 @@ enum { DIMS = sizeof dims / sizeof *dims };
 static yk_cone random_cone(stream *s, int dim)
 {
     return (yk_cone){.dim = dim,
-                     .mu = {0.5 + 0.5 * fabs(next_number(s)), 0.3 * fabs(next_number(s)), 0.2 + 0.1 * next_number(s)}};
+                     .mu = {0.5 + 0.5 * fabs(next_number(s)), 0.3 * fabs(next_number(s)),
+                            0.2 + 0.1 * next_number(s)}};
 }
 
-/* y = P(x) is the nearest point of a convex cone K if and only if y is in K, x - y in the polar cone, and both are
- * perpendicular. */
+/* y = P(x) is the nearest point of a convex cone K if and only if y is in K, x - y in the polar
+ * cone, and both are perpendicular. */
 static void projection_is_nearest_point(void **state)
 {
     (void)state;
@@ -22,21 +23,24 @@ static void projection_is_nearest_point(void **state)
     for (int trial = 0; trial < 2000; trial++) {
         yk_cone cone = random_cone(&s, dims[trial % DIMS]);
         double x[6], y[6], rest[6], dot = 0, again[6];
-        for (int k = 0; k < cone.dim; k++) x[k] = next_number(&s);
+        for (int k = 0; k < cone.dim; k++)
+            x[k] = next_number(&s);
         yk_cone_project(&cone, x, y);
         for (int k = 0; k < cone.dim; k++) {
             rest[k] = x[k] - y[k];
             dot += rest[k] * y[k];
         }
         for (int g = 0; g < YK_FRICTION_GROUPS; g++)
-            assert_true(yk_cone_group_norm(cone.dim, g, y) <= cone.mu[g] * y[0] * (1 + 1e-14) + 1e-300 ||
+            assert_true(yk_cone_group_norm(cone.dim, g, y) <=
+                            cone.mu[g] * y[0] * (1 + 1e-14) + 1e-300 ||
                         yk_cone_group_start[g] >= cone.dim);
         assert_true(y[0] >= 0);
         assert_near(dot, 0, 1e-14);
         /* polar: -rest_N >= sum of mu |rest_g| */
         assert_true(-rest[0] >= yk_cone_lift(&cone, rest) - 1e-14);
         yk_cone_project(&cone, y, again);
-        for (int k = 0; k < cone.dim; k++) assert_near(again[k], y[k], 1e-15);
+        for (int k = 0; k < cone.dim; k++)
+            assert_near(again[k], y[k], 1e-15);
     }
 }
 
@@ -63,7 +67,8 @@ static void frictionless_groups_vanish(void **state)
     double x[] = {2, 1, 1, 1, 1, 1}, y[6];
     yk_cone_project(&cone, x, y);
     assert_near(y[0], 2, 0);
-    for (int k = 1; k < 6; k++) assert_near(y[k], 0, 0);
+    for (int k = 1; k < 6; k++)
+        assert_near(y[k], 0, 0);
 }
 
 static void box_clips_each_component(void **state)
@@ -77,9 +82,10 @@ static void box_clips_each_component(void **state)
     assert_near(y[2], -0.2, 0);
 }
 
-/* Change of the natural map along a direction, by central differences with u moving by W direction. */
-static void map_slope(const yk_cone *cone, yk_friction_model model, double rho, const double *r, const double *u,
-                      const double *d, const double *wd, double h, double *slope)
+/* Change of the natural map along a direction, by central differences with u moving by W
+ * direction. */
+static void map_slope(const yk_cone *cone, yk_friction_model model, double rho, const double *r,
+                      const double *u, const double *d, const double *wd, double h, double *slope)
 {
     double ends[2][6];
     for (int side = 0; side < 2; side++) {
@@ -90,7 +96,8 @@ static void map_slope(const yk_cone *cone, yk_friction_model model, double rho, 
         }
         yk_cone_natural_map(cone, model, rho, rh, uh, ends[side]);
     }
-    for (int k = 0; k < cone->dim; k++) slope[k] = (ends[1][k] - ends[0][k]) / (2 * h);
+    for (int k = 0; k < cone->dim; k++)
+        slope[k] = (ends[1][k] - ends[0][k]) / (2 * h);
 }
 
 static void newton_equation_matches_differences(void **state)
@@ -113,13 +120,16 @@ static void newton_equation_matches_differences(void **state)
         map_slope(&cone, model, rho, r, u, d, wd, 1e-5, coarse);
         map_slope(&cone, model, rho, r, u, d, wd, 5e-6, fine);
         double kink = 0;
-        for (int k = 0; k < cone.dim; k++) kink = fmax(kink, fabs(fine[k] - coarse[k]));
-        if (kink > 1e-6) continue; /* the map has a corner between */
+        for (int k = 0; k < cone.dim; k++)
+            kink = fmax(kink, fabs(fine[k] - coarse[k]));
+        if (kink > 1e-6)
+            continue; /* the map has a corner between */
         yk_cone_linearise(&cone, model, rho, r, u, left, right, g);
         yk_cone_natural_map(&cone, model, rho, r, u, map);
         for (int k = 0; k < cone.dim; k++) {
             double slope = 0;
-            for (int l = 0; l < cone.dim; l++) slope += left[k * cone.dim + l] * wd[l] + right[k * cone.dim + l] * d[l];
+            for (int l = 0; l < cone.dim; l++)
+                slope += left[k * cone.dim + l] * wd[l] + right[k * cone.dim + l] * d[l];
             assert_near(fine[k], rho * slope, 1e-4);
             assert_near(g[k], -map[k] / rho, 1e-14);
         }
@@ -131,8 +141,10 @@ static void newton_equation_matches_differences(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(projection_is_nearest_point),         cmocka_unit_test(projection_known_values),
-        cmocka_unit_test(frictionless_groups_vanish),          cmocka_unit_test(box_clips_each_component),
+        cmocka_unit_test(projection_is_nearest_point),
+        cmocka_unit_test(projection_known_values),
+        cmocka_unit_test(frictionless_groups_vanish),
+        cmocka_unit_test(box_clips_each_component),
         cmocka_unit_test(newton_equation_matches_differences),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Out of memory at every single allocation: an error each time, nothing lost, nothing touched that is not there. */
+/* Out of memory at every single allocation: an error each time, nothing lost, nothing touched
+ * that is not there. */
 #include "budget.h"
 #include "contact/mlcp.h"
 #include "contact/network.h"
@@ -32,15 +33,16 @@ static void starve(trial run)
     fail_msg("never succeeds");
 }
 
-static const char blocks[] =
-    "2 2\n1 4 4\n2 2 2\n2 4\n2 4\n3 2\n0 1 2\n0 1\n0\n1 0.5 0.25 2\n1\n3 0 0 3\n-1 0 -2 0\n0.4 0.5\n";
+static const char blocks[] = "2 2\n1 4 4\n2 2 2\n2 4\n2 4\n3 2\n0 1 2\n0 1\n0\n1 0.5 0.25 2\n1\n3 "
+                             "0 0 3\n-1 0 -2 0\n0.4 0.5\n";
 static const char mlcp_text[] = "1 1 1 1 0 1 2 0 1 0 2 2 2 2 1 0 -1 1 -1 1";
 
 static yk_status read_blocks(yk_context *context)
 {
     yk_contact_problem problem;
     yk_status status = yk_contact_parse(context, "blocks", blocks, strlen(blocks), &problem);
-    if (status == YK_OK) yk_contact_problem_destroy(context, &problem);
+    if (status == YK_OK)
+        yk_contact_problem_destroy(context, &problem);
     return status;
 }
 
@@ -48,7 +50,8 @@ static yk_status read_mlcp_and_solve(yk_context *context)
 {
     yk_mlcp problem;
     yk_status status = yk_mlcp_parse(context, "mlcp", mlcp_text, strlen(mlcp_text), &problem);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     yk_mlcp_options options = yk_mlcp_options_default();
     yk_mlcp_report report;
     double z[2], w[2];
@@ -57,12 +60,14 @@ static yk_status read_mlcp_and_solve(yk_context *context)
     return status;
 }
 
-static yk_status solve_with(yk_context *context, yk_contact_method method, yk_friction_model friction)
+static yk_status solve_with(yk_context *context, yk_contact_method method,
+                            yk_friction_model friction)
 {
     const double w[] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, q[] = {-2, 3, 4}, mu[] = {0.5};
     yk_contact_problem problem;
     yk_status status = yk_contact_problem_from_dense(context, 3, 1, 0, w, q, mu, &problem);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     yk_contact_options options = yk_contact_options_default();
     options.method = method;
     options.friction = friction;
@@ -92,15 +97,24 @@ static yk_status solve_pivot(yk_context *context)
 static yk_status fill_network(yk_network *network, yk_joint_row *row)
 {
     yk_network_node *nodes = yk_network_nodes(network, 3000);
-    if (!nodes) return YK_ERROR_MEMORY;
-    for (int i = 0; i < 3000; i++) nodes[i] = yk_network_sphere(yk_v3(0, 0, -1), yk_v3(0, 0, 0), 1, 1, 2.5);
+    if (!nodes)
+        return YK_ERROR_MEMORY;
+    for (int i = 0; i < 3000; i++)
+        nodes[i] = yk_network_sphere(yk_v3(0, 0, -1), yk_v3(0, 0, 0), 1, 1, 2.5);
     yk_status status = yk_network_radius(network, 0, 1);
-    const yk_pair pairs[] = {{0, YK_NETWORK_NONE, YK_PAIR_ROUND}, {1, 0, YK_PAIR_ROUND}, {2999, 1, YK_PAIR_GENERAL}};
-    if (status == YK_OK) status = yk_network_plan(network, pairs, 3);
+    const yk_pair pairs[] = {
+        {0, YK_NETWORK_NONE, YK_PAIR_ROUND}, {1, 0, YK_PAIR_ROUND}, {2999, 1, YK_PAIR_GENERAL}};
+    if (status == YK_OK)
+        status = yk_network_plan(network, pairs, 3);
     yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.5, .arm_a = {0, 0, -1}, .arm_b = {0, 0, 1}};
-    for (size_t i = 0; status == YK_OK && i < 3; i++) yk_network_set(network, i, &contact);
-    *row = (yk_joint_row){
-        .a = 5, .b = 6, .linear_a = {1, 0, 0}, .linear_b = {-1, 0, 0}, .lower = -INFINITY, .upper = INFINITY};
+    for (size_t i = 0; status == YK_OK && i < 3; i++)
+        yk_network_set(network, i, &contact);
+    *row = (yk_joint_row){.a = 5,
+                          .b = 6,
+                          .linear_a = {1, 0, 0},
+                          .linear_b = {-1, 0, 0},
+                          .lower = -INFINITY,
+                          .upper = INFINITY};
     return status == YK_OK ? yk_network_joints(network, row, 1) : status;
 }
 
@@ -112,14 +126,16 @@ static yk_status solve_network(yk_context *context, yk_contact_method method)
     yk_network *network;
     yk_joint_row row;
     yk_status status = yk_network_create(context, &def, &network);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     status = fill_network(network, &row);
     yk_contact_options options = yk_contact_options_default();
     options.method = method;
     options.tolerance = 1e-6;
     options.iterations = 400;
     yk_contact_report report;
-    if (status == YK_OK) status = yk_network_solve(network, &options, &report);
+    if (status == YK_OK)
+        status = yk_network_solve(network, &options, &report);
     yk_network_destroy(network);
     return status;
 }
@@ -147,15 +163,18 @@ static yk_status respond(yk_context *context)
     yk_response *response = NULL;
     yk_joint_row row;
     yk_status status = yk_network_create(context, &def, &network);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     status = fill_network(network, &row);
-    if (status == YK_OK) status = yk_response_create(context, &response);
+    if (status == YK_OK)
+        status = yk_response_create(context, &response);
     yk_response_def what = {.friction = YK_FRICTION_COULOMB,
                             .present = yk_network_nodes(network, 3000),
                             .impulse_scale = 1,
                             .nodes = asked,
                             .node_count = 2};
-    for (int i = 0; status == YK_OK && i < 2; i++) status = yk_response_factor(response, network, &what);
+    for (int i = 0; status == YK_OK && i < 2; i++)
+        status = yk_response_factor(response, network, &what);
     if (status == YK_OK) {
         yk_response_begin_free(response);
         yk_response_solve(response);
@@ -170,9 +189,11 @@ static yk_status respond(yk_context *context)
 static void every_allocation_may_fail(void **state)
 {
     (void)state;
-    const trial trials[] = {read_blocks,   read_mlcp_and_solve, solve_accurate,   solve_gradient, solve_pivot,
-                            sweep_network, descend_network,     assemble_network, respond};
-    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++) starve(trials[i]);
+    const trial trials[] = {read_blocks,     read_mlcp_and_solve, solve_accurate,
+                            solve_gradient,  solve_pivot,         sweep_network,
+                            descend_network, assemble_network,    respond};
+    for (size_t i = 0; i < sizeof trials / sizeof *trials; i++)
+        starve(trials[i]);
 }
 
 int main(void)

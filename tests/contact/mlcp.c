@@ -1,4 +1,5 @@
-/* The pivoting solver: problems with known answers, random ones against enumeration, and problems without solution. */
+/* The pivoting solver: problems with known answers, random ones against enumeration, and problems
+ * without solution. */
 #include "contact/mlcp.h"
 
 #include "contact/problems.h"
@@ -12,8 +13,8 @@ static yk_mlcp make(yk_context *context, int n, const double *m, const double *q
     return problem;
 }
 
-static yk_status solve(yk_context *context, const yk_mlcp *problem, double *z, double *w, yk_mlcp_state *sets,
-                       yk_mlcp_report *report)
+static yk_status solve(yk_context *context, const yk_mlcp *problem, double *z, double *w,
+                       yk_mlcp_state *sets, yk_mlcp_report *report)
 {
     yk_mlcp_options options = yk_mlcp_options_default();
     return yk_mlcp_solve(context, problem, &options, z, w, sets, report);
@@ -27,7 +28,8 @@ static void murty_takes_few_pivots(void **state)
     enum { N = 24 };
     static double m[N * N], q[N], z[N], w[N];
     for (int i = 0; i < N; i++) {
-        for (int j = 0; j < i; j++) m[i * N + j] = 2;
+        for (int j = 0; j < i; j++)
+            m[i * N + j] = 2;
         m[i * N + i] = 1;
         q[i] = -1;
     }
@@ -36,7 +38,8 @@ static void murty_takes_few_pivots(void **state)
     assert_int_equal(solve(context, &problem, z, w, NULL, &report), YK_OK);
     /* lower triangular: row by row z_1 = 1, then all w >= 1 */
     assert_near(z[0], 1, 1e-14);
-    for (int i = 1; i < N; i++) assert_near(z[i], 0, 0);
+    for (int i = 1; i < N; i++)
+        assert_near(z[i], 0, 0);
     assert_true(report.pivots < 3 * N);
     yk_mlcp_destroy(context, &problem);
     yk_context_destroy(context);
@@ -78,7 +81,8 @@ static void sets_are_named(void **state)
                         0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 1};
     const double q[] = {3, -0.5, -9, 7, 4, -2};
     yk_mlcp problem = make(context, 6, m, q);
-    const double lower[] = {-1, -1, -1, -INFINITY, -INFINITY, 2}, upper[] = {1, 1, 1, INFINITY, 1, 2};
+    const double lower[] = {-1, -1, -1, -INFINITY, -INFINITY, 2},
+                 upper[] = {1, 1, 1, INFINITY, 1, 2};
     memcpy(problem.lower, lower, sizeof lower);
     memcpy(problem.upper, upper, sizeof upper);
     double z[6], w[6];
@@ -86,14 +90,18 @@ static void sets_are_named(void **state)
     yk_mlcp_report report;
     assert_int_equal(solve(context, &problem, z, w, sets, &report), YK_OK);
     const double expected[] = {-1, 0.5, 1, -7, -4, 2};
-    const yk_mlcp_state states[] = {YK_MLCP_LOWER, YK_MLCP_ACTIVE, YK_MLCP_UPPER, YK_MLCP_ACTIVE, YK_MLCP_ACTIVE};
-    for (int i = 0; i < 6; i++) assert_near(z[i], expected[i], 1e-15);
-    for (int i = 0; i < 5; i++) assert_int_equal(sets[i], states[i]);
+    const yk_mlcp_state states[] = {YK_MLCP_LOWER, YK_MLCP_ACTIVE, YK_MLCP_UPPER, YK_MLCP_ACTIVE,
+                                    YK_MLCP_ACTIVE};
+    for (int i = 0; i < 6; i++)
+        assert_near(z[i], expected[i], 1e-15);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(sets[i], states[i]);
     yk_mlcp_destroy(context, &problem);
     yk_context_destroy(context);
 }
 
-/* Positive definite: the solution is unique, so any z without residual is it. Bounds of all kinds, n up to 40. */
+/* Positive definite: the solution is unique, so any z without residual is it. Bounds of all
+ * kinds, n up to 40. */
 static void random_definite_problems(void **state)
 {
     (void)state;
@@ -105,7 +113,8 @@ static void random_definite_problems(void **state)
         for (int i = 0; i < n; i++) {
             q[i] = 3 * next_number(&s);
             m[i * n + i] += 0.1;
-            for (int j = 0; j < i; j++) { /* a skew part keeps it definite and makes it unsymmetric */
+            for (int j = 0; j < i;
+                 j++) { /* a skew part keeps it definite and makes it unsymmetric */
                 double skew = next_number(&s);
                 m[i * n + j] += skew;
                 m[j * n + i] -= skew;
@@ -114,15 +123,20 @@ static void random_definite_problems(void **state)
         yk_mlcp problem = make(context, n, m, q);
         for (int i = 0; i < n; i++) {
             int kind = (int)(2.5 * (next_number(&s) + 1));
-            if (kind == 1 || kind == 3) problem.lower[i] = -INFINITY;
-            if (kind == 1) problem.upper[i] = INFINITY;
-            if (kind == 2 || kind == 3) problem.upper[i] = 0.3;
-            if (kind == 4) problem.lower[i] = -0.2;
+            if (kind == 1 || kind == 3)
+                problem.lower[i] = -INFINITY;
+            if (kind == 1)
+                problem.upper[i] = INFINITY;
+            if (kind == 2 || kind == 3)
+                problem.upper[i] = 0.3;
+            if (kind == 4)
+                problem.lower[i] = -0.2;
         }
         yk_mlcp_report report;
         assert_int_equal(solve(context, &problem, z, w, NULL, &report), YK_OK);
         assert_true(report.residual < 1e-12);
-        for (int i = 0; i < n; i++) assert_true(z[i] >= problem.lower[i] && z[i] <= problem.upper[i]);
+        for (int i = 0; i < n; i++)
+            assert_true(z[i] >= problem.lower[i] && z[i] <= problem.upper[i]);
         yk_mlcp_destroy(context, &problem);
         free(m);
     }
@@ -138,17 +152,21 @@ static void random_degenerate_problems(void **state)
     for (int trial = 0; trial < 300; trial++) {
         int n = 2 + trial % 11, rank = 1 + n / 2;
         double m[144] = {0}, d[144], q[12], z[12], w[12];
-        for (int i = 0; i < n * rank; i++) d[i] = round(1.49 * next_number(&s));
+        for (int i = 0; i < n * rank; i++)
+            d[i] = round(1.49 * next_number(&s));
         for (int i = 0; i < n; i++)
             for (int j = 0; j < n; j++)
-                for (int k = 0; k < rank; k++) m[i * n + j] += d[i * rank + k] * d[j * rank + k];
+                for (int k = 0; k < rank; k++)
+                    m[i * n + j] += d[i * rank + k] * d[j * rank + k];
         for (int i = 0; i < n; i++) { /* q = -M z + w with z, w >= 0, z . w = 0 and many zeros */
             q[i] = 0;
             z[i] = fmax(0, round(1.49 * next_number(&s)));
         }
         for (int i = 0; i < n; i++) {
-            for (int j = 0; j < n; j++) q[i] -= m[i * n + j] * z[j];
-            if (z[i] == 0) q[i] += fmax(0, round(1.49 * next_number(&s)));
+            for (int j = 0; j < n; j++)
+                q[i] -= m[i * n + j] * z[j];
+            if (z[i] == 0)
+                q[i] += fmax(0, round(1.49 * next_number(&s)));
         }
         yk_mlcp problem = make(context, n, m, q);
         yk_mlcp_report report;
@@ -200,8 +218,8 @@ static void bad_input_is_refused(void **state)
     yk_context_destroy(context);
 }
 
-/* One unknown z in [0, 1] with w = 2 z + q: w may not be negative at the lower bound, not positive at the upper one, and is zero
- * between them. */
+/* One unknown z in [0, 1] with w = 2 z + q: w may not be negative at the lower bound, not
+ * positive at the upper one, and is zero between them. */
 static void residuals_are_those_of_each_set(void **state)
 {
     (void)state;

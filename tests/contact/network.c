@@ -1,4 +1,5 @@
-/* Networks: known impacts, the same answer in every formulation, and the same bits for any number of threads. */
+/* Networks: known impacts, the same answer in every formulation, and the same bits for any number
+ * of threads. */
 #include "contact/network.h"
 
 #include "contact/network_data.h"
@@ -15,7 +16,8 @@ static yk_contact_report solve(yk_context *context, yk_network *network, yk_cont
     options.check_interval = 20;
     yk_contact_report report;
     yk_status status = yk_network_solve(network, &options, &report);
-    if (status != YK_OK) fail_msg("%s", yk_last_message(context));
+    if (status != YK_OK)
+        fail_msg("%s", yk_last_message(context));
     return report;
 }
 
@@ -36,7 +38,8 @@ static yk_network_node unit_sphere(yk_vec3 velocity)
     return yk_network_sphere(velocity, yk_v3(0, 0, 0), 1, 1, 1 / INERTIA);
 }
 
-/* Sphere thrown at the floor with (2, 0, -1): sticks iff vt <= 7/2 mu vn, then vt' = 5/7 vt; else vt' = vt - mu vn. */
+/* Sphere thrown at the floor with (2, 0, -1): sticks iff vt <= 7/2 mu vn, then vt' = 5/7 vt; else
+ * vt' = vt - mu vn. */
 static void oblique_impact(void **state)
 {
     (void)state;
@@ -71,13 +74,15 @@ static void three_balls(void **state)
     yk_network *network = make_network(context, NULL, false);
     const yk_pair pairs[] = {{0, 1, YK_PAIR_ROUND}, {2, 1, YK_PAIR_ROUND}};
     yk_network_node *nodes = yk_network_nodes(network, 3);
-    for (int i = 0; i < 3; i++) nodes[i] = unit_sphere(yk_v3(i == 0, 0, 0));
+    for (int i = 0; i < 3; i++)
+        nodes[i] = unit_sphere(yk_v3(i == 0, 0, 0));
     assert_int_equal(yk_network_plan(network, pairs, 2), YK_OK);
     yk_contact first = {.normal = {-1, 0, 0}}, second = {.normal = {1, 0, 0}};
     yk_network_set(network, 0, &first);
     yk_network_set(network, 1, &second);
     solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-14, 500);
-    for (int i = 0; i < 3; i++) assert_near(nodes[i].velocity.x, 1. / 3, 1e-13);
+    for (int i = 0; i < 3; i++)
+        assert_near(nodes[i].velocity.x, 1. / 3, 1e-13);
     yk_network_destroy(network);
     yk_context_destroy(context);
 }
@@ -100,20 +105,23 @@ static cloud make_cloud(int nx, int ny, int nz)
                .data = calloc(8 * n, sizeof *c.data)};
     for (size_t i = 0; i < n; i++) {
         int x = (int)i % nx, y = (int)i / nx % ny, z = (int)i / (nx * ny);
-        c.place[i] = yk_v3(2.02 * x + (z % 2) + 0.02 * next_number(&s), 2.02 * y + (z % 2) + 0.02 * next_number(&s),
+        c.place[i] = yk_v3(2.02 * x + (z % 2) + 0.02 * next_number(&s),
+                           2.02 * y + (z % 2) + 0.02 * next_number(&s),
                            1 + 1.42 * z + 0.02 * next_number(&s));
         if (z == 0) {
             c.pairs[c.contacts] = (yk_pair){(int32_t)i, YK_NETWORK_NONE, YK_PAIR_ROUND};
-            c.data[c.contacts++] = (yk_contact){.normal = {0, 0, 1}, .mu = 0.5, .bias = c.place[i].z - 1};
+            c.data[c.contacts++] =
+                (yk_contact){.normal = {0, 0, 1}, .mu = 0.5, .bias = c.place[i].z - 1};
         }
         size_t reach = (size_t)(2 * nx * ny);
         for (size_t j = i > reach ? i - reach : 0; j < i; j++) {
             yk_vec3 d = yk_v3_sub(c.place[i], c.place[j]);
             double distance = yk_v3_norm(d);
-            if (distance > 2.05) continue;
+            if (distance > 2.05)
+                continue;
             c.pairs[c.contacts] = (yk_pair){(int32_t)i, (int32_t)j, YK_PAIR_ROUND};
-            c.data[c.contacts++] =
-                (yk_contact){.normal = yk_v3_scale(1 / distance, d), .mu = 0.5, .bias = distance - 2};
+            c.data[c.contacts++] = (yk_contact){
+                .normal = yk_v3_scale(1 / distance, d), .mu = 0.5, .bias = distance - 2};
         }
         assert_true(c.contacts < 8 * n - 20);
     }
@@ -131,18 +139,21 @@ static yk_network_node *fill(yk_network *network, const cloud *c)
 {
     yk_network_node *nodes = yk_network_nodes(network, c->nodes);
     assert_non_null(nodes);
-    for (size_t i = 0; i < c->nodes; i++) nodes[i] = unit_sphere(yk_v3(0.1 * sin((double)i), 0, -0.5));
+    for (size_t i = 0; i < c->nodes; i++)
+        nodes[i] = unit_sphere(yk_v3(0.1 * sin((double)i), 0, -0.5));
     assert_int_equal(yk_network_plan(network, c->pairs, c->contacts), YK_OK);
-    for (size_t i = 0; i < c->contacts; i++) yk_network_set(network, i, &c->data[i]);
+    for (size_t i = 0; i < c->contacts; i++)
+        yk_network_set(network, i, &c->data[i]);
     return nodes;
 }
 
 /* Runs 20 iterations and copies the bits of the result. */
-static void run_bits(yk_context *context, const cloud *c, yk_contact_method method, int threads, bool baseline,
-                     yk_network_node *result)
+static void run_bits(yk_context *context, const cloud *c, yk_contact_method method, int threads,
+                     bool baseline, yk_network_node *result)
 {
     yk_pool *pool = NULL;
-    if (threads > 1) assert_int_equal(yk_pool_create(context, threads, &pool), YK_OK);
+    if (threads > 1)
+        assert_int_equal(yk_pool_create(context, threads, &pool), YK_OK);
     yk_network *network = make_network(context, pool, false);
     network->baseline = baseline;
     yk_network_node *nodes = fill(network, c);
@@ -174,7 +185,8 @@ static void same_bits_for_any_number_of_threads(void **state)
     yk_context_destroy(context);
 }
 
-/* Impulses and velocities belong together: v - v_free = M^-1 D p, and no two contacts were given the same place. */
+/* Impulses and velocities belong together: v - v_free = M^-1 D p, and no two contacts were given
+ * the same place. */
 static void impulses_explain_velocities(void **state)
 {
     (void)state;
@@ -184,14 +196,16 @@ static void impulses_explain_velocities(void **state)
     yk_network_node *nodes = fill(network, &c);
     solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 0, 10);
     yk_network_node *sum = calloc(c.nodes, sizeof *sum);
-    for (size_t i = 0; i < c.nodes; i++) sum[i] = unit_sphere(yk_v3(0.1 * sin((double)i), 0, -0.5));
+    for (size_t i = 0; i < c.nodes; i++)
+        sum[i] = unit_sphere(yk_v3(0.1 * sin((double)i), 0, -0.5));
     for (size_t i = 0; i < c.contacts; i++) {
         yk_vec3 p = yk_network_impulse(network, i), rotation = yk_v3_cross(c.data[i].normal, p);
         yk_network_node *a = &sum[c.pairs[i].a];
         assert_true(yk_v3_dot(p, c.data[i].normal) >= 0);
         a->velocity = yk_v3_add(a->velocity, p);
         a->spin = yk_v3_axpy(-1 / INERTIA, rotation, a->spin);
-        if (c.pairs[i].b < 0) continue;
+        if (c.pairs[i].b < 0)
+            continue;
         yk_network_node *b = &sum[c.pairs[i].b];
         b->velocity = yk_v3_sub(b->velocity, p);
         b->spin = yk_v3_axpy(-1 / INERTIA, rotation, b->spin);
@@ -214,14 +228,16 @@ static void assembled_and_swept_agree(void **state)
     cloud c = make_cloud(4, 3, 3);
     for (int model = 0; model < 2; model++) {
         /* sweeps of Coulomb's problem with more friction than this run in circles */
-        for (size_t i = 0; i < c.contacts; i++) c.data[i].mu = model == YK_FRICTION_COULOMB ? 0.1 : 0.5;
-        yk_network *swept = make_network(context, NULL, false), *exact = make_network(context, NULL, false);
+        for (size_t i = 0; i < c.contacts; i++)
+            c.data[i].mu = model == YK_FRICTION_COULOMB ? 0.1 : 0.5;
+        yk_network *swept = make_network(context, NULL, false),
+                   *exact = make_network(context, NULL, false);
         yk_network *descended = make_network(context, NULL, false);
         yk_network_node *a = fill(swept, &c), *b = fill(exact, &c), *d = fill(descended, &c);
         solve(context, swept, YK_CONTACT_GAUSS_SEIDEL, (yk_friction_model)model, 1e-9, 20000);
         solve(context, exact, YK_CONTACT_ACCURATE, (yk_friction_model)model, 1e-9, 0);
-        yk_contact_report report =
-            solve(context, descended, YK_CONTACT_PROJECTED_GRADIENT, (yk_friction_model)model, 1e-8, 20000);
+        yk_contact_report report = solve(context, descended, YK_CONTACT_PROJECTED_GRADIENT,
+                                         (yk_friction_model)model, 1e-8, 20000);
         assert_true(report.iterations < 5000);
         for (size_t i = 0; i < c.nodes; i++) {
             assert_near(yk_v3_norm(yk_v3_sub(a[i].velocity, b[i].velocity)), 0, 1e-5);
@@ -237,13 +253,15 @@ static void assembled_and_swept_agree(void **state)
     yk_context_destroy(context);
 }
 
-/* The same spheres as general pairs with arms and tensors; every third pair is given the other way round. */
+/* The same spheres as general pairs with arms and tensors; every third pair is given the other
+ * way round. */
 static void general_and_round_agree(void **state)
 {
     (void)state;
     yk_context *context = make_context();
     cloud c = make_cloud(4, 3, 3);
-    yk_network *round = make_network(context, NULL, false), *general = make_network(context, NULL, false);
+    yk_network *round = make_network(context, NULL, false),
+               *general = make_network(context, NULL, false);
     yk_network_node *a = fill(round, &c);
     solve(context, round, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-10, 20000);
     yk_network_node *b = yk_network_nodes(general, c.nodes);
@@ -264,16 +282,19 @@ static void general_and_round_agree(void **state)
         c.data[i].arm_b = c.data[i].normal;
     }
     assert_int_equal(yk_network_plan(general, c.pairs, c.contacts), YK_OK);
-    for (size_t i = 0; i < c.contacts; i++) yk_network_set(general, i, &c.data[i]);
+    for (size_t i = 0; i < c.contacts; i++)
+        yk_network_set(general, i, &c.data[i]);
     solve(context, general, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-10, 20000);
-    for (size_t i = 0; i < c.nodes; i++) assert_near(yk_v3_norm(yk_v3_sub(a[i].velocity, b[i].velocity)), 0, 1e-6);
+    for (size_t i = 0; i < c.nodes; i++)
+        assert_near(yk_v3_norm(yk_v3_sub(a[i].velocity, b[i].velocity)), 0, 1e-6);
     yk_network_destroy(general);
     yk_network_destroy(round);
     free_cloud(&c);
     yk_context_destroy(context);
 }
 
-/* A moving plate as a prescribed surface, and as a node without inverse mass on either side of the pair. */
+/* A moving plate as a prescribed surface, and as a node without inverse mass on either side of
+ * the pair. */
 static void nodes_without_mass_are_surfaces(void **state)
 {
     (void)state;
@@ -301,7 +322,8 @@ static void nodes_without_mass_are_surfaces(void **state)
     }
     assert_near(result[0].z, 0.6, 1e-14); /* 0.5 of the plate, 0.1 to come out of it */
     assert_near(result[0].x, 0.3 * 1.6, 1e-14);
-    for (int form = 1; form < 3; form++) assert_near(yk_v3_norm(yk_v3_sub(result[form], result[0])), 0, 1e-14);
+    for (int form = 1; form < 3; form++)
+        assert_near(yk_v3_norm(yk_v3_sub(result[form], result[0])), 0, 1e-14);
     yk_context_destroy(context);
 }
 
@@ -309,12 +331,14 @@ static void softness_yields(void **state)
 {
     (void)state;
     yk_context *context = make_context();
-    for (int kind = 0; kind < 6; kind++) { /* single, pair, general, over-relaxed single, gradient: single, general */
+    for (int kind = 0; kind < 6;
+         kind++) { /* single, pair, general, over-relaxed single, gradient: single, general */
         yk_network *network = make_network(context, NULL, true);
         yk_network_node *nodes = yk_network_nodes(network, 2);
         nodes[0] = unit_sphere(yk_v3(0, 0, -3));
         nodes[1] = (yk_network_node){.inverse_mass = 1e-12, .spin_inverse_mass = 1e-12};
-        yk_pair pair = {0, kind == 1 ? 1 : YK_NETWORK_NONE, kind == 2 || kind == 5 ? YK_PAIR_GENERAL : YK_PAIR_ROUND};
+        yk_pair pair = {0, kind == 1 ? 1 : YK_NETWORK_NONE,
+                        kind == 2 || kind == 5 ? YK_PAIR_GENERAL : YK_PAIR_ROUND};
         assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
         yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.3, .softness = 0.5, .arm_a = {0, 0, -1}};
         yk_network_set(network, 0, &contact);
@@ -331,7 +355,8 @@ static void softness_yields(void **state)
     yk_context_destroy(context);
 }
 
-/* A ball that rolls with spin 2 on a floor with rolling friction: the torque is mu_roll times the normal impulse. */
+/* A ball that rolls with spin 2 on a floor with rolling friction: the torque is mu_roll times the
+ * normal impulse. */
 static void rolling_and_spinning_friction(void **state)
 {
     (void)state;
@@ -342,7 +367,8 @@ static void rolling_and_spinning_friction(void **state)
     assert_int_equal(yk_network_radius(network, 0, 0.5), YK_OK);
     yk_pair pair = {0, YK_NETWORK_NONE, YK_PAIR_GENERAL};
     assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
-    yk_contact contact = {.normal = {0, 0, 1}, .mu = 0.5, .mu_spin = 0.1, .mu_roll = 0.05, .arm_a = {0, 0, -0.5}};
+    yk_contact contact = {
+        .normal = {0, 0, 1}, .mu = 0.5, .mu_spin = 0.1, .mu_roll = 0.05, .arm_a = {0, 0, -0.5}};
     yk_network_set(network, 0, &contact);
     solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_COULOMB, 1e-12, 50);
     assert_near(yk_network_impulse(network, 0).z, 1, 1e-12);
@@ -371,12 +397,14 @@ static void box_friction(void **state)
     yk_context_destroy(context);
 }
 
-/* Two masses joined in x, y, z, the first on the floor: the pair stops as one and shares the impulse. */
+/* Two masses joined in x, y, z, the first on the floor: the pair stops as one and shares the
+ * impulse. */
 static void joints_and_contacts_together(void **state)
 {
     (void)state;
     yk_context *context = make_context();
-    const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_PROJECTED_GRADIENT, YK_CONTACT_ACCURATE};
+    const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_PROJECTED_GRADIENT,
+                                         YK_CONTACT_ACCURATE};
     for (int m = 0; m < 3; m++) {
         yk_network *network = make_network(context, NULL, false);
         yk_network_node *nodes = yk_network_nodes(network, 2);
@@ -389,8 +417,12 @@ static void joints_and_contacts_together(void **state)
         yk_joint_row rows[3];
         for (int k = 0; k < 3; k++) {
             yk_vec3 axis = {k == 0, k == 1, k == 2};
-            rows[k] = (yk_joint_row){
-                .a = 0, .b = 1, .linear_a = axis, .linear_b = yk_v3_neg(axis), .lower = -INFINITY, .upper = INFINITY};
+            rows[k] = (yk_joint_row){.a = 0,
+                                     .b = 1,
+                                     .linear_a = axis,
+                                     .linear_b = yk_v3_neg(axis),
+                                     .lower = -INFINITY,
+                                     .upper = INFINITY};
         }
         assert_int_equal(yk_network_joints(network, rows, 3), YK_OK);
         solve(context, network, methods[m], YK_FRICTION_COULOMB, 1e-11, 500);
@@ -412,7 +444,8 @@ static void bounded_rows(void **state)
     yk_network *network = make_network(context, NULL, false);
     yk_network_node *nodes = yk_network_nodes(network, 1);
     nodes[0] = (yk_network_node){.inverse_mass = 1, .spin_inverse_mass = 1};
-    yk_joint_row row = {.a = 0, .b = YK_NETWORK_NONE, .angular_a = {0, 0, 1}, .bias = -5, .lower = -2, .upper = 2};
+    yk_joint_row row = {
+        .a = 0, .b = YK_NETWORK_NONE, .angular_a = {0, 0, 1}, .bias = -5, .lower = -2, .upper = 2};
     assert_int_equal(yk_network_plan(network, NULL, 0), YK_OK);
     assert_int_equal(yk_network_joints(network, &row, 1), YK_OK);
     solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-12, 10);
@@ -436,7 +469,8 @@ static void heavy_column(void **state)
     yk_pair pairs[N];
     for (int i = 0; i < N; i++) {
         double mass = i == N - 1 ? 1000 : 1;
-        nodes[i] = yk_network_sphere(yk_v3(0, 0, -9.81), yk_v3(0, 0, 0), 1, 1 / mass, 1 / (INERTIA * mass));
+        nodes[i] = yk_network_sphere(yk_v3(0, 0, -9.81), yk_v3(0, 0, 0), 1, 1 / mass,
+                                     1 / (INERTIA * mass));
         pairs[i] = (yk_pair){i, i > 0 ? i - 1 : YK_NETWORK_NONE, YK_PAIR_ROUND};
     }
     assert_int_equal(yk_network_plan(network, pairs, N), YK_OK);
@@ -445,12 +479,14 @@ static void heavy_column(void **state)
         yk_network_set(network, (size_t)i, &contact);
     }
     solve(context, network, YK_CONTACT_ACCURATE, YK_FRICTION_COULOMB, 1e-10, 0);
-    for (int i = 0; i < N; i++) assert_relative(yk_network_impulse(network, (size_t)i).z, 9.81 * (1000 + 9 - i), 1e-9);
+    for (int i = 0; i < N; i++)
+        assert_relative(yk_network_impulse(network, (size_t)i).z, 9.81 * (1000 + 9 - i), 1e-9);
     yk_network_destroy(network);
     yk_context_destroy(context);
 }
 
-/* One heavy plate that three thousand spheres lie on: they all share a node, and still all is well. */
+/* One heavy plate that three thousand spheres lie on: they all share a node, and still all is
+ * well. */
 static void crowded_node(void **state)
 {
     (void)state;
@@ -468,10 +504,12 @@ static void crowded_node(void **state)
     nodes[N] = (yk_network_node){.inverse_mass = 1. / N};
     assert_int_equal(yk_network_plan(network, pairs, N), YK_OK);
     yk_contact contact = {.normal = {0, 0, 1}};
-    for (size_t i = 0; i < N; i++) yk_network_set(network, i, &contact);
+    for (size_t i = 0; i < N; i++)
+        yk_network_set(network, i, &contact);
     solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-8, 200);
     assert_near(nodes[N].velocity.z, -0.5, 1e-6);
-    for (int i = 0; i < N; i++) assert_near(nodes[i].velocity.z, -0.5, 1e-6);
+    for (int i = 0; i < N; i++)
+        assert_near(nodes[i].velocity.z, -0.5, 1e-6);
     free(pairs);
     yk_network_destroy(network);
     yk_pool_destroy(pool);
@@ -485,8 +523,10 @@ static void warm_start_continues(void **state)
     cloud c = make_cloud(4, 4, 4);
     yk_network *network = make_network(context, NULL, false);
     fill(network, &c);
-    yk_contact_report cold = solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-8, 20000);
-    for (size_t i = 0; i < c.contacts; i++) c.data[i].impulse = yk_network_impulse(network, i);
+    yk_contact_report cold =
+        solve(context, network, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_CONE, 1e-8, 20000);
+    for (size_t i = 0; i < c.contacts; i++)
+        c.data[i].impulse = yk_network_impulse(network, i);
     fill(network, &c);
     yk_contact_options options = yk_contact_options_default();
     options.method = YK_CONTACT_GAUSS_SEIDEL;
@@ -508,8 +548,10 @@ static void mistakes_are_refused(void **state)
     yk_network *network = make_network(context, NULL, false);
     yk_network_node *nodes = yk_network_nodes(network, 2);
     nodes[0] = nodes[1] = unit_sphere(yk_v3(0, 0, 0));
-    const yk_pair wrong[] = {{0, 2, YK_PAIR_ROUND}, {-1, 0, YK_PAIR_ROUND}, {1, 1, YK_PAIR_ROUND}, {0, 1, 9}};
-    for (int i = 0; i < 4; i++) assert_int_equal(yk_network_plan(network, &wrong[i], 1), YK_ERROR_ARGUMENT);
+    const yk_pair wrong[] = {
+        {0, 2, YK_PAIR_ROUND}, {-1, 0, YK_PAIR_ROUND}, {1, 1, YK_PAIR_ROUND}, {0, 1, 9}};
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(yk_network_plan(network, &wrong[i], 1), YK_ERROR_ARGUMENT);
     assert_int_equal(yk_network_radius(network, 5, 1), YK_ERROR_ARGUMENT);
     assert_int_equal(yk_network_radius(network, 0, -1), YK_ERROR_ARGUMENT);
     const yk_pair good = {0, 1, YK_PAIR_ROUND};

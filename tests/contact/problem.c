@@ -21,7 +21,8 @@ static void product_equals_dense(void **state)
     yk_contact_multiply(&problem, x, y);
     for (int i = 0; i < n; i++) {
         double sum = 0;
-        for (int j = 0; j < n; j++) sum += w[i * n + j] * x[j];
+        for (int j = 0; j < n; j++)
+            sum += w[i * n + j] * x[j];
         assert_near(y[i], sum, 1e-14);
     }
     free(w);
@@ -29,7 +30,8 @@ static void product_equals_dense(void **state)
     yk_context_destroy(context);
 }
 
-/* Mass 1 on the floor pushed down by 2 and aside by (3, 0), mu 0.5: r = (2, -1, 0), it slides on with 2. */
+/* Mass 1 on the floor pushed down by 2 and aside by (3, 0), mu 0.5: r = (2, -1, 0), it slides on
+ * with 2. */
 static void residual_of_known_solution(void **state)
 {
     (void)state;
@@ -40,7 +42,8 @@ static void residual_of_known_solution(void **state)
     double r[] = {2, -1, 0}, u[3];
     assert_near(yk_contact_residual(&problem, YK_FRICTION_COULOMB, r, u), 0, 1e-15);
     assert_near(u[1], 2, 0);
-    /* box friction agrees as it slides along an axis; the convex cone lifts the mass off: u_N = mu |u_T| */
+    /* box friction agrees as it slides along an axis; the convex cone lifts the mass off: u_N =
+     * mu |u_T| */
     assert_near(yk_contact_residual(&problem, YK_FRICTION_BOX, r, u), 0, 1e-15);
     assert_true(yk_contact_residual(&problem, YK_FRICTION_CONE, r, u) > 0.1);
     double lifted[] = {2.8, -1.4, 0};
@@ -48,7 +51,8 @@ static void residual_of_known_solution(void **state)
     assert_near(u[0], 0.8, 1e-15);
     /* the residual of r = 0 is the projection of -q: (2.8, -1.4, 0) over |q| */
     double zero[] = {0, 0, 0};
-    assert_near(yk_contact_residual(&problem, YK_FRICTION_CONE, zero, u), sqrt((2.8 * 2.8 + 1.4 * 1.4) / 13), 1e-15);
+    assert_near(yk_contact_residual(&problem, YK_FRICTION_CONE, zero, u),
+                sqrt((2.8 * 2.8 + 1.4 * 1.4) / 13), 1e-15);
     yk_contact_problem_destroy(context, &problem);
     yk_context_destroy(context);
 }

@@ -22,7 +22,8 @@ static void touch(pile *p, int a, int b, yk_vec3 normal, double gap)
     p->contacts[p->count++] = (yk_contact){.normal = normal, .bias = gap / 1e-2, .mu = 0.6};
 }
 
-/* Layers of a close packing with uneven balls and heights, on a floor; neighbours touch whose gap is small. */
+/* Layers of a close packing with uneven balls and heights, on a floor; neighbours touch whose gap
+ * is small. */
 static void build(pile *p, int side, int layers)
 {
     stream s = {7};
@@ -31,15 +32,18 @@ static void build(pile *p, int side, int layers)
         int layer = i / (side * side);
         double shift = layer % 2 ? 1 : 0;
         p->at[i] = yk_v3(2 * (i % side) + shift, 2 * (i / side % side) + shift, 1 + 1.42 * layer);
-        p->at[i] = yk_v3_add(p->at[i], yk_v3(0.04 * next_number(&s), 0.04 * next_number(&s), 0.04 * next_number(&s)));
+        p->at[i] = yk_v3_add(p->at[i], yk_v3(0.04 * next_number(&s), 0.04 * next_number(&s),
+                                             0.04 * next_number(&s)));
         p->radius[i] = 1 + 0.02 * next_number(&s);
     }
     for (int i = 0; i < p->balls; i++) {
-        if (p->at[i].z - p->radius[i] < 0.1) touch(p, i, YK_NETWORK_NONE, yk_v3(0, 0, 1), p->at[i].z - p->radius[i]);
+        if (p->at[i].z - p->radius[i] < 0.1)
+            touch(p, i, YK_NETWORK_NONE, yk_v3(0, 0, 1), p->at[i].z - p->radius[i]);
         for (int k = 0; k < i; k++) {
             yk_vec3 d = yk_v3_sub(p->at[i], p->at[k]);
             double distance = yk_v3_norm(d), gap = distance - p->radius[i] - p->radius[k];
-            if (gap < 0.08) touch(p, i, k, yk_v3_scale(1 / distance, d), gap);
+            if (gap < 0.08)
+                touch(p, i, k, yk_v3_scale(1 / distance, d), gap);
         }
     }
 }
@@ -59,7 +63,8 @@ static void assemble(yk_context *context, const pile *p, yk_contact_problem *pro
         assert_int_equal(yk_network_radius(network, (size_t)i, p->radius[i]), YK_OK);
     }
     assert_int_equal(yk_network_plan(network, p->pairs, (size_t)p->count), YK_OK);
-    for (int i = 0; i < p->count; i++) yk_network_set(network, (size_t)i, &p->contacts[i]);
+    for (int i = 0; i < p->count; i++)
+        yk_network_set(network, (size_t)i, &p->contacts[i]);
     assert_int_equal(yk_network_assemble(network, problem), YK_OK);
     yk_network_destroy(network);
 }

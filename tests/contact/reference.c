@@ -1,5 +1,5 @@
-/* Other people's problems (FCLIB, Siconos), where they are at hand: contact problems to 1e-8 with default options,
- * complementarity problems against their known solutions. */
+/* Other people's problems (FCLIB, Siconos), where they are at hand: contact problems to 1e-8 with
+ * default options, complementarity problems against their known solutions. */
 #include "contact/mlcp.h"
 #include "contact/problems.h"
 #include "contact/read.h"
@@ -10,27 +10,32 @@
 static bool at_hand(const char *path)
 {
     FILE *file = fopen(path, "r");
-    if (file) fclose(file);
+    if (file)
+        fclose(file);
     return file != NULL;
 }
 
-static const char *const contact_files[] = {"FC3D_Example1_SBM",          "Rover1040",
-                                            "OneObject-i100000-316.hdf5", "NESpheres_30_1",
-                                            "fclib_local_problem_test",   "BoxesStack1-i100000-32.hdf5",
-                                            "Confeti-ex03-Fc3D-SBM",      "Box_Stacks-i1000-137-4",
-                                            "Capsules-i100-1090",         "Spheres-i099-356-679",
-                                            "FrictionContactProblem00071"};
+static const char *const contact_files[] = {
+    "FC3D_Example1_SBM",          "Rover1040",
+    "OneObject-i100000-316.hdf5", "NESpheres_30_1",
+    "fclib_local_problem_test",   "BoxesStack1-i100000-32.hdf5",
+    "Confeti-ex03-Fc3D-SBM",      "Box_Stacks-i1000-137-4",
+    "Capsules-i100-1090",         "Spheres-i099-356-679",
+    "FrictionContactProblem00071"};
 
-static void solve_file(yk_context *context, const char *path, const yk_contact_options *options, double tolerance)
+static void solve_file(yk_context *context, const char *path, const yk_contact_options *options,
+                       double tolerance)
 {
     yk_contact_problem problem;
     assert_int_equal(yk_contact_read(context, path, &problem), YK_OK);
-    double *r = calloc((size_t)problem.row_count, sizeof *r), *u = calloc((size_t)problem.row_count, sizeof *u);
+    double *r = calloc((size_t)problem.row_count, sizeof *r),
+           *u = calloc((size_t)problem.row_count, sizeof *u);
     yk_contact_report report;
     yk_status status = yk_contact_solve(context, &problem, options, r, u, &report);
     double residual = yk_contact_residual(&problem, options->friction, r, u);
     if (status != YK_OK || !(residual <= tolerance))
-        fail_msg("%s: %s, residual %g, reported %g", path, yk_last_message(context), residual, report.residual);
+        fail_msg("%s: %s, residual %g, reported %g", path, yk_last_message(context), residual,
+                 report.residual);
     assert_near(residual, report.residual, 1e-12 + 1e-3 * residual);
     free(u);
     free(r);
@@ -44,12 +49,14 @@ static void solve_all(const yk_contact_options *options, double tolerance)
     for (size_t i = 0; i < sizeof contact_files / sizeof *contact_files; i++) {
         char path[512];
         snprintf(path, sizeof path, FOLDER "contact/%s.dat", contact_files[i]);
-        if (!at_hand(path)) continue;
+        if (!at_hand(path))
+            continue;
         found++;
         solve_file(context, path, options, tolerance);
     }
     yk_context_destroy(context);
-    if (!found) skip();
+    if (!found)
+        skip();
 }
 
 static void contact_problems_with_default_options(void **state)
@@ -103,18 +110,23 @@ static const known solutions[] = {
     {"m2n1_mlcp", 3, {1, 0, 3}},
     {"m3n2_mlcp", 5, {1, -1, 0, 4, 0}},
     {"relay2_mlcp", 6, {10, -1.4, 0, -0.014, 9.999, 3}},
-    {"PD_mlcp", 7, {0.985431821793, 0.972945843544, 0.0124859782488, 0.000960459865295, 0, 0, 0.000960459865294}},
+    {"PD_mlcp",
+     7,
+     {0.985431821793, 0.972945843544, 0.0124859782488, 0.000960459865295, 0, 0, 0.000960459865294}},
     {"RLCD_mlcp",
      8,
-     {-0.385584, -0.0603396000585, -0.000234196758251, -0.000234196758251, 0, 4.68393516501e-07, 4.68393516501e-07, 0}},
+     {-0.385584, -0.0603396000585, -0.000234196758251, -0.000234196758251, 0, 4.68393516501e-07,
+      4.68393516501e-07, 0}},
 };
 
 /* Reads and solves; false if the file is not there. */
-static bool solve_mlcp_file(yk_context *context, const char *name, double *z, int capacity, int *n, yk_status *status)
+static bool solve_mlcp_file(yk_context *context, const char *name, double *z, int capacity, int *n,
+                            yk_status *status)
 {
     char path[512];
     snprintf(path, sizeof path, FOLDER "mlcp/%s.dat", name);
-    if (!at_hand(path)) return false;
+    if (!at_hand(path))
+        return false;
     yk_mlcp problem;
     assert_int_equal(yk_mlcp_read(context, path, &problem), YK_OK);
     assert_true(problem.n <= capacity);
@@ -123,7 +135,8 @@ static bool solve_mlcp_file(yk_context *context, const char *name, double *z, in
     yk_mlcp_report report;
     *n = problem.n;
     *status = yk_mlcp_solve(context, &problem, &options, z, w, NULL, &report);
-    if (*status == YK_OK) assert_true(yk_mlcp_residual(&problem, z, w) < 1e-10);
+    if (*status == YK_OK)
+        assert_true(yk_mlcp_residual(&problem, z, w) < 1e-10);
     yk_mlcp_destroy(context, &problem);
     return true;
 }
@@ -136,14 +149,17 @@ static void complementarity_problems(void **state)
     double z[64];
     yk_status status;
     for (size_t i = 0; i < sizeof solutions / sizeof *solutions; i++) {
-        if (!solve_mlcp_file(context, solutions[i].file, z, 64, &n, &status)) continue;
+        if (!solve_mlcp_file(context, solutions[i].file, z, 64, &n, &status))
+            continue;
         found++;
         assert_int_equal(status, YK_OK);
         assert_int_equal(n, solutions[i].count);
-        for (int k = 0; k < n; k++) assert_near(z[k], solutions[i].z[k], 1e-11);
+        for (int k = 0; k < n; k++)
+            assert_near(z[k], solutions[i].z[k], 1e-11);
     }
     yk_context_destroy(context);
-    if (!found) skip();
+    if (!found)
+        skip();
 }
 
 static void count_and_sum(const double *z, int n, double sum, int count)
@@ -174,7 +190,8 @@ static void problems_with_listed_sums(void **state)
     assert_true(solve_mlcp_file(context, "BuckConverter_mlcp", z, 64, &n, &status));
     assert_int_equal(status, YK_OK);
     count_and_sum(z, n, 4.6, 3);
-    assert_true(solve_mlcp_file(context, "lcp_CPS_1", z, 64, &n, &status)); /* a continuum z1 + z2 = 1 */
+    assert_true(
+        solve_mlcp_file(context, "lcp_CPS_1", z, 64, &n, &status)); /* a continuum z1 + z2 = 1 */
     assert_int_equal(status, YK_OK);
     assert_near(z[0] + z[1], 1, 1e-14);
     assert_true(solve_mlcp_file(context, "lcp_Pang_isolated_sol_perturbed", z, 64, &n, &status));

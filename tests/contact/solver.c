@@ -4,8 +4,9 @@
 #include "contact/cone.h"
 #include "contact/problems.h"
 
-static yk_contact_report solve(yk_context *context, const yk_contact_problem *problem, yk_contact_method method,
-                               yk_friction_model friction, double tolerance, double *r, double *u)
+static yk_contact_report solve(yk_context *context, const yk_contact_problem *problem,
+                               yk_contact_method method, yk_friction_model friction,
+                               double tolerance, double *r, double *u)
 {
     yk_contact_options options = yk_contact_options_default();
     options.method = method;
@@ -15,16 +16,19 @@ static yk_contact_report solve(yk_context *context, const yk_contact_problem *pr
     yk_contact_report report;
     yk_status status = yk_contact_solve(context, problem, &options, r, u, &report);
     if (status != YK_OK)
-        fail_msg("%s, friction %d: %s", yk_contact_method_name(method), (int)friction, yk_last_message(context));
+        fail_msg("%s, friction %d: %s", yk_contact_method_name(method), (int)friction,
+                 yk_last_message(context));
     assert_true(report.residual <= tolerance);
     return report;
 }
 
 static const yk_contact_method cone_methods[] = {YK_CONTACT_ACCURATE, YK_CONTACT_GAUSS_SEIDEL,
-                                                 YK_CONTACT_PROJECTED_GRADIENT, YK_CONTACT_AUTOMATIC};
+                                                 YK_CONTACT_PROJECTED_GRADIENT,
+                                                 YK_CONTACT_AUTOMATIC};
 enum { CONE_METHODS = sizeof cone_methods / sizeof *cone_methods };
 
-/* Mass 1 pushed down by 2 and aside by (3, 4), mu 0.5: true Coulomb friction slides on with speed 4. */
+/* Mass 1 pushed down by 2 and aside by (3, 4), mu 0.5: true Coulomb friction slides on with speed
+ * 4. */
 static void sliding_block(void **state)
 {
     (void)state;
@@ -44,7 +48,8 @@ static void sliding_block(void **state)
         assert_near(r[0], (2 + 0.5 * 5) / 1.25, 1e-10);
         assert_near(u[0], 0.5 * hypot(u[1], u[2]), 1e-10);
         /* box: each component on its own */
-        if (cone_methods[m] == YK_CONTACT_PROJECTED_GRADIENT) continue;
+        if (cone_methods[m] == YK_CONTACT_PROJECTED_GRADIENT)
+            continue;
         solve(context, &problem, cone_methods[m], YK_FRICTION_BOX, 1e-12, r, u);
         assert_near(r[1], -1, 1e-10);
         assert_near(r[2], -1, 1e-10);
@@ -53,7 +58,8 @@ static void sliding_block(void **state)
     yk_context_destroy(context);
 }
 
-/* All solvers find the same velocities; the convex problem's are unique, those of Coulomb's for these small mu as well.
+/* All solvers find the same velocities; the convex problem's are unique, those of Coulomb's for
+ * these small mu as well.
  */
 static void solvers_agree(void **state)
 {
@@ -66,13 +72,16 @@ static void solvers_agree(void **state)
         yk_contact_problem problem;
         /* more rows than velocities in half of the cases: W is rank-deficient */
         random_problem(context, &s, dim, contacts, bilateral,
-                       trial % 2 ? dim * contacts + bilateral + 2 : 2 * contacts + 2, 0.3, &problem);
+                       trial % 2 ? dim * contacts + bilateral + 2 : 2 * contacts + 2, 0.3,
+                       &problem);
         for (int model = 0; model < 2; model++) {
             double reference[64], r[64], u[64];
-            solve(context, &problem, YK_CONTACT_ACCURATE, (yk_friction_model)model, 1e-10, r, reference);
+            solve(context, &problem, YK_CONTACT_ACCURATE, (yk_friction_model)model, 1e-10, r,
+                  reference);
             for (int m = 1; m < CONE_METHODS; m++) {
                 solve(context, &problem, cone_methods[m], (yk_friction_model)model, 1e-8, r, u);
-                for (int k = 0; k < problem.row_count; k++) assert_near(u[k], reference[k], 2e-4);
+                for (int k = 0; k < problem.row_count; k++)
+                    assert_near(u[k], reference[k], 2e-4);
             }
         }
         yk_contact_problem_destroy(context, &problem);
@@ -80,31 +89,37 @@ static void solvers_agree(void **state)
     yk_context_destroy(context);
 }
 
-/* Planar contacts with Coulomb friction have finitely many cases: parted, sticking, sliding left or right. Each case is
- * a linear equation. */
-static bool try_case(const double *w, const double *q, double mu, int contacts, int number, double *u)
+/* Planar contacts with Coulomb friction have finitely many cases: parted, sticking, sliding left
+ * or right. Each case is a linear equation. */
+static bool try_case(const double *w, const double *q, double mu, int contacts, int number,
+                     double *u)
 {
     int n = 2 * contacts;
     double a[64] = {0}, r[8];
     for (int i = 0; i < contacts; i++, number /= 4) {
         int kind = number % 4, row = 2 * i;
         for (int k = 0; k < 2; k++) {
-            for (int j = 0; j < n; j++) a[(row + k) * n + j] = w[(row + k) * n + j];
+            for (int j = 0; j < n; j++)
+                a[(row + k) * n + j] = w[(row + k) * n + j];
             r[row + k] = -q[row + k];
         }
         double slope = kind == 2 ? mu : -mu;
         for (int k = kind == 0 ? 0 : 1; kind != 1 && k < 2;
              k++) { /* impulse given: parted both, sliding the tangential one */
-            for (int j = 0; j < n; j++) a[(row + k) * n + j] = j == row + k;
-            if (kind > 1) a[(row + k) * n + row] = -slope;
+            for (int j = 0; j < n; j++)
+                a[(row + k) * n + j] = j == row + k;
+            if (kind > 1)
+                a[(row + k) * n + row] = -slope;
             r[row + k] = 0;
         }
     }
     for (int k = 0; k < n; k++) { /* elimination */
         int best = k;
         for (int i = k; i < n; i++)
-            if (fabs(a[i * n + k]) > fabs(a[best * n + k])) best = i;
-        if (fabs(a[best * n + k]) < 1e-9) return false;
+            if (fabs(a[i * n + k]) > fabs(a[best * n + k]))
+                best = i;
+        if (fabs(a[best * n + k]) < 1e-9)
+            return false;
         for (int j = 0; j < n; j++) {
             double swap = a[k * n + j];
             a[k * n + j] = a[best * n + j];
@@ -115,11 +130,13 @@ static bool try_case(const double *w, const double *q, double mu, int contacts, 
         r[best] = swap;
         for (int i = 0; i < n; i++) {
             double factor = i == k ? 0 : a[i * n + k] / a[k * n + k];
-            for (int j = 0; j < n; j++) a[i * n + j] -= factor * a[k * n + j];
+            for (int j = 0; j < n; j++)
+                a[i * n + j] -= factor * a[k * n + j];
             r[i] -= factor * r[k];
         }
     }
-    for (int k = 0; k < n; k++) r[k] /= a[k * n + k];
+    for (int k = 0; k < n; k++)
+        r[k] /= a[k * n + k];
     for (int i = 0; i < contacts; i++) {
         double un = q[2 * i], ut = q[2 * i + 1], rn = r[2 * i], rt = r[2 * i + 1];
         for (int j = 0; j < n; j++) {
@@ -131,7 +148,8 @@ static bool try_case(const double *w, const double *q, double mu, int contacts, 
         bool parted = fabs(rn) < 1e-9 && fabs(rt) < 1e-9 && un > -1e-9;
         bool pressed = fabs(un) < 1e-9 && rn > -1e-9 && fabs(rt) <= mu * rn + 1e-9;
         bool friction = fabs(ut) < 1e-9 || (ut * rt <= 0 && fabs(fabs(rt) - mu * rn) < 1e-9);
-        if (!parted && !(pressed && friction)) return false;
+        if (!parted && !(pressed && friction))
+            return false;
     }
     return true;
 }
@@ -145,15 +163,19 @@ static void planar_coulomb_equals_enumeration(void **state)
     for (int trial = 0; trial < 200; trial++) {
         enum { CONTACTS = 3, N = 2 * CONTACTS };
         double *w = random_gram(&s, N, 12, 12), q[N], mu[CONTACTS] = {0.4, 0.4, 0.4}, r[N], u[N];
-        for (int k = 0; k < N; k++) q[k] = 2 * next_number(&s);
+        for (int k = 0; k < N; k++)
+            q[k] = 2 * next_number(&s);
         yk_contact_problem problem;
-        assert_int_equal(yk_contact_problem_from_dense(context, 2, CONTACTS, 0, w, q, mu, &problem), YK_OK);
+        assert_int_equal(yk_contact_problem_from_dense(context, 2, CONTACTS, 0, w, q, mu, &problem),
+                         YK_OK);
         solve(context, &problem, YK_CONTACT_AUTOMATIC, YK_FRICTION_COULOMB, 1e-11, r, u);
         double nearest = INFINITY;
         for (int number = 0; number < 64; number++) {
             double v[N], distance = 0;
-            if (!try_case(w, q, 0.4, CONTACTS, number, v)) continue;
-            for (int k = 0; k < N; k++) distance = fmax(distance, fabs(v[k] - u[k]));
+            if (!try_case(w, q, 0.4, CONTACTS, number, v))
+                continue;
+            for (int k = 0; k < N; k++)
+                distance = fmax(distance, fabs(v[k] - u[k]));
             nearest = fmin(nearest, distance);
         }
         assert_true(nearest < 1e-7);
@@ -165,7 +187,8 @@ static void planar_coulomb_equals_enumeration(void **state)
     yk_context_destroy(context);
 }
 
-/* Boxes in a column, one normal row per interface, masses from light to 1000 times as heavy on top: r_i = weight above.
+/* Boxes in a column, one normal row per interface, masses from light to 1000 times as heavy on
+ * top: r_i = weight above.
  */
 static void heavy_stack(void **state)
 {
@@ -173,25 +196,31 @@ static void heavy_stack(void **state)
     yk_context *context = make_context();
     enum { N = 10 };
     double w[N * N] = {0}, q[N], mu[N] = {0}, mass[N], above[N];
-    for (int i = 0; i < N; i++) mass[i] = i == N - 1 ? 1000 : 1;
+    for (int i = 0; i < N; i++)
+        mass[i] = i == N - 1 ? 1000 : 1;
     for (int i = 0; i < N; i++) { /* interface i is below box i; box i - 1 below it */
         w[i * N + i] = 1 / mass[i] + (i > 0 ? 1 / mass[i - 1] : 0);
-        if (i > 0) w[i * N + i - 1] = w[(i - 1) * N + i] = -1 / mass[i - 1];
+        if (i > 0)
+            w[i * N + i - 1] = w[(i - 1) * N + i] = -1 / mass[i - 1];
         q[i] = i == 0 ? -9.81 : 0;
         above[i] = 0;
-        for (int k = i; k < N; k++) above[i] += mass[k];
+        for (int k = i; k < N; k++)
+            above[i] += mass[k];
     }
     yk_contact_problem problem;
     assert_int_equal(yk_contact_problem_from_dense(context, 1, N, 0, w, q, mu, &problem), YK_OK);
     double r[N], u[N];
-    yk_contact_report report = solve(context, &problem, YK_CONTACT_AUTOMATIC, YK_FRICTION_COULOMB, 1e-12, r, u);
+    yk_contact_report report =
+        solve(context, &problem, YK_CONTACT_AUTOMATIC, YK_FRICTION_COULOMB, 1e-12, r, u);
     assert_true(report.iterations < 40);
-    for (int i = 0; i < N; i++) assert_relative(r[i], 9.81 * above[i], 1e-8);
+    for (int i = 0; i < N; i++)
+        assert_relative(r[i], 9.81 * above[i], 1e-8);
     yk_contact_problem_destroy(context, &problem);
     yk_context_destroy(context);
 }
 
-/* A mass on the floor hung on a bilateral row: the row takes what it can, the floor the rest is not pulled. */
+/* A mass on the floor hung on a bilateral row: the row takes what it can, the floor the rest is
+ * not pulled. */
 static void bilateral_rows_are_met(void **state)
 {
     (void)state;
@@ -203,7 +232,8 @@ static void bilateral_rows_are_met(void **state)
         double r[32], u[32];
         for (int m = 0; m < CONE_METHODS; m++) {
             solve(context, &problem, cone_methods[m], YK_FRICTION_COULOMB, 1e-9, r, u);
-            for (int k = 15; k < 19; k++) assert_near(u[k], 0, 1e-7);
+            for (int k = 15; k < 19; k++)
+                assert_near(u[k], 0, 1e-7);
         }
         yk_contact_problem_destroy(context, &problem);
     }
@@ -242,7 +272,8 @@ static void frictionless(void **state)
     yk_context_destroy(context);
 }
 
-/* Spinning and rolling friction: a sphere of radius 1 and mass 1, I = 0.4, that presses with 1 and spins or rolls. */
+/* Spinning and rolling friction: a sphere of radius 1 and mass 1, I = 0.4, that presses with 1
+ * and spins or rolls. */
 static void rolling_friction(void **state)
 {
     (void)state;
@@ -250,8 +281,10 @@ static void rolling_friction(void **state)
     /* rows N, T1, T2, S, R1, R2 without coupling */
     const int dims[] = {6}, start[] = {0, 1}, columns[] = {0};
     yk_contact_problem problem;
-    assert_int_equal(yk_contact_problem_create(context, 1, 1, dims, start, columns, &problem), YK_OK);
-    for (int k = 0; k < 6; k++) problem.w.value[k * 6 + k] = k < 3 ? 1 : 2.5;
+    assert_int_equal(yk_contact_problem_create(context, 1, 1, dims, start, columns, &problem),
+                     YK_OK);
+    for (int k = 0; k < 6; k++)
+        problem.w.value[k * 6 + k] = k < 3 ? 1 : 2.5;
     const double q[] = {-1, 0.2, 0, 1, 3, -4};
     memcpy(problem.q, q, sizeof q);
     problem.mu[0] = 0.5;
@@ -300,10 +333,12 @@ static void nothing_to_solve(void **state)
     (void)state;
     yk_context *context = make_context();
     yk_contact_problem problem;
-    assert_int_equal(yk_contact_problem_from_dense(context, 3, 0, 0, NULL, NULL, NULL, &problem), YK_OK);
+    assert_int_equal(yk_contact_problem_from_dense(context, 3, 0, 0, NULL, NULL, NULL, &problem),
+                     YK_OK);
     double r[1] = {0};
     for (int m = 0; m < CONE_METHODS; m++) {
-        yk_contact_report report = solve(context, &problem, cone_methods[m], YK_FRICTION_COULOMB, 1e-8, r, NULL);
+        yk_contact_report report =
+            solve(context, &problem, cone_methods[m], YK_FRICTION_COULOMB, 1e-8, r, NULL);
         assert_int_equal(report.iterations, 0);
     }
     yk_contact_problem_destroy(context, &problem);
@@ -324,13 +359,15 @@ static void failure_is_reported(void **state)
     options.iterations = 3;
     options.history = history;
     options.history_capacity = 4;
-    assert_int_equal(yk_contact_solve(context, &problem, &options, r, NULL, &report), YK_NOT_CONVERGED);
+    assert_int_equal(yk_contact_solve(context, &problem, &options, r, NULL, &report),
+                     YK_NOT_CONVERGED);
     assert_int_equal(report.iterations, 3);
     assert_int_equal(report.history_count, 3);
     assert_near(history[2], report.residual, 0);
     assert_true(history[2] < history[0]);
     options.relaxation_factor = 2.5;
-    assert_int_equal(yk_contact_solve(context, &problem, &options, r, NULL, &report), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_contact_solve(context, &problem, &options, r, NULL, &report),
+                     YK_ERROR_ARGUMENT);
     yk_contact_problem_destroy(context, &problem);
     yk_context_destroy(context);
 }
@@ -370,9 +407,11 @@ static void box_solvers_agree(void **state)
         double r[16], u[16], reference[16];
         solve(context, &problem, YK_CONTACT_PIVOT, YK_FRICTION_BOX, 1e-10, r, reference);
         solve(context, &problem, YK_CONTACT_GAUSS_SEIDEL, YK_FRICTION_BOX, 1e-10, r, u);
-        for (int k = 0; k < problem.row_count; k++) assert_near(u[k], reference[k], 1e-7);
+        for (int k = 0; k < problem.row_count; k++)
+            assert_near(u[k], reference[k], 1e-7);
         solve(context, &problem, YK_CONTACT_ACCURATE, YK_FRICTION_BOX, 1e-10, r, u);
-        for (int k = 0; k < problem.row_count; k++) assert_near(u[k], reference[k], 1e-7);
+        for (int k = 0; k < problem.row_count; k++)
+            assert_near(u[k], reference[k], 1e-7);
         yk_contact_problem_destroy(context, &problem);
     }
     yk_context_destroy(context);

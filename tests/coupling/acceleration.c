@@ -1,4 +1,5 @@
-/* Acceleration of fixed points whose answer is known: linear maps, and the corners of the least squares. */
+/* Acceleration of fixed points whose answer is known: linear maps, and the corners of the least
+ * squares. */
 #include "coupling/acceleration.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@ static void diverging_map(const double *x, double *hx)
 {
     for (int i = 0; i < N; i++) {
         hx[i] = 1 + i;
-        for (int j = 0; j < N; j++) hx[i] += (i == j ? -3.0 - i : 0.3 / (1 + abs(i - j))) * x[j];
+        for (int j = 0; j < N; j++)
+            hx[i] += (i == j ? -3.0 - i : 0.3 / (1 + abs(i - j))) * x[j];
     }
 }
 
@@ -27,15 +29,18 @@ static double residual_after(yk_acceleration kind, int iterations)
     for (int l = 0; l <= iterations; l++) {
         diverging_map(x, hx);
         residual = 0;
-        for (int i = 0; i < N; i++) residual = fmax(residual, fabs(hx[i] - x[i]));
+        for (int i = 0; i < N; i++)
+            residual = fmax(residual, fabs(hx[i] - x[i]));
         yk_accelerator_next(a, x, hx, next);
-        for (int i = 0; i < N; i++) x[i] = next[i];
+        for (int i = 0; i < N; i++)
+            x[i] = next[i];
     }
     yk_accelerator_destroy(context, a);
     return residual;
 }
 
-/* On a linear map of N components the least squares have all there is to know after N differences. */
+/* On a linear map of N components the least squares have all there is to know after N
+ * differences. */
 static void quasi_newton_solves_a_linear_map_in_its_dimension(void **state)
 {
     (void)state;

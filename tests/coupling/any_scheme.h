@@ -1,5 +1,5 @@
-/* A scheme with the options of all schemes in one struct, so that tests can vary both in loops: an option that the scheme does not
- * have is not used. */
+/* A scheme with the options of all schemes in one struct, so that tests can vary both in loops:
+ * an option that the scheme does not have is not used. */
 #ifndef YK_TESTS_ANY_SCHEME_H
 #define YK_TESTS_ANY_SCHEME_H
 
@@ -59,14 +59,16 @@ static inline yk_scheme_def any_scheme_def(const any_scheme *s, any_options *roo
                                                       .gamma = s->gamma,
                                                       .threads = s->threads};
     if (s->ops == yk_scheme_tight() || s->ops == yk_scheme_loose())
-        room->tight = (yk_tight_options){.iterations = s->ops == yk_scheme_tight() ? s->iterations : 0,
-                                         .tolerance = s->tolerance,
-                                         .relative_tolerance = s->relative_tolerance,
-                                         .acceleration = s->acceleration,
-                                         .velocity = s->velocity,
-                                         .halvings = s->halvings,
-                                         .exchange = s->exchange};
-    if (s->ops == yk_scheme_monolithic()) room->monolithic = (yk_monolithic_options){.iterations = s->iterations};
+        room->tight =
+            (yk_tight_options){.iterations = s->ops == yk_scheme_tight() ? s->iterations : 0,
+                               .tolerance = s->tolerance,
+                               .relative_tolerance = s->relative_tolerance,
+                               .acceleration = s->acceleration,
+                               .velocity = s->velocity,
+                               .halvings = s->halvings,
+                               .exchange = s->exchange};
+    if (s->ops == yk_scheme_monolithic())
+        room->monolithic = (yk_monolithic_options){.iterations = s->iterations};
     if (s->ops == yk_scheme_index1())
         room->index1 = (yk_index1_options){.degree = s->degree,
                                            .iterations = s->iterations,
@@ -93,8 +95,8 @@ static inline yk_scheme_def any_scheme_def(const any_scheme *s, any_options *roo
 }
 
 /* A system with this scheme in place of the def's own. */
-static inline yk_status any_scheme_create(yk_context *context, const yk_system_def *def, const any_scheme *scheme,
-                                          yk_system **system)
+static inline yk_status any_scheme_create(yk_context *context, const yk_system_def *def,
+                                          const any_scheme *scheme, yk_system **system)
 {
     any_options room;
     yk_system_def with = *def;
@@ -102,15 +104,18 @@ static inline yk_status any_scheme_create(yk_context *context, const yk_system_d
     return yk_system_create(context, &with, system);
 }
 
-/* A number that the scheme counts, by the beginning of its text; -1: it counts none of that name. */
+/* A number that the scheme counts, by the beginning of its text; -1: it counts none of that
+ * name. */
 static inline double scheme_statistic(const yk_system *system, const char *text)
 {
     yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
     int count = yk_system_scheme_statistics(system, rows);
     for (int i = 0; i < count; i++) {
         const char *a = rows[i].text, *b = text;
-        while (*b && *a == *b) a++, b++;
-        if (!*b) return rows[i].value;
+        while (*b && *a == *b)
+            a++, b++;
+        if (!*b)
+            return rows[i].value;
     }
     return -1;
 }

@@ -1,5 +1,6 @@
-/* The constraint of an interface: its rates against differences in time along smooth motions, and its gradient against
- * differences by every coordinate of both sides, for all axes, driven and not. */
+/* The constraint of an interface: its rates against differences in time along smooth motions, and
+ * its gradient against differences by every coordinate of both sides, for all axes, driven and
+ * not. */
 #include "coupling/constraint.h"
 
 #include "math/polynomial.h"
@@ -13,7 +14,8 @@ static yk_motion motion_at(double t, double seed)
     for (int i = 0; i <= path.degree; i++) {
         double k = i + 1;
         path.linear[i] = yk_v3(0.5 * sin(k + seed), cos(2 * k * seed), 0.3 * k - seed);
-        path.angular[i] = i == 0 ? yk_v3(0, 0, 0) : yk_v3(0.4 * cos(k * seed), 0.3 * k, sin(k) - 0.2 * seed);
+        path.angular[i] =
+            i == 0 ? yk_v3(0, 0, 0) : yk_v3(0.4 * cos(k * seed), 0.3 * k, sin(k) - 0.2 * seed);
     }
     return yk_input_motion(&path, YK_PORT_MARKER, t);
 }
@@ -28,8 +30,9 @@ static void swing(void *user, double t, double value[3])
 }
 
 static double rates[6] = {1.1, 0.7, 1.9, 0.6, 1.3, 0.9};
-static const yk_relative_motion drive[6] = {{swing, &rates[0]}, {swing, &rates[1]}, {swing, &rates[2]},
-                                            {swing, &rates[3]}, {swing, &rates[4]}, {swing, &rates[5]}};
+static const yk_relative_motion drive[6] = {{swing, &rates[0]}, {swing, &rates[1]},
+                                            {swing, &rates[2]}, {swing, &rates[3]},
+                                            {swing, &rates[4]}, {swing, &rates[5]}};
 
 static const struct {
     unsigned constrained;
@@ -48,8 +51,8 @@ static const struct {
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
-static void values_of(const yk_constraint *constraint, double t, const yk_motion *a, const yk_motion *b,
-                      double g[YK_LEVELS][YK_JOINT_ROWS_MAX])
+static void values_of(const yk_constraint *constraint, double t, const yk_motion *a,
+                      const yk_motion *b, double g[YK_LEVELS][YK_JOINT_ROWS_MAX])
 {
     yk_constraint_kinematics place;
     yk_constraint_kinematics_at(constraint, t, a, b, &place);
@@ -61,7 +64,8 @@ static void rates_are_those_of_the_values(void **state)
     (void)state;
     const double t = 0.4, dt = 1e-4;
     for (int c = 0; c < CASES; c++) {
-        yk_constraint constraint = yk_constraint_make(YK_PORT_MARKER, cases[c].constrained, cases[c].drive);
+        yk_constraint constraint =
+            yk_constraint_make(YK_PORT_MARKER, cases[c].constrained, cases[c].drive);
         double g[3][YK_LEVELS][YK_JOINT_ROWS_MAX];
         for (int i = 0; i < 3; i++) {
             double at = t + (i - 1) * dt;
@@ -70,11 +74,13 @@ static void rates_are_those_of_the_values(void **state)
         }
         for (int row = 0; row < constraint.row_count; row++)
             for (int level = 0; level + 1 < YK_LEVELS; level++)
-                assert_near(g[1][level + 1][row], (g[2][level][row] - g[0][level][row]) / (2 * dt), 1e-6);
+                assert_near(g[1][level + 1][row], (g[2][level][row] - g[0][level][row]) / (2 * dt),
+                            1e-6);
     }
 }
 
-/* Moves one of the 18 coordinates: per level three of the origin and three of the rotation about the global axes. */
+/* Moves one of the 18 coordinates: per level three of the origin and three of the rotation about
+ * the global axes. */
 static yk_motion moved(const yk_motion *motion, int coordinate, double by)
 {
     yk_motion m = *motion;
@@ -98,7 +104,8 @@ static void the_gradient_is_that_of_the_values(void **state)
     const double t = 0.4, step = 1e-5;
     const yk_motion sides[2] = {motion_at(t, 0.8), motion_at(t, 1.7)};
     for (int c = 0; c < CASES; c++) {
-        yk_constraint constraint = yk_constraint_make(YK_PORT_MARKER, cases[c].constrained, cases[c].drive);
+        yk_constraint constraint =
+            yk_constraint_make(YK_PORT_MARKER, cases[c].constrained, cases[c].drive);
         yk_constraint_kinematics place;
         yk_constraint_gradient gradient;
         yk_constraint_kinematics_at(&constraint, t, &sides[0], &sides[1], &place);
@@ -126,7 +133,8 @@ static void wrenches_do_the_work_of_their_rows(void **state)
     (void)state;
     const yk_motion a = motion_at(0.4, 0.8), b = motion_at(0.4, 1.7);
     for (int c = 0; c < CASES; c++) {
-        yk_constraint constraint = yk_constraint_make(YK_PORT_MARKER, cases[c].constrained, cases[c].drive);
+        yk_constraint constraint =
+            yk_constraint_make(YK_PORT_MARKER, cases[c].constrained, cases[c].drive);
         yk_constraint_kinematics place;
         yk_constraint_gradient gradient;
         yk_constraint_kinematics_at(&constraint, 0.4, &a, &b, &place);
@@ -136,11 +144,13 @@ static void wrenches_do_the_work_of_their_rows(void **state)
             yk_constraint_unit_wrenches(&constraint, &place, row, wrench);
             for (int side = 0; side < 2; side++) {
                 const double *by = gradient.by[side][0][row];
-                const double components[6] = {wrench[side].force.x,  wrench[side].force.y,  wrench[side].force.z,
-                                              wrench[side].torque.x, wrench[side].torque.y, wrench[side].torque.z};
+                const double components[6] = {wrench[side].force.x,  wrench[side].force.y,
+                                              wrench[side].force.z,  wrench[side].torque.x,
+                                              wrench[side].torque.y, wrench[side].torque.z};
                 /* The force of points that coincide acts at B's own origin: exact where they do. */
                 bool held = constraint.row[row].kind != YK_ROW_POINT || side == 0;
-                for (int k = 0; k < 6 && held; k++) assert_near(components[k], by[k], 1e-12);
+                for (int k = 0; k < 6 && held; k++)
+                    assert_near(components[k], by[k], 1e-12);
             }
         }
     }

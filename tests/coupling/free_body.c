@@ -56,7 +56,8 @@ static void rates(const free_body *b, const body_state *s, const yk_wrench *wren
     yk_vec3 w = s->angular_velocity;
     yk_quat spin = {0, 0.5 * w.x, 0.5 * w.y, 0.5 * w.z};
     r->orientation = yk_q_mul(spin, s->orientation);
-    if (b->def.mass == 0) return;
+    if (b->def.mass == 0)
+        return;
     yk_vec3 force = yk_v3_scale(b->def.mass, b->def.gravity), torque = {0, 0, 0};
     for (int i = 0; i < b->def.port_count; i++) {
         yk_vec3 arm = yk_q_rotate(s->orientation, b->def.offset[i]);
@@ -67,14 +68,16 @@ static void rates(const free_body *b, const body_state *s, const yk_wrench *wren
     yk_vec3 own = yk_q_rotate_back(s->orientation, w), j = b->def.inertia;
     yk_vec3 gyro = yk_v3_cross(own, yk_v3(j.x * own.x, j.y * own.y, j.z * own.z));
     yk_vec3 rest = yk_v3_sub(yk_q_rotate_back(s->orientation, torque), gyro);
-    r->angular_velocity = yk_q_rotate(s->orientation, yk_v3(rest.x / j.x, rest.y / j.y, rest.z / j.z));
+    r->angular_velocity =
+        yk_q_rotate(s->orientation, yk_v3(rest.x / j.x, rest.y / j.y, rest.z / j.z));
 }
 
 static void wrenches_at(const free_body *b, const yk_input *inputs, double t, yk_wrench *wrench)
 {
     memset(wrench, 0, FREE_BODY_PORTS * sizeof *wrench);
     for (int i = 0; inputs && i < b->def.port_count; i++)
-        if (b->connected[i]) wrench[i] = yk_input_wrench(&inputs[i], t);
+        if (b->connected[i])
+            wrench[i] = yk_input_wrench(&inputs[i], t);
 }
 
 static body_state moved(const body_state *s, const body_rates *r, double h)
@@ -115,7 +118,8 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
     double d = h / b->def.substeps;
     for (int i = 0; i < b->def.substeps; i++) {
         yk_wrench wrench[3][FREE_BODY_PORTS];
-        for (int k = 0; k < 3; k++) wrenches_at(b, inputs, (i + 0.5 * k) * d, wrench[k]);
+        for (int k = 0; k < 3; k++)
+            wrenches_at(b, inputs, (i + 0.5 * k) * d, wrench[k]);
         body_rates r[4];
         rates(b, &b->now, wrench[0], &r[0]);
         body_state s = moved(&b->now, &r[0], d / 2);
@@ -124,7 +128,8 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
         rates(b, &s, wrench[1], &r[2]);
         s = moved(&b->now, &r[2], d);
         rates(b, &s, wrench[2], &r[3]);
-        for (int k = 0; k < 4; k++) b->now = moved(&b->now, &r[k], (k == 1 || k == 2 ? d / 3 : d / 6));
+        for (int k = 0; k < 4; k++)
+            b->now = moved(&b->now, &r[k], (k == 1 || k == 2 ? d / 3 : d / 6));
         b->now.orientation = yk_q_unit(b->now.orientation);
     }
     settle(b, inputs, h);
@@ -140,7 +145,8 @@ static void output(const yk_subsystem *self, int port, yk_port_value *value)
     value->motion.position = yk_v3_add(s->position, arm);
     value->motion.velocity = yk_v3_add(s->velocity, swing);
     value->motion.acceleration =
-        yk_v3_add(s->acceleration, yk_v3_add(yk_v3_cross(s->angular_acceleration, arm), yk_v3_cross(w, swing)));
+        yk_v3_add(s->acceleration,
+                  yk_v3_add(yk_v3_cross(s->angular_acceleration, arm), yk_v3_cross(w, swing)));
     value->motion.orientation = yk_q_mul(s->orientation, b->def.rotation[port]);
     value->motion.angular_velocity = w;
     value->motion.angular_acceleration = s->angular_acceleration;
@@ -203,13 +209,16 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
 yk_subsystem *free_body_create(const free_body_def *def)
 {
     free_body *b = calloc(1, sizeof *b);
-    if (!b) return NULL;
+    if (!b)
+        return NULL;
     b->base.ops = &operations;
     b->def = *def;
-    if (yk_q_norm(b->def.orientation) == 0) b->def.orientation = yk_q_identity();
+    if (yk_q_norm(b->def.orientation) == 0)
+        b->def.orientation = yk_q_identity();
     for (int i = 0; i < FREE_BODY_PORTS; i++) {
         static const char *const names[FREE_BODY_PORTS] = {"first", "second", "third"};
-        if (yk_q_norm(b->def.rotation[i]) == 0) b->def.rotation[i] = yk_q_identity();
+        if (yk_q_norm(b->def.rotation[i]) == 0)
+            b->def.rotation[i] = yk_q_identity();
         b->ports[i] = (yk_port){names[i], YK_PORT_MARKER, YK_TAKES_WRENCH};
     }
     return &b->base;

@@ -1,5 +1,5 @@
-/* The scheme index1 on oscillators with exact integrators: the errors and orders of paper index1, momentum, rollback,
- * threads, and what is refused. */
+/* The scheme index1 on oscillators with exact integrators: the errors and orders of paper index1,
+ * momentum, rollback, threads, and what is refused. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +34,8 @@ static void paper_masses(yk_oscillator_def defs[2])
 {
     for (int i = 0; i < 2; i++) {
         defs[i] = yk_oscillator_default();
-        defs[i].mass = i + 1, defs[i].stiffness = 1000, defs[i].damping = 10, defs[i].velocity = 100;
+        defs[i].mass = i + 1, defs[i].stiffness = 1000, defs[i].damping = 10,
+        defs[i].velocity = 100;
         defs[i].integrator = YK_OSCILLATOR_EXACT;
     }
 }
@@ -46,10 +47,12 @@ static yk_subsystem_ops silent_ops;
 static void open_pair(chain *c, const yk_oscillator_def *defs, const any_scheme *scheme, double h)
 {
     *c = (chain){.count = 2};
-    for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &c->masses[i]), YK_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(yk_oscillator_create(context, &defs[i], &c->masses[i]), YK_OK);
     silent_ops = *c->masses[0]->ops;
     silent_ops.sensitivity = NULL;
-    for (int i = 0; silent && i < 2; i++) c->masses[i]->ops = &silent_ops;
+    for (int i = 0; silent && i < 2; i++)
+        c->masses[i]->ops = &silent_ops;
     yk_system_def def = {.subsystems = c->masses,
                          .names = names,
                          .subsystem_count = 2,
@@ -63,7 +66,8 @@ static void open_pair(chain *c, const yk_oscillator_def *defs, const any_scheme 
 static void close_chain(chain *c)
 {
     yk_system_destroy(c->system);
-    for (int i = 0; i < c->count; i++) c->masses[i]->ops->destroy(c->masses[i]);
+    for (int i = 0; i < c->count; i++)
+        c->masses[i]->ops->destroy(c->masses[i]);
 }
 
 static const yk_port_value *mass(const chain *c, int i)
@@ -95,7 +99,8 @@ static double largest_error(const any_scheme *scheme, double h, double end)
     for (int64_t n = 1; n <= llround(end / h); n++) {
         assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
         for (int i = 0; i < 2; i++)
-            largest = fmax(largest, fabs(mass(&c, i)->motion.position.x - exact_position((double)n * h)));
+            largest =
+                fmax(largest, fabs(mass(&c, i)->motion.position.x - exact_position((double)n * h)));
     }
     close_chain(&c);
     return largest;
@@ -118,7 +123,8 @@ static void degree_k_has_its_order(void **state)
     static const double order[4] = {3, 4, 5, 6}, coarse[4] = {1e-3, 5e-3, 5e-3, 1e-2};
     for (int k = 0; k < 4; k++) {
         any_scheme scheme = index1(k);
-        double ratio = largest_error(&scheme, coarse[k], 1) / largest_error(&scheme, coarse[k] / 2, 1);
+        double ratio =
+            largest_error(&scheme, coarse[k], 1) / largest_error(&scheme, coarse[k] / 2, 1);
         assert_near(log2(ratio), order[k], 0.1);
     }
 }
@@ -136,8 +142,8 @@ static double first_velocity_error(int degree, double h)
     return error;
 }
 
-/* The start is exact, so the error of the first step is the local error. Of the velocity, because it is well above
- * rounding; studies/index1 has both in extended precision. */
+/* The start is exact, so the error of the first step is the local error. Of the velocity, because
+ * it is well above rounding; studies/index1 has both in extended precision. */
 static void local_error_is_one_order_higher(void **state)
 {
     (void)state;
@@ -145,7 +151,8 @@ static void local_error_is_one_order_higher(void **state)
     assert_near(log2(first_velocity_error(3, 1.6e-2) / first_velocity_error(3, 8e-3)), 7, 0.1);
 }
 
-/* The first mass by the implicit two-step method, the other by semi-implicit Euler, in four substeps each. */
+/* The first mass by the implicit two-step method, the other by semi-implicit Euler, in four
+ * substeps each. */
 static double low_order_error(int degree, double h)
 {
     static const int substeps[2] = {4, 4};
@@ -153,7 +160,8 @@ static double low_order_error(int degree, double h)
     paper_masses(defs);
     defs[0].integrator = YK_OSCILLATOR_TWO_STEP, defs[1].integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
     chain c = {.count = 2};
-    for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &c.masses[i]), YK_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(yk_oscillator_create(context, &defs[i], &c.masses[i]), YK_OK);
     yk_system_def def = {.subsystems = c.masses,
                          .names = names,
                          .subsystem_count = 2,
@@ -167,14 +175,15 @@ static double low_order_error(int degree, double h)
     double largest = 0;
     for (int i = 0; i < lround(0.5 / h); i++) {
         assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
-        largest = fmax(largest, fabs(mass(&c, 0)->motion.position.x - exact_position(yk_system_time(c.system))));
+        largest = fmax(largest, fabs(mass(&c, 0)->motion.position.x -
+                                     exact_position(yk_system_time(c.system))));
     }
     close_chain(&c);
     return largest;
 }
 
-/* Solvers that disagree in what they make of a wrench within a step still agree in its impulse: no error stays when the
- * step goes to zero. */
+/* Solvers that disagree in what they make of a wrench within a step still agree in its impulse:
+ * no error stays when the step goes to zero. */
 static void solvers_of_low_order_keep_theirs(void **state)
 {
     (void)state;
@@ -217,7 +226,8 @@ static void a_kept_jacobian_is_computed_once(void **state)
         silent = reuse;
         open_pair(&c, defs, &scheme, 1e-2);
         silent = false;
-        for (int i = 0; i < 50; i++) assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
+        for (int i = 0; i < 50; i++)
+            assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
         yk_system_statistics s = yk_system_statistics_get(c.system);
         assert_int_equal((int)scheme_statistic(c.system, "coupling Jacobians"), reuse ? 1 : 50);
         /* Three parameters on either side. */
@@ -248,7 +258,8 @@ static void constraints_hold_on_all_levels_without_creating_momentum_or_energy(v
     close_chain(&c);
 }
 
-/* Equal halves need no force between them: what rounding leaves of it converges to nothing in particular. */
+/* Equal halves need no force between them: what rounding leaves of it converges to nothing in
+ * particular. */
 static void a_joint_without_load_is_no_trouble(void **state)
 {
     (void)state;
@@ -259,7 +270,8 @@ static void a_joint_without_load_is_no_trouble(void **state)
     any_scheme scheme = index1(3);
     scheme.tolerance = 0, scheme.relative_tolerance = 1e-12;
     open_pair(&c, defs, &scheme, 1e-2);
-    for (int n = 0; n < 100; n++) assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
+    for (int n = 0; n < 100; n++)
+        assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
     assert_near(mass(&c, 0)->wrench.force.x, 0, 1e-8);
     close_chain(&c);
 }
@@ -288,13 +300,17 @@ static void rollback_repeats_the_run_bit_for_bit(void **state)
         scheme.jacobian = reuse ? YK_JACOBIAN_REUSE : YK_JACOBIAN_FRESH;
         open_pair(&c, defs, &scheme, 1e-3);
         yk_state_layout layout = yk_system_state_layout(c.system);
-        double *mark = malloc(3 * layout.words * sizeof *mark), *one = mark + layout.words, *two = one + layout.words;
-        for (int i = 0; i < 7; i++) yk_system_step(c.system, NULL);
+        double *mark = malloc(3 * layout.words * sizeof *mark), *one = mark + layout.words,
+               *two = one + layout.words;
+        for (int i = 0; i < 7; i++)
+            yk_system_step(c.system, NULL);
         yk_system_state_get(c.system, mark);
-        for (int i = 0; i < 9; i++) yk_system_step(c.system, NULL);
+        for (int i = 0; i < 9; i++)
+            yk_system_step(c.system, NULL);
         yk_system_state_get(c.system, one);
         assert_int_equal(yk_system_state_set(c.system, mark), YK_OK);
-        for (int i = 0; i < 9; i++) yk_system_step(c.system, NULL);
+        for (int i = 0; i < 9; i++)
+            yk_system_step(c.system, NULL);
         yk_system_state_get(c.system, two);
         assert_memory_equal(one, two, layout.words * sizeof *one);
         free(mark);
@@ -308,7 +324,8 @@ static void *count_requests(void *user, void *block, size_t bytes)
 {
     (void)user;
     requests++;
-    if (bytes) return realloc(block, bytes);
+    if (bytes)
+        return realloc(block, bytes);
     free(block);
     return NULL;
 }
@@ -327,9 +344,11 @@ static void stepping_allocates_nothing(void **state)
         any_scheme scheme = index1(3);
         scheme.jacobian = (yk_index1_jacobian)displacement;
         open_pair(&c, defs, &scheme, 1e-2);
-        assert_int_equal(yk_system_step(c.system, NULL), YK_OK); /* the first factorisation takes its memory */
+        assert_int_equal(yk_system_step(c.system, NULL),
+                         YK_OK); /* the first factorisation takes its memory */
         requests = 0;
-        for (int i = 0; i < 20; i++) assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
+        for (int i = 0; i < 20; i++)
+            assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
         assert_int_equal(requests, 0);
         close_chain(&c);
     }

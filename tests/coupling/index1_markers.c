@@ -1,5 +1,5 @@
-/* The scheme index1 on joints between markers: orders on the double pendulum and on joints whose directions turn,
- * momentum, chains, prescribed motions. */
+/* The scheme index1 on joints between markers: orders on the double pendulum and on joints whose
+ * directions turn, momentum, chains, prescribed motions. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +39,8 @@ static int add_body(bed *b, const free_body_def *def)
     return b->count++;
 }
 
-/* Joins port a of body `from` (which takes the wrench) with port b of body `to` (whose frame counts). */
+/* Joins port a of body `from` (which takes the wrench) with port b of body `to` (whose frame
+ * counts). */
 static yk_interface_def *join(bed *b, int from, int port_a, int to, int port_b, unsigned axes)
 {
     yk_interface_def *interface = &b->interfaces[b->interface_count++];
@@ -61,22 +62,26 @@ static void open_bed(bed *b, const any_scheme *scheme, double h)
                          .interface_count = b->interface_count,
                          .step = h};
     yk_status status = any_scheme_create(context, &def, scheme, &b->system);
-    if (status == YK_OK) status = yk_system_start(b->system);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    if (status == YK_OK)
+        status = yk_system_start(b->system);
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
 }
 
 static void close_bed(bed *b)
 {
     yk_system_destroy(b->system);
-    for (int i = 0; i < b->count; i++) b->bodies[i]->ops->destroy(b->bodies[i]);
+    for (int i = 0; i < b->count; i++)
+        b->bodies[i]->ops->destroy(b->bodies[i]);
 }
 
 static void run(bed *b, int steps)
 {
     for (int i = 0; i < steps; i++) {
         yk_status status = yk_system_step(b->system, NULL);
-        if (status != YK_OK) print_error("step %d: %s\n", i, yk_last_message(context));
+        if (status != YK_OK)
+            print_error("step %d: %s\n", i, yk_last_message(context));
         assert_int_equal(status, YK_OK);
     }
 }
@@ -119,12 +124,14 @@ static void hang_chain(bed *b, int rods, double angle, unsigned axes)
     hang_rods(b, rods, angle, -angle, axes);
 }
 
-/* The double pendulum of paper index1 4.2 in its two angles, by the classical Runge-Kutta method. */
+/* The double pendulum of paper index1 4.2 in its two angles, by the classical Runge-Kutta
+ * method. */
 static void pendulum_rates(const double y[4], double rate[4])
 {
     double a = y[0], b = y[1], c = cos(a - b), s = sin(a - b);
     double m11 = 4.0 / 3, m22 = 1.0 / 3, m12 = 0.5 * c;
-    double f1 = -0.5 * s * y[3] * y[3] - 1.5 * GRAVITY * cos(a), f2 = 0.5 * s * y[2] * y[2] - 0.5 * GRAVITY * cos(b);
+    double f1 = -0.5 * s * y[3] * y[3] - 1.5 * GRAVITY * cos(a),
+           f2 = 0.5 * s * y[2] * y[2] - 0.5 * GRAVITY * cos(b);
     double det = m11 * m22 - m12 * m12;
     rate[0] = y[2], rate[1] = y[3];
     rate[2] = (m22 * f1 - m12 * f2) / det, rate[3] = (m11 * f2 - m12 * f1) / det;
@@ -137,13 +144,17 @@ static void exact_pendulum(double t, double y[4])
     y[0] = YK_PI / 4, y[1] = -YK_PI / 4, y[2] = y[3] = 0;
     for (int n = 0; n < STEPS; n++) {
         pendulum_rates(y, k[0]);
-        for (int i = 0; i < 4; i++) z[i] = y[i] + h / 2 * k[0][i];
+        for (int i = 0; i < 4; i++)
+            z[i] = y[i] + h / 2 * k[0][i];
         pendulum_rates(z, k[1]);
-        for (int i = 0; i < 4; i++) z[i] = y[i] + h / 2 * k[1][i];
+        for (int i = 0; i < 4; i++)
+            z[i] = y[i] + h / 2 * k[1][i];
         pendulum_rates(z, k[2]);
-        for (int i = 0; i < 4; i++) z[i] = y[i] + h * k[2][i];
+        for (int i = 0; i < 4; i++)
+            z[i] = y[i] + h * k[2][i];
         pendulum_rates(z, k[3]);
-        for (int i = 0; i < 4; i++) y[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
+        for (int i = 0; i < 4; i++)
+            y[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
     }
 }
 
@@ -180,7 +191,8 @@ static void double_pendulum_has_the_orders_of_the_paper(void **state)
     }
 }
 
-/* A single correction is enough too, once the steps are small: the error is that of the iterated scheme. */
+/* A single correction is enough too, once the steps are small: the error is that of the iterated
+ * scheme. */
 static void one_newton_step_has_the_same_order(void **state)
 {
     (void)state;
@@ -193,8 +205,10 @@ static void one_newton_step_has_the_same_order(void **state)
     }
 }
 
-/* A heavy top on the ground and a body on top of it behind the joint, both turning as one at the start. */
-static void open_top(bed *b, unsigned axes, const yk_relative_motion *drive, const any_scheme *scheme, double h)
+/* A heavy top on the ground and a body on top of it behind the joint, both turning as one at the
+ * start. */
+static void open_top(bed *b, unsigned axes, const yk_relative_motion *drive,
+                     const any_scheme *scheme, double h)
 {
     *b = (bed){0};
     yk_vec3 spin = {1.5, -2, 4}, first = {0.1, 0.5, 0.3}, second = {0.4, 0.9, 0.8};
@@ -210,22 +224,24 @@ static void open_top(bed *b, unsigned axes, const yk_relative_motion *drive, con
                                  .offset = {yk_v3_neg(first), {0.1, 0.2, 0.1}},
                                  .rotation = {{0}, tilt},
                                  .substeps = 24});
-    add_body(b, &(free_body_def){.mass = 1,
-                                 .inertia = {0.08, 0.05, 0.1},
-                                 .gravity = {0, 0, -GRAVITY},
-                                 .position = second,
-                                 .velocity = yk_v3_cross(spin, second),
-                                 .angular_velocity = spin,
-                                 .port_count = 1,
-                                 .offset = {yk_v3_sub(yk_v3_add(first, yk_v3(0.1, 0.2, 0.1)), second)},
-                                 .rotation = {tilt},
-                                 .substeps = 24});
+    add_body(b,
+             &(free_body_def){.mass = 1,
+                              .inertia = {0.08, 0.05, 0.1},
+                              .gravity = {0, 0, -GRAVITY},
+                              .position = second,
+                              .velocity = yk_v3_cross(spin, second),
+                              .angular_velocity = spin,
+                              .port_count = 1,
+                              .offset = {yk_v3_sub(yk_v3_add(first, yk_v3(0.1, 0.2, 0.1)), second)},
+                              .rotation = {tilt},
+                              .substeps = 24});
     join(b, 1, 0, 0, 0, YK_AXES_TRANSLATION);
     join(b, 2, 0, 1, 1, axes)->drive = drive;
     open_bed(b, scheme, h);
 }
 
-static void run_top(unsigned axes, const yk_relative_motion *drive, const any_scheme *scheme, int steps, yk_motion *m)
+static void run_top(unsigned axes, const yk_relative_motion *drive, const any_scheme *scheme,
+                    int steps, yk_motion *m)
 {
     bed b;
     open_top(&b, axes, drive, scheme, 0.4 / steps);
@@ -244,11 +260,13 @@ static double observed_order(unsigned axes, const yk_relative_motion *drive, int
 {
     any_scheme scheme = index1(degree);
     yk_motion m[3];
-    for (int i = 0; i < 3; i++) run_top(axes, drive, &scheme, steps << i, &m[i]);
+    for (int i = 0; i < 3; i++)
+        run_top(axes, drive, &scheme, steps << i, &m[i]);
     return log2(distance(&m[0], &m[1]) / distance(&m[1], &m[2]));
 }
 
-/* Clamp, revolute, prismatic, cylindrical, planar, universal, in line, in plane, and others by their axes. */
+/* Clamp, revolute, prismatic, cylindrical, planar, universal, in line, in plane, and others by
+ * their axes. */
 static void directions_that_turn_keep_the_order(void **state)
 {
     (void)state;
@@ -269,11 +287,13 @@ static void directions_that_turn_keep_the_order(void **state)
     }
 }
 
-/* The joint turns by 0.6 (1 - cos 3t) about z and slides by 0.2 (1 - cos 3t) along x: at rest at the start. */
+/* The joint turns by 0.6 (1 - cos 3t) about z and slides by 0.2 (1 - cos 3t) along x: at rest at
+ * the start. */
 static void swing(void *user, double t, double value[3])
 {
     double size = *(const double *)user;
-    value[0] = size * (1 - cos(3 * t)), value[1] = 3 * size * sin(3 * t), value[2] = 9 * size * cos(3 * t);
+    value[0] = size * (1 - cos(3 * t)), value[1] = 3 * size * sin(3 * t),
+    value[2] = 9 * size * cos(3 * t);
 }
 
 static void prescribed_motions_are_followed_with_the_same_order(void **state)
@@ -290,35 +310,42 @@ static void prescribed_motions_are_followed_with_the_same_order(void **state)
         run(&b, 1);
         const yk_motion *to = &yk_system_output(b.system, 2, 0)->motion,
                         *from = &yk_system_output(b.system, 1, 1)->motion;
-        yk_vec3 displacement = yk_q_rotate_back(from->orientation, yk_v3_sub(to->position, from->position));
+        yk_vec3 displacement =
+            yk_q_rotate_back(from->orientation, yk_v3_sub(to->position, from->position));
         yk_vec3 angle = yk_so3_log(yk_q_mul(yk_q_conjugate(from->orientation), to->orientation));
         double phase = 1 - cos(3 * 0.01 * n);
         assert_near(displacement.x, slide * phase, 1e-11);
         assert_near(angle.z, rotation * phase, 1e-11);
-        assert_near(fabs(displacement.y) + fabs(displacement.z) + fabs(angle.x) + fabs(angle.y), 0, 1e-11);
+        assert_near(fabs(displacement.y) + fabs(displacement.z) + fabs(angle.x) + fabs(angle.y), 0,
+                    1e-11);
     }
     yk_interface_statistics s = yk_system_interface_statistics(b.system, 1);
-    assert_near(s.largest.position + s.largest.rotation, 0, 1e-11); /* the prescribed motion is no gap, */
-    assert_near(s.energy_created, 0, 1e-9);                         /* and its work not that of the coupling */
+    assert_near(s.largest.position + s.largest.rotation, 0,
+                1e-11);                     /* the prescribed motion is no gap, */
+    assert_near(s.energy_created, 0, 1e-9); /* and its work not that of the coupling */
     close_bed(&b);
 }
 
 static void what_one_side_receives_the_other_gives(void **state)
 {
     (void)state;
-    static const unsigned joints[] = {YK_AXES_ALL, YK_AXES_ALL & ~YK_AXIS_Z, YK_AXIS_Z | YK_AXIS_RX | YK_AXIS_RY};
+    static const unsigned joints[] = {YK_AXES_ALL, YK_AXES_ALL & ~YK_AXIS_Z,
+                                      YK_AXIS_Z | YK_AXIS_RX | YK_AXIS_RY};
     for (int i = 0; i < 3; i++) {
         bed b;
         any_scheme scheme = index1(3);
         open_top(&b, joints[i], NULL, &scheme, 0.01);
         for (int n = 0; n < 40; n++) {
             run(&b, 1);
-            const yk_port_value *to = yk_system_output(b.system, 2, 0), *from = yk_system_output(b.system, 1, 1);
+            const yk_port_value *to = yk_system_output(b.system, 2, 0),
+                                *from = yk_system_output(b.system, 1, 1);
             yk_vec3 arm = yk_v3_sub(to->motion.position, from->motion.position);
             yk_vec3 moment =
-                yk_v3_add(from->wrench.torque, yk_v3_add(to->wrench.torque, yk_v3_cross(arm, to->wrench.force)));
+                yk_v3_add(from->wrench.torque,
+                          yk_v3_add(to->wrench.torque, yk_v3_cross(arm, to->wrench.force)));
             double size = yk_v3_norm(to->wrench.force) + yk_v3_norm(to->wrench.torque);
-            assert_near(yk_v3_norm(yk_v3_add(to->wrench.force, from->wrench.force)), 0, 1e-14 * size);
+            assert_near(yk_v3_norm(yk_v3_add(to->wrench.force, from->wrench.force)), 0,
+                        1e-14 * size);
             assert_near(yk_v3_norm(moment), 0, 1e-10 * size);
         }
         assert_near(yk_system_interface_statistics(b.system, 1).energy_created, 0, 1e-9);
@@ -349,7 +376,8 @@ static chain_cost run_chain(int rods, int threads, int steps, double end, double
     return cost;
 }
 
-/* Neither the number of iterations nor the runs for a subsystem's part of the Jacobian grow with the chain. */
+/* Neither the number of iterations nor the runs for a subsystem's part of the Jacobian grow with
+ * the chain. */
 static void long_chains_cost_no_more_per_subsystem(void **state)
 {
     (void)state;
@@ -358,10 +386,12 @@ static void long_chains_cost_no_more_per_subsystem(void **state)
     assert_true(all.iterations <= two.iterations + 10);
     double per_two = two.difference_runs / two.jacobians / 2;
     double per_all = all.difference_runs / all.jacobians / 32;
-    assert_true(per_all <= 2 * 15 * 1.05 && per_two >= 15); /* five rows, three parameters, at one joint or two */
+    assert_true(per_all <= 2 * 15 * 1.05 &&
+                per_two >= 15); /* five rows, three parameters, at one joint or two */
 }
 
-/* A chain that swings straight is as slow with many links as with few, so a large step needs no more iterations. */
+/* A chain that swings straight is as slow with many links as with few, so a large step needs no
+ * more iterations. */
 static void straight_chains_need_the_same_iterations(void **state)
 {
     (void)state;
@@ -401,7 +431,8 @@ static void long_chains_keep_the_order(void **state)
 {
     (void)state;
     double coarse[3], middle[3], fine[3];
-    run_chain(8, 1, 10, 0.2, coarse), run_chain(8, 1, 20, 0.2, middle), run_chain(8, 1, 40, 0.2, fine);
+    run_chain(8, 1, 10, 0.2, coarse), run_chain(8, 1, 20, 0.2, middle),
+        run_chain(8, 1, 40, 0.2, fine);
     double first = hypot(coarse[0] - middle[0], coarse[1] - middle[1]);
     double second = hypot(middle[0] - fine[0], middle[1] - fine[1]);
     assert_true(log2(first / second) > 5.6);
@@ -421,7 +452,8 @@ static void redundant_joints_share_their_wrenches(void **state)
 {
     (void)state;
     bed b = {0};
-    add_body(&b, &(free_body_def){.port_count = 2, .offset = {{0, 0, 0}, {LENGTH, 0, 0}}, .substeps = 1});
+    add_body(&b, &(free_body_def){
+                     .port_count = 2, .offset = {{0, 0, 0}, {LENGTH, 0, 0}}, .substeps = 1});
     free_body_def up = rod(2, yk_v3(0, 0, 0)), along = rod(0, yk_v3(cos(2.0), sin(2.0), 0)),
                   down = rod(2, yk_v3(LENGTH, 0, 0));
     add_body(&b, &up), add_body(&b, &along), add_body(&b, &down);
@@ -457,16 +489,19 @@ static void units_and_frames_of_subsystems_are_respected(void **state)
         bed b;
         hang_chain(&b, 1, 0.4, YK_AXES_TRANSLATION);
         free_body_def def = rod(-0.4, yk_v3(cos(0.4), sin(0.4), 0));
-        yk_transform places[3] = {yk_transform_default(), yk_transform_default(), yk_transform_default()};
+        yk_transform places[3] = {yk_transform_default(), yk_transform_default(),
+                                  yk_transform_default()};
         if (i == 1) {
             yk_transform *p = &places[2];
             *p = (yk_transform){{0.3, -0.2, 0.7}, yk_so3_exp(yk_v3(0.5, 1.1, -0.3)), 1e-3, 1e-3};
             yk_quat back = yk_q_conjugate(p->orientation);
-            def.position = yk_v3_scale(1e3, yk_q_rotate(back, yk_v3_sub(def.position, p->position)));
+            def.position =
+                yk_v3_scale(1e3, yk_q_rotate(back, yk_v3_sub(def.position, p->position)));
             def.gravity = yk_v3_scale(1e3, yk_q_rotate(back, def.gravity));
             def.orientation = yk_q_mul(back, def.orientation);
             def.mass *= 1e3, def.inertia = yk_v3_scale(1e9, def.inertia);
-            for (int port = 0; port < 2; port++) def.offset[port] = yk_v3_scale(1e3, def.offset[port]);
+            for (int port = 0; port < 2; port++)
+                def.offset[port] = yk_v3_scale(1e3, def.offset[port]);
         }
         int body = add_body(&b, &def);
         join(&b, body, 0, 1, 1, YK_AXES_ALL & ~YK_AXIS_RZ);

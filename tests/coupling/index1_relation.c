@@ -1,5 +1,5 @@
-/* The scheme index1 on interfaces whose second side takes motion and answers with a wrench: orders, stiff laws beside
- * constraints, impulses, rollback, and controllers in the loop. */
+/* The scheme index1 on interfaces whose second side takes motion and answers with a wrench:
+ * orders, stiff laws beside constraints, impulses, rollback, and controllers in the loop. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,8 @@ static int law_ports(const yk_subsystem *self, const yk_port **list)
     return 2;
 }
 
-static yk_status law_connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
+static yk_status law_connect(yk_subsystem *self, int port, yk_causality causality,
+                             unsigned constrained)
 {
     (void)causality, (void)constrained;
     law *l = (law *)self;
@@ -64,7 +65,8 @@ static void law_output(const yk_subsystem *self, int port, yk_port_value *value)
     value->motion.position.x = port == LAW_END ? l->now[0] : l->now[3];
     value->motion.velocity.x = port == LAW_END ? l->now[1] : 0;
     value->motion.acceleration.x = port == LAW_END ? l->now[2] : 0;
-    value->wrench.force.x = port == LAW_END ? l->stiffness * l->now[0] + l->damping * l->now[1] - l->now[3] : 0;
+    value->wrench.force.x =
+        port == LAW_END ? l->stiffness * l->now[0] + l->damping * l->now[1] - l->now[3] : 0;
 }
 
 static void law_destroy(yk_subsystem *self)
@@ -165,7 +167,8 @@ static yk_status gain_set(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
-static yk_status connect_anything(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
+static yk_status connect_anything(yk_subsystem *self, int port, yk_causality causality,
+                                  unsigned constrained)
 {
     (void)self, (void)port, (void)causality, (void)constrained;
     return YK_OK;
@@ -219,7 +222,8 @@ static yk_status cart_step(yk_subsystem *self, double t, double h, const yk_inpu
         double power = h;
         for (int i = 0; i <= inputs[port].degree; i++, power *= h) {
             double rate = inputs[port].linear[i].x / c->mass;
-            c->now[1] += rate * power / (i + 1), displacement += rate * power * h / ((i + 1) * (i + 2));
+            c->now[1] += rate * power / (i + 1),
+                displacement += rate * power * h / ((i + 1) * (i + 2));
         }
         c->now[3 + port] = yk_input_scalar(&inputs[port], h);
         c->now[2] += c->now[3 + port] / c->mass;
@@ -288,7 +292,8 @@ static yk_subsystem *create_cart(double mass, double velocity)
     return &c->base;
 }
 
-/* Masses with exact integrators, the first on a law; the third part, if any, joined to its second port. */
+/* Masses with exact integrators, the first on a law; the third part, if any, joined to its second
+ * port. */
 typedef struct bed {
     yk_subsystem *parts[4];
     int count;
@@ -300,7 +305,8 @@ static const char *const names[] = {"mass", "law", "other", "controller"};
 static yk_subsystem *create_mass(double mass, double stiffness, double velocity)
 {
     yk_oscillator_def def = yk_oscillator_default();
-    def.mass = mass, def.stiffness = stiffness, def.velocity = velocity, def.integrator = YK_OSCILLATOR_EXACT;
+    def.mass = mass, def.stiffness = stiffness, def.velocity = velocity,
+    def.integrator = YK_OSCILLATOR_EXACT;
     yk_subsystem *made;
     assert_int_equal(yk_oscillator_create(context, &def, &made), YK_OK);
     return made;
@@ -315,7 +321,8 @@ static any_scheme index1(int degree)
     return scheme;
 }
 
-static void open_bed(bed *b, const any_scheme *scheme, double h, int substeps, const yk_wire_def *wires, int wire_count)
+static void open_bed(bed *b, const any_scheme *scheme, double h, int substeps,
+                     const yk_wire_def *wires, int wire_count)
 {
     const yk_interface_def interfaces[] = {
         {.name = "law", .motion_subsystem = 1, .constrained = YK_AXIS_X},
@@ -331,22 +338,26 @@ static void open_bed(bed *b, const any_scheme *scheme, double h, int substeps, c
                          .wire_count = wire_count,
                          .step = h};
     yk_status status = any_scheme_create(context, &def, scheme, &b->system);
-    if (status == YK_OK) status = yk_system_start(b->system);
-    if (status < 0) print_error("%s\n", yk_last_message(context));
+    if (status == YK_OK)
+        status = yk_system_start(b->system);
+    if (status < 0)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
 }
 
 static void close_bed(bed *b)
 {
     yk_system_destroy(b->system);
-    for (int i = 0; i < b->count; i++) b->parts[i]->ops->destroy(b->parts[i]);
+    for (int i = 0; i < b->count; i++)
+        b->parts[i]->ops->destroy(b->parts[i]);
 }
 
 static void run(bed *b, int steps)
 {
     for (int i = 0; i < steps; i++) {
         yk_status status = yk_system_step(b->system, NULL);
-        if (status != YK_OK) print_error("step %d: %s\n", i, yk_last_message(context));
+        if (status != YK_OK)
+            print_error("step %d: %s\n", i, yk_last_message(context));
         assert_int_equal(status, YK_OK);
     }
 }
@@ -391,7 +402,8 @@ static void laws_have_the_third_order(void **state)
     assert_near(log2(error_on_law(2, 1, 0.0005) / error_on_law(2, 1, 0.00025)), 1, 0.1);
 }
 
-/* Springs that are far too stiff for the step come to rest; with a constant wrench they do not grow. */
+/* Springs that are far too stiff for the step come to rest; with a constant wrench they do not
+ * grow. */
 static void stiff_laws_are_stable(void **state)
 {
     (void)state;
@@ -404,7 +416,8 @@ static void stiff_laws_are_stable(void **state)
             run(&b, 200);
             assert_true(fabs(place(&b, 0)) <= fmax(0.02, 1 / sqrt(stiffness)));
             assert_true(fabs(yk_system_output(b.system, 0, 0)->motion.velocity.x) <= 1);
-            if (degree > 0 && stiffness > 1e4) assert_near(place(&b, 0), 0, 1e-9);
+            if (degree > 0 && stiffness > 1e4)
+                assert_near(place(&b, 0), 0, 1e-9);
             close_bed(&b);
         }
     }
@@ -431,14 +444,19 @@ static void laws_and_constraints_are_solved_together(void **state)
 /* The velocity of the law's end, measured and fed back as a force: so much more damping. */
 static void open_loop_of(bed *b, double factor, double h)
 {
-    static const yk_wire_def wires[] = {
-        {.name = "speed", .source_subsystem = 1, .source_port = LAW_END, .component = 3, .target_subsystem = 3},
-        {.name = "force",
-         .source_subsystem = 3,
-         .source_port = GAIN_OUTPUT,
-         .target_subsystem = 1,
-         .target_port = LAW_FORCE}};
-    *b = (bed){{create_cart(1, 1), create_law(900, 6), create_mass(2, 0, 1), create_gain(-factor)}, 4, NULL};
+    static const yk_wire_def wires[] = {{.name = "speed",
+                                         .source_subsystem = 1,
+                                         .source_port = LAW_END,
+                                         .component = 3,
+                                         .target_subsystem = 3},
+                                        {.name = "force",
+                                         .source_subsystem = 3,
+                                         .source_port = GAIN_OUTPUT,
+                                         .target_subsystem = 1,
+                                         .target_port = LAW_FORCE}};
+    *b = (bed){{create_cart(1, 1), create_law(900, 6), create_mass(2, 0, 1), create_gain(-factor)},
+               4,
+               NULL};
     any_scheme scheme = index1(3);
     open_bed(b, &scheme, h, 4, wires, 2);
 }
@@ -464,7 +482,8 @@ static void loops_of_wires_are_solved_with_the_wrenches(void **state)
     double coarse = error_in_loop(12, 0.005), fine = error_in_loop(12, 0.0025);
     assert_true(coarse < 1e-4);
     assert_near(log2(coarse / fine), 2, 0.2); /* signals are straight lines */
-    /* Followed run by run, this loop would be a hundred times too strong; by straight lines its end swings, and decays. */
+    /* Followed run by run, this loop would be a hundred times too strong; by straight lines its
+     * end swings, and decays. */
     bed b;
     open_loop_of(&b, 3e4, 0.01);
     run(&b, 100);
@@ -503,7 +522,8 @@ static void laws_cannot_be_driven(void **state)
     (void)state;
     yk_subsystem *parts[] = {create_mass(1, 0, 0), create_law(1, 1)};
     const yk_relative_motion drive[6] = {{sway, NULL}};
-    const yk_interface_def interface = {.name = "rod", .motion_subsystem = 1, .constrained = YK_AXIS_X, .drive = drive};
+    const yk_interface_def interface = {
+        .name = "rod", .motion_subsystem = 1, .constrained = YK_AXIS_X, .drive = drive};
     yk_system_def def = {.subsystems = parts,
                          .names = names,
                          .subsystem_count = 2,
@@ -513,8 +533,10 @@ static void laws_cannot_be_driven(void **state)
     yk_system *system;
     any_scheme scheme = index1(3);
     assert_int_equal(any_scheme_create(context, &def, &scheme, &system), YK_ERROR_CAPABILITY);
-    assert_non_null(strstr(yk_last_message(context), "'rod' prescribes a relative motion to a port that takes motion"));
-    for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
+    assert_non_null(strstr(yk_last_message(context),
+                           "'rod' prescribes a relative motion to a port that takes motion"));
+    for (int i = 0; i < 2; i++)
+        parts[i]->ops->destroy(parts[i]);
 }
 
 int main(void)

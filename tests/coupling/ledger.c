@@ -1,5 +1,6 @@
-/* The energy balance of coupled systems: what the interfaces and the integration make vanishes with the step, and what
- * comes from outside is told, for every scheme, integrator and number of substeps. */
+/* The energy balance of coupled systems: what the interfaces and the integration make vanishes
+ * with the step, and what comes from outside is told, for every scheme, integrator and number of
+ * substeps. */
 #include <string.h>
 
 #include "any_scheme.h"
@@ -28,7 +29,8 @@ typedef struct sums {
     double created, numerical, external, dissipated, stored;
 } sums;
 
-/* 1.1 kg on 440 N/m with a damper and a force, a tenth of a kilogram of it beyond the joint: 1 s. */
+/* 1.1 kg on 440 N/m with a damper and a force, a tenth of a kilogram of it beyond the joint: 1
+ * s. */
 static sums run_pair(const parts *of, const any_scheme *scheme, double h)
 {
     yk_subsystem *masses[2];
@@ -37,7 +39,8 @@ static sums run_pair(const parts *of, const any_scheme *scheme, double h)
         def.integrator = of->integrator[i], def.rho_inf = 1;
         def.mass = i ? 0.1 : 1, def.stiffness = i ? 40 : 400, def.damping = i ? 0.2 : 0.5;
         def.position = 0.05, def.velocity = 0.3;
-        if (i == 0) def.force = (yk_function){.value = push};
+        if (i == 0)
+            def.force = (yk_function){.value = push};
         assert_int_equal(yk_oscillator_create(context, &def, &masses[i]), YK_OK);
     }
     yk_system_def def = {.subsystems = masses,
@@ -50,7 +53,8 @@ static sums run_pair(const parts *of, const any_scheme *scheme, double h)
     yk_system *system = NULL;
     assert_int_equal(any_scheme_create(context, &def, scheme, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
-    for (int n = 0; n < (int)(1 / h + 0.5); n++) assert_true(yk_system_step(system, NULL) >= 0);
+    for (int n = 0; n < (int)(1 / h + 0.5); n++)
+        assert_true(yk_system_step(system, NULL) >= 0);
 
     sums s = {.created = yk_system_interface_statistics(system, 0).energy_created};
     for (int i = 0; i < 2; i++) {
@@ -59,7 +63,8 @@ static sums run_pair(const parts *of, const any_scheme *scheme, double h)
         assert_true(yk_system_energy(system, i, &energy));
         assert_true(b.known);
         /* The definition, and the account of the subsystem itself. */
-        assert_near(b.kinetic + b.potential - b.start + b.dissipated, b.external + b.interfaces + b.numerical, 1e-12);
+        assert_near(b.kinetic + b.potential - b.start + b.dissipated,
+                    b.external + b.interfaces + b.numerical, 1e-12);
         assert_near(b.external, energy.work - energy.port_work, 1e-14);
         s.numerical += fabs(b.numerical);
         s.external += b.external;
@@ -70,11 +75,13 @@ static sums run_pair(const parts *of, const any_scheme *scheme, double h)
     assert_near(face.work[0] + face.work[1], face.energy_created, 1e-12);
 
     yk_system_destroy(system);
-    for (int i = 0; i < 2; i++) masses[i]->ops->destroy(masses[i]);
+    for (int i = 0; i < 2; i++)
+        masses[i]->ops->destroy(masses[i]);
     return s;
 }
 
-/* Both masses as one, by classical Runge-Kutta in fine steps: force, losses and what is stored after 1 s. */
+/* Both masses as one, by classical Runge-Kutta in fine steps: force, losses and what is stored
+ * after 1 s. */
 static sums exact_pair(void)
 {
     const double m = 1.1, k = 440, c = 0.7, h = 1e-5;
@@ -83,32 +90,38 @@ static sums exact_pair(void)
         double slope[4][4], at[4];
         for (int stage = 0; stage < 4; stage++) {
             double fraction = stage == 0 ? 0 : stage == 3 ? h : h / 2, t = n * h + fraction;
-            for (int i = 0; i < 4; i++) at[i] = y[i] + (stage ? fraction * slope[stage - 1][i] : 0);
+            for (int i = 0; i < 4; i++)
+                at[i] = y[i] + (stage ? fraction * slope[stage - 1][i] : 0);
             slope[stage][0] = at[1];
             slope[stage][1] = (push(NULL, t) - k * at[0] - c * at[1]) / m;
             slope[stage][2] = push(NULL, t) * at[1];
             slope[stage][3] = c * at[1] * at[1];
         }
-        for (int i = 0; i < 4; i++) y[i] += h / 6 * (slope[0][i] + 2 * slope[1][i] + 2 * slope[2][i] + slope[3][i]);
+        for (int i = 0; i < 4; i++)
+            y[i] += h / 6 * (slope[0][i] + 2 * slope[1][i] + 2 * slope[2][i] + slope[3][i]);
     }
-    return (sums){.external = y[2], .dissipated = y[3], .stored = 0.5 * (m * y[1] * y[1] + k * y[0] * y[0])};
+    return (sums){
+        .external = y[2], .dissipated = y[3], .stored = 0.5 * (m * y[1] * y[1] + k * y[0] * y[0])};
 }
 
 enum { SCHEMES = 10 };
 
 static void list_schemes(any_scheme list[SCHEMES], const char *name[SCHEMES])
 {
-    for (int i = 0; i < SCHEMES; i++) list[i] = any_scheme_default();
+    for (int i = 0; i < SCHEMES; i++)
+        list[i] = any_scheme_default();
     name[0] = "explicit, index-1";
     name[1] = "explicit, original", list[1].inputs = YK_EXPLICIT_INPUTS_ORIGINAL;
     name[2] = "jacobi", list[2].order = YK_ORDER_JACOBI;
-    for (int i = 3; i < 6; i++) list[i].ops = yk_scheme_tight(), list[i].tolerance = 1e-9;
+    for (int i = 3; i < 6; i++)
+        list[i].ops = yk_scheme_tight(), list[i].tolerance = 1e-9;
     name[3] = "loose", list[3].iterations = 0;
     name[4] = "tight";
     name[5] = "tight, quasi-newton", list[5].acceleration = YK_ACCELERATION_QUASI_NEWTON;
     name[6] = "index1", list[6].ops = yk_scheme_index1(), list[6].relative_tolerance = 1e-10;
     name[7] = "rim", list[7].ops = yk_scheme_rim();
-    for (int i = 0; i < 8; i++) list[i].exchange = YK_EXCHANGE_MOTION;
+    for (int i = 0; i < 8; i++)
+        list[i].exchange = YK_EXCHANGE_MOTION;
     name[8] = "explicit, forces", list[8].exchange = YK_EXCHANGE_FORCES;
     name[9] = "loose, forces", list[9].exchange = YK_EXCHANGE_FORCES;
     list[9].ops = yk_scheme_tight(), list[9].iterations = 0;
@@ -134,17 +147,21 @@ static void every_row_is_right_in_the_limit_of_small_steps(void **state)
         for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
             /* A two-step motion side is unstable with schemes that do not iterate. */
             bool iterates = schemes[s].ops == yk_scheme_index1() || s == 4 || s == 5 || s >= 8;
-            if (cases[i].integrator[1] == YK_OSCILLATOR_TWO_STEP && !iterates) continue;
+            if (cases[i].integrator[1] == YK_OSCILLATOR_TWO_STEP && !iterates)
+                continue;
             /* Solvers of low order follow polynomials in several substeps. */
             parts of = cases[i];
             for (int side = 0; side < 2 && schemes[s].ops == yk_scheme_index1(); side++)
-                if (of.integrator[side] != YK_OSCILLATOR_EXACT) of.substeps[side] = 4;
-            sums coarse = run_pair(&of, &schemes[s], 1e-3), fine = run_pair(&of, &schemes[s], 2.5e-4);
+                if (of.integrator[side] != YK_OSCILLATOR_EXACT)
+                    of.substeps[side] = 4;
+            sums coarse = run_pair(&of, &schemes[s], 1e-3),
+                 fine = run_pair(&of, &schemes[s], 2.5e-4);
             double scale = truth.stored + truth.dissipated, limit = 0.35, rounding = 1e-8 * scale;
-            double before = fabs(coarse.created) + coarse.numerical, after = fabs(fine.created) + fine.numerical;
+            double before = fabs(coarse.created) + coarse.numerical,
+                   after = fabs(fine.created) + fine.numerical;
             if (!(after < fmax(limit * before, rounding)))
-                print_error("%s, case %d: %.3g and %.3g of the energy made\n", name[s], (int)i, before / scale,
-                            after / scale);
+                print_error("%s, case %d: %.3g and %.3g of the energy made\n", name[s], (int)i,
+                            before / scale, after / scale);
             assert_true(after < fmax(limit * before, rounding));
             assert_near(fine.external, truth.external, 0.03 * fabs(truth.external));
             assert_near(fine.dissipated, truth.dissipated, 0.02 * truth.dissipated);
@@ -152,7 +169,8 @@ static void every_row_is_right_in_the_limit_of_small_steps(void **state)
         }
 }
 
-/* A partner that does not tell its energy: what goes through its interface is known all the same. */
+/* A partner that does not tell its energy: what goes through its interface is known all the
+ * same. */
 static void a_partner_without_energy_is_still_watched(void **state)
 {
     (void)state;
@@ -179,7 +197,8 @@ static void a_partner_without_energy_is_still_watched(void **state)
     yk_system *system = NULL;
     assert_int_equal(any_scheme_create(context, &def, &scheme, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
-    for (int n = 0; n < 60; n++) assert_true(yk_system_step(system, NULL) >= 0);
+    for (int n = 0; n < 60; n++)
+        assert_true(yk_system_step(system, NULL) >= 0);
     yk_energy_balance a = yk_system_balance(system, 0), b = yk_system_balance(system, 1);
     yk_interface_statistics face = yk_system_interface_statistics(system, 0);
     assert_true(a.known && !b.known);
@@ -188,7 +207,8 @@ static void a_partner_without_energy_is_still_watched(void **state)
     assert_true(a.numerical + face.energy_created > 10);
     yk_system_destroy(system);
     masses[1]->ops = reported;
-    for (int i = 0; i < 2; i++) masses[i]->ops->destroy(masses[i]);
+    for (int i = 0; i < 2; i++)
+        masses[i]->ops->destroy(masses[i]);
 }
 
 int main(void)

@@ -6,9 +6,11 @@
 #include "yoke/coupling.h"
 
 static const char *const names[] = {"left", "right"};
-static const yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+static const yk_interface_def joint = {
+    .name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
 
-static yk_system *join(yk_context *context, yk_subsystem *left, yk_subsystem *right, const yk_scheme_ops *kind)
+static yk_system *join(yk_context *context, yk_subsystem *left, yk_subsystem *right,
+                       const yk_scheme_ops *kind)
 {
     yk_subsystem *const parts[] = {left, right};
     yk_system_def def = {.subsystems = parts,
@@ -24,7 +26,8 @@ static yk_system *join(yk_context *context, yk_subsystem *left, yk_subsystem *ri
     return system;
 }
 
-static yk_subsystem *mass(yk_context *context, double kg, double stiffness, yk_oscillator_integrator integrator)
+static yk_subsystem *mass(yk_context *context, double kg, double stiffness,
+                          yk_oscillator_integrator integrator)
 {
     yk_oscillator_def def = yk_oscillator_default();
     def.mass = kg, def.stiffness = stiffness, def.integrator = integrator, def.velocity = 0.1;
@@ -35,13 +38,14 @@ static yk_subsystem *mass(yk_context *context, double kg, double stiffness, yk_o
 
 static void masses_are_those_of_the_sides(void **state)
 {
-    const yk_oscillator_integrator integrators[] = {YK_OSCILLATOR_TWO_STEP, YK_OSCILLATOR_SEMI_IMPLICIT,
-                                                    YK_OSCILLATOR_EXACT};
+    const yk_oscillator_integrator integrators[] = {
+        YK_OSCILLATOR_TWO_STEP, YK_OSCILLATOR_SEMI_IMPLICIT, YK_OSCILLATOR_EXACT};
     for (int i = 0; i < 9; i++) {
         yk_subsystem *left = mass(*state, 0.5, 100, integrators[i / 3]),
                      *right = mass(*state, 3, 0, integrators[i % 3]);
         yk_system *system = join(*state, left, right, yk_scheme_explicit());
-        for (int k = 0; k < 7; k++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        for (int k = 0; k < 7; k++)
+            assert_int_equal(yk_system_step(system, NULL), YK_OK);
         yk_interface_probe probe;
         assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
         assert_int_equal(probe.axis, 0);
@@ -63,7 +67,8 @@ static void probing_changes_nothing(void **state)
         yk_system *system = join(*state, left, right, yk_scheme_tight());
         yk_interface_probe probe;
         for (int k = 0; k < 20; k++) {
-            if (probed) assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
+            if (probed)
+                assert_int_equal(yk_system_probe(system, 1e-4, &probe), YK_OK);
             assert_int_equal(yk_system_step(system, NULL), YK_OK);
         }
         position[probed] = yk_system_output(system, 0, 0)->motion.position.x;

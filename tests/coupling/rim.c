@@ -1,4 +1,5 @@
-/* The scheme rim against recurrences written out by hand: masses under springs and dampers that know no inertia. */
+/* The scheme rim against recurrences written out by hand: masses under springs and dampers that
+ * know no inertia. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +8,8 @@
 #include "test.h"
 #include "yoke/coupling.h"
 
-/* A slow partner: masses with scalar ports and semi-implicit Euler, coupled by an inverse mass matrix ------------------
+/* A slow partner: masses with scalar ports and semi-implicit Euler, coupled by an inverse mass
+ * matrix ------------------
  */
 
 enum { PORTS_MAX = 2 };
@@ -29,7 +31,8 @@ static int slow_list(const yk_subsystem *self, const yk_port **list)
     return ((const slow *)self)->count;
 }
 
-static yk_status any_connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
+static yk_status any_connect(yk_subsystem *self, int port, yk_causality causality,
+                             unsigned constrained)
 {
     (void)self, (void)port, (void)causality, (void)constrained;
     return YK_OK;
@@ -47,11 +50,13 @@ static yk_status slow_step(yk_subsystem *self, double t, double h, const yk_inpu
 {
     slow *s = (slow *)self;
     (void)t;
-    for (int i = 0; i < s->count; i++) s->wrench[i] = inputs[i].linear[0].x;
+    for (int i = 0; i < s->count; i++)
+        s->wrench[i] = inputs[i].linear[0].x;
     for (int i = 0; i < s->count; i++)
         for (int j = 0; j < s->count; j++)
             s->state[PORTS_MAX + i] += h * s->inverse_mass[i][j] * (s->load[j] + s->wrench[j]);
-    for (int i = 0; i < s->count; i++) s->state[i] += h * s->state[PORTS_MAX + i];
+    for (int i = 0; i < s->count; i++)
+        s->state[i] += h * s->state[PORTS_MAX + i];
     return YK_OK;
 }
 
@@ -86,7 +91,8 @@ static yk_status slow_set(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
-static yk_status slow_model(yk_subsystem *self, double t, double h, const yk_input *inputs, yk_interface_model *model)
+static yk_status slow_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                            yk_interface_model *model)
 {
     const slow *s = (const slow *)self;
     (void)t, (void)h, (void)inputs;
@@ -103,8 +109,8 @@ static yk_status slow_model(yk_subsystem *self, double t, double h, const yk_inp
 }
 
 /* Positions, velocities by the one wrench. */
-static yk_status slow_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree,
-                                  double *matrix)
+static yk_status slow_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                  int degree, double *matrix)
 {
     const slow *s = (const slow *)self;
     assert_int_equal(degree, 0);
@@ -117,9 +123,10 @@ static yk_status slow_sensitivity(yk_subsystem *self, double t, double h, const 
     return slow_step(self, t, h, inputs);
 }
 
-#define SLOW_OPS                                                                                    \
-    .size = sizeof(yk_subsystem_ops), .kind = "masses", .ports = slow_list, .connect = any_connect, \
-    .start = slow_start, .step = slow_step, .output = slow_output, .destroy = nothing
+#define SLOW_OPS                                                                           \
+    .size = sizeof(yk_subsystem_ops), .kind = "masses", .ports = slow_list,                \
+    .connect = any_connect, .start = slow_start, .step = slow_step, .output = slow_output, \
+    .destroy = nothing
 
 static const yk_rollback_ops slow_rollback = {
     .size = sizeof(yk_rollback_ops), .layout = slow_layout, .get = slow_get, .set = slow_set};
@@ -128,8 +135,10 @@ static const yk_interface_model_ops interface_model_ops = {.size = sizeof(yk_int
                                                            .evaluate = slow_model};
 static const yk_subsystem_ops reporting = {SLOW_OPS, .rollback = &slow_rollback,
                                            .interface_model = &interface_model_ops};
-static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity_ops), .step = slow_sensitivity};
-static const yk_subsystem_ops differentiable = {SLOW_OPS, .rollback = &slow_rollback, .sensitivity = &sensitivity_ops};
+static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity_ops),
+                                                   .step = slow_sensitivity};
+static const yk_subsystem_ops differentiable = {SLOW_OPS, .rollback = &slow_rollback,
+                                                .sensitivity = &sensitivity_ops};
 static const yk_subsystem_ops reversible = {SLOW_OPS, .rollback = &slow_rollback};
 static const yk_subsystem_ops mute = {SLOW_OPS};
 
@@ -140,7 +149,8 @@ static slow one_mass(const yk_subsystem_ops *ops, double mass, double load, doub
     return s;
 }
 
-/* A fast partner: a spring and a damper to the ground, one state for its last wrench -----------------------------------
+/* A fast partner: a spring and a damper to the ground, one state for its last wrench
+ * -----------------------------------
  */
 
 typedef struct fast {
@@ -218,7 +228,7 @@ static const yk_subsystem_ops fast_ops = {
     .rollback = &fast_rollback_ops,
 };
 
-/* Systems ---------------------------------------------------------------------------------------------------------- */
+/* Systems -------------------------------------------------------------------------------------- */
 
 typedef struct bench {
     slow mass;
@@ -228,9 +238,13 @@ typedef struct bench {
     double h;
 } bench;
 
-static bench bench_of(const yk_subsystem_ops *ops, double stiffness, double damping, double h, int substeps)
+static bench bench_of(const yk_subsystem_ops *ops, double stiffness, double damping, double h,
+                      int substeps)
 {
-    bench b = {.mass = one_mass(ops, 2, 0, 1), .scheme = any_scheme_default(), .substeps = substeps, .h = h};
+    bench b = {.mass = one_mass(ops, 2, 0, 1),
+               .scheme = any_scheme_default(),
+               .substeps = substeps,
+               .h = h};
     for (int i = 0; i < PORTS_MAX; i++)
         b.spring[i] = (fast){.base = {&fast_ops}, .stiffness = stiffness, .damping = damping};
     b.scheme.ops = yk_scheme_rim();
@@ -242,9 +256,16 @@ static yk_status bench_create(yk_context *context, bench *b, yk_system **system)
     yk_subsystem *parts[1 + PORTS_MAX] = {&b->mass.base, &b->spring[0].base, &b->spring[1].base};
     static const char *const names[] = {"mass", "spring", "second"};
     int substeps[1 + PORTS_MAX] = {1, b->substeps, b->substeps};
-    yk_interface_def faces[PORTS_MAX] = {
-        {.name = "first", .wrench_subsystem = 0, .wrench_port = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X},
-        {.name = "second", .wrench_subsystem = 0, .wrench_port = 1, .motion_subsystem = 2, .constrained = YK_AXIS_X}};
+    yk_interface_def faces[PORTS_MAX] = {{.name = "first",
+                                          .wrench_subsystem = 0,
+                                          .wrench_port = 0,
+                                          .motion_subsystem = 1,
+                                          .constrained = YK_AXIS_X},
+                                         {.name = "second",
+                                          .wrench_subsystem = 0,
+                                          .wrench_port = 1,
+                                          .motion_subsystem = 2,
+                                          .constrained = YK_AXIS_X}};
     yk_system_def def = {.subsystems = parts,
                          .names = names,
                          .subsystem_count = 1 + b->mass.count,
@@ -258,17 +279,21 @@ static yk_status bench_create(yk_context *context, bench *b, yk_system **system)
 static yk_system *bench_start(yk_context *context, bench *b)
 {
     yk_system *system;
-    if (bench_create(context, b, &system) != YK_OK) fail_msg("%s", yk_last_message(context));
-    if (yk_system_start(system) != YK_OK) fail_msg("%s", yk_last_message(context));
+    if (bench_create(context, b, &system) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
+    if (yk_system_start(system) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
     return system;
 }
 
 static void step(yk_context *context, yk_system *system)
 {
-    if (yk_system_step(system, NULL) != YK_OK) fail_msg("%s", yk_last_message(context));
+    if (yk_system_step(system, NULL) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
 }
 
-/* One macro step of the mass in formulas: what the spring is told is the position `where` and velocity. */
+/* One macro step of the mass in formulas: what the spring is told is the position `where` and
+ * velocity. */
 typedef struct hand {
     double x, v, past[2];
     int known;
@@ -276,18 +301,22 @@ typedef struct hand {
 
 static void hand_step(const bench *b, hand *m)
 {
-    double inverse = b->mass.inverse_mass[0][0], load = b->mass.load[0], h = b->h / b->substeps, w = m->v,
-           displacement = 0, mean = 0, v0 = m->v;
+    double inverse = b->mass.inverse_mass[0][0], load = b->mass.load[0], h = b->h / b->substeps,
+           w = m->v, displacement = 0, mean = 0, v0 = m->v;
     int degree = (int)b->scheme.extrapolation - (int)YK_EXTRAPOLATION_HOLD;
-    if (degree > m->known) degree = m->known;
+    if (degree > m->known)
+        degree = m->known;
     for (int i = 0; i < b->substeps; i++) {
         double tau = i * h, reported = w, at = m->x + tau * w;
-        if (b->scheme.positions == YK_RIM_POSITIONS_INTEGRAL) at = m->x + displacement;
+        if (b->scheme.positions == YK_RIM_POSITIONS_INTEGRAL)
+            at = m->x + displacement;
         if (degree >= 0) {
             double slope = degree > 0 ? (v0 - m->past[0]) / b->h : 0, bend = 0;
-            if (degree > 1) bend = (v0 - 2 * m->past[0] + m->past[1]) / (2 * b->h * b->h);
+            if (degree > 1)
+                bend = (v0 - 2 * m->past[0] + m->past[1]) / (2 * b->h * b->h);
             reported = v0 + slope * tau + bend * tau * (tau + b->h);
-            at = m->x + v0 * tau + slope * tau * tau / 2 + bend * (tau * tau * tau / 3 + b->h * tau * tau / 2);
+            at = m->x + v0 * tau + slope * tau * tau / 2 +
+                 bend * (tau * tau * tau / 3 + b->h * tau * tau / 2);
         }
         double wrench = -b->spring[0].stiffness * at - b->spring[0].damping * reported;
         w += h * inverse * (load + wrench);
@@ -295,7 +324,8 @@ static void hand_step(const bench *b, hand *m)
         mean += wrench / b->substeps;
     }
     m->past[1] = m->past[0], m->past[0] = v0;
-    if (m->known < 2) m->known++;
+    if (m->known < 2)
+        m->known++;
     m->v += b->h * inverse * (load + mean);
     m->x += b->h * m->v;
 }
@@ -315,7 +345,7 @@ static void compare_with_hand(yk_context *context, bench *b, int steps)
     yk_system_destroy(system);
 }
 
-/* Tests ------------------------------------------------------------------------------------------------------------ */
+/* Tests ---------------------------------------------------------------------------------------- */
 
 static void test_every_extrapolation(void **state)
 {
@@ -342,7 +372,8 @@ static void test_models_are_identified(void **state)
         b.mass.load[0] = 3;
         b.scheme.models = i == 3 ? YK_RIM_MODELS_IDENTIFIED : YK_RIM_MODELS_REPORTED;
         yk_system *system = bench_start(*state, &b);
-        for (int k = 0; k < 50; k++) step(*state, system);
+        for (int k = 0; k < 50; k++)
+            step(*state, system);
         end[i] = yk_system_output(system, 0, 0)->motion.position.x;
         yk_subsystem_statistics s = yk_system_subsystem_statistics(system, 0);
         assert_int_equal(s.calls, 50);
@@ -367,9 +398,9 @@ static double last_speed(yk_context *context, bench *b, int steps)
     return speed < 1e6 ? speed : INFINITY;
 }
 
-/* A spring of frequency omega on the mass: with the velocity held, its mean force makes a map of determinant
- * 1 - (omega H)^2 / 2 and trace 2 - 3 (omega H)^2 / 2, which is stable up to omega H = sqrt(2). A damper: up to
- * c H / m = 2. With the reduced model both are stable whatever H. */
+/* A spring of frequency omega on the mass: with the velocity held, its mean force makes a map of
+ * determinant 1 - (omega H)^2 / 2 and trace 2 - 3 (omega H)^2 / 2, which is stable up to omega H
+ * = sqrt(2). A damper: up to c H / m = 2. With the reduced model both are stable whatever H. */
 static void test_stability(void **state)
 {
     static const double angle[] = {0.5, 1.5, 2.5, 4, 6, 10, 20};
@@ -389,9 +420,9 @@ static void test_stability(void **state)
     }
 }
 
-/* (45) taken literally: the mass makes its way with the velocity of the end, its model with all those on the way. The map
- * has the determinant cos(omega H) and the trace 1 - omega H sin(omega H) + cos(omega H): stable up to
- * cot(omega H / 2) = omega H / 2, which is 1.72. */
+/* (45) taken literally: the mass makes its way with the velocity of the end, its model with all
+ * those on the way. The map has the determinant cos(omega H) and the trace 1 - omega H sin(omega
+ * H) + cos(omega H): stable up to cot(omega H / 2) = omega H / 2, which is 1.72. */
 static void test_integrated_positions(void **state)
 {
     static const double angle[] = {1, 1.6, 1.85, 3};
@@ -409,7 +440,8 @@ static double error_at_end(yk_context *context, double h)
     const double omega = 20, d = 2, end = 0.4;
     bench b = bench_of(&reporting, 2 * omega * omega, 4 * d, h, 200);
     yk_system *system = bench_start(context, &b);
-    for (int i = 0; i < (int)lround(end / h); i++) step(context, system);
+    for (int i = 0; i < (int)lround(end / h); i++)
+        step(context, system);
     double x = yk_system_output(system, 0, 0)->motion.position.x;
     yk_system_destroy(system);
     double damped = sqrt(omega * omega - d * d);
@@ -436,7 +468,8 @@ static void test_coupled_actuators(void **state)
                         .load = {10, -4},
                         .initial = {0, 0, 0, 0}};
         yk_system *system = bench_start(*state, &b);
-        for (int i = 0; i < (int)lround(4.0 / h); i++) step(*state, system);
+        for (int i = 0; i < (int)lround(4.0 / h); i++)
+            step(*state, system);
         end[run] = yk_system_output(system, 0, 0)->motion.position.x;
         assert_near(yk_system_output(system, 0, 1)->motion.position.x, -4.0 / 4000, 1e-5);
         yk_system_destroy(system);
@@ -451,7 +484,8 @@ static void test_energy_at_the_interface(void **state)
     for (int i = 0; i < 2; i++) {
         bench b = bench_of(&reporting, 800, 8, i == 0 ? 0.002 : 0.001, 20);
         yk_system *system = bench_start(*state, &b);
-        for (int k = 0; k < (i == 0 ? 500 : 1000); k++) step(*state, system);
+        for (int k = 0; k < (i == 0 ? 500 : 1000); k++)
+            step(*state, system);
         yk_interface_statistics s = yk_system_interface_statistics(system, 0);
         assert_true(fabs(s.energy_created) < 1e-5); /* of 1 J */
         assert_true(fabs(s.work[0]) > 0.5);         /* that the spring and the damper took */
@@ -467,14 +501,17 @@ static void test_rollback(void **state)
         int from_start = k / 2;
         bench b = bench_of(&reversible, 300, 5, 0.01, 10);
         b.scheme.order = order;
-        b.scheme.extrapolation = order == YK_ORDER_JACOBI ? YK_EXTRAPOLATION_QUADRATIC : YK_EXTRAPOLATION_RIM;
+        b.scheme.extrapolation =
+            order == YK_ORDER_JACOBI ? YK_EXTRAPOLATION_QUADRATIC : YK_EXTRAPOLATION_RIM;
         yk_system *system = bench_start(*state, &b);
-        for (int i = 0; i < 7 * from_start; i++) step(*state, system);
+        for (int i = 0; i < 7 * from_start; i++)
+            step(*state, system);
         size_t words = yk_system_state_layout(system).words;
         double *image = calloc(2 * words, sizeof *image), first[2];
         yk_system_state_get(system, image);
         for (int run = 0; run < 2; run++) {
-            for (int i = 0; i < 5; i++) step(*state, system);
+            for (int i = 0; i < 5; i++)
+                step(*state, system);
             first[run] = yk_system_output(system, 0, 0)->motion.position.x;
             assert_int_equal(yk_system_state_set(system, image), YK_OK);
         }
@@ -506,7 +543,7 @@ static void test_jacobi(void **state)
     yk_system_destroy(system);
 }
 
-/* Graphs ----------------------------------------------------------------------------------------------------------- */
+/* Graphs --------------------------------------------------------------------------------------- */
 
 /* A spring and a damper between two slow participants. */
 static int bridge_list(const yk_subsystem *self, const yk_port **list)
@@ -521,7 +558,8 @@ static int bridge_list(const yk_subsystem *self, const yk_port **list)
 static yk_status bridge_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     fast *f = (fast *)self;
-    double x = inputs[0].linear[0].x - inputs[1].linear[0].x, v = inputs[0].linear[1].x - inputs[1].linear[1].x;
+    double x = inputs[0].linear[0].x - inputs[1].linear[0].x,
+           v = inputs[0].linear[1].x - inputs[1].linear[1].x;
     (void)t, (void)h;
     f->state[2] = f->stiffness * x + f->damping * v;
     return YK_OK;
@@ -553,19 +591,28 @@ static const yk_subsystem_ops bridge_ops = {
     .rollback = &bridge_rollback_ops,
 };
 
-/* Two mechanisms on one fast participant: stiff far beyond the macro step, and not a bit of momentum is lost. */
+/* Two mechanisms on one fast participant: stiff far beyond the macro step, and not a bit of
+ * momentum is lost. */
 static void test_one_fast_participant_between_two_mechanisms(void **state)
 {
     yk_context *context = *state;
     const double h = 0.01, omega = 8 / h; /* of the two masses against each other */
     slow left = one_mass(&reporting, 2, 0, 1), right = one_mass(&reversible, 6, 0, -0.5);
-    fast bridge = {.base = {&bridge_ops}, .stiffness = 1.5 * omega * omega, .damping = 0.1 * 1.5 * omega};
+    fast bridge = {
+        .base = {&bridge_ops}, .stiffness = 1.5 * omega * omega, .damping = 0.1 * 1.5 * omega};
     yk_subsystem *parts[] = {&left.base, &right.base, &bridge.base};
     static const char *const names[] = {"left", "right", "bridge"};
     static const int substeps[] = {1, 1, 400};
-    static const yk_interface_def faces[] = {
-        {.name = "l", .wrench_subsystem = 0, .motion_subsystem = 2, .motion_port = 0, .constrained = YK_AXIS_X},
-        {.name = "r", .wrench_subsystem = 1, .motion_subsystem = 2, .motion_port = 1, .constrained = YK_AXIS_X}};
+    static const yk_interface_def faces[] = {{.name = "l",
+                                              .wrench_subsystem = 0,
+                                              .motion_subsystem = 2,
+                                              .motion_port = 0,
+                                              .constrained = YK_AXIS_X},
+                                             {.name = "r",
+                                              .wrench_subsystem = 1,
+                                              .motion_subsystem = 2,
+                                              .motion_port = 1,
+                                              .constrained = YK_AXIS_X}};
     yk_system_def def = {.subsystems = parts,
                          .names = names,
                          .subsystem_count = 3,
@@ -577,7 +624,8 @@ static void test_one_fast_participant_between_two_mechanisms(void **state)
     yk_system *system;
     assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
-    for (int i = 0; i < 300; i++) step(context, system);
+    for (int i = 0; i < 300; i++)
+        step(context, system);
     double v[2] = {yk_system_output(system, 0, 0)->motion.velocity.x,
                    yk_system_output(system, 1, 0)->motion.velocity.x};
     assert_near(2 * v[0] + 6 * v[1], 2 - 3, 1e-9);
@@ -586,7 +634,8 @@ static void test_one_fast_participant_between_two_mechanisms(void **state)
     yk_system_destroy(system);
 }
 
-/* Masses on springs of 20 rad/s in the four ways in which an interface can lie between fast and slow. */
+/* Masses on springs of 20 rad/s in the four ways in which an interface can lie between fast and
+ * slow. */
 static void test_every_kind_of_interface(void **state)
 {
     enum { PAIRS = 4 };
@@ -605,10 +654,14 @@ static void test_every_kind_of_interface(void **state)
         parts[2 * i] = &mass[i].base, parts[2 * i + 1] = &spring[i].base;
         names[2 * i] = "mass", names[2 * i + 1] = "spring";
         substeps[2 * i] = fast_mass ? 5 : 1, substeps[2 * i + 1] = fast_spring ? 5 : 1;
-        if (fast_mass) quick[quick_count++] = 2 * i;
-        if (fast_spring) quick[quick_count++] = 2 * i + 1;
-        faces[i] = (yk_interface_def){
-            .name = "pair", .wrench_subsystem = 2 * i, .motion_subsystem = 2 * i + 1, .constrained = YK_AXIS_X};
+        if (fast_mass)
+            quick[quick_count++] = 2 * i;
+        if (fast_spring)
+            quick[quick_count++] = 2 * i + 1;
+        faces[i] = (yk_interface_def){.name = "pair",
+                                      .wrench_subsystem = 2 * i,
+                                      .motion_subsystem = 2 * i + 1,
+                                      .constrained = YK_AXIS_X};
     }
     yk_system_def def = {.subsystems = parts,
                          .names = names,
@@ -622,11 +675,14 @@ static void test_every_kind_of_interface(void **state)
     options.fast = (yk_subsystem_list){quick, quick_count};
     def.scheme.options = &options;
     yk_system *system;
-    if (yk_system_create(context, &def, &system) != YK_OK) fail_msg("%s", yk_last_message(context));
+    if (yk_system_create(context, &def, &system) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
     assert_int_equal(yk_system_start(system), YK_OK);
-    for (int i = 0; i < (int)lround(end / h); i++) step(context, system);
+    for (int i = 0; i < (int)lround(end / h); i++)
+        step(context, system);
     for (int i = 0; i < PAIRS; i++)
-        assert_near(yk_system_output(system, 2 * i, 0)->motion.position.x, sin(omega * end) / omega, 0.05 / omega);
+        assert_near(yk_system_output(system, 2 * i, 0)->motion.position.x, sin(omega * end) / omega,
+                    0.05 / omega);
     yk_system_destroy(system);
 }
 
@@ -635,7 +691,8 @@ static void expect_refusal(yk_context *context, bench *b, const char *word)
     yk_system *system = NULL;
     assert_true(bench_create(context, b, &system) < 0);
     assert_null(system);
-    if (!strstr(yk_last_message(context), word)) fail_msg("'%s' says nothing of '%s'", yk_last_message(context), word);
+    if (!strstr(yk_last_message(context), word))
+        fail_msg("'%s' says nothing of '%s'", yk_last_message(context), word);
 }
 
 static void test_refusals(void **state)
@@ -657,17 +714,18 @@ static void test_refusals(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_extrapolation),
-                                       cmocka_unit_test(test_models_are_identified),
-                                       cmocka_unit_test(test_stability),
-                                       cmocka_unit_test(test_integrated_positions),
-                                       cmocka_unit_test(test_accuracy),
-                                       cmocka_unit_test(test_coupled_actuators),
-                                       cmocka_unit_test(test_energy_at_the_interface),
-                                       cmocka_unit_test(test_rollback),
-                                       cmocka_unit_test(test_jacobi),
-                                       cmocka_unit_test(test_one_fast_participant_between_two_mechanisms),
-                                       cmocka_unit_test(test_every_kind_of_interface),
-                                       cmocka_unit_test(test_refusals)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_extrapolation),
+        cmocka_unit_test(test_models_are_identified),
+        cmocka_unit_test(test_stability),
+        cmocka_unit_test(test_integrated_positions),
+        cmocka_unit_test(test_accuracy),
+        cmocka_unit_test(test_coupled_actuators),
+        cmocka_unit_test(test_energy_at_the_interface),
+        cmocka_unit_test(test_rollback),
+        cmocka_unit_test(test_jacobi),
+        cmocka_unit_test(test_one_fast_participant_between_two_mechanisms),
+        cmocka_unit_test(test_every_kind_of_interface),
+        cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

@@ -1,4 +1,5 @@
-/* The scheme rim with markers: a rigid body in a fast bushing, in SI units and in millimetres, grams and turned axes. */
+/* The scheme rim with markers: a rigid body in a fast bushing, in SI units and in millimetres,
+ * grams and turned axes. */
 #include <string.h>
 
 #include "context.h"
@@ -39,10 +40,10 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
     m->orientation = inputs[0].orientation;
     m->angular_velocity = inputs[0].angular[1];
     yk_vec3 rotation = yk_so3_log(m->orientation);
-    b->value.wrench.force =
-        yk_v3_axpy(b->stiffness, yk_v3_sub(m->position, b->anchor), yk_v3_scale(b->damping, m->velocity));
-    b->value.wrench.torque =
-        yk_v3_axpy(b->rotational_stiffness, rotation, yk_v3_scale(b->rotational_damping, m->angular_velocity));
+    b->value.wrench.force = yk_v3_axpy(b->stiffness, yk_v3_sub(m->position, b->anchor),
+                                       yk_v3_scale(b->damping, m->velocity));
+    b->value.wrench.torque = yk_v3_axpy(b->rotational_stiffness, rotation,
+                                        yk_v3_scale(b->rotational_damping, m->angular_velocity));
     return YK_OK;
 }
 
@@ -73,14 +74,16 @@ static const yk_subsystem_ops bushing_ops = {.size = sizeof(yk_subsystem_ops),
                                              .output = output,
                                              .destroy = nothing};
 
-/* The body in the placement's units and axes; the marker is turned so that it starts along the system's. */
+/* The body in the placement's units and axes; the marker is turned so that it starts along the
+ * system's. */
 static yk_subsystem *make_body(const yk_transform *p)
 {
     double inertia_unit = p->mass * p->length * p->length;
     yk_quat back = yk_q_conjugate(p->orientation);
     free_body_def def = {.mass = 2 / p->mass,
                          .inertia = {0.02 / inertia_unit, 0.03 / inertia_unit, 0.04 / inertia_unit},
-                         .gravity = yk_v3_scale(1 / p->length, yk_q_rotate(back, yk_v3(0, 0, -9.81))),
+                         .gravity =
+                             yk_v3_scale(1 / p->length, yk_q_rotate(back, yk_v3(0, 0, -9.81))),
                          .orientation = back,
                          .port_count = 1,
                          .offset = {yk_v3_scale(1 / p->length, yk_v3(0.1, 0.05, -0.02))},
@@ -93,7 +96,8 @@ static yk_subsystem *make_body(const yk_transform *p)
     return free_body_create(&def);
 }
 
-static void run(yk_context *context, const yk_transform *transform, double h, int steps, yk_motion *end)
+static void run(yk_context *context, const yk_transform *transform, double h, int steps,
+                yk_motion *end)
 {
     yk_transform transforms[2] = {*transform, yk_transform_default()};
     bushing b = {.base = {&bushing_ops},
@@ -116,10 +120,13 @@ static void run(yk_context *context, const yk_transform *transform, double h, in
                          .step = h};
     def.scheme.ops = yk_scheme_rim();
     yk_system *system;
-    if (yk_system_create(context, &def, &system) != YK_OK) fail_msg("%s", yk_last_message(context));
-    if (yk_system_start(system) != YK_OK) fail_msg("%s", yk_last_message(context));
+    if (yk_system_create(context, &def, &system) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
+    if (yk_system_start(system) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
     for (int i = 0; i < steps; i++)
-        if (yk_system_step(system, NULL) != YK_OK) fail_msg("%s", yk_last_message(context));
+        if (yk_system_step(system, NULL) != YK_OK)
+            fail_msg("%s", yk_last_message(context));
     *end = yk_system_output(system, 0, 0)->motion;
     yk_system_destroy(system);
     body->ops->destroy(body);
@@ -132,7 +139,8 @@ static void assert_close(yk_vec3 a, yk_vec3 b, double tolerance)
     assert_near(a.z, b.z, tolerance);
 }
 
-/* Ten times the macro step that explicit coupling could take: at rest in the end where the weight stretches the bushing. */
+/* Ten times the macro step that explicit coupling could take: at rest in the end where the weight
+ * stretches the bushing. */
 static void test_stiff_bushing(void **state)
 {
     yk_transform plain = yk_transform_default();
@@ -145,8 +153,10 @@ static void test_stiff_bushing(void **state)
 static void test_units_and_axes(void **state)
 {
     yk_transform plain = yk_transform_default();
-    yk_transform other = {
-        .position = {0.7, -0.3, 0.2}, .orientation = yk_so3_exp(yk_v3(0.4, -0.8, 1.1)), .length = 1e-3, .mass = 1e-3};
+    yk_transform other = {.position = {0.7, -0.3, 0.2},
+                          .orientation = yk_so3_exp(yk_v3(0.4, -0.8, 1.1)),
+                          .length = 1e-3,
+                          .mass = 1e-3};
     yk_motion end[2];
     run(*state, &plain, 0.002, 60, &end[0]);
     run(*state, &other, 0.002, 60, &end[1]);
@@ -157,6 +167,7 @@ static void test_units_and_axes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stiff_bushing), cmocka_unit_test(test_units_and_axes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_stiff_bushing),
+                                       cmocka_unit_test(test_units_and_axes)};
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

@@ -1,5 +1,6 @@
-/* What every scheme of the registry has to fulfil, whatever it does: a complete table, options that can be set and are checked,
- * variants that exist, and steps that can be repeated to the bit from a saved state. */
+/* What every scheme of the registry has to fulfil, whatever it does: a complete table, options
+ * that can be set and are checked, variants that exist, and steps that can be repeated to the bit
+ * from a saved state. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +22,15 @@ static void tables_and_defaults_are_valid(void **state)
         assert_int_equal(yk_scheme_check(context, &(yk_scheme_def){.ops = ops}), YK_OK);
         assert_int_equal(yk_scheme_check(context, &(yk_scheme_def){ops, options}), YK_OK);
 
-        /* The text of a default is a value of its row; rows lie in the struct and explain themselves. */
+        /* The text of a default is a value of its row; rows lie in the struct and explain
+         * themselves. */
         for (const yk_option *row = ops->options; row && row->key; row++) {
             assert_true(row->offset < ops->options_size);
             assert_non_null(row->text);
             assert_ptr_equal(yk_scheme_option(ops, row->key), row);
-            if (row->fallback) assert_int_equal(yk_scheme_set(context, ops, options, row->key, row->fallback), YK_OK);
+            if (row->fallback)
+                assert_int_equal(yk_scheme_set(context, ops, options, row->key, row->fallback),
+                                 YK_OK);
         }
     }
     assert_null(yk_scheme_find("guess"));
@@ -42,22 +46,29 @@ static void options_are_checked(void **state)
     assert_int_equal(yk_scheme_set(context, tight, &options, "acceleration", "aitken"), YK_OK);
     assert_int_equal(options.acceleration, YK_ACCELERATION_AITKEN);
     static const char *const wrong[][3] = {
-        {"halvings", "21", "must be between 0 and 20"},    {"halvings", "2.5", "no value of the option"},
-        {"tolerance", "-1", "must be 0 or more"},          {"tolerance", "nan", "must be 0 or more"},
-        {"acceleration", "newton", "none, aitken, quasi"}, {"degree", "3", "has no option 'degree'"},
+        {"halvings", "21", "must be between 0 and 20"},
+        {"halvings", "2.5", "no value of the option"},
+        {"tolerance", "-1", "must be 0 or more"},
+        {"tolerance", "nan", "must be 0 or more"},
+        {"acceleration", "newton", "none, aitken, quasi"},
+        {"degree", "3", "has no option 'degree'"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        assert_int_equal(yk_scheme_set(context, tight, &options, wrong[i][0], wrong[i][1]), YK_ERROR_ARGUMENT);
-        if (!strstr(yk_last_message(context), wrong[i][2])) print_error("%s\n", yk_last_message(context));
+        assert_int_equal(yk_scheme_set(context, tight, &options, wrong[i][0], wrong[i][1]),
+                         YK_ERROR_ARGUMENT);
+        if (!strstr(yk_last_message(context), wrong[i][2]))
+            print_error("%s\n", yk_last_message(context));
         assert_non_null(strstr(yk_last_message(context), wrong[i][2]));
     }
 
     /* A choice that has keys of its own takes their numbers. */
     yk_explicit_options weights = yk_explicit_default();
-    assert_int_equal(yk_scheme_set(context, yk_scheme_explicit(), &weights, "inputs", "2,3,5"), YK_OK);
+    assert_int_equal(yk_scheme_set(context, yk_scheme_explicit(), &weights, "inputs", "2,3,5"),
+                     YK_OK);
     assert_int_equal(weights.inputs, YK_INPUTS_WEIGHTED);
     assert_near(weights.beta, 3, 0);
-    assert_int_equal(yk_scheme_set(context, yk_scheme_explicit(), &weights, "inputs", "2,3"), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_scheme_set(context, yk_scheme_explicit(), &weights, "inputs", "2,3"),
+                     YK_ERROR_ARGUMENT);
 }
 
 static void tables_of_another_version_are_refused(void **state)
@@ -65,10 +76,12 @@ static void tables_of_another_version_are_refused(void **state)
     (void)state;
     yk_scheme_ops other = *yk_scheme_explicit();
     other.step = NULL;
-    assert_int_equal(yk_scheme_check(context, &(yk_scheme_def){.ops = &other}), YK_ERROR_CAPABILITY);
+    assert_int_equal(yk_scheme_check(context, &(yk_scheme_def){.ops = &other}),
+                     YK_ERROR_CAPABILITY);
     assert_non_null(strstr(yk_last_message(context), "lacks a required operation"));
     other.size = 8;
-    assert_int_equal(yk_scheme_check(context, &(yk_scheme_def){.ops = &other}), YK_ERROR_CAPABILITY);
+    assert_int_equal(yk_scheme_check(context, &(yk_scheme_def){.ops = &other}),
+                     YK_ERROR_CAPABILITY);
     assert_non_null(strstr(yk_last_message(context), "another version of the contract"));
 }
 
@@ -98,7 +111,8 @@ static void a_saved_state_repeats_the_steps(void **state)
 {
     (void)state;
     static const char *const names[] = {"left", "right"};
-    const yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    const yk_interface_def joint = {
+        .name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
     int ran = 0;
     for (int i = 0; yk_scheme_at(i); i++) {
         yk_oscillator_def mass = yk_oscillator_default();
@@ -121,13 +135,17 @@ static void a_saved_state_repeats_the_steps(void **state)
             ran++;
             assert_int_equal(yk_system_start(system), YK_OK);
             size_t words = yk_system_state_layout(system).words;
-            double *saved = malloc(3 * words * sizeof *saved), *once = saved + words, *again = once + words;
-            for (int k = 0; k < 10; k++) assert_true(yk_system_step(system, NULL) >= 0);
+            double *saved = malloc(3 * words * sizeof *saved), *once = saved + words,
+                   *again = once + words;
+            for (int k = 0; k < 10; k++)
+                assert_true(yk_system_step(system, NULL) >= 0);
             yk_system_state_get(system, saved);
-            for (int k = 0; k < 10; k++) assert_true(yk_system_step(system, NULL) >= 0);
+            for (int k = 0; k < 10; k++)
+                assert_true(yk_system_step(system, NULL) >= 0);
             yk_system_state_get(system, once);
             assert_int_equal(yk_system_state_set(system, saved), YK_OK);
-            for (int k = 0; k < 10; k++) assert_true(yk_system_step(system, NULL) >= 0);
+            for (int k = 0; k < 10; k++)
+                assert_true(yk_system_step(system, NULL) >= 0);
             yk_system_state_get(system, again);
             assert_memory_equal(once, again, words * sizeof *once);
             free(saved);
@@ -136,7 +154,8 @@ static void a_saved_state_repeats_the_steps(void **state)
             /* Oscillators cannot be solved part by part. */
             assert_int_equal(status, YK_ERROR_CAPABILITY);
         }
-        for (int k = 0; k < 2; k++) masses[k]->ops->destroy(masses[k]);
+        for (int k = 0; k < 2; k++)
+            masses[k]->ops->destroy(masses[k]);
     }
     assert_int_equal(ran, 6);
 }
@@ -144,8 +163,10 @@ static void a_saved_state_repeats_the_steps(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(tables_and_defaults_are_valid),         cmocka_unit_test(options_are_checked),
-        cmocka_unit_test(tables_of_another_version_are_refused), cmocka_unit_test(variants_name_options_that_exist),
+        cmocka_unit_test(tables_and_defaults_are_valid),
+        cmocka_unit_test(options_are_checked),
+        cmocka_unit_test(tables_of_another_version_are_refused),
+        cmocka_unit_test(variants_name_options_that_exist),
         cmocka_unit_test(a_saved_state_repeats_the_steps),
     };
     context = yk_context_create(NULL);

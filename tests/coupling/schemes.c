@@ -1,4 +1,5 @@
-/* The schemes on the two-mass oscillator: the papers' error tables, momentum, energy, determinism, failures. */
+/* The schemes on the two-mass oscillator: the papers' error tables, momentum, energy,
+ * determinism, failures. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +34,12 @@ static yk_oscillator_def second_mass(double velocity)
 static const yk_interface_def joint = {
     .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
 
-static yk_status open_with_substeps(pair *p, const yk_oscillator_def *defs, const any_scheme *scheme, double h,
-                                    const int *substeps)
+static yk_status open_with_substeps(pair *p, const yk_oscillator_def *defs,
+                                    const any_scheme *scheme, double h, const int *substeps)
 {
     *p = (pair){0};
-    for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &p->masses[i]), YK_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(yk_oscillator_create(context, &defs[i], &p->masses[i]), YK_OK);
     yk_system_def def = {.subsystems = p->masses,
                          .names = names,
                          .subsystem_count = 2,
@@ -49,7 +51,8 @@ static yk_status open_with_substeps(pair *p, const yk_oscillator_def *defs, cons
     return status == YK_OK ? yk_system_start(p->system) : status;
 }
 
-static yk_status open_masses(pair *p, const yk_oscillator_def *defs, const any_scheme *scheme, double h)
+static yk_status open_masses(pair *p, const yk_oscillator_def *defs, const any_scheme *scheme,
+                             double h)
 {
     return open_with_substeps(p, defs, scheme, h, NULL);
 }
@@ -57,7 +60,8 @@ static yk_status open_masses(pair *p, const yk_oscillator_def *defs, const any_s
 static void close_masses(pair *p)
 {
     yk_system_destroy(p->system);
-    for (int i = 0; i < 2; i++) p->masses[i]->ops->destroy(p->masses[i]);
+    for (int i = 0; i < 2; i++)
+        p->masses[i]->ops->destroy(p->masses[i]);
 }
 
 static double position(const pair *p, int mass)
@@ -68,8 +72,9 @@ static double position(const pair *p, int mass)
 /* Free vibration of both masses (1 kg each on 5000 N/m), released at x = 0 with v0. */
 static const double OMEGA = 50;
 
-/* Puts both masses on the exact motion at t = h with the exact history at t = 0, as the reference computation starts.
- * The words are those of the oscillators: x, v, a now, x, v, a before, wrench. */
+/* Puts both masses on the exact motion at t = h with the exact history at t = 0, as the reference
+ * computation starts. The words are those of the oscillators: x, v, a now, x, v, a before,
+ * wrench. */
 static void set_exact_history(yk_system *system, double v0, double h)
 {
     yk_state_layout layout = yk_system_state_layout(system);
@@ -86,8 +91,8 @@ static void set_exact_history(yk_system *system, double v0, double h)
 }
 
 /* Relative L1 error of a mass over a run: explicit (47), tight (34). */
-static double relative_error(const any_scheme *scheme, double rho_inf, double v0, double h, double end, int mass,
-                             bool exact_history)
+static double relative_error(const any_scheme *scheme, double rho_inf, double v0, double h,
+                             double end, int mass, bool exact_history)
 {
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, rho_inf, v0), second_mass(v0)};
@@ -96,7 +101,8 @@ static double relative_error(const any_scheme *scheme, double rho_inf, double v0
     int64_t steps = llround(end / h);
     for (int64_t n = 1; n <= steps; n++) {
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
-        if (n == 1 && exact_history) set_exact_history(p.system, v0, h);
+        if (n == 1 && exact_history)
+            set_exact_history(p.system, v0, h);
         double exact = v0 / OMEGA * sin(OMEGA * (double)n * h);
         error += fabs(position(&p, mass) - exact);
         sum += fabs(exact);
@@ -113,7 +119,8 @@ static void explicit_errors_are_those_of_the_paper(void **state)
     for (int i = 0; i < 3; i++) {
         double exact_start = relative_error(&scheme, 0.56, 0.1, steps[i], 0.5, 0, true);
         assert_near(exact_start, errors[i], 0.00501 * pow(10, floor(log10(errors[i]))));
-        /* From our own start the first step adds its share: at most one step's part of the error. */
+        /* From our own start the first step adds its share: at most one step's part of the
+         * error. */
         double own_start = relative_error(&scheme, 0.56, 0.1, steps[i], 0.5, 0, false);
         assert_relative(own_start, exact_start, 5 * steps[i]);
     }
@@ -143,7 +150,8 @@ static void monolithic_is_of_second_order(void **state)
     assert_true(fine < 1e-3);
 }
 
-/* An exact motion side is given straight lines: its wrench is the mean that changes its momentum. */
+/* An exact motion side is given straight lines: its wrench is the mean that changes its
+ * momentum. */
 static void tight_converges_with_an_exact_motion_side(void **state)
 {
     (void)state;
@@ -156,7 +164,8 @@ static void tight_converges_with_an_exact_motion_side(void **state)
         yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
         defs[1].integrator = YK_OSCILLATOR_EXACT;
         assert_int_equal(open_masses(&p, defs, &scheme, h), YK_OK);
-        for (int n = 0; n < lround(0.02 / h); n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+        for (int n = 0; n < lround(0.02 / h); n++)
+            assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
         errors[i] = fabs(position(&p, 1) - sin(OMEGA * 0.02) / OMEGA);
         close_masses(&p);
     }
@@ -183,7 +192,8 @@ static void start_finds_the_initial_wrench(void **state)
 static const any_scheme *all_schemes(int *count)
 {
     static any_scheme list[6];
-    for (int i = 0; i < 6; i++) list[i] = any_scheme_default();
+    for (int i = 0; i < 6; i++)
+        list[i] = any_scheme_default();
     list[1].inputs = YK_EXPLICIT_INPUTS_ORIGINAL;
     list[2].order = YK_ORDER_JACOBI;
     list[3].ops = yk_scheme_tight(), list[3].iterations = 0;
@@ -193,8 +203,8 @@ static const any_scheme *all_schemes(int *count)
     return list;
 }
 
-/* What one side receives is the opposite of what the other gave, to the last bit: at the end of the same step, or of
- * the step before for Jacobi. */
+/* What one side receives is the opposite of what the other gave, to the last bit: at the end of
+ * the same step, or of the step before for Jacobi. */
 static void each_side_receives_what_the_other_gave(void **state)
 {
     (void)state;
@@ -210,14 +220,16 @@ static void each_side_receives_what_the_other_gave(void **state)
             assert_true(yk_system_step(p.system, NULL) >= 0);
             double given = yk_system_output(p.system, 1, 0)->wrench.force.x;
             double received = yk_system_output(p.system, 0, 0)->wrench.force.x;
-            bool late = schemes[s].ops == yk_scheme_explicit() && schemes[s].order == YK_ORDER_JACOBI;
+            bool late =
+                schemes[s].ops == yk_scheme_explicit() && schemes[s].order == YK_ORDER_JACOBI;
             assert_true(received == -(late ? given_before : given));
         }
         close_masses(&p);
     }
 }
 
-/* The tight scheme's two masses move together up to the tolerance; the interface work tells what is left. */
+/* The tight scheme's two masses move together up to the tolerance; the interface work tells what
+ * is left. */
 static void tight_scheme_closes_the_gap(void **state)
 {
     (void)state;
@@ -226,7 +238,8 @@ static void tight_scheme_closes_the_gap(void **state)
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-4), YK_OK);
-    for (int n = 0; n < 1000; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    for (int n = 0; n < 1000; n++)
+        assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
     yk_interface_statistics gap = yk_system_interface_statistics(p.system, 0);
     assert_true(gap.largest.position < 1e-9 * 1e-8);
     assert_true(fabs(gap.energy_created) < 1e-12);
@@ -245,10 +258,12 @@ static void unstable_coupling_creates_energy_and_is_named(void **state)
     yk_oscillator_def defs[2] = {first_mass(5000, 0.56, 0.1), second_mass(0.1)};
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
     yk_status status = YK_OK;
-    for (int n = 0; n < 500; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    for (int n = 0; n < 500; n++)
+        assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
     /* The masses started with 0.01 J in all. */
     assert_true(yk_system_interface_statistics(p.system, 0).energy_created > 1e3);
-    while (status == YK_OK && yk_system_steps(p.system) < 100000) status = yk_system_step(p.system, NULL);
+    while (status == YK_OK && yk_system_steps(p.system) < 100000)
+        status = yk_system_step(p.system, NULL);
     assert_int_equal(status, YK_ERROR_NOT_FINITE);
     const char *message = yk_last_message(context);
     assert_int_equal(strncmp(message, "the coupling is unstable: ", 26), 0);
@@ -263,19 +278,22 @@ static void unconverged_iterations_are_reported_and_the_run_goes_on(void **state
 {
     (void)state;
     any_scheme scheme = any_scheme_default();
-    scheme.ops = yk_scheme_tight(), scheme.iterations = 2, scheme.acceleration = YK_ACCELERATION_NONE;
+    scheme.ops = yk_scheme_tight(), scheme.iterations = 2,
+    scheme.acceleration = YK_ACCELERATION_NONE;
     pair p;
     yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
     yk_status status = YK_OK;
-    for (int n = 0; n < 10; n++) status = yk_system_step(p.system, NULL);
+    for (int n = 0; n < 10; n++)
+        status = yk_system_step(p.system, NULL);
     assert_int_equal(status, YK_NOT_CONVERGED);
     assert_non_null(strstr(yk_last_message(context), "did not converge in 2 iterations"));
     assert_true(yk_system_statistics_get(p.system).steps_not_converged > 0);
     close_masses(&p);
 }
 
-/* A heavy partner needs relaxation: the plain fixed point diverges above a mass ratio of 1 / b0^2 = 3.7. */
+/* A heavy partner needs relaxation: the plain fixed point diverges above a mass ratio of 1 / b0^2
+ * = 3.7. */
 static void aitken_carries_a_heavy_partner(void **state)
 {
     (void)state;
@@ -285,26 +303,31 @@ static void aitken_carries_a_heavy_partner(void **state)
     yk_oscillator_def defs[2] = {first_mass(5000, 0.6, 1), second_mass(1)};
     defs[1].mass = 1000;
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
-    for (int n = 0; n < 100; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    for (int n = 0; n < 100; n++)
+        assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
     assert_true(yk_system_statistics_get(p.system).largest_iterations <= 6);
     close_masses(&p);
 }
 
-/* The first run goes on, the second from the mark: the image must hold all that the next step depends on. */
+/* The first run goes on, the second from the mark: the image must hold all that the next step
+ * depends on. */
 static void check_rollback(const any_scheme *scheme, const int *substeps, int steps_before)
 {
     pair p;
     yk_oscillator_def defs[2] = {first_mass(700, 0.5, 1), second_mass(1)};
     assert_int_equal(open_with_substeps(&p, defs, scheme, 1e-3, substeps), YK_OK);
-    for (int n = 0; n < steps_before; n++) yk_system_step(p.system, NULL);
+    for (int n = 0; n < steps_before; n++)
+        yk_system_step(p.system, NULL);
     size_t words = yk_system_state_layout(p.system).words;
     double *mark = malloc(words * sizeof *mark);
     yk_system_state_get(p.system, mark);
     double time = yk_system_time(p.system), end[2];
     for (int run = 0; run < 2; run++) {
-        if (run > 0) assert_int_equal(yk_system_state_set(p.system, mark), YK_OK);
+        if (run > 0)
+            assert_int_equal(yk_system_state_set(p.system, mark), YK_OK);
         assert_true(yk_system_time(p.system) == time);
-        for (int n = 0; n < 20; n++) yk_system_step(p.system, NULL);
+        for (int n = 0; n < 20; n++)
+            yk_system_step(p.system, NULL);
         end[run] = position(&p, 1);
     }
     assert_memory_equal(&end[0], &end[1], sizeof(double));
@@ -321,7 +344,8 @@ static void rollback_repeats_the_run_bit_for_bit(void **state)
     for (int s = 0; s < count; s++) {
         check_rollback(&schemes[s], NULL, 20);
         check_rollback(&schemes[s], NULL, 0);
-        if (schemes[s].ops == yk_scheme_monolithic()) continue;
+        if (schemes[s].ops == yk_scheme_monolithic())
+            continue;
         check_rollback(&schemes[s], substeps, 20);
         check_rollback(&schemes[s], substeps, 0);
     }
@@ -337,10 +361,12 @@ static void jacobi_gives_the_same_bits_for_any_number_of_threads(void **state)
         pair p;
         yk_oscillator_def defs[2] = {first_mass(700, 0.5, 1), second_mass(1)};
         assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
-        for (int n = 0; n < 200; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+        for (int n = 0; n < 200; n++)
+            assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
         for (int i = 0; i < 2; i++) {
             double x = position(&p, i);
-            if (threads == 1) reference[i] = x;
+            if (threads == 1)
+                reference[i] = x;
             assert_memory_equal(&x, &reference[i], sizeof x);
         }
         close_masses(&p);

@@ -59,9 +59,11 @@ static yk_status try_pair(pair *p, const pair_def *d)
     *p = (pair){0};
     for (int i = 0; i < 2; i++) {
         yk_oscillator_def mass = yk_oscillator_default();
-        mass.mass = 4 - 3 * i, mass.stiffness = 15 * mass.mass, mass.damping = 0.3, mass.velocity = 0.2;
+        mass.mass = 4 - 3 * i, mass.stiffness = 15 * mass.mass, mass.damping = 0.3,
+        mass.velocity = 0.2;
         mass.integrator = YK_OSCILLATOR_EXACT;
-        if (i == 0) mass.force.value = d->force, mass.force.next_event = d->next_event;
+        if (i == 0)
+            mass.force.value = d->force, mass.force.next_event = d->next_event;
         assert_int_equal(yk_oscillator_create(context, &mass, &p->masses[i]), YK_OK);
     }
     int substeps[2] = {d->substeps ? d->substeps : 1, d->substeps ? d->substeps : 1};
@@ -75,7 +77,8 @@ static yk_status try_pair(pair *p, const pair_def *d)
                          .control = d->control};
     any_scheme scheme = any_scheme_default();
     scheme.ops = d->scheme;
-    scheme.tolerance = 0, scheme.relative_tolerance = d->scheme == yk_scheme_index1() ? 1e-11 : 1e-6;
+    scheme.tolerance = 0,
+    scheme.relative_tolerance = d->scheme == yk_scheme_index1() ? 1e-11 : 1e-6;
     yk_status status = any_scheme_create(context, &def, &scheme, &p->system);
     return status == YK_OK ? yk_system_start(p->system) : status;
 }
@@ -83,14 +86,16 @@ static yk_status try_pair(pair *p, const pair_def *d)
 static void open_pair(pair *p, const pair_def *d)
 {
     yk_status status = try_pair(p, d);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
 }
 
 static void close_pair(pair *p)
 {
     yk_system_destroy(p->system);
-    for (int i = 0; i < 2; i++) p->masses[i]->ops->destroy(p->masses[i]);
+    for (int i = 0; i < 2; i++)
+        p->masses[i]->ops->destroy(p->masses[i]);
 }
 
 enum { SAMPLES = 20 };
@@ -110,7 +115,8 @@ static result sample_run(const pair_def *d)
     open_pair(&p, d);
     int steps = (int)lround(SAMPLE_STEP / d->step);
     for (int i = 0; i < SAMPLES; i++) {
-        for (int n = 0; n < steps; n++) assert_true(yk_system_step(p.system, NULL) >= 0);
+        for (int n = 0; n < steps; n++)
+            assert_true(yk_system_step(p.system, NULL) >= 0);
         r.position[i] = yk_system_output(p.system, 0, 0)->motion.position.x;
         assert_near(yk_system_time(p.system), (i + 1) * SAMPLE_STEP, 1e-15 * steps * (i + 1));
     }
@@ -123,7 +129,8 @@ static result sample_run(const pair_def *d)
 static double difference(const result *a, const result *b)
 {
     double largest = 0;
-    for (int i = 0; i < SAMPLES; i++) largest = fmax(largest, fabs(a->position[i] - b->position[i]));
+    for (int i = 0; i < SAMPLES; i++)
+        largest = fmax(largest, fabs(a->position[i] - b->position[i]));
     return largest;
 }
 
@@ -150,7 +157,8 @@ static void fast_and_slow_phases_need_fewer_calls(void **state)
     for (int n = 1; n <= 64; n *= 2) {
         pair_def d = pushed(SAMPLE_STEP / n, 0);
         result fixed = sample_run(&d);
-        if (difference(&fixed, &reference) <= error && fixed.calls < best) best = fixed.calls;
+        if (difference(&fixed, &reference) <= error && fixed.calls < best)
+            best = fixed.calls;
     }
     assert_true(2 * r.calls < best);
 }
@@ -171,7 +179,8 @@ static void the_error_follows_the_tolerance(void **state)
     }
 }
 
-/* The scheme tight is of second order with solvers that follow polynomials, and with substeps: few steps are enough. */
+/* The scheme tight is of second order with solvers that follow polynomials, and with substeps:
+ * few steps are enough. */
 static void higher_order_saves_steps(void **state)
 {
     (void)state;
@@ -191,10 +200,15 @@ static void higher_order_saves_steps(void **state)
 /* Half-way between two of the grid's times the force jumps. */
 static double jump_error(int steps, const yk_step_control *control)
 {
-    pair_def coarse = {.scheme = yk_scheme_index1(), .step = SAMPLE_STEP / steps, .control = *control, .force = jump};
+    pair_def coarse = {.scheme = yk_scheme_index1(),
+                       .step = SAMPLE_STEP / steps,
+                       .control = *control,
+                       .force = jump};
     static const double at = 0.25;
-    pair_def fine = {
-        .scheme = yk_scheme_index1(), .step = 1e-3, .control = {.events = &at, .event_count = 1}, .force = jump};
+    pair_def fine = {.scheme = yk_scheme_index1(),
+                     .step = 1e-3,
+                     .control = {.events = &at, .event_count = 1},
+                     .force = jump};
     result r = sample_run(&coarse), reference = sample_run(&fine);
     return difference(&r, &reference);
 }
@@ -209,13 +223,14 @@ static void steps_end_at_events(void **state)
     assert_true(jump_error(1, &reported) < 1e-10);
 }
 
-/* As if the events were listed, to the bit; and where there are too many of them, as if there were none. */
+/* As if the events were listed, to the bit; and where there are too many of them, as if there
+ * were none. */
 static void subsystems_announce_events(void **state)
 {
     (void)state;
     static const double at = 0.25;
-    pair_def plain = {.scheme = yk_scheme_index1(), .step = SAMPLE_STEP, .force = jump}, listed = plain,
-             reported = plain, crowded = plain;
+    pair_def plain = {.scheme = yk_scheme_index1(), .step = SAMPLE_STEP, .force = jump},
+             listed = plain, reported = plain, crowded = plain;
     listed.control.events = &at, listed.control.event_count = 1;
     reported.next_event = next_jump, crowded.next_event = next_of_many;
     result by_list = sample_run(&listed), by_word = sample_run(&reported);
@@ -225,17 +240,22 @@ static void subsystems_announce_events(void **state)
     assert_true(difference(&none, &by_word) > 1e-5);
 }
 
-/* Errors of jumps that fall inside steps have the first order; where steps end at them, that of the scheme. */
+/* Errors of jumps that fall inside steps have the first order; where steps end at them, that of
+ * the scheme. */
 static double order_with(double (*next_event)(void *user, double t))
 {
     double error[2];
     static const double at = 0.25;
-    pair_def fine = {
-        .scheme = yk_scheme_index1(), .step = 1e-3, .control = {.events = &at, .event_count = 1}, .force = jump};
+    pair_def fine = {.scheme = yk_scheme_index1(),
+                     .step = 1e-3,
+                     .control = {.events = &at, .event_count = 1},
+                     .force = jump};
     result reference = sample_run(&fine);
     for (int i = 0; i < 2; i++) {
-        pair_def d = {
-            .scheme = yk_scheme_index1(), .step = SAMPLE_STEP / (i + 1), .force = jump, .next_event = next_event};
+        pair_def d = {.scheme = yk_scheme_index1(),
+                      .step = SAMPLE_STEP / (i + 1),
+                      .force = jump,
+                      .next_event = next_event};
         result r = sample_run(&d);
         error[i] = difference(&r, &reference);
     }
@@ -263,7 +283,8 @@ static void jumps_that_nobody_announced_are_found(void **state)
     (void)state;
     yk_step_control control = {.tolerance = 1e-4, .absolute = 1e-9, .smallest = 1e-5};
     assert_true(jump_error(1, &control) < 1e-5);
-    pair_def d = {.scheme = yk_scheme_index1(), .step = SAMPLE_STEP, .control = control, .force = jump};
+    pair_def d = {
+        .scheme = yk_scheme_index1(), .step = SAMPLE_STEP, .control = control, .force = jump};
     result r = sample_run(&d);
     assert_true(r.statistics.steps_rejected > 0 && r.statistics.smallest_step < 1e-3);
     assert_true(r.statistics.steps < 150);
@@ -278,13 +299,17 @@ static void rollback_repeats_the_run_bit_for_bit(void **state)
         d.scheme = scheme ? yk_scheme_index1() : yk_scheme_tight();
         open_pair(&p, &d);
         yk_state_layout layout = yk_system_state_layout(p.system);
-        double *mark = malloc(3 * layout.words * sizeof *mark), *one = mark + layout.words, *two = one + layout.words;
-        for (int i = 0; i < 11; i++) assert_true(yk_system_step(p.system, NULL) >= 0);
+        double *mark = malloc(3 * layout.words * sizeof *mark), *one = mark + layout.words,
+               *two = one + layout.words;
+        for (int i = 0; i < 11; i++)
+            assert_true(yk_system_step(p.system, NULL) >= 0);
         yk_system_state_get(p.system, mark);
-        for (int i = 0; i < 5; i++) assert_true(yk_system_step(p.system, NULL) >= 0);
+        for (int i = 0; i < 5; i++)
+            assert_true(yk_system_step(p.system, NULL) >= 0);
         yk_system_state_get(p.system, one);
         assert_int_equal(yk_system_state_set(p.system, mark), YK_OK);
-        for (int i = 0; i < 5; i++) assert_true(yk_system_step(p.system, NULL) >= 0);
+        for (int i = 0; i < 5; i++)
+            assert_true(yk_system_step(p.system, NULL) >= 0);
         yk_system_state_get(p.system, two);
         assert_memory_equal(one, two, layout.words * sizeof *one);
         free(mark);

@@ -1,4 +1,5 @@
-/* Subsystems in other units and axes, with substeps, and many on one: the coupled motion must not change. */
+/* Subsystems in other units and axes, with substeps, and many on one: the coupled motion must not
+ * change. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,12 +22,15 @@ typedef struct rig {
     yk_system *system;
 } rig;
 
-/* part 0 takes the wrenches of all others (oscillators have one port, so only part 1 is joined to it). */
-static void open_rig(rig *r, const yk_oscillator_def *defs, int count, const yk_transform *transforms,
-                     const int *substeps, const any_scheme *scheme, double h)
+/* part 0 takes the wrenches of all others (oscillators have one port, so only part 1 is joined to
+ * it). */
+static void open_rig(rig *r, const yk_oscillator_def *defs, int count,
+                     const yk_transform *transforms, const int *substeps, const any_scheme *scheme,
+                     double h)
 {
     *r = (rig){.count = count};
-    for (int i = 0; i < count; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &r->parts[i]), YK_OK);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(yk_oscillator_create(context, &defs[i], &r->parts[i]), YK_OK);
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
     yk_system_def def = {.subsystems = r->parts,
                          .names = names,
@@ -43,11 +47,13 @@ static void open_rig(rig *r, const yk_oscillator_def *defs, int count, const yk_
 static void close_rig(rig *r)
 {
     yk_system_destroy(r->system);
-    for (int i = 0; i < r->count; i++) r->parts[i]->ops->destroy(r->parts[i]);
+    for (int i = 0; i < r->count; i++)
+        r->parts[i]->ops->destroy(r->parts[i]);
 }
 
-/* A light second mass: a wrench side with substeps answers more softly, and the explicit scheme is stable with it only
- * up to a mass ratio of about one half (yoke stability --integrators exact,semi-implicit). */
+/* A light second mass: a wrench side with substeps answers more softly, and the explicit scheme
+ * is stable with it only up to a mass ratio of about one half (yoke stability --integrators
+ * exact,semi-implicit). */
 static void two_masses(yk_oscillator_def defs[2])
 {
     defs[0] = yk_oscillator_default(), defs[1] = yk_oscillator_default();
@@ -83,11 +89,13 @@ static void units_of_a_subsystem_do_not_change_the_motion(void **state)
             assert_int_equal(yk_system_step(b.system, NULL), YK_OK);
         }
         for (int i = 0; i < 2; i++) {
-            const yk_port_value *one = yk_system_output(a.system, i, 0), *two = yk_system_output(b.system, i, 0);
+            const yk_port_value *one = yk_system_output(a.system, i, 0),
+                                *two = yk_system_output(b.system, i, 0);
             assert_near(two->motion.position.x, one->motion.position.x, 1e-12);
             assert_near(two->wrench.force.x, one->wrench.force.x, 1e-6);
             yk_energy here, there;
-            assert_true(yk_system_energy(a.system, i, &here) && yk_system_energy(b.system, i, &there));
+            assert_true(yk_system_energy(a.system, i, &here) &&
+                        yk_system_energy(b.system, i, &there));
             assert_near(there.kinetic, here.kinetic, 1e-10);
             assert_near(there.dissipated, here.dissipated, 1e-10);
         }
@@ -99,8 +107,10 @@ static void units_of_a_subsystem_do_not_change_the_motion(void **state)
 static void placements_keep_power_and_come_back(void **state)
 {
     (void)state;
-    yk_transform place = {
-        .position = {1, -2, 3}, .orientation = yk_so3_exp(yk_v3(0.4, -0.9, 1.3)), .length = 1e-3, .mass = 1e-3};
+    yk_transform place = {.position = {1, -2, 3},
+                          .orientation = yk_so3_exp(yk_v3(0.4, -0.9, 1.3)),
+                          .length = 1e-3,
+                          .mass = 1e-3};
     yk_port_value value = {.motion = {.position = {10, 20, -5},
                                       .velocity = {100, -40, 7},
                                       .orientation = yk_so3_exp(yk_v3(-1, 0.2, 0.5)),
@@ -110,8 +120,8 @@ static void placements_keep_power_and_come_back(void **state)
     yk_transform_value(&place, YK_PORT_MARKER, &out);
     double inside = yk_v3_dot(value.wrench.force, value.motion.velocity) +
                     yk_v3_dot(value.wrench.torque, value.motion.angular_velocity);
-    double outside =
-        yk_v3_dot(out.wrench.force, out.motion.velocity) + yk_v3_dot(out.wrench.torque, out.motion.angular_velocity);
+    double outside = yk_v3_dot(out.wrench.force, out.motion.velocity) +
+                     yk_v3_dot(out.wrench.torque, out.motion.angular_velocity);
     assert_relative(outside, inside * 1e-9, 1e-13); /* g mm^2/s^3 to W */
     yk_input input = {.degree = 1, .orientation = out.motion.orientation}, own;
     input.linear[0] = out.motion.position, input.linear[1] = out.motion.velocity;
@@ -133,7 +143,8 @@ static double error_with_substeps(int first, int second, double h)
     rig r;
     open_rig(&r, defs, 2, NULL, substeps, &scheme, h);
     int steps = (int)lround(0.05 / h);
-    for (int n = 0; n < steps; n++) assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
+    for (int n = 0; n < steps; n++)
+        assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
     double x = yk_system_output(r.system, 0, 0)->motion.position.x;
     close_rig(&r);
     /* m x'' + c x' + k x = 0 of both masses together. */
@@ -149,12 +160,14 @@ static void substeps_converge_with_first_order(void **state)
         double coarse = error_with_substeps(plans[i][0], plans[i][1], 2e-4);
         double fine = error_with_substeps(plans[i][0], plans[i][1], 1e-4);
         double order = log2(coarse / fine);
-        if (!(order > 0.85)) print_error("substeps %d, %d: order %.3f\n", plans[i][0], plans[i][1], order);
+        if (!(order > 0.85))
+            print_error("substeps %d, %d: order %.3f\n", plans[i][0], plans[i][1], order);
         assert_true(order > 0.85);
     }
 }
 
-/* Six steps of a stiff fixed point in two iterations do not converge; halved often enough they do. */
+/* Six steps of a stiff fixed point in two iterations do not converge; halved often enough they
+ * do. */
 static void steps_that_do_not_converge_are_halved(void **state)
 {
     (void)state;
@@ -167,12 +180,14 @@ static void steps_that_do_not_converge_are_halved(void **state)
     rig r;
     open_rig(&r, defs, 2, NULL, NULL, &scheme, 2e-3);
     yk_status status = YK_OK;
-    for (int n = 0; n < 20 && status == YK_OK; n++) status = yk_system_step(r.system, NULL);
+    for (int n = 0; n < 20 && status == YK_OK; n++)
+        status = yk_system_step(r.system, NULL);
     assert_int_equal(status, YK_NOT_CONVERGED);
     close_rig(&r);
     scheme.halvings = 8;
     open_rig(&r, defs, 2, NULL, NULL, &scheme, 2e-3);
-    for (int n = 0; n < 20; n++) assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
+    for (int n = 0; n < 20; n++)
+        assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
     yk_system_statistics s = yk_system_statistics_get(r.system);
     assert_true(s.steps_halved > 0 && s.steps_not_converged == 0);
     assert_int_equal(s.steps, 20);
@@ -193,9 +208,11 @@ static void accelerated_steps_agree(void **state)
         scheme.acceleration = (yk_acceleration)k;
         rig r;
         open_rig(&r, defs, 2, NULL, NULL, &scheme, 1e-3);
-        for (int n = 0; n < 50; n++) assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
+        for (int n = 0; n < 50; n++)
+            assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
         x[k] = yk_system_output(r.system, 1, 0)->motion.position.x;
-        if (k > 0) assert_true(yk_system_statistics_get(r.system).largest_iterations <= 6);
+        if (k > 0)
+            assert_true(yk_system_statistics_get(r.system).largest_iterations <= 6);
         close_rig(&r);
     }
     assert_near(x[1], x[0], 1e-13);
@@ -208,7 +225,8 @@ static void bad_placements_are_refused(void **state)
     yk_oscillator_def defs[2];
     two_masses(defs);
     yk_subsystem *parts[2];
-    for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(context, &defs[i], &parts[i]), YK_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(yk_oscillator_create(context, &defs[i], &parts[i]), YK_OK);
     yk_transform transforms[2] = {yk_transform_default(), yk_transform_default()};
     int substeps[2] = {1, 0};
     yk_system_def def = {.subsystems = parts,
@@ -223,7 +241,8 @@ static void bad_placements_are_refused(void **state)
     substeps[1] = 1, transforms[0].length = 0;
     assert_int_equal(yk_system_create(context, &def, &system), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "'base': its units must be positive"));
-    for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
+    for (int i = 0; i < 2; i++)
+        parts[i]->ops->destroy(parts[i]);
 }
 
 int main(void)

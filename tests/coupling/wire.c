@@ -1,6 +1,7 @@
 /* Wires: what arrives, when the source goes first and when it does not, and what is refused.
  *
- * The source tells t^2 as a signal port and as a channel; the target integrates what it is fed, exactly. */
+ * The source tells t^2 as a signal port and as a channel; the target integrates what it is fed,
+ * exactly. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +33,8 @@ static int source_ports(const yk_subsystem *self, const yk_port **list)
 
 static int target_ports(const yk_subsystem *self, const yk_port **list)
 {
-    static const yk_port ports[2] = {{"sum", YK_PORT_SIGNAL, YK_GIVES_SIGNAL}, {"in", YK_PORT_SIGNAL, YK_TAKES_SIGNAL}};
+    static const yk_port ports[2] = {{"sum", YK_PORT_SIGNAL, YK_GIVES_SIGNAL},
+                                     {"in", YK_PORT_SIGNAL, YK_TAKES_SIGNAL}};
     (void)self;
     *list = ports;
     return 2;
@@ -90,7 +92,8 @@ static yk_status target_start(yk_subsystem *self, double t, double h, const yk_i
     (void)t, (void)h;
     integral *target = (integral *)self;
     target->sum = 0;
-    if (inputs) target->start_value = yk_input_scalar(&inputs[1], 0);
+    if (inputs)
+        target->start_value = yk_input_scalar(&inputs[1], 0);
     return YK_OK;
 }
 
@@ -134,7 +137,9 @@ static void nothing(yk_subsystem *self)
 static const yk_rollback_ops word_rollback = {
     .size = sizeof(yk_rollback_ops), .layout = one_word, .get = word_get, .set = word_set};
 
-#define COMMON .size = sizeof(yk_subsystem_ops), .connect = accept, .destroy = nothing, .rollback = &word_rollback
+#define COMMON                                                               \
+    .size = sizeof(yk_subsystem_ops), .connect = accept, .destroy = nothing, \
+    .rollback = &word_rollback
 
 static const yk_channel_ops source_channels_ops = {
     .size = sizeof(yk_channel_ops), .list = source_channels, .read = source_channel};
@@ -183,12 +188,14 @@ static void set_up(pair *p)
 static double run(yk_context *context, pair *p)
 {
     yk_status status = yk_system_create(context, &p->def, &p->system);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
     assert_int_equal(yk_system_start(p->system), YK_OK);
     assert_near(p->target.start_value, 1, 0);
     assert_near(yk_system_wire(p->system, 0), 1, 0);
-    for (int i = 0; i < 4; i++) assert_int_equal(yk_system_step(p->system, NULL), YK_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(yk_system_step(p->system, NULL), YK_OK);
     assert_near(yk_system_wire(p->system, 0), 4, 0);
     double sum = yk_system_output(p->system, 0, 0)->motion.position.x;
     yk_system_destroy(p->system);
@@ -241,13 +248,16 @@ static void index1_carries_wires(void **state)
     yk_oscillator_def mass = yk_oscillator_default();
     mass.integrator = YK_OSCILLATOR_EXACT, mass.stiffness = 3, mass.position = 0.1;
     yk_subsystem *list[4] = {p.list[0], p.list[1]};
-    for (int i = 2; i < 4; i++, mass.mass = 2) assert_int_equal(yk_oscillator_create(*state, &mass, &list[i]), YK_OK);
-    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 2, .motion_subsystem = 3, .constrained = YK_AXIS_X};
+    for (int i = 2; i < 4; i++, mass.mass = 2)
+        assert_int_equal(yk_oscillator_create(*state, &mass, &list[i]), YK_OK);
+    yk_interface_def joint = {
+        .name = "joint", .wrench_subsystem = 2, .motion_subsystem = 3, .constrained = YK_AXIS_X};
     p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
     p.def.interfaces = &joint, p.def.interface_count = 1;
     p.def.scheme.ops = yk_scheme_index1();
     assert_near(run(*state, &p), LINES, 1e-15);
-    for (int i = 2; i < 4; i++) list[i]->ops->destroy(list[i]);
+    for (int i = 2; i < 4; i++)
+        list[i]->ops->destroy(list[i]);
 }
 
 /* In parts of the step the line goes on where it was. */
@@ -284,7 +294,8 @@ static void expect_refusal(yk_context *context, const yk_system_def *def, const 
 {
     yk_system *system;
     assert_true(yk_system_create(context, def, &system) < 0);
-    if (!strstr(yk_last_message(context), words)) print_error("message: %s\n", yk_last_message(context));
+    if (!strstr(yk_last_message(context), words))
+        print_error("message: %s\n", yk_last_message(context));
     assert_non_null(strstr(yk_last_message(context), words));
 }
 
@@ -317,7 +328,8 @@ static void wrong_wires_are_refused(void **state)
     expect_refusal(*state, &p.def, "carries a signal without power; join it by a wire");
 }
 
-/* Two masses that are merged beside the source and the target of the wire, which stay as they are. */
+/* Two masses that are merged beside the source and the target of the wire, which stay as they
+ * are. */
 static void wires_run_beside_what_is_merged(void **state)
 {
     static const char *const names[] = {"left", "target", "right", "source"};
@@ -326,21 +338,25 @@ static void wires_run_beside_what_is_merged(void **state)
     yk_oscillator_def mass = yk_oscillator_default();
     mass.integrator = YK_OSCILLATOR_EXACT, mass.stiffness = 3, mass.position = 0.1;
     yk_subsystem *masses[2];
-    for (int i = 0; i < 2; i++) assert_int_equal(yk_oscillator_create(*state, &mass, &masses[i]), YK_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(yk_oscillator_create(*state, &mass, &masses[i]), YK_OK);
     yk_subsystem *list[4] = {masses[0], p.list[0], masses[1], p.list[1]};
-    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 2, .constrained = YK_AXIS_X};
+    yk_interface_def joint = {
+        .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 2, .constrained = YK_AXIS_X};
     p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
     p.def.interfaces = &joint, p.def.interface_count = 1;
     p.wire.source_subsystem = 3, p.wire.target_subsystem = 1;
     p.def.scheme.ops = yk_scheme_monolithic();
     assert_int_equal(yk_system_create(*state, &p.def, &p.system), YK_OK);
     assert_int_equal(yk_system_start(p.system), YK_OK);
-    for (int i = 0; i < 4; i++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
     assert_near(yk_system_output(p.system, 1, 0)->motion.position.x, LINES, 1e-15);
     assert_near(yk_system_output(p.system, 2, 0)->motion.position.x, 0.1 * cos(sqrt(3.0)), 1e-14);
     assert_near(yk_system_interface_error(p.system, 0).position, 0, 0);
     yk_system_destroy(p.system);
-    for (int i = 0; i < 2; i++) masses[i]->ops->destroy(masses[i]);
+    for (int i = 0; i < 2; i++)
+        masses[i]->ops->destroy(masses[i]);
 }
 
 int main(void)

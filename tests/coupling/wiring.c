@@ -14,7 +14,8 @@ static void expect_refusal(const yk_system_def *def, yk_status expected, const c
     yk_system *system = NULL;
     assert_int_equal(yk_system_create(context, def, &system), expected);
     assert_null(system);
-    if (!strstr(yk_last_message(context), words)) print_error("message: %s\n", yk_last_message(context));
+    if (!strstr(yk_last_message(context), words))
+        print_error("message: %s\n", yk_last_message(context));
     assert_non_null(strstr(yk_last_message(context), words));
 }
 
@@ -46,7 +47,8 @@ static void a_port_is_joined_once(void **state)
     yk_interface_def twice[2] = {{.name = "one", .wrench_subsystem = 0, .motion_subsystem = 1},
                                  {.name = "two", .wrench_subsystem = 2, .motion_subsystem = 1}};
     yk_system_def def = def_with(twice, 2);
-    expect_refusal(&def, YK_ERROR_ARGUMENT, "interfaces 'one' and 'two' both use port 'mass' of subsystem 'right'");
+    expect_refusal(&def, YK_ERROR_ARGUMENT,
+                   "interfaces 'one' and 'two' both use port 'mass' of subsystem 'right'");
 }
 
 static void steps_and_schemes_have_limits(void **state)
@@ -66,9 +68,11 @@ static void steps_and_schemes_have_limits(void **state)
     yk_tight_options tight = yk_tight_default();
     tight.iterations = -3;
     def.scheme = (yk_scheme_def){yk_scheme_tight(), &tight};
-    expect_refusal(&def, YK_ERROR_ARGUMENT, "scheme tight: the option 'iterations' is -3, must be 0 or more");
+    expect_refusal(&def, YK_ERROR_ARGUMENT,
+                   "scheme tight: the option 'iterations' is -3, must be 0 or more");
     tight = yk_tight_default(), tight.halvings = 21;
-    expect_refusal(&def, YK_ERROR_ARGUMENT, "the option 'halvings' is 21, must be between 0 and 20");
+    expect_refusal(&def, YK_ERROR_ARGUMENT,
+                   "the option 'halvings' is 21, must be between 0 and 20");
     def.subsystem_count = 0;
     expect_refusal(&def, YK_ERROR_ARGUMENT, "at least one subsystem");
 }
@@ -104,11 +108,13 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
     def.scheme.ops = yk_scheme_explicit();
     def.control.tolerance = 1e-3;
     expect_refusal(&def, YK_ERROR_CAPABILITY,
-                   "scheme explicit with step control repeats steps whose error is too large, but subsystem 'right'");
+                   "scheme explicit with step control repeats steps whose error is too large, but "
+                   "subsystem 'right'");
     def.control.tolerance = 0;
     def.scheme.ops = yk_scheme_monolithic();
     expect_refusal(&def, YK_ERROR_CAPABILITY, "cannot be merged");
-    const yk_rollback_ops half = {.size = sizeof half, .layout = rich->rollback->layout, .get = rich->rollback->get};
+    const yk_rollback_ops half = {
+        .size = sizeof half, .layout = rich->rollback->layout, .get = rich->rollback->get};
     poor.rollback = &half;
     def.scheme.ops = yk_scheme_explicit();
     expect_refusal(&def, YK_ERROR_CAPABILITY, "has the capability rollback only in part");
@@ -126,14 +132,16 @@ static int create_masses(void **state)
     context = yk_context_create(NULL);
     yk_oscillator_def def = yk_oscillator_default();
     for (int i = 0; i < 3; i++)
-        if (yk_oscillator_create(context, &def, &masses[i]) != YK_OK) return -1;
+        if (yk_oscillator_create(context, &def, &masses[i]) != YK_OK)
+            return -1;
     return 0;
 }
 
 static int destroy_masses(void **state)
 {
     (void)state;
-    for (int i = 0; i < 3; i++) masses[i]->ops->destroy(masses[i]);
+    for (int i = 0; i < 3; i++)
+        masses[i]->ops->destroy(masses[i]);
     yk_context_destroy(context);
     return 0;
 }
@@ -141,8 +149,10 @@ static int destroy_masses(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(interfaces_must_name_ports_that_exist), cmocka_unit_test(a_port_is_joined_once),
-        cmocka_unit_test(steps_and_schemes_have_limits),         cmocka_unit_test(without_interfaces_all_schemes_run),
+        cmocka_unit_test(interfaces_must_name_ports_that_exist),
+        cmocka_unit_test(a_port_is_joined_once),
+        cmocka_unit_test(steps_and_schemes_have_limits),
+        cmocka_unit_test(without_interfaces_all_schemes_run),
         cmocka_unit_test(schemes_say_what_a_subsystem_lacks),
     };
     return cmocka_run_group_tests_name("wiring", tests, create_masses, destroy_masses);

@@ -1,6 +1,8 @@
-/* Files of the tests, changed at random but always in the same way: the reader must survive every one of them.
+/* Files of the tests, changed at random but always in the same way: the reader must survive every
+ * one of them.
  *
- * usage: test_mutations [first [count]]   without arguments as many as fit into a few seconds, from 0 on */
+ * usage: test_mutations [first [count]]   without arguments as many as fit into a few seconds,
+ * from 0 on */
 #include <dirent.h>
 #include <signal.h>
 #include <stdint.h>
@@ -33,7 +35,8 @@ static int by_name(const void *a, const void *b)
 static void add_file(corpus *c, const char *path)
 {
     FILE *file = fopen(path, "rb");
-    if (!file || c->count == FILES_MAX) exit(1);
+    if (!file || c->count == FILES_MAX)
+        exit(1);
     bytes *added = &c->files[c->count++];
     added->data = malloc(SIZE_MAX_BYTES);
     added->size = fread(added->data, 1, SIZE_MAX_BYTES / 4, file);
@@ -46,9 +49,11 @@ static void add_folder(corpus *c, const char *folder)
     char *names[FILES_MAX];
     int count = 0;
     DIR *open = opendir(folder);
-    if (!open) exit(1);
+    if (!open)
+        exit(1);
     for (struct dirent *entry = readdir(open); entry && count < FILES_MAX; entry = readdir(open))
-        if (strstr(entry->d_name, ".yaml")) names[count++] = strdup(entry->d_name);
+        if (strstr(entry->d_name, ".yaml"))
+            names[count++] = strdup(entry->d_name);
     closedir(open);
     qsort(names, (size_t)count, sizeof *names, by_name);
     for (int i = 0; i < count; i++) {
@@ -147,7 +152,8 @@ static const char *const words[] = {
 
 static void insert(bytes *b, size_t at, const unsigned char *data, size_t size)
 {
-    if (b->size + size > SIZE_MAX_BYTES) return;
+    if (b->size + size > SIZE_MAX_BYTES)
+        return;
     memmove(b->data + at + size, b->data + at, b->size - at);
     memcpy(b->data + at, data, size);
     b->size += size;
@@ -167,7 +173,8 @@ static void mutate(const corpus *c, bytes *b, uint64_t *state)
     const char *word = words[below(state, sizeof words / sizeof *words)];
     switch (below(state, 8)) {
     case 0:
-        if (left) b->data[at] ^= (unsigned char)(1u << below(state, 8));
+        if (left)
+            b->data[at] ^= (unsigned char)(1u << below(state, 8));
         break;
     case 1: cut(b, at, some); break;
     case 2:
@@ -186,7 +193,8 @@ static void mutate(const corpus *c, bytes *b, uint64_t *state)
         break;
     }
     default:
-        if (below(state, 4) == 0) insert(b, b->size, (const unsigned char *)"", 1); /* overrides follow */
+        if (below(state, 4) == 0)
+            insert(b, b->size, (const unsigned char *)"", 1); /* overrides follow */
         break;
     }
 }
@@ -198,11 +206,14 @@ static void report_crash(int number)
 {
     char text[64] = "crash in mutation ", digits[24];
     int length = 0;
-    for (long n = current; n > 0 || length == 0; n /= 10) digits[length++] = (char)('0' + n % 10);
+    for (long n = current; n > 0 || length == 0; n /= 10)
+        digits[length++] = (char)('0' + n % 10);
     size_t used = strlen(text);
-    while (length > 0) text[used++] = digits[--length];
+    while (length > 0)
+        text[used++] = digits[--length];
     text[used++] = '\n';
-    if (write(2, text, used) < 0) _exit(1);
+    if (write(2, text, used) < 0)
+        _exit(1);
     signal(number, SIG_DFL);
     raise(number);
 }
@@ -221,7 +232,8 @@ static double try_mutation(const corpus *c, long number)
     memcpy(room, file->data, file->size);
     b.size = file->size;
     size_t times = 1 + below(&state, 6);
-    for (size_t i = 0; i < times; i++) mutate(c, &b, &state);
+    for (size_t i = 0; i < times; i++)
+        mutate(c, &b, &state);
     double start = processor_time();
     fuzz_scenario(b.data, b.size);
     return processor_time() - start;
@@ -239,14 +251,18 @@ int main(int count, char **arguments)
     double slowest = 0, start = processor_time();
     for (current = first; current < limit; current++) {
         double seconds = try_mutation(&c, current);
-        if (seconds > slowest) slowest = seconds;
+        if (seconds > slowest)
+            slowest = seconds;
         if (seconds > SLOWEST_ALLOWED) {
             printf("mutation %ld took %.1f s\n", current, seconds);
             return 1;
         }
-        if (count < 3 && processor_time() - start > SECONDS) break;
+        if (count < 3 && processor_time() - start > SECONDS)
+            break;
     }
-    printf("%ld mutations of %d files survived, the slowest took %.4f s\n", current - first, c.count, slowest);
-    for (int i = 0; i < c.count; i++) free(c.files[i].data);
+    printf("%ld mutations of %d files survived, the slowest took %.4f s\n", current - first,
+           c.count, slowest);
+    for (int i = 0; i < c.count; i++)
+        free(c.files[i].data);
     return 0;
 }

@@ -1,4 +1,5 @@
-/* For clang's libFuzzer: cmake -DYOKE_FUZZ=ON, then fuzz_reader corpus-folder tests/fuzz/corpus tests/model/bad */
+/* For clang's libFuzzer: cmake -DYOKE_FUZZ=ON, then fuzz_reader corpus-folder tests/fuzz/corpus
+ * tests/model/bad */
 #include <stdint.h>
 
 #include "scenario_input.h"

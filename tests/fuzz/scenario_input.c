@@ -10,7 +10,8 @@ enum { OVERRIDES_MAX = 8 };
 
 static void require(int promise, const char *what)
 {
-    if (promise) return;
+    if (promise)
+        return;
     fprintf(stderr, "broken promise: %s\n", what);
     abort();
 }
@@ -21,7 +22,8 @@ static int split_lines(char *text, const char *lines[OVERRIDES_MAX])
     int count = 0;
     for (char *line = text; line && count < OVERRIDES_MAX;) {
         char *end = strchr(line, '\n');
-        if (end) *end++ = '\0';
+        if (end)
+            *end++ = '\0';
         lines[count++] = line;
         line = end;
     }
@@ -37,7 +39,8 @@ static void check_messages(const yk_diagnostics *diagnostics, yk_status status)
         const yk_diagnostic *entry = yk_diagnostics_get(diagnostics, i);
         require(entry->message[0] != '\0', "a message says something");
         for (const char *c = entry->excerpt; *c; c++)
-            require((unsigned char)*c >= 0x20 && *c != 0x7F, "no control characters reach the terminal");
+            require((unsigned char)*c >= 0x20 && *c != 0x7F,
+                    "no control characters reach the terminal");
     }
 }
 
@@ -50,7 +53,8 @@ static void run_a_little(yk_context *context, yk_scenario *scenario)
     yk_release(context, text);
     yk_system *system;
     yk_status status = yk_scenario_system(scenario, &system);
-    if (status == YK_OK) status = yk_system_start(system);
+    if (status == YK_OK)
+        status = yk_system_start(system);
     for (int i = 0; i < 2 && status >= 0; i++) {
         status = yk_system_step(system, NULL);
         yk_scenario_sample(scenario, sample);
@@ -77,13 +81,15 @@ void fuzz_scenario(const unsigned char *data, size_t size)
     yk_context *context = yk_context_create(&context_def);
     yk_diagnostics *diagnostics;
     require(yk_diagnostics_create(context, &diagnostics) == YK_OK, "memory");
-    yk_scenario_def def = {.path = "fuzz.yaml", .text = text, .overrides = overrides, .override_count = count};
+    yk_scenario_def def = {
+        .path = "fuzz.yaml", .text = text, .overrides = overrides, .override_count = count};
     yk_scenario *scenario;
     yk_status status = yk_scenario_load(context, &def, diagnostics, &scenario);
     check_messages(diagnostics, status);
     char *messages = yk_diagnostics_text(diagnostics);
     require(messages != NULL, "messages can be written");
-    if (scenario) run_a_little(context, scenario);
+    if (scenario)
+        run_a_little(context, scenario);
     yk_release(context, messages);
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);

@@ -4,8 +4,9 @@
 
 #include <stddef.h>
 
-/* The bytes are a scenario; what follows a zero byte are overrides, one per line. The scenario is loaded and, where it
- * has no mistakes, started and stepped twice. Aborts when a promise of the interface is broken. */
+/* The bytes are a scenario; what follows a zero byte are overrides, one per line. The scenario is
+ * loaded and, where it has no mistakes, started and stepped twice. Aborts when a promise of the
+ * interface is broken. */
 void fuzz_scenario(const unsigned char *data, size_t size);
 
 #endif

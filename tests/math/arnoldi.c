@@ -9,8 +9,8 @@
 
 enum { N = 300 };
 
-/* Rotations by (angle) of size (radius) in the first pairs of coordinates, a falling diagonal after them, and all of it
- * sheared so that the operator is not normal. */
+/* Rotations by (angle) of size (radius) in the first pairs of coordinates, a falling diagonal
+ * after them, and all of it sheared so that the operator is not normal. */
 typedef struct known {
     double radius[3], angle[3];
     double shear;
@@ -22,15 +22,18 @@ static yk_status apply(void *user, const double *x, double *y)
 {
     known *k = user;
     double z[N];
-    for (int i = 0; i < N; i++) z[i] = x[i] + (i + 1 < N ? k->shear * x[i + 1] : 0); /* z = S x */
+    for (int i = 0; i < N; i++)
+        z[i] = x[i] + (i + 1 < N ? k->shear * x[i + 1] : 0); /* z = S x */
     double w[N];
     for (int p = 0; p < 3; p++) {
         double c = k->radius[p] * cos(k->angle[p]), s = k->radius[p] * sin(k->angle[p]);
         w[2 * p] = c * z[2 * p] - s * z[2 * p + 1];
         w[2 * p + 1] = s * z[2 * p] + c * z[2 * p + 1];
     }
-    for (int i = 6; i < N; i++) w[i] = 0.9 * z[i] * (N - i) / N;
-    for (int i = N - 1; i >= 0; i--) y[i] = w[i] - (i + 1 < N ? k->shear * y[i + 1] : 0); /* y = S^-1 w */
+    for (int i = 6; i < N; i++)
+        w[i] = 0.9 * z[i] * (N - i) / N;
+    for (int i = N - 1; i >= 0; i--)
+        y[i] = w[i] - (i + 1 < N ? k->shear * y[i + 1] : 0); /* y = S^-1 w */
     for (int i = 0; i < N; i++) {
         k->seed = k->seed * 1664525u + 1013904223u;
         y[i] += k->noise * (k->seed / 4294967296.0 - 0.5);
@@ -41,13 +44,15 @@ static yk_status apply(void *user, const double *x, double *y)
 static void start_vector(double *start)
 {
     unsigned seed = 3;
-    for (int i = 0; i < N; i++) seed = seed * 1664525u + 1013904223u, start[i] = seed / 4294967296.0 - 0.5;
+    for (int i = 0; i < N; i++)
+        seed = seed * 1664525u + 1013904223u, start[i] = seed / 4294967296.0 - 0.5;
 }
 
 static void check(yk_context *context, known k, double tolerance, double accuracy)
 {
     yk_arnoldi_options options = yk_arnoldi_default();
-    options.wanted = 3, options.space = 20, options.applications = 600, options.tolerance = tolerance;
+    options.wanted = 3, options.space = 20, options.applications = 600,
+    options.tolerance = tolerance;
     options.apply = apply, options.user = &k;
     double start[N];
     static double vectors[6 * N];
@@ -65,7 +70,8 @@ static void check(yk_context *context, known k, double tolerance, double accurac
         apply(&k, pairs[p].vector_real, image);
         for (int i = 0; i < N; i++)
             assert_near(image[i],
-                        pairs[p].real * pairs[p].vector_real[i] - pairs[p].imaginary * pairs[p].vector_imaginary[i],
+                        pairs[p].real * pairs[p].vector_real[i] -
+                            pairs[p].imaginary * pairs[p].vector_imaginary[i],
                         20 * tolerance);
     }
 }
@@ -92,7 +98,8 @@ static void the_residual_reports_when_it_is_not_found(void **state)
     start_vector(start);
     yk_arnoldi_pair pairs[3];
     int found;
-    assert_int_equal(yk_arnoldi(*state, N, start, &options, pairs, vectors, &found), YK_NOT_CONVERGED);
+    assert_int_equal(yk_arnoldi(*state, N, start, &options, pairs, vectors, &found),
+                     YK_NOT_CONVERGED);
     assert_true(found == 3 && pairs[0].residual > 1e-6);
 }
 
@@ -111,7 +118,8 @@ static void a_failing_operator_ends_it(void **state)
     start_vector(start);
     yk_arnoldi_pair pairs[6];
     int found;
-    assert_int_equal(yk_arnoldi(*state, N, start, &options, pairs, vectors, &found), YK_ERROR_DIVERGED);
+    assert_int_equal(yk_arnoldi(*state, N, start, &options, pairs, vectors, &found),
+                     YK_ERROR_DIVERGED);
     assert_int_equal(found, 0);
 }
 

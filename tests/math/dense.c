@@ -19,13 +19,15 @@ static void right_hand_side(int n, const double *a, double *b)
 {
     for (int i = 0; i < n; i++) {
         b[i] = 0;
-        for (int j = 0; j < n; j++) b[i] += a[i * n + j] * (j + 1);
+        for (int j = 0; j < n; j++)
+            b[i] += a[i * n + j] * (j + 1);
     }
 }
 
 static void assert_counts_up(int n, const double *x, double tolerance)
 {
-    for (int i = 0; i < n; i++) assert_near(x[i], i + 1, tolerance);
+    for (int i = 0; i < n; i++)
+        assert_near(x[i], i + 1, tolerance);
 }
 
 static void lu_solves_a_system_that_needs_pivoting(void **state)
@@ -46,7 +48,8 @@ static void lu_solves_random_systems_of_every_size(void **state)
     int pivot[LARGEST];
     uint64_t seed = 1;
     for (int n = 1; n <= LARGEST; n++) {
-        for (int i = 0; i < n * n; i++) a[i] = next_random(&seed);
+        for (int i = 0; i < n * n; i++)
+            a[i] = next_random(&seed);
         right_hand_side(n, a, b);
         assert_int_equal(yk_lu_factor(n, a, pivot), YK_OK);
         yk_lu_solve(n, a, pivot, b);
@@ -57,7 +60,8 @@ static void lu_solves_random_systems_of_every_size(void **state)
 static void lu_names_singular_and_broken_matrices(void **state)
 {
     (void)state;
-    double rank_one[4] = {1, 2, 2, 4}, zero[1] = {0}, broken[4] = {1, NAN, 0, 1}, infinite[4] = {1, 0, INFINITY, 1};
+    double rank_one[4] = {1, 2, 2, 4}, zero[1] = {0}, broken[4] = {1, NAN, 0, 1},
+           infinite[4] = {1, 0, INFINITY, 1};
     int pivot[2];
     assert_int_equal(yk_lu_factor(2, rank_one, pivot), YK_ERROR_SINGULAR);
     assert_int_equal(yk_lu_factor(1, zero, pivot), YK_ERROR_SINGULAR);
@@ -80,7 +84,8 @@ static void exponential_of_a_skew_matrix_is_a_rotation(void **state)
     }
 }
 
-/* Position and velocity differ in size by omega: balancing keeps the number of squarings, and the error, small. */
+/* Position and velocity differ in size by omega: balancing keeps the number of squarings, and the
+ * error, small. */
 static void exponential_of_a_fast_oscillator(void **state)
 {
     (void)state;
@@ -96,11 +101,13 @@ static void exponential_of_a_nilpotent_matrix_is_a_polynomial(void **state)
 {
     (void)state;
     double a[16] = {0}, r[16];
-    for (int i = 0; i < 3; i++) a[i * 4 + i + 1] = 3;
+    for (int i = 0; i < 3; i++)
+        a[i * 4 + i + 1] = 3;
     assert_int_equal(yk_dense_exp(4, a, r), YK_OK);
     const double expected[4] = {1, 3, 4.5, 4.5};
     for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 4; j++) assert_near(r[i * 4 + j], j < i ? 0 : expected[j - i], 4e-15);
+        for (int j = 0; j < 4; j++)
+            assert_near(r[i * 4 + j], j < i ? 0 : expected[j - i], 4e-15);
 }
 
 static void exponential_of_a_stiff_diagonal(void **state)
@@ -120,13 +127,15 @@ static void exponential_of_the_negative_is_the_inverse(void **state)
     enum { N = 16 };
     double plus[N * N], minus[N * N];
     uint64_t seed = 3;
-    for (int i = 0; i < N * N; i++) plus[i] = next_random(&seed), minus[i] = -plus[i];
+    for (int i = 0; i < N * N; i++)
+        plus[i] = next_random(&seed), minus[i] = -plus[i];
     assert_int_equal(yk_dense_exp(N, plus, plus), YK_OK);
     assert_int_equal(yk_dense_exp(N, minus, minus), YK_OK);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             double sum = 0;
-            for (int k = 0; k < N; k++) sum += plus[i * N + k] * minus[k * N + j];
+            for (int k = 0; k < N; k++)
+                sum += plus[i * N + k] * minus[k * N + j];
             assert_near(sum, i == j, 1e-10);
         }
 }
@@ -134,7 +143,8 @@ static void exponential_of_the_negative_is_the_inverse(void **state)
 static void exponential_refuses_what_it_cannot_do(void **state)
 {
     (void)state;
-    double a[17 * 17] = {0}, r[17 * 17], huge[1] = {1e4}, broken[1] = {NAN}, infinite[1] = {INFINITY};
+    double a[17 * 17] = {0}, r[17 * 17], huge[1] = {1e4}, broken[1] = {NAN},
+                  infinite[1] = {INFINITY};
     assert_int_equal(yk_dense_exp(17, a, r), YK_ERROR_ARGUMENT);
     assert_int_equal(yk_dense_exp(0, a, r), YK_ERROR_ARGUMENT);
     assert_int_equal(yk_dense_exp(1, huge, r), YK_ERROR_NOT_FINITE);
@@ -146,7 +156,8 @@ static void dot_and_norm_agree_with_closed_forms(void **state)
 {
     (void)state;
     double x[7] = {1, 2, 3, 4, 5, 6, 7}, huge[3] = {3e200, 0, 4e200}, tiny[2] = {3e-200, 4e-200};
-    for (size_t n = 0; n <= 7; n++) assert_near(yk_dense_dot(n, x, x), (double)(n * (n + 1) * (2 * n + 1) / 6), 0);
+    for (size_t n = 0; n <= 7; n++)
+        assert_near(yk_dense_dot(n, x, x), (double)(n * (n + 1) * (2 * n + 1) / 6), 0);
     assert_relative(yk_dense_norm(3, huge), 5e200, 1e-15);
     assert_relative(yk_dense_norm(2, tiny), 5e-200, 1e-15);
     assert_near(yk_dense_norm(0, x), 0, 0);

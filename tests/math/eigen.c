@@ -21,13 +21,15 @@ static void triangular_matrix_has_its_diagonal(void **state)
     assert_near(real[0], -1, 1e-14);
     assert_near(real[1], 3, 1e-14);
     assert_near(real[2], 7, 1e-14);
-    for (int i = 0; i < 3; i++) assert_near(imaginary[i], 0, 0);
+    for (int i = 0; i < 3; i++)
+        assert_near(imaginary[i], 0, 0);
 }
 
 /* Damped oscillator: -d +- i w, next to a real eigenvalue. */
 static void complex_pairs_come_with_both_signs(void **state)
 {
-    double d = 0.25, w = 3, a[9] = {0, 1, 0, -(w * w + d * d), -2 * d, 0, 0, 0, 2}, real[3], imaginary[3];
+    double d = 0.25, w = 3, a[9] = {0, 1, 0, -(w * w + d * d), -2 * d, 0, 0, 0, 2}, real[3],
+           imaginary[3];
     assert_int_equal(yk_eigen_general(*state, 3, a, real, imaginary), YK_OK);
     qsort(imaginary, 3, sizeof *imaginary, ascending);
     qsort(real, 3, sizeof *real, ascending);
@@ -68,13 +70,16 @@ static void vectors_belong_to_their_values(void **state)
             double product_re = 0, product_im = 0;
             for (int k = 0; k < 3; k++) {
                 product_re += matrix[3 * r + k] * re[k];
-                if (pair) product_im += matrix[3 * r + k] * im[k];
+                if (pair)
+                    product_im += matrix[3 * r + k] * im[k];
             }
             double y = pair ? im[r] : 0;
             assert_near(product_re, real[i] * re[r] - imaginary[i] * y, 1e-13);
-            if (pair) assert_near(product_im, real[i] * y + imaginary[i] * re[r], 1e-13);
+            if (pair)
+                assert_near(product_im, real[i] * y + imaginary[i] * re[r], 1e-13);
         }
-        if (pair) i++;
+        if (pair)
+            i++;
     }
 }
 
@@ -95,7 +100,8 @@ static void vibrating_chain_has_its_frequencies_and_orthonormal_modes(void **sta
     for (int i = 0; i < N; i++) {
         mass[i * N + i] = m;
         stiffness[i * N + i] = 2 * k;
-        if (i > 0) stiffness[i * N + i - 1] = stiffness[(i - 1) * N + i] = -k;
+        if (i > 0)
+            stiffness[i * N + i - 1] = stiffness[(i - 1) * N + i] = -k;
     }
     assert_int_equal(yk_eigen_symmetric_pair(*state, N, stiffness, mass, values), YK_OK);
     for (int j = 0; j < N; j++) {
@@ -105,7 +111,8 @@ static void vibrating_chain_has_its_frequencies_and_orthonormal_modes(void **sta
     for (int a = 0; a < N; a++)
         for (int b = 0; b < N; b++) {
             double product = 0;
-            for (int i = 0; i < N; i++) product += m * stiffness[a * N + i] * stiffness[b * N + i];
+            for (int i = 0; i < N; i++)
+                product += m * stiffness[a * N + i] * stiffness[b * N + i];
             assert_near(product, a == b, 1e-13);
         }
     /* The first mode is half a sine. */

@@ -9,7 +9,8 @@ static void transform_is_the_defining_sum(void **state)
     (void)state;
     enum { N = 32 };
     double re[N], im[N], x[N], y[N];
-    for (int i = 0; i < N; i++) re[i] = x[i] = sin(i * i) + 0.3 * i, im[i] = y[i] = cos(3 * i);
+    for (int i = 0; i < N; i++)
+        re[i] = x[i] = sin(i * i) + 0.3 * i, im[i] = y[i] = cos(3 * i);
     yk_fourier_transform(N, re, im);
     for (int k = 0; k < N; k++) {
         double real = 0, imaginary = 0;
@@ -28,9 +29,11 @@ static void a_sine_has_one_line(void **state)
     (void)state;
     enum { N = 1024 };
     static double re[N], im[N];
-    for (int i = 0; i < N; i++) re[i] = 3 * cos(2 * YK_PI * 37 * i / N);
+    for (int i = 0; i < N; i++)
+        re[i] = 3 * cos(2 * YK_PI * 37 * i / N);
     yk_fourier_transform(N, re, im);
-    for (int k = 0; k <= N / 2; k++) assert_near(hypot(re[k], im[k]), k == 37 ? 1.5 * N : 0, 1e-9);
+    for (int k = 0; k <= N / 2; k++)
+        assert_near(hypot(re[k], im[k]), k == 37 ? 1.5 * N : 0, 1e-9);
 }
 
 int main(void)

@@ -26,7 +26,8 @@ static void shift_keeps_the_polynomial(void **state)
     for (double t = -1; t <= 1; t += 0.125)
         assert_near(yk_poly_value(c, 3, t), yk_poly_value(cubic, 3, t + 0.5), 1e-14);
     yk_poly_shift(c, 3, -0.5);
-    for (int i = 0; i < 4; i++) assert_near(c[i], cubic[i], 1e-15);
+    for (int i = 0; i < 4; i++)
+        assert_near(c[i], cubic[i], 1e-15);
 }
 
 static void interpolation_recovers_the_polynomial(void **state)
@@ -35,16 +36,19 @@ static void interpolation_recovers_the_polynomial(void **state)
     const double t[4] = {-2, -1, 0, 1.5};
     for (int degree = 0; degree <= 3; degree++) {
         double y[4], c[4];
-        for (int i = 0; i <= degree; i++) y[i] = yk_poly_value(cubic, degree, t[i]);
+        for (int i = 0; i <= degree; i++)
+            y[i] = yk_poly_value(cubic, degree, t[i]);
         yk_poly_interpolate(t, y, degree, c);
-        for (int i = 0; i <= degree; i++) assert_near(c[i], cubic[i], 1e-14);
+        for (int i = 0; i <= degree; i++)
+            assert_near(c[i], cubic[i], 1e-14);
     }
 }
 
 static yk_input scalar_input(int degree)
 {
     yk_input input = {.degree = degree};
-    for (int i = 0; i < 4; i++) input.linear[i].x = cubic[i];
+    for (int i = 0; i < 4; i++)
+        input.linear[i].x = cubic[i];
     return input;
 }
 
@@ -72,7 +76,10 @@ static yk_input rotating_input(double angle)
     return (yk_input){
         .degree = 3,
         .linear = {{1, 2, 3}, {-1, 0.5, 0.25}, {0.5, 0, -2}, {0.1, 0.2, 0.3}},
-        .angular = {{angle * 0.6, 0, -angle * 0.8}, {0.4, -1.3, 0.2}, {0.7, 0.5, -0.9}, {-0.3, 0.8, 0.6}},
+        .angular = {{angle * 0.6, 0, -angle * 0.8},
+                    {0.4, -1.3, 0.2},
+                    {0.7, 0.5, -0.9},
+                    {-0.3, 0.8, 0.6}},
         .orientation = yk_so3_exp(yk_v3(0.3, 0.2, -0.7)),
     };
 }
@@ -114,8 +121,9 @@ static void rotating_inputs_have_consistent_rates(void **state)
             yk_motion motion = yk_input_motion(&input, YK_PORT_MARKER, t);
             yk_vec3 velocity = extrapolated(angular_velocity_by_differences(&input, t, 1e-3),
                                             angular_velocity_by_differences(&input, t, 2e-3));
-            yk_vec3 acceleration = extrapolated(angular_acceleration_by_differences(&input, t, 1e-3),
-                                                angular_acceleration_by_differences(&input, t, 2e-3));
+            yk_vec3 acceleration =
+                extrapolated(angular_acceleration_by_differences(&input, t, 1e-3),
+                             angular_acceleration_by_differences(&input, t, 2e-3));
             assert_vectors(motion.angular_velocity, velocity, 1e-10);
             assert_vectors(motion.angular_acceleration, acceleration, 1e-10);
         }
@@ -134,8 +142,8 @@ static void shifted_inputs_move_alike(void **state)
     assert_vectors(motion.acceleration, expected.acceleration, 4e-15);
     assert_vectors(motion.angular_velocity, expected.angular_velocity, 4e-15);
     assert_vectors(motion.angular_acceleration, expected.angular_acceleration, 8e-15);
-    assert_vectors(yk_so3_log(yk_q_mul(motion.orientation, yk_q_conjugate(expected.orientation))), yk_v3(0, 0, 0),
-                   2e-15);
+    assert_vectors(yk_so3_log(yk_q_mul(motion.orientation, yk_q_conjugate(expected.orientation))),
+                   yk_v3(0, 0, 0), 2e-15);
     yk_wrench wrench = yk_input_wrench(&shifted, 0.2), same = yk_input_wrench(&input, 0.5);
     assert_vectors(wrench.force, same.force, 2e-15);
     assert_vectors(wrench.torque, same.torque, 2e-15);
@@ -153,7 +161,8 @@ static void reduced_inputs_keep_the_impulse(void **state)
     /* Simpson's rule is exact for cubics. */
     yk_wrench begin = yk_input_wrench(&input, 0), middle = yk_input_wrench(&input, h / 2),
               end = yk_input_wrench(&input, h);
-    yk_vec3 expected = yk_v3_scale(1.0 / 6, yk_v3_axpy(4, middle.torque, yk_v3_add(begin.torque, end.torque)));
+    yk_vec3 expected =
+        yk_v3_scale(1.0 / 6, yk_v3_axpy(4, middle.torque, yk_v3_add(begin.torque, end.torque)));
     assert_vectors(yk_input_wrench(&mean, 0).torque, expected, 2e-15);
     assert_vectors(yk_input_wrench(&line, h / 2).torque, expected, 2e-15);
     yk_vec3 change = yk_v3_sub(yk_input_wrench(&line, h).force, yk_input_wrench(&line, 0).force);

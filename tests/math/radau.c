@@ -1,4 +1,5 @@
-/* The Radau IIA step: order 5, exact where it must be, stable where it must be, with an honest error estimate. */
+/* The Radau IIA step: order 5, exact where it must be, stable where it must be, with an honest
+ * error estimate. */
 #include "math/radau.h"
 
 #include <math.h>
@@ -42,10 +43,12 @@ static double run_pendulum(int steps, double *quadrature)
     for (int i = 0; i < steps; i++) {
         yk_radau_step step;
         assert_int_equal(yk_radau_take(&problem, i * h, h, y, &step), YK_OK);
-        for (int k = 0; k < YK_RADAU_STAGES; k++) *quadrature += h * yk_radau_weight[k] * step.stage[k][1];
+        for (int k = 0; k < YK_RADAU_STAGES; k++)
+            *quadrature += h * yk_radau_weight[k] * step.stage[k][1];
         y[0] = step.stage[2][0], y[1] = step.stage[2][1];
     }
-    /* The integral of the velocity is the way, which is a component: exact to the solver's tolerance. */
+    /* The integral of the velocity is the way, which is a component: exact to the solver's
+     * tolerance. */
     assert_near(*quadrature, y[0] - 1.2, 1e-10);
     return y[0];
 }
@@ -53,9 +56,11 @@ static double run_pendulum(int steps, double *quadrature)
 static void order_is_five(void **state)
 {
     (void)state;
-    double q, coarse = run_pendulum(10, &q), middle = run_pendulum(20, &q), fine = run_pendulum(40, &q);
+    double q, coarse = run_pendulum(10, &q), middle = run_pendulum(20, &q),
+              fine = run_pendulum(40, &q);
     double order = log2(fabs(coarse - middle) / fabs(middle - fine));
-    if (!(order > 4.7)) print_error("order %g\n", order);
+    if (!(order > 4.7))
+        print_error("order %g\n", order);
     assert_true(order > 4.7);
 }
 

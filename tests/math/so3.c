@@ -1,4 +1,5 @@
-/* Exponential, logarithm and tangents of SO(3) from 0 to pi, Cayley-Gibbs-Rodrigues parameters, SLERP. */
+/* Exponential, logarithm and tangents of SO(3) from 0 to pi, Cayley-Gibbs-Rodrigues parameters,
+ * SLERP. */
 #include "math/so3.h"
 
 #include "test.h"
@@ -8,8 +9,9 @@ static const double angles[] = {
     1.9999999, 2.0,    2.1,    3,     YK_PI - 1e-4, YK_PI - 1e-8, YK_PI - 1e-10, YK_PI - 1e-15};
 enum { ANGLES = sizeof angles / sizeof *angles };
 
-static const yk_vec3 directions[] = {
-    {1, 0, 0}, {0, -1, 0}, {0, 0, 1}, {0.6, 0, -0.8}, {0, 0.6, 0.8}, {-2 / 3.0, 1 / 3.0, 2 / 3.0}, {1e-9, 1, -1e-9}};
+static const yk_vec3 directions[] = {{1, 0, 0},       {0, -1, 0},    {0, 0, 1},
+                                     {0.6, 0, -0.8},  {0, 0.6, 0.8}, {-2 / 3.0, 1 / 3.0, 2 / 3.0},
+                                     {1e-9, 1, -1e-9}};
 enum { DIRECTIONS = sizeof directions / sizeof *directions };
 
 static yk_vec3 rotation(int angle, int direction)
@@ -26,7 +28,8 @@ static void assert_vectors(yk_vec3 actual, yk_vec3 expected, double tolerance)
 
 static void assert_matrices(yk_mat3 actual, yk_mat3 expected, double tolerance)
 {
-    for (int i = 0; i < 3; i++) assert_vectors(yk_m3_row(&actual, i), yk_m3_row(&expected, i), tolerance);
+    for (int i = 0; i < 3; i++)
+        assert_vectors(yk_m3_row(&actual, i), yk_m3_row(&expected, i), tolerance);
 }
 
 static void assert_same_rotation(yk_quat a, yk_quat b, double tolerance)
@@ -53,7 +56,8 @@ static void logarithm_of_a_matrix_is_as_good_as_the_matrix(void **state)
     for (int i = 0; i < ANGLES; i++)
         for (int j = 0; j < DIRECTIONS; j++) {
             yk_vec3 theta = rotation(i, j);
-            /* Entries near one hide up to half a rounding unit; small angles sit in the off-diagonal alone. */
+            /* Entries near one hide up to half a rounding unit; small angles sit in the
+             * off-diagonal alone. */
             double tolerance = angles[i] < 1e-3 ? 1e-15 * angles[i] : 2e-15;
             assert_vectors(yk_so3_log_matrix(yk_so3_exp_matrix(theta)), theta, tolerance);
         }
@@ -99,14 +103,16 @@ static void exponential_agrees_with_known_rotations(void **state)
     assert_matrices(quarter, (yk_mat3){{{0, -1, 0}, {1, 0, 0}, {0, 0, 1}}}, 3e-16);
     /* A third of a rotation about the space diagonal permutes the axes. */
     double c = 2 * YK_PI / 3 / sqrt(3);
-    assert_matrices(yk_so3_exp_matrix(yk_v3(c, c, c)), (yk_mat3){{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}}, 5e-16);
+    assert_matrices(yk_so3_exp_matrix(yk_v3(c, c, c)), (yk_mat3){{{0, 0, 1}, {1, 0, 0}, {0, 1, 0}}},
+                    5e-16);
 }
 
 static void quaternion_of_a_matrix_survives_every_largest_component(void **state)
 {
     (void)state;
-    const yk_quat samples[] = {{0.9, 0.1, -0.2, 0.3},   {0.1, 0.9, -0.2, 0.3}, {0.1, -0.2, 0.9, 0.3},
-                               {0.1, 0.2, -0.3, 0.9},   {0.5, 0.5, 0.5, 0.5},  {0.5, -0.5, 0.5, -0.5},
+    const yk_quat samples[] = {{0.9, 0.1, -0.2, 0.3},   {0.1, 0.9, -0.2, 0.3},
+                               {0.1, -0.2, 0.9, 0.3},   {0.1, 0.2, -0.3, 0.9},
+                               {0.5, 0.5, 0.5, 0.5},    {0.5, -0.5, 0.5, -0.5},
                                {1e-9, 0.7, -0.7, 1e-5}, {0, 0, 0.6, -0.8}};
     for (size_t i = 0; i < sizeof samples / sizeof *samples; i++) {
         yk_quat q = yk_q_unit(samples[i]);
@@ -116,10 +122,12 @@ static void quaternion_of_a_matrix_survives_every_largest_component(void **state
     }
 }
 
-/* omega of the exponential by central differences: exp(theta + d) exp(theta - d)^-1 = exp(2 omega dt). */
+/* omega of the exponential by central differences: exp(theta + d) exp(theta - d)^-1 = exp(2 omega
+ * dt). */
 static yk_vec3 difference_of_exponentials(yk_vec3 theta, yk_vec3 rate, double step)
 {
-    yk_quat after = yk_so3_exp(yk_v3_axpy(step, rate, theta)), before = yk_so3_exp(yk_v3_axpy(-step, rate, theta));
+    yk_quat after = yk_so3_exp(yk_v3_axpy(step, rate, theta)),
+            before = yk_so3_exp(yk_v3_axpy(-step, rate, theta));
     return yk_v3_scale(0.5 / step, yk_so3_log(yk_q_mul(after, yk_q_conjugate(before))));
 }
 
@@ -148,7 +156,8 @@ static void tangent_times_its_inverse_is_the_identity(void **state)
     for (int i = 0; i < ANGLES; i++)
         for (int j = 0; j < DIRECTIONS; j++) {
             yk_vec3 theta = rotation(i, j);
-            yk_mat3 product = yk_m3_mul(yk_so3_left_tangent(theta), yk_so3_left_tangent_inverse(theta));
+            yk_mat3 product =
+                yk_m3_mul(yk_so3_left_tangent(theta), yk_so3_left_tangent_inverse(theta));
             assert_matrices(product, yk_m3_identity(), 2e-15);
         }
 }
@@ -161,7 +170,8 @@ static void tangent_and_its_transpose_differ_by_the_rotation(void **state)
         for (int j = 0; j < DIRECTIONS; j++) {
             yk_vec3 theta = rotation(i, j);
             yk_mat3 tangent = yk_so3_left_tangent(theta);
-            assert_matrices(yk_m3_mul(yk_so3_exp_matrix(theta), yk_m3_transpose(tangent)), tangent, 2e-15);
+            assert_matrices(yk_m3_mul(yk_so3_exp_matrix(theta), yk_m3_transpose(tangent)), tangent,
+                            2e-15);
         }
 }
 
@@ -172,8 +182,8 @@ static yk_vec3 tangent_column(yk_vec3 theta, yk_vec3 rate, double time, yk_vec3 
 
 static yk_vec3 difference_of_tangents(yk_vec3 theta, yk_vec3 rate, double step, yk_vec3 v)
 {
-    return yk_v3_scale(0.5 / step,
-                       yk_v3_sub(tangent_column(theta, rate, step, v), tangent_column(theta, rate, -step, v)));
+    return yk_v3_scale(0.5 / step, yk_v3_sub(tangent_column(theta, rate, step, v),
+                                             tangent_column(theta, rate, -step, v)));
 }
 
 static void tangent_rate_is_the_derivative_of_the_tangent(void **state)
@@ -192,12 +202,14 @@ static void tangent_rate_is_the_derivative_of_the_tangent(void **state)
 static void tangents_agree_on_both_sides_of_the_switch(void **state)
 {
     (void)state;
-    /* Series below two radians, sine and cosine above: across the switch only the slope may show. */
+    /* Series below two radians, sine and cosine above: across the switch only the slope may
+     * show. */
     const yk_vec3 e = {0.6, 0, -0.8}, rate = {0.3, -0.7, 0.5};
     yk_vec3 below = yk_v3_scale(2 - 1e-14, e), above = yk_v3_scale(2 + 1e-14, e);
     assert_matrices(yk_so3_left_tangent(below), yk_so3_left_tangent(above), 3e-14);
     assert_matrices(yk_so3_left_tangent_inverse(below), yk_so3_left_tangent_inverse(above), 3e-14);
-    assert_matrices(yk_so3_left_tangent_rate(below, rate), yk_so3_left_tangent_rate(above, rate), 3e-14);
+    assert_matrices(yk_so3_left_tangent_rate(below, rate), yk_so3_left_tangent_rate(above, rate),
+                    3e-14);
 }
 
 int main(void)

@@ -26,7 +26,8 @@ static void add(fixture *f, int row, int column, double x)
 
 static void create(yk_context *context, fixture *f, int n)
 {
-    assert_int_equal(yk_sparse_create(context, n, f->entries, f->count, f->place, &f->matrix), YK_OK);
+    assert_int_equal(yk_sparse_create(context, n, f->entries, f->count, f->place, &f->matrix),
+                     YK_OK);
     f->n = n;
 }
 
@@ -34,7 +35,8 @@ static void assemble(fixture *f)
 {
     double *values = yk_sparse_values(f->matrix);
     memset(values, 0, yk_sparse_nonzeros(f->matrix) * sizeof *values);
-    for (size_t k = 0; k < f->count; k++) values[f->place[k]] += f->x[k];
+    for (size_t k = 0; k < f->count; k++)
+        values[f->place[k]] += f->x[k];
 }
 
 /* Solves A x = b for the known x = 1, 2, ... and returns the largest error. */
@@ -42,10 +44,12 @@ static double solution_error(fixture *f)
 {
     int n = f->n;
     double x[512], b[512], error = 0;
-    for (int i = 0; i < n; i++) x[i] = i + 1;
+    for (int i = 0; i < n; i++)
+        x[i] = i + 1;
     yk_sparse_multiply(f->matrix, x, b);
     yk_sparse_solve(f->matrix, b);
-    for (int i = 0; i < n; i++) error = isnan(b[i]) ? b[i] : fmax(error, fabs(b[i] - x[i]));
+    for (int i = 0; i < n; i++)
+        error = isnan(b[i]) ? b[i] : fmax(error, fabs(b[i] - x[i]));
     return error;
 }
 
@@ -78,11 +82,13 @@ static void duplicates_are_summed_in_sorted_columns(void **state)
     yk_sparse_destroy(f.matrix);
 }
 
-/* A chain of masses with one constraint per neighbour pair: indefinite, zero block on the diagonal. */
+/* A chain of masses with one constraint per neighbour pair: indefinite, zero block on the
+ * diagonal. */
 static void fill_chain(fixture *f, int masses, double stiffness)
 {
     f->count = 0;
-    for (int i = 0; i < masses; i++) add(f, i, i, 1 + 0.1 * i + stiffness);
+    for (int i = 0; i < masses; i++)
+        add(f, i, i, 1 + 0.1 * i + stiffness);
     for (int i = 0; i + 1 < masses; i++) {
         int row = masses + i;
         add(f, row, i, 1);
@@ -110,16 +116,19 @@ static void refactor_solves_like_factor(void **state)
     fill_chain(&f, 100, 0);
     create(*state, &f, 199);
     assemble(&f);
-    assert_int_equal(yk_sparse_refactor(f.matrix, NULL), YK_OK); /* the first one is a full factorisation */
+    assert_int_equal(yk_sparse_refactor(f.matrix, NULL),
+                     YK_OK); /* the first one is a full factorisation */
     fill_chain(&f, 100, 0.01);
     assemble(&f);
     double b[199], c[199];
-    for (int i = 0; i < 199; i++) b[i] = c[i] = sin(i);
+    for (int i = 0; i < 199; i++)
+        b[i] = c[i] = sin(i);
     assert_int_equal(yk_sparse_refactor(f.matrix, NULL), YK_OK);
     yk_sparse_solve(f.matrix, b);
     assert_int_equal(yk_sparse_factor(f.matrix, NULL), YK_OK);
     yk_sparse_solve(f.matrix, c);
-    for (int i = 0; i < 199; i++) assert_near(b[i], c[i], 1e-11);
+    for (int i = 0; i < 199; i++)
+        assert_near(b[i], c[i], 1e-11);
     yk_sparse_destroy(f.matrix);
 }
 
@@ -184,7 +193,8 @@ static void create_two_by_two(yk_context *context, fixture *f)
     create(context, f, 2);
 }
 
-/* The old pivots stay non-zero but become tiny: without the watch on their growth all digits would be lost. */
+/* The old pivots stay non-zero but become tiny: without the watch on their growth all digits
+ * would be lost. */
 static void refactor_picks_new_pivots_when_the_old_ones_went_bad(void **state)
 {
     fixture f = {0};
@@ -219,8 +229,10 @@ static void factors_depend_on_no_matrix_between(void **state)
         }
         set_two_by_two(&f, 1.1, 0.9, 1.3, 0.37);
         assert_int_equal(yk_sparse_refactor(f.matrix, NULL), YK_OK);
-        for (int i = 0; i < COUNT; i++) b[between][i] = sin(i);
-        for (int i = 0; i < COUNT; i += 2) yk_sparse_solve(f.matrix, &b[between][i]);
+        for (int i = 0; i < COUNT; i++)
+            b[between][i] = sin(i);
+        for (int i = 0; i < COUNT; i += 2)
+            yk_sparse_solve(f.matrix, &b[between][i]);
         yk_sparse_destroy(f.matrix);
     }
     assert_memory_equal(b[0], b[1], sizeof b[0]);
@@ -229,7 +241,8 @@ static void factors_depend_on_no_matrix_between(void **state)
 static void singular_column_is_named_and_the_matrix_recovers(void **state)
 {
     fixture f = {0};
-    for (int i = 0; i < 4; i++) add(&f, i, i, i == 2 ? 0 : 1);
+    for (int i = 0; i < 4; i++)
+        add(&f, i, i, i == 2 ? 0 : 1);
     create(*state, &f, 4);
     assemble(&f);
     int column = -1;
@@ -275,7 +288,8 @@ static void structurally_empty_column_is_named(void **state)
 static void values_that_are_not_finite_are_named(void **state)
 {
     fixture f = {0};
-    for (int i = 0; i < 4; i++) add(&f, i, i, 1);
+    for (int i = 0; i < 4; i++)
+        add(&f, i, i, 1);
     add(&f, 0, 3, NAN); /* off the diagonal blocks, where no pivot would see it */
     create(*state, &f, 4);
     assemble(&f);
@@ -311,8 +325,10 @@ static void entries_outside_are_refused(void **state)
 static void *failing_allocator(void *user, void *block, size_t bytes)
 {
     int *left = user;
-    if (bytes && (*left)-- <= 0) return NULL;
-    if (bytes) return realloc(block, bytes);
+    if (bytes && (*left)-- <= 0)
+        return NULL;
+    if (bytes)
+        return realloc(block, bytes);
     free(block);
     return NULL;
 }
@@ -332,7 +348,8 @@ static void every_failed_allocation_is_reported(void **state)
         yk_status status = yk_sparse_create(context, 2, entries, 2, place, &matrix);
         yk_sparse_destroy(matrix);
         yk_context_destroy(context);
-        if (status == YK_OK) break;
+        if (status == YK_OK)
+            break;
         assert_int_equal(status, YK_ERROR_MEMORY);
         assert_null(matrix);
         failures++;

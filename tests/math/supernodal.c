@@ -1,4 +1,5 @@
-/* Factors in dense panels, beside a known solution, for patterns of all sorts and pivots in any order. */
+/* Factors in dense panels, beside a known solution, for patterns of all sorts and pivots in any
+ * order. */
 #include "math/supernodal.h"
 
 #include <stdlib.h>
@@ -24,28 +25,32 @@ static double number(unsigned *seed)
 
 static void shuffle(int n, int *order, unsigned *seed)
 {
-    for (int i = 0; i < n; i++) order[i] = i;
+    for (int i = 0; i < n; i++)
+        order[i] = i;
     for (int i = n - 1; i > 0; i--) {
         int j = (int)((number(seed) + 0.5) * (i + 1)), swap = order[i];
         order[i] = order[j], order[j] = swap;
     }
 }
 
-/* Pivots (row_order[k], column_order[k]) outweigh their columns; other entries by chance, near pivots more likely. */
+/* Pivots (row_order[k], column_order[k]) outweigh their columns; other entries by chance, near
+ * pivots more likely. */
 static problem random_problem(int n, double density, unsigned seed)
 {
     problem p = {.n = n};
     int place[MOST];
     shuffle(n, p.row_order, &seed);
     shuffle(n, p.column_order, &seed);
-    for (int k = 0; k < n; k++) place[p.column_order[k]] = k;
+    for (int k = 0; k < n; k++)
+        place[p.column_order[k]] = k;
     int count = 0;
     for (int j = 0; j < n; j++) {
         p.starts[j] = count;
         int pivot = p.row_order[place[j]];
         for (int i = 0; i < n; i++) {
             double draw = number(&seed) + 0.5;
-            if (i != pivot && draw > density) continue;
+            if (i != pivot && draw > density)
+                continue;
             p.rows[count] = i;
             p.values[count++] = i == pivot ? 2 + density * n : number(&seed);
         }
@@ -74,7 +79,8 @@ static bool factor(const problem *p, const double *values, double least, yk_supe
 {
     double *store = yk_supernodal_clear(lu);
     for (int j = 0; j < p->n; j++)
-        for (int k = p->starts[j]; k < p->starts[j + 1]; k++) store[yk_supernodal_place(lu, p->rows[k], j)] = values[k];
+        for (int k = p->starts[j]; k < p->starts[j + 1]; k++)
+            store[yk_supernodal_place(lu, p->rows[k], j)] = values[k];
     return yk_supernodal_factor(lu, least);
 }
 
@@ -85,7 +91,8 @@ static double growth_of(const problem *p, const double *values, yk_supernodal *l
     yk_supernodal_largest(lu, largest);
     for (int j = 0; j < p->n; j++) {
         double most = 0;
-        for (int k = p->starts[j]; k < p->starts[j + 1]; k++) most = fmax(most, fabs(values[k]));
+        for (int k = p->starts[j]; k < p->starts[j + 1]; k++)
+            most = fmax(most, fabs(values[k]));
         growth = fmin(growth, most / largest[j]);
     }
     return growth;
@@ -95,9 +102,11 @@ static double error_of(const problem *p, yk_supernodal *lu)
 {
     double b[MOST] = {0}, error = 0;
     for (int j = 0; j < p->n; j++)
-        for (int k = p->starts[j]; k < p->starts[j + 1]; k++) b[p->rows[k]] += p->values[k] * (j + 1);
+        for (int k = p->starts[j]; k < p->starts[j + 1]; k++)
+            b[p->rows[k]] += p->values[k] * (j + 1);
     yk_supernodal_solve(lu, b);
-    for (int j = 0; j < p->n; j++) error = fmax(error, fabs(b[j] - (j + 1)));
+    for (int j = 0; j < p->n; j++)
+        error = fmax(error, fabs(b[j] - (j + 1)));
     return error;
 }
 
@@ -113,7 +122,8 @@ static void solves_all_patterns(void **state)
                 assert_near(error_of(&p, lu), 0, 1e-12 * n);
                 double growth = growth_of(&p, p.values, lu), spread = yk_supernodal_spread(lu);
                 assert_true(growth > 0.5 && growth <= 1 + 1e-15 && spread > 0.3 && spread <= 1);
-                for (int k = 0; k < p.starts[n]; k++) p.values[k] *= -1.5;
+                for (int k = 0; k < p.starts[n]; k++)
+                    p.values[k] *= -1.5;
             }
             yk_supernodal_destroy(lu);
         }
@@ -121,10 +131,15 @@ static void solves_all_patterns(void **state)
 
 static void bad_pivots_are_reported(void **state)
 {
-    problem p = {.n = 2, .starts = {0, 2, 4}, .rows = {0, 1, 0, 1}, .row_order = {0, 1}, .column_order = {0, 1}};
+    problem p = {.n = 2,
+                 .starts = {0, 2, 4},
+                 .rows = {0, 1, 0, 1},
+                 .row_order = {0, 1},
+                 .column_order = {0, 1}};
     const double matrices[3][4] = {{0, 1, 1, 0}, {1, 1, 1, 1}, {1, 1, NAN, 1}};
     yk_supernodal *lu = create(*state, &p, false);
-    for (int k = 0; k < 3; k++) assert_false(factor(&p, matrices[k], 0, lu));
+    for (int k = 0; k < 3; k++)
+        assert_false(factor(&p, matrices[k], 0, lu));
     /* a tiny pivot works, and its growth shows */
     const double tiny[4] = {1e-9, 1, 1, 1};
     assert_true(factor(&p, tiny, 0, lu));
@@ -142,7 +157,8 @@ static void chains_do_not_fill(void **state)
         p.row_order[j] = p.column_order[j] = j;
         p.starts[j] = count;
         for (int i = 0; i < p.n; i++)
-            if (abs(i / SIZE - j / SIZE) <= 1) p.rows[count] = i, p.values[count++] = i == j ? 30 : 1;
+            if (abs(i / SIZE - j / SIZE) <= 1)
+                p.rows[count] = i, p.values[count++] = i == j ? 30 : 1;
     }
     p.starts[p.n] = count;
     yk_supernodal_def def = {
@@ -161,16 +177,19 @@ static void chains_do_not_fill(void **state)
     yk_supernodal_destroy(lu);
 }
 
-/* Pivots that are far too small serve nobody without exchanges; with them the solution has all its digits. */
+/* Pivots that are far too small serve nobody without exchanges; with them the solution has all
+ * its digits. */
 static void exchanges_rows_inside_supernodes(void **state)
 {
     for (int n = 2; n <= MOST; n += 13) {
         problem p = random_problem(n, 1, (unsigned)n);
         int place[MOST];
-        for (int k = 0; k < n; k++) place[p.column_order[k]] = k;
+        for (int k = 0; k < n; k++)
+            place[p.column_order[k]] = k;
         for (int j = 0; j < n; j++)
             for (int k = p.starts[j]; k < p.starts[j + 1]; k++)
-                if (p.rows[k] == p.row_order[place[j]]) p.values[k] *= 1e-17;
+                if (p.rows[k] == p.row_order[place[j]])
+                    p.values[k] *= 1e-17;
         yk_supernodal *lu = create(*state, &p, true);
         assert_true(factor(&p, p.values, 1e-12, lu));
         assert_near(error_of(&p, lu), 0, 1e-8);
@@ -194,16 +213,20 @@ static void too_large_factors_are_not_made(void **state)
     assert_null(lu);
 }
 
-static yk_sparse *ordered(yk_context *context, int n, const yk_sparse_entry *entries, size_t count, int *place)
+static yk_sparse *ordered(yk_context *context, int n, const yk_sparse_entry *entries, size_t count,
+                          int *place)
 {
     yk_sparse *matrix;
     int order[MOST];
-    for (int i = 0; i < n; i++) order[i] = i;
-    assert_int_equal(yk_sparse_create_ordered(context, n, entries, count, place, order, &matrix), YK_OK);
+    for (int i = 0; i < n; i++)
+        order[i] = i;
+    assert_int_equal(yk_sparse_create_ordered(context, n, entries, count, place, order, &matrix),
+                     YK_OK);
     return matrix;
 }
 
-/* The diagonal serves at first and vanishes then; when it comes back the factors are the same, to the bit. */
+/* The diagonal serves at first and vanishes then; when it comes back the factors are the same, to
+ * the bit. */
 static void pivots_come_back(void **state)
 {
     const yk_sparse_entry entries[] = {{0, 0}, {0, 1}, {1, 0}, {1, 1}, {1, 2}, {2, 1}, {2, 2}};
@@ -212,16 +235,19 @@ static void pivots_come_back(void **state)
     int place[7];
     yk_sparse *matrix = ordered(*state, 3, entries, 7, place);
     double *values = yk_sparse_values(matrix);
-    for (int k = 0; k < 7; k++) values[place[k]] = first[k];
+    for (int k = 0; k < 7; k++)
+        values[place[k]] = first[k];
     assert_int_equal(yk_sparse_factor(matrix, NULL), YK_OK);
     yk_sparse_solve(matrix, x);
-    for (int k = 0; k < 7; k++) values[place[k]] = later[k];
+    for (int k = 0; k < 7; k++)
+        values[place[k]] = later[k];
     assert_int_equal(yk_sparse_refactor(matrix, NULL), YK_OK);
     yk_sparse_solve(matrix, y);
     assert_near(1e-9 * y[0] + y[1], 1, 1e-15);
     assert_near(y[0] + 2.7 * y[1] + y[2], 2, 1e-15);
     assert_near(y[1] + 1.9 * y[2], 3, 1e-15);
-    for (int k = 0; k < 7; k++) values[place[k]] = first[k];
+    for (int k = 0; k < 7; k++)
+        values[place[k]] = first[k];
     assert_int_equal(yk_sparse_refactor(matrix, NULL), YK_OK);
     yk_sparse_solve(matrix, z);
     assert_memory_equal(x, z, sizeof x);

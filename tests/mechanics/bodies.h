@@ -53,7 +53,8 @@ static inline yk_frame coasted(const yk_frame *body, double time)
 {
     yk_frame moved = *body;
     moved.position = yk_v3_axpy(time, body->velocity, body->position);
-    moved.rotation = yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(time, body->angular_velocity)), body->rotation);
+    moved.rotation =
+        yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(time, body->angular_velocity)), body->rotation);
     return moved;
 }
 

@@ -7,14 +7,19 @@ static const double STEP = 1e-5;
 
 static yk_force_law law_of(int kind)
 {
-    yk_force_law law = {.kind = (yk_force_kind)kind, .stiffness = 30, .damping = 0, .free = 0.4, .vector = {1, -2, 3}};
+    yk_force_law law = {.kind = (yk_force_kind)kind,
+                        .stiffness = 30,
+                        .damping = 0,
+                        .free = 0.4,
+                        .vector = {1, -2, 3}};
     for (int side = 0; side < 2; side++) {
         yk_marker marker = general_marker(side);
         law.offset[side] = marker.offset;
         law.axes[side] = yk_q_matrix(marker.orientation);
     }
     for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) law.bushing_stiffness[i][j] = i == j ? 20 + i : 0.5 * (i + j);
+        for (int j = 0; j < 6; j++)
+            law.bushing_stiffness[i][j] = i == j ? 20 + i : 0.5 * (i + j);
     return law;
 }
 
@@ -25,12 +30,13 @@ static double load_at(const yk_force_law *law, const yk_frame body[2], int i)
     return component_of(load.part[i / 3], i % 3);
 }
 
-/* Torsion and bushing neglect how the tangent of a finite rotation turns: they are checked at small relative rotation,
- * where the neglected part vanishes. */
+/* Torsion and bushing neglect how the tangent of a finite rotation turns: they are checked at
+ * small relative rotation, where the neglected part vanishes. */
 static void bodies_for(const yk_force_law *law, yk_frame body[2])
 {
     general_bodies(body);
-    if (law->kind != YK_FORCE_TORSION && law->kind != YK_FORCE_BUSHING) return;
+    if (law->kind != YK_FORCE_TORSION && law->kind != YK_FORCE_BUSHING)
+        return;
     yk_mat3 marker_a = yk_m3_mul(body[0].rotation, law->axes[0]);
     yk_vec3 rotation = law->kind == YK_FORCE_TORSION ? yk_v3(0, 0, 0.8) : yk_v3(0, 0, 0);
     yk_mat3 marker_b = yk_m3_mul(marker_a, yk_so3_exp_matrix(rotation));
@@ -52,8 +58,10 @@ static void tangent_is_the_derivative_of_the_load(void **state)
             bodies_for(&law, ahead), bodies_for(&law, behind);
             displace(ahead, k, STEP), displace(behind, k, -STEP);
             for (int i = 0; i < 12; i++) {
-                /* About axes across the hinge a torsion spring is not defined by the joint that holds it. */
-                if (kind == YK_FORCE_TORSION && k % 6 >= 3) continue;
+                /* About axes across the hinge a torsion spring is not defined by the joint that
+                 * holds it. */
+                if (kind == YK_FORCE_TORSION && k % 6 >= 3)
+                    continue;
                 double slope = (load_at(&law, ahead, i) - load_at(&law, behind, i)) / (2 * STEP);
                 assert_near(tangent.pose[i / 3][k / 3].m[i % 3][k % 3], slope, 2e-7);
             }
@@ -86,7 +94,8 @@ static void power_balances(void **state)
         law.damping = 2;
         for (int i = 0; i < 6; i++) {
             law.bushing_damping[i][i] = 3;
-            for (int j = 0; j < 6; j++) law.bushing_stiffness[i][j] = i == j ? 20 + i : 0.5 * (i + j);
+            for (int j = 0; j < 6; j++)
+                law.bushing_stiffness[i][j] = i == j ? 20 + i : 0.5 * (i + j);
         }
         yk_frame body[2];
         general_bodies(body);

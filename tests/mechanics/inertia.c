@@ -26,7 +26,8 @@ static void offset_body_moves_with_its_centre(void **state)
     yk_vec3 arm = yk_m3_apply(node->rotation, yk_v3(0.1, -0.3, 0.2));
     yk_vec3 centre = yk_v3_add(node->velocity, yk_v3_cross(node->angular_velocity, arm));
     yk_quat axes = yk_so3_exp(yk_v3(0.3, 0.1, -0.2));
-    yk_vec3 spin = yk_q_rotate_back(axes, yk_m3_apply_transposed(node->rotation, node->angular_velocity));
+    yk_vec3 spin =
+        yk_q_rotate_back(axes, yk_m3_apply_transposed(node->rotation, node->angular_velocity));
     yk_mat3 central = {{{0.3, 0.02, -0.01}, {0.02, 0.4, 0.05}, {-0.01, 0.05, 0.5}}};
     double expected = yk_v3_norm2(centre) + 0.5 * yk_v3_dot(spin, yk_m3_apply(central, spin));
     assert_near(energy, expected, 1e-13);
@@ -57,7 +58,8 @@ static void impossible_tensors_are_refused(void **state)
         assert_tensor(yk_m3_diagonal(0, 2, 2), rotates[k], NULL);
         assert_tensor(yk_m3_diagonal(0, 0, 0), rotates[k], NULL);
         assert_tensor(yk_m3_diagonal(1e-12, 1.23, 1.23), rotates[k], NULL);
-        assert_tensor(yk_m3_diagonal(0.0123, 0.0123, 0.0247), rotates[k], NULL); /* a disc, rounded to three digits */
+        assert_tensor(yk_m3_diagonal(0.0123, 0.0123, 0.0247), rotates[k],
+                      NULL); /* a disc, rounded to three digits */
     }
     yk_mat3 skewed = {{{1, 0.1, 0}, {0, 1, 0}, {0, 0, 1}}};
     assert_tensor(skewed, rotates[0], "not symmetric");
@@ -71,8 +73,10 @@ static void residual(const yk_inertia *inertia, const yk_frame *node, double c, 
     yk_inertia_rotate(inertia, &node->rotation, &global);
     yk_momentum p = yk_inertia_momentum(&global, node->velocity, node->angular_velocity);
     yk_vec3 force = yk_v3_scale(c, p.linear);
-    yk_vec3 torque = yk_v3_axpy(c * c, yk_v3_cross(node->velocity, p.linear), yk_v3_scale(c, p.angular));
-    for (int k = 0; k < 3; k++) out[k] = component_of(force, k), out[k + 3] = component_of(torque, k);
+    yk_vec3 torque =
+        yk_v3_axpy(c * c, yk_v3_cross(node->velocity, p.linear), yk_v3_scale(c, p.angular));
+    for (int k = 0; k < 3; k++)
+        out[k] = component_of(force, k), out[k + 3] = component_of(torque, k);
 }
 
 static void tangent_is_the_derivative(void **state)
@@ -96,12 +100,14 @@ static void tangent_is_the_derivative(void **state)
                 hasten(moved, k, by / c);
             } else {
                 yk_vec3 rotation = {k == 3 ? by : 0, k == 4 ? by : 0, k == 5 ? by : 0};
-                yk_vec3 change = yk_v3_axpy(-c / 2, yk_v3_cross(moved[0].angular_velocity, rotation), rotation);
+                yk_vec3 change =
+                    yk_v3_axpy(-c / 2, yk_v3_cross(moved[0].angular_velocity, rotation), rotation);
                 moved[0].angular_velocity = yk_v3_axpy(1 / c, change, moved[0].angular_velocity);
             }
             residual(&inertia, &moved[0], c, side ? up : down);
         }
-        for (int i = 0; i < 6; i++) assert_near(tangent[i][k], (up[i] - down[i]) / (2 * step), 1e-7);
+        for (int i = 0; i < 6; i++)
+            assert_near(tangent[i][k], (up[i] - down[i]) / (2 * step), 1e-7);
     }
 }
 

@@ -37,7 +37,8 @@ static double entry(const yk_gradient *gradient, int component)
 static yk_joint joint_of(int kind)
 {
     yk_marker a = general_marker(0), b = general_marker(1);
-    if (kind == YK_JOINT_AXES) return yk_joint_of_axes(YK_AXIS_X | YK_AXIS_RY, &a, &b);
+    if (kind == YK_JOINT_AXES)
+        return yk_joint_of_axes(YK_AXIS_X | YK_AXIS_RY, &a, &b);
     return yk_joint_make((yk_joint_kind)kind, &a, &b, 0.6);
 }
 
@@ -47,7 +48,8 @@ static void gradient_is_the_derivative_of_the_value(void **state)
     for (int kind = 0; kind < YK_JOINT_KINDS; kind++) {
         yk_joint joint = joint_of(kind);
         for (int r = 0; r < joint.row_count; r++) {
-            if (yk_row_on_velocity(joint.row[r].kind)) continue;
+            if (yk_row_on_velocity(joint.row[r].kind))
+                continue;
             yk_frame body[2];
             general_bodies(body);
             yk_gradient gradient = gradient_at(&joint, r, body);
@@ -55,7 +57,8 @@ static void gradient_is_the_derivative_of_the_value(void **state)
                 yk_frame ahead[2], behind[2];
                 general_bodies(ahead), general_bodies(behind);
                 displace(ahead, k, STEP), displace(behind, k, -STEP);
-                double slope = (value_at(&joint, r, ahead) - value_at(&joint, r, behind)) / (2 * STEP);
+                double slope =
+                    (value_at(&joint, r, ahead) - value_at(&joint, r, behind)) / (2 * STEP);
                 assert_near(entry(&gradient, k), slope, 1e-9);
             }
         }
@@ -78,7 +81,8 @@ static void rate_is_linear_in_the_velocities(void **state)
                 general_bodies(faster);
                 hasten(faster, k, 1);
                 yk_joint_kinematics_at(&joint, &faster[0], &faster[1], &drive, &kinematics);
-                assert_near(yk_row_rate(&joint.row[r], &kinematics) - rate, entry(&gradient, k), 1e-13);
+                assert_near(yk_row_rate(&joint.row[r], &kinematics) - rate, entry(&gradient, k),
+                            1e-13);
             }
         }
     }
@@ -90,11 +94,12 @@ static double along(const yk_joint *joint, int r, double time, bool rate)
     yk_frame body[2];
     general_bodies(body);
     yk_frame a = coasted(&body[0], time), b = coasted(&body[1], time);
-    yk_drive moved = {drive.value + time * (drive.rate + 0.5 * time * drive.second), drive.rate + time * drive.second,
-                      drive.second};
+    yk_drive moved = {drive.value + time * (drive.rate + 0.5 * time * drive.second),
+                      drive.rate + time * drive.second, drive.second};
     yk_joint_kinematics kinematics;
     yk_joint_kinematics_at(joint, &a, &b, &moved, &kinematics);
-    return rate ? yk_row_rate(&joint->row[r], &kinematics) : yk_row_value(&joint->row[r], &kinematics);
+    return rate ? yk_row_rate(&joint->row[r], &kinematics)
+                : yk_row_value(&joint->row[r], &kinematics);
 }
 
 static void rate_and_bias_are_derivatives_by_time(void **state)
@@ -108,9 +113,12 @@ static void rate_and_bias_are_derivatives_by_time(void **state)
             double rate = along(&joint, r, 0, true);
             double bias = yk_row_bias(&joint.row[r], &joint, &body[0], &body[1], &drive);
             double h = 1e-4;
-            assert_near(bias, (along(&joint, r, h, true) - along(&joint, r, -h, true)) / (2 * h), 1e-6);
-            if (yk_row_on_velocity(joint.row[r].kind)) continue;
-            assert_near(rate, (along(&joint, r, h, false) - along(&joint, r, -h, false)) / (2 * h), 1e-7);
+            assert_near(bias, (along(&joint, r, h, true) - along(&joint, r, -h, true)) / (2 * h),
+                        1e-6);
+            if (yk_row_on_velocity(joint.row[r].kind))
+                continue;
+            assert_near(rate, (along(&joint, r, h, false) - along(&joint, r, -h, false)) / (2 * h),
+                        1e-7);
         }
     }
 }
@@ -122,7 +130,8 @@ static void stiffness_is_the_derivative_of_the_gradient(void **state)
         yk_joint joint = joint_of(kind);
         for (int r = 0; r < joint.row_count; r++) {
             const yk_row *row = &joint.row[r];
-            if (yk_row_on_velocity(row->kind) || row->kind == YK_ROW_WHEEL) continue;
+            if (yk_row_on_velocity(row->kind) || row->kind == YK_ROW_WHEEL)
+                continue;
             yk_frame body[2];
             general_bodies(body);
             yk_joint_kinematics kinematics;
@@ -134,11 +143,13 @@ static void stiffness_is_the_derivative_of_the_gradient(void **state)
                 yk_frame ahead[2], behind[2];
                 general_bodies(ahead), general_bodies(behind);
                 displace(ahead, k, STEP), displace(behind, k, -STEP);
-                yk_gradient up = gradient_at(&joint, r, ahead), down = gradient_at(&joint, r, behind);
+                yk_gradient up = gradient_at(&joint, r, ahead),
+                            down = gradient_at(&joint, r, behind);
                 for (int i = 0; i < 12; i++) {
                     double slope = 2.5 * (entry(&up, i) - entry(&down, i)) / (2 * STEP);
                     assert_near(stiffness[i / 3][k / 3].m[i % 3][k % 3], slope, 1e-8);
-                    if (!(yk_row_stiffness_mask(row) >> (4 * (i / 3) + k / 3) & 1u)) assert_near(slope, 0, 1e-8);
+                    if (!(yk_row_stiffness_mask(row) >> (4 * (i / 3) + k / 3) & 1u))
+                        assert_near(slope, 0, 1e-8);
                 }
             }
         }
@@ -155,7 +166,8 @@ static void masks_hide_only_zeros(void **state)
         for (int r = 0; r < joint.row_count; r++) {
             yk_gradient gradient = gradient_at(&joint, r, body);
             for (int k = 0; k < 12; k++)
-                if (!(yk_row_mask(&joint.row[r]) >> k & 1u)) assert_true(entry(&gradient, k) == 0);
+                if (!(yk_row_mask(&joint.row[r]) >> k & 1u))
+                    assert_true(entry(&gradient, k) == 0);
         }
     }
 }
@@ -184,12 +196,14 @@ static void joints_leave_their_motions_free(void **state)
     yk_joint revolute = yk_joint_make(YK_JOINT_REVOLUTE, &origin, &origin, 0);
     yk_joint_kinematics kinematics;
     yk_joint_kinematics_at(&revolute, &a, &b, NULL, &kinematics);
-    for (int r = 0; r < 5; r++) assert_near(yk_row_value(&revolute.row[r], &kinematics), 0, 1e-15);
+    for (int r = 0; r < 5; r++)
+        assert_near(yk_row_value(&revolute.row[r], &kinematics), 0, 1e-15);
     b = yk_frame_ground();
     b.position.z = 2;
     yk_joint prismatic = yk_joint_make(YK_JOINT_PRISMATIC, &origin, &origin, 0);
     yk_joint_kinematics_at(&prismatic, &a, &b, NULL, &kinematics);
-    for (int r = 0; r < 5; r++) assert_near(yk_row_value(&prismatic.row[r], &kinematics), 0, 1e-15);
+    for (int r = 0; r < 5; r++)
+        assert_near(yk_row_value(&prismatic.row[r], &kinematics), 0, 1e-15);
 }
 
 /* A motor moves what the joint leaves free, and a drive enters a row of its own level. */
@@ -205,17 +219,22 @@ static void traits_agree_with_the_rows(void **state)
         assert_true(joint.driven == (traits->drive != YK_JOINT_DRIVE_NONE));
         if (joint.driven) {
             assert_non_null(prescribed->name);
-            assert_true(prescribed->on_velocity == yk_row_on_velocity(joint.row[joint.row_count - 1].kind));
+            assert_true(prescribed->on_velocity ==
+                        yk_row_on_velocity(joint.row[joint.row_count - 1].kind));
         }
 
         yk_frame a = yk_frame_ground(), b = yk_frame_ground();
-        if (traits->motion == YK_MOTION_NONE) continue;
-        if (traits->motion == YK_MOTION_ROTATION) b.rotation = yk_so3_exp_matrix(yk_v3(0, 0, 0.4));
-        if (traits->motion == YK_MOTION_TRANSLATION) b.position.z = 0.4;
+        if (traits->motion == YK_MOTION_NONE)
+            continue;
+        if (traits->motion == YK_MOTION_ROTATION)
+            b.rotation = yk_so3_exp_matrix(yk_v3(0, 0, 0.4));
+        if (traits->motion == YK_MOTION_TRANSLATION)
+            b.position.z = 0.4;
         yk_drive moved = {.value = 0.4};
         yk_joint_kinematics kinematics;
         yk_joint_kinematics_at(&joint, &a, &b, &moved, &kinematics);
-        for (int r = 0; r < joint.row_count; r++) assert_near(yk_row_value(&joint.row[r], &kinematics), 0, 1e-15);
+        for (int r = 0; r < joint.row_count; r++)
+            assert_near(yk_row_value(&joint.row[r], &kinematics), 0, 1e-15);
     }
 }
 

@@ -1,6 +1,8 @@
-/* Scenarios with mistakes: every file of the folder bad/ gives exactly the messages that are written beside it.
+/* Scenarios with mistakes: every file of the folder bad/ gives exactly the messages that are
+ * written beside it.
  *
- * Lines that start with "#set " are overrides. test_bad --update rewrites the expectations; read the difference. */
+ * Lines that start with "#set " are overrides. test_bad --update rewrites the expectations; read
+ * the difference. */
 #include "loading.h"
 
 #include <dirent.h>
@@ -13,7 +15,8 @@ enum { FILES_MAX = 200, OVERRIDES_MAX = 20 };
 static char *read_file(const char *path)
 {
     FILE *file = fopen(path, "rb");
-    if (!file) return NULL;
+    if (!file)
+        return NULL;
     char *text = calloc(1, 100000);
     fread(text, 1, 99999, file);
     fclose(file);
@@ -25,8 +28,10 @@ static int find_overrides(const char *text, char *overrides[OVERRIDES_MAX])
 {
     int count = 0;
     for (const char *line = text; line; line = strchr(line, '\n')) {
-        if (*line == '\n') line++;
-        if (strncmp(line, "#set ", 5) != 0) continue;
+        if (*line == '\n')
+            line++;
+        if (strncmp(line, "#set ", 5) != 0)
+            continue;
         assert_true(count < OVERRIDES_MAX);
         size_t length = strcspn(line + 5, "\n");
         overrides[count] = calloc(1, length + 1);
@@ -48,7 +53,8 @@ static loading load_file(const char *name, const char *text)
     assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
     l.status = yk_scenario_load(l.context, &def, l.diagnostics, &l.scenario);
     l.text = yk_diagnostics_text(l.diagnostics);
-    for (int i = 0; i < count; i++) free(overrides[i]);
+    for (int i = 0; i < count; i++)
+        free(overrides[i]);
     return l;
 }
 
@@ -64,7 +70,8 @@ static int list_files(char *names[FILES_MAX])
     assert_non_null(open);
     for (struct dirent *entry = readdir(open); entry; entry = readdir(open)) {
         const char *ending = strrchr(entry->d_name, '.');
-        if (!ending || strcmp(ending, ".yaml") != 0) continue;
+        if (!ending || strcmp(ending, ".yaml") != 0)
+            continue;
         assert_true(count < FILES_MAX);
         names[count++] = strdup(entry->d_name);
     }
@@ -77,7 +84,8 @@ static void check_file(const char *name, bool update)
 {
     char path[1000], expected_path[1000];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    snprintf(expected_path, sizeof expected_path, "%s/%.*s.txt", folder, (int)strlen(name) - 5, name);
+    snprintf(expected_path, sizeof expected_path, "%s/%.*s.txt", folder, (int)strlen(name) - 5,
+             name);
     char *text = read_file(path);
     loading l = load_file(name, text);
     assert_int_equal(l.status, YK_ERROR_INPUT);
@@ -89,7 +97,8 @@ static void check_file(const char *name, bool update)
         fclose(file);
     }
     char *expected = read_file(expected_path);
-    if (!expected || strcmp(expected, l.text) != 0) print_error("%s gives\n%s", name, l.text);
+    if (!expected || strcmp(expected, l.text) != 0)
+        print_error("%s gives\n%s", name, l.text);
     assert_non_null(expected);
     assert_string_equal(l.text, expected);
     free(text);
@@ -122,7 +131,8 @@ static void ten_mistakes_give_ten_messages(void **state)
         const yk_diagnostic *entry = yk_diagnostics_get(l.diagnostics, i);
         assert_true(entry->line > 0 && entry->column > 0);
         assert_true(entry->path[0]);
-        if (i > 0) assert_true(entry->line >= yk_diagnostics_get(l.diagnostics, i - 1)->line);
+        if (i > 0)
+            assert_true(entry->line >= yk_diagnostics_get(l.diagnostics, i - 1)->line);
     }
     assert_non_null(strstr(yk_last_message(l.context), "ten.yaml has 10 mistakes"));
     free(text);

@@ -1,4 +1,5 @@
-/* What the kinds of subsystems use to build themselves: functions of time, references by name, messages at nodes. */
+/* What the kinds of subsystems use to build themselves: functions of time, references by name,
+ * messages at nodes. */
 #include "test.h"
 
 #include <string.h>
@@ -47,17 +48,20 @@ static void begin(building *b)
     b->source = (yk_source){"file.yaml", text, strlen(text), true};
     b->collection_source = (yk_source){"file.yaml", collection_text, strlen(collection_text), true};
     assert_int_equal(yk_yaml_read(&b->store, &b->source, b->diagnostics, &b->root), YK_OK);
-    assert_int_equal(yk_yaml_read(&b->store, &b->collection_source, b->diagnostics, &b->collection), YK_OK);
+    assert_int_equal(yk_yaml_read(&b->store, &b->collection_source, b->diagnostics, &b->collection),
+                     YK_OK);
     b->resolver = (yk_resolver){.store = &b->store, .diagnostics = b->diagnostics};
     yk_resolve_section(&b->resolver, b->root, &section);
     assert_true(b->root->valid);
-    b->builder = (yk_builder){.store = &b->store, .diagnostics = b->diagnostics, .scope = &b->resolver.scope};
+    b->builder = (yk_builder){
+        .store = &b->store, .diagnostics = b->diagnostics, .scope = &b->resolver.scope};
     b->builder.folder = "models/arm/";
 }
 
 static void end(building *b)
 {
-    for (yk_scenario_function *f = b->builder.functions; f; f = f->next) yk_expression_destroy(f->expression);
+    for (yk_scenario_function *f = b->builder.functions; f; f = f->next)
+        yk_expression_destroy(f->expression);
     yk_store_destroy(&b->store);
     yk_diagnostics_destroy(b->diagnostics);
     yk_context_destroy(b->context);
@@ -86,16 +90,20 @@ static void references_by_name(void **state)
     building b;
     begin(&b);
     const yk_names *names = yk_builder_names(&b.builder, b.collection);
-    assert_int_equal(yk_builder_find(&b.builder, names, yk_node_get(b.root, "body"), "body", NULL), 0);
+    assert_int_equal(yk_builder_find(&b.builder, names, yk_node_get(b.root, "body"), "body", NULL),
+                     0);
     assert_int_equal(yk_diagnostics_count(b.diagnostics), 0);
-    assert_int_equal(yk_builder_find(&b.builder, names, yk_node_get(b.root, "other"), "body", NULL), -1);
+    assert_int_equal(yk_builder_find(&b.builder, names, yk_node_get(b.root, "other"), "body", NULL),
+                     -1);
     const yk_diagnostic *first = yk_diagnostics_get(b.diagnostics, 0);
     assert_string_equal(first->message, "there is no body 'crnak'; did you mean 'crank'?");
     assert_string_equal(first->path, "other");
     assert_int_equal(first->line, 8);
     const yk_names *none = yk_builder_names(&b.builder, NULL);
-    assert_int_equal(yk_builder_find(&b.builder, none, yk_node_get(b.root, "body"), "body", NULL), -1);
-    assert_string_equal(yk_diagnostics_get(b.diagnostics, 1)->message, "there is no body 'rod'; there are none");
+    assert_int_equal(yk_builder_find(&b.builder, none, yk_node_get(b.root, "body"), "body", NULL),
+                     -1);
+    assert_string_equal(yk_diagnostics_get(b.diagnostics, 1)->message,
+                        "there is no body 'rod'; there are none");
     end(&b);
 }
 

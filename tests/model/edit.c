@@ -20,7 +20,8 @@ static char *edit(yk_context *context, const char *text, const char *const *over
     char *edited = NULL;
     yk_status status = yk_scenario_edit(context, path, overrides, count, &edited);
     unlink(path);
-    if (status == YK_OK) return edited;
+    if (status == YK_OK)
+        return edited;
     assert_int_equal(status, YK_ERROR_INPUT);
     assert_true(strlen(yk_last_message(context)) > 0);
     assert_null(edited);
@@ -37,13 +38,14 @@ static void expect(yk_context *context, const char *text, const char *override, 
 
 static void values_are_replaced_in_place(void **state)
 {
-    expect(*state, "time: {end: 1, step: 1e-3} # s\n", "time.step=5e-05", "time: {end: 1, step: 5e-05} # s\n");
+    expect(*state, "time: {end: 1, step: 1e-3} # s\n", "time.step=5e-05",
+           "time: {end: 1, step: 5e-05} # s\n");
     expect(*state, "# head\ntime:\n  step:   1e-3   # macro step\n  end: 2\n", "time.step=0.25",
            "# head\ntime:\n  step:   0.25   # macro step\n  end: 2\n");
     expect(*state, "coupling: {scheme: \"explicit\", order: jacobi}\n", "coupling.scheme=tight",
            "coupling: {scheme: tight, order: jacobi}\n");
-    expect(*state, "coupling: {inputs: {alpha: 1, beta: [2]}, order: jacobi}\n", "coupling.inputs=index-1",
-           "coupling: {inputs: index-1, order: jacobi}\n");
+    expect(*state, "coupling: {inputs: {alpha: 1, beta: [2]}, order: jacobi}\n",
+           "coupling.inputs=index-1", "coupling: {inputs: index-1, order: jacobi}\n");
     expect(*state,
            "titel: Pr\xC3\xBC"
            "fung\ntime: {t: '\xC3\xA4', step: 1} # \xC3\xB6\n",
@@ -56,16 +58,20 @@ static void missing_keys_are_inserted(void **state)
 {
     expect(*state, "coupling: {scheme: tight}\n", "coupling.acceleration=aitken",
            "coupling: {acceleration: aitken, scheme: tight}\n");
-    expect(*state, "coupling:\n    # why\n    scheme: tight # yes\nrecord: {}\n", "coupling.degree=2",
+    expect(*state, "coupling:\n    # why\n    scheme: tight # yes\nrecord: {}\n",
+           "coupling.degree=2",
            "coupling:\n    # why\n    degree: 2\n    scheme: tight # yes\nrecord: {}\n");
 }
 
 static void several_values_are_set(void **state)
 {
-    static const char *const overrides[] = {"coupling.scheme=index1", "coupling.degree=3", "time.step=1e-4"};
-    char *edited = edit(*state, "time: {step: 1, end: 2}\ncoupling: {scheme: explicit}\n", overrides, 3);
+    static const char *const overrides[] = {"coupling.scheme=index1", "coupling.degree=3",
+                                            "time.step=1e-4"};
+    char *edited =
+        edit(*state, "time: {step: 1, end: 2}\ncoupling: {scheme: explicit}\n", overrides, 3);
     assert_non_null(edited);
-    assert_string_equal(edited, "time: {step: 1e-4, end: 2}\ncoupling: {degree: 3, scheme: index1}\n");
+    assert_string_equal(edited,
+                        "time: {step: 1e-4, end: 2}\ncoupling: {degree: 3, scheme: index1}\n");
     yk_release(*state, edited);
 }
 

@@ -1,4 +1,5 @@
-/* Expressions: known values, every kind of mistake with its place, and no allocation while evaluating. */
+/* Expressions: known values, every kind of mistake with its place, and no allocation while
+ * evaluating. */
 #include "context.h"
 #include "test.h"
 
@@ -36,7 +37,8 @@ static double value_of(yk_context *context, const char *text, double t)
     yk_expression_error error;
     yk_expression *expression;
     yk_status status = yk_expression_create(context, text, &scope, &error, &expression);
-    if (status != YK_OK) print_error("%s: %s\n", text, error.message);
+    if (status != YK_OK)
+        print_error("%s: %s\n", text, error.message);
     assert_int_equal(status, YK_OK);
     double value = yk_expression_value(expression, (double[]){t, 7});
     yk_expression_destroy(expression);
@@ -88,7 +90,8 @@ static void values_are_those_of_the_formulas(void **state)
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         double value = value_of(*state, cases[i].text, cases[i].t);
-        if (fabs(value - cases[i].value) > 1e-14 * (1 + fabs(cases[i].value))) print_error("%s: ", cases[i].text);
+        if (fabs(value - cases[i].value) > 1e-14 * (1 + fabs(cases[i].value)))
+            print_error("%s: ", cases[i].text);
         assert_near(value, cases[i].value, 1e-14 * (1 + fabs(cases[i].value)));
     }
 }
@@ -103,7 +106,8 @@ static void mistakes_are_named_with_their_place(void **state)
         {"", 0, "the expression is empty"},
         {"   ", 0, "the expression is empty"},
         {"1+", 1, "an operand is missing at the end"},
-        {"2*(1+3", 2, "this '(' is not closed; inside [] and {} put expressions with commas in quotes"},
+        {"2*(1+3", 2,
+         "this '(' is not closed; inside [] and {} put expressions with commas in quotes"},
         {"1+2)", 3, "')' without a '(' before it"},
         {"1 2", 2, "an operator is missing before '2'"},
         {"2t", 0, "an operator is missing; write 2*t"},
@@ -142,7 +146,8 @@ static void mistakes_are_named_with_their_place(void **state)
         yk_expression_error error;
         yk_expression *expression;
         yk_status status = yk_expression_create(*state, cases[i].text, &scope, &error, &expression);
-        if (status != YK_ERROR_INPUT || strcmp(error.message, cases[i].message) != 0 || error.offset != cases[i].offset)
+        if (status != YK_ERROR_INPUT || strcmp(error.message, cases[i].message) != 0 ||
+            error.offset != cases[i].offset)
             print_error("%s: at %zu: %s\n", cases[i].text, error.offset, error.message);
         assert_int_equal(status, YK_ERROR_INPUT);
         assert_null(expression);
@@ -158,15 +163,18 @@ static void long_and_deep_expressions_are_refused(void **state)
     yk_expression *expression;
     memset(text, '1', sizeof text);
     text[sizeof text - 1] = '\0';
-    assert_int_equal(yk_expression_create(*state, text, &scope, &error, &expression), YK_ERROR_INPUT);
+    assert_int_equal(yk_expression_create(*state, text, &scope, &error, &expression),
+                     YK_ERROR_INPUT);
     assert_non_null(strstr(error.message, "longer than 1000"));
     memset(text, '(', 100);
     strcpy(text + 100, "1");
-    assert_int_equal(yk_expression_create(*state, text, &scope, &error, &expression), YK_ERROR_INPUT);
+    assert_int_equal(yk_expression_create(*state, text, &scope, &error, &expression),
+                     YK_ERROR_INPUT);
     assert_non_null(strstr(error.message, "nested parentheses"));
     memset(text, 'x', 900);
     text[900] = '\0';
-    assert_int_equal(yk_expression_create(*state, text, &scope, &error, &expression), YK_ERROR_INPUT);
+    assert_int_equal(yk_expression_create(*state, text, &scope, &error, &expression),
+                     YK_ERROR_INPUT);
     assert_non_null(strstr(error.message, "unknown name"));
 }
 
@@ -176,11 +184,16 @@ static void constants_must_be_finite_and_free_of_time(void **state)
     double value = 0;
     assert_int_equal(yk_expression_constant(*state, "mass/4", &scope, &error, &value), YK_OK);
     assert_near(value, 0.5, 0);
-    assert_int_equal(yk_expression_constant(*state, "1/(mass-2)", &scope, &error, &value), YK_ERROR_INPUT);
-    assert_string_equal(error.message, "the value is not finite (a division by zero, or an overflow)");
-    assert_int_equal(yk_expression_constant(*state, "sqrt(-1)", &scope, &error, &value), YK_ERROR_INPUT);
-    assert_string_equal(error.message, "the value is not finite (0/0, or a function outside its domain)");
-    assert_int_equal(yk_expression_constant(*state, "1e400", &scope, &error, &value), YK_ERROR_INPUT);
+    assert_int_equal(yk_expression_constant(*state, "1/(mass-2)", &scope, &error, &value),
+                     YK_ERROR_INPUT);
+    assert_string_equal(error.message,
+                        "the value is not finite (a division by zero, or an overflow)");
+    assert_int_equal(yk_expression_constant(*state, "sqrt(-1)", &scope, &error, &value),
+                     YK_ERROR_INPUT);
+    assert_string_equal(error.message,
+                        "the value is not finite (0/0, or a function outside its domain)");
+    assert_int_equal(yk_expression_constant(*state, "1e400", &scope, &error, &value),
+                     YK_ERROR_INPUT);
     assert_int_equal(yk_expression_constant(*state, "2*t", &scope, &error, &value), YK_ERROR_INPUT);
     assert_string_equal(error.message, "time 't' cannot be used here: the value must be constant");
     assert_int_equal(error.offset, 2);
@@ -193,7 +206,8 @@ static void numbers_read_the_same_in_every_locale(void **state)
                                               "1,5", "0x10", "inf", "nan", "1.2.3", "1_000", "--1"};
     double value;
     for (int pass = 0; pass < 2; pass++) {
-        if (pass == 1 && !setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE")) break;
+        if (pass == 1 && !setlocale(LC_NUMERIC, "de_DE.UTF-8") && !setlocale(LC_NUMERIC, "de_DE"))
+            break;
         assert_true(yk_number_read("-1.25e-2", &value));
         assert_near(value, -0.0125, 0);
         assert_true(yk_number_read("+.5", &value));
@@ -230,13 +244,14 @@ static void evaluating_allocates_nothing(void **state)
     yk_expression_error error;
     yk_expression *expression;
     long before = allocations;
-    assert_int_equal(
-        yk_expression_create(*state, "max(0.25*sin(2*pi*15.5*t), ramp(t, 0, 1), mass)", &scope, &error, &expression),
-        YK_OK);
+    assert_int_equal(yk_expression_create(*state, "max(0.25*sin(2*pi*15.5*t), ramp(t, 0, 1), mass)",
+                                          &scope, &error, &expression),
+                     YK_OK);
     assert_true(allocations > before); /* the counter counts */
     before = allocations;
     double sum = 0;
-    for (int i = 0; i < 100; i++) sum += yk_expression_value(expression, (double[]){i, 0});
+    for (int i = 0; i < 100; i++)
+        sum += yk_expression_value(expression, (double[]){i, 0});
     assert_int_equal(allocations - before, 0);
     assert_near(sum, 200, 0);
     yk_expression_destroy(expression);
@@ -262,10 +277,10 @@ static void reference_names_every_function(void **state)
         strcat(all, word->usage);
         strcat(all, " ");
     }
-    static const char *const names[] = {"sin",  "cos",   "tan",  "asin", "acos",  "atan",  "atan2",
-                                        "sinh", "cosh",  "tanh", "exp",  "log",   "log10", "sqrt",
-                                        "pow",  "hypot", "abs",  "sign", "floor", "ceil",  "round",
-                                        "mod",  "min",   "max",  "rad",  "step",  "ramp",  "smooth"};
+    static const char *const names[] = {
+        "sin",   "cos", "tan",   "asin", "acos", "atan",  "atan2", "sinh",  "cosh",  "tanh",
+        "exp",   "log", "log10", "sqrt", "pow",  "hypot", "abs",   "sign",  "floor", "ceil",
+        "round", "mod", "min",   "max",  "rad",  "step",  "ramp",  "smooth"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         char call[16];
         snprintf(call, sizeof call, "%s(", names[i]);

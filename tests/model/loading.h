@@ -1,4 +1,5 @@
-/* What the tests of the model module share: loading a text and looking at what was said about it. */
+/* What the tests of the model module share: loading a text and looking at what was said about
+ * it. */
 #ifndef YOKE_TESTS_MODEL_LOADING_H
 #define YOKE_TESTS_MODEL_LOADING_H
 
@@ -39,7 +40,8 @@ static inline loading load_text(const char *text)
 static inline loading load_good(const char *text)
 {
     loading l = load_text(text);
-    if (l.status != YK_OK) print_error("%s", l.text);
+    if (l.status != YK_OK)
+        print_error("%s", l.text);
     assert_int_equal(l.status, YK_OK);
     return l;
 }

@@ -1,4 +1,5 @@
-/* Loading with an allocator that fails at the n-th request, for every n: an error each time, never a crash or a leak.
+/* Loading with an allocator that fails at the n-th request, for every n: an error each time,
+ * never a crash or a leak.
  */
 #include "loading.h"
 
@@ -7,22 +8,26 @@
 static yk_status load_limited(budget *b, const yk_scenario_def *def)
 {
     yk_context *context = budget_context(b);
-    if (!context) return YK_ERROR_MEMORY;
+    if (!context)
+        return YK_ERROR_MEMORY;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     yk_status status = yk_diagnostics_create(context, &diagnostics);
-    if (status == YK_OK) status = yk_scenario_load(context, def, diagnostics, &scenario);
+    if (status == YK_OK)
+        status = yk_scenario_load(context, def, diagnostics, &scenario);
     if (status == YK_OK) {
         yk_system *system;
         status = yk_scenario_system(scenario, &system);
     }
     if (status == YK_OK) {
         char *text = yk_scenario_text(scenario);
-        if (!text) status = YK_ERROR_MEMORY;
+        if (!text)
+            status = YK_ERROR_MEMORY;
         yk_release(context, text);
     }
     char *messages = diagnostics ? yk_diagnostics_text(diagnostics) : NULL;
-    if (!messages) status = YK_ERROR_MEMORY;
+    if (!messages)
+        status = YK_ERROR_MEMORY;
     yk_release(context, messages);
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
@@ -48,16 +53,18 @@ static void every_failed_allocation_is_reported(const yk_scenario_def *def, yk_s
 static void a_good_scenario(void **state)
 {
     (void)state;
-    static const char *const overrides[] = {"coupling.scheme=tight", "subsystems.left.mass=2*k", "record.every=2"};
+    static const char *const overrides[] = {"coupling.scheme=tight", "subsystems.left.mass=2*k",
+                                            "record.every=2"};
     yk_scenario_def def = {.path = "a/file.yaml", .overrides = overrides, .override_count = 3};
-    def.text = "parameters: {a: 2*k, k: 3}\n"
-               "time: {end: 1, step: 0.01}\n"
-               "subsystems:\n"
-               "  left: &part {solver: oscillator, mass: 1, force: sin(a*t), integrator: two-step}\n"
-               "  right: {<<: *part, mass: 2}\n"
-               "interfaces: [{name: joint, between: [left.mass, right.mass]}]\n"
-               "coupling: {scheme: explicit}\n"
-               "record: {file: results.h5}\n";
+    def.text =
+        "parameters: {a: 2*k, k: 3}\n"
+        "time: {end: 1, step: 0.01}\n"
+        "subsystems:\n"
+        "  left: &part {solver: oscillator, mass: 1, force: sin(a*t), integrator: two-step}\n"
+        "  right: {<<: *part, mass: 2}\n"
+        "interfaces: [{name: joint, between: [left.mass, right.mass]}]\n"
+        "coupling: {scheme: explicit}\n"
+        "record: {file: results.h5}\n";
     every_failed_allocation_is_reported(&def, YK_OK);
 }
 
@@ -72,8 +79,9 @@ static void a_scenario_with_mistakes(void **state)
 {
     (void)state;
     static const char *const overrides[] = {"coupling.scheme=tihgt"};
-    yk_scenario_def def = {
-        .path = YOKE_SOURCE_DIR "/tests/model/bad/ten.yaml", .overrides = overrides, .override_count = 1};
+    yk_scenario_def def = {.path = YOKE_SOURCE_DIR "/tests/model/bad/ten.yaml",
+                           .overrides = overrides,
+                           .override_count = 1};
     every_failed_allocation_is_reported(&def, YK_ERROR_INPUT);
 }
 

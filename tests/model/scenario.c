@@ -1,31 +1,33 @@
-/* Scenarios without mistakes: what they say, the system that comes of them, and their reference documentation. */
+/* Scenarios without mistakes: what they say, the system that comes of them, and their reference
+ * documentation. */
 #include "loading.h"
 
 #include <stdlib.h>
 
 #include "model/scenario.h"
 
-static const char two_masses[] = "title: Two masses, one spring\n"
-                                 "description: |\n"
-                                 "  A chain of \"two\" masses.\n"
-                                 "  Split in the middle.\n"
-                                 "parameters: {omega: sqrt(stiffness/mass), mass: 2, stiffness: 5000}\n"
-                                 "time: {end: 0.5, step: 1e-3}\n"
-                                 "subsystems:\n"
-                                 "  left:\n"
-                                 "    solver: oscillator\n"
-                                 "    mass: mass\n"
-                                 "    stiffness: stiffness\n"
-                                 "    position: 0.01\n"
-                                 "    force: 0.25*sin(omega*t)\n"
-                                 "  right:\n"
-                                 "    solver: oscillator\n"
-                                 "    mass: mass/2\n"
-                                 "    position: 0.01\n"
-                                 "    integrator: semi-implicit\n"
-                                 "interfaces:\n"
-                                 "  - {name: joint, between: [left.mass, right.mass]}\n"
-                                 "coupling: {scheme: explicit}\n";
+static const char two_masses[] =
+    "title: Two masses, one spring\n"
+    "description: |\n"
+    "  A chain of \"two\" masses.\n"
+    "  Split in the middle.\n"
+    "parameters: {omega: sqrt(stiffness/mass), mass: 2, stiffness: 5000}\n"
+    "time: {end: 0.5, step: 1e-3}\n"
+    "subsystems:\n"
+    "  left:\n"
+    "    solver: oscillator\n"
+    "    mass: mass\n"
+    "    stiffness: stiffness\n"
+    "    position: 0.01\n"
+    "    force: 0.25*sin(omega*t)\n"
+    "  right:\n"
+    "    solver: oscillator\n"
+    "    mass: mass/2\n"
+    "    position: 0.01\n"
+    "    integrator: semi-implicit\n"
+    "interfaces:\n"
+    "  - {name: joint, between: [left.mass, right.mass]}\n"
+    "coupling: {scheme: explicit}\n";
 
 static void plain_values_are_those_of_the_file(void **state)
 {
@@ -60,7 +62,8 @@ static void read_options(const char *scheme, const char *override, void *options
     snprintf(chosen, sizeof chosen, "coupling.scheme=%s", scheme);
     const char *overrides[] = {chosen, override};
     loading l = load_with(two_masses, overrides, override ? 2 : 1);
-    if (l.status != YK_OK) print_error("%s", l.text);
+    if (l.status != YK_OK)
+        print_error("%s", l.text);
     assert_int_equal(l.status, YK_OK);
     const yk_scheme_def *loaded = &yk_scenario_get(l.scenario)->scheme;
     assert_string_equal(loaded->ops->name, scheme);
@@ -95,7 +98,8 @@ static void coupling_defaults_are_those_of_the_scheme(void **state)
     yk_tight_options tight = tight_with(NULL), expected = yk_tight_default();
     assert_int_equal(tight.iterations, 50);
     assert_near(tight.relative_tolerance, 1e-9, 0);
-    tight.iterations = expected.iterations, tight.relative_tolerance = 0, tight.exchange = expected.exchange;
+    tight.iterations = expected.iterations, tight.relative_tolerance = 0,
+    tight.exchange = expected.exchange;
     assert_memory_equal(&tight, &expected, sizeof expected);
     assert_int_equal(tight_with("coupling.acceleration=none").iterations, 20);
 
@@ -104,7 +108,8 @@ static void coupling_defaults_are_those_of_the_scheme(void **state)
     assert_memory_equal(&index1, &index1_usual, sizeof index1);
 }
 
-static void assert_inputs(const char *override, yk_explicit_inputs inputs, double alpha, double beta, double gamma)
+static void assert_inputs(const char *override, yk_explicit_inputs inputs, double alpha,
+                          double beta, double gamma)
 {
     yk_explicit_options options = explicit_with(override);
     assert_int_equal(options.inputs, inputs);
@@ -123,10 +128,13 @@ static void every_word_of_the_coupling_arrives(void **state)
     assert_inputs("coupling.inputs=index-1", YK_EXPLICIT_INPUTS_INDEX_1, 0, 0, 0);
     assert_inputs("coupling.inputs=index-2", YK_EXPLICIT_INPUTS_INDEX_2, 0, 0, 0);
     assert_inputs("coupling.inputs=index-3", YK_EXPLICIT_INPUTS_INDEX_3, 0, 0, 0);
-    assert_inputs("coupling.inputs={alpha: 2e5, beta: 30, gamma: 1}", YK_INPUTS_WEIGHTED, 2e5, 30, 1);
+    assert_inputs("coupling.inputs={alpha: 2e5, beta: 30, gamma: 1}", YK_INPUTS_WEIGHTED, 2e5, 30,
+                  1);
     assert_int_equal(explicit_with("coupling.threads=2").threads, 2);
-    assert_int_equal(tight_with("coupling.acceleration=aitken").acceleration, YK_ACCELERATION_AITKEN);
-    assert_int_equal(tight_with("coupling.acceleration=quasi-newton").acceleration, YK_ACCELERATION_QUASI_NEWTON);
+    assert_int_equal(tight_with("coupling.acceleration=aitken").acceleration,
+                     YK_ACCELERATION_AITKEN);
+    assert_int_equal(tight_with("coupling.acceleration=quasi-newton").acceleration,
+                     YK_ACCELERATION_QUASI_NEWTON);
     assert_int_equal(tight_with("coupling.velocity=marker").velocity, YK_VELOCITY_MARKER);
     assert_int_equal(tight_with("coupling.halvings=3").halvings, 3);
     assert_int_equal(tight_with("coupling.iterations=0").iterations, 0);
@@ -155,11 +163,12 @@ static void keys_of_other_schemes_are_not_used(void **state)
 static void one_subsystem_runs_without_coupling(void **state)
 {
     (void)state;
-    loading l = load_good("parameters: {k: 25}\n"
-                          "time: {start: 1, end: 3, step: 0.125}\n"
-                          "subsystems:\n"
-                          "  only: {solver: oscillator, mass: 1, stiffness: k, force: 3, integrator: exact}\n"
-                          "record: {channels: [only.mass.position, only.mass.velocity, only.energy.potential]}\n");
+    loading l = load_good(
+        "parameters: {k: 25}\n"
+        "time: {start: 1, end: 3, step: 0.125}\n"
+        "subsystems:\n"
+        "  only: {solver: oscillator, mass: 1, stiffness: k, force: 3, integrator: exact}\n"
+        "record: {channels: [only.mass.position, only.mass.velocity, only.energy.potential]}\n");
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     yk_system *system, *again;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
@@ -168,7 +177,8 @@ static void one_subsystem_runs_without_coupling(void **state)
     assert_int_equal(info->steps, 16);
     assert_int_equal(info->sample_size, 3);
     assert_int_equal(yk_system_start(system), YK_OK);
-    for (int i = 0; i < info->steps; i++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+    for (int i = 0; i < info->steps; i++)
+        assert_int_equal(yk_system_step(system, NULL), YK_OK);
     double sample[3];
     yk_scenario_sample(l.scenario, sample);
     assert_near(yk_system_time(system), info->end, 0);
@@ -182,13 +192,15 @@ static void one_subsystem_runs_without_coupling(void **state)
 static void forces_follow_their_expressions(void **state)
 {
     (void)state;
-    loading l = load_good("parameters: {slope: 2}\n"
-                          "time: {end: 1, step: 1e-3}\n"
-                          "subsystems: {only: {solver: oscillator, mass: 2, force: slope*t, integrator: exact}}\n");
+    loading l = load_good(
+        "parameters: {slope: 2}\n"
+        "time: {end: 1, step: 1e-3}\n"
+        "subsystems: {only: {solver: oscillator, mass: 2, force: slope*t, integrator: exact}}\n");
     yk_system *system;
     assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
-    for (int i = 0; i < 1000; i++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+    for (int i = 0; i < 1000; i++)
+        assert_int_equal(yk_system_step(system, NULL), YK_OK);
     assert_near(yk_system_output(system, 0, 0)->motion.position.x, 1.0 / 6, 1e-6);
     unload(&l);
 }
@@ -201,18 +213,22 @@ static void schemes_agree_on_the_two_masses(void **state)
                                           "coupling.scheme=explicit"};
     double reference = 0;
     for (int i = 0; i < 3; i++) {
-        const char *overrides[] = {schemes[i], "time.step=1e-5", "time.end=0.05",
-                                   "record={channels: [joint.position, right.mass.position, joint.gap]}"};
+        const char *overrides[] = {
+            schemes[i], "time.step=1e-5", "time.end=0.05",
+            "record={channels: [joint.position, right.mass.position, joint.gap]}"};
         loading l = load_with(two_masses, overrides, 4);
-        if (l.status != YK_OK) print_error("%s", l.text);
+        if (l.status != YK_OK)
+            print_error("%s", l.text);
         assert_int_equal(l.status, YK_OK);
         yk_system *system;
         assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
         assert_int_equal(yk_system_start(system), YK_OK);
-        for (int n = 0; n < 5000; n++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        for (int n = 0; n < 5000; n++)
+            assert_int_equal(yk_system_step(system, NULL), YK_OK);
         double sample[3];
         yk_scenario_sample(l.scenario, sample);
-        if (i == 0) reference = sample[0];
+        if (i == 0)
+            reference = sample[0];
         assert_near(sample[0], reference, 1e-5);
         assert_near(sample[1], reference, 1e-5);
         assert_near(sample[2], fabs(sample[0] - sample[1]), 1e-12);
@@ -225,24 +241,28 @@ static void schemes_agree_on_the_two_masses(void **state)
 static void units_and_substeps_reach_the_system(void **state)
 {
     (void)state;
-    static const char *const right[] = {
-        "subsystems.right={solver: oscillator, mass: 1, position: 0.01, integrator: semi-implicit, substeps: 2}",
-        "subsystems.right={solver: oscillator, mass: 1000, position: 10, units: {length: mm, mass: g}, "
-        "integrator: semi-implicit, substeps: 2}"};
+    static const char *const right[] = {"subsystems.right={solver: oscillator, mass: 1, position: "
+                                        "0.01, integrator: semi-implicit, substeps: 2}",
+                                        "subsystems.right={solver: oscillator, mass: 1000, "
+                                        "position: 10, units: {length: mm, mass: g}, "
+                                        "integrator: semi-implicit, substeps: 2}"};
     double reference = 0;
     for (int i = 0; i < 2; i++) {
         const char *overrides[] = {"coupling.scheme=tight", "time.step=1e-4", "time.end=0.01",
                                    "record={channels: [right.mass.position]}", right[i]};
         loading l = load_with(two_masses, overrides, 5);
-        if (l.status != YK_OK) print_error("%s", l.text);
+        if (l.status != YK_OK)
+            print_error("%s", l.text);
         assert_int_equal(l.status, YK_OK);
         yk_system *system;
         assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
         assert_int_equal(yk_system_start(system), YK_OK);
-        for (int n = 0; n < 100; n++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+        for (int n = 0; n < 100; n++)
+            assert_int_equal(yk_system_step(system, NULL), YK_OK);
         double position;
         yk_scenario_sample(l.scenario, &position);
-        if (i == 0) reference = position;
+        if (i == 0)
+            reference = position;
         assert_near(position, reference, 1e-10);
         unload(&l);
     }
@@ -252,14 +272,15 @@ static void units_and_substeps_reach_the_system(void **state)
 static void without_a_list_everything_is_recorded(void **state)
 {
     (void)state;
-    static const char *const names[] = {"left.mass.position", "left.mass.velocity",  "left.mass.force",
-                                        "left.energy",        "right.mass.position", "right.mass.velocity",
-                                        "right.mass.force",   "right.energy",        "joint.gap",
-                                        "joint.gap_velocity", "joint.energy_created"};
+    static const char *const names[] = {
+        "left.mass.position",  "left.mass.velocity",  "left.mass.force",     "left.energy",
+        "right.mass.position", "right.mass.velocity", "right.mass.force",    "right.energy",
+        "joint.gap",           "joint.gap_velocity",  "joint.energy_created"};
     loading l = load_good(two_masses);
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     assert_int_equal(info->channel_count, 11);
-    for (int i = 0; i < 11; i++) assert_string_equal(info->channels[i].name, names[i]);
+    for (int i = 0; i < 11; i++)
+        assert_string_equal(info->channels[i].name, names[i]);
     assert_string_equal(info->channels[2].unit, "N");
     assert_int_equal(info->channels[3].components, 4);
     assert_int_equal(info->sample_size, 17);
@@ -292,15 +313,18 @@ static void steps_are_counted_with_a_warning_where_they_do_not_fit(void **state)
         {"{end: 1, step: 1/3}", 3, NULL},
         {"{start: -0.5, end: 0.5, step: 1e-6}", 1000000, NULL},
         {"{end: 1e-3, step: 1e-3}", 1, NULL},
-        {"{end: 1, step: 0.3}", 4, "is not a whole number of steps of 0.3 s; the run takes 4 steps and ends at 1.2 s"},
+        {"{end: 1, step: 0.3}", 4,
+         "is not a whole number of steps of 0.3 s; the run takes 4 steps and ends at 1.2 s"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[300];
-        snprintf(text, sizeof text, "time: %s\nsubsystems: {a: {solver: oscillator, mass: 1}}\n", cases[i].time);
+        snprintf(text, sizeof text, "time: %s\nsubsystems: {a: {solver: oscillator, mass: 1}}\n",
+                 cases[i].time);
         loading l = load_good(text);
         assert_int_equal(yk_scenario_get(l.scenario)->steps, cases[i].steps);
         assert_int_equal(yk_diagnostics_warnings(l.diagnostics), cases[i].warning != NULL);
-        if (cases[i].warning) assert_string_equal(yk_diagnostics_get(l.diagnostics, 0)->message, cases[i].warning);
+        if (cases[i].warning)
+            assert_string_equal(yk_diagnostics_get(l.diagnostics, 0)->message, cases[i].warning);
         unload(&l);
     }
 }
@@ -308,8 +332,9 @@ static void steps_are_counted_with_a_warning_where_they_do_not_fit(void **state)
 static void loose_parts_are_warned_of(void **state)
 {
     (void)state;
-    loading l = load_good("time: {end: 1, step: 0.1}\n"
-                          "subsystems: {a: {solver: oscillator, mass: 1}, b: {solver: oscillator, mass: 1}}\n");
+    loading l = load_good(
+        "time: {end: 1, step: 0.1}\n"
+        "subsystems: {a: {solver: oscillator, mass: 1}, b: {solver: oscillator, mass: 1}}\n");
     assert_int_equal(yk_diagnostics_warnings(l.diagnostics), 2);
     assert_string_equal(yk_diagnostics_get(l.diagnostics, 1)->path, "subsystems.b");
     unload(&l);
@@ -339,7 +364,8 @@ static void files_are_found_from_the_folder_of_the_scenario(void **state)
     loading l = {.context = yk_context_create(NULL)};
     yk_scenario_def def = yk_scenario_default();
     def.path = "some/folder/file.yaml";
-    def.text = "time: {end: 1, step: 0.1}\nsubsystems: {a: {solver: oscillator, mass: 1}}\nrecord: {file: out/r.h5}\n";
+    def.text = "time: {end: 1, step: 0.1}\nsubsystems: {a: {solver: oscillator, mass: 1}}\nrecord: "
+               "{file: out/r.h5}\n";
     assert_int_equal(yk_diagnostics_create(l.context, &l.diagnostics), YK_OK);
     assert_int_equal(yk_scenario_load(l.context, &def, l.diagnostics, &l.scenario), YK_OK);
     assert_string_equal(yk_scenario_get(l.scenario)->record_file, "some/folder/out/r.h5");
@@ -358,7 +384,8 @@ static void the_resolved_text_reads_back_the_same(void **state)
     loading second = load_good(text);
     char *again = yk_scenario_text(second.scenario);
     assert_string_equal(again, text);
-    assert_string_equal(yk_scenario_get(second.scenario)->description, yk_scenario_get(first.scenario)->description);
+    assert_string_equal(yk_scenario_get(second.scenario)->description,
+                        yk_scenario_get(first.scenario)->description);
     yk_release(first.context, text);
     yk_release(second.context, again);
     unload(&first);
@@ -374,20 +401,25 @@ static void check_default(yk_resolver *resolver, const yk_field *field, int *cou
         yk_node *node = yk_node_create(resolver->store, YK_NODE_SCALAR, (yk_location){0});
         node->text = field->fallback;
         yk_resolve(resolver, node, field);
-        if (!node->valid) print_error("default of %s\n", field->key);
+        if (!node->valid)
+            print_error("default of %s\n", field->key);
         assert_true(node->valid);
         ++*count;
     }
     assert_non_null(field->text);
     assert_false(field->required && field->fallback);
-    if (field->section) check_defaults(resolver, field->section, count);
-    for (int i = 0; field->variants && field->variants[i]; i++) check_defaults(resolver, field->variants[i], count);
-    if (field->item) check_default(resolver, field->item, count);
+    if (field->section)
+        check_defaults(resolver, field->section, count);
+    for (int i = 0; field->variants && field->variants[i]; i++)
+        check_defaults(resolver, field->variants[i], count);
+    if (field->item)
+        check_default(resolver, field->item, count);
 }
 
 static void check_defaults(yk_resolver *resolver, const yk_section *section, int *count)
 {
-    for (const yk_field *field = section->fields; field->key; field++) check_default(resolver, field, count);
+    for (const yk_field *field = section->fields; field->key; field++)
+        check_default(resolver, field, count);
 }
 
 static void every_default_is_valid(void **state)
@@ -399,7 +431,8 @@ static void every_default_is_valid(void **state)
     yk_resolver resolver = {.store = &store};
     assert_int_equal(yk_diagnostics_create(context, &resolver.diagnostics), YK_OK);
     for (int i = 0; yk_scheme_at(i); i++)
-        check_defaults(&resolver, yk_scenario_section(&store, &(yk_schemes){0}, yk_scheme_at(i)), &count);
+        check_defaults(&resolver, yk_scenario_section(&store, &(yk_schemes){0}, yk_scheme_at(i)),
+                       &count);
     assert_true(count > 15);
     yk_diagnostics_destroy(resolver.diagnostics);
     yk_store_destroy(&store);
@@ -417,7 +450,8 @@ static void the_reference_in_docs_is_up_to_date(void **state)
     size_t length = fread(committed, 1, (1 << 20) - 1, file);
     fclose(file);
     assert_int_equal(length, strlen(committed));
-    if (strcmp(committed, reference) != 0) print_error("docs/scenario.md is old: yoke schema > docs/scenario.md\n");
+    if (strcmp(committed, reference) != 0)
+        print_error("docs/scenario.md is old: yoke schema > docs/scenario.md\n");
     assert_string_equal(committed, reference);
     free(committed);
     yk_release(context, reference);
@@ -427,18 +461,19 @@ static void the_reference_in_docs_is_up_to_date(void **state)
 static void parameters_fill_in_names(void **state)
 {
     (void)state;
-    loading l = load_good("parameters: {last: 4, mass: 2}\n"
-                          "time: {end: 1, step: 1e-3}\n"
-                          "subsystems:\n"
-                          "  part_{last/2}:\n"
-                          "    solver: smooth\n"
-                          "    bodies:\n"
-                          "      - {name: \"b_{i}\", repeat: last, mass: mass, position: [\"{i}\", 0, 0]}\n"
-                          "    joints:\n"
-                          "      stop: {type: clamp, between: [ground, \"b_{last}\"], at: [\"{last}\", 0, 0]}\n"
-                          "    ports:\n"
-                          "      end: {on: \"b_{last - 1}\"}\n"
-                          "record: {channels: [\"part_2.b_{last-1}.position:x\"]}\n");
+    loading l = load_good(
+        "parameters: {last: 4, mass: 2}\n"
+        "time: {end: 1, step: 1e-3}\n"
+        "subsystems:\n"
+        "  part_{last/2}:\n"
+        "    solver: smooth\n"
+        "    bodies:\n"
+        "      - {name: \"b_{i}\", repeat: last, mass: mass, position: [\"{i}\", 0, 0]}\n"
+        "    joints:\n"
+        "      stop: {type: clamp, between: [ground, \"b_{last}\"], at: [\"{last}\", 0, 0]}\n"
+        "    ports:\n"
+        "      end: {on: \"b_{last - 1}\"}\n"
+        "record: {channels: [\"part_2.b_{last-1}.position:x\"]}\n");
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     assert_string_equal(info->names[0], "part_2");
     assert_string_equal(info->channels[0].name, "part_2.b_3.position.x");
@@ -455,9 +490,10 @@ static void parameters_fill_in_names(void **state)
 static void components_may_stand_behind_a_colon(void **state)
 {
     (void)state;
-    static const char text[] = "time: {end: 1, step: 1e-3}\n"
-                               "subsystems: {a: {solver: smooth, bodies: {b: {mass: 1, position: [1, 2, 3]}}}}\n"
-                               "record: {channels: [a.b.position:y, a.b.position.z, a.b.orientation:w]}\n";
+    static const char text[] =
+        "time: {end: 1, step: 1e-3}\n"
+        "subsystems: {a: {solver: smooth, bodies: {b: {mass: 1, position: [1, 2, 3]}}}}\n"
+        "record: {channels: [a.b.position:y, a.b.position.z, a.b.orientation:w]}\n";
     loading l = load_good(text);
     const yk_scenario_info *info = yk_scenario_get(l.scenario);
     assert_int_equal(info->sample_size, 3);

@@ -1,4 +1,5 @@
-/* Every type of the schema: what it accepts, the value it leaves, and what it says about the rest. */
+/* Every type of the schema: what it accepts, the value it leaves, and what it says about the
+ * rest. */
 #include "test.h"
 
 #include <string.h>
@@ -7,7 +8,8 @@
 #include "model/schema.h"
 #include "model/yaml.h"
 
-static const yk_word colours[] = {{"red", "warm"}, {"green", "calm"}, {"blue", "cold"}, {NULL, NULL}};
+static const yk_word colours[] = {
+    {"red", "warm"}, {"green", "calm"}, {"blue", "cold"}, {NULL, NULL}};
 static const yk_field point_fields[] = {
     {"x", YK_TYPE_NUMBER, "m", .required = true, .text = "abscissa"},
     {"y", YK_TYPE_NUMBER, "m", "2", .text = "ordinate"},
@@ -16,11 +18,13 @@ static const yk_field point_fields[] = {
 static const yk_section point = {"point", NULL, point_fields};
 static const yk_field radius_fields[] = {
     {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "radius"}, {0}};
-static const yk_field edge_fields[] = {
-    {"edges", YK_TYPE_NUMBERS, "m", "[1, 2, 3]", .least = 3, .most = 3, .range = YK_POSITIVE, .text = "edges"}, {0}};
+static const yk_field edge_fields[] = {{"edges", YK_TYPE_NUMBERS, "m", "[1, 2, 3]", .least = 3,
+                                        .most = 3, .range = YK_POSITIVE, .text = "edges"},
+                                       {0}};
 static const yk_section sphere = {"sphere", NULL, radius_fields}, box = {"box", NULL, edge_fields};
 static const yk_section *const shapes[] = {&sphere, &box, NULL};
-static const yk_field common_fields[] = {{"density", YK_TYPE_NUMBER, "kg/m^3", "1000", .text = "density"}, {0}};
+static const yk_field common_fields[] = {
+    {"density", YK_TYPE_NUMBER, "kg/m^3", "1000", .text = "density"}, {0}};
 static const yk_section common = {"shape", NULL, common_fields};
 static const yk_field shape_item = {"shape",
                                     YK_TYPE_VARIANT,
@@ -48,7 +52,8 @@ static const yk_field fields[] = {
     {"path", YK_TYPE_PATH, .text = ""},
     {"section", YK_TYPE_SECTION, .section = &point, .text = ""},
     {"form", YK_TYPE_FORM, .words = colours, .section = &point, .text = ""},
-    {"variant", YK_TYPE_VARIANT, .section = &common, .variants = shapes, .selector = "type", .text = ""},
+    {"variant", YK_TYPE_VARIANT, .section = &common, .variants = shapes, .selector = "type",
+     .text = ""},
     {"list", YK_TYPE_LIST, .least = 1, .most = 2, .item = &colour_item, .text = ""},
     {"named", YK_TYPE_NAMED, .most = 3, .item = &shape_item, .text = ""},
     {0},
@@ -81,7 +86,8 @@ static checking check(const char *text)
 static checking check_good(const char *text)
 {
     checking c = check(text);
-    if (yk_diagnostics_count(c.diagnostics)) print_error("%s", yk_diagnostics_text(c.diagnostics));
+    if (yk_diagnostics_count(c.diagnostics))
+        print_error("%s", yk_diagnostics_text(c.diagnostics));
     assert_int_equal(yk_diagnostics_count(c.diagnostics), 0);
     return c;
 }
@@ -96,24 +102,25 @@ static void release(checking *c)
 static void values_are_stored(void **state)
 {
     (void)state;
-    checking c = check_good("parameters: {c: a+b, a: 2, b: 3*a}\n"
-                            "number: '2*c'\n"
-                            "integer: a-4\n"
-                            "boolean: yes\n"
-                            "text: 'a: b'\n"
-                            "name: left-arm_2\n"
-                            "choice: green\n"
-                            "function: 3*a\n"
-                            "vector: [1, a, -c/2]\n"
-                            "numbers: [4]\n"
-                            "functions: [sin(t), 0, a*t]\n"
-                            "inertia: [1, 2, 3]\n"
-                            "path: data/mesh.obj\n"
-                            "section: {x: 1}\n"
-                            "form: blue\n"
-                            "variant: {type: sphere, radius: 0.5}\n"
-                            "list: [blue, red]\n"
-                            "named: {ball: {type: sphere, radius: 1}, crate: box, other: {density: 5}}\n");
+    checking c =
+        check_good("parameters: {c: a+b, a: 2, b: 3*a}\n"
+                   "number: '2*c'\n"
+                   "integer: a-4\n"
+                   "boolean: yes\n"
+                   "text: 'a: b'\n"
+                   "name: left-arm_2\n"
+                   "choice: green\n"
+                   "function: 3*a\n"
+                   "vector: [1, a, -c/2]\n"
+                   "numbers: [4]\n"
+                   "functions: [sin(t), 0, a*t]\n"
+                   "inertia: [1, 2, 3]\n"
+                   "path: data/mesh.obj\n"
+                   "section: {x: 1}\n"
+                   "form: blue\n"
+                   "variant: {type: sphere, radius: 0.5}\n"
+                   "list: [blue, red]\n"
+                   "named: {ball: {type: sphere, radius: 1}, crate: box, other: {density: 5}}\n");
     assert_near(yk_node_number(c.root, "number"), 16, 0);
     assert_int_equal(yk_node_integer(c.root, "integer"), -2);
     assert_true(yk_node_boolean(c.root, "boolean"));
@@ -167,7 +174,8 @@ static void inertia_may_be_given_by_rows(void **state)
     release(&c);
 }
 
-/* All spellings of one rotation: a third of a rotation about (1, 1, 1), which takes x to y, y to z and z to x. */
+/* All spellings of one rotation: a third of a rotation about (1, 1, 1), which takes x to y, y to
+ * z and z to x. */
 static void spellings_of_a_rotation_agree(void **state)
 {
     (void)state;
@@ -193,7 +201,8 @@ static void spellings_of_a_rotation_agree(void **state)
         yk_quat q = yk_node_orientation(c.root, "orientation");
         double x_error = yk_v3_norm(yk_v3_sub(yk_q_rotate(q, yk_v3(1, 0, 0)), yk_v3(0, 1, 0)));
         double y_error = yk_v3_norm(yk_v3_sub(yk_q_rotate(q, yk_v3(0, 1, 0)), yk_v3(0, 0, 1)));
-        if (x_error > 1e-15 || y_error > 1e-15) print_error("%s\n", spellings[i]);
+        if (x_error > 1e-15 || y_error > 1e-15)
+            print_error("%s\n", spellings[i]);
         assert_near(x_error, 0, 1e-15);
         assert_near(y_error, 0, 1e-15);
         release(&c);
@@ -210,53 +219,67 @@ static void mistakes_have_one_message_each(void **state)
         const char *path, *message;
     } cases[] = {
         {"number: heavy", 9, "number",
-         "expected a number in kg, greater than 0: unknown name 'heavy'; define it under 'parameters'"},
+         "expected a number in kg, greater than 0: unknown name 'heavy'; define it under "
+         "'parameters'"},
         {"number: -1", 9, "number", "expected a number in kg, greater than 0; found '-1'"},
-        {"number: 1-2", 9, "number", "expected a number in kg, greater than 0; found '1-2', which is -1"},
+        {"number: 1-2", 9, "number",
+         "expected a number in kg, greater than 0; found '1-2', which is -1"},
         {"number: [1]", 9, "number", "expected a number in kg, greater than 0; found a list of 1"},
         {"number:", 8, "number", "expected a number in kg, greater than 0; found nothing"},
         {"number: 2*t", 11, "number",
-         "expected a number in kg, greater than 0: time 't' cannot be used here: the value must be constant"},
+         "expected a number in kg, greater than 0: time 't' cannot be used here: the value must be "
+         "constant"},
         {"number: '1 + 2 3'", 16, "number",
          "expected a number in kg, greater than 0: an operator is missing before '3'"},
         {"number: 1/0", 9, "number",
-         "expected a number in kg, greater than 0: the value is not finite (a division by zero, or an overflow)"},
+         "expected a number in kg, greater than 0: the value is not finite (a division by zero, or "
+         "an overflow)"},
         {"integer: 1.5", 10, "integer", "expected a whole number, between -5 and 5; found '1.5'"},
         {"integer: 6", 10, "integer", "expected a whole number, between -5 and 5; found '6'"},
         {"boolean: maybe", 10, "boolean", "expected true or false; found 'maybe'"},
         {"text: {a: 1}", 7, "text", "expected a text; found a section"},
         {"name: 2nd", 7, "name",
-         "'2nd' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 letters, digits, '_' "
+         "'2nd' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 "
+         "letters, digits, '_' "
          "and '-'"},
         {"choice: gren", 9, "choice", "unknown word 'gren'; did you mean 'green'?"},
         {"choice: yellow", 9, "choice", "unknown word 'yellow'; expected red, green, blue"},
         {"function: sin(x)", 15, "function",
-         "expected a number or an expression of time in N: unknown name 'x'; define it under 'parameters'"},
+         "expected a number or an expression of time in N: unknown name 'x'; define it under "
+         "'parameters'"},
         {"vector: [1, 2]", 9, "vector", "expected a list of 3 numbers in m; found a list of 2"},
         {"vector: [1, two, 3]", 13, "vector[1]",
          "expected a number in m: unknown name 'two'; define it under 'parameters'"},
         {"numbers: []", 10, "numbers", "expected a list of 1 or more numbers; found a list of 0"},
         {"functions: [t, t, u]", 19, "functions[2]",
-         "expected a number or an expression of time in N: unknown name 'u'; define it under 'parameters'"},
+         "expected a number or an expression of time in N: unknown name 'u'; define it under "
+         "'parameters'"},
         {"orientation: [1, 0, 0]", 14, "orientation",
-         "expected an orientation such as [w, x, y, z] or {axis: [0, 0, 1], angle: 0.5}; found a list of 3"},
-        {"orientation: [1, 1, 0, 0]", 14, "orientation", "a quaternion [w, x, y, z] for a rotation has length 1"},
-        {"orientation: {axis: [1, 0, 0]}", 14, "orientation", "'angle' in rad is missing beside 'axis'"},
+         "expected an orientation such as [w, x, y, z] or {axis: [0, 0, 1], angle: 0.5}; found a "
+         "list of 3"},
+        {"orientation: [1, 1, 0, 0]", 14, "orientation",
+         "a quaternion [w, x, y, z] for a rotation has length 1"},
+        {"orientation: {axis: [1, 0, 0]}", 14, "orientation",
+         "'angle' in rad is missing beside 'axis'"},
         {"orientation: {angle: 1}", 14, "orientation", "'axis' is missing beside 'angle'"},
         {"orientation: {axis: [0, 0, 0], angle: 1}", 14, "orientation",
          "the axis has no direction: its length is zero"},
-        {"orientation: {x: [1, 0, 0]}", 14, "orientation", "give two of the axes x, y, z; the third follows"},
+        {"orientation: {x: [1, 0, 0]}", 14, "orientation",
+         "give two of the axes x, y, z; the third follows"},
         {"orientation: {x: [1, 0, 0], y: [2, 0, 0]}", 14, "orientation",
          "the two axes are parallel, or one has no length"},
-        {"orientation: {order: xyz}", 14, "orientation", "'order' is for 'euler', which is missing"},
+        {"orientation: {order: xyz}", 14, "orientation",
+         "'order' is for 'euler', which is missing"},
         {"orientation: {vector: [1, 0, 0], euler: [0, 0, 0]}", 14, "orientation",
          "give one of: quaternion; axis and angle; vector; euler (and order); two of x, y, z"},
         {"orientation: {}", 14, "orientation",
          "give one of: quaternion; axis and angle; vector; euler (and order); two of x, y, z"},
         {"inertia: [1, 2]", 10, "inertia",
-         "expected three numbers (a diagonal) or three rows of a symmetric matrix in kg m^2; found a list of 2"},
+         "expected three numbers (a diagonal) or three rows of a symmetric matrix in kg m^2; found "
+         "a list of 2"},
         {"inertia: [[1, 2, 0], [0, 1, 0], [0, 0, 1]]", 10, "inertia",
-         "expected three numbers (a diagonal) or three rows of a symmetric matrix in kg m^2; the matrix is not "
+         "expected three numbers (a diagonal) or three rows of a symmetric matrix in kg m^2; the "
+         "matrix is not "
          "symmetric"},
         {"path: []", 7, "path", "expected the name of a file; found a list of 0"},
         {"section: {y: 1}", 1, "section", "'x' is missing: abscissa (a number in m)"},
@@ -264,39 +287,54 @@ static void mistakes_have_one_message_each(void **state)
         {"section: 3", 10, "section", "expected a section; found '3'"},
         {"form: grene", 7, "form", "unknown word 'grene'; did you mean 'green'?"},
         {"form: [1]", 7, "form", "expected red, green or blue, or a section; found a list of 1"},
-        {"variant: {radius: 1}", 1, "variant", "'type' is missing; expected a section with 'type': sphere or box"},
-        {"variant: {type: sphere}", 1, "variant", "'radius' is missing: radius (a number in m, greater than 0)"},
-        {"variant: {type: spere, radius: 1}", 17, "variant.type", "unknown type 'spere'; did you mean 'sphere'?"},
+        {"variant: {radius: 1}", 1, "variant",
+         "'type' is missing; expected a section with 'type': sphere or box"},
+        {"variant: {type: sphere}", 1, "variant",
+         "'radius' is missing: radius (a number in m, greater than 0)"},
+        {"variant: {type: spere, radius: 1}", 17, "variant.type",
+         "unknown type 'spere'; did you mean 'sphere'?"},
         {"variant: {type: [sphere]}", 17, "variant.type",
          "expected a section with 'type': sphere or box; found a list of 1"},
-        {"variant: {type: box, radius: 1}", 22, "variant.radius", "unknown key; expected type, density, edges"},
-        {"variant: [box]", 10, "variant", "expected a section with 'type': sphere or box; found a list of 1"},
+        {"variant: {type: box, radius: 1}", 22, "variant.radius",
+         "unknown key; expected type, density, edges"},
+        {"variant: [box]", 10, "variant",
+         "expected a section with 'type': sphere or box; found a list of 1"},
         {"variant: bx", 10, "variant.type", "unknown type 'bx'; did you mean 'box'?"},
         {"list: red", 7, "list", "expected a list of 1 to 2 colours; found 'red'"},
-        {"list: [red, red, red]", 7, "list", "expected a list of 1 to 2 colours; found a list of 3"},
+        {"list: [red, red, red]", 7, "list",
+         "expected a list of 1 to 2 colours; found a list of 3"},
         {"list: [red, gren]", 13, "list[1]", "unknown word 'gren'; did you mean 'green'?"},
         {"named: [box]", 9, "named[0]", "expected a section with 'name'; found 'box'"},
         {"named: [{type: box}]", 9, "named[0]", "'name' is missing: a name for this shape"},
-        {"named: [{name: a}, {name: b}, {name: a}]", 38, "named[2]", "the name 'a' is already used in line 1"},
+        {"named: [{name: a}, {name: b}, {name: a}]", 38, "named[2]",
+         "the name 'a' is already used in line 1"},
         {"named: {a.b: box}", 9, "named.a.b",
-         "'a.b' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 letters, digits, '_' "
+         "'a.b' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 "
+         "letters, digits, '_' "
          "and '-'"},
-        {"named: {a: box, b: box, c: box, d: box}", 1, "named", "expected at most 3 shapes; found 4"},
-        {"named: box", 8, "named", "expected a section of named items, or a list of items with 'name'; found 'box'"},
-        {"parameters: [1]", 13, "parameters", "expected a section of names and numbers; found a list of 1"},
-        {"parameters: {a: b}", 17, "parameters.a", "expected a number: unknown name 'b'; define it under 'parameters'"},
+        {"named: {a: box, b: box, c: box, d: box}", 1, "named",
+         "expected at most 3 shapes; found 4"},
+        {"named: box", 8, "named",
+         "expected a section of named items, or a list of items with 'name'; found 'box'"},
+        {"parameters: [1]", 13, "parameters",
+         "expected a section of names and numbers; found a list of 1"},
+        {"parameters: {a: b}", 17, "parameters.a",
+         "expected a number: unknown name 'b'; define it under 'parameters'"},
         {"parameters: {aa: bbb, bb: 1}", 18, "parameters.aa",
          "expected a number: unknown name 'bbb'; did you mean 'bb'?"},
         {"parameters: {a: b, b: c, c: a}", 29, "parameters.c",
          "depends on itself through 'a'; parameters cannot be circular"},
-        {"parameters: {a: a+1}", 17, "parameters.a", "depends on itself; parameters cannot be circular"},
-        {"parameters: {sin: 1}", 14, "parameters.sin", "cannot be a parameter's name: 'sin' is the name of a function"},
+        {"parameters: {a: a+1}", 17, "parameters.a",
+         "depends on itself; parameters cannot be circular"},
+        {"parameters: {sin: 1}", 14, "parameters.sin",
+         "cannot be a parameter's name: 'sin' is the name of a function"},
         {"parameters: {t: 1}", 14, "parameters.t", "cannot be a parameter's name: 't' is time"},
         {"parameters: {a: 1/0, b: a}", 17, "parameters.a",
          "expected a number: the value is not finite (a division by zero, or an overflow)"},
         {"parameters: {a: [1]}", 17, "parameters.a", "expected a number; found a list of 1"},
         {"named: {a: {repeat: 2}}", 9, "named.a",
-         "the name 'a' is already used in line 1; names of repeated items have the index in them, as in "
+         "the name 'a' is already used in line 1; names of repeated items have the index in them, "
+         "as in "
          "\"link_{i}\""},
         {"named: {'a{i}': {repeat: many}}", 26, "named.a{i}.repeat",
          "expected a whole number: unknown name 'many'; define it under 'parameters'"},
@@ -305,9 +343,11 @@ static void mistakes_have_one_message_each(void **state)
         {"named: {'a{i}': {repeat: {index: pi, to: 1}}}", 26, "named.a{i}.repeat",
          "the index cannot be 'pi', which is the number 3.14159..."},
         {"named: {'a{j}': {repeat: 1}}", 9, "named.a{j}",
-         "'a{j}' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 letters, digits, "
+         "'a{j}' cannot be a name; a name starts with a letter (a to z, A to Z) and has at most 60 "
+         "letters, digits, "
          "'_' and '-'"},
-        {"named: {'a{i}': {repeat: 2000000}}", 17, "named.a{i}", "the repetition makes more than a million values"},
+        {"named: {'a{i}': {repeat: 2000000}}", 17, "named.a{i}",
+         "the repetition makes more than a million values"},
         {"nmber: 1", 1, "nmber", "unknown key; did you mean 'number'?"},
         {"[]", 1, "", "expected a section; found a list of 0"},
     };
@@ -315,8 +355,9 @@ static void mistakes_have_one_message_each(void **state)
         checking c = check(cases[i].text);
         const yk_diagnostic *first = yk_diagnostics_get(c.diagnostics, 0);
         char *printed = yk_diagnostics_text(c.diagnostics);
-        if (yk_diagnostics_count(c.diagnostics) != 1 || strcmp(first->message, cases[i].message) != 0 ||
-            first->column != cases[i].column || strcmp(first->path, cases[i].path) != 0)
+        if (yk_diagnostics_count(c.diagnostics) != 1 ||
+            strcmp(first->message, cases[i].message) != 0 || first->column != cases[i].column ||
+            strcmp(first->path, cases[i].path) != 0)
             print_error("%s\n%s", cases[i].text, printed);
         assert_int_equal(yk_diagnostics_count(c.diagnostics), 1);
         assert_string_equal(first->message, cases[i].message);
@@ -327,7 +368,8 @@ static void mistakes_have_one_message_each(void **state)
     }
 }
 
-/* Places inside an expression need the text as it stands in the file; otherwise the whole value is meant. */
+/* Places inside an expression need the text as it stands in the file; otherwise the whole value
+ * is meant. */
 static void places_inside_expressions(void **state)
 {
     (void)state;
@@ -352,9 +394,10 @@ static void places_inside_expressions(void **state)
 static void repeated_items_are_copied_and_filled_in(void **state)
 {
     (void)state;
-    checking c = check_good("parameters: {n: 3, size: 0.5}\n"
-                            "named:\n"
-                            "  - {name: 'ball_{i}', repeat: n, type: sphere, radius: '{i}*size', density: '{i^2}'}\n");
+    checking c = check_good(
+        "parameters: {n: 3, size: 0.5}\n"
+        "named:\n"
+        "  - {name: 'ball_{i}', repeat: n, type: sphere, radius: '{i}*size', density: '{i^2}'}\n");
     const yk_node *named = yk_node_get(c.root, "named");
     assert_int_equal(named->count, 3);
     assert_string_equal(yk_node_name(named->first), "ball_1");
@@ -362,7 +405,8 @@ static void repeated_items_are_copied_and_filled_in(void **state)
     assert_near(yk_node_number(named->last, "radius"), 1.5, 0);
     assert_near(yk_node_number(named->last, "density"), 9, 0);
     release(&c);
-    c = check_good("named: {'b{2*k+1}': {repeat: {index: k, from: 0, to: 1}}, other: box, 'none{i}': {repeat: 0}}\n");
+    c = check_good("named: {'b{2*k+1}': {repeat: {index: k, from: 0, to: 1}}, other: box, "
+                   "'none{i}': {repeat: 0}}\n");
     named = yk_node_get(c.root, "named");
     assert_int_equal(named->count, 3);
     assert_string_equal(yk_node_name(named->first), "b1");
@@ -374,7 +418,8 @@ static void repeated_items_are_copied_and_filled_in(void **state)
 static void a_chain_of_parameters_resolves_in_any_order(void **state)
 {
     (void)state;
-    checking c = check_good("parameters: {e: d+1, d: c+1, c: b+1, b: a+1, a: 1, f: e*e}\nnumber: f\n");
+    checking c =
+        check_good("parameters: {e: d+1, d: c+1, c: b+1, b: a+1, a: 1, f: e*e}\nnumber: f\n");
     assert_near(yk_node_number(c.root, "number"), 25, 0);
     release(&c);
 }

@@ -1,4 +1,5 @@
-/* Several threads, each with its own context, load and step scenarios at the same time (yoke sweep does). */
+/* Several threads, each with its own context, load and step scenarios at the same time (yoke
+ * sweep does). */
 #include "loading.h"
 
 #include <pthread.h>
@@ -9,8 +10,9 @@ enum { THREADS = 4, REPEATS = 25 };
 static const char text[] = "parameters: {a: 2*b, b: 3}\n"
                            "time: {end: 1, step: 0.01}\n"
                            "subsystems: {only: {solver: oscillator, mass: 1.5, force: sin(a*t)}}\n";
-static const char wrong[] = "time: {end: 1, step: 0.01}\n"
-                            "subsystems: {only: {solver: oscillator, mass: 1 +, force: sin(a*t)}}\n";
+static const char wrong[] =
+    "time: {end: 1, step: 0.01}\n"
+    "subsystems: {only: {solver: oscillator, mass: 1 +, force: sin(a*t)}}\n";
 
 typedef struct result {
     double position;
@@ -29,10 +31,14 @@ static void load(const char *scenario_text, result *r)
     yk_scenario_def def = {.path = "file.yaml", .text = scenario_text};
     yk_diagnostics_create(context, &diagnostics);
     yk_status status = yk_scenario_load(context, &def, diagnostics, &scenario);
-    if (status == YK_OK) status = yk_scenario_system(scenario, &system);
-    if (status == YK_OK) status = yk_system_start(system);
-    for (int i = 0; i < 10 && status == YK_OK; i++) status = yk_system_step(system, NULL);
-    if (status == YK_OK) r->position = yk_system_output(system, 0, 0)->motion.position.x;
+    if (status == YK_OK)
+        status = yk_scenario_system(scenario, &system);
+    if (status == YK_OK)
+        status = yk_system_start(system);
+    for (int i = 0; i < 10 && status == YK_OK; i++)
+        status = yk_system_step(system, NULL);
+    if (status == YK_OK)
+        r->position = yk_system_output(system, 0, 0)->motion.position.x;
     r->failed = status != YK_OK;
     char *messages = yk_diagnostics_text(diagnostics);
     r->messages = strdup(messages);
@@ -53,7 +59,8 @@ static void *work(void *user)
             load(k ? wrong : text, &r);
             bool same = r.position == expected[k].position && r.failed == expected[k].failed &&
                         strcmp(r.messages, expected[k].messages) == 0;
-            if (!same) different = user;
+            if (!same)
+                different = user;
             free(r.messages);
         }
     }
@@ -70,7 +77,8 @@ static void threads_do_not_disturb_each_other(void **state)
     assert_false(expected[0].failed);
     assert_true(expected[1].failed);
     assert_non_null(strstr(expected[1].messages, "an operand is missing at the end"));
-    for (int i = 0; i < THREADS; i++) assert_int_equal(pthread_create(&threads[i], NULL, work, expected), 0);
+    for (int i = 0; i < THREADS; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, work, expected), 0);
     for (int i = 0; i < THREADS; i++) {
         void *different;
         assert_int_equal(pthread_join(threads[i], &different), 0);

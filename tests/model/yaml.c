@@ -1,4 +1,5 @@
-/* The YAML reader: trees with places, and a message in plain words for every way to get YAML wrong. */
+/* The YAML reader: trees with places, and a message in plain words for every way to get YAML
+ * wrong. */
 #include "test.h"
 
 #include <stdlib.h>
@@ -30,7 +31,8 @@ static reading read_text(const char *text, size_t length)
 static reading read_good(const char *text)
 {
     reading r = read_text(text, strlen(text));
-    if (yk_diagnostics_count(r.diagnostics)) print_error("%s", yk_diagnostics_text(r.diagnostics));
+    if (yk_diagnostics_count(r.diagnostics))
+        print_error("%s", yk_diagnostics_text(r.diagnostics));
     assert_int_equal(yk_diagnostics_count(r.diagnostics), 0);
     assert_non_null(r.root);
     return r;
@@ -46,7 +48,8 @@ static void release(reading *r)
 /* A compact picture of a tree: {a:1,b:[x,'y']}; quoted scalars in quotes. */
 static void draw(yk_context *context, yk_text *text, const yk_node *node)
 {
-    if (node->key) yk_text_add(context, text, "%s:", node->key);
+    if (node->key)
+        yk_text_add(context, text, "%s:", node->key);
     if (node->kind == YK_NODE_SCALAR) {
         yk_text_add(context, text, node->quoted ? "'%s'" : "%s", node->text);
         return;
@@ -54,7 +57,8 @@ static void draw(yk_context *context, yk_text *text, const yk_node *node)
     yk_text_add(context, text, node->kind == YK_NODE_MAP ? "{" : "[");
     for (const yk_node *child = node->first; child; child = child->next) {
         draw(context, text, child);
-        if (child->next) yk_text_add(context, text, ",");
+        if (child->next)
+            yk_text_add(context, text, ",");
     }
     yk_text_add(context, text, node->kind == YK_NODE_MAP ? "}" : "]");
 }
@@ -79,8 +83,10 @@ static void trees_have_the_shape_of_the_text(void **state)
         {"a:\nb: ''\n", "{a:,b:''}"},
         {"text: |\n  two\n  lines\n", "{text:'two\nlines\n'}"},
         {"base: &b {m: 1, k: [2, 3]}\nother: *b\n", "{base:{m:1,k:[2,3]},other:{m:1,k:[2,3]}}"},
-        {"base: &b {m: 1, k: 2}\nother: {<<: *b, k: 3, c: 4}\n", "{base:{m:1,k:2},other:{k:3,c:4,m:1}}"},
-        {"a: &a {x: 1}\nb: &b {x: 2, y: 3}\nc: {<<: [*a, *b]}\n", "{a:{x:1},b:{x:2,y:3},c:{x:1,y:3}}"},
+        {"base: &b {m: 1, k: 2}\nother: {<<: *b, k: 3, c: 4}\n",
+         "{base:{m:1,k:2},other:{k:3,c:4,m:1}}"},
+        {"a: &a {x: 1}\nb: &b {x: 2, y: 3}\nc: {<<: [*a, *b]}\n",
+         "{a:{x:1},b:{x:2,y:3},c:{x:1,y:3}}"},
         {"a: &x 1\nb: &x 2\nc: *x\n", "{a:1,b:2,c:2}"},
         {"\xEF\xBB\xBF"
          "a: caf\xC3\xA9\r\nb: 2\r\n",
@@ -124,11 +130,13 @@ static void long_paths_lose_their_beginning(void **state)
 {
     (void)state;
     char text[1000] = "";
-    for (int i = 0; i < 20; i++) snprintf(text + strlen(text), 100, "%*slevel_with_a_long_name_%02d:\n", i, "", i);
+    for (int i = 0; i < 20; i++)
+        snprintf(text + strlen(text), 100, "%*slevel_with_a_long_name_%02d:\n", i, "", i);
     strcat(text, "                    x: 1\n");
     reading r = read_good(text);
     const yk_node *node = r.root;
-    while (node->first) node = node->first;
+    while (node->first)
+        node = node->first;
     char path[YK_PATH_MAX];
     yk_node_path(node, path);
     assert_true(strlen(path) < YK_PATH_MAX);
@@ -138,11 +146,13 @@ static void long_paths_lose_their_beginning(void **state)
 }
 
 /* The first message and its place. */
-static void assert_complaint(const char *text, size_t length, int line, int column, const char *message)
+static void assert_complaint(const char *text, size_t length, int line, int column,
+                             const char *message)
 {
     reading r = read_text(text, length);
     const yk_diagnostic *first = yk_diagnostics_get(r.diagnostics, 0);
-    if (!first) print_error("no complaint about: %s\n", text);
+    if (!first)
+        print_error("no complaint about: %s\n", text);
     assert_non_null(first);
     if (strcmp(first->message, message) != 0 || first->line != line || first->column != column)
         print_error("%s\n%d:%d %s\n", text, first->line, first->column, first->message);
@@ -171,35 +181,44 @@ static void mistakes_are_reported_in_plain_words(void **state)
         {"a: [1, 2\n", 1, 4, "a '[' is not closed, or a ',' is missing between its items"},
         {"a: 'text\nb: 2\n", 1, 4, "a quote is opened and never closed"},
         {"a: b: c\n", 1, 5,
-         "a ':' where no key can stand; put text that contains ': ' in quotes, and give keys of one section the same "
+         "a ':' where no key can stand; put text that contains ': ' in quotes, and give keys of "
+         "one section the same "
          "indentation"},
-        {"a: 1\nb\nc: 2\n", 3, 1, "this line has no 'key: value'; a ':' followed by a space is missing"},
+        {"a: 1\nb\nc: 2\n", 3, 1,
+         "this line has no 'key: value'; a ':' followed by a space is missing"},
         {"a:\n  b: 1\n c: 2\n", 3, 2,
-         "the indentation does not match the lines above; keys of one section start in the same column"},
+         "the indentation does not match the lines above; keys of one section start in the same "
+         "column"},
         {"a: @b\n", 1, 4, "text cannot start with '@' or '`'; put it in quotes"},
         {"a: %b\n", 1, 4, "text cannot start with '%'; put it in quotes"},
         {"a: \"\\d\"\n", 1, 5,
          "unknown escape after '\\' in double quotes; use single quotes for text with backslashes"},
         {"a: 1\n---\nb: 2\n", 2, 1, "a second document starts here; one file holds one scenario"},
         {"a: 1\nb: 2\na: 3\n", 3, 1, "is given twice, first in line 1; remove one of them"},
-        {"a: *b\n", 1, 4, "no anchor '&b' before this alias; put text that starts with '*' in quotes"},
+        {"a: *b\n", 1, 4,
+         "no anchor '&b' before this alias; put text that starts with '*' in quotes"},
         {"a: &a [1, *a]\n", 1, 11, "the alias '*a' is inside its own anchor"},
-        {"a: !!float 3\n", 1, 4, "tags such as 'tag:yaml.org,2002:float' have no meaning in a scenario; remove it"},
+        {"a: !!float 3\n", 1, 4,
+         "tags such as 'tag:yaml.org,2002:float' have no meaning in a scenario; remove it"},
         {"a: !x 3\n", 1, 4, "tags such as '!x' have no meaning in a scenario; remove it"},
         {"? [a, b]\n: 1\n", 1, 3,
          "a key must be a word, not a list or a section; put expressions with commas in quotes"},
         {": 1\n", 1, 1, "a key is missing before ':'"},
         {"a: &x b\n*x : 1\n", 2, 1, "a key cannot be an alias"},
         {"&k a: 1\n", 1, 1, "keys cannot have anchors (&name)"},
-        {"a: {<<: 3}\n", 1, 9, "after '<<' comes a section, or a list of sections, to take entries from"},
+        {"a: {<<: 3}\n", 1, 9,
+         "after '<<' comes a section, or a list of sections, to take entries from"},
         {"a: \"x\\0y\"\n", 1, 4, "text with a zero character (\\0)"},
         {"a: 1\nb: \x01\n", 2, 4, "a control character; the file must be plain text"},
-        {"a: 1\nb: caf\xE9\n", 2, 7, "a character that is not UTF-8; save the file in UTF-8 encoding"},
+        {"a: 1\nb: caf\xE9\n", 2, 7,
+         "a character that is not UTF-8; save the file in UTF-8 encoding"},
         {"\xFF\xFE", 0, 0, "is encoded in UTF-16; save it in UTF-8 encoding"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
-        assert_complaint(cases[i].text, strlen(cases[i].text), cases[i].line, cases[i].column, cases[i].message);
-    assert_complaint("a: 1\nb\0: 2", 11, 2, 2, "a zero byte; the file is binary, or not encoded in UTF-8");
+        assert_complaint(cases[i].text, strlen(cases[i].text), cases[i].line, cases[i].column,
+                         cases[i].message);
+    assert_complaint("a: 1\nb\0: 2", 11, 2, 2,
+                     "a zero byte; the file is binary, or not encoded in UTF-8");
 }
 
 static void limits_hold(void **state)
@@ -216,17 +235,21 @@ static void limits_hold(void **state)
     yk_text_add(context, &bomb, "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
     for (int i = 1; i < 10; i++) {
         yk_text_add(context, &bomb, "a%d: &a%d [", i, i);
-        for (int k = 0; k < 10; k++) yk_text_add(context, &bomb, "%s*a%d", k ? ", " : "", i - 1);
+        for (int k = 0; k < 10; k++)
+            yk_text_add(context, &bomb, "%s*a%d", k ? ", " : "", i - 1);
         yk_text_add(context, &bomb, "]\n");
     }
     reading r = read_text(bomb.data, bomb.length);
-    assert_non_null(strstr(yk_diagnostics_get(r.diagnostics, 0)->message, "more than a million values"));
+    assert_non_null(
+        strstr(yk_diagnostics_get(r.diagnostics, 0)->message, "more than a million values"));
     release(&r);
 
     yk_text many = {0};
-    for (int i = 0; i < 1001; i++) yk_text_add(context, &many, "- &a%d x\n", i);
+    for (int i = 0; i < 1001; i++)
+        yk_text_add(context, &many, "- &a%d x\n", i);
     r = read_text(many.data, many.length);
-    assert_string_equal(yk_diagnostics_get(r.diagnostics, 0)->message, "more than 1000 anchors (&name)");
+    assert_string_equal(yk_diagnostics_get(r.diagnostics, 0)->message,
+                        "more than 1000 anchors (&name)");
     release(&r);
     yk_text_destroy(context, &bomb);
     yk_text_destroy(context, &many);
@@ -241,7 +264,8 @@ static void unreadable_files_are_reported(void **state)
     } cases[] = {
         {"no/such/file.yaml", "cannot be opened: No such file or directory"},
         {YOKE_SOURCE_DIR, "cannot be read: Is a directory"},
-        {"/dev/zero", "is larger than 64 MiB, the limit of a scenario; put bulk data into a file of its own"},
+        {"/dev/zero",
+         "is larger than 64 MiB, the limit of a scenario; put bulk data into a file of its own"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         reading r = {.context = yk_context_create(NULL)};
@@ -257,7 +281,7 @@ static void unreadable_files_are_reported(void **state)
     }
 }
 
-/* Overrides -------------------------------------------------------------------------------------------------------- */
+/* Overrides ------------------------------------------------------------------------------------ */
 
 static const char base[] = "coupling: {scheme: explicit}\n"
                            "interfaces:\n"
@@ -271,25 +295,28 @@ static void overrides_change_and_add_values(void **state)
     static const struct {
         const char *assignment, *tree;
     } cases[] = {
-        {"coupling.scheme=tight",
-         "{coupling:{scheme:tight},interfaces:[{name:root,joint:clamp},{name:tip,joint:clamp}],record:}"},
-        {"interfaces[0].joint=revolute",
-         "{coupling:{scheme:explicit},interfaces:[{name:root,joint:revolute},{name:tip,joint:clamp}],record:}"},
-        {"interfaces.tip.joint={constrain: [x, y]}", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{"
-                                                     "name:tip,joint:{constrain:[x,y]}}],record:}"},
-        {"record.every=10",
-         "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{name:tip,joint:clamp}],record:{every:10}}"},
-        {"a.b.c=2*k", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{name:tip,joint:clamp}],record:,"
+        {"coupling.scheme=tight", "{coupling:{scheme:tight},interfaces:[{name:root,joint:clamp},{"
+                                  "name:tip,joint:clamp}],record:}"},
+        {"interfaces[0].joint=revolute", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:"
+                                         "revolute},{name:tip,joint:clamp}],record:}"},
+        {"interfaces.tip.joint={constrain: [x, y]}",
+         "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{"
+         "name:tip,joint:{constrain:[x,y]}}],record:}"},
+        {"record.every=10", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{name:"
+                            "tip,joint:clamp}],record:{every:10}}"},
+        {"a.b.c=2*k", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{name:tip,"
+                      "joint:clamp}],record:,"
                       "a:{b:{c:2*k}}}"},
         {"interfaces=[]", "{coupling:{scheme:explicit},interfaces:[],record:}"},
         {"interfaces[1]={name: end}",
          "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{name:end}],record:}"},
-        {"title=a=b",
-         "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{name:tip,joint:clamp}],record:,title:a=b}"},
+        {"title=a=b", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{name:tip,"
+                      "joint:clamp}],record:,title:a=b}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         reading r = read_good(base);
-        assert_int_equal(yk_override_apply(&r.store, r.root, cases[i].assignment, r.diagnostics), YK_OK);
+        assert_int_equal(yk_override_apply(&r.store, r.root, cases[i].assignment, r.diagnostics),
+                         YK_OK);
         assert_int_equal(yk_diagnostics_count(r.diagnostics), 0);
         assert_tree(&r, cases[i].tree);
         release(&r);
@@ -317,26 +344,32 @@ static void bad_overrides_are_reported(void **state)
     static const struct {
         const char *assignment, *source, *message;
     } cases[] = {
-        {"coupling.scheme", "--set coupling.scheme", "a path and a value are expected, as in coupling.scheme=tight"},
+        {"coupling.scheme", "--set coupling.scheme",
+         "a path and a value are expected, as in coupling.scheme=tight"},
         {"=3", "--set ", "a path and a value are expected, as in coupling.scheme=tight"},
         {"coupling.scheme=", "--set coupling.scheme", "the value after '=' is missing"},
-        {"coupling..x=1", "--set coupling..x", "the path has an empty step; write it as coupling.scheme=tight"},
+        {"coupling..x=1", "--set coupling..x",
+         "the path has an empty step; write it as coupling.scheme=tight"},
         {"[0].x=1", "--set [0].x", "'[' starts an index such as interfaces[0]"},
         {"interfaces[x]=1", "--set interfaces[x]", "'[' starts an index such as interfaces[0]"},
-        {"interfaces[0]x=1", "--set interfaces[0]x", "a '.' is missing between the steps of the path"},
+        {"interfaces[0]x=1", "--set interfaces[0]x",
+         "a '.' is missing between the steps of the path"},
         {"interfaces[2].joint=clamp", "--set interfaces[2].joint",
          "the list has no item [2]; it has 2, counted from [0]"},
         {"interfaces.tp.joint=clamp", "--set interfaces.tp.joint",
          "the list has no item named 'tp'; did you mean 'tip'?"},
         {"interfaces.middle.joint=clamp", "--set interfaces.middle.joint",
          "the list has no item named 'middle'; give a name that is there, or an index such as [0]"},
-        {"coupling.scheme.x=1", "--set coupling.scheme.x", "'coupling.scheme' is a value, not a section"},
-        {"coupling[0]=1", "--set coupling[0]", "'coupling' is a section, not a list; name a key instead of an index"},
+        {"coupling.scheme.x=1", "--set coupling.scheme.x",
+         "'coupling.scheme' is a value, not a section"},
+        {"coupling[0]=1", "--set coupling[0]",
+         "'coupling' is a section, not a list; name a key instead of an index"},
         {"a=[1", "--set a", "a '[' is not closed, or a ',' is missing between its items"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         reading r = read_good(base);
-        assert_int_equal(yk_override_apply(&r.store, r.root, cases[i].assignment, r.diagnostics), YK_OK);
+        assert_int_equal(yk_override_apply(&r.store, r.root, cases[i].assignment, r.diagnostics),
+                         YK_OK);
         assert_int_equal(yk_diagnostics_count(r.diagnostics), 1);
         assert_string_equal(yk_diagnostics_get(r.diagnostics, 0)->message, cases[i].message);
         assert_string_equal(yk_diagnostics_get(r.diagnostics, 0)->source, cases[i].source);
@@ -344,7 +377,7 @@ static void bad_overrides_are_reported(void **state)
     }
 }
 
-/* Diagnostics ------------------------------------------------------------------------------------------------------ */
+/* Diagnostics ---------------------------------------------------------------------------------- */
 
 static void messages_show_the_line_and_the_place(void **state)
 {
@@ -368,7 +401,8 @@ static void long_lines_are_shown_around_the_place(void **state)
     char text[1000];
     memset(text, ' ', sizeof text);
     memcpy(text, "a: [", 4);
-    for (int i = 4; i < 990; i += 3) memcpy(text + i, "1, ", 3);
+    for (int i = 4; i < 990; i += 3)
+        memcpy(text + i, "1, ", 3);
     strcpy(text + 991, "oops]");
     reading r = read_good(text);
     const yk_node *last = r.root->first->last;
@@ -384,7 +418,8 @@ static void the_list_keeps_a_hundred_and_counts_the_rest(void **state)
 {
     (void)state;
     reading r = read_good("a: 1\n");
-    for (int i = 0; i < 250; i++) yk_node_error(r.diagnostics, r.root, "%d", i);
+    for (int i = 0; i < 250; i++)
+        yk_node_error(r.diagnostics, r.root, "%d", i);
     yk_node_warning(r.diagnostics, r.root, "late");
     assert_int_equal(yk_diagnostics_count(r.diagnostics), 100);
     assert_int_equal(yk_diagnostics_errors(r.diagnostics), 250);

@@ -23,7 +23,8 @@ static double uniform(uint64_t *seed)
 
 static yk_solid solid(yk_solid_kind kind, yk_vec3 size, yk_vec3 position)
 {
-    return (yk_solid){.kind = kind, .size = size, .position = position, .rotation = yk_m3_identity()};
+    return (yk_solid){
+        .kind = kind, .size = size, .position = position, .rotation = yk_m3_identity()};
 }
 
 static void assert_vector(yk_vec3 actual, double x, double y, double z, double tolerance)
@@ -39,8 +40,10 @@ static void check_points(const yk_touch *list, int count, double margin)
     for (int i = 0; i < count; i++) {
         assert_near(yk_v3_norm(list[i].normal), 1, 1e-12);
         assert_true(list[i].gap < margin);
-        assert_near(yk_v3_dot(list[i].normal, yk_v3_sub(list[i].point_b, list[i].point_a)), list[i].gap, 1e-9);
-        for (int k = 0; k < i; k++) assert_true(list[k].feature != list[i].feature);
+        assert_near(yk_v3_dot(list[i].normal, yk_v3_sub(list[i].point_b, list[i].point_a)),
+                    list[i].gap, 1e-9);
+        for (int k = 0; k < i; k++)
+            assert_true(list[k].feature != list[i].feature);
     }
 }
 
@@ -183,7 +186,8 @@ static void test_convex_pairs(void **state)
     int count = yk_collide(&box, &rod, 0.01, list);
     assert_true(count >= 4); /* the cap as a polygon */
     check_points(list, count, 0.01);
-    for (int i = 0; i < count; i++) assert_near(list[i].gap, 0.001, 1e-9);
+    for (int i = 0; i < count; i++)
+        assert_near(list[i].gap, 0.001, 1e-9);
 
     yk_solid capsule = solid(YK_SOLID_CAPSULE, yk_v3(0.25, 0, 0.5), yk_v3(0, 0, 0.7499));
     capsule.rotation = yk_q_matrix(yk_so3_exp(yk_v3(0, YK_PI / 2, 0)));
@@ -208,7 +212,8 @@ static void test_convex_pairs(void **state)
     assert_near(list[0].point_a.y, 0, 1e-3);
 
     yk_vec3 corners[8];
-    for (int i = 0; i < 8; i++) corners[i] = yk_v3(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 0.5 : -0.5);
+    for (int i = 0; i < 8; i++)
+        corners[i] = yk_v3(i & 1 ? 1 : -1, i & 2 ? 1 : -1, i & 4 ? 0.5 : -0.5);
     yk_solid hull = {.kind = YK_SOLID_HULL,
                      .position = {0.5, 0.25, 0.9995},
                      .rotation = yk_m3_identity(),
@@ -227,17 +232,20 @@ static void test_convex_pairs(void **state)
 static void test_masses(void **state)
 {
     (void)state;
-    static const yk_solid_kind kinds[] = {YK_SOLID_SPHERE, YK_SOLID_CAPSULE, YK_SOLID_BOX, YK_SOLID_CYLINDER};
+    static const yk_solid_kind kinds[] = {YK_SOLID_SPHERE, YK_SOLID_CAPSULE, YK_SOLID_BOX,
+                                          YK_SOLID_CYLINDER};
     enum { N = 60 };
     for (int k = 0; k < 4; k++) {
         yk_solid s = solid(kinds[k], yk_v3(0.72, 0.52, 0.4), yk_v3(0, 0, 0));
         yk_mat3 inertia;
         double mass = yk_solid_mass(&s, 3, &inertia), sum = 0, xx = 0, zz = 0, cell = 2.4 / N;
         for (int i = 0; i < N * N * N; i++) {
-            yk_vec3 p = {(i % N + 0.5) * cell - 1.2, (i / N % N + 0.5) * cell - 1.2, (i / N / N + 0.5) * cell - 1.2};
+            yk_vec3 p = {(i % N + 0.5) * cell - 1.2, (i / N % N + 0.5) * cell - 1.2,
+                         (i / N / N + 0.5) * cell - 1.2};
             yk_solid dot = solid(YK_SOLID_SPHERE, yk_v3(1e-9, 0, 0), p);
             yk_touch touch[YK_MANIFOLD_MAX];
-            if (yk_collide(&dot, &s, 0, touch) == 0) continue;
+            if (yk_collide(&dot, &s, 0, touch) == 0)
+                continue;
             double m = 3 * cell * cell * cell;
             sum += m, xx += m * (p.y * p.y + p.z * p.z), zz += m * (p.x * p.x + p.y * p.y);
         }
@@ -247,18 +255,21 @@ static void test_masses(void **state)
     }
 }
 
-/* Random pairs of all convex kinds: the gap is that of a supporting plane on either side, and no direction of many
- * tried has a wider one; turning and swapping the pair changes nothing. */
+/* Random pairs of all convex kinds: the gap is that of a supporting plane on either side, and no
+ * direction of many tried has a wider one; turning and swapping the pair changes nothing. */
 static yk_solid random_solid(uint64_t *seed, const yk_vec3 *points)
 {
     static const yk_solid_kind kinds[] = {YK_SOLID_SPHERE,   YK_SOLID_CAPSULE, YK_SOLID_BOX,
                                           YK_SOLID_CYLINDER, YK_SOLID_HULL,    YK_SOLID_TRIANGLE};
     yk_solid made = {.kind = kinds[next_random(seed) % 6]};
     made.size = yk_v3(0.2 + uniform(seed), 0.2 + uniform(seed), 0.2 + uniform(seed));
-    made.rotation = yk_q_matrix(yk_so3_exp(yk_v3(6 * uniform(seed) - 3, 6 * uniform(seed) - 3, 6 * uniform(seed) - 3)));
+    made.rotation = yk_q_matrix(
+        yk_so3_exp(yk_v3(6 * uniform(seed) - 3, 6 * uniform(seed) - 3, 6 * uniform(seed) - 3)));
     made.position = yk_v3(2 * uniform(seed) - 1, 2 * uniform(seed) - 1, 2 * uniform(seed) - 1);
-    if (made.kind == YK_SOLID_HULL) made.points = points, made.point_count = 12;
-    if (made.kind == YK_SOLID_TRIANGLE) made.points = points, made.point_count = 3;
+    if (made.kind == YK_SOLID_HULL)
+        made.points = points, made.point_count = 12;
+    if (made.kind == YK_SOLID_TRIANGLE)
+        made.points = points, made.point_count = 3;
     return made;
 }
 
@@ -284,13 +295,15 @@ static void test_directions_of_random_pairs(void **state)
         assert_near(yk_v3_norm(d), 1, 1e-12);
         assert_near(plane_gap(&a, &b, d), gap, 1e-9);
         assert_near(yk_v3_dot(d, yk_v3_sub(yk_solid_support(&a, d), at)), 0, 1e-7);
-        if (gap < -0.01) continue; /* deep: only a local answer is promised */
+        if (gap < -0.01)
+            continue; /* deep: only a local answer is promised */
         apart += gap > 0;
         shallow += gap <= 0;
         double other = yk_solid_direction(&b, &a, &back, &at);
         assert_near(other, gap, 1e-7);
         for (int k = 0; k < 200; k++) {
-            yk_vec3 e = yk_v3_unit(yk_v3(uniform(&seed) - 0.5, uniform(&seed) - 0.5, uniform(&seed) - 0.5));
+            yk_vec3 e =
+                yk_v3_unit(yk_v3(uniform(&seed) - 0.5, uniform(&seed) - 0.5, uniform(&seed) - 0.5));
             assert_true(plane_gap(&a, &b, e) <= gap + 1e-9);
             yk_vec3 close = yk_v3_unit(yk_v3_axpy(1e-3, e, d));
             assert_true(plane_gap(&a, &b, close) <= gap + 1e-9);
@@ -299,7 +312,7 @@ static void test_directions_of_random_pairs(void **state)
     assert_true(apart > 500 && shallow > 10);
 }
 
-/* Broad phase ------------------------------------------------------------------------------------------------------ */
+/* Broad phase ---------------------------------------------------------------------------------- */
 
 enum { BALLS = 600 };
 
@@ -309,7 +322,8 @@ static void scatter(yk_ball *balls, uint64_t seed)
     for (int i = 0; i < BALLS; i++) {
         double radius = pow(10, -2 + 3 * pow(uniform(&seed), 6));
         double far = i % 97 == 0 ? 1e7 : 1;
-        balls[i] = (yk_ball){{far * (uniform(&seed) - 0.5), uniform(&seed) - 0.5, uniform(&seed) - 0.5}, radius};
+        balls[i] = (yk_ball){
+            {far * (uniform(&seed) - 0.5), uniform(&seed) - 0.5, uniform(&seed) - 0.5}, radius};
     }
 }
 
@@ -327,14 +341,16 @@ static void test_broad_against_brute_force(void **state)
     room.open = YK_OPEN_LEFT | YK_OPEN_RIGHT;
     for (uint64_t round = 0; round < 5; round++) {
         scatter(balls, round);
-        yk_broad_input input = {.finite = BALLS, .unbounded = 1, .balls = balls, .unbounded_solids = &room};
+        yk_broad_input input = {
+            .finite = BALLS, .unbounded = 1, .balls = balls, .unbounded_solids = &room};
         assert_int_equal(yk_broad_build(&broad, &input, 0.01, 0.01), YK_OK);
         memset(listed, 0, sizeof listed);
         size_t walls = 0, expected_walls = 0;
         for (int i = 0; i < BALLS; i++) {
             for (uint32_t k = broad.row_start[i]; k < broad.row_start[i + 1]; k++) {
                 int j = broad.partners[k];
-                if (k > broad.row_start[i]) assert_true(broad.partners[k - 1] < j);
+                if (k > broad.row_start[i])
+                    assert_true(broad.partners[k - 1] < j);
                 if (j == BALLS) {
                     walls++;
                     continue;

@@ -10,8 +10,9 @@ static void shake_sideways(void *user, double t, yk_motion *motion)
 {
     (void)user;
     double a = 0.02, w = 20;
-    *motion = (yk_motion){
-        .position = {a * sin(w * t), 0, 0}, .velocity = {a * w * cos(w * t), 0, 0}, .orientation = {1, 0, 0, 0}};
+    *motion = (yk_motion){.position = {a * sin(w * t), 0, 0},
+                          .velocity = {a * w * cos(w * t), 0, 0},
+                          .orientation = {1, 0, 0, 0}};
 }
 
 static scene mixed_heap(int threads, int count)
@@ -76,7 +77,8 @@ static void test_same_bits_for_any_number_of_threads(void **state)
     scene_end(&one);
 }
 
-/* Bits also do not depend on when the list of near pairs was made: the rolled-back run has another list. */
+/* Bits also do not depend on when the list of near pairs was made: the rolled-back run has
+ * another list. */
 static void test_rollback_is_exact(void **state)
 {
     (void)state;
@@ -103,8 +105,8 @@ static void test_rollback_is_exact(void **state)
     scene_end(&s);
 }
 
-/* The force that shakes the tray balances weight and acceleration of everything in it; the books of energy close up to
- * the first-order error of gravity in semi-implicit Euler. */
+/* The force that shakes the tray balances weight and acceleration of everything in it; the books
+ * of energy close up to the first-order error of gravity in semi-implicit Euler. */
 static void test_momentum_and_energy(void **state)
 {
     (void)state;
@@ -117,9 +119,10 @@ static void test_momentum_and_energy(void **state)
     int steps = 200, bodies = yk_nonsmooth_body_count(s.world);
     for (int phase = 0; phase < 2; phase++) {
         for (int i = 0; i < bodies; i++)
-            momentum[phase] =
-                yk_v3_axpy(yk_nonsmooth_body_mass(s.world, i), motion_of(&s, i).velocity, momentum[phase]);
-        if (phase == 1) break;
+            momentum[phase] = yk_v3_axpy(yk_nonsmooth_body_mass(s.world, i),
+                                         motion_of(&s, i).velocity, momentum[phase]);
+        if (phase == 1)
+            break;
         for (int i = 0; i < steps; i++) {
             double potential = 0;
             for (int k = 0; k < bodies; k++)
@@ -131,7 +134,8 @@ static void test_momentum_and_energy(void **state)
             drift += 0.5 * h * SCENE_G * potential;
         }
     }
-    for (int i = 0; i < bodies; i++) weight += SCENE_G * yk_nonsmooth_body_mass(s.world, i);
+    for (int i = 0; i < bodies; i++)
+        weight += SCENE_G * yk_nonsmooth_body_mass(s.world, i);
     yk_vec3 change = yk_v3_sub(momentum[1], momentum[0]);
     assert_near(impulse.x, change.x, 1e-12 * weight);
     assert_near(impulse.y, change.y, 1e-12 * weight);
@@ -155,10 +159,12 @@ static void test_packing_settles_and_survives_a_file(void **state)
     def.step = 2e-4;
     yk_packing packing, copy;
     yk_status status = yk_packing_make(context, &def, &packing);
-    if (status != YK_OK) fail_msg("%s", yk_last_message(context));
+    if (status != YK_OK)
+        fail_msg("%s", yk_last_message(context));
     assert_true(packing.at_rest);
     assert_true(packing.shakes >= 1);
-    double volume = def.count * 4.0 / 3 * YK_PI * pow(def.radius, 3), area = YK_PI * def.size.x * def.size.x;
+    double volume = def.count * 4.0 / 3 * YK_PI * pow(def.radius, 3),
+           area = YK_PI * def.size.x * def.size.x;
     assert_true(packing.height > volume / area && packing.height < 2.6 * volume / area);
     for (int i = 0; i < packing.count; i++) {
         yk_vec3 p = packing.positions[i];
@@ -169,7 +175,8 @@ static void test_packing_settles_and_survives_a_file(void **state)
     assert_int_equal(yk_packing_write(context, &packing, path), YK_OK);
     assert_int_equal(yk_packing_read(context, path, &copy), YK_OK);
     assert_int_equal(copy.count, packing.count);
-    assert_memory_equal(copy.positions, packing.positions, (size_t)copy.count * sizeof *copy.positions);
+    assert_memory_equal(copy.positions, packing.positions,
+                        (size_t)copy.count * sizeof *copy.positions);
     remove(path);
     yk_packing_destroy(context, &copy);
     assert_int_equal(yk_packing_read(context, "no such file", &copy), YK_ERROR_FILE);
@@ -177,7 +184,8 @@ static void test_packing_settles_and_survives_a_file(void **state)
     yk_context_destroy(context);
 }
 
-/* Without torque the energy and the angular momentum of an asymmetric body stay, however it tumbles. */
+/* Without torque the energy and the angular momentum of an asymmetric body stay, however it
+ * tumbles. */
 static void test_free_rotation(void **state)
 {
     (void)state;
@@ -185,8 +193,10 @@ static void test_free_rotation(void **state)
     def.gravity = yk_v3(0, 0, 0);
     scene s = scene_make(&def);
     yk_mat3 inertia = yk_m3_diagonal(1, 2, 3);
-    int body = add_solid(&s, YK_SOLID_BOX, yk_v3(1, 1, 1), yk_v3(0, 0, 0), yk_q_identity(), 1, inertia, rough(0));
-    set_velocity(&s, body, yk_v3(0, 0, 0), yk_v3(0.01, 5, 0.01)); /* about the middle axis: it turns over and over */
+    int body = add_solid(&s, YK_SOLID_BOX, yk_v3(1, 1, 1), yk_v3(0, 0, 0), yk_q_identity(), 1,
+                         inertia, rough(0));
+    set_velocity(&s, body, yk_v3(0, 0, 0),
+                 yk_v3(0.01, 5, 0.01)); /* about the middle axis: it turns over and over */
     start(&s, 1e-3);
     yk_energy begin, end;
     yk_nonsmooth_energy(s.world, &begin);
@@ -200,13 +210,14 @@ static void test_free_rotation(void **state)
     assert_relative(end.kinetic, begin.kinetic, 1e-11);
     yk_motion m = motion_of(&s, body);
     yk_vec3 local = yk_q_rotate_back(m.orientation, m.angular_velocity);
-    assert_relative(yk_v3_norm(yk_m3_apply(inertia, local)), sqrt(10 * 10 + 0.01 * 0.01 + 0.03 * 0.03), 1e-11);
+    assert_relative(yk_v3_norm(yk_m3_apply(inertia, local)),
+                    sqrt(10 * 10 + 0.01 * 0.01 + 0.03 * 0.03), 1e-11);
     assert_true(least < -0.9);
     scene_end(&s);
 }
 
-/* A rod on a hinge: energy to first order, the joint holds to second, the reaction at the lowest point is
- * m g + m l w^2. */
+/* A rod on a hinge: energy to first order, the joint holds to second, the reaction at the lowest
+ * point is m g + m l w^2. */
 static void test_pendulum(void **state)
 {
     (void)state;
@@ -236,7 +247,8 @@ static void test_pendulum(void **state)
         motion = motion_of(&s, rod);
         speed = yk_v3_norm(motion.angular_velocity);
         reaction = yk_nonsmooth_joint_reaction(s.world, joint).force;
-        yk_vec3 end = yk_v3_add(motion.position, yk_q_rotate(motion.orientation, hinge.marker_b.offset));
+        yk_vec3 end =
+            yk_v3_add(motion.position, yk_q_rotate(motion.orientation, hinge.marker_b.offset));
         drift = fmax(drift, yk_v3_norm(end));
     }
     double exact = sqrt(2 * m * SCENE_G * l / (inertia + m * l * l));
@@ -267,12 +279,14 @@ static void test_distance(void **state)
         run(&s, h, 100);
         yk_motion motion = motion_of(&s, ball);
         assert_near(yk_v3_norm(motion.position), 1, 1e-6);
-        assert_near(yk_v3_norm2(motion.velocity) / 2 + SCENE_G * motion.position.z, -0.8 * SCENE_G, 1e-2);
+        assert_near(yk_v3_norm2(motion.velocity) / 2 + SCENE_G * motion.position.z, -0.8 * SCENE_G,
+                    1e-2);
     }
     scene_end(&s);
 }
 
-/* A ball and a box on ground that yields: both sink by weight over stiffness, and swing with the given damping. */
+/* A ball and a box on ground that yields: both sink by weight over stiffness, and swing with the
+ * given damping. */
 static void test_yielding_ground(void **state)
 {
     (void)state;
@@ -287,12 +301,15 @@ static void test_yielding_ground(void **state)
         int points = round ? 1 : 4;
         int body = round ? add_ball(&s, 0.1, yk_v3(0, 0, 0.1), rough(0.5))
                          : add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1), 8, rough(0.5));
-        double mass = yk_nonsmooth_body_mass(s.world, body), k = points * stiffness, c = points * damping;
+        double mass = yk_nonsmooth_body_mass(s.world, body), k = points * stiffness,
+               c = points * damping;
         start(&s, h);
         run(&s, h, 100);
         /* From the edge of contact: x'' + c/m x' + k/m x = -g. */
-        double decay = c / (2 * mass), omega = sqrt(k / mass - decay * decay), t = 100 * h, sunk = mass * SCENE_G / k;
-        double expected = -sunk * (1 - exp(-decay * t) * (cos(omega * t) + decay / omega * sin(omega * t)));
+        double decay = c / (2 * mass), omega = sqrt(k / mass - decay * decay), t = 100 * h,
+               sunk = mass * SCENE_G / k;
+        double expected =
+            -sunk * (1 - exp(-decay * t) * (cos(omega * t) + decay / omega * sin(omega * t)));
         assert_near(motion_of(&s, body).position.z - 0.1, expected, 0.02 * sunk);
         run(&s, h, 5000);
         assert_near(motion_of(&s, body).position.z - 0.1, -sunk, 1e-6);
@@ -306,7 +323,8 @@ static double steady_spin(void *user, double t)
     return *(const double *)user;
 }
 
-/* A motor that turns a wheel at constant speed against nothing needs no torque; its start needs the angular momentum.
+/* A motor that turns a wheel at constant speed against nothing needs no torque; its start needs
+ * the angular momentum.
  */
 static void test_motor(void **state)
 {
@@ -314,8 +332,8 @@ static void test_motor(void **state)
     yk_nonsmooth_def def = scene_default();
     def.gravity = yk_v3(0, 0, 0);
     scene s = scene_make(&def);
-    int wheel = add_solid(&s, YK_SOLID_CYLINDER, yk_v3(0.2, 0.2, 0.05), yk_v3(0, 0, 0), yk_q_identity(), 3,
-                          yk_m3_diagonal(0.1, 0.1, 0.06), rough(0.5));
+    int wheel = add_solid(&s, YK_SOLID_CYLINDER, yk_v3(0.2, 0.2, 0.05), yk_v3(0, 0, 0),
+                          yk_q_identity(), 3, yk_m3_diagonal(0.1, 0.1, 0.06), rough(0.5));
     double rate = 7, h = 1e-3;
     yk_nonsmooth_joint_def joint = yk_nonsmooth_joint_default();
     joint.kind = YK_JOINT_REVOLUTE;
@@ -345,9 +363,11 @@ static double slip_of_log(double press)
     yk_nonsmooth_def def = scene_default();
     scene s = scene_make(&def);
     double mu = 0.4, m = 5, r = 0.1, l = 0.4;
-    yk_mat3 inertia = yk_m3_diagonal(m * (3 * r * r + 4 * l * l) / 12, m * (3 * r * r + 4 * l * l) / 12, m * r * r / 2);
+    yk_mat3 inertia = yk_m3_diagonal(m * (3 * r * r + 4 * l * l) / 12,
+                                     m * (3 * r * r + 4 * l * l) / 12, m * r * r / 2);
     yk_quat lying = {sqrt(0.5), sqrt(0.5), 0, 0};
-    int log = add_solid(&s, YK_SOLID_CYLINDER, yk_v3(r, r, l), yk_v3(0, 0, 1), lying, m, inertia, rough(mu));
+    int log = add_solid(&s, YK_SOLID_CYLINDER, yk_v3(r, r, l), yk_v3(0, 0, 1), lying, m, inertia,
+                        rough(mu));
     for (int side = -1; side <= 1; side += 2) {
         int jaw = add_box(&s, yk_v3(0.02, 0.3, 0.1), yk_v3(side * (r + 0.02), 0, 1), 1, rough(mu));
         yk_nonsmooth_joint_def slide = yk_nonsmooth_joint_default();
@@ -387,7 +407,8 @@ static void test_mesh_has_no_bumps(void **state)
     static yk_vec3 points[(N + 1) * (N + 1)];
     static int triangles[2 * N * N][3];
     for (int i = 0; i <= N; i++)
-        for (int k = 0; k <= N; k++) points[i * (N + 1) + k] = yk_v3(0.23 * i - 0.4, 0.21 * k - 0.8, 0);
+        for (int k = 0; k <= N; k++)
+            points[i * (N + 1) + k] = yk_v3(0.23 * i - 0.4, 0.21 * k - 0.8, 0);
     for (int i = 0; i < N * N; i++) {
         int a = i / N * (N + 1) + i % N;
         int quad[6] = {a, a + N + 1, a + N + 2, a, a + N + 2, a + 1};
@@ -413,12 +434,14 @@ static void test_mesh_has_no_bumps(void **state)
     scene_end(&s);
 }
 
-/* A half-filled drum in steady rotation: what the drive brings in is what friction takes, and the bed leans. */
+/* A half-filled drum in steady rotation: what the drive brings in is what friction takes, and the
+ * bed leans. */
 static void spin_drum(void *user, double t, yk_motion *motion)
 {
     (void)user;
     double w = 2;
-    *motion = (yk_motion){.orientation = {cos(w * t / 2), 0, 0, sin(w * t / 2)}, .angular_velocity = {0, 0, w}};
+    *motion = (yk_motion){.orientation = {cos(w * t / 2), 0, 0, sin(w * t / 2)},
+                          .angular_velocity = {0, 0, w}};
 }
 
 static void test_drum(void **state)
@@ -443,10 +466,12 @@ static void test_drum(void **state)
     for (int i = 0; i < 9; i++) {
         for (int k = 0; k < 9; k++) {
             yk_vec3 at = {-0.08 + 0.02 * i, -0.085 + 0.02 * k, -0.01};
-            if (sqrt(at.x * at.x + at.y * at.y) > 0.089 || at.y > 0.02) continue;
+            if (sqrt(at.x * at.x + at.y * at.y) > 0.089 || at.y > 0.02)
+                continue;
             for (int z = 0; z < 2; z++) {
                 int ball = add_ball(&s, 0.0095, yk_v3(at.x, at.y, at.z + 0.02 * z), rough(0.6));
-                if (first < 0) first = ball;
+                if (first < 0)
+                    first = ball;
                 count++;
             }
         }
@@ -459,7 +484,8 @@ static void test_drum(void **state)
     double lean = 0;
     for (int i = 0; i < 1500; i++) {
         run(&s, h, 1);
-        for (int k = 0; k < count; k++) lean += motion_of(&s, first + k).position.x / count / 1500;
+        for (int k = 0; k < count; k++)
+            lean += motion_of(&s, first + k).position.x / count / 1500;
     }
     yk_nonsmooth_energy(s.world, &end);
     double work = end.work - begin.work, lost = end.dissipated - begin.dissipated;
@@ -470,8 +496,8 @@ static void test_drum(void **state)
     scene_end(&s);
 }
 
-/* Rolling resistance M = rolling * N slows a rolling sphere by 5/7 rolling g / r, spinning resistance its spin by
- * 5/2 spinning g / r^2, both constant until it stops. */
+/* Rolling resistance M = rolling * N slows a rolling sphere by 5/7 rolling g / r, spinning
+ * resistance its spin by 5/2 spinning g / r^2, both constant until it stops. */
 static void test_rolling_and_spinning_friction(void **state)
 {
     (void)state;
@@ -481,7 +507,8 @@ static void test_rolling_and_spinning_friction(void **state)
     yk_material felt = {.friction = 0.5, .rolling = 2e-3, .spinning = 1e-3};
     double r = 0.1, v = 1, w = 5, h = 1e-3;
     add_floor(&s, felt);
-    int rolls = add_ball(&s, r, yk_v3(0, 0, r), felt), spins = add_ball(&s, r, yk_v3(0, 5, r), felt);
+    int rolls = add_ball(&s, r, yk_v3(0, 0, r), felt),
+        spins = add_ball(&s, r, yk_v3(0, 5, r), felt);
     set_velocity(&s, rolls, yk_v3(v, 0, 0), yk_v3(0, v / r, 0));
     set_velocity(&s, spins, yk_v3(0, 0, 0), yk_v3(0, 0, w));
     start(&s, h);
@@ -489,7 +516,8 @@ static void test_rolling_and_spinning_friction(void **state)
     yk_motion rolling = motion_of(&s, rolls), spinning = motion_of(&s, spins);
     assert_relative(rolling.velocity.x, v - 5.0 / 7 * felt.rolling * SCENE_G / r * 0.5, 1e-6);
     assert_relative(rolling.angular_velocity.y, rolling.velocity.x / r, 1e-6);
-    assert_relative(spinning.angular_velocity.z, w - 2.5 * felt.spinning * SCENE_G / (r * r) * 0.5, 1e-6);
+    assert_relative(spinning.angular_velocity.z, w - 2.5 * felt.spinning * SCENE_G / (r * r) * 0.5,
+                    1e-6);
     run(&s, h, 8000);
     assert_near(motion_of(&s, rolls).velocity.x, 0, 1e-9);
     assert_near(motion_of(&s, spins).angular_velocity.z, 0, 1e-9);
@@ -543,7 +571,8 @@ static void test_settled_bed_stays(void **state)
 static void *count_calls(void *user, void *block, size_t bytes)
 {
     ++*(int *)user;
-    if (bytes) return realloc(block, bytes);
+    if (bytes)
+        return realloc(block, bytes);
     free(block);
     return NULL;
 }
@@ -560,7 +589,8 @@ static void test_accurate_steps_take_no_memory(void **state)
     scene s = {.context = yk_context_create(&context_def)};
     assert_int_equal(yk_nonsmooth_create(s.context, &def, &s.world), YK_OK);
     add_floor(&s, rough(0.5));
-    for (int i = 0; i < 5; i++) add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1 + 0.2 * i), 2, rough(0.5));
+    for (int i = 0; i < 5; i++)
+        add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1 + 0.2 * i), 2, rough(0.5));
     start(&s, 1e-3);
     run(&s, 1e-3, 10);
     int before = calls;

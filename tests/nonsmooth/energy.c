@@ -1,4 +1,5 @@
-/* No contact creates energy: every kind of solid on every other, in random poses, dropped and sliding. */
+/* No contact creates energy: every kind of solid on every other, in random poses, dropped and
+ * sliding. */
 #include "scene.h"
 
 #include "math/so3.h"
@@ -21,8 +22,9 @@ static yk_vec3 random_vector(uint64_t *seed, double size)
 
 /* A cube as a hull and as a closed mesh. */
 static const yk_vec3 corners[8] = {
-    {-0.045, -0.045, -0.045}, {0.045, -0.045, -0.045}, {-0.045, 0.045, -0.045}, {0.045, 0.045, -0.045},
-    {-0.045, -0.045, 0.045},  {0.045, -0.045, 0.045},  {-0.045, 0.045, 0.045},  {0.045, 0.045, 0.045},
+    {-0.045, -0.045, -0.045}, {0.045, -0.045, -0.045}, {-0.045, 0.045, -0.045},
+    {0.045, 0.045, -0.045},   {-0.045, -0.045, 0.045}, {0.045, -0.045, 0.045},
+    {-0.045, 0.045, 0.045},   {0.045, 0.045, 0.045},
 };
 static const int triangles[12][3] = {
     {0, 2, 3}, {3, 1, 0}, {4, 5, 7}, {7, 6, 4}, {0, 1, 5}, {5, 4, 0},
@@ -34,9 +36,12 @@ static const struct {
     yk_solid_kind kind;
     yk_vec3 size;
 } solids[] = {
-    {"sphere", YK_SOLID_SPHERE, {0.05, 0.05, 0.05}}, {"capsule", YK_SOLID_CAPSULE, {0.03, 0.03, 0.03}},
-    {"box", YK_SOLID_BOX, {0.05, 0.04, 0.03}},       {"cylinder", YK_SOLID_CYLINDER, {0.04, 0.04, 0.04}},
-    {"hull", YK_SOLID_HULL, {0.04, 0.04, 0.04}},     {"mesh", YK_SOLID_TRIANGLE, {0.04, 0.04, 0.04}},
+    {"sphere", YK_SOLID_SPHERE, {0.05, 0.05, 0.05}},
+    {"capsule", YK_SOLID_CAPSULE, {0.03, 0.03, 0.03}},
+    {"box", YK_SOLID_BOX, {0.05, 0.04, 0.03}},
+    {"cylinder", YK_SOLID_CYLINDER, {0.04, 0.04, 0.04}},
+    {"hull", YK_SOLID_HULL, {0.04, 0.04, 0.04}},
+    {"mesh", YK_SOLID_TRIANGLE, {0.04, 0.04, 0.04}},
     {"plane", YK_SOLID_PLANE, {0.04, 0.04, 0.04}},
 };
 enum { SOLIDS = sizeof solids / sizeof *solids, FINITE = SOLIDS - 1, MESH = 5 };
@@ -72,8 +77,10 @@ static double largest_rise(int moving, int fixed, int number)
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.inertia = yk_m3_diagonal(1.5e-3, 1.5e-3, 1.5e-3);
     body.position = yk_v3(0.02 * uniform(&seed), 0.02 * uniform(&seed), finite ? 0.17 : 0.09);
-    if (number % 4 > 1) body.orientation = yk_so3_exp(random_vector(&seed, 2));
-    if (number % 3 == 2) body.velocity = yk_v3(0.5 * uniform(&seed), 0.5 * uniform(&seed), 0);
+    if (number % 4 > 1)
+        body.orientation = yk_so3_exp(random_vector(&seed, 2));
+    if (number % 3 == 2)
+        body.velocity = yk_v3(0.5 * uniform(&seed), 0.5 * uniform(&seed), 0);
     add(&s, moving, yk_nonsmooth_add_body(s.world, &body), yk_q_identity());
 
     assert_int_equal(yk_nonsmooth_start(s.world, 0, STEP), YK_OK);
@@ -90,18 +97,21 @@ static double largest_rise(int moving, int fixed, int number)
     return rise;
 }
 
-/* The bodies weigh 1 kg and fall 0.1 m: they have 1 J to lose. What the stepping under gravity is wrong by, h/2 m g dv, is
- * 0.007 J for one impact; overlaps that are undone at 0.1 m/s bring another 0.005 J. Two meshes have no inside, and where
- * their triangles cross each other it is not known which way is out. */
+/* The bodies weigh 1 kg and fall 0.1 m: they have 1 J to lose. What the stepping under gravity is
+ * wrong by, h/2 m g dv, is 0.007 J for one impact; overlaps that are undone at 0.1 m/s bring
+ * another 0.005 J. Two meshes have no inside, and where their triangles cross each other it is
+ * not known which way is out. */
 static void test_contacts_create_no_energy(void **state)
 {
     (void)state;
     for (int fixed = 0; fixed < SOLIDS; fixed++) {
         for (int moving = 0; moving < FINITE; moving++) {
-            if (fixed == MESH && moving == MESH) continue;
+            if (fixed == MESH && moving == MESH)
+                continue;
             for (int i = 0; i < CASES; i++) {
                 double rise = largest_rise(moving, fixed, i);
-                if (rise > 0.012) print_error("%s on %s, case %d\n", solids[moving].name, solids[fixed].name, i);
+                if (rise > 0.012)
+                    print_error("%s on %s, case %d\n", solids[moving].name, solids[fixed].name, i);
                 assert_in_range((uintmax_t)(rise * 1e6), 0, 12000);
             }
         }

@@ -1,9 +1,9 @@
-/* Rigid contact with answers in closed form. Where time stepping has an exact answer of its own, that is what is
- * asserted; elsewhere the tolerance is the stated order of the step. */
+/* Rigid contact with answers in closed form. Where time stepping has an exact answer of its own,
+ * that is what is asserted; elsewhere the tolerance is the stated order of the step. */
 #include "scene.h"
 
-/* A sphere on an incline rolls iff tan(angle) <= 7/2 mu; its acceleration is constant from the first step, so that
- * v(n h) = a n h holds to the solver's tolerance. */
+/* A sphere on an incline rolls iff tan(angle) <= 7/2 mu; its acceleration is constant from the
+ * first step, so that v(n h) = a n h holds to the solver's tolerance. */
 static void sphere_on_incline(double angle, double mu, double *acceleration, double *spin)
 {
     yk_nonsmooth_def def = scene_default();
@@ -63,13 +63,17 @@ static void test_block_sticks_and_slides(void **state)
     assert_near(block_on_incline(angle, 1.01 * tan(angle), YK_FRICTION_CONE), 0, 1e-9);
     assert_near(block_on_incline(angle, 1.01 * tan(angle), YK_FRICTION_BOX), 0, 1e-9);
     double mu = 0.5 * tan(angle);
-    /* The convex law lifts a block that speeds up by h mu v, which costs normal force once, in the first step. */
-    assert_relative(block_on_incline(angle, mu, YK_FRICTION_CONE), SCENE_G * (sin(angle) - mu * cos(angle)) * t, 5e-3);
-    assert_relative(block_on_incline(angle, mu, YK_FRICTION_BOX), SCENE_G * (sin(angle) - mu * cos(angle)) * t, 1e-8);
+    /* The convex law lifts a block that speeds up by h mu v, which costs normal force once, in
+     * the first step. */
+    assert_relative(block_on_incline(angle, mu, YK_FRICTION_CONE),
+                    SCENE_G * (sin(angle) - mu * cos(angle)) * t, 5e-3);
+    assert_relative(block_on_incline(angle, mu, YK_FRICTION_BOX),
+                    SCENE_G * (sin(angle) - mu * cos(angle)) * t, 1e-8);
 }
 
 /* Implicit Euler stops exactly v0 h/2 short of v0^2/(2 mu g) where v0/(mu g h) is an integer. */
-static double stop_distance(double v0, double mu, double h, yk_friction_model friction, yk_vec3 direction, yk_vec3 *end)
+static double stop_distance(double v0, double mu, double h, yk_friction_model friction,
+                            yk_vec3 direction, yk_vec3 *end)
 {
     yk_nonsmooth_def def = scene_default();
     def.solver.friction = friction;
@@ -92,15 +96,17 @@ static void test_block_stops(void **state)
     double mu = 0.5, h = 1e-3;
     double v0 = 400 * mu * SCENE_G * h, expected = v0 * v0 / (2 * mu * SCENE_G) - v0 * h / 2;
     yk_vec3 end;
-    assert_relative(stop_distance(v0, mu, h, YK_FRICTION_COULOMB, yk_v3(1, 0, 0), &end), expected, 1e-8);
-    assert_relative(stop_distance(v0, mu, h, YK_FRICTION_BOX, yk_v3(1, 0, 0), &end), expected, 1e-8);
+    assert_relative(stop_distance(v0, mu, h, YK_FRICTION_COULOMB, yk_v3(1, 0, 0), &end), expected,
+                    1e-8);
+    assert_relative(stop_distance(v0, mu, h, YK_FRICTION_BOX, yk_v3(1, 0, 0), &end), expected,
+                    1e-8);
     yk_vec3 diagonal = {0.8, 0.6, 0};
     assert_relative(stop_distance(v0, mu, h, YK_FRICTION_COULOMB, diagonal, &end), expected, 1e-8);
     assert_relative(end.y / end.x, 0.75, 1e-8);
 }
 
-/* A pyramid lets friction act along its axes independently: the path of a diagonal slide bends towards the axis along
- * which it was slower, and each component decelerates by mu g. */
+/* A pyramid lets friction act along its axes independently: the path of a diagonal slide bends
+ * towards the axis along which it was slower, and each component decelerates by mu g. */
 static void test_pyramid_bends_the_path(void **state)
 {
     (void)state;
@@ -121,7 +127,8 @@ static double tipping_rate(double ratio)
     def.gravity = tilted(angle);
     scene s = scene_make(&def);
     add_floor(&s, rough(2));
-    int box = add_box(&s, yk_v3(width / 2, width / 2, height / 2), yk_v3(0, 0, height / 2), 1, rough(2));
+    int box =
+        add_box(&s, yk_v3(width / 2, width / 2, height / 2), yk_v3(0, 0, height / 2), 1, rough(2));
     start(&s, 1e-3);
     run(&s, 1e-3, 300);
     double rate = motion_of(&s, box).angular_velocity.y;
@@ -133,7 +140,8 @@ static void test_box_tips(void **state)
 {
     (void)state;
     assert_near(tipping_rate(0.98), 0, 1e-7);
-    /* About the lower edge: moment m g cos(angle) b/2 (ratio - 1), inertia m (b^2 + H^2)/3; it grows as the box leans.
+    /* About the lower edge: moment m g cos(angle) b/2 (ratio - 1), inertia m (b^2 + H^2)/3; it
+     * grows as the box leans.
      */
     double angle = 0.3, height = 1.02 / tan(angle);
     double slow = SCENE_G * cos(angle) / 2 * 0.02 * 3 / (1 + height * height) * 0.3;
@@ -141,8 +149,8 @@ static void test_box_tips(void **state)
     assert_true(rate > slow && rate < 1.5 * slow);
 }
 
-/* Thrown without spin: angular momentum about the floor is kept, so that rolling at 5/7 v0 is exact, reached within a
- * step of t = 2 v0/(7 mu g); 2/7 of the energy is lost. */
+/* Thrown without spin: angular momentum about the floor is kept, so that rolling at 5/7 v0 is
+ * exact, reached within a step of t = 2 v0/(7 mu g); 2/7 of the energy is lost. */
 static void thrown_sphere(yk_friction_model friction)
 {
     yk_nonsmooth_def def = scene_default();
@@ -154,7 +162,8 @@ static void thrown_sphere(yk_friction_model friction)
     set_velocity(&s, ball, yk_v3(v0, 0, 0), yk_v3(0, 0, 0));
     start(&s, h);
     int steps = 0;
-    while (steps < 1000 && motion_of(&s, ball).velocity.x - r * motion_of(&s, ball).angular_velocity.y > 1e-6) {
+    while (steps < 1000 &&
+           motion_of(&s, ball).velocity.x - r * motion_of(&s, ball).angular_velocity.y > 1e-6) {
         run(&s, h, 1);
         steps++;
     }
@@ -211,9 +220,9 @@ static void test_oblique_impact(void **state)
     assert_relative(v.x, 2 * limit - mu * (1 + e) * vn, 1e-9);
 }
 
-/* Comes to rest at sqrt(2 h0/g) (1 + e)/(1 - e). Every bounce is up to a step early or late and up to g h too fast,
- * which all later bounces inherit: n h (1 + e)/(1 - e) in all for n bounces down to the speed g h, the last that is
- * resolved. */
+/* Comes to rest at sqrt(2 h0/g) (1 + e)/(1 - e). Every bounce is up to a step early or late and
+ * up to g h too fast, which all later bounces inherit: n h (1 + e)/(1 - e) in all for n bounces
+ * down to the speed g h, the last that is resolved. */
 static void test_bouncing_ball_comes_to_rest(void **state)
 {
     (void)state;
@@ -228,8 +237,10 @@ static void test_bouncing_ball_comes_to_rest(void **state)
     for (int i = 0; i < 40000; i++) {
         run(&s, h, 1);
         yk_motion motion = motion_of(&s, ball);
-        if (fabs(motion.velocity.z) > 1e-6) last = yk_nonsmooth_time(s.world);
-        if (yk_nonsmooth_time(s.world) > sqrt(2 * h0 / SCENE_G)) top = fmax(top, motion.position.z - r);
+        if (fabs(motion.velocity.z) > 1e-6)
+            last = yk_nonsmooth_time(s.world);
+        if (yk_nonsmooth_time(s.world) > sqrt(2 * h0 / SCENE_G))
+            top = fmax(top, motion.position.z - r);
     }
     double exact = sqrt(2 * h0 / SCENE_G) * (1 + e) / (1 - e);
     double bounces = log(sqrt(2 * SCENE_G * h0) / (SCENE_G * h)) / log(1 / e);
@@ -246,16 +257,18 @@ static void test_three_balls_in_line(void **state)
     def.gravity = yk_v3(0, 0, 0);
     scene s = scene_make(&def);
     int balls[3];
-    for (int i = 0; i < 3; i++) balls[i] = add_ball(&s, 0.5, yk_v3(i, 0, 0), rough(0));
+    for (int i = 0; i < 3; i++)
+        balls[i] = add_ball(&s, 0.5, yk_v3(i, 0, 0), rough(0));
     set_velocity(&s, balls[0], yk_v3(3, 0, 0), yk_v3(0, 0, 0));
     start(&s, 1e-3);
     run(&s, 1e-3, 1);
-    for (int i = 0; i < 3; i++) assert_near(motion_of(&s, balls[i]).velocity.x, 1, 1e-9);
+    for (int i = 0; i < 3; i++)
+        assert_near(motion_of(&s, balls[i]).velocity.x, 1, 1e-9);
     scene_end(&s);
 }
 
-/* Painleve's rod slides on its end at tan(angle) = 2 with mu > 4/3: no acceleration solves the contact, an impulse
- * does: the end stops dead. */
+/* Painleve's rod slides on its end at tan(angle) = 2 with mu > 4/3: no acceleration solves the
+ * contact, an impulse does: the end stops dead. */
 static void test_painleve_rod(void **state)
 {
     (void)state;
@@ -300,7 +313,8 @@ static void test_painleve_rod(void **state)
     }
 }
 
-/* Amplitude falls by 2 mu N/k per half cycle, and the mass stops where |x| <= mu N/k; first order in h omega. */
+/* Amplitude falls by 2 mu N/k per half cycle, and the mass stops where |x| <= mu N/k; first order
+ * in h omega. */
 static void test_spring_on_rough_floor(void **state)
 {
     (void)state;
@@ -331,7 +345,8 @@ static void test_spring_on_rough_floor(void **state)
             rotates++;
             assert_near(fabs(before), expected, 2 * rotates * h * sqrt(k / m) * x0);
         }
-        if (moves) speed = motion.velocity.x;
+        if (moves)
+            speed = motion.velocity.x;
         before = motion.position.x;
     }
     assert_int_equal(rotates, (int)ceil((x0 - loss / 2) / loss));
@@ -349,13 +364,15 @@ static void check_stack(int boxes, double top_mass)
     add_floor(&s, rough(0.5));
     int numbers[16];
     for (int i = 0; i < boxes; i++)
-        numbers[i] = add_box(&s, yk_v3(0.5, 0.5, 0.5), yk_v3(0, 0, 0.5 + i), i == boxes - 1 ? top_mass : 1, rough(0.5));
+        numbers[i] = add_box(&s, yk_v3(0.5, 0.5, 0.5), yk_v3(0, 0, 0.5 + i),
+                             i == boxes - 1 ? top_mass : 1, rough(0.5));
     start(&s, 1e-3);
     run(&s, 1e-3, 50);
     double above = 0;
     for (int i = boxes - 1; i >= 0; i--) {
         above += SCENE_G * (i == boxes - 1 ? top_mass : 1);
-        yk_vec3 f = yk_nonsmooth_contact_force(s.world, numbers[i], i == 0 ? YK_GROUND : numbers[i - 1]);
+        yk_vec3 f =
+            yk_nonsmooth_contact_force(s.world, numbers[i], i == 0 ? YK_GROUND : numbers[i - 1]);
         assert_relative(f.z, above, 1e-6);
         assert_near(f.x, 0, 1e-6 * above);
         assert_near(motion_of(&s, numbers[i]).position.z, 0.5 + i, 1e-7);
@@ -375,21 +392,23 @@ static void test_heavy_on_light(void **state)
     check_stack(10, 1000);
 }
 
-/* Two cylinders on the floor and one on top rest iff mu between them >= tan 15 deg and mu on the floor >= tan 15 deg
- * / 3. */
+/* Two cylinders on the floor and one on top rest iff mu between them >= tan 15 deg and mu on the
+ * floor >= tan 15 deg / 3. */
 static double three_cylinders(double mu_cylinder, double mu_floor)
 {
     yk_nonsmooth_def def = scene_default();
     scene s = scene_make(&def);
     add_floor(&s, rough(mu_floor));
     double r = 0.5, m = 1, l = 0.5;
-    yk_mat3 inertia = yk_m3_diagonal(m * (3 * r * r + 4 * l * l) / 12, m * (3 * r * r + 4 * l * l) / 12, m * r * r / 2);
+    yk_mat3 inertia = yk_m3_diagonal(m * (3 * r * r + 4 * l * l) / 12,
+                                     m * (3 * r * r + 4 * l * l) / 12, m * r * r / 2);
     /* Axes along y. The floor's friction is the smaller one of the pair. */
     yk_quat lying = {sqrt(0.5), sqrt(0.5), 0, 0};
     yk_vec3 places[3] = {{-r, 0, r}, {r, 0, r}, {0, 0, r + r * sqrt(3)}};
     int body[3];
     for (int i = 0; i < 3; i++)
-        body[i] = add_solid(&s, YK_SOLID_CYLINDER, yk_v3(r, r, l), places[i], lying, m, inertia, rough(mu_cylinder));
+        body[i] = add_solid(&s, YK_SOLID_CYLINDER, yk_v3(r, r, l), places[i], lying, m, inertia,
+                            rough(mu_cylinder));
     start(&s, 1e-3);
     run(&s, 1e-3, 200);
     double fall = places[2].z - motion_of(&s, body[2]).position.z;

@@ -1,5 +1,6 @@
-/* The reduced interface model against what the solver really does: a wrench at a port for one step, with contacts
- * open, sticking and slipping, with and without joints, for all friction models. */
+/* The reduced interface model against what the solver really does: a wrench at a port for one
+ * step, with contacts open, sticking and slipping, with and without joints, for all friction
+ * models. */
 #include <string.h>
 
 #include "math/so3.h"
@@ -25,7 +26,8 @@ static void add_port(scene *s, const char *name, int body, yk_vec3 offset)
     assert_true(port >= 0);
 }
 
-static int add_moving_box(scene *s, yk_vec3 half, yk_vec3 position, double mass, double friction, yk_vec3 velocity)
+static int add_moving_box(scene *s, yk_vec3 half, yk_vec3 position, double mass, double friction,
+                          yk_vec3 velocity)
 {
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.position = position;
@@ -69,7 +71,8 @@ static void build_stack(scene *s, yk_friction_model friction)
     add_floor(s, rough(0.5));
     int box = -1;
     for (int i = 0; i < 4; i++)
-        box = add_moving_box(s, yk_v3(0.2, 0.2, 0.1), yk_v3(0, 0, 0.1 + 0.2 * i), 4, 0.5, yk_v3(0, 0, 0));
+        box = add_moving_box(s, yk_v3(0.2, 0.2, 0.1), yk_v3(0, 0, 0.1 + 0.2 * i), 4, 0.5,
+                             yk_v3(0, 0, 0));
     add_port(s, "a", box, yk_v3(0.1, 0, 0));
 }
 
@@ -94,23 +97,27 @@ static void build_rolling(scene *s, yk_friction_model friction)
     add_port(s, "a", ball, yk_v3(0, 0, 0));
 }
 
-/* A plate on sixty-four balls: many contacts on one body, where the blocks of W would be too many. */
+/* A plate on sixty-four balls: many contacts on one body, where the blocks of W would be too
+ * many. */
 static void build_bed(scene *s, yk_friction_model friction)
 {
     (void)friction;
     add_floor(s, rough(0.5));
-    int plate = add_moving_box(s, yk_v3(0.6, 0.6, 0.05), yk_v3(0, 0, 0.15), 20, 0.5, yk_v3(0, 0, 0));
-    for (int i = 0; i < 64; i++) add_ball(s, 0.05, yk_v3(0.14 * (i % 8 - 3.5), 0.14 * (i / 8 - 3.5), 0.05), rough(0.5));
+    int plate =
+        add_moving_box(s, yk_v3(0.6, 0.6, 0.05), yk_v3(0, 0, 0.15), 20, 0.5, yk_v3(0, 0, 0));
+    for (int i = 0; i < 64; i++)
+        add_ball(s, 0.05, yk_v3(0.14 * (i % 8 - 3.5), 0.14 * (i / 8 - 3.5), 0.05), rough(0.5));
     add_port(s, "a", plate, yk_v3(0.1, 0, 0));
 }
 
-/* Not along an axis: round cones turn the direction of friction, pyramids do not. The convex cone carries what slides at
- * a distance of mu h times its speed; it starts there. */
+/* Not along an axis: round cones turn the direction of friction, pyramids do not. The convex cone
+ * carries what slides at a distance of mu h times its speed; it starts there. */
 static void build_slipping(scene *s, yk_friction_model friction)
 {
     double gap = friction == YK_FRICTION_CONE ? 0.3 * STEP * hypot(2, 1) : 0;
     add_floor(s, rough(0.3));
-    int box = add_moving_box(s, yk_v3(0.2, 0.2, 0.05), yk_v3(0, 0, 0.05 + gap), 8, 0.3, yk_v3(2, 1, 0));
+    int box =
+        add_moving_box(s, yk_v3(0.2, 0.2, 0.05), yk_v3(0, 0, 0.05 + gap), 8, 0.3, yk_v3(2, 1, 0));
     add_port(s, "a", box, yk_v3(0, 0, 0));
 }
 
@@ -148,7 +155,8 @@ static void hinge(scene *s, int a, int b, yk_vec3 at_a, yk_vec3 at_b)
     joint.body_b = b;
     joint.marker_a.offset = at_a;
     joint.marker_b.offset = at_b;
-    joint.marker_a.orientation = joint.marker_b.orientation = yk_so3_exp(yk_v3(1.5707963267948966, 0, 0));
+    joint.marker_a.orientation = joint.marker_b.orientation =
+        yk_so3_exp(yk_v3(1.5707963267948966, 0, 0));
     assert_true(yk_nonsmooth_add_joint(s->world, &joint) >= 0);
 }
 
@@ -171,22 +179,26 @@ static void build_actuators(scene *s, yk_friction_model friction)
 {
     (void)friction;
     add_floor(s, rough(0.5));
-    int lower = add_moving_box(s, yk_v3(0.2, 0.1, 0.5), yk_v3(1.2, 0, 0.5), 30, 0.5, yk_v3(0, 0, 0));
+    int lower =
+        add_moving_box(s, yk_v3(0.2, 0.1, 0.5), yk_v3(1.2, 0, 0.5), 30, 0.5, yk_v3(0, 0, 0));
     int upper = add_moving_box(s, yk_v3(0.4, 0.05, 0.05), yk_v3(0.5, 0, 0.9), 5, 0, yk_v3(0, 0, 0));
     hinge(s, upper, lower, yk_v3(0.5, 0, 0), yk_v3(-0.2, 0, 0.4));
     int ends[2][2] = {{YK_GROUND, upper}, {upper, lower}};
     yk_marker markers[2][2] = {{yk_marker_at(0, 0.1, 0.2), yk_marker_at(-0.3, 0, 0)},
                                {yk_marker_at(0.1, 0, 0), yk_marker_at(0.1, 0, 0.1)}};
     for (int i = 0; i < 2; i++)
-        assert_true(yk_nonsmooth_add_line_port(s->world, i ? "second" : "first", ends[i], markers[i]) >= 0);
+        assert_true(
+            yk_nonsmooth_add_line_port(s->world, i ? "second" : "first", ends[i], markers[i]) >= 0);
 }
 
 /* A bar on a hinge whose end rests on a block, which sticks to or slips on the floor. */
 static void leaning_bar(scene *s, double friction, double speed)
 {
     add_floor(s, rough(0.4));
-    int block = add_moving_box(s, yk_v3(0.4, 0.2, 0.1), yk_v3(1, 0, 0.1), 6, 0.4, yk_v3(speed, 0, 0));
-    yk_nonsmooth_body_def rod = yk_nonsmooth_body_default(); /* without a shape: it may pass through its tip */
+    int block =
+        add_moving_box(s, yk_v3(0.4, 0.2, 0.1), yk_v3(1, 0, 0.1), 6, 0.4, yk_v3(speed, 0, 0));
+    yk_nonsmooth_body_def rod =
+        yk_nonsmooth_body_default(); /* without a shape: it may pass through its tip */
     rod.position = yk_v3(0.5, 0, 0.3);
     rod.mass = 5;
     rod.inertia = yk_m3_diagonal(0.01, 0.4, 0.4);
@@ -226,7 +238,8 @@ static void set_wrench(const yk_port *ports, int count, const double *wrench, yk
     for (int i = 0; i < count; wrench += width(&ports[i++])) {
         inputs[i] = (yk_input){.degree = 0, .orientation = {1, 0, 0, 0}};
         inputs[i].linear[0].x = wrench[0];
-        if (width(&ports[i]) == 1) continue;
+        if (width(&ports[i]) == 1)
+            continue;
         inputs[i].linear[0] = yk_v3(wrench[0], wrench[1], wrench[2]);
         inputs[i].angular[0] = yk_v3(wrench[3], wrench[4], wrench[5]);
     }
@@ -240,7 +253,8 @@ static void read_velocities(const yk_subsystem *subsystem, int count, double *w)
         yk_port_value value;
         subsystem->ops->output(subsystem, i, &value);
         w[0] = value.motion.velocity.x;
-        if (width(&ports[i]) == 1) continue;
+        if (width(&ports[i]) == 1)
+            continue;
         w[1] = value.motion.velocity.y, w[2] = value.motion.velocity.z;
         w[3] = value.motion.angular_velocity.x, w[4] = value.motion.angular_velocity.y;
         w[5] = value.motion.angular_velocity.z;
@@ -248,7 +262,8 @@ static void read_velocities(const yk_subsystem *subsystem, int count, double *w)
 }
 
 /* One step from the image with the wrench; the velocities after it. */
-static void step_with(yk_subsystem *subsystem, const double *image, double t, const double *wrench, double *w)
+static void step_with(yk_subsystem *subsystem, const double *image, double t, const double *wrench,
+                      double *w)
 {
     const yk_port *ports;
     yk_input inputs[2];
@@ -256,11 +271,13 @@ static void step_with(yk_subsystem *subsystem, const double *image, double t, co
     assert_int_equal(subsystem->ops->rollback->set(subsystem, image), YK_OK);
     set_wrench(ports, count, wrench, inputs);
     yk_status status = subsystem->ops->step(subsystem, t, STEP, inputs);
-    if (status != YK_OK) fail_msg("step: %s", subsystem->ops->message(subsystem));
+    if (status != YK_OK)
+        fail_msg("step: %s", subsystem->ops->message(subsystem));
     read_velocities(subsystem, count, w);
 }
 
-static void check_response(const response_case *c, yk_subsystem *subsystem, double t, const double *wrench, int size)
+static void check_response(const response_case *c, yk_subsystem *subsystem, double t,
+                           const double *wrench, int size)
 {
     double inverse_mass[SIZE_MAX_MODEL * SIZE_MAX_MODEL], rate[SIZE_MAX_MODEL], now[SIZE_MAX_MODEL],
         end[SIZE_MAX_MODEL], largest = 0;
@@ -269,17 +286,20 @@ static void check_response(const response_case *c, yk_subsystem *subsystem, doub
     assert_true(words < 100000);
     subsystem->ops->rollback->get(subsystem, image);
     yk_interface_model model = {.size = size, .inverse_mass = inverse_mass, .rate = rate};
-    assert_int_equal(subsystem->ops->interface_model->evaluate(subsystem, t, STEP, NULL, &model), YK_OK);
+    assert_int_equal(subsystem->ops->interface_model->evaluate(subsystem, t, STEP, NULL, &model),
+                     YK_OK);
     subsystem->ops->rollback->get(subsystem, after);
     assert_memory_equal(image, after, words * sizeof *image);
     assert_near(model.lead, 1, 0);
-    for (int i = 0; i < size * size; i++) largest = fmax(largest, fabs(inverse_mass[i]));
+    for (int i = 0; i < size * size; i++)
+        largest = fmax(largest, fabs(inverse_mass[i]));
     const yk_port *ports;
     read_velocities(subsystem, subsystem->ops->ports(subsystem, &ports), now);
     step_with(subsystem, image, t, wrench, end);
     for (int i = 0; i < size; i++) {
         double predicted = now[i] + STEP * rate[i];
-        for (int j = 0; j < size; j++) predicted += STEP * inverse_mass[i * size + j] * wrench[j];
+        for (int j = 0; j < size; j++)
+            predicted += STEP * inverse_mass[i * size + j] * wrench[j];
         assert_near(end[i], predicted, 1e-7);
     }
     const double push = 0.1;
@@ -292,10 +312,11 @@ static void check_response(const response_case *c, yk_subsystem *subsystem, doub
         changed[j] = wrench[j] - push;
         step_with(subsystem, image, t, changed, less);
         for (int i = 0; i < size; i++) {
-            double measured = (more[i] - less[i]) / (2 * push * STEP), predicted = inverse_mass[i * size + j];
+            double measured = (more[i] - less[i]) / (2 * push * STEP),
+                   predicted = inverse_mass[i * size + j];
             if (fabs(measured - predicted) > c->tolerance * largest)
-                fail_msg("%s: response (%d, %d) is %.12g, the model says %.12g (largest %g)", c->name, i, j, measured,
-                         predicted, largest);
+                fail_msg("%s: response (%d, %d) is %.12g, the model says %.12g (largest %g)",
+                         c->name, i, j, measured, predicted, largest);
         }
     }
 }
@@ -310,9 +331,11 @@ static void run_case(const response_case *c)
     yk_subsystem *subsystem = yk_nonsmooth_subsystem(s.world);
     const yk_port *ports;
     int count = subsystem->ops->ports(subsystem, &ports), size = 0;
-    for (int i = 0; i < count; i++) size += width(&ports[i]);
     for (int i = 0; i < count; i++)
-        assert_int_equal(subsystem->ops->connect(subsystem, i, YK_TAKES_WRENCH, YK_AXES_ALL), YK_OK);
+        size += width(&ports[i]);
+    for (int i = 0; i < count; i++)
+        assert_int_equal(subsystem->ops->connect(subsystem, i, YK_TAKES_WRENCH, YK_AXES_ALL),
+                         YK_OK);
     double wrench[SIZE_MAX_MODEL] = {1, -0.5, -2, 0.05, 0.1, -0.1, 0.3, 0.2, -1, 0, 0.02, 0.03};
     yk_input inputs[2];
     set_wrench(ports, count, wrench, inputs);
@@ -335,8 +358,8 @@ static void check_model(const char *name, void (*build)(scene *s, yk_friction_mo
     run_case(&c);
 }
 
-static void check_all_models(const char *name, void (*build)(scene *s, yk_friction_model friction), double bearing,
-                             double tolerance)
+static void check_all_models(const char *name, void (*build)(scene *s, yk_friction_model friction),
+                             double bearing, double tolerance)
 {
     for (yk_friction_model friction = YK_FRICTION_CONE; friction <= YK_FRICTION_BOX; friction++)
         check_model(name, build, friction, bearing, tolerance);
@@ -359,7 +382,8 @@ static void test_sticking(void **state)
     check_all_models("ball", build_ball, 30, 1e-7);
 }
 
-/* The direction of friction turns by the impulse and the speed of the last step: to first order in the step. */
+/* The direction of friction turns by the impulse and the speed of the last step: to first order
+ * in the step. */
 static void test_slipping(void **state)
 {
     (void)state;
@@ -388,7 +412,8 @@ static void test_joints_and_contact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_open), cmocka_unit_test(test_sticking),
-                                       cmocka_unit_test(test_slipping), cmocka_unit_test(test_joints),
+                                       cmocka_unit_test(test_slipping),
+                                       cmocka_unit_test(test_joints),
                                        cmocka_unit_test(test_joints_and_contact)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,8 +56,8 @@ static inline int add_floor(scene *s, yk_material material)
     return shape;
 }
 
-static inline int add_solid(scene *s, yk_solid_kind kind, yk_vec3 size, yk_vec3 position, yk_quat orientation,
-                            double mass, yk_mat3 inertia, yk_material material)
+static inline int add_solid(scene *s, yk_solid_kind kind, yk_vec3 size, yk_vec3 position,
+                            yk_quat orientation, double mass, yk_mat3 inertia, yk_material material)
 {
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.position = position;
@@ -76,7 +76,8 @@ static inline int add_solid(scene *s, yk_solid_kind kind, yk_vec3 size, yk_vec3 
 }
 
 /* Half edges; mass homogeneous. */
-static inline int add_box(scene *s, yk_vec3 half, yk_vec3 position, double mass, yk_material material)
+static inline int add_box(scene *s, yk_vec3 half, yk_vec3 position, double mass,
+                          yk_material material)
 {
     double x = half.x * half.x, y = half.y * half.y, z = half.z * half.z;
     yk_mat3 inertia = yk_m3_scale(mass / 3, yk_m3_diagonal(y + z, x + z, x + y));
@@ -110,14 +111,16 @@ static inline void run(scene *s, double h, int steps)
 {
     for (int i = 0; i < steps; i++) {
         yk_status status = yk_nonsmooth_step(s->world, h);
-        if (status < 0) fail_msg("step %d: %s", i, yk_last_message(s->context));
+        if (status < 0)
+            fail_msg("step %d: %s", i, yk_last_message(s->context));
     }
 }
 
 static inline void start(scene *s, double h)
 {
     yk_status status = yk_nonsmooth_start(s->world, 0, h);
-    if (status < 0) fail_msg("start: %s", yk_last_message(s->context));
+    if (status < 0)
+        fail_msg("start: %s", yk_last_message(s->context));
 }
 
 #endif

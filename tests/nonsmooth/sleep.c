@@ -11,7 +11,8 @@ static yk_nonsmooth_def sleeping_default(bool sleeps)
     yk_nonsmooth_def def = scene_default();
     def.solver.iterations = 100;
     def.solver.tolerance = 1e-9;
-    if (sleeps) def.sleeping = (yk_sleeping){.speed = 2e-3, .angular_speed = 0.05, .after = 0.1};
+    if (sleeps)
+        def.sleeping = (yk_sleeping){.speed = 2e-3, .angular_speed = 0.05, .after = 0.1};
     return def;
 }
 
@@ -38,7 +39,8 @@ static int add_plate(scene *s, yk_vec3 centre)
     return plate;
 }
 
-/* Two beds of balls and boxes in open trays on one body that never moves; returns how many bodies can move. */
+/* Two beds of balls and boxes in open trays on one body that never moves; returns how many bodies
+ * can move. */
 static int add_beds(scene *s)
 {
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
@@ -55,7 +57,8 @@ static int add_beds(scene *s)
         tray.group = tray.mask = side < 0 ? 1 : 2;
         assert_true(trays >= 0 && yk_nonsmooth_add_shape(s->world, &tray) >= 0);
         for (int i = 0; i < 20; i++, count++) {
-            yk_vec3 at = {0.5 * side - 0.15 + 0.1 * (i % 4), -0.15 + 0.1 * (i / 4 % 4), 0.051 + 0.102 * (i / 16)};
+            yk_vec3 at = {0.5 * side - 0.15 + 0.1 * (i % 4), -0.15 + 0.1 * (i / 4 % 4),
+                          0.051 + 0.102 * (i / 16)};
             yk_vec3 half = i % 3 ? yk_v3(0.0495, 0, 0) : yk_v3(0.049, 0.049, 0.05);
             yk_mat3 inertia = yk_m3_scale(i % 3 ? 0.4 * half.x * half.x : 0.0016, yk_m3_identity());
             body = yk_nonsmooth_body_default();
@@ -89,7 +92,8 @@ static double total_energy(const scene *s)
     return e.kinetic + e.potential + e.dissipated - e.work;
 }
 
-/* Everything sleeps in the end, exactly at rest; the plate still carries all of the weight, and the books balance. */
+/* Everything sleeps in the end, exactly at rest; the plate still carries all of the weight, and
+ * the books balance. */
 static void test_beds_fall_asleep(void **state)
 {
     (void)state;
@@ -116,7 +120,8 @@ static void test_beds_fall_asleep(void **state)
     scene_end(&s);
 }
 
-/* A ball that waits on a plate high above one of the beds, and is then dropped on one of the beds. */
+/* A ball that waits on a plate high above one of the beds, and is then dropped on one of the
+ * beds. */
 static int add_missile(scene *s)
 {
     add_plate(s, yk_v3(-0.5, 0, 0.95));
@@ -144,14 +149,18 @@ static void test_impact_wakes_what_it_touches(void **state)
         missile = add_missile(s);
         start(s, H);
         run(s, H, 700);
-        if (sleeps) assert_int_equal(asleep(s), 41);
+        if (sleeps)
+            assert_int_equal(asleep(s), 41);
         drop(s, missile);
         run(s, H, 200);
-        if (sleeps) assert_int_equal(asleep(s), 40); /* on its way */
+        if (sleeps)
+            assert_int_equal(asleep(s), 40); /* on its way */
         run(s, H, 200);
-        if (sleeps) assert_in_range(asleep(s), 20, 39); /* it has struck one of the beds */
+        if (sleeps)
+            assert_in_range(asleep(s), 20, 39); /* it has struck one of the beds */
         run(s, H, 1100);
-        if (sleeps) assert_true(asleep(s) >= 39); /* a ball may roll on */
+        if (sleeps)
+            assert_true(asleep(s) >= 39); /* a ball may roll on */
     }
     yk_energy expected, found;
     yk_nonsmooth_energy(scenes[0].world, &expected);
@@ -168,7 +177,8 @@ static void test_impact_wakes_what_it_touches(void **state)
     scene_end(&scenes[1]);
 }
 
-/* A box that was asleep on a support falls from the very step in which the support is taken away: n steps of g h. */
+/* A box that was asleep on a support falls from the very step in which the support is taken away:
+ * n steps of g h. */
 static void test_support_is_removed(void **state)
 {
     (void)state;
@@ -208,7 +218,8 @@ static double tilt_at(const tilting *tilt, double t, double *rate)
 static void tilt_plane(void *user, double t, yk_motion *motion)
 {
     double rate, angle = tilt_at(user, t, &rate);
-    *motion = (yk_motion){.orientation = {cos(angle / 2), 0, sin(angle / 2), 0}, .angular_velocity = {0, rate, 0}};
+    *motion = (yk_motion){.orientation = {cos(angle / 2), 0, sin(angle / 2), 0},
+                          .angular_velocity = {0, rate, 0}};
 }
 
 /* Angle at which a box on the plane has slipped by 1 mm; whether it ever slept. */
@@ -232,7 +243,8 @@ static double slip_angle(const tilting *tilt, bool sleeps, bool *slept)
     for (int i = 0; i < 20000 && slipped < 1e-3; i++) {
         run(&s, H, 1);
         *slept = *slept || asleep(&s) > 0;
-        yk_vec3 local = yk_q_rotate_back(motion_of(&s, plane).orientation, motion_of(&s, box).position);
+        yk_vec3 local =
+            yk_q_rotate_back(motion_of(&s, plane).orientation, motion_of(&s, box).position);
         slipped = fabs(local.x);
     }
     double angle = tilt_at(&own, yk_nonsmooth_time(s.world), &rate);
@@ -240,8 +252,8 @@ static double slip_angle(const tilting *tilt, bool sleeps, bool *slept)
     return angle;
 }
 
-/* All along the box is slower than the limits until it slips at atan mu: it must not rest while the plane moves, may
- * rest while the plane pauses, and slips at the same angle in any case. */
+/* All along the box is slower than the limits until it slips at atan mu: it must not rest while
+ * the plane moves, may rest while the plane pauses, and slips at the same angle in any case. */
 static void test_slow_tilting_keeps_the_slip_angle(void **state)
 {
     (void)state;
@@ -262,7 +274,8 @@ static double late_load(void *user, double t)
     return t < 1 ? 1 : 3;
 }
 
-/* A block on a rough floor, pushed by less than friction holds, sleeps; a larger push moves it from that step on. */
+/* A block on a rough floor, pushed by less than friction holds, sleeps; a larger push moves it
+ * from that step on. */
 static void test_changed_load_wakes(void **state)
 {
     (void)state;
@@ -293,7 +306,8 @@ static double late_drive(void *user, double t)
     return t < 1 ? 0 : 0.5 * (t - 1);
 }
 
-/* A wheel whose angle is driven: at rest it sleeps with its holder, and follows the drive as if it had not. */
+/* A wheel whose angle is driven: at rest it sleeps with its holder, and follows the drive as if
+ * it had not. */
 static void test_drive_wakes(void **state)
 {
     (void)state;
@@ -338,7 +352,8 @@ static scene struck_beds(int threads)
     return s;
 }
 
-/* Bits across falling asleep and waking, for any number of threads, and again after a rollback from afar. */
+/* Bits across falling asleep and waking, for any number of threads, and again after a rollback
+ * from afar. */
 static void test_same_bits(void **state)
 {
     (void)state;
@@ -368,9 +383,12 @@ static void test_same_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_beds_fall_asleep),   cmocka_unit_test(test_impact_wakes_what_it_touches),
-        cmocka_unit_test(test_support_is_removed), cmocka_unit_test(test_slow_tilting_keeps_the_slip_angle),
-        cmocka_unit_test(test_changed_load_wakes), cmocka_unit_test(test_drive_wakes),
+        cmocka_unit_test(test_beds_fall_asleep),
+        cmocka_unit_test(test_impact_wakes_what_it_touches),
+        cmocka_unit_test(test_support_is_removed),
+        cmocka_unit_test(test_slow_tilting_keeps_the_slip_angle),
+        cmocka_unit_test(test_changed_load_wakes),
+        cmocka_unit_test(test_drive_wakes),
         cmocka_unit_test(test_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
-/* More cases with exact answers, with sweeps and with the accurate method: a ladder, a ball in a groove, a box that spins, a
- * cylinder that rolls, and stacks whose top weighs a million times the rest. */
+/* More cases with exact answers, with sweeps and with the accurate method: a ladder, a ball in a
+ * groove, a box that spins, a cylinder that rolls, and stacks whose top weighs a million times
+ * the rest. */
 #include "scene.h"
 
 #include "math/so3.h"
@@ -31,7 +32,8 @@ static void add_wall(scene *s, double angle, yk_material material)
     assert_true(yk_nonsmooth_add_shape(s->world, &wall) >= 0);
 }
 
-/* A thin rod on a rough floor and a smooth wall stands iff the tangent of its slope is at least 1 / (2 mu). */
+/* A thin rod on a rough floor and a smooth wall stands iff the tangent of its slope is at least 1
+ * / (2 mu). */
 static double speed_of_ladder(yk_contact_method method, double mu, double slope)
 {
     const double half = 0.5, radius = 0.01;
@@ -40,8 +42,9 @@ static double speed_of_ladder(yk_contact_method method, double mu, double slope)
     add_wall(&s, YK_PI / 2, rough(0));
     yk_vec3 centre = yk_v3(half * cos(slope) + radius, 0, half * sin(slope) + radius);
     int rod =
-        add_solid(&s, YK_SOLID_CAPSULE, yk_v3(radius, radius, half), centre, yk_so3_exp(yk_v3(0, slope - YK_PI / 2, 0)),
-                  1, yk_m3_diagonal(half * half / 3, half * half / 3, radius * radius / 2), rough(mu));
+        add_solid(&s, YK_SOLID_CAPSULE, yk_v3(radius, radius, half), centre,
+                  yk_so3_exp(yk_v3(0, slope - YK_PI / 2, 0)), 1,
+                  yk_m3_diagonal(half * half / 3, half * half / 3, radius * radius / 2), rough(mu));
     start(&s, STEP);
     run(&s, STEP, 300);
     double speed = yk_v3_norm(motion_of(&s, rod).velocity);
@@ -60,7 +63,8 @@ static void test_ladder(void **state)
         }
 }
 
-/* A ball that slides along a groove of 90 degrees: both sides press with m g / sqrt 2, so it slows by sqrt 2 mu g. */
+/* A ball that slides along a groove of 90 degrees: both sides press with m g / sqrt 2, so it
+ * slows by sqrt 2 mu g. */
 static void test_groove(void **state)
 {
     (void)state;
@@ -78,7 +82,8 @@ static void test_groove(void **state)
     }
 }
 
-/* A square box spins on its corners: the torque mu m g R is the same however they share the weight. */
+/* A square box spins on its corners: the torque mu m g R is the same however they share the
+ * weight. */
 static void test_spinning_box(void **state)
 {
     (void)state;
@@ -98,7 +103,8 @@ static void test_spinning_box(void **state)
     }
 }
 
-/* A cylinder on its side rolls down with 2/3 g sin as long as the tangent is at most 3 mu, and slips beyond. */
+/* A cylinder on its side rolls down with 2/3 g sin as long as the tangent is at most 3 mu, and
+ * slips beyond. */
 static void test_rolling_cylinder(void **state)
 {
     (void)state;
@@ -109,9 +115,10 @@ static void test_rolling_cylinder(void **state)
             double angle = atan(3 * mu) + (slips ? 0.1 : -0.1);
             scene s = make(methods[m], tilted(angle));
             add_floor(&s, rough(mu));
-            int cylinder = add_solid(&s, YK_SOLID_CYLINDER, yk_v3(radius, radius, length / 2), yk_v3(0, 0, radius),
-                                     yk_so3_exp(yk_v3(YK_PI / 2, 0, 0)), mass,
-                                     yk_m3_diagonal(across, across, mass * radius * radius / 2), rough(mu));
+            int cylinder =
+                add_solid(&s, YK_SOLID_CYLINDER, yk_v3(radius, radius, length / 2),
+                          yk_v3(0, 0, radius), yk_so3_exp(yk_v3(YK_PI / 2, 0, 0)), mass,
+                          yk_m3_diagonal(across, across, mass * radius * radius / 2), rough(mu));
             start(&s, STEP);
             run(&s, STEP, 200);
             double pull = slips ? sin(angle) - mu * cos(angle) : 2. / 3 * sin(angle);
@@ -128,7 +135,8 @@ static void test_million_on_top(void **state)
     add_floor(&s, rough(0.5));
     int top = -1;
     for (int i = 0; i < 4; i++)
-        top = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1 + 0.2 * i), i == 3 ? 1e6 : 1, rough(0.5));
+        top = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1 + 0.2 * i), i == 3 ? 1e6 : 1,
+                      rough(0.5));
     start(&s, STEP);
     run(&s, STEP, 100);
     assert_near(motion_of(&s, top).position.z, 0.7, 1e-12);

@@ -1,4 +1,5 @@
-/* Controllers by what their gains promise: each term alone, limits, integrals that do not wind up, samples, and rim (53). */
+/* Controllers by what their gains promise: each term alone, limits, integrals that do not wind
+ * up, samples, and rim (53). */
 #include "physics/control.h"
 
 #include <string.h>
@@ -29,13 +30,15 @@ static yk_subsystem *create(yk_context *context, yk_control_loop_def *loop, doub
     loop->name = "speed";
     def.loops = loop, def.loop_count = 1, def.period = period;
     yk_status status = yk_control_create(context, &def, &made);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
     return made;
 }
 
 /* All signals constant. */
-static double hold(yk_subsystem *s, double t, double h, double measured, double rate, double reference)
+static double hold(yk_subsystem *s, double t, double h, double measured, double rate,
+                   double reference)
 {
     yk_input inputs[PORTS] = {constant_signal(0), constant_signal(measured), constant_signal(rate),
                               constant_signal(reference)};
@@ -67,12 +70,15 @@ static void each_gain_does_its_part(void **state)
     s = create(*state, &loop, 0);
     s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
     begin(s, 3);
-    for (int i = 0; i < 10; i++) assert_near(hold(s, 0.1 * i, 0.1, 3, 0, 0), 1 + 0.5 * 2 * 0.1 * (i + 1), 1e-13);
+    for (int i = 0; i < 10; i++)
+        assert_near(hold(s, 0.1 * i, 0.1, 3, 0, 0), 1 + 0.5 * 2 * 0.1 * (i + 1), 1e-13);
     s->ops->destroy(s);
 
-    /* D on a ramp of the reference is its slope; behind a filter it gets there with its time constant. */
+    /* D on a ramp of the reference is its slope; behind a filter it gets there with its time
+     * constant. */
     double slope = 4;
-    loop.integral = 0, loop.derivative = 3, loop.reference = (yk_function){.value = ramp, .user = &slope};
+    loop.integral = 0, loop.derivative = 3,
+    loop.reference = (yk_function){.value = ramp, .user = &slope};
     for (int filtered = 0; filtered < 2; filtered++) {
         loop.filter = filtered ? 0.2 : 0;
         s = create(*state, &loop, 0);
@@ -131,7 +137,8 @@ static void law_of_the_paper(void **state)
     }
     double limited = 0;
     s->ops->channels->read(s, 2, &limited);
-    assert_in_range((int)(1e3 * limited), 100, 400); /* 4 cos(40 t) is above the limit for half of the time */
+    assert_in_range((int)(1e3 * limited), 100,
+                    400); /* 4 cos(40 t) is above the limit for half of the time */
     s->ops->destroy(s);
 }
 
@@ -145,7 +152,8 @@ static void integrals_do_not_wind_up(void **state)
     yk_subsystem *s = create(*state, &loop, 0);
     s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
     begin(s, 0);
-    for (int i = 0; i < 100; i++) hold(s, 0.01 * i, 0.01, -2, 0, 0);
+    for (int i = 0; i < 100; i++)
+        hold(s, 0.01 * i, 0.01, -2, 0, 0);
     assert_near(hold(s, 1, 0.01, -2, 0, 0), 1, 0);
     assert_near(hold(s, 1.01, 0.01, 2, 0, 0), 0.9, 0.06);
     assert_near(hold(s, 1.02, 0.01, 2, 0, 0), 0.8, 0.06);
@@ -161,7 +169,8 @@ static void rates_of_the_command_are_limited(void **state)
     yk_subsystem *s = create(*state, &loop, 0);
     s->ops->connect(s, MEASURED, YK_TAKES_SIGNAL, 0);
     begin(s, 1);
-    for (int i = 0; i < 5; i++) assert_near(hold(s, 0.1 * i, 0.1, 0, 0, 0), 0.3 * (i + 1), 1e-14);
+    for (int i = 0; i < 5; i++)
+        assert_near(hold(s, 0.1 * i, 0.1, 0, 0, 0), 0.3 * (i + 1), 1e-14);
     s->ops->destroy(s);
 }
 
@@ -193,7 +202,8 @@ static void tables_are_lines_with_jumps(void **state)
     const double time[] = {1, 2, 2, 4}, value[] = {5, 7, -1, 3};
     yk_table table = {4, time, value};
     const double at[][2] = {{0, 5}, {1, 5}, {1.5, 6}, {2, -1}, {3, 1}, {4, 3}, {9, 3}};
-    for (size_t i = 0; i < sizeof at / sizeof *at; i++) assert_near(yk_table_value(&table, at[i][0]), at[i][1], 1e-15);
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++)
+        assert_near(yk_table_value(&table, at[i][0]), at[i][1], 1e-15);
 }
 
 static double corner_value(void *user, double t)
@@ -206,7 +216,8 @@ static double next_corner(void *user, double t)
     return yk_table_next_point(user, t);
 }
 
-/* Points of the reference and samples, whichever comes first; none of a reference that comes by wire. */
+/* Points of the reference and samples, whichever comes first; none of a reference that comes by
+ * wire. */
 static void events_are_announced(void **state)
 {
     const double time[] = {0, 0.1, 0.1, 0.7}, value[] = {0, 0, 1, 2};
@@ -235,7 +246,8 @@ static void expect_refusal(yk_context *context, const yk_control_def *def, const
 {
     yk_subsystem *s;
     assert_int_equal(yk_control_create(context, def, &s), YK_ERROR_ARGUMENT);
-    if (!strstr(yk_last_message(context), words)) print_error("message: %s\n", yk_last_message(context));
+    if (!strstr(yk_last_message(context), words))
+        print_error("message: %s\n", yk_last_message(context));
     assert_non_null(strstr(yk_last_message(context), words));
 }
 

@@ -1,5 +1,5 @@
-/* The hydraulic circuit against the paper's equations, against an integration that shares nothing with it, and where
- * those equations end: cavities, end stops, fluid that would flow back. */
+/* The hydraulic circuit against the paper's equations, against an integration that shares nothing
+ * with it, and where those equations end: cavities, end stops, fluid that would flow back. */
 #include "physics/hydraulic.h"
 
 #include <string.h>
@@ -23,14 +23,16 @@ static double constant(void *user, double t)
 }
 
 /* One cylinder at rest at 0.8 m, its port joined. */
-static yk_subsystem *create(yk_context *context, yk_hydraulic_def *def, yk_hydraulic_cylinder_def *cylinder)
+static yk_subsystem *create(yk_context *context, yk_hydraulic_def *def,
+                            yk_hydraulic_cylinder_def *cylinder)
 {
     yk_subsystem *made;
     cylinder->name = "ram";
     cylinder->actuator_length = 0.8;
     def->cylinders = cylinder, def->cylinder_count = 1;
     yk_status status = yk_hydraulic_create(context, def, &made);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
     assert_int_equal(made->ops->connect(made, 0, YK_TAKES_MOTION, YK_AXIS_X), YK_OK);
     return made;
@@ -42,7 +44,8 @@ static double channel(const yk_subsystem *s, const char *name)
     int count = s->ops->channels->list(s, &list);
     for (int i = 0; i < count; i++) {
         double value;
-        if (strcmp(list[i].name, name) != 0) continue;
+        if (strcmp(list[i].name, name) != 0)
+            continue;
         s->ops->channels->read(s, i, &value);
         return value;
     }
@@ -64,7 +67,8 @@ static yk_status move(yk_subsystem *s, double t, double from, double to, double 
     for (int i = 0; i < steps; i++) {
         yk_input inputs[2] = {linear_signal(from + rate * i * h, rate)};
         yk_status status = s->ops->step(s, t + i * h, h, inputs);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
     return YK_OK;
 }
@@ -76,22 +80,28 @@ static void bulk_modulus_and_enthalpy_follow_the_density(void **state)
     double limit = yk_fluid_limit(&fluid);
     assert_true(limit > 2e8 && yk_fluid_fill_slope(&fluid, limit) > 0);
     assert_near(yk_fluid_fill(&fluid, limit + 1e6),
-                yk_fluid_fill(&fluid, limit - 1e6) + 2e6 * yk_fluid_fill_slope(&fluid, limit), 1e-5);
+                yk_fluid_fill(&fluid, limit - 1e6) + 2e6 * yk_fluid_fill_slope(&fluid, limit),
+                1e-5);
     for (double p = limit - 5e5; p < 4e8; p += 4.3e7) {
-        double d = 1e4, slope = (yk_fluid_enthalpy(&fluid, p + d) - yk_fluid_enthalpy(&fluid, p - d)) / (2 * d);
+        double d = 1e4,
+               slope =
+                   (yk_fluid_enthalpy(&fluid, p + d) - yk_fluid_enthalpy(&fluid, p - d)) / (2 * d);
         assert_near(slope, 1 / yk_fluid_fill(&fluid, p), 1e-8);
     }
     for (double p = 0; p < 2e8; p += 1.3e7) {
         double beta = (1 + fluid.a * p + fluid.b * p * p) / (fluid.a + 2 * fluid.b * p);
         assert_near(yk_fluid_fill(&fluid, p) / yk_fluid_fill_slope(&fluid, p), beta, 1e-6 * beta);
-        double d = 1e4, slope = (yk_fluid_enthalpy(&fluid, p + d) - yk_fluid_enthalpy(&fluid, p - d)) / (2 * d);
+        double d = 1e4,
+               slope =
+                   (yk_fluid_enthalpy(&fluid, p + d) - yk_fluid_enthalpy(&fluid, p - d)) / (2 * d);
         assert_near(slope, 1 / yk_fluid_fill(&fluid, p), 1e-8);
     }
     /* The same integral where the discriminant is not positive. */
     yk_fluid other = {.a = 6e-10, .b = 9e-20};
     for (int k = 0; k < 2; k++, other.b = 2e-18) {
         double p = 3e7, d = 1e3;
-        double slope = (yk_fluid_enthalpy(&other, p + d) - yk_fluid_enthalpy(&other, p - d)) / (2 * d);
+        double slope =
+            (yk_fluid_enthalpy(&other, p + d) - yk_fluid_enthalpy(&other, p - d)) / (2 * d);
         assert_near(slope, 1 / yk_fluid_fill(&other, p), 1e-7);
     }
 }
@@ -110,7 +120,8 @@ static void derivatives_are_those_of_the_rates(void **state)
         const double *point = points[k / 2];
         c.valve.kind = k / 2 == 3 || k / 2 == 4 ? YK_VALVE_CLOSED_CENTRE : YK_VALVE_OPEN_CENTRE;
         c.valve.backflow = k % 2;
-        yk_cylinder_drive drive = {.length = 0.03, .rate = -0.2, .command = 0.5, .pump = 7.6e6, .tank = 1e5};
+        yk_cylinder_drive drive = {
+            .length = 0.03, .rate = -0.2, .command = 0.5, .pump = 7.6e6, .tank = 1e5};
         double analytic[9];
         yk_cylinder_jacobian(&c, &fluid, &drive, point, analytic);
         for (int j = 0; j < 3; j++) {
@@ -121,14 +132,16 @@ static void derivatives_are_those_of_the_rates(void **state)
             y[j] = point[j] - d;
             yk_cylinder_rate(&c, &fluid, &drive, y, down);
             for (int i = 0; i < 3; i++) {
-                double numeric = (up[i] - down[i]) / (2 * d), size = fmax(fabs(numeric), j < 2 ? 1e-2 : 1);
+                double numeric = (up[i] - down[i]) / (2 * d),
+                       size = fmax(fabs(numeric), j < 2 ? 1e-2 : 1);
                 assert_near(analytic[3 * i + j], numeric, 2e-5 * size);
             }
         }
     }
 }
 
-/* rim 5.2: the openings of example 1 hold 11.23 and 2.51 kN; the force follows from the openings alone. */
+/* rim 5.2: the openings of example 1 hold 11.23 and 2.51 kN; the force follows from the openings
+ * alone. */
 static void an_open_valve_holds_a_force(void **state)
 {
     yk_context *context = *state;
@@ -176,7 +189,8 @@ static void a_cylinder_alone_stands_still(void **state)
     assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_OK);
     double thrust = channel(s, "ram.thrust");
     yk_input inputs[2] = {{0}};
-    for (int i = 0; i < 10; i++) assert_int_equal(s->ops->step(s, 1e-3 * i, 1e-3, inputs), YK_OK);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(s->ops->step(s, 1e-3 * i, 1e-3, inputs), YK_OK);
     assert_relative(channel(s, "ram.thrust"), thrust, 1e-9);
     s->ops->destroy(s);
 }
@@ -184,7 +198,8 @@ static void a_cylinder_alone_stands_still(void **state)
 /* rim (47), (48) as they are printed, by the classical Runge-Kutta method in tiny steps. */
 static void paper_rates(double t, const double p[2], double rates[2])
 {
-    double s = 0.04 * sin(6 * t), v = 0.24 * cos(6 * t), k = 0.45 + 0.03 * sin(14 * t), ap = 6.5e-3, cd = 0.67;
+    double s = 0.04 * sin(6 * t), v = 0.24 * cos(6 * t), k = 0.45 + 0.03 * sin(14 * t), ap = 6.5e-3,
+           cd = 0.67;
     double ai = 5e-4 * k, ao = 5e-4 * (1 - k), l[2] = {0.221 - s, 0.221 + s}, beta[2];
     for (int i = 0; i < 2; i++)
         beta[i] = (1 + 6.53e-10 * p[i] - 1.19e-18 * p[i] * p[i]) / (6.53e-10 - 2 * 1.19e-18 * p[i]);
@@ -199,11 +214,13 @@ static void runge_kutta(double t, double h, double p[2])
     double k[4][2], y[2];
     static const double at[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
     for (int i = 0; i < 4; i++) {
-        for (int r = 0; r < 2; r++) y[r] = p[r] + (i ? at[i] * h * k[i - 1][r] : 0);
+        for (int r = 0; r < 2; r++)
+            y[r] = p[r] + (i ? at[i] * h * k[i - 1][r] : 0);
         paper_rates(t + at[i] * h, y, k[i]);
     }
     for (int i = 0; i < 4; i++)
-        for (int r = 0; r < 2; r++) p[r] += h * weight[i] * k[i][r];
+        for (int r = 0; r < 2; r++)
+            p[r] += h * weight[i] * k[i][r];
 }
 
 /* The cubic of each step is the sine to O(h^4). */
@@ -215,7 +232,8 @@ static void follow_sine(yk_subsystem *s, int steps, double end)
         hermite_cubic(h, 0.8 + 0.04 * sin(6 * t), 0.24 * cos(6 * t), 0.8 + 0.04 * sin(6 * (t + h)),
                       0.24 * cos(6 * (t + h)), cubic);
         yk_input inputs[2] = {{.degree = 3}};
-        for (int c = 0; c < 4; c++) inputs[0].linear[c].x = cubic[c];
+        for (int c = 0; c < 4; c++)
+            inputs[0].linear[c].x = cubic[c];
         assert_int_equal(s->ops->step(s, t, h, inputs), YK_OK);
     }
 }
@@ -223,7 +241,8 @@ static void follow_sine(yk_subsystem *s, int steps, double end)
 static void pressures_follow_the_printed_equations(void **state)
 {
     double p[2] = {3e6, 4e6}, k = 0.45, t = 0;
-    for (int i = 0; i < 40000; i++, t = i * 1e-5) runge_kutta(t, 1e-5, p);
+    for (int i = 0; i < 40000; i++, t = i * 1e-5)
+        runge_kutta(t, 1e-5, p);
     yk_context *context = *state;
     for (int controlled = 0; controlled < 2; controlled++) {
         yk_hydraulic_def def = yk_hydraulic_default();
@@ -244,7 +263,8 @@ static void pressures_follow_the_printed_equations(void **state)
     }
 }
 
-/* A closed valve: the piston is pulled until a cavity opens, and brought back. No liquid is lost, and no energy. */
+/* A closed valve: the piston is pulled until a cavity opens, and brought back. No liquid is lost,
+ * and no energy. */
 static void a_cavity_opens_and_closes(void **state)
 {
     yk_context *context = *state;
@@ -258,7 +278,8 @@ static void a_cavity_opens_and_closes(void **state)
     yk_subsystem *s = create(context, &def, &cylinder);
     yk_input begin[2] = {linear_signal(0.8, 0)};
     assert_int_equal(s->ops->start(s, 0, 1e-3, begin), YK_OK);
-    double before = balance(s), p1 = channel(s, "ram.pressure_1"), p2 = channel(s, "ram.pressure_2");
+    double before = balance(s), p1 = channel(s, "ram.pressure_1"),
+           p2 = channel(s, "ram.pressure_2");
     assert_near(p1 + p2, 7.7e6, 1e-6);
     assert_int_equal(move(s, 0, 0.8, 0.81, 0.1, 100), YK_OK);
     assert_near(channel(s, "ram.pressure_2"), 2e4, 0);
@@ -314,7 +335,8 @@ static void the_piston_meets_its_stops(void **state)
     yk_context_destroy(context);
 }
 
-/* A pump weaker than the load: without backflow the chamber keeps its pressure, with it it is emptied. */
+/* A pump weaker than the load: without backflow the chamber keeps its pressure, with it it is
+ * emptied. */
 static void fluid_flows_back_only_where_it_may(void **state)
 {
     yk_context *context = *state;
@@ -357,7 +379,8 @@ static void expect_refusal(yk_context *context, const yk_hydraulic_def *def, con
 {
     yk_subsystem *s;
     assert_int_equal(yk_hydraulic_create(context, def, &s), YK_ERROR_ARGUMENT);
-    if (!strstr(yk_last_message(context), words)) print_error("message: %s\n", yk_last_message(context));
+    if (!strstr(yk_last_message(context), words))
+        print_error("message: %s\n", yk_last_message(context));
     assert_non_null(strstr(yk_last_message(context), words));
 }
 

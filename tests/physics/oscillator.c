@@ -13,7 +13,8 @@ static yk_subsystem *make(const yk_oscillator_def *def, yk_causality causality)
 {
     yk_subsystem *oscillator = NULL;
     assert_int_equal(yk_oscillator_create(context, def, &oscillator), YK_OK);
-    if (causality) assert_int_equal(oscillator->ops->connect(oscillator, 0, causality, YK_AXIS_X), YK_OK);
+    if (causality)
+        assert_int_equal(oscillator->ops->connect(oscillator, 0, causality, YK_AXIS_X), YK_OK);
     return oscillator;
 }
 
@@ -28,8 +29,8 @@ static yk_port_value value_of(const yk_subsystem *oscillator)
 static double free_vibration(const yk_oscillator_def *d, double t)
 {
     double decay = d->damping / (2 * d->mass), omega = sqrt(d->stiffness / d->mass - decay * decay);
-    return exp(-decay * t) *
-           (d->position * cos(omega * t) + (d->velocity + decay * d->position) / omega * sin(omega * t));
+    return exp(-decay * t) * (d->position * cos(omega * t) +
+                              (d->velocity + decay * d->position) / omega * sin(omega * t));
 }
 
 static double free_error(yk_oscillator_def def, double h, int steps)
@@ -39,7 +40,8 @@ static double free_error(yk_oscillator_def def, double h, int steps)
     double worst = 0;
     for (int i = 0; i < steps; i++) {
         assert_int_equal(oscillator->ops->step(oscillator, i * h, h, NULL), YK_OK);
-        worst = fmax(worst, fabs(value_of(oscillator).motion.position.x - free_vibration(&def, (i + 1) * h)));
+        worst = fmax(worst, fabs(value_of(oscillator).motion.position.x -
+                                 free_vibration(&def, (i + 1) * h)));
     }
     oscillator->ops->destroy(oscillator);
     return worst;
@@ -93,13 +95,16 @@ static void external_force_drives_the_exact_integrator(void **state)
 {
     (void)state;
     double amplitude = 4;
-    yk_oscillator_def def = {.mass = 2, .stiffness = 450, .integrator = YK_OSCILLATOR_EXACT, .rho_inf = 1};
+    yk_oscillator_def def = {
+        .mass = 2, .stiffness = 450, .integrator = YK_OSCILLATOR_EXACT, .rho_inf = 1};
     def.force = (yk_function){.value = harmonic, .user = &amplitude};
     yk_subsystem *oscillator = make(&def, YK_UNCONNECTED);
     double h = 5e-3, w = 7, natural = 15;
     oscillator->ops->start(oscillator, 0, h, NULL);
-    for (int i = 0; i < 200; i++) oscillator->ops->step(oscillator, i * h, h, NULL);
-    double expected = amplitude / 2 * (sin(w) - w / natural * sin(natural)) / (natural * natural - w * w);
+    for (int i = 0; i < 200; i++)
+        oscillator->ops->step(oscillator, i * h, h, NULL);
+    double expected =
+        amplitude / 2 * (sin(w) - w / natural * sin(natural)) / (natural * natural - w * w);
     assert_near(value_of(oscillator).motion.position.x, expected, 1e-11);
     yk_energy energy;
     oscillator->ops->energy->read(oscillator, &energy);
@@ -124,7 +129,8 @@ static void prescribed_motion_needs_the_wrench_of_the_equation_of_motion(void **
     oscillator->ops->destroy(oscillator);
 }
 
-/* paper explicit (38c): the position at the start of the input corrects an error of the last step in one step. */
+/* paper explicit (38c): the position at the start of the input corrects an error of the last step
+ * in one step. */
 static void velocity_constraint_pulls_the_mass_back_to_its_input(void **state)
 {
     (void)state;
@@ -147,13 +153,16 @@ static void at_rest(void *user, double t, double value[3])
 static void driven_oscillators_are_not_merged(void **state)
 {
     yk_oscillator_def def = yk_oscillator_default();
-    yk_subsystem *parts[2] = {make(&def, YK_UNCONNECTED), make(&def, YK_UNCONNECTED)}, *merged = NULL;
+    yk_subsystem *parts[2] = {make(&def, YK_UNCONNECTED), make(&def, YK_UNCONNECTED)},
+                 *merged = NULL;
     yk_relative_motion drive[6] = {{at_rest, NULL}};
     yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X, .drive = drive};
-    yk_merge_def merge = {.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1, .length = 1};
+    yk_merge_def merge = {
+        .parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1, .length = 1};
     (void)state;
     assert_int_equal(parts[0]->ops->merging->merge(&merge, &merged), YK_ERROR_CAPABILITY);
-    for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
+    for (int i = 0; i < 2; i++)
+        parts[i]->ops->destroy(parts[i]);
 }
 
 static void merged_oscillators_move_as_one_mass(void **state)
@@ -164,19 +173,24 @@ static void merged_oscillators_move_as_one_mass(void **state)
     sum.mass = 2, sum.stiffness = 700, sum.damping = 4;
     yk_subsystem *parts[2] = {make(&a, YK_UNCONNECTED), make(&b, YK_UNCONNECTED)}, *merged = NULL;
     yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X};
-    assert_int_equal(parts[0]->ops->merging->merge(
-                         &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1}, &merged),
-                     YK_OK);
+    assert_int_equal(
+        parts[0]->ops->merging->merge(
+            &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1},
+            &merged),
+        YK_OK);
     merged->ops->start(merged, 0, 0.02, NULL);
-    for (int i = 0; i < 30; i++) merged->ops->step(merged, i * 0.02, 0.02, NULL);
+    for (int i = 0; i < 30; i++)
+        merged->ops->step(merged, i * 0.02, 0.02, NULL);
     yk_port_value ports[2] = {{.motion.orientation.w = 1}, {.motion.orientation.w = 1}};
-    for (int i = 0; i < 2; i++) merged->ops->output(merged, i, &ports[i]);
+    for (int i = 0; i < 2; i++)
+        merged->ops->output(merged, i, &ports[i]);
     assert_near(ports[0].motion.position.x, free_vibration(&sum, 0.6), 1e-14);
     /* The parts pull at each other with opposite forces. */
     assert_near(ports[0].wrench.force.x + ports[1].wrench.force.x, 0, 1e-12);
     assert_true(fabs(ports[0].wrench.force.x) > 1e-3);
     merged->ops->destroy(merged);
-    for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
+    for (int i = 0; i < 2; i++)
+        parts[i]->ops->destroy(parts[i]);
 }
 
 static void merging_what_does_not_fit_is_refused(void **state)
@@ -184,18 +198,22 @@ static void merging_what_does_not_fit_is_refused(void **state)
     (void)state;
     yk_oscillator_def a = damped(YK_OSCILLATOR_EXACT), b = a;
     yk_subsystem *parts[2] = {make(&a, YK_UNCONNECTED), make(&b, YK_UNCONNECTED)}, *merged = NULL;
-    assert_int_equal(parts[0]->ops->merging->merge(&(yk_merge_def){.parts = parts, .part_count = 2}, &merged),
-                     YK_ERROR_ARGUMENT);
+    assert_int_equal(
+        parts[0]->ops->merging->merge(&(yk_merge_def){.parts = parts, .part_count = 2}, &merged),
+        YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "do not join all"));
     parts[1]->ops->destroy(parts[1]);
     b.position += 0.1;
     parts[1] = make(&b, YK_UNCONNECTED);
     yk_merge_joint joint = {.part_b = 1, .constrained = YK_AXIS_X};
-    assert_int_equal(parts[0]->ops->merging->merge(
-                         &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1}, &merged),
-                     YK_ERROR_ARGUMENT);
+    assert_int_equal(
+        parts[0]->ops->merging->merge(
+            &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1},
+            &merged),
+        YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "0.1 m"));
-    for (int i = 0; i < 2; i++) parts[i]->ops->destroy(parts[i]);
+    for (int i = 0; i < 2; i++)
+        parts[i]->ops->destroy(parts[i]);
 }
 
 static void bad_definitions_are_refused_with_their_value(void **state)
@@ -213,7 +231,8 @@ static void bad_definitions_are_refused_with_their_value(void **state)
     };
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         yk_subsystem *oscillator = NULL;
-        assert_int_equal(yk_oscillator_create(context, &bad[i].def, &oscillator), YK_ERROR_ARGUMENT);
+        assert_int_equal(yk_oscillator_create(context, &bad[i].def, &oscillator),
+                         YK_ERROR_ARGUMENT);
         assert_null(oscillator);
         assert_non_null(strstr(yk_last_message(context), bad[i].word));
     }

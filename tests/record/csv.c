@@ -16,17 +16,20 @@ static void text_is_a_plain_table(void **state)
     const yk_record_header header = {.channels = channels, .channel_count = 3};
     yk_recorder *recorder = create_file_recorder(folder, "a.csv");
     assert_int_equal(yk_recorder_begin(recorder, &header), YK_OK);
-    assert_int_equal(yk_recorder_sample(recorder, 0, (double[]){1, -0.5, 1e300, NAN, INFINITY}), YK_OK);
-    assert_int_equal(yk_recorder_sample(recorder, 0.1, (double[]){1 / 3.0, 0, 5e-324, 7, -INFINITY}), YK_OK);
+    assert_int_equal(yk_recorder_sample(recorder, 0, (double[]){1, -0.5, 1e300, NAN, INFINITY}),
+                     YK_OK);
+    assert_int_equal(
+        yk_recorder_sample(recorder, 0.1, (double[]){1 / 3.0, 0, 5e-324, 7, -INFINITY}), YK_OK);
     assert_int_equal(yk_recorder_end(recorder, NULL), YK_OK);
     yk_recorder_destroy(recorder);
     size_t length;
     char *text = read_whole(in_folder(folder, "a.csv"), &length);
-    assert_string_equal(text,
-                        "time [s],tip.position:x [m],tip.position:y [m],tip.position:z [m],count,\"say \"\"a,b\"\" "
-                        "[N]\"\n"
-                        "0,1,-0.5,1.0000000000000001e+300,nan,inf\n"
-                        "0.10000000000000001,0.33333333333333331,0,4.9406564584124654e-324,7,-inf\n");
+    assert_string_equal(
+        text,
+        "time [s],tip.position:x [m],tip.position:y [m],tip.position:z [m],count,\"say \"\"a,b\"\" "
+        "[N]\"\n"
+        "0,1,-0.5,1.0000000000000001e+300,nan,inf\n"
+        "0.10000000000000001,0.33333333333333331,0,4.9406564584124654e-324,7,-inf\n");
     free(text);
 }
 
@@ -137,8 +140,8 @@ static void fill_the_disk(test_folder *folder)
         status = yk_recorder_sample(recorder, sample_time(i), row);
     }
     bool named = strstr(yk_last_message(folder->context), "a.csv.part': File too large") != NULL;
-    bool again =
-        yk_recorder_sample(recorder, 0, row) == YK_ERROR_FILE && yk_recorder_end(recorder, NULL) == YK_ERROR_FILE;
+    bool again = yk_recorder_sample(recorder, 0, row) == YK_ERROR_FILE &&
+                 yk_recorder_end(recorder, NULL) == YK_ERROR_FILE;
     yk_recorder_destroy(recorder);
     _exit(status == YK_ERROR_FILE && named && again ? 0 : 1);
 }
@@ -158,7 +161,8 @@ static void expect_begin_error(test_folder *folder, const char *name, const char
     yk_recorder *recorder = create_file_recorder(folder, name);
     assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_ERROR_FILE);
     const char *text = yk_last_message(folder->context);
-    if (!strstr(text, message) || !strstr(text, name)) fail_msg("'%s' lacks '%s' or '%s'", text, message, name);
+    if (!strstr(text, message) || !strstr(text, name))
+        fail_msg("'%s' lacks '%s' or '%s'", text, message, name);
     yk_recorder_destroy(recorder);
 }
 
@@ -175,14 +179,16 @@ static void places_that_cannot_be_written_are_named_at_the_beginning(void **stat
 /* Exit status 1: the error was not the expected one. */
 static void write_without_permission(test_folder *folder)
 {
-    if (geteuid() == 0 && setuid(65534) != 0) _exit(2); /* root may write anywhere */
+    if (geteuid() == 0 && setuid(65534) != 0)
+        _exit(2); /* root may write anywhere */
     static const char *const names[] = {"a.csv", "a.h5"};
     for (int i = 0; i < 2; i++) {
         yk_recorder *recorder = create_file_recorder(folder, names[i]);
         yk_status status = yk_recorder_begin(recorder, &sample_header);
         bool named = strstr(yk_last_message(folder->context), "Permission denied") != NULL;
         yk_recorder_destroy(recorder);
-        if (status != YK_ERROR_FILE || !named) _exit(1);
+        if (status != YK_ERROR_FILE || !named)
+            _exit(1);
     }
 }
 
@@ -214,8 +220,10 @@ static void decimal_commas_of_the_locale_do_not_leak_in(void **state)
     test_folder *folder = *state;
     static const char *const names[] = {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "nl_NL.UTF-8"};
     const char *found = NULL;
-    for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++) found = setlocale(LC_NUMERIC, names[i]);
-    if (!found) skip(); /* no language with a decimal comma is installed */
+    for (size_t i = 0; i < sizeof names / sizeof *names && !found; i++)
+        found = setlocale(LC_NUMERIC, names[i]);
+    if (!found)
+        skip(); /* no language with a decimal comma is installed */
     yk_recorder *recorder = create_file_recorder(folder, "a.csv");
     assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_OK);
     record_samples(recorder, 0, 100);
@@ -232,16 +240,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(text_is_a_plain_table, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(file_appears_complete_and_at_once, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(abandoned_run_leaves_its_rows_in_the_part, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(killed_run_leaves_whole_blocks, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(slow_runs_are_flushed_by_the_clock, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(full_disk_is_an_error_and_leaves_whole_lines, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(places_that_cannot_be_written_are_named_at_the_beginning, open_folder,
+        cmocka_unit_test_setup_teardown(file_appears_complete_and_at_once, open_folder,
                                         close_folder),
+        cmocka_unit_test_setup_teardown(abandoned_run_leaves_its_rows_in_the_part, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(killed_run_leaves_whole_blocks, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(slow_runs_are_flushed_by_the_clock, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(full_disk_is_an_error_and_leaves_whole_lines, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(places_that_cannot_be_written_are_named_at_the_beginning,
+                                        open_folder, close_folder),
         cmocka_unit_test_setup_teardown(no_permission_is_an_error, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(names_that_imply_no_format, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(decimal_commas_of_the_locale_do_not_leak_in, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(decimal_commas_of_the_locale_do_not_leak_in, open_folder,
+                                        close_folder),
     };
     return cmocka_run_group_tests_name("record/csv", tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* What the tests of recorders share: a context and a folder of their own for each test, a header with odd names, rows
- * whose every bit is known. */
+/* What the tests of recorders share: a context and a folder of their own for each test, a header
+ * with odd names, rows whose every bit is known. */
 #ifndef YOKE_TESTS_RECORD_FOLDER_H
 #define YOKE_TESTS_RECORD_FOLDER_H
 
@@ -33,7 +33,8 @@ static inline int close_folder(void **state)
     chmod(self->path, 0700);
     DIR *listing = opendir(self->path);
     for (struct dirent *entry; (entry = readdir(listing)) != NULL;)
-        if (entry->d_name[0] != '.') unlinkat(dirfd(listing), entry->d_name, 0);
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(listing), entry->d_name, 0);
     closedir(listing);
     int removed = rmdir(self->path);
     yk_context_destroy(self->context);
@@ -76,7 +77,7 @@ static inline char *read_whole(const char *path, size_t *length)
     return bytes;
 }
 
-/* Channels ----------------------------------------------------------------------------------------------------- */
+/* Channels ------------------------------------------------------------------------------------- */
 
 static const char *const odd_labels[] = {"a, b", "[x]:1"};
 
@@ -84,7 +85,10 @@ static const yk_record_channel sample_channels[] = {
     {.name = "left.position", .unit = "m", .components = 3},
     {.name = "left", .unit = "J", .components = 1}, /* also a group of the one before */
     {.name = "left.position.x", .components = 1},
-    {.name = "beam \"A\", end\nmarker.force [x]: \\ ", .unit = "N/mm^2 [abs]", .components = 2, .labels = odd_labels},
+    {.name = "beam \"A\", end\nmarker.force [x]: \\ ",
+     .unit = "N/mm^2 [abs]",
+     .components = 2,
+     .labels = odd_labels},
     {.name = "a/b..c.", .unit = "\xc2\xb5m", .components = 1}, /* slashes, empty parts, UTF-8 */
     {.name = "a_b..c.", .unit = "\xc2\xb5m", .components = 4},
     {.name = ".", .unit = "1", .components = 5},
@@ -98,18 +102,22 @@ static const yk_record_header sample_header = {.title = "Two masses \xe2\x80\x93
                                                .channels = sample_channels,
                                                .channel_count = SAMPLE_CHANNELS};
 
-/* Any number of them are alike only if all their bits are: small, large, negative, denormal, infinite, NaN. */
+/* Any number of them are alike only if all their bits are: small, large, negative, denormal,
+ * infinite, NaN. */
 static inline double sample_value(size_t row, size_t column)
 {
-    static const double special[] = {INFINITY, -INFINITY, NAN, -0.0, 5e-324, -1.7976931348623157e308, 0.1, 1e22};
+    static const double special[] = {
+        INFINITY, -INFINITY, NAN, -0.0, 5e-324, -1.7976931348623157e308, 0.1, 1e22};
     uint64_t mix = (row * 1000003 + column) * 0x9e3779b97f4a7c15u;
-    if (mix % 7 == 0) return special[mix / 7 % 8];
+    if (mix % 7 == 0)
+        return special[mix / 7 % 8];
     return ldexp((double)(int64_t)mix, (int)(mix >> 58) - 90);
 }
 
 static inline void sample_row(size_t row, double *values, size_t width)
 {
-    for (size_t i = 0; i < width; i++) values[i] = sample_value(row, i);
+    for (size_t i = 0; i < width; i++)
+        values[i] = sample_value(row, i);
 }
 
 static inline double sample_time(size_t row)
@@ -138,7 +146,8 @@ static inline void assert_samples(const yk_record *record, size_t rows)
 {
     assert_int_equal(yk_record_rows(record), rows);
     const yk_record_header *header = yk_record_get_header(record);
-    for (size_t i = 0; i < rows; i++) assert_same_bits(yk_record_time(record)[i], sample_time(i));
+    for (size_t i = 0; i < rows; i++)
+        assert_same_bits(yk_record_time(record)[i], sample_time(i));
     size_t column = 0;
     for (int channel = 0; channel < header->channel_count; channel++)
         for (int c = 0; c < header->channels[channel].components; c++, column++)
@@ -150,9 +159,11 @@ static inline void assert_samples(const yk_record *record, size_t rows)
 /* Names, units and labels as given, with the default labels filled in. */
 static inline void assert_channels(const yk_record *record)
 {
-    static const char *const position[] = {"x", "y", "z"}, *const orientation[] = {"w", "x", "y", "z"};
+    static const char *const position[] = {"x", "y", "z"}, *const orientation[] = {"w", "x", "y",
+                                                                                   "z"};
     static const char *const numbers[] = {"1", "2", "3", "4", "5"}, *const none[] = {""};
-    const char *const *const labels[] = {position, none, none, odd_labels, none, orientation, numbers};
+    const char *const *const labels[] = {position, none,        none,   odd_labels,
+                                         none,     orientation, numbers};
     const yk_record_header *header = yk_record_get_header(record);
     assert_int_equal(header->channel_count, SAMPLE_CHANNELS);
     for (int i = 0; i < SAMPLE_CHANNELS; i++) {
@@ -160,7 +171,8 @@ static inline void assert_channels(const yk_record *record)
         assert_string_equal(channel->name, given->name);
         assert_string_equal(channel->unit, given->unit ? given->unit : "");
         assert_int_equal(channel->components, given->components);
-        for (int c = 0; c < given->components; c++) assert_string_equal(channel->labels[c], labels[i][c]);
+        for (int c = 0; c < given->components; c++)
+            assert_string_equal(channel->labels[c], labels[i][c]);
         assert_int_equal(yk_record_find(record, given->name), i);
     }
     assert_int_equal(yk_record_find(record, "right"), -1);
@@ -179,7 +191,8 @@ static inline yk_record *load_file(test_folder *folder, const char *name)
 {
     yk_record *record = NULL;
     yk_status status = yk_record_load(folder->context, in_folder(folder, name), &record);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(folder->context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(folder->context));
     assert_int_equal(status, YK_OK);
     return record;
 }

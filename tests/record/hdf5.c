@@ -1,4 +1,5 @@
-/* HDF5 as others see it: the layout through the library itself, killed and failing runs, threads. */
+/* HDF5 as others see it: the layout through the library itself, killed and failing runs,
+ * threads. */
 #include <hdf5.h>
 #include <pthread.h>
 #include <signal.h>
@@ -7,7 +8,8 @@
 
 #include "folder.h"
 
-static void record_file(test_folder *folder, const char *name, size_t rows, const yk_record_summary *summary)
+static void record_file(test_folder *folder, const char *name, size_t rows,
+                        const yk_record_summary *summary)
 {
     yk_recorder *recorder = create_file_recorder(folder, name);
     assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_OK);
@@ -28,7 +30,8 @@ static void assert_text_attribute(hid_t object, const char *name, const char *ex
     H5Aclose(attribute);
 }
 
-static void assert_table(hid_t file, const char *path, const char *unit, int rank, hsize_t rows, hsize_t columns)
+static void assert_table(hid_t file, const char *path, const char *unit, int rank, hsize_t rows,
+                         hsize_t columns)
 {
     hid_t dataset = H5Dopen2(file, path, H5P_DEFAULT);
     assert_true(dataset >= 0);
@@ -46,7 +49,8 @@ static void assert_table(hid_t file, const char *path, const char *unit, int ran
 static void layout_is_the_documented_one(void **state)
 {
     test_folder *folder = *state;
-    const yk_record_value values[] = {{.name = "largest error", .value = 1.5e-7, .unit = "m", .text = "at the tip"}};
+    const yk_record_value values[] = {
+        {.name = "largest error", .value = 1.5e-7, .unit = "m", .text = "at the tip"}};
     record_file(folder, "a.h5", 1030, &(yk_record_summary){values, 1});
     hid_t file = H5Fopen(in_folder(folder, "a.h5"), H5F_ACC_RDONLY, H5P_DEFAULT);
     assert_true(file >= 0);
@@ -59,8 +63,9 @@ static void layout_is_the_documented_one(void **state)
     assert_text_attribute(file, "command", sample_header.command);
     assert_table(file, "/time", "s", 1, 1030, 1);
     assert_table(file, "/channels/left/position", "m", 2, 1030, 3);
-    assert_table(file, "/channels/left~2", "J", 1, 1030, 1);           /* "left" is a group already */
-    assert_table(file, "/channels/left/position~2/x", "", 1, 1030, 1); /* and "left.position" a dataset */
+    assert_table(file, "/channels/left~2", "J", 1, 1030, 1); /* "left" is a group already */
+    assert_table(file, "/channels/left/position~2/x", "", 1, 1030,
+                 1); /* and "left.position" a dataset */
     assert_table(file, "/channels/a_b/_/c/_", "\xc2\xb5m", 1, 1030, 1);
     assert_table(file, "/channels/a_b/_/c/_~2", "\xc2\xb5m", 2, 1030, 4);
     assert_table(file, "/channels/_/_", "1", 2, 1030, 5);
@@ -102,7 +107,8 @@ static void scenarios_may_be_long(void **state)
     test_folder *folder = *state;
     enum { LENGTH = 300000 }; /* attributes proper end at 64 KiB */
     char *scenario = malloc(LENGTH + 1);
-    for (int i = 0; i < LENGTH; i++) scenario[i] = (char)('a' + i % 26);
+    for (int i = 0; i < LENGTH; i++)
+        scenario[i] = (char)('a' + i % 26);
     scenario[LENGTH] = '\0';
     yk_record_header header = sample_header;
     header.scenario = scenario;
@@ -205,9 +211,11 @@ static void run_killed_before_its_first_block_says_so(void **state)
     test_folder *folder = *state;
     run_child(folder, begin_and_die);
     yk_record *record = NULL;
-    assert_int_equal(yk_record_load(folder->context, in_folder(folder, "a.h5"), &record), YK_ERROR_FILE);
+    assert_int_equal(yk_record_load(folder->context, in_folder(folder, "a.h5"), &record),
+                     YK_ERROR_FILE);
     assert_non_null(strstr(yk_last_message(folder->context), "a.h5.part'"));
-    assert_int_equal(yk_record_load(folder->context, in_folder(folder, "a.h5.part"), &record), YK_ERROR_INPUT);
+    assert_int_equal(yk_record_load(folder->context, in_folder(folder, "a.h5.part"), &record),
+                     YK_ERROR_INPUT);
     assert_non_null(strstr(yk_last_message(folder->context), "no samples"));
 }
 
@@ -217,7 +225,8 @@ static void fill_the_disk(test_folder *folder)
     struct rlimit limit = {500000, 500000};
     setrlimit(RLIMIT_FSIZE, &limit);
     yk_recorder *recorder = create_file_recorder(folder, "a.h5");
-    if (yk_recorder_begin(recorder, &sample_header) != YK_OK) _exit(2);
+    if (yk_recorder_begin(recorder, &sample_header) != YK_OK)
+        _exit(2);
     double row[SAMPLE_WIDTH];
     yk_status status = YK_OK;
     for (size_t i = 0; i < 50000 && status == YK_OK; i++) {
@@ -226,8 +235,8 @@ static void fill_the_disk(test_folder *folder)
     }
     bool named = strstr(yk_last_message(folder->context), "a.h5.part'") != NULL &&
                  strstr(yk_last_message(folder->context), "File too large") != NULL;
-    bool again =
-        yk_recorder_sample(recorder, 0, row) == YK_ERROR_FILE && yk_recorder_end(recorder, NULL) == YK_ERROR_FILE;
+    bool again = yk_recorder_sample(recorder, 0, row) == YK_ERROR_FILE &&
+                 yk_recorder_end(recorder, NULL) == YK_ERROR_FILE;
     yk_recorder_destroy(recorder);
     exit(status == YK_ERROR_FILE && named && again ? 0 : 1); /* with the library's own clean-up */
 }
@@ -266,8 +275,10 @@ static void threads_may_record_at_the_same_time(void **state)
         assert_int_equal(open_folder(&folders[i]), 0);
         pthread_create(&threads[i], NULL, record_in_thread, folders[i]);
     }
-    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
-    for (int i = 0; i < THREADS; i++) close_folder(&folders[i]);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        close_folder(&folders[i]);
 }
 
 int main(void)
@@ -276,12 +287,16 @@ int main(void)
         cmocka_unit_test_setup_teardown(layout_is_the_documented_one, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(header_and_summary_come_back, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(scenarios_may_be_long, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(a_hundred_thousand_samples_come_back, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(a_hundred_thousand_samples_come_back, open_folder,
+                                        close_folder),
         cmocka_unit_test_setup_teardown(equal_runs_give_equal_files, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(abandoned_run_leaves_its_rows_in_the_part, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(abandoned_run_leaves_its_rows_in_the_part, open_folder,
+                                        close_folder),
         cmocka_unit_test_setup_teardown(killed_run_leaves_whole_blocks, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(run_killed_before_its_first_block_says_so, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(full_disk_is_an_error_and_leaves_whole_blocks, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(run_killed_before_its_first_block_says_so, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(full_disk_is_an_error_and_leaves_whole_blocks, open_folder,
+                                        close_folder),
         cmocka_unit_test(threads_may_record_at_the_same_time),
     };
     return cmocka_run_group_tests_name("record/hdf5", tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Files that are not ours, are damaged or empty: each gets an error with the place and the reason, none a crash. */
+/* Files that are not ours, are damaged or empty: each gets an error with the place and the
+ * reason, none a crash. */
 #include <hdf5.h>
 
 #include "folder.h"
@@ -144,7 +145,8 @@ static void hdf5_files_that_were_tampered_with(void **state)
     refuse(folder, "a.h5", YK_ERROR_INPUT, "time is not a column of numbers");
 
     file = open_good(folder);
-    H5Lcreate_hard(file, "/channels", file, "/channels/left/again", H5P_DEFAULT, H5P_DEFAULT); /* a ring of groups */
+    H5Lcreate_hard(file, "/channels", file, "/channels/left/again", H5P_DEFAULT,
+                   H5P_DEFAULT); /* a ring of groups */
     H5Fclose(file);
     refuse(folder, "a.h5", YK_ERROR_INPUT, "its groups have no end");
 }
@@ -167,11 +169,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(files_that_are_not_there, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(tables_that_are_not_ours, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(tables_that_are_cut_off_or_broken, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(tables_that_are_cut_off_or_broken, open_folder,
+                                        close_folder),
         cmocka_unit_test_setup_teardown(tables_of_others_are_welcome, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(a_record_without_samples_says_so, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(a_record_without_samples_says_so, open_folder,
+                                        close_folder),
         cmocka_unit_test_setup_teardown(hdf5_files_of_others, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(hdf5_files_that_were_tampered_with, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(hdf5_files_that_were_tampered_with, open_folder,
+                                        close_folder),
         cmocka_unit_test_setup_teardown(hdf5_files_cut_off_anywhere, open_folder, close_folder),
     };
     return cmocka_run_group_tests_name("record/load", tests, NULL, NULL);

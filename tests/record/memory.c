@@ -53,7 +53,8 @@ static void header_and_summary_are_copies(void **state)
     char name[] = "a", unit[] = "m", title[] = "t", steps[] = "steps", text[] = "explicit";
     const yk_record_channel channel = {.name = name, .unit = unit, .components = 3};
     const yk_record_header header = {.title = title, .channels = &channel, .channel_count = 1};
-    const yk_record_value values[] = {{.name = steps, .value = 12, .unit = "1"}, {.name = "scheme", .text = text}};
+    const yk_record_value values[] = {{.name = steps, .value = 12, .unit = "1"},
+                                      {.name = "scheme", .text = text}};
     const yk_record_summary summary = {values, 2};
     yk_record *record = NULL;
     assert_int_equal(yk_record_create(folder->context, &record), YK_OK);
@@ -81,7 +82,8 @@ static void record_with_fault(yk_context *context)
     enum { ROWS = 600 }; /* two times of growth */
     yk_record *record = NULL;
     yk_status status = yk_record_create(context, &record);
-    if (status == YK_OK) status = yk_recorder_begin(yk_record_recorder(record), &sample_header);
+    if (status == YK_OK)
+        status = yk_recorder_begin(yk_record_recorder(record), &sample_header);
     if (status == YK_OK) {
         size_t rows = 0;
         double row[SAMPLE_WIDTH];
@@ -90,12 +92,15 @@ static void record_with_fault(yk_context *context)
             status = yk_recorder_sample(yk_record_recorder(record), sample_time(rows), row);
         }
         assert_samples(record, rows);
-        if (status != YK_OK) record_samples(yk_record_recorder(record), rows, ROWS); /* memory is back */
+        if (status != YK_OK)
+            record_samples(yk_record_recorder(record), rows, ROWS); /* memory is back */
         assert_samples(record, ROWS);
         yk_status ended = yk_recorder_end(yk_record_recorder(record), NULL);
-        if (status == YK_OK) status = ended;
+        if (status == YK_OK)
+            status = ended;
     }
-    if (status != YK_OK) assert_int_equal(status, YK_ERROR_MEMORY);
+    if (status != YK_OK)
+        assert_int_equal(status, YK_ERROR_MEMORY);
     yk_record_destroy(record);
 }
 
@@ -108,7 +113,8 @@ static void every_failed_allocation_is_survived(void **state)
         yk_context *context = budget_context(&fault);
         record_with_fault(context);
         yk_context_destroy(context);
-        if (!fault.failed) break;
+        if (!fault.failed)
+            break;
         failures++;
     }
     assert_true(failures > 3 * (SAMPLE_WIDTH + 1)); /* three growths of all columns, and the rest */
@@ -117,8 +123,10 @@ static void every_failed_allocation_is_survived(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_hundred_thousand_samples_stay_in_place, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(columns_can_be_read_while_recording, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(a_hundred_thousand_samples_stay_in_place, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(columns_can_be_read_while_recording, open_folder,
+                                        close_folder),
         cmocka_unit_test_setup_teardown(a_second_run_starts_empty, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(header_and_summary_are_copies, open_folder, close_folder),
         cmocka_unit_test(every_failed_allocation_is_survived),

@@ -1,4 +1,5 @@
-/* What every recorder has to keep to, for each kind: round trip bit for bit, order of calls, refusal of bad headers. */
+/* What every recorder has to keep to, for each kind: round trip bit for bit, order of calls,
+ * refusal of bad headers. */
 #include "folder.h"
 
 /* A kind of recorder: how it is made, and how its record comes back. */
@@ -15,8 +16,10 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 static test_subject create(test_folder *folder, const char *kind)
 {
     test_subject made = {0};
-    if (strcmp(kind, "csv") == 0) made.file = "results.csv";
-    if (strcmp(kind, "hdf5") == 0) made.file = "results.h5";
+    if (strcmp(kind, "csv") == 0)
+        made.file = "results.csv";
+    if (strcmp(kind, "hdf5") == 0)
+        made.file = "results.h5";
     if (made.file) {
         made.recorder = create_file_recorder(folder, made.file);
         return made;
@@ -34,7 +37,8 @@ static test_subject create(test_folder *folder, const char *kind)
 /* The record as a reader finds it; the subject is gone afterwards. */
 static yk_record *take_record(test_folder *folder, test_subject *subject)
 {
-    if (subject->recorder != (yk_recorder *)subject->memory) yk_recorder_destroy(subject->recorder);
+    if (subject->recorder != (yk_recorder *)subject->memory)
+        yk_recorder_destroy(subject->recorder);
     yk_recorder_destroy(subject->beside);
     return subject->memory ? subject->memory : load_file(folder, subject->file);
 }
@@ -42,7 +46,8 @@ static yk_record *take_record(test_folder *folder, test_subject *subject)
 static void destroy(test_folder *folder, test_subject *subject)
 {
     (void)folder;
-    if (subject->recorder != (yk_recorder *)subject->memory) yk_recorder_destroy(subject->recorder);
+    if (subject->recorder != (yk_recorder *)subject->memory)
+        yk_recorder_destroy(subject->recorder);
     yk_recorder_destroy(subject->beside);
     yk_record_destroy(subject->memory);
 }
@@ -109,7 +114,8 @@ static void beginning_anew_replaces_the_record(void **state)
         test_subject subject = create(folder, kinds[k]);
         assert_int_equal(yk_recorder_begin(subject.recorder, &first), YK_OK);
         assert_int_equal(yk_recorder_sample(subject.recorder, 7, (const double[]){1, 2}), YK_OK);
-        if (k % 2) assert_int_equal(yk_recorder_end(subject.recorder, NULL), YK_OK);
+        if (k % 2)
+            assert_int_equal(yk_recorder_end(subject.recorder, NULL), YK_OK);
         assert_int_equal(yk_recorder_begin(subject.recorder, &sample_header), YK_OK);
         record_samples(subject.recorder, 0, 10);
         assert_int_equal(yk_recorder_end(subject.recorder, NULL), YK_OK);
@@ -120,7 +126,8 @@ static void beginning_anew_replaces_the_record(void **state)
     }
 }
 
-static void refuse(test_folder *folder, const yk_record_channel *channels, int count, const char *message)
+static void refuse(test_folder *folder, const yk_record_channel *channels, int count,
+                   const char *message)
 {
     const yk_record_header header = {.channels = channels, .channel_count = count};
     for (int k = 0; k < KINDS; k++) {
@@ -133,9 +140,11 @@ static void refuse(test_folder *folder, const yk_record_channel *channels, int c
 
 static void headers_that_make_no_sense_are_refused(void **state)
 {
-    const yk_record_channel twins[] = {
-        {.name = "a", .components = 1}, {.name = "b", .components = 1}, {.name = "a", .components = 1}};
-    const yk_record_channel unnamed[] = {{.name = "", .components = 1}}, null[] = {{.components = 1}};
+    const yk_record_channel twins[] = {{.name = "a", .components = 1},
+                                       {.name = "b", .components = 1},
+                                       {.name = "a", .components = 1}};
+    const yk_record_channel unnamed[] = {{.name = "", .components = 1}},
+                            null[] = {{.components = 1}};
     const yk_record_channel empty[] = {{.name = "a.b", .components = 0}};
     refuse(*state, twins, 3, "'a' is recorded twice");
     refuse(*state, unnamed, 1, "channel 1 of the record has no name");
@@ -168,7 +177,8 @@ static yk_status broken_sample(yk_recorder *recorder, double time, const double 
 static void a_tee_feeds_the_others_when_one_fails(void **state)
 {
     test_folder *folder = *state;
-    static const yk_recorder_ops broken_ops = {.size = sizeof broken_ops, .kind = "broken", .sample = broken_sample};
+    static const yk_recorder_ops broken_ops = {
+        .size = sizeof broken_ops, .kind = "broken", .sample = broken_sample};
     yk_recorder broken = {&broken_ops}, *tee = NULL;
     yk_record *record = NULL;
     assert_int_equal(yk_record_create(folder->context, &record), YK_OK);
@@ -185,12 +195,18 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(samples_come_back_bit_for_bit, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(one_row_and_no_channel_are_enough, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(samples_outside_begin_and_end_are_refused, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(beginning_anew_replaces_the_record, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(headers_that_make_no_sense_are_refused, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(summaries_with_twins_are_refused, open_folder, close_folder),
-        cmocka_unit_test_setup_teardown(a_tee_feeds_the_others_when_one_fails, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(one_row_and_no_channel_are_enough, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(samples_outside_begin_and_end_are_refused, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(beginning_anew_replaces_the_record, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(headers_that_make_no_sense_are_refused, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(summaries_with_twins_are_refused, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(a_tee_feeds_the_others_when_one_fails, open_folder,
+                                        close_folder),
     };
     return cmocka_run_group_tests_name("recorders", tests, NULL, NULL);
 }

@@ -20,10 +20,11 @@ static yk_beam_section_def steel(double width_y, double width_z)
     return section;
 }
 
-static const yk_frame tilted = {.position = {0.1, -0.2, 0.3}, .velocity = {1, 2, -1}, .angular_velocity = {3, -2, 4}};
+static const yk_frame tilted = {
+    .position = {0.1, -0.2, 0.3}, .velocity = {1, 2, -1}, .angular_velocity = {3, -2, 4}};
 
-static yk_ancf element_at(yk_context *context, const yk_beam_section_def *section, double length, double *coordinates,
-                          double *rates)
+static yk_ancf element_at(yk_context *context, const yk_beam_section_def *section, double length,
+                          double *coordinates, double *rates)
 {
     yk_frame start = tilted;
     start.rotation = yk_so3_exp_matrix(yk_v3(0.5, 1.1, -0.7));
@@ -33,7 +34,7 @@ static yk_ancf element_at(yk_context *context, const yk_beam_section_def *sectio
     return element;
 }
 
-/* Element --------------------------------------------------------------------------------------------------------- */
+/* Element -------------------------------------------------------------------------------------- */
 
 static void rigid_motion_has_no_strain(void **state)
 {
@@ -42,13 +43,15 @@ static void rigid_motion_has_no_strain(void **state)
     double q[YK_ANCF_COORDINATES], v[YK_ANCF_COORDINATES];
     yk_ancf element = element_at(*state, &section, 0.2, q, v);
     /* turned by more than half a rotation and moved away, still turning */
-    yk_frame start = {.position = {5, -7, 2}, .velocity = {3, 1, 2}, .angular_velocity = {-20, 30, 10}};
+    yk_frame start = {
+        .position = {5, -7, 2}, .velocity = {3, 1, 2}, .angular_velocity = {-20, 30, 10}};
     start.rotation = yk_so3_exp_matrix(yk_v3(2, -2, 2.5));
     yk_ancf_straight(&start, 0.4, 0.2, q, v);
     yk_ancf_loads loads;
     yk_ancf_evaluate(&element, q, v, &loads);
     double stiff = section.young * section.area;
-    for (int i = 0; i < YK_ANCF_COORDINATES; i++) assert_near(loads.force[i], 0, 1e-13 * stiff);
+    for (int i = 0; i < YK_ANCF_COORDINATES; i++)
+        assert_near(loads.force[i], 0, 1e-13 * stiff);
     assert_near(loads.energy, 0, 1e-20 * stiff);
 }
 
@@ -60,7 +63,8 @@ static void mass_is_that_of_the_rod(void **state)
     double kinetic = 0, line = section.density * section.area;
     for (int i = 0; i < YK_ANCF_VECTORS; i++)
         for (int j = 0; j < YK_ANCF_VECTORS; j++)
-            for (int k = 0; k < 3; k++) kinetic += 0.5 * element.mass[i][j] * v[3 * i + k] * v[3 * j + k];
+            for (int k = 0; k < 3; k++)
+                kinetic += 0.5 * element.mass[i][j] * v[3 * i + k] * v[3 * j + k];
     /* the rigid rod, about its start */
     double m = line * 0.2, axial = section.density * (section.inertia_y + section.inertia_z) * 0.2;
     yk_mat3 rotation = yk_so3_exp_matrix(yk_v3(0.5, 1.1, -0.7));
@@ -69,11 +73,13 @@ static void mass_is_that_of_the_rod(void **state)
     double across = m * 0.04 / 3;
     double j_y = across + section.density * section.inertia_y * 0.2,
            j_z = across + section.density * section.inertia_z * 0.2;
-    double expected = 0.5 * m * yk_v3_norm2(u) + 0.5 * (axial * w.x * w.x + j_y * w.y * w.y + j_z * w.z * w.z) +
+    double expected = 0.5 * m * yk_v3_norm2(u) +
+                      0.5 * (axial * w.x * w.x + j_y * w.y * w.y + j_z * w.z * w.z) +
                       m * yk_v3_dot(u, yk_v3_cross(w, yk_v3(0.1, 0, 0)));
     assert_relative(kinetic, expected, 1e-12);
     double weight = 0;
-    for (int i = 0; i < YK_ANCF_VECTORS; i++) weight += element.weight[i] * (i == 0 || i == 6);
+    for (int i = 0; i < YK_ANCF_VECTORS; i++)
+        weight += element.weight[i] * (i == 0 || i == 6);
     assert_relative(weight, m, 1e-13);
 }
 
@@ -93,11 +99,13 @@ static void tangents_are_derivatives(void **state)
     double q[YK_ANCF_COORDINATES], v[YK_ANCF_COORDINATES], h = 1e-6;
     yk_ancf element = element_at(*state, &section, 0.2, q, v);
     bend(q, v, 0.02);
-    double pose[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES], rate[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES];
+    double pose[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES],
+        rate[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES];
     yk_ancf_tangent(&element, q, v, pose, rate);
     double size = 0;
     for (int i = 0; i < YK_ANCF_COORDINATES; i++)
-        for (int j = 0; j < YK_ANCF_COORDINATES; j++) size = fmax(size, fabs(pose[i][j]));
+        for (int j = 0; j < YK_ANCF_COORDINATES; j++)
+            size = fmax(size, fabs(pose[i][j]));
     for (int level = 0; level < 2; level++)
         for (int k = 0; k < YK_ANCF_COORDINATES; k++) {
             double *moved = level ? v : q, keep = moved[k];
@@ -108,7 +116,8 @@ static void tangents_are_derivatives(void **state)
             yk_ancf_evaluate(&element, q, v, &minus);
             moved[k] = keep;
             for (int i = 0; i < YK_ANCF_COORDINATES; i++)
-                assert_near(level ? rate[i][k] : pose[i][k], (plus.force[i] - minus.force[i]) / (2 * h), 2e-9 * size);
+                assert_near(level ? rate[i][k] : pose[i][k],
+                            (plus.force[i] - minus.force[i]) / (2 * h), 2e-9 * size);
         }
 }
 
@@ -123,9 +132,11 @@ static void power_is_rate_of_energy(void **state)
     yk_ancf_loads loads, side[2];
     yk_ancf_evaluate(&element, q, v, &loads);
     double power = 0;
-    for (int i = 0; i < YK_ANCF_COORDINATES; i++) power -= loads.force[i] * v[i];
+    for (int i = 0; i < YK_ANCF_COORDINATES; i++)
+        power -= loads.force[i] * v[i];
     for (int s = 0; s < 2; s++) {
-        for (int i = 0; i < YK_ANCF_COORDINATES; i++) moved[i] = q[i] + (s ? h : -h) * v[i];
+        for (int i = 0; i < YK_ANCF_COORDINATES; i++)
+            moved[i] = q[i] + (s ? h : -h) * v[i];
         yk_ancf_evaluate(&element, moved, v, &side[s]);
     }
     double change = (side[1].energy - side[0].energy) / (2 * h);
@@ -133,12 +144,13 @@ static void power_is_rate_of_energy(void **state)
     assert_true(loads.loss > 0);
 }
 
-/* Section frame --------------------------------------------------------------------------------------------------- */
+/* Section frame -------------------------------------------------------------------------------- */
 
 static void fill_section(double *q, double *v)
 {
     static const double value[YK_ANCF_SECTION] = {0.1, 0.2, 0.3, 0.1, 0.9, 0.2, -0.2, 0.1, 1.1};
-    for (int i = 0; i < YK_ANCF_SECTION; i++) q[i] = value[i], v[i] = 2 * sin(1 + 2 * i);
+    for (int i = 0; i < YK_ANCF_SECTION; i++)
+        q[i] = value[i], v[i] = 2 * sin(1 + 2 * i);
 }
 
 static void section_frame_follows_its_gradients(void **state)
@@ -150,17 +162,20 @@ static void section_frame_follows_its_gradients(void **state)
     yk_ancf_section_pose(q, v, &here, jacobian);
     yk_mat3 unit = yk_m3_mul(yk_m3_transpose(here.rotation), here.rotation);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) assert_near(unit.m[i][j], i == j, 1e-14);
+        for (int j = 0; j < 3; j++)
+            assert_near(unit.m[i][j], i == j, 1e-14);
     for (int s = 0; s < 2; s++) {
         double moved[YK_ANCF_SECTION];
-        for (int i = 0; i < YK_ANCF_SECTION; i++) moved[i] = q[i] + (s ? h : -h) * v[i];
+        for (int i = 0; i < YK_ANCF_SECTION; i++)
+            moved[i] = q[i] + (s ? h : -h) * v[i];
         yk_ancf_section_pose(moved, v, &side[s], NULL);
     }
-    yk_vec3 rotated =
-        yk_v3_scale(0.5 / h, yk_so3_log_matrix(yk_m3_mul(side[1].rotation, yk_m3_transpose(side[0].rotation))));
+    yk_vec3 rotated = yk_v3_scale(
+        0.5 / h, yk_so3_log_matrix(yk_m3_mul(side[1].rotation, yk_m3_transpose(side[0].rotation))));
     assert_near(yk_v3_norm(yk_v3_sub(rotated, here.angular_velocity)), 0, 1e-8);
     double spin = 0;
-    for (int j = 0; j < YK_ANCF_SECTION; j++) spin += jacobian[YK_ANCF_SECTION * 4 + j] * v[j];
+    for (int j = 0; j < YK_ANCF_SECTION; j++)
+        spin += jacobian[YK_ANCF_SECTION * 4 + j] * v[j];
     assert_near(spin, here.angular_velocity.y, 1e-14);
     yk_vec3 acceleration, swing;
     yk_ancf_section_bias(q, v, &acceleration, &swing);
@@ -171,7 +186,8 @@ static void section_frame_follows_its_gradients(void **state)
 static void section_stiffness_is_a_derivative(void **state)
 {
     (void)state;
-    double q[YK_ANCF_SECTION], v[YK_ANCF_SECTION], tangent[YK_ANCF_SECTION * YK_ANCF_SECTION] = {0}, h = 1e-6;
+    double q[YK_ANCF_SECTION], v[YK_ANCF_SECTION], tangent[YK_ANCF_SECTION * YK_ANCF_SECTION] = {0},
+                                                                             h = 1e-6;
     const yk_vec3 torque = {3, -2, 5};
     const double load[3] = {3, -2, 5};
     fill_section(q, v);
@@ -184,15 +200,17 @@ static void section_stiffness_is_a_derivative(void **state)
             q[k] = keep + (s ? h : -h);
             yk_ancf_section_pose(q, v, &placed, jacobian);
             for (int j = 0; j < YK_ANCF_SECTION; j++)
-                for (int i = 0; i < 3; i++) general[s][j] += jacobian[YK_ANCF_SECTION * (3 + i) + j] * load[i];
+                for (int i = 0; i < 3; i++)
+                    general[s][j] += jacobian[YK_ANCF_SECTION * (3 + i) + j] * load[i];
         }
         q[k] = keep;
         for (int j = 0; j < YK_ANCF_SECTION; j++)
-            assert_near(tangent[YK_ANCF_SECTION * j + k], 2 * (general[1][j] - general[0][j]) / (2 * h), 1e-7);
+            assert_near(tangent[YK_ANCF_SECTION * j + k],
+                        2 * (general[1][j] - general[0][j]) / (2 * h), 1e-7);
     }
 }
 
-/* Cantilever ------------------------------------------------------------------------------------------------------ */
+/* Cantilever ----------------------------------------------------------------------------------- */
 
 typedef struct rod {
     int elements, all;
@@ -202,7 +220,8 @@ typedef struct rod {
     bool fixed[ALL_MAX];
 } rod;
 
-static rod *make_rod(yk_context *context, int elements, double length, const yk_beam_section_def *section)
+static rod *make_rod(yk_context *context, int elements, double length,
+                     const yk_beam_section_def *section)
 {
     rod *r = calloc(1, sizeof *r);
     assert_non_null(r);
@@ -211,11 +230,13 @@ static rod *make_rod(yk_context *context, int elements, double length, const yk_
     double part = length / elements;
     for (int e = 0; e < elements; e++) {
         yk_ancf_straight(&start, e * part, part, r->q + 18 * e, NULL);
-        assert_int_equal(yk_ancf_create(context, part, section, r->q + 18 * e, &r->element[e]), YK_OK);
+        assert_int_equal(yk_ancf_create(context, part, section, r->q + 18 * e, &r->element[e]),
+                         YK_OK);
     }
     /* clamped: the place and the axes of the section, which may get thinner */
     static const int held[] = {0, 1, 2, 6, 8, 9, 10};
-    for (size_t i = 0; i < sizeof held / sizeof *held; i++) r->fixed[held[i]] = true;
+    for (size_t i = 0; i < sizeof held / sizeof *held; i++)
+        r->fixed[held[i]] = true;
     return r;
 }
 
@@ -235,7 +256,8 @@ static void assemble(rod *r)
             for (int j = 0; j < YK_ANCF_COORDINATES; j++) {
                 int at = r->all * (18 * e + i) + 18 * e + j;
                 r->matrix[at] -= tangent[i][j];
-                if (i % 3 == j % 3) r->mass[at] += r->element[e].mass[i / 3][j / 3];
+                if (i % 3 == j % 3)
+                    r->mass[at] += r->element[e].mass[i / 3][j / 3];
             }
         }
     }
@@ -251,18 +273,22 @@ static void equilibrium(rod *r, yk_vec3 force, yk_vec3 torque, int steps)
         for (int k = 0; k < 40; k++) {
             assemble(r);
             double fraction = (double)step / steps, size = 0, jacobian[6 * YK_ANCF_SECTION];
-            double stiffness[YK_ANCF_SECTION * YK_ANCF_SECTION] = {0}, section[YK_ANCF_SECTION], rates[9] = {0};
+            double stiffness[YK_ANCF_SECTION * YK_ANCF_SECTION] = {0}, section[YK_ANCF_SECTION],
+                                               rates[9] = {0};
             static const int place[YK_ANCF_SECTION] = {0, 1, 2, 6, 7, 8, 9, 10, 11};
-            for (int i = 0; i < YK_ANCF_SECTION; i++) section[i] = r->q[tip + place[i]];
+            for (int i = 0; i < YK_ANCF_SECTION; i++)
+                section[i] = r->q[tip + place[i]];
             yk_frame placed;
             yk_ancf_section_pose(section, rates, &placed, jacobian);
             yk_ancf_section_stiffness(section, torque, fraction, stiffness);
             const double load[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
             for (int i = 0; i < YK_ANCF_SECTION; i++) {
                 for (int c = 0; c < 6; c++)
-                    r->force[tip + place[i]] += fraction * load[c] * jacobian[YK_ANCF_SECTION * c + i];
+                    r->force[tip + place[i]] +=
+                        fraction * load[c] * jacobian[YK_ANCF_SECTION * c + i];
                 for (int j = 0; j < YK_ANCF_SECTION; j++)
-                    r->matrix[n * (tip + place[i]) + tip + place[j]] -= stiffness[YK_ANCF_SECTION * i + j];
+                    r->matrix[n * (tip + place[i]) + tip + place[j]] -=
+                        stiffness[YK_ANCF_SECTION * i + j];
             }
             memcpy(matrix, r->matrix, sizeof matrix);
             memcpy(change, r->force, sizeof change);
@@ -273,8 +299,10 @@ static void equilibrium(rod *r, yk_vec3 force, yk_vec3 torque, int steps)
                 }
             assert_int_equal(yk_lu_factor(n, matrix, pivot), YK_OK);
             yk_lu_solve(n, matrix, pivot, change);
-            for (int i = 0; i < n; i++) r->q[i] += change[i], size = fmax(size, fabs(change[i]));
-            if (size < 1e-11) break;
+            for (int i = 0; i < n; i++)
+                r->q[i] += change[i], size = fmax(size, fabs(change[i]));
+            if (size < 1e-11)
+                break;
             assert_true(k < 39);
         }
 }
@@ -289,8 +317,10 @@ static void small_deflections_are_those_of_beam_theory(void **state)
 {
     yk_beam_section_def section = steel(0.01, 0.02);
     double shear = 0.5 * section.young / (1 + section.poisson), l = 0.5;
-    double y = l * l * l / (3 * section.young * section.inertia_z) + l / (shear * section.area * section.shear_y);
-    double z = l * l * l / (3 * section.young * section.inertia_y) + l / (shear * section.area * section.shear_z);
+    double y = l * l * l / (3 * section.young * section.inertia_z) +
+               l / (shear * section.area * section.shear_y);
+    double z = l * l * l / (3 * section.young * section.inertia_y) +
+               l / (shear * section.area * section.shear_z);
     for (int elements = 1; elements <= 4; elements *= 2) {
         rod *r = make_rod(*state, elements, l, &section);
         equilibrium(r, yk_v3(0, 1e-3, 1e-3), yk_v3(0, 0, 0), 1);
@@ -326,7 +356,8 @@ static double frequency(const rod *r, yk_context *context, int number)
     static double a[ALL_MAX * ALL_MAX], b[ALL_MAX * ALL_MAX], values[ALL_MAX];
     int n = 0, free_one[ALL_MAX];
     for (int i = 0; i < r->all; i++)
-        if (!r->fixed[i]) free_one[n++] = i;
+        if (!r->fixed[i])
+            free_one[n++] = i;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             a[n * i + j] = r->matrix[r->all * free_one[i] + free_one[j]];
@@ -336,11 +367,14 @@ static double frequency(const rod *r, yk_context *context, int number)
     return sqrt(values[number]);
 }
 
-/* A slender cantilever of different widths: bending frequencies of both planes, from Euler and Bernoulli. */
+/* A slender cantilever of different widths: bending frequencies of both planes, from Euler and
+ * Bernoulli. */
 static void frequencies_converge_to_beam_theory(void **state)
 {
     yk_beam_section_def section = steel(0.002, 0.003);
-    double l = 0.5, wave = sqrt(section.young * section.inertia_z / (section.density * section.area)) / (l * l);
+    double l = 0.5,
+           wave =
+               sqrt(section.young * section.inertia_z / (section.density * section.area)) / (l * l);
     static const double root[2] = {1.8751040687119611, 4.6940911329741745};
     double error[4];
     for (int k = 0; k < 4; k++) {
@@ -364,7 +398,8 @@ static void only_rigid_motions_cost_nothing(void **state)
     memcpy(a, r->matrix, sizeof a);
     memcpy(b, r->mass, sizeof b);
     assert_int_equal(yk_eigen_symmetric_pair(*state, r->all, a, b, values), YK_OK);
-    for (int i = 0; i < 6; i++) assert_near(values[i], 0, 1e-9 * values[6]);
+    for (int i = 0; i < 6; i++)
+        assert_near(values[i], 0, 1e-9 * values[6]);
     assert_true(values[6] > 1e3);
     free(r);
 }

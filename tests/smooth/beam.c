@@ -10,7 +10,7 @@
 
 enum { BEAMS_MAX = 20, UNKNOWNS_MAX = 12 * BEAMS_MAX };
 
-/* Cantilever ------------------------------------------------------------------------------------------------------ */
+/* Cantilever ----------------------------------------------------------------------------------- */
 
 /* A row of beams whose first node is clamped. */
 typedef struct cantilever {
@@ -30,7 +30,8 @@ static void rotate_and_shift(yk_frame *node, const double *by)
 }
 
 /* A rod of constant reference curvature (section axes) from the origin along x. */
-static cantilever *row_of_beams(int beams, double length, yk_vec3 curvature, const yk_beam_section *section)
+static cantilever *row_of_beams(int beams, double length, yk_vec3 curvature,
+                                const yk_beam_section *section)
 {
     static cantilever row;
     row.beams = beams;
@@ -38,7 +39,8 @@ static cantilever *row_of_beams(int beams, double length, yk_vec3 curvature, con
         double s = length * n / (2 * beams);
         yk_vec3 psi = yk_v3_scale(s, curvature);
         yk_mat3 tangent = yk_so3_left_tangent(psi);
-        row.node[n] = (yk_frame){.position = yk_m3_apply(tangent, yk_v3(s, 0, 0)), .rotation = yk_so3_exp_matrix(psi)};
+        row.node[n] = (yk_frame){.position = yk_m3_apply(tangent, yk_v3(s, 0, 0)),
+                                 .rotation = yk_so3_exp_matrix(psi)};
     }
     for (int b = 0; b < beams; b++) {
         yk_beam_def def = {.section = {*section, *section}};
@@ -52,7 +54,8 @@ static cantilever *row_of_beams(int beams, double length, yk_vec3 curvature, con
     return &row;
 }
 
-static void evaluate(const yk_beam *beam, const yk_frame node[3], yk_beam_loads *loads, yk_beam_jacobian *jacobian)
+static void evaluate(const yk_beam *beam, const yk_frame node[3], yk_beam_loads *loads,
+                     yk_beam_jacobian *jacobian)
 {
     const yk_frame *const three[3] = {&node[0], &node[1], &node[2]};
     yk_beam_evaluate(beam, three, loads, jacobian);
@@ -67,15 +70,19 @@ static void assemble(cantilever *row, int n)
         evaluate(&row->beam[b], &row->node[2 * b], &row->loads[b], &jacobian);
         for (int i = 0; i < 18; i++) {
             int r = 12 * b + i - 6;
-            if (r < 0) continue;
-            vector[r] += (i % 6 < 3 ? &row->loads[b].force[i / 6].x : &row->loads[b].torque[i / 6].x)[i % 3];
+            if (r < 0)
+                continue;
+            vector[r] +=
+                (i % 6 < 3 ? &row->loads[b].force[i / 6].x : &row->loads[b].torque[i / 6].x)[i % 3];
             for (int j = 0; j < 18; j++)
-                if (12 * b + j >= 6) matrix[r * n + 12 * b + j - 6] -= jacobian.pose[i][j];
+                if (12 * b + j >= 6)
+                    matrix[r * n + 12 * b + j - 6] -= jacobian.pose[i][j];
         }
     }
 }
 
-/* Newton to equilibrium under a dead force and torque on the tip, in equal steps; returns the last correction. */
+/* Newton to equilibrium under a dead force and torque on the tip, in equal steps; returns the
+ * last correction. */
 static double load_tip(cantilever *row, yk_vec3 force, yk_vec3 torque, int steps)
 {
     int n = 12 * row->beams;
@@ -90,9 +97,11 @@ static double load_tip(cantilever *row, yk_vec3 force, yk_vec3 torque, int steps
             }
             assert_int_equal(yk_lu_factor(n, matrix, pivot), YK_OK);
             yk_lu_solve(n, matrix, pivot, vector);
-            for (int i = 0; i < 2 * row->beams; i++) rotate_and_shift(&row->node[i + 1], &vector[6 * i]);
+            for (int i = 0; i < 2 * row->beams; i++)
+                rotate_and_shift(&row->node[i + 1], &vector[6 * i]);
             correction = yk_dense_norm((size_t)n, vector);
-            if (correction < 1e-12) break;
+            if (correction < 1e-12)
+                break;
         }
     return correction;
 }
@@ -102,7 +111,7 @@ static yk_vec3 tip(const cantilever *row)
     return row->node[2 * row->beams].position;
 }
 
-/* Sections -------------------------------------------------------------------------------------------------------- */
+/* Sections ------------------------------------------------------------------------------------- */
 
 static yk_beam_section unit_section(void)
 {
@@ -119,12 +128,13 @@ static yk_beam_section coupled_section(void)
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++) {
             double scale = sqrt(unit_section().stiffness[i][i] * unit_section().stiffness[j][j]);
-            if (i != j) section.stiffness[i][j] += 0.12 * scale * cos(1 + i + j + i * j);
+            if (i != j)
+                section.stiffness[i][j] += 0.12 * scale * cos(1 + i + j + i * j);
         }
     return section;
 }
 
-/* Element ---------------------------------------------------------------------------------------------------------- */
+/* Element -------------------------------------------------------------------------------------- */
 
 static double pseudo_random(void)
 {
@@ -144,8 +154,10 @@ static void odd_beam(yk_beam *beam, yk_frame node[3], double bend)
 {
     yk_beam_section section = coupled_section();
     for (int i = 0; i < 6; i++)
-        for (int j = 0; j < 6; j++) section.damping[i][j] = 1e-2 * section.stiffness[i][j] * (1 + 0.1 * i);
-    yk_beam_def def = yk_beam_straight(yk_v3(0.1, -0.2, 0.3), yk_v3(0.8, 0.4, 0.1), yk_v3(0, 0, 1), &section);
+        for (int j = 0; j < 6; j++)
+            section.damping[i][j] = 1e-2 * section.stiffness[i][j] * (1 + 0.1 * i);
+    yk_beam_def def =
+        yk_beam_straight(yk_v3(0.1, -0.2, 0.3), yk_v3(0.8, 0.4, 0.1), yk_v3(0, 0, 1), &section);
     for (int i = 0; i < 3; i++) {
         def.position[i] = yk_v3_add(def.position[i], random_vector(0.05));
         def.orientation[i] = yk_q_mul(yk_so3_exp(random_vector(0.3)), def.orientation[i]);
@@ -155,7 +167,8 @@ static void odd_beam(yk_beam *beam, yk_frame node[3], double bend)
     assert_int_equal(yk_beam_create(NULL, &def, beam), YK_OK);
     for (int i = 0; i < 3; i++) {
         node[i].position = yk_v3_add(def.position[i], random_vector(0.1));
-        node[i].rotation = yk_q_matrix(yk_q_mul(yk_so3_exp(random_vector(bend)), def.orientation[i]));
+        node[i].rotation =
+            yk_q_matrix(yk_q_mul(yk_so3_exp(random_vector(bend)), def.orientation[i]));
         node[i].velocity = random_vector(2);
         node[i].angular_velocity = random_vector(3);
     }
@@ -174,7 +187,8 @@ static void reference_shape_has_no_load(void **unused)
     memset(node, 0, sizeof node);
     yk_vec3 rotation = {0.7, -1.9, 1.1};
     for (int i = 0; i < 3; i++) {
-        node[i].position = yk_v3_add(yk_v3(5, -4, 2), yk_q_rotate(yk_so3_exp(rotation), def.position[i]));
+        node[i].position =
+            yk_v3_add(yk_v3(5, -4, 2), yk_q_rotate(yk_so3_exp(rotation), def.position[i]));
         node[i].rotation = yk_q_matrix(yk_q_mul(yk_so3_exp(rotation), def.orientation[i]));
     }
     yk_beam_loads loads;
@@ -185,7 +199,8 @@ static void reference_shape_has_no_load(void **unused)
     }
 }
 
-/* Loads turn with the beam, whatever its deformation; a rigid velocity field on top changes nothing. */
+/* Loads turn with the beam, whatever its deformation; a rigid velocity field on top changes
+ * nothing. */
 static void rigid_motion_is_invisible(void **unused)
 {
     (void)unused;
@@ -200,7 +215,8 @@ static void rigid_motion_is_invisible(void **unused)
             moved[i].rotation = yk_m3_mul(yk_q_matrix(rotation), node[i].rotation);
             yk_vec3 carried = yk_v3_add(velocity, yk_v3_cross(omega, moved[i].position));
             moved[i].velocity = yk_v3_add(yk_q_rotate(rotation, node[i].velocity), carried);
-            moved[i].angular_velocity = yk_v3_add(yk_q_rotate(rotation, node[i].angular_velocity), omega);
+            moved[i].angular_velocity =
+                yk_v3_add(yk_q_rotate(rotation, node[i].angular_velocity), omega);
         }
         yk_beam_loads a, b;
         evaluate(&beam, node, &a, NULL);
@@ -228,7 +244,8 @@ static void loads_balance(void **unused)
     yk_vec3 force = {0, 0, 0}, torque = {0, 0, 0};
     for (int i = 0; i < 3; i++) {
         force = yk_v3_add(force, loads.force[i]);
-        torque = yk_v3_add(torque, yk_v3_add(loads.torque[i], yk_v3_cross(node[i].position, loads.force[i])));
+        torque = yk_v3_add(
+            torque, yk_v3_add(loads.torque[i], yk_v3_cross(node[i].position, loads.force[i])));
     }
     assert_near(yk_v3_norm(force), 0, 1e-12 * yk_v3_norm(loads.force[0]));
     assert_near(yk_v3_norm(torque), 0, 1e-12 * yk_v3_norm(loads.force[0]));
@@ -237,7 +254,8 @@ static void loads_balance(void **unused)
 static double *unknown(yk_frame node[3], int j, bool rate)
 {
     yk_frame *n = &node[j / 6];
-    if (!rate) return &(&n->position.x)[j % 3];
+    if (!rate)
+        return &(&n->position.x)[j % 3];
     return j % 6 < 3 ? &(&n->velocity.x)[j % 3] : &(&n->angular_velocity.x)[j % 3];
 }
 
@@ -258,9 +276,11 @@ static double load(const yk_beam_loads *loads, int i)
 }
 
 /* Fourth-order differences of the loads by unknown j. */
-static void difference(const yk_beam *beam, const yk_frame node[3], int j, bool rate, double column[18])
+static void difference(const yk_beam *beam, const yk_frame node[3], int j, bool rate,
+                       double column[18])
 {
-    static const double place[4] = {-2, -1, 1, 2}, weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+    static const double place[4] = {-2, -1, 1, 2},
+                        weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
     double step = rate ? 1e-1 : 1e-3;
     memset(column, 0, 18 * sizeof *column);
     for (int k = 0; k < 4; k++) {
@@ -269,7 +289,8 @@ static void difference(const yk_beam *beam, const yk_frame node[3], int j, bool 
         memcpy(moved, node, sizeof moved);
         perturb(moved, j, rate, place[k] * step);
         evaluate(beam, moved, &loads, NULL);
-        for (int i = 0; i < 18; i++) column[i] += weight[k] / step * load(&loads, i);
+        for (int i = 0; i < 18; i++)
+            column[i] += weight[k] / step * load(&loads, i);
     }
 }
 
@@ -283,14 +304,18 @@ static void jacobian_matches_differences(double bend, bool damped)
     yk_beam_jacobian jacobian;
     evaluate(&beam, node, &loads, &jacobian);
     double scale = 0;
-    for (int i = 0; i < 18 * 18; i++) scale = fmax(scale, fabs((&jacobian.pose[0][0])[i]));
+    for (int i = 0; i < 18 * 18; i++)
+        scale = fmax(scale, fabs((&jacobian.pose[0][0])[i]));
     for (int j = 0; j < 18; j++) {
         double column[18];
         difference(&beam, node, j, false, column);
-        for (int i = 0; i < 18; i++) assert_near(jacobian.pose[i][j], column[i], 2e-9 * scale);
-        if (!damped) continue;
+        for (int i = 0; i < 18; i++)
+            assert_near(jacobian.pose[i][j], column[i], 2e-9 * scale);
+        if (!damped)
+            continue;
         difference(&beam, node, j, true, column);
-        for (int i = 0; i < 18; i++) assert_near(jacobian.rate[i][j], column[i], 1e-10 * scale);
+        for (int i = 0; i < 18; i++)
+            assert_near(jacobian.rate[i][j], column[i], 1e-10 * scale);
     }
 }
 
@@ -315,10 +340,12 @@ static void offset_is_a_lever(void **unused)
     assert_int_equal(yk_beam_create(NULL, &def, &on_line), YK_OK);
     yk_frame a[3], b[3];
     for (int i = 0; i < 3; i++) {
-        a[i] = (yk_frame){.position = yk_v3_add(def.position[i], random_vector(0.1)),
-                          .rotation = yk_q_matrix(yk_q_mul(yk_so3_exp(random_vector(0.4)), def.orientation[i]))};
+        a[i] = (yk_frame){
+            .position = yk_v3_add(def.position[i], random_vector(0.1)),
+            .rotation = yk_q_matrix(yk_q_mul(yk_so3_exp(random_vector(0.4)), def.orientation[i]))};
         def.offset[i] = random_vector(0.3);
-        def.position[i] = yk_v3_sub(def.position[i], yk_q_rotate(def.orientation[i], def.offset[i]));
+        def.position[i] =
+            yk_v3_sub(def.position[i], yk_q_rotate(def.orientation[i], def.offset[i]));
         b[i] = a[i];
         b[i].position = yk_v3_sub(a[i].position, yk_m3_apply(a[i].rotation, def.offset[i]));
     }
@@ -341,7 +368,8 @@ static void proportional_damping_lags(void **unused)
     yk_beam_section_def def = yk_beam_section_default();
     def.damping_ratio = 0.02;
     yk_beam_section section = yk_beam_section_create(&def);
-    yk_beam_def beam_def = yk_beam_straight(yk_v3(0, 0, 0), yk_v3(2, 0, 0), yk_v3(0, 1, 0), &section);
+    yk_beam_def beam_def =
+        yk_beam_straight(yk_v3(0, 0, 0), yk_v3(2, 0, 0), yk_v3(0, 1, 0), &section);
     yk_beam beam;
     assert_int_equal(yk_beam_create(NULL, &beam_def, &beam), YK_OK);
     yk_frame node[3];
@@ -391,16 +419,18 @@ static void mistakes_are_named(void **unused)
     yk_context_destroy(context);
 }
 
-/* Statics ---------------------------------------------------------------------------------------------------------- */
+/* Statics -------------------------------------------------------------------------------------- */
 
-/* One beam and an end load, linearised at the straight beam: exact in extension, shear, torsion and bending. */
+/* One beam and an end load, linearised at the straight beam: exact in extension, shear, torsion
+ * and bending. */
 static void one_beam_is_exact_for_small_end_loads(void **unused)
 {
     (void)unused;
     yk_beam_section section = unit_section();
     double length = 1.5, l2 = length * length / 2, l3 = length * length * length / 3;
     double d[6];
-    for (int i = 0; i < 6; i++) d[i] = section.stiffness[i][i];
+    for (int i = 0; i < 6; i++)
+        d[i] = section.stiffness[i][i];
     yk_vec3 force = {3, 2, -1}, torque = {0.7, 0.4, 0.9};
     for (int beams = 1; beams <= 3; beams += 2) {
         int n = 12 * beams;
@@ -411,8 +441,10 @@ static void one_beam_is_exact_for_small_end_loads(void **unused)
         yk_lu_solve(n, matrix, pivot, vector);
         const double *tip_shift = &vector[n - 6], *rotation = &vector[n - 3];
         assert_relative(tip_shift[0], force.x * length / d[0], 1e-11);
-        assert_relative(tip_shift[1], force.y * (l3 / d[5] + length / d[1]) + torque.z * l2 / d[5], 1e-11);
-        assert_relative(tip_shift[2], force.z * (l3 / d[4] + length / d[2]) - torque.y * l2 / d[4], 1e-11);
+        assert_relative(tip_shift[1], force.y * (l3 / d[5] + length / d[1]) + torque.z * l2 / d[5],
+                        1e-11);
+        assert_relative(tip_shift[2], force.z * (l3 / d[4] + length / d[2]) - torque.y * l2 / d[4],
+                        1e-11);
         assert_relative(rotation[0], torque.x * length / d[3], 1e-11);
         assert_relative(rotation[1], -force.z * l2 / d[4] + torque.y * length / d[4], 1e-11);
         assert_relative(rotation[2], force.y * l2 / d[5] + torque.z * length / d[5], 1e-11);
@@ -424,7 +456,8 @@ static cantilever *uneven_row(const yk_beam_section *section)
 {
     static const double s[7] = {0, 0.12, 0.3, 0.42, 0.5, 0.63, 0.8};
     cantilever *row = row_of_beams(3, 0.8, yk_v3(0, 0, 0), section);
-    for (int n = 0; n < 7; n++) row->node[n].position = yk_v3(s[n], 0, 0);
+    for (int n = 0; n < 7; n++)
+        row->node[n].position = yk_v3(s[n], 0, 0);
     for (int b = 0; b < 3; b++) {
         yk_beam_def def = {.section = {*section, *section}};
         for (int i = 0; i < 3; i++) {
@@ -440,7 +473,8 @@ static void assert_strain(const cantilever *row, const double strain[6])
 {
     for (int b = 0; b < row->beams; b++)
         for (int p = 0; p < 2; p++)
-            for (int i = 0; i < 6; i++) assert_near(row->loads[b].strain[p][i], strain[i], 1e-11);
+            for (int i = 0; i < 6; i++)
+                assert_near(row->loads[b].strain[p][i], strain[i], 1e-11);
 }
 
 /* Constant strain of finite size on an uneven mesh: pull, twist, bend about both axes. */
@@ -455,7 +489,8 @@ static void constant_strain_patches(void **unused)
         double expected[6] = {0}, wrench[6] = {0};
         expected[axis[k]] = strain[k];
         wrench[axis[k]] = section.stiffness[axis[k]][axis[k]] * strain[k];
-        yk_vec3 force = yk_v3(wrench[0], wrench[1], wrench[2]), torque = yk_v3(wrench[3], wrench[4], wrench[5]);
+        yk_vec3 force = yk_v3(wrench[0], wrench[1], wrench[2]),
+                torque = yk_v3(wrench[3], wrench[4], wrench[5]);
         assert_true(load_tip(row, force, torque, 4) < 1e-12);
         assert_strain(row, expected);
     }
@@ -478,7 +513,8 @@ static void constant_shear_patch(void **unused)
     assert_near(row->loads[1].force[1].y, 0, 1e-9);
 }
 
-/* EI 2 pi / L bends a slender beam to a full circle: the tip comes back to the clamp, exactly on any mesh. */
+/* EI 2 pi / L bends a slender beam to a full circle: the tip comes back to the clamp, exactly on
+ * any mesh. */
 static void end_moment_closes_a_circle(void **unused)
 {
     (void)unused;
@@ -492,18 +528,21 @@ static void end_moment_closes_a_circle(void **unused)
         /* half-way stands a diameter above the clamp */
         double diameter = 10 / YK_PI;
         double rotation = YK_PI / beams;
-        if (beams % 2 == 0) assert_near(row->node[beams].position.y, diameter, 0.01 * diameter * pow(rotation, 4));
+        if (beams % 2 == 0)
+            assert_near(row->node[beams].position.y, diameter, 0.01 * diameter * pow(rotation, 4));
     }
 }
 
-static double tip_error(int beams, const rod *r, const yk_beam_section *section, rod_state exact, int steps)
+static double tip_error(int beams, const rod *r, const yk_beam_section *section, rod_state exact,
+                        int steps)
 {
     cantilever *row = row_of_beams(beams, r->length, r->curvature, section);
     assert_true(load_tip(row, r->force, r->torque, steps) < 1e-10);
     return yk_v3_norm(yk_v3_sub(tip(row), exact.place)) / r->length;
 }
 
-/* Against the independent integration: error below `tolerance` with eight beams, third order at least. */
+/* Against the independent integration: error below `tolerance` with eight beams, third order at
+ * least. */
 static void converges_to_rod(const rod *r, const yk_beam_section *section, double tolerance)
 {
     rod_state exact = rod_solve(*r);
@@ -531,7 +570,8 @@ static void elastica_under_a_large_tip_load(void **unused)
     converges_to_rod(&r, &section, 1e-4);
 }
 
-/* Princeton's experiment: a thin blade loaded across both of its axes, so that it bends, twists and tilts. */
+/* Princeton's experiment: a thin blade loaded across both of its axes, so that it bends, twists
+ * and tilts. */
 static void inclined_blade_bends_and_twists(void **unused)
 {
     (void)unused;
@@ -566,7 +606,7 @@ static void curved_and_twisted_reference(void **unused)
     converges_to_rod(&r, &section, 2e-4);
 }
 
-/* Mass ------------------------------------------------------------------------------------------------------------- */
+/* Mass ----------------------------------------------------------------------------------------- */
 
 static void lumps_add_up_to_the_beam(void **unused)
 {
@@ -589,7 +629,9 @@ static void lumps_add_up_to_the_beam(void **unused)
         assert_relative(lump[i].tensor.m[1][1], part * section.inertia.m[1][1] + m * 4e-4, 1e-12);
         about_middle += lump[i].tensor.m[1][1] + m * away * away;
     }
-    assert_relative(about_middle, mass * length * length / 12 + length * section.inertia.m[1][1] + mass * 4e-4, 1e-12);
+    assert_relative(about_middle,
+                    mass * length * length / 12 + length * section.inertia.m[1][1] + mass * 4e-4,
+                    1e-12);
 }
 
 /* Halves of different mass: mass and centre are exact, the moment of inertia as the header says. */
@@ -610,10 +652,11 @@ static void stepped_beam_keeps_its_centre(void **unused)
     }
     assert_relative(mass, 3.0, 1e-12);
     assert_relative(moment, 2 * 0.5 + 1 * 1.5, 1e-12);
-    assert_relative(inertia - 2 * moment + mass, 1 + 1.0 / 72, 1e-12); /* about the middle, where 1 is exact */
+    assert_relative(inertia - 2 * moment + mass, 1 + 1.0 / 72,
+                    1e-12); /* about the middle, where 1 is exact */
 }
 
-/* Growing modes ---------------------------------------------------------------------------------------------------- */
+/* Growing modes -------------------------------------------------------------------------------- */
 
 /* Symmetric stiffness in equilibrium and positive masses leave no mode that grows. */
 static void assert_symmetric(int n, const char *what)
@@ -625,7 +668,8 @@ static void assert_symmetric(int n, const char *what)
             largest = fmax(largest, fabs(matrix[i * n + j]) / scale);
             difference = fmax(difference, fabs(matrix[i * n + j] - matrix[j * n + i]) / scale);
         }
-    if (!(difference < 1e-9 * largest)) fail_msg("%s: not symmetric by %g of %g", what, difference, largest);
+    if (!(difference < 1e-9 * largest))
+        fail_msg("%s: not symmetric by %g of %g", what, difference, largest);
 }
 
 static double force_of(const yk_beam_section *section, double fraction, double length)
@@ -633,7 +677,8 @@ static double force_of(const yk_beam_section *section, double fraction, double l
     return fraction * section->stiffness[5][5] / (length * length);
 }
 
-/* Thickness over length of an element from a thousandth to one; straight, curved, bent far, and pressed. */
+/* Thickness over length of an element from a thousandth to one; straight, curved, bent far, and
+ * pressed. */
 static void stiffness_is_symmetric_at_any_slenderness(void **unused)
 {
     (void)unused;
@@ -645,19 +690,26 @@ static void stiffness_is_symmetric_at_any_slenderness(void **unused)
             yk_beam_section_rectangle(&def, slenderness[k] / beams, 1.7 * slenderness[k] / beams);
             yk_beam_section section = yk_beam_section_create(&def);
             double length = 1;
-            double side = beams < 4 ? 0.4 : 0.05; /* as far as Newton's method follows the thinnest in few steps */
+            double side =
+                beams < 4 ? 0.4
+                          : 0.05; /* as far as Newton's method follows the thinnest in few steps */
             int steps = beams < 4 ? 64 : 4;
             cantilever *row = row_of_beams(beams, length, yk_v3(0, 0, 0), &section);
             assemble(row, 12 * beams);
             assert_symmetric(12 * beams, "straight");
-            assert_true(load_tip(row, yk_v3(force_of(&section, -1, length), force_of(&section, 1, length), 0),
-                                 yk_v3(0, 0, 0), steps) < 1e-9);
+            assert_true(
+                load_tip(row,
+                         yk_v3(force_of(&section, -1, length), force_of(&section, 1, length), 0),
+                         yk_v3(0, 0, 0), steps) < 1e-9);
             assemble(row, 12 * beams);
             assert_symmetric(12 * beams, "pressed and bent");
-            row = row_of_beams(beams, length, yk_v3(0.3 / length, -1 / length, 1.5 / length), &section);
+            row = row_of_beams(beams, length, yk_v3(0.3 / length, -1 / length, 1.5 / length),
+                               &section);
             assemble(row, 12 * beams);
             assert_symmetric(12 * beams, "curved");
-            assert_true(load_tip(row, yk_v3(0, force_of(&section, side, length), force_of(&section, -side, length)),
+            assert_true(load_tip(row,
+                                 yk_v3(0, force_of(&section, side, length),
+                                       force_of(&section, -side, length)),
                                  yk_v3(0, 0, 0), steps) < 1e-9);
             assemble(row, 12 * beams);
             assert_symmetric(12 * beams, "curved and loaded");
@@ -677,7 +729,8 @@ static void loads_derive_from_the_energy(void **unused)
         evaluate(&beam, node, &loads, NULL);
         double scale = yk_v3_norm(loads.force[0]) + yk_v3_norm(loads.torque[1]);
         for (int j = 0; j < 18; j++) {
-            static const double place[4] = {-2, -1, 1, 2}, weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
+            static const double place[4] = {-2, -1, 1, 2},
+                                weight[4] = {1.0 / 12, -8.0 / 12, 8.0 / 12, -1.0 / 12};
             double slope = 0, step = 1e-3;
             for (int k = 0; k < 4; k++) {
                 yk_frame moved[3];

@@ -1,5 +1,5 @@
-/* Beams in motion: driven cantilever and flexible slider-crank beside MBDyn, rotating cantilever beside a series
- * solution, energy. */
+/* Beams in motion: driven cantilever and flexible slider-crank beside MBDyn, rotating cantilever
+ * beside a series solution, energy. */
 #include "beam_run.h"
 #include "context.h"
 #include "math/eigen.h"
@@ -16,7 +16,8 @@ static void step_to(yk_context *context, yk_smooth *model, double *t, double unt
 {
     while (*t < until - 0.5 * h) {
         yk_status status = yk_smooth_step(model, *t, h);
-        if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+        if (status != YK_OK)
+            print_error("%s\n", yk_last_message(context));
         assert_int_equal(status, YK_OK);
         *t += h;
     }
@@ -25,7 +26,8 @@ static void step_to(yk_context *context, yk_smooth *model, double *t, double unt
 /* Over the first 0.3 s; models/cantilever compares the whole two seconds. */
 static void driven_cantilever_follows_mbdyn(void **state)
 {
-    reference_table table = reference_table_read(YOKE_SOURCE_DIR "/models/cantilever/reference.csv");
+    reference_table table =
+        reference_table_read(YOKE_SOURCE_DIR "/models/cantilever/reference.csv");
     beam_model_def *m = tight_cantilever(10);
     int tip = m->def.node_count - 1;
     beam_model_force(m, YK_FORCE_VECTOR, tip, yk_v3(0, 1, 0))->load.value = shaker;
@@ -62,9 +64,10 @@ static double strain_energy(const yk_smooth *model, int beams)
 
 enum { CRANK_ROWS = 400 };
 
-/* Slider and rod at the times of a table, in its columns: position and velocity of the slider, rate of the crank, strain
- * energy and deflection of the rod's middle. */
-static int run_slider_crank(yk_context *context, int beams, const reference_table *table, double curve[CRANK_ROWS][5])
+/* Slider and rod at the times of a table, in its columns: position and velocity of the slider,
+ * rate of the crank, strain energy and deflection of the rod's middle. */
+static int run_slider_crank(yk_context *context, int beams, const reference_table *table,
+                            double curve[CRANK_ROWS][5])
 {
     int slider, crank, middle, rows = 0;
     beam_model_def *m = flexible_slider_crank(beams, &slider, &crank, &middle);
@@ -95,12 +98,14 @@ static int run_slider_crank(yk_context *context, int beams, const reference_tabl
     return rows;
 }
 
-/* Five elements of MBDyn are 5e-7 m off in the rod's deflection of 3e-6 m, as a fine mesh shows; five of these a tenth of
- * that. What does not depend on how the rod vibrates agrees with MBDyn to its digits. */
+/* Five elements of MBDyn are 5e-7 m off in the rod's deflection of 3e-6 m, as a fine mesh shows;
+ * five of these a tenth of that. What does not depend on how the rod vibrates agrees with MBDyn
+ * to its digits. */
 static void flexible_slider_crank_follows_mbdyn(void **state)
 {
     static double coarse[CRANK_ROWS][5], fine[CRANK_ROWS][5];
-    reference_table table = reference_table_read(YOKE_SOURCE_DIR "/models/flexible-slider-crank/reference.csv");
+    reference_table table =
+        reference_table_read(YOKE_SOURCE_DIR "/models/flexible-slider-crank/reference.csv");
     int rows = run_slider_crank(*state, 5, &table, coarse);
     assert_int_equal(run_slider_crank(*state, 15, &table, fine), rows);
     assert_true(rows > 15);
@@ -118,8 +123,8 @@ static void flexible_slider_crank_follows_mbdyn(void **state)
     reference_table_free(&table);
 }
 
-/* A bar of four elements, each two and a half thicknesses long, undamped and at steps that resolve all of its vibrations:
- * finite volumes would multiply its motion by exp(40). */
+/* A bar of four elements, each two and a half thicknesses long, undamped and at steps that
+ * resolve all of its vibrations: finite volumes would multiply its motion by exp(40). */
 static void short_elements_do_not_grow(void **state)
 {
     beam_model_def *m = beam_model_new();
@@ -130,7 +135,8 @@ static void short_elements_do_not_grow(void **state)
     int last = beam_model_row(m, first, yk_v3(0.1, 0, 0), 4, &section);
     for (int i = first; i <= last; i++) {
         m->nodes[i].velocity = yk_v3(sin(1 + 7 * i), cos(5 * i), sin(3 * i));
-        m->nodes[i].angular_velocity = yk_v3(100 * cos(11 * i), 100 * sin(2 + 3 * i), 100 * cos(5 * i * i));
+        m->nodes[i].angular_velocity =
+            yk_v3(100 * cos(11 * i), 100 * sin(2 + 3 * i), 100 * cos(5 * i * i));
     }
     m->def.options.rho_inf = 1;
     yk_smooth *model = beam_model_create(*state, m);
@@ -146,8 +152,9 @@ static void short_elements_do_not_grow(void **state)
     yk_smooth_destroy(model);
 }
 
-/* Rotating cantilever (tight 5.2.4 with the particles as a rigid mass): it turns about y while a force shakes its tip
- * along y. The reference is Ritz's method with eight polynomials, centrifugal tension included, solved mode by mode. */
+/* Rotating cantilever (tight 5.2.4 with the particles as a rigid mass): it turns about y while a
+ * force shakes its tip along y. The reference is Ritz's method with eight polynomials,
+ * centrifugal tension included, solved mode by mode. */
 enum { POLYNOMIALS = 8 };
 
 typedef struct ritz_beam {
@@ -157,16 +164,20 @@ typedef struct ritz_beam {
 static ritz_beam ritz_rotating(yk_context *context, const yk_beam_section *section, double spin)
 {
     double length = 0.25, tip_mass = 0.0555, tip_inertia = 2.66e-6;
-    double bending = section->stiffness[5][5], mass = section->mass, inertia = section->inertia.m[2][2];
+    double bending = section->stiffness[5][5], mass = section->mass,
+           inertia = section->inertia.m[2][2];
     double k[POLYNOMIALS * POLYNOMIALS], m[POLYNOMIALS * POLYNOMIALS], square[POLYNOMIALS];
     for (int i = 0; i < POLYNOMIALS; i++)
         for (int j = 0; j < POLYNOMIALS; j++) {
             /* powers a and b of x / L */
             double a = i + 2, b = j + 2, slopes = a * b / (a + b - 1);
-            double tension = mass * length * length / 2 * (slopes - a * b / (a + b + 1)) + tip_mass * length * slopes;
+            double tension = mass * length * length / 2 * (slopes - a * b / (a + b + 1)) +
+                             tip_mass * length * slopes;
             k[POLYNOMIALS * i + j] =
-                bending / pow(length, 3) * a * (a - 1) * b * (b - 1) / (a + b - 3) + spin * spin * tension / length;
-            m[POLYNOMIALS * i + j] = mass * length / (a + b + 1) + tip_mass + inertia / length * slopes +
+                bending / pow(length, 3) * a * (a - 1) * b * (b - 1) / (a + b - 3) +
+                spin * spin * tension / length;
+            m[POLYNOMIALS * i + j] = mass * length / (a + b + 1) + tip_mass +
+                                     inertia / length * slopes +
                                      tip_inertia / (length * length) * a * b;
         }
     ritz_beam beam;
@@ -174,7 +185,8 @@ static ritz_beam ritz_rotating(yk_context *context, const yk_beam_section *secti
     for (int i = 0; i < POLYNOMIALS; i++) {
         beam.omega[i] = sqrt(square[i]);
         beam.tip[i] = 0;
-        for (int j = 0; j < POLYNOMIALS; j++) beam.tip[i] += k[POLYNOMIALS * i + j];
+        for (int j = 0; j < POLYNOMIALS; j++)
+            beam.tip[i] += k[POLYNOMIALS * i + j];
     }
     return beam;
 }
@@ -184,7 +196,8 @@ static double ritz_response(const ritz_beam *beam, double amplitude, double w, d
 {
     double sum = 0;
     for (int i = 0; i < POLYNOMIALS; i++) {
-        double own = beam->omega[i], gain = beam->tip[i] * beam->tip[i] * amplitude / (own * own - w * w);
+        double own = beam->omega[i],
+               gain = beam->tip[i] * beam->tip[i] * amplitude / (own * own - w * w);
         sum += gain * (sin(w * t) - w / own * sin(own * t));
     }
     return sum;
@@ -236,7 +249,8 @@ static void rotating_cantilever_stiffens(void **state)
     yk_smooth_destroy(model);
 }
 
-/* A beam that turns and swings freely in space, with its ends bent at the start: what it loses is the integrator's. */
+/* A beam that turns and swings freely in space, with its ends bent at the start: what it loses is
+ * the integrator's. */
 static void free_flight_keeps_energy(void **state)
 {
     beam_model_def *m = beam_model_new();
@@ -267,13 +281,16 @@ static void free_flight_keeps_energy(void **state)
     yk_smooth_destroy(model);
 }
 
-/* Proportional damping takes out of a free vibration what theory says: amplitude exp(-zeta w t), zeta = ratio w / 2. */
+/* Proportional damping takes out of a free vibration what theory says: amplitude exp(-zeta w t),
+ * zeta = ratio w / 2. */
 static void structural_damping_decays_the_first_mode(void **state)
 {
     beam_model_def *m = tight_cantilever(4);
-    yk_beam_section_def steel = {.young = 210e9, .poisson = 0.33, .density = 7845, .damping_ratio = 1e-4};
+    yk_beam_section_def steel = {
+        .young = 210e9, .poisson = 0.33, .density = 7845, .damping_ratio = 1e-4};
     yk_beam_section_rectangle(&steel, 0.002, 0.03);
-    for (int i = 0; i < 4; i++) m->beams[i].section[0] = m->beams[i].section[1] = yk_beam_section_create(&steel);
+    for (int i = 0; i < 4; i++)
+        m->beams[i].section[0] = m->beams[i].section[1] = yk_beam_section_create(&steel);
     yk_smooth *model = beam_model_create(*state, m);
     beam_model_start(*state, model, 1e-3);
     yk_modes_options options = yk_modes_default();
@@ -308,9 +325,12 @@ static void structural_damping_decays_the_first_mode(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(driven_cantilever_follows_mbdyn), cmocka_unit_test(flexible_slider_crank_follows_mbdyn),
-        cmocka_unit_test(short_elements_do_not_grow),      cmocka_unit_test(rotating_cantilever_stiffens),
-        cmocka_unit_test(free_flight_keeps_energy),        cmocka_unit_test(structural_damping_decays_the_first_mode),
+        cmocka_unit_test(driven_cantilever_follows_mbdyn),
+        cmocka_unit_test(flexible_slider_crank_follows_mbdyn),
+        cmocka_unit_test(short_elements_do_not_grow),
+        cmocka_unit_test(rotating_cantilever_stiffens),
+        cmocka_unit_test(free_flight_keeps_energy),
+        cmocka_unit_test(structural_damping_decays_the_first_mode),
     };
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

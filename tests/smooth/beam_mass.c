@@ -1,5 +1,5 @@
-/* What the beam's mass costs: frequencies of a cantilever with the mass at the nodes, as the element has it, and with the mass
- * matrix of its parabolic shapes, called consistent. */
+/* What the beam's mass costs: frequencies of a cantilever with the mass at the nodes, as the
+ * element has it, and with the mass matrix of its parabolic shapes, called consistent. */
 #include "context.h"
 #include "smooth/beam.h"
 #include "smooth/linear_modes.h"
@@ -37,10 +37,12 @@ static void stiffness_of(const yk_beam *beam, const yk_beam_def *def, double ele
         node[i] = (yk_frame){.position = def->position[i], .rotation = yk_m3_identity()};
     yk_beam_loads loads;
     yk_beam_jacobian jacobian;
-    yk_beam_evaluate(beam, (const yk_frame *const[]){&node[0], &node[1], &node[2]}, &loads, &jacobian);
+    yk_beam_evaluate(beam, (const yk_frame *const[]){&node[0], &node[1], &node[2]}, &loads,
+                     &jacobian);
     for (int i = 0; i < 6; i++)
         for (int j = 0; j < 6; j++)
-            element[i][j] = -jacobian.pose[6 * (i / 2) + unknown[i % 2]][6 * (j / 2) + unknown[j % 2]];
+            element[i][j] =
+                -jacobian.pose[6 * (i / 2) + unknown[i % 2]][6 * (j / 2) + unknown[j % 2]];
 }
 
 static void lumps_of(const yk_beam_def *def, double element[6][6])
@@ -68,12 +70,13 @@ static void shapes_of(const yk_beam_section *section, double length, double elem
 static void frequencies(yk_context *context, int elements, bool lumped, double omega[2])
 {
     static planar p;
-    p.system = (yk_linear_system){.unknowns = 4 * elements, .mass = {p.mass, 0}, .stiffness = {p.stiffness, 0}};
+    p.system = (yk_linear_system){
+        .unknowns = 4 * elements, .mass = {p.mass, 0}, .stiffness = {p.stiffness, 0}};
     yk_beam_section section = bar();
     double length = 1.0 / elements;
     for (int e = 0; e < elements; e++) {
-        yk_beam_def def =
-            yk_beam_straight(yk_v3(e * length, 0, 0), yk_v3((e + 1) * length, 0, 0), yk_v3(0, 1, 0), &section);
+        yk_beam_def def = yk_beam_straight(yk_v3(e * length, 0, 0), yk_v3((e + 1) * length, 0, 0),
+                                           yk_v3(0, 1, 0), &section);
         yk_beam beam;
         assert_int_equal(yk_beam_create(context, &def, &beam), YK_OK);
         double stiffness[6][6], mass[6][6] = {{0}};
@@ -93,18 +96,22 @@ static void frequencies(yk_context *context, int elements, bool lumped, double o
     yk_linear_modes_destroy(modes);
 }
 
-/* Timoshenko's beam, from fine meshes of both kinds. The errors that the head of beam.h names, in per cent. */
+/* Timoshenko's beam, from fine meshes of both kinds. The errors that the head of beam.h names, in
+ * per cent. */
 static void lumps_cost_less_than_a_consistent_mass(void **state)
 {
     static const double exact[2] = {52.4993, 146.888};
-    static const double with_lumps[2][2] = {{0.208, 1.671}, {0.012, 0.097}}, with_shapes[2] = {0.376, 2.773};
+    static const double with_lumps[2][2] = {{0.208, 1.671}, {0.012, 0.097}},
+                        with_shapes[2] = {0.376, 2.773};
     double found[2];
     for (int k = 0; k < 2; k++) {
         frequencies(*state, 4 << k, true, found);
-        for (int i = 0; i < 2; i++) assert_near(100 * (found[i] / (2 * YK_PI * exact[i]) - 1), with_lumps[k][i], 2e-3);
+        for (int i = 0; i < 2; i++)
+            assert_near(100 * (found[i] / (2 * YK_PI * exact[i]) - 1), with_lumps[k][i], 2e-3);
     }
     frequencies(*state, 4, false, found);
-    for (int i = 0; i < 2; i++) assert_near(100 * (found[i] / (2 * YK_PI * exact[i]) - 1), with_shapes[i], 2e-3);
+    for (int i = 0; i < 2; i++)
+        assert_near(100 * (found[i] / (2 * YK_PI * exact[i]) - 1), with_shapes[i], 2e-3);
 }
 
 int main(void)

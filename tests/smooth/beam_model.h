@@ -52,8 +52,10 @@ static inline int beam_model_node(beam_model_def *m, yk_vec3 position, yk_quat o
     return i;
 }
 
-/* Beams in a row from the present last node to `end`; nodes have the axes of the first. Returns the last node. */
-static inline int beam_model_row(beam_model_def *m, int start, yk_vec3 end, int beams, const yk_beam_section *section)
+/* Beams in a row from the present last node to `end`; nodes have the axes of the first. Returns
+ * the last node. */
+static inline int beam_model_row(beam_model_def *m, int start, yk_vec3 end, int beams,
+                                 const yk_beam_section *section)
 {
     yk_vec3 from = m->nodes[start].position, along = yk_v3_sub(end, from);
     yk_vec3 direction = yk_v3_unit(along);
@@ -73,8 +75,8 @@ static inline int beam_model_row(beam_model_def *m, int start, yk_vec3 end, int 
         }
         /* the first node may have axes of its own */
         for (int k = 0; k < 3; k++)
-            beam->section_frame[k] =
-                yk_q_mul(yk_q_conjugate(m->nodes[beam->node[k]].orientation), straight.orientation[0]);
+            beam->section_frame[k] = yk_q_mul(yk_q_conjugate(m->nodes[beam->node[k]].orientation),
+                                              straight.orientation[0]);
     }
     return last;
 }
@@ -90,7 +92,8 @@ static inline yk_joint_def *beam_model_joint(beam_model_def *m, yk_joint_kind ki
     return joint;
 }
 
-static inline yk_smooth_body_def *beam_model_body(beam_model_def *m, int node, double mass, yk_mat3 inertia)
+static inline yk_smooth_body_def *beam_model_body(beam_model_def *m, int node, double mass,
+                                                  yk_mat3 inertia)
 {
     yk_smooth_body_def *body = &m->bodies[m->def.body_count];
     *body = yk_smooth_body_default();
@@ -101,7 +104,8 @@ static inline yk_smooth_body_def *beam_model_body(beam_model_def *m, int node, d
     return body;
 }
 
-static inline yk_force_def *beam_model_force(beam_model_def *m, yk_force_kind kind, int node, yk_vec3 vector)
+static inline yk_force_def *beam_model_force(beam_model_def *m, yk_force_kind kind, int node,
+                                             yk_vec3 vector)
 {
     yk_force_def *force = &m->forces[m->def.force_count];
     *force = yk_force_default();
@@ -126,8 +130,8 @@ static inline beam_model_def *tight_cantilever(int beams)
     return m;
 }
 
-/* The spatial slider-crank with the rod as steel beams (see models/flexible-slider-crank); tells the nodes of
- * slider, crank and the middle of the rod. */
+/* The spatial slider-crank with the rod as steel beams (see models/flexible-slider-crank); tells
+ * the nodes of slider, crank and the middle of the rod. */
 static inline beam_model_def *flexible_slider_crank(int beams, int *slider, int *crank, int *middle)
 {
     beam_model_def *m = beam_model_new();
@@ -141,22 +145,26 @@ static inline beam_model_def *flexible_slider_crank(int beams, int *slider, int 
     yk_vec3 a = {0, 0.1, 0.12}, b = {0, 0.1, 0.2}, c = {0.2, 0, 0};
     *crank = beam_model_node(m, a, yk_q_identity());
     *slider = beam_model_node(m, c, yk_q_identity());
-    int start = beam_model_node(m, b, yk_beam_straight(b, c, yk_v3(0, 1, 0), &section).orientation[0]);
+    int start =
+        beam_model_node(m, b, yk_beam_straight(b, c, yk_v3(0, 1, 0), &section).orientation[0]);
     int end = beam_model_row(m, start, c, beams, &section);
     *middle = start + beams;
     beam_model_body(m, *crank, 0.12, yk_m3_diagonal(1e-4, 1e-4, 1e-4));
     beam_model_body(m, *slider, 2, yk_m3_diagonal(1e-4, 1e-4, 1e-4));
     m->nodes[*crank].angular_velocity = yk_v3(6, 0, 0);
     m->nodes[*slider].velocity = yk_v3(0.24, 0, 0);
-    /* The rod starts without strain rates, its spin such that the pin of the universal joint stays perpendicular to x.
+    /* The rod starts without strain rates, its spin such that the pin of the universal joint
+     * stays perpendicular to x.
      */
     yk_vec3 e = yk_v3_unit(yk_v3_sub(c, b)), pin = yk_v3_unit(yk_v3_cross(e, yk_v3(1, 0, 0)));
-    yk_vec3 velocity = {0, -0.48, 0}, relative = {0.24, 0.48, 0}, across = yk_v3_cross(pin, yk_v3(1, 0, 0));
+    yk_vec3 velocity = {0, -0.48, 0}, relative = {0.24, 0.48, 0},
+            across = yk_v3_cross(pin, yk_v3(1, 0, 0));
     yk_vec3 omega = yk_v3_scale(1 / 0.3, yk_v3_cross(e, relative));
     omega = yk_v3_axpy(-yk_v3_dot(omega, across) / yk_v3_dot(e, across), e, omega);
     for (int i = start; i <= end; i++) {
         m->nodes[i].angular_velocity = omega;
-        m->nodes[i].velocity = yk_v3_add(velocity, yk_v3_cross(omega, yk_v3_sub(m->nodes[i].position, b)));
+        m->nodes[i].velocity =
+            yk_v3_add(velocity, yk_v3_cross(omega, yk_v3_sub(m->nodes[i].position, b)));
     }
     yk_quat z_to_x = yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
     yk_joint_def *joint = beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND, *crank);
@@ -167,7 +175,8 @@ static inline beam_model_def *flexible_slider_crank(int beams, int *slider, int 
     joint = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_GROUND, *slider);
     joint->marker[0].orientation = joint->marker[1].orientation = z_to_x;
     joint = beam_model_joint(m, YK_JOINT_UNIVERSAL, *slider, end);
-    yk_quat pin_axes = yk_so3_quat(yk_m3_columns(yk_v3_cross(pin, e), pin, e)); /* y along the pin */
+    yk_quat pin_axes =
+        yk_so3_quat(yk_m3_columns(yk_v3_cross(pin, e), pin, e)); /* y along the pin */
     joint->marker[1].orientation = yk_q_mul(yk_q_conjugate(m->nodes[end].orientation), pin_axes);
     return m;
 }

@@ -9,7 +9,8 @@ static inline yk_smooth *beam_model_create(yk_context *context, beam_model_def *
 {
     yk_smooth *model;
     yk_status status = yk_smooth_make(context, &m->def, &model);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
     return model;
 }
@@ -17,7 +18,8 @@ static inline yk_smooth *beam_model_create(yk_context *context, beam_model_def *
 static inline void beam_model_start(yk_context *context, yk_smooth *model, double h)
 {
     yk_status status = yk_smooth_start(model, 0, h);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
 }
 

@@ -1,5 +1,5 @@
-/* Beams as scenarios describe them: curved, eccentric, tapered, and with sections by their matrix. Statics against beam
- * theory, for loads so small that it is exact. */
+/* Beams as scenarios describe them: curved, eccentric, tapered, and with sections by their
+ * matrix. Statics against beam theory, for loads so small that it is exact. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,34 +9,36 @@
 
 #define PI 3.14159265358979323846
 
-/* A row of beams along the x and y of two expressions of {i}, clamped at node 0, with a force on the last of 16 nodes.
+/* A row of beams along the x and y of two expressions of {i}, clamped at node 0, with a force on
+ * the last of 16 nodes.
  */
-static const char frame[] = "time: {end: 0.01, step: 0.01}\n"
-                            "parameters: {force: 1e-3, young: 2e9, width: 0.02}\n"
-                            "subsystems:\n"
-                            "  beam:\n"
-                            "    solver: smooth\n"
-                            "    static_start: true\n"
-                            "    nodes:\n"
-                            "      - {name: 'n_{i}', repeat: {from: 0, to: 16}, position: ['%s', '%s', 0]}\n"
-                            "    beams:\n"
-                            "      - name: b_{i}\n"
-                            "        repeat: 8\n"
-                            "        nodes: ['n_{2*i-2}', 'n_{2*i-1}', 'n_{2*i}']\n"
-                            "        %s\n"
-                            "    joints:\n"
-                            "      root: {type: clamp, between: [ground, n_0], at: [0, 0, 0]}\n"
-                            "    forces:\n"
-                            "      pull: {type: force, on: n_16, vector: %s}\n"
-                            "record: {channels: [beam.n_16.position]}\n";
+static const char frame[] =
+    "time: {end: 0.01, step: 0.01}\n"
+    "parameters: {force: 1e-3, young: 2e9, width: 0.02}\n"
+    "subsystems:\n"
+    "  beam:\n"
+    "    solver: smooth\n"
+    "    static_start: true\n"
+    "    nodes:\n"
+    "      - {name: 'n_{i}', repeat: {from: 0, to: 16}, position: ['%s', '%s', 0]}\n"
+    "    beams:\n"
+    "      - name: b_{i}\n"
+    "        repeat: 8\n"
+    "        nodes: ['n_{2*i-2}', 'n_{2*i-1}', 'n_{2*i}']\n"
+    "        %s\n"
+    "    joints:\n"
+    "      root: {type: clamp, between: [ground, n_0], at: [0, 0, 0]}\n"
+    "    forces:\n"
+    "      pull: {type: force, on: n_16, vector: %s}\n"
+    "record: {channels: [beam.n_16.position]}\n";
 
-static const char rectangle[] =
-    "section: {shape: rectangle, young: young, poisson: 0.25, density: 1000, width_y: width, width_z: width}";
+static const char rectangle[] = "section: {shape: rectangle, young: young, poisson: 0.25, density: "
+                                "1000, width_y: width, width_z: width}";
 static const double BENDING = 2e9 * 0.02 * 0.02 * 0.02 * 0.02 / 12, EXTENSION = 2e9 * 0.02 * 0.02;
 
 /* Displacement of the tip from `start` in equilibrium. */
-static void tip_displacement(yk_context *context, const char *x, const char *y, const char *section, const char *force,
-                             const double start[3], double moved[3])
+static void tip_displacement(yk_context *context, const char *x, const char *y, const char *section,
+                             const char *force, const double start[3], double moved[3])
 {
     char text[4096];
     snprintf(text, sizeof text, frame, x, y, section, force);
@@ -57,12 +59,14 @@ static void tip_displacement(yk_context *context, const char *x, const char *y, 
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
     assert_true(yk_system_start(system) >= 0);
     yk_scenario_sample(scenario, moved);
-    for (int i = 0; i < 3; i++) moved[i] -= start[i];
+    for (int i = 0; i < 3; i++)
+        moved[i] -= start[i];
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
 }
 
-/* A quarter of a ring of radius 1: pulled along x at the free end, pi F R^3 / 4 EI; along y, (3 pi / 4 - 2) F R^3 / EI.
+/* A quarter of a ring of radius 1: pulled along x at the free end, pi F R^3 / 4 EI; along y, (3
+ * pi / 4 - 2) F R^3 / EI.
  */
 static void quarter_ring(void **state)
 {
@@ -96,13 +100,15 @@ static void matrix_section_equals_its_shape(void **state)
     double moved[3], expected[3];
     char section[512];
     double shear = 2e9 / 2.5 * 0.0004 * 5 / 6;
-    snprintf(section, sizeof section,
-             "section: {shape: matrix, mass: 0.4, stiffness: [%.17g, %.17g, %.17g, 1, %.17g, %.17g]}", EXTENSION, shear,
-             shear, BENDING, BENDING);
+    snprintf(
+        section, sizeof section,
+        "section: {shape: matrix, mass: 0.4, stiffness: [%.17g, %.17g, %.17g, 1, %.17g, %.17g]}",
+        EXTENSION, shear, shear, BENDING, BENDING);
     tip_displacement(*state, "{i}/16", "0", rectangle, "[0, force, force]", start, expected);
     tip_displacement(*state, "{i}/16", "0", section, "[0, force, force]", start, moved);
     assert_relative(expected[1], 1e-3 * (1 / (3 * BENDING) + 1 / shear), 1e-6);
-    for (int i = 1; i < 3; i++) assert_relative(moved[i], expected[i], 1e-9);
+    for (int i = 1; i < 3; i++)
+        assert_relative(moved[i], expected[i], 1e-9);
 }
 
 /* Extension coupled with curvature: a pull bends. 36 numbers by rows. */
@@ -111,10 +117,11 @@ static void coupled_matrix_bends_under_a_pull(void **state)
     const double start[3] = {1, 0, 0};
     double moved[3];
     /* extension and curvature about z: [100 10; 10 5]: strains under N = F are (5, -10) F / 400 */
-    tip_displacement(*state, "{i}/16", "0",
-                     "section: {shape: matrix, mass: 1, stiffness: [100,0,0,0,0,10, 0,50,0,0,0,0, 0,0,50,0,0,0, "
-                     "0,0,0,5,0,0, 0,0,0,0,5,0, 10,0,0,0,0,5]}",
-                     "[force, 0, 0]", start, moved);
+    tip_displacement(
+        *state, "{i}/16", "0",
+        "section: {shape: matrix, mass: 1, stiffness: [100,0,0,0,0,10, 0,50,0,0,0,0, 0,0,50,0,0,0, "
+        "0,0,0,5,0,0, 0,0,0,0,5,0, 10,0,0,0,0,5]}",
+        "[force, 0, 0]", start, moved);
     assert_relative(moved[0], 5e-3 / 400, 1e-4);
     assert_relative(moved[1], -0.5 * 10e-3 / 400, 2e-4); /* the pull straightens it by F L^2 / EI */
 }
@@ -124,10 +131,11 @@ static void tapered_beams(void **state)
 {
     const double start[3] = {1, 0, 0};
     double moved[3];
-    tip_displacement(*state, "{i}/16", "0",
-                     "section: {shape: matrix, mass: 1, stiffness: [100, 100, 100, 1, 1, 1]}\n"
-                     "        end_section: {shape: matrix, mass: 1, stiffness: [200, 100, 100, 1, 1, 1]}",
-                     "[force, 0, 0]", start, moved);
+    tip_displacement(
+        *state, "{i}/16", "0",
+        "section: {shape: matrix, mass: 1, stiffness: [100, 100, 100, 1, 1, 1]}\n"
+        "        end_section: {shape: matrix, mass: 1, stiffness: [200, 100, 100, 1, 1, 1]}",
+        "[force, 0, 0]", start, moved);
     assert_relative(moved[0], 1e-3 * 0.5 * (1.0 / 100 + 1.0 / 200), 1e-6);
 }
 
@@ -135,7 +143,8 @@ static void a_section_of_seven_numbers_is_refused(void **state)
 {
     char text[4096];
     snprintf(text, sizeof text, frame, "{i}/16", "0",
-             "section: {shape: matrix, mass: 1, stiffness: [1, 1, 1, 1, 1, 1, 1]}", "[force, 0, 0]");
+             "section: {shape: matrix, mass: 1, stiffness: [1, 1, 1, 1, 1, 1, 1]}",
+             "[force, 0, 0]");
     yk_scenario_def def = yk_scenario_default();
     def.path = "beam.yaml";
     def.text = text;

@@ -37,7 +37,8 @@ static void tube_has_handbook_values(void **unused)
 static void stiffness_and_mass_of_steel(void **unused)
 {
     (void)unused;
-    yk_beam_section_def def = {.young = 2e11, .poisson = 0.25, .density = 8000, .damping_ratio = 1e-3};
+    yk_beam_section_def def = {
+        .young = 2e11, .poisson = 0.25, .density = 8000, .damping_ratio = 1e-3};
     yk_beam_section_rectangle(&def, 0.01, 0.03);
     yk_beam_section section = yk_beam_section_create(&def);
     assert_relative(section.stiffness[0][0], 6e7, 1e-12);
@@ -59,7 +60,8 @@ static void moved_section(void **unused)
     yk_beam_section centred = yk_beam_section_create(&def);
     yk_beam_section beside = yk_beam_section_moved(&centred, 0, 0.2, 0);
     double ea = centred.stiffness[0][0];
-    /* Curvature about z shortens what lies on the side of y: the old line, at y = -0.2, is stretched. */
+    /* Curvature about z shortens what lies on the side of y: the old line, at y = -0.2, is
+     * stretched. */
     assert_relative(beside.stiffness[0][5], 0.2 * ea, 1e-12);
     assert_relative(beside.stiffness[5][0], 0.2 * ea, 1e-12);
     assert_relative(beside.stiffness[5][5], centred.stiffness[5][5] + 0.04 * ea, 1e-12);
@@ -69,7 +71,8 @@ static void moved_section(void **unused)
     assert_relative(rotated.stiffness[5][5], centred.stiffness[4][4], 1e-12);
     assert_relative(rotated.inertia.m[1][1], centred.inertia.m[2][2], 1e-12);
     yk_beam_section back = yk_beam_section_moved(&beside, 0, -0.2, 0);
-    for (int i = 0; i < 36; i++) assert_near((&back.stiffness[0][0])[i], (&centred.stiffness[0][0])[i], 1e-12 * ea);
+    for (int i = 0; i < 36; i++)
+        assert_near((&back.stiffness[0][0])[i], (&centred.stiffness[0][0])[i], 1e-12 * ea);
 }
 
 int main(void)

@@ -1,5 +1,6 @@
-/* The models of models/, as their users run them, against the reference results beside them. Columns of a reference are
- * named after the signals that the scenario records; others are left out. */
+/* The models of models/, as their users run them, against the reference results beside them.
+ * Columns of a reference are named after the signals that the scenario records; others are left
+ * out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -101,7 +102,8 @@ static int place_of(const benchmark_run *r, const char *column)
         const yk_channel *channel = &r->info->channels[i];
         size_t length = strlen(channel->name);
         if (strncmp(column, channel->name, length) == 0) {
-            if (!column[length]) return offset;
+            if (!column[length])
+                return offset;
             if (column[length] == '.' && column[length + 1] && !column[length + 2])
                 return offset + (column[length + 1] - 'x');
         }
@@ -110,10 +112,12 @@ static int place_of(const benchmark_run *r, const char *column)
     return -1;
 }
 
-static int read_header(const benchmark_run *r, char *line, int place[COLUMNS_MAX], bool rate[COLUMNS_MAX])
+static int read_header(const benchmark_run *r, char *line, int place[COLUMNS_MAX],
+                       bool rate[COLUMNS_MAX])
 {
     int count = 0;
-    for (char *name = strtok(line, ",\n"); name && count < COLUMNS_MAX; name = strtok(NULL, ",\n")) {
+    for (char *name = strtok(line, ",\n"); name && count < COLUMNS_MAX;
+         name = strtok(NULL, ",\n")) {
         place[count] = count ? place_of(r, name) : -1;
         rate[count++] = strstr(name, "velocity") != NULL;
     }
@@ -124,23 +128,26 @@ static void step_to(benchmark_run *r, double t)
 {
     while (yk_system_time(r->system) < t - 0.5 * r->info->step) {
         yk_status status = yk_system_step(r->system, NULL);
-        if (status < 0) print_error("%s\n", yk_last_message(r->context));
+        if (status < 0)
+            print_error("%s\n", yk_last_message(r->context));
         assert_true(status >= 0);
     }
     yk_scenario_sample(r->scenario, r->sample);
 }
 
-static int compare_row(benchmark_run *r, const benchmark_case *c, char *line, int columns, const int *place,
-                       const bool *rate)
+static int compare_row(benchmark_run *r, const benchmark_case *c, char *line, int columns,
+                       const int *place, const bool *rate)
 {
     int compared = 0;
     char *at = line;
     double t = strtod(at, &at);
-    if (c->end > 0 && t > c->end) return 0;
+    if (c->end > 0 && t > c->end)
+        return 0;
     step_to(r, t);
     for (int i = 1; i < columns; i++) {
         double expected = strtod(at + 1, &at);
-        if (place[i] < 0) continue;
+        if (place[i] < 0)
+            continue;
         assert_near(r->sample[place[i]], expected, rate[i] ? c->rates : c->tolerance);
         compared++;
     }
@@ -159,7 +166,8 @@ static void model_meets_its_reference(void **state)
     int place[COLUMNS_MAX], columns = 0, compared = 0;
     bool rate[COLUMNS_MAX];
     while (fgets(line, sizeof line, file)) {
-        if (line[0] == '#') continue;
+        if (line[0] == '#')
+            continue;
         if (!columns) {
             columns = read_header(&r, line, place, rate);
         } else {

@@ -1,5 +1,5 @@
-/* Factors that turn with the bodies: how long they serve, that they lead to the same motion as exact ones, and that a
- * rollback finds them again. */
+/* Factors that turn with the bodies: how long they serve, that they lead to the same motion as
+ * exact ones, and that a rollback finds them again. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,8 @@ typedef struct outcome {
 
 static void go(yk_smooth *model, int from, double h)
 {
-    for (int i = from; i < STEPS; i++) assert_int_equal(yk_smooth_step(model, i * h, h), YK_OK);
+    for (int i = from; i < STEPS; i++)
+        assert_int_equal(yk_smooth_step(model, i * h, h), YK_OK);
 }
 
 /* The second half runs twice, from a mark: the factors are those of a step long before it. */
@@ -29,7 +30,8 @@ static outcome run(yk_context *context, const yk_smooth_description *def, int sl
     yk_subsystem *s = yk_smooth_subsystem(model);
     size_t words = s->ops->rollback->layout(s).words;
     double *mark = malloc(3 * words * sizeof *mark), *first = mark + words, *again = first + words;
-    for (int i = 0; i < STEPS / 2; i++) assert_int_equal(yk_smooth_step(model, i * h, h), YK_OK);
+    for (int i = 0; i < STEPS / 2; i++)
+        assert_int_equal(yk_smooth_step(model, i * h, h), YK_OK);
     s->ops->rollback->get(s, mark);
     go(model, STEPS / 2, h);
     s->ops->rollback->get(s, first);
@@ -46,9 +48,10 @@ static outcome run(yk_context *context, const yk_smooth_description *def, int sl
     return (outcome){(double)report.factorisations / (double)report.steps, motion.position};
 }
 
-/* `most`: factorisations per step; without turning them it would be more than twice as many, in absolute coordinates
- * nine times. */
-static void check(yk_context *context, yk_smooth_description *def, int slider, double h, double most, double tolerance)
+/* `most`: factorisations per step; without turning them it would be more than twice as many, in
+ * absolute coordinates nine times. */
+static void check(yk_context *context, yk_smooth_description *def, int slider, double h,
+                  double most, double tolerance)
 {
     outcome usual = run(context, def, slider, h);
     assert_true(usual.factors < most);

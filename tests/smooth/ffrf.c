@@ -28,7 +28,7 @@ static yk_ffrf_rod make(yk_context *context, const yk_ffrf_rod_def *def)
     return rod;
 }
 
-/* Integrals ------------------------------------------------------------------------------------------------------- */
+/* Integrals ------------------------------------------------------------------------------------ */
 
 /* Pinned sines and a quarter wave of extension, by hand. */
 static void integrals_of_a_pinned_rod(void **state)
@@ -43,12 +43,14 @@ static void integrals_of_a_pinned_rod(void **state)
     assert_relative(body->moment.x, m * l / 2, 1e-13);
     assert_relative(body->second.m[0][0], m * l * l / 3, 1e-13);
     assert_relative(body->second.m[1][1], def.section.density * def.section.inertia_z * l, 1e-13);
-    /* sin(pi x/l): mean 2/pi; first moment 1/pi; the second one: 0 and -1/(2 pi). The rotary inertia mixes none. */
+    /* sin(pi x/l): mean 2/pi; first moment 1/pi; the second one: 0 and -1/(2 pi). The rotary
+     * inertia mixes none. */
     assert_relative(body->shift[0].y, m * 2 / YK_PI, 1e-12);
     assert_near(body->shift[1].y, 0, 1e-15);
     assert_relative(body->spread[0].m[0][1], m * l / YK_PI, 1e-12);
     double rotary = def.section.density * def.section.inertia_z * l;
-    assert_near(body->spread[0].m[1][0], 0, 1e-15); /* rotary: integral of the slope, which returns to zero */
+    assert_near(body->spread[0].m[1][0], 0,
+                1e-15); /* rotary: integral of the slope, which returns to zero */
     assert_relative(body->spread[1].m[0][1], -m * l / (2 * YK_PI), 1e-12);
     assert_relative(body->modal_mass[0], m / 2 + rotary * YK_PI * YK_PI / (2 * l * l), 1e-12);
     double bending = def.section.young * def.section.inertia_z * pow(YK_PI / l, 4) * l / 2;
@@ -56,8 +58,8 @@ static void integrals_of_a_pinned_rod(void **state)
     assert_relative(body->stiffness[MODES + 1], 16 * bending, 1e-12);
     /* extension sin(pi x / 2 l) */
     assert_relative(body->shift[4].x, m * 2 / YK_PI, 1e-12);
-    assert_relative(body->stiffness[4 * MODES + 4], def.section.young * def.section.area * YK_PI * YK_PI / (8 * l),
-                    1e-12);
+    assert_relative(body->stiffness[4 * MODES + 4],
+                    def.section.young * def.section.area * YK_PI * YK_PI / (8 * l), 1e-12);
     /* torsion: no displacement of the centre line, modal mass of the polar inertia */
     double polar = def.section.density * (def.section.inertia_y + def.section.inertia_z) * l;
     assert_relative(body->modal_mass[5 * MODES + 5], polar / 2, 1e-12);
@@ -89,7 +91,7 @@ static void integrals_of_two_points(void **state)
     yk_ffrf_destroy(*state, &body);
 }
 
-/* Motion ---------------------------------------------------------------------------------------------------------- */
+/* Motion --------------------------------------------------------------------------------------- */
 
 typedef struct sample {
     double amplitude[MODES], rate[MODES], second[MODES];
@@ -117,7 +119,8 @@ static const yk_vec3 gravity = {1, 2, -9};
 static void loads_vector(const yk_ffrf *body, const sample *s, double *out)
 {
     sample copy = *s;
-    copy.motion.amplitude = copy.amplitude, copy.motion.rate = copy.rate, copy.motion.second = copy.second;
+    copy.motion.amplitude = copy.amplitude, copy.motion.rate = copy.rate,
+    copy.motion.second = copy.second;
     yk_ffrf_loads loads;
     yk_ffrf_evaluate(body, &copy.motion, gravity, &loads);
     memcpy(out, &loads.force, 3 * sizeof *out);
@@ -130,10 +133,12 @@ static void move_in_time(sample *s, double t)
 {
     yk_frame *frame = &s->motion.frame;
     yk_vec3 w = yk_v3_axpy(0.5 * t, s->motion.angular_acceleration, frame->angular_velocity);
-    frame->position = yk_v3_axpy(t, yk_v3_axpy(0.5 * t, s->motion.acceleration, frame->velocity), frame->position);
+    frame->position = yk_v3_axpy(t, yk_v3_axpy(0.5 * t, s->motion.acceleration, frame->velocity),
+                                 frame->position);
     frame->rotation = yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(t, w)), frame->rotation);
     frame->velocity = yk_v3_axpy(t, s->motion.acceleration, frame->velocity);
-    frame->angular_velocity = yk_v3_axpy(t, s->motion.angular_acceleration, frame->angular_velocity);
+    frame->angular_velocity =
+        yk_v3_axpy(t, s->motion.angular_acceleration, frame->angular_velocity);
     for (int i = 0; i < MODES; i++) {
         s->amplitude[i] += t * (s->rate[i] + 0.5 * t * s->second[i]);
         s->rate[i] += t * s->second[i];
@@ -159,13 +164,15 @@ static void rest_vector(const yk_ffrf *body, const sample *s, double *out)
     yk_ffrf_loads loads;
     yk_momentum momentum;
     yk_ffrf_rest(body, &copy.motion, gravity, &momentum, modal, &loads);
-    yk_vec3 torque = yk_v3_add(loads.torque, yk_v3_cross(copy.motion.frame.velocity, momentum.linear));
+    yk_vec3 torque =
+        yk_v3_add(loads.torque, yk_v3_cross(copy.motion.frame.velocity, momentum.linear));
     memcpy(out, &loads.force, 3 * sizeof *out);
     memcpy(out + 3, &torque, 3 * sizeof *out);
     memcpy(out + 6, loads.modal, MODES * sizeof *out);
 }
 
-/* Both forms of the equations are one: rates of the momenta and the rest are the loads at the accelerations. */
+/* Both forms of the equations are one: rates of the momenta and the rest are the loads at the
+ * accelerations. */
 static void momenta_change_by_the_loads(void **state)
 {
     for (int variant = 0; variant < 6; variant++) {
@@ -184,7 +191,8 @@ static void momenta_change_by_the_loads(void **state)
         rest_vector(&rod.body, &s, rest);
         momenta_vector(&rod.body, &ahead, plus), momenta_vector(&rod.body, &behind, minus);
         for (int i = 0; i < SIZE; i++)
-            assert_near((plus[i] - minus[i]) / (2 * h) + rest[i], loads[i], 1e-6 * (1 + fabs(loads[i])));
+            assert_near((plus[i] - minus[i]) / (2 * h) + rest[i], loads[i],
+                        1e-6 * (1 + fabs(loads[i])));
         yk_ffrf_rod_destroy(*state, &rod);
     }
 }
@@ -218,7 +226,8 @@ static void tangents_are_derivatives(void **state)
         yk_ffrf_rod rod = make(*state, &def);
         sample s;
         fill_sample(&s, 1e-3);
-        double tangent[SIZE * SIZE], rest[2][SIZE], momenta[2][SIZE], c = 0.05, step = 1e-6, damping = 0.3;
+        double tangent[SIZE * SIZE], rest[2][SIZE], momenta[2][SIZE], c = 0.05, step = 1e-6,
+                                                                      damping = 0.3;
         yk_ffrf_tangent(&rod.body, &s.motion, gravity, c, YK_ROTATION_OF_STEP, damping, tangent);
         for (int k = 0; k < SIZE; k++) {
             for (int side = 0; side < 2; side++) {
@@ -228,9 +237,11 @@ static void tangents_are_derivatives(void **state)
                 momenta_vector(&rod.body, &moved, momenta[side]);
             }
             double size = 0;
-            for (int i = 0; i < SIZE; i++) size = fmax(size, fabs(tangent[SIZE * i + k]));
+            for (int i = 0; i < SIZE; i++)
+                size = fmax(size, fabs(tangent[SIZE * i + k]));
             for (int i = 0; i < SIZE; i++) {
-                double change = (1 / c + damping) * (momenta[1][i] - momenta[0][i]) + rest[1][i] - rest[0][i];
+                double change =
+                    (1 / c + damping) * (momenta[1][i] - momenta[0][i]) + rest[1][i] - rest[0][i];
                 assert_near(tangent[SIZE * i + k], c * c * change / (2 * step), 1e-7 * size);
             }
         }
@@ -247,11 +258,14 @@ static void loads_are_those_of_moving_points(void **state)
     double stiffness[MODES * MODES] = {0};
     memset(pull, 0, sizeof pull);
     for (int k = 0; k < POINTS; k++) {
-        for (int i = 0; i < MODES; i++) shape[k][i] = yk_v3(sin((i + 1) * k + i), cos(3 * k * i), sin(5 * k - i));
-        points[k] = (yk_ffrf_point){
-            .mass = 1 + 0.1 * k, .position = {cos(k), sin(2 * k), cos(3 * k)}, .displacement = shape[k]};
+        for (int i = 0; i < MODES; i++)
+            shape[k][i] = yk_v3(sin((i + 1) * k + i), cos(3 * k * i), sin(5 * k - i));
+        points[k] = (yk_ffrf_point){.mass = 1 + 0.1 * k,
+                                    .position = {cos(k), sin(2 * k), cos(3 * k)},
+                                    .displacement = shape[k]};
     }
-    yk_ffrf_def def = {.mode_count = MODES, .points = points, .point_count = POINTS, .stiffness = stiffness};
+    yk_ffrf_def def = {
+        .mode_count = MODES, .points = points, .point_count = POINTS, .stiffness = stiffness};
     yk_ffrf body;
     assert_int_equal(yk_ffrf_create(*state, &def, &body), YK_OK);
     sample s;
@@ -270,14 +284,18 @@ static void loads_are_those_of_moving_points(void **state)
         yk_vec3 slide = yk_m3_apply(frame->rotation, v);
         yk_vec3 acceleration = yk_v3_add(s.motion.acceleration, yk_m3_apply(frame->rotation, a));
         acceleration = yk_v3_add(acceleration, yk_v3_cross(s.motion.angular_acceleration, arm));
-        acceleration = yk_v3_add(acceleration, yk_v3_cross(w, yk_v3_axpy(2, slide, yk_v3_cross(w, arm))));
+        acceleration =
+            yk_v3_add(acceleration, yk_v3_cross(w, yk_v3_axpy(2, slide, yk_v3_cross(w, arm))));
         yk_vec3 force = yk_v3_scale(points[k].mass, yk_v3_sub(acceleration, gravity));
         yk_vec3 torque = yk_v3_cross(arm, force);
         double add[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
-        for (int i = 0; i < 6; i++) wanted[i] += add[i];
-        for (int i = 0; i < MODES; i++) wanted[6 + i] += yk_v3_dot(yk_m3_apply(frame->rotation, shape[k][i]), force);
+        for (int i = 0; i < 6; i++)
+            wanted[i] += add[i];
+        for (int i = 0; i < MODES; i++)
+            wanted[6 + i] += yk_v3_dot(yk_m3_apply(frame->rotation, shape[k][i]), force);
     }
-    for (int i = 0; i < SIZE; i++) assert_near(got[i], wanted[i], 1e-11 * fabs(wanted[i]) + 1e-9);
+    for (int i = 0; i < SIZE; i++)
+        assert_near(got[i], wanted[i], 1e-11 * fabs(wanted[i]) + 1e-9);
     yk_ffrf_destroy(*state, &body);
 }
 
@@ -293,18 +311,24 @@ static void power_is_rate_of_energy(void **state)
     loads_vector(&rod.body, &s, loads);
     double power = 0;
     const yk_frame *frame = &s.motion.frame;
-    const double *velocity = (const double *)&frame->velocity, *spin = (const double *)&frame->angular_velocity;
-    for (int i = 0; i < 3; i++) power += loads[i] * velocity[i] + loads[3 + i] * spin[i];
-    for (int i = 0; i < MODES; i++) power += loads[6 + i] * s.rate[i];
+    const double *velocity = (const double *)&frame->velocity,
+                 *spin = (const double *)&frame->angular_velocity;
+    for (int i = 0; i < 3; i++)
+        power += loads[i] * velocity[i] + loads[3 + i] * spin[i];
+    for (int i = 0; i < MODES; i++)
+        power += loads[6 + i] * s.rate[i];
     for (int side = 0; side < 2; side++) {
         double t = side ? h : -h;
         sample moved = s;
-        moved.motion.amplitude = moved.amplitude, moved.motion.rate = moved.rate, moved.motion.second = moved.second;
+        moved.motion.amplitude = moved.amplitude, moved.motion.rate = moved.rate,
+        moved.motion.second = moved.second;
         yk_frame *at = &moved.motion.frame;
         at->position = yk_v3_axpy(t, frame->velocity, frame->position);
-        at->rotation = yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(t, frame->angular_velocity)), frame->rotation);
+        at->rotation =
+            yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(t, frame->angular_velocity)), frame->rotation);
         at->velocity = yk_v3_axpy(t, s.motion.acceleration, frame->velocity);
-        at->angular_velocity = yk_v3_axpy(t, s.motion.angular_acceleration, frame->angular_velocity);
+        at->angular_velocity =
+            yk_v3_axpy(t, s.motion.angular_acceleration, frame->angular_velocity);
         for (int i = 0; i < MODES; i++) {
             moved.amplitude[i] += t * s.rate[i];
             moved.rate[i] += t * s.second[i];
@@ -332,20 +356,22 @@ static void rigid_motion_has_no_strain(void **state)
     yk_vec3 force, torque;
     yk_inertia_rotate(&inertia, &s.motion.frame.rotation, &global);
     yk_inertia_bias(&global, &s.motion.frame, &force, &torque);
-    yk_momentum change =
-        yk_inertia_momentum(&global, yk_v3_sub(s.motion.acceleration, gravity), s.motion.angular_acceleration);
+    yk_momentum change = yk_inertia_momentum(&global, yk_v3_sub(s.motion.acceleration, gravity),
+                                             s.motion.angular_acceleration);
     yk_vec3 f = yk_v3_add(change.linear, force), t = yk_v3_add(change.angular, torque);
     assert_near(loads[0], f.x, 1e-12 * yk_v3_norm(f));
     assert_near(loads[5], t.z, 1e-12 * yk_v3_norm(t));
     yk_ffrf_loads at_rest;
     yk_ffrf_motion rest = s.motion;
-    rest.acceleration = rest.angular_acceleration = rest.frame.velocity = rest.frame.angular_velocity = yk_v3(0, 0, 0);
+    rest.acceleration = rest.angular_acceleration = rest.frame.velocity =
+        rest.frame.angular_velocity = yk_v3(0, 0, 0);
     yk_ffrf_evaluate(&rod.body, &rest, yk_v3(0, 0, 0), &at_rest);
-    for (int i = 0; i < MODES; i++) assert_near(at_rest.modal[i], 0, 0);
+    for (int i = 0; i < MODES; i++)
+        assert_near(at_rest.modal[i], 0, 0);
     yk_ffrf_rod_destroy(*state, &rod);
 }
 
-/* Cantilever ------------------------------------------------------------------------------------------------------ */
+/* Cantilever ----------------------------------------------------------------------------------- */
 
 static yk_ffrf_rod_def thin_cantilever(bool statics, int modes)
 {
@@ -368,7 +394,8 @@ static void cantilever_bends_as_it_should(void **state)
     double matrix[8 * 8], load[8];
     int pivot[8];
     memcpy(matrix, rod.body.stiffness, sizeof matrix);
-    for (int i = 0; i < n; i++) load[i] = 2 * rod.nodes[0].displacement[i].y;
+    for (int i = 0; i < n; i++)
+        load[i] = 2 * rod.nodes[0].displacement[i].y;
     assert_int_equal(yk_lu_factor(n, matrix, pivot), YK_OK);
     yk_lu_solve(n, matrix, pivot, load);
     double tip = 0, rotation = 0, bending = def.section.young * def.section.inertia_z;
@@ -412,10 +439,11 @@ static void frequencies_are_those_of_beam_theory(void **state)
             assert_relative(omega, roots[support][i] * roots[support][i] * wave, 1e-3);
         }
         double sound = sqrt(s->young / s->density) * YK_PI * (support == 2 ? 1 : 0.5);
-        assert_relative(sqrt(rod.body.stiffness[(n + 1) * 8] / rod.body.modal_mass[(n + 1) * 8]), sound, 1e-12);
+        assert_relative(sqrt(rod.body.stiffness[(n + 1) * 8] / rod.body.modal_mass[(n + 1) * 8]),
+                        sound, 1e-12);
         double shear = sqrt(0.5 / (1 + s->poisson));
-        assert_relative(sqrt(rod.body.stiffness[(n + 1) * 10] / rod.body.modal_mass[(n + 1) * 10]), shear * sound,
-                        1e-12);
+        assert_relative(sqrt(rod.body.stiffness[(n + 1) * 10] / rod.body.modal_mass[(n + 1) * 10]),
+                        shear * sound, 1e-12);
         yk_ffrf_rod_destroy(*state, &rod);
     }
 }
@@ -428,12 +456,13 @@ static void free_shapes_keep_the_mean_motion(void **state)
     yk_ffrf_rod rod = make(*state, &def);
     for (int i = 0; i < MODES; i++) {
         assert_near(yk_v3_norm(rod.body.shift[i]), 0, 1e-4 * rod.body.mass);
-        assert_near(rod.body.spread[i].m[0][1] + rod.body.spread[i].m[0][2], 0, 1e-3 * rod.body.mass * def.length);
+        assert_near(rod.body.spread[i].m[0][1] + rod.body.spread[i].m[0][2], 0,
+                    1e-3 * rod.body.mass * def.length);
     }
     yk_ffrf_rod_destroy(*state, &rod);
 }
 
-/* Places ---------------------------------------------------------------------------------------------------------- */
+/* Places --------------------------------------------------------------------------------------- */
 
 static void node_jacobian_and_bias_are_derivatives(void **state)
 {
@@ -456,7 +485,8 @@ static void node_jacobian_and_bias_are_derivatives(void **state)
     memcpy(velocity + 6, s.rate, sizeof s.rate);
     double by_map[6] = {0};
     for (int i = 0; i < 6; i++)
-        for (int j = 0; j < SIZE; j++) by_map[i] += jacobian[SIZE * i + j] * velocity[j];
+        for (int j = 0; j < SIZE; j++)
+            by_map[i] += jacobian[SIZE * i + j] * velocity[j];
     assert_near(by_map[1], here.velocity.y, 1e-12);
     assert_near(by_map[5], here.angular_velocity.z, 1e-12);
     yk_frame frames[2];
@@ -465,17 +495,21 @@ static void node_jacobian_and_bias_are_derivatives(void **state)
         frames[side] = s.motion.frame;
         frames[side].position = yk_v3_axpy(t, s.motion.frame.velocity, s.motion.frame.position);
         frames[side].rotation =
-            yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(t, s.motion.frame.angular_velocity)), s.motion.frame.rotation);
-        for (int i = 0; i < MODES; i++) amplitude[i] = s.amplitude[i] + t * s.rate[i];
-        yk_ffrf_node_pose(node, MODES, &frames[side], amplitude, s.rate, &other, side ? &ahead : &behind);
+            yk_m3_mul(yk_so3_exp_matrix(yk_v3_scale(t, s.motion.frame.angular_velocity)),
+                      s.motion.frame.rotation);
+        for (int i = 0; i < MODES; i++)
+            amplitude[i] = s.amplitude[i] + t * s.rate[i];
+        yk_ffrf_node_pose(node, MODES, &frames[side], amplitude, s.rate, &other,
+                          side ? &ahead : &behind);
     }
     yk_vec3 moved = yk_v3_scale(0.5 / h, yk_v3_sub(ahead.position, behind.position));
-    yk_vec3 rotated =
-        yk_v3_scale(0.5 / h, yk_so3_log_matrix(yk_m3_mul(ahead.rotation, yk_m3_transpose(behind.rotation))));
+    yk_vec3 rotated = yk_v3_scale(
+        0.5 / h, yk_so3_log_matrix(yk_m3_mul(ahead.rotation, yk_m3_transpose(behind.rotation))));
     assert_near(yk_v3_norm(yk_v3_sub(moved, here.velocity)), 0, 1e-7);
     assert_near(yk_v3_norm(yk_v3_sub(rotated, here.angular_velocity)), 0, 1e-6);
     yk_vec3 acceleration, spin;
-    yk_ffrf_node_bias(node, MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &acceleration, &spin);
+    yk_ffrf_node_bias(node, MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &acceleration,
+                      &spin);
     moved = yk_v3_scale(0.5 / h, yk_v3_sub(ahead.velocity, behind.velocity));
     rotated = yk_v3_scale(0.5 / h, yk_v3_sub(ahead.angular_velocity, behind.angular_velocity));
     assert_near(yk_v3_norm(yk_v3_sub(moved, acceleration)), 0, 1e-6 * yk_v3_norm(acceleration));
@@ -498,21 +532,25 @@ static void node_stiffness_is_a_derivative(void **state)
     yk_ffrf_pose pose = {.pull = pull};
     yk_frame placed;
     yk_ffrf_node_pose(&rod.nodes[0], MODES, &s.motion.frame, s.amplitude, s.rate, &pose, &placed);
-    yk_ffrf_node_stiffness(&rod.nodes[0], MODES, &s.motion.frame, s.amplitude, &pose, force, torque, 1, tangent);
+    yk_ffrf_node_stiffness(&rod.nodes[0], MODES, &s.motion.frame, s.amplitude, &pose, force, torque,
+                           1, tangent);
     for (int k = 0; k < SIZE; k++) {
         double general[2][SIZE] = {{0}};
         for (int side = 0; side < 2; side++) {
             sample moved = s;
             move_sample(&moved, k, side ? step : -step, 1);
             double jacobian[6 * SIZE], spread[SIZE] = {0};
-            yk_ffrf_node_pose(&rod.nodes[0], MODES, &moved.motion.frame, moved.amplitude, moved.rate, &pose, &placed);
+            yk_ffrf_node_pose(&rod.nodes[0], MODES, &moved.motion.frame, moved.amplitude,
+                              moved.rate, &pose, &placed);
             yk_ffrf_node_jacobian(&rod.nodes[0], MODES, &moved.motion.frame, &pose, jacobian);
-            yk_vec3 about =
-                yk_ffrf_node_spread(&rod.nodes[0], MODES, &moved.motion.frame, &pose, force, torque, spread + 6);
+            yk_vec3 about = yk_ffrf_node_spread(&rod.nodes[0], MODES, &moved.motion.frame, &pose,
+                                                force, torque, spread + 6);
             for (int j = 0; j < SIZE; j++)
-                for (int i = 0; i < 6; i++) general[side][j] += jacobian[SIZE * i + j] * load[i];
+                for (int i = 0; i < 6; i++)
+                    general[side][j] += jacobian[SIZE * i + j] * load[i];
             assert_near(about.y, general[side][4], 1e-12);
-            for (int j = 6; j < SIZE; j++) assert_near(spread[j], general[side][j], 1e-12);
+            for (int j = 6; j < SIZE; j++)
+                assert_near(spread[j], general[side][j], 1e-12);
         }
         for (int j = 0; j < SIZE; j++)
             assert_near(tangent[SIZE * j + k], (general[1][j] - general[0][j]) / (2 * step), 1e-6);

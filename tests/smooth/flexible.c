@@ -1,5 +1,5 @@
-/* Flexible bodies in smooth models: statics and modes of a cantilever, motion with constraints and loads, agreement of the
- * descriptions; and what the scenario says about them. */
+/* Flexible bodies in smooth models: statics and modes of a cantilever, motion with constraints
+ * and loads, agreement of the descriptions; and what the scenario says about them. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,8 +34,8 @@ static yk_flexible *make_body(yk_context *context, description kind)
     rod.attachments = ends, rod.attachment_count = 2;
     yk_ancf_rod_def ancf = {.length = 1, .elements = 4, .section = steel()};
     yk_flexible *body = NULL;
-    yk_status status =
-        kind == ABSOLUTE ? yk_flexible_ancf(context, &ancf, &body) : yk_flexible_rod(context, &rod, &body);
+    yk_status status = kind == ABSOLUTE ? yk_flexible_ancf(context, &ancf, &body)
+                                        : yk_flexible_rod(context, &rod, &body);
     assert_int_equal(status, YK_OK);
     return body;
 }
@@ -78,8 +78,10 @@ static void set_up(setting *s, yk_context *context, description kind, yk_joint_k
 static void start(setting *s, double h)
 {
     yk_status status = yk_smooth_make(s->context, &s->def, &s->model);
-    if (status >= 0) status = yk_smooth_start(s->model, 0, h);
-    if (status < 0) print_error("%s\n", yk_last_message(s->context));
+    if (status >= 0)
+        status = yk_smooth_start(s->model, 0, h);
+    if (status < 0)
+        print_error("%s\n", yk_last_message(s->context));
     assert_true(status >= 0);
 }
 
@@ -87,7 +89,8 @@ static void run(setting *s, double h, int steps)
 {
     for (int i = 0; i < steps; i++) {
         yk_status status = yk_smooth_step(s->model, i * h, h);
-        if (status < 0) print_error("%s\n", yk_last_message(s->context));
+        if (status < 0)
+            print_error("%s\n", yk_last_message(s->context));
         assert_true(status >= 0);
     }
 }
@@ -112,7 +115,8 @@ static double total_energy(const yk_smooth *model)
     return energy.kinetic + energy.potential + energy.dissipated - energy.work;
 }
 
-/* Exact for the shapes that hold the deflections under loads; the rod in absolute coordinates also shears. */
+/* Exact for the shapes that hold the deflections under loads; the rod in absolute coordinates
+ * also shears. */
 static void cantilever_rests_where_beam_theory_says(void **state)
 {
     for (int kind = 0; kind < DESCRIPTIONS; kind++) {
@@ -142,7 +146,8 @@ static void modes_of_the_cantilever(void **state)
         set_up(&s, *state, (description)kind, YK_JOINT_CLAMP);
         start(&s, 1e-3);
         yk_beam_section_def section = steel();
-        double wave = sqrt(section.young * section.inertia_z / (section.density * section.area)) / (2 * YK_PI);
+        double wave = sqrt(section.young * section.inertia_z / (section.density * section.area)) /
+                      (2 * YK_PI);
         static const double root[2] = {1.8751040687119611, 4.6940911329741745};
         yk_modes_options options = yk_modes_default();
         options.count = 4;
@@ -158,7 +163,8 @@ static void modes_of_the_cantilever(void **state)
     }
 }
 
-/* A heavy rod swings on a ball joint: no energy is lost, but for the damping of the method in vibrations. */
+/* A heavy rod swings on a ball joint: no energy is lost, but for the damping of the method in
+ * vibrations. */
 static void pendulums_agree_and_keep_their_energy(void **state)
 {
     yk_vec3 end[DESCRIPTIONS];
@@ -196,7 +202,8 @@ static void error_control_sees_what_deforms(void **state)
     start(&s, 0.05);
     run(&s, 0.05, 4);
     double k = body->modal.stiffness[0], omega = sqrt(k / body->modal.modal_mass[0]);
-    double push = body->nodes[1].displacement[0].y, expected = push * push / k * (1 - cos(0.2 * omega));
+    double push = body->nodes[1].displacement[0].y,
+           expected = push * push / k * (1 - cos(0.2 * omega));
     assert_near(tip_motion(&s).position.y, expected, 5e-4 * push * push / k);
     yk_smooth_report report;
     yk_smooth_report_get(s.model, &report);
@@ -214,7 +221,8 @@ static void error_control_sees_what_deforms(void **state)
         run(&s, h, fixed ? 1000 : 2);
         tip[fixed] = tip_motion(&s).position.y;
         yk_smooth_report_get(s.model, &report);
-        if (!fixed) assert_true(report.steps > 50);
+        if (!fixed)
+            assert_true(report.steps > 50);
         clean(&s);
     }
     assert_near(tip[0], tip[1], 1e-3 * fabs(tip[1]));
@@ -229,12 +237,14 @@ typedef struct listener {
 static void listen(void *user, yk_log_level level, const char *message)
 {
     listener *heard = user;
-    if (level < YK_LOG_WARNING) return;
+    if (level < YK_LOG_WARNING)
+        return;
     heard->count++;
     snprintf(heard->text, sizeof heard->text, "%s", message);
 }
 
-/* By the load at the tip: small, more than shapes in small deformation should tell, more than they can. */
+/* By the load at the tip: small, more than shapes in small deformation should tell, more than
+ * they can. */
 static void shapes_say_where_they_end(void **state)
 {
     (void)state;
@@ -254,13 +264,15 @@ static void shapes_say_where_they_end(void **state)
         yk_status status = yk_smooth_start(s.model, 0, 1e-3);
         assert_int_equal(status, i < 2 ? YK_OK : YK_ERROR_DIVERGED);
         assert_int_equal(strstr(heard.text, "use beams, or type ancf") != NULL, i == 1);
-        if (i == 2) assert_non_null(strstr(yk_last_message(context), "use beams, or type ancf"));
+        if (i == 2)
+            assert_non_null(strstr(yk_last_message(context), "use beams, or type ancf"));
         clean(&s);
         yk_context_destroy(context);
     }
 }
 
-/* A rod with one shape, turning about its start or pushed at its end, for 100 steps that are the given share of its period. */
+/* A rod with one shape, turning about its start or pushed at its end, for 100 steps that are the
+ * given share of its period. */
 static listener hear(bool stiffening, yk_vec3 spin, double push, double fraction)
 {
     listener heard = {0};
@@ -362,7 +374,7 @@ static void bad_places_are_refused(void **state)
     clean(&s);
 }
 
-/* Scenario -------------------------------------------------------------------------------------------------------- */
+/* Scenario ------------------------------------------------------------------------------------- */
 
 /* What loading the scenario complains about; NULL: nothing. To be released. */
 static char *complaint(yk_context *context, const char *text)
@@ -379,7 +391,8 @@ static char *complaint(yk_context *context, const char *text)
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
     yk_status status = yk_scenario_load(context, &def, diagnostics, &scenario);
     yk_system *system;
-    if (status == YK_OK) status = yk_scenario_system(scenario, &system);
+    if (status == YK_OK)
+        status = yk_scenario_system(scenario, &system);
     char *said = status < 0 ? yk_diagnostics_text(diagnostics) : NULL;
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
@@ -395,29 +408,38 @@ static void scenarios_say_what_is_wrong(void **state)
     static const struct {
         const char *text, *part;
     } wrong[] = {
-        {HEAD "    flexible: {r: {type: rod, length: 1, " SECTION ", points: {a: 2}}}\n", "not on the rod"},
-        {HEAD "    flexible: {r: {type: ancf, length: 1, elements: 2, " SECTION ", points: {a: 3}}}\n", "nodes 0 to 2"},
+        {HEAD "    flexible: {r: {type: rod, length: 1, " SECTION ", points: {a: 2}}}\n",
+         "not on the rod"},
+        {HEAD "    flexible: {r: {type: ancf, length: 1, elements: 2, " SECTION
+              ", points: {a: 3}}}\n",
+         "nodes 0 to 2"},
         {HEAD "    flexible: {r: {type: rod, length: 1, " SECTION ", points: {a: 1}}}\n"
               "    bodies: {b: {mass: 1, node: r.a}}\n",
          "carries no mass"},
         {HEAD "    flexible: {r: {type: rod, length: 1, " SECTION ", points: {tip: 1}}}\n"
               "    joints: {j: {type: clamp, between: [ground, r.tp]}}\n",
          "r.tip"},
-        {HEAD "    flexible: {r: {type: modal, nodes: none.csv, modes: none.csv, frequencies: none.csv}}\n",
+        {HEAD "    flexible: {r: {type: modal, nodes: none.csv, modes: none.csv, frequencies: "
+              "none.csv}}\n",
          "cannot be opened"},
-        {HEAD "    flexible: {r: {type: modal, nodes: none.csv, modes: none.csv}}\n", "or 'invariants', or 'fem'"},
-        {HEAD "    flexible: {r: {type: modal, fem: none.fem, modes: none.csv}}\n", "leave out the tables beside it"},
-        {HEAD "    flexible: {r: {type: modal, invariants: none.csv, nodes: none.csv}}\n", "go together"},
+        {HEAD "    flexible: {r: {type: modal, nodes: none.csv, modes: none.csv}}\n",
+         "or 'invariants', or 'fem'"},
+        {HEAD "    flexible: {r: {type: modal, fem: none.fem, modes: none.csv}}\n",
+         "leave out the tables beside it"},
+        {HEAD "    flexible: {r: {type: modal, invariants: none.csv, nodes: none.csv}}\n",
+         "go together"},
         {HEAD "    flexible: {r: {type: modal, invariants: none.csv, points: {a: 1}}}\n",
          "points are nodes of the body"},
         {HEAD "    flexible: {r: {type: modal, fem: none.fem}}\n", "none.fem cannot be opened"},
-        {HEAD "    flexible: {r: {type: rod, length: 1, frame: free-free, statics: true, " SECTION "}}\n",
+        {HEAD "    flexible: {r: {type: rod, length: 1, frame: free-free, statics: true, " SECTION
+              "}}\n",
          "no static deflections"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         char *said = complaint(*state, wrong[i].text);
         assert_non_null(said);
-        if (!strstr(said, wrong[i].part)) print_error("%s", said);
+        if (!strstr(said, wrong[i].part))
+            print_error("%s", said);
         assert_non_null(strstr(said, wrong[i].part));
         yk_release(*state, said);
     }

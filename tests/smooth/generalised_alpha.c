@@ -1,4 +1,5 @@
-/* The generalised-alpha integrator in both forms: order, energy, drift, the reactions of the first steps. */
+/* The generalised-alpha integrator in both forms: order, energy, drift, the reactions of the
+ * first steps. */
 #include <string.h>
 
 #include "run.h"
@@ -34,7 +35,8 @@ static void check_order(yk_smooth_form form, double rho_inf, double gap)
 {
     double drift, finer, coarse = slider_error(form, rho_inf, 1e-3, &drift);
     double fine = slider_error(form, rho_inf, 5e-4, &finer), order = log2(fabs(coarse / fine));
-    if (order < 1.8 || order > 2.6) print_error("errors %g and %g: order %.2f\n", coarse, fine, order);
+    if (order < 1.8 || order > 2.6)
+        print_error("errors %g and %g: order %.2f\n", coarse, fine, order);
     assert_true(order > 1.8 && order < 2.6);
     assert_true(drift < gap && finer < fmax(0.3 * drift, 1e-10));
 }
@@ -44,7 +46,8 @@ static void both_forms_are_of_second_order(void **state)
     (void)state;
     for (int k = 0; k < 3; k++) {
         check_order(YK_SMOOTH_DAE, 0.3 * k + 0.2, 1e-10);
-        check_order(YK_SMOOTH_ODE, 0.3 * k + 0.2, 1e-6); /* gaps of the order of the local error, not of rounding */
+        check_order(YK_SMOOTH_ODE, 0.3 * k + 0.2,
+                    1e-6); /* gaps of the order of the local error, not of rounding */
     }
 }
 
@@ -68,7 +71,8 @@ static void a_free_rate_of_stabilisation_closes_gaps_more_slowly(void **state)
     assert_true(gap[0] < 2e-7 && gap[1] > 3 * gap[0] && gap[1] < 1e-4);
 }
 
-/* A mass on a spring whose period is six steps: its amplitude falls by the method's own damping, none with rho_inf = 1. */
+/* A mass on a spring whose period is six steps: its amplitude falls by the method's own damping,
+ * none with rho_inf = 1. */
 static double amplitude_left(double rho_inf)
 {
     double h = 0.1, mass = 2, stiffness = mass * (2 * YK_PI / (6 * h)) * (2 * YK_PI / (6 * h));
@@ -99,7 +103,8 @@ static void amplitudes_decay_with_rho_inf(void **state)
     assert_near(amplitude_left(0.2), 1.663617311332593e-05, 1e-15);
 }
 
-/* Reactions are of second order from the first step on, thanks to where the method's accelerations begin. */
+/* Reactions are of second order from the first step on, thanks to where the method's
+ * accelerations begin. */
 static double reaction_error(double h)
 {
     run exact, r;
@@ -125,7 +130,8 @@ static void reactions_are_of_second_order(void **state)
 {
     (void)state;
     double coarse = reaction_error(1e-3), fine = reaction_error(5e-4);
-    if (!(log2(coarse / fine) > 1.7)) print_error("errors %g and %g N\n", coarse, fine);
+    if (!(log2(coarse / fine) > 1.7))
+        print_error("errors %g and %g N\n", coarse, fine);
     assert_true(log2(coarse / fine) > 1.7);
 }
 

@@ -1,4 +1,5 @@
-/* Beams and flexible bodies that start deformed, and the strain energy that they hold, against closed forms. */
+/* Beams and flexible bodies that start deformed, and the strain energy that they hold, against
+ * closed forms. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -36,7 +37,8 @@ static void run(yk_context *context, const char *text, int steps, double values[
     assert_int_equal(status, YK_OK);
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
     assert_true(yk_system_start(system) >= 0);
-    for (int i = 0; i < steps; i++) assert_int_equal(yk_system_step(system, NULL), YK_OK);
+    for (int i = 0; i < steps; i++)
+        assert_int_equal(yk_system_step(system, NULL), YK_OK);
     yk_scenario_sample(scenario, values);
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
@@ -63,10 +65,12 @@ static const char arc[] =
     "    joints:\n"
     "      root: {type: clamp, between: [ground, n_0]}\n"
     "record:\n"
-    "  channels: [beam.strain_energy, beam.b_1.strain_energy, beam.b_10.strain_energy, beam.energy,\n"
+    "  channels: [beam.strain_energy, beam.b_1.strain_energy, beam.b_10.strain_energy, "
+    "beam.energy,\n"
     "            beam.n_20.position]\n";
 
-/* EI k^2 L / 2, a tenth of it in each of ten beams; sections that are not told how they turn go with the line. */
+/* EI k^2 L / 2, a tenth of it in each of ten beams; sections that are not told how they turn go
+ * with the line. */
 static void arc_of_beams_holds_its_energy(void **state)
 {
     double expected = bending() * 0.4 * 0.4 / 2, values[VALUES];
@@ -84,7 +88,8 @@ static void arc_of_beams_holds_its_energy(void **state)
     assert_relative(values[0], expected, 2e-3);
 }
 
-/* Released, it swings through: after half a period of the first mode the tip is on the other side. */
+/* Released, it swings through: after half a period of the first mode the tip is on the other
+ * side. */
 static void arc_of_beams_swings_back(void **state)
 {
     double values[VALUES];
@@ -99,14 +104,15 @@ static void arc_of_beams_swings_back(void **state)
 /* A rod in absolute coordinates, rolled to an arc from which it starts. */
 static void arc_of_a_rod_holds_its_energy(void **state)
 {
-    static const char text[] = "time: {end: 1, step: 1e-4}\n"
-                               "subsystems:\n"
-                               "  rod:\n"
-                               "    solver: smooth\n"
-                               "    flexible:\n"
-                               "      r: {type: ancf, length: 1, elements: 8, section: " SECTION ",\n"
-                               "          curvature: [0, 0, 0.4], points: {end: 8}}\n"
-                               "record: {channels: [rod.strain_energy, rod.r.strain_energy, rod.r.end.position]}\n";
+    static const char text[] =
+        "time: {end: 1, step: 1e-4}\n"
+        "subsystems:\n"
+        "  rod:\n"
+        "    solver: smooth\n"
+        "    flexible:\n"
+        "      r: {type: ancf, length: 1, elements: 8, section: " SECTION ",\n"
+        "          curvature: [0, 0, 0.4], points: {end: 8}}\n"
+        "record: {channels: [rod.strain_energy, rod.r.strain_energy, rod.r.end.position]}\n";
     double values[VALUES];
     run(*state, text, 0, values);
     assert_relative(values[0], bending() * 0.4 * 0.4 / 2, 1e-3);
@@ -121,7 +127,8 @@ static const char modal[] =
     "  rod:\n"
     "    solver: smooth\n"
     "    flexible:\n"
-    "      r: {type: rod, length: 1, stiffening: false, constant_mass: true, section: " SECTION ",\n"
+    "      r: {type: rod, length: 1, stiffening: false, constant_mass: true, section: " SECTION
+    ",\n"
     "          %s}\n"
     "    joints:\n"
     "      root: {type: clamp, between: [ground, r]}\n"
@@ -145,9 +152,11 @@ static void modes_start_with_their_amplitudes(void **state)
     run(*state, text, 0, moving);
     assert_near(moving[0], 0, 0);
     double stiffness = 2 * deformed[0] / (0.01 * 0.01), mass = 2 * moving[1] / (3 * 3);
-    assert_relative(sqrt(stiffness / mass), first, 2e-4); /* the rod has the inertia of its sections */
+    assert_relative(sqrt(stiffness / mass), first,
+                    2e-4); /* the rod has the inertia of its sections */
 
-    /* q = q0 cos(w t): a quarter of a period, where the amplitude passes through zero, and a half. */
+    /* q = q0 cos(w t): a quarter of a period, where the amplitude passes through zero, and a
+     * half. */
     snprintf(text, sizeof text, modal, "amplitudes: [0.01]");
     run(*state, text, (int)lround(PI / first / 1e-4), later);
     assert_near(later[5], -0.01, 1e-4);
@@ -172,7 +181,8 @@ static void too_many_amplitudes_are_refused(void **state)
     yk_diagnostics_destroy(diagnostics);
 }
 
-/* Steps far longer than the vibrations of light sections: they take what they are given and come to rest. */
+/* Steps far longer than the vibrations of light sections: they take what they are given and come
+ * to rest. */
 static void sudden_loads_on_light_sections(void **state)
 {
     static const char text[] =
@@ -184,7 +194,8 @@ static void sudden_loads_on_light_sections(void **state)
         "      - {name: 'n_{i}', repeat: {from: 0, to: 8}, position: ['{i}/8', 0, 0]}\n"
         "    beams:\n"
         "      - {name: 'b_{i}', repeat: 4, nodes: ['n_{2*i-2}', 'n_{2*i-1}', 'n_{2*i}'],\n"
-        "         section: {shape: matrix, stiffness: [4.2e7, 1.3e7, 1.3e7, 500, 1400, 350], mass: 1.57}}\n"
+        "         section: {shape: matrix, stiffness: [4.2e7, 1.3e7, 1.3e7, 500, 1400, 350], mass: "
+        "1.57}}\n"
         "    joints:\n"
         "      root: {type: clamp, between: [ground, n_0]}\n"
         "    forces:\n"
@@ -200,9 +211,12 @@ static void sudden_loads_on_light_sections(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(arc_of_beams_holds_its_energy),   cmocka_unit_test(arc_of_beams_swings_back),
-        cmocka_unit_test(arc_of_a_rod_holds_its_energy),   cmocka_unit_test(modes_start_with_their_amplitudes),
-        cmocka_unit_test(too_many_amplitudes_are_refused), cmocka_unit_test(sudden_loads_on_light_sections),
+        cmocka_unit_test(arc_of_beams_holds_its_energy),
+        cmocka_unit_test(arc_of_beams_swings_back),
+        cmocka_unit_test(arc_of_a_rod_holds_its_energy),
+        cmocka_unit_test(modes_start_with_their_amplitudes),
+        cmocka_unit_test(too_many_amplitudes_are_refused),
+        cmocka_unit_test(sudden_loads_on_light_sections),
     };
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

@@ -27,7 +27,8 @@ static builder *fresh(int unknowns)
     return &shared;
 }
 
-static void add(yk_linear_matrix *matrix, yk_linear_entry *entries, int row, int column, double value)
+static void add(yk_linear_matrix *matrix, yk_linear_entry *entries, int row, int column,
+                double value)
 {
     assert_true(matrix->count < ENTRIES);
     entries[matrix->count++] = (yk_linear_entry){row, column, value};
@@ -52,7 +53,8 @@ static void damping(builder *b, int i, int j, double c)
 static void spring(builder *b, int i, int j, double k)
 {
     stiffness(b, i, i, k);
-    if (j < 0) return;
+    if (j < 0)
+        return;
     stiffness(b, j, j, k);
     stiffness(b, i, j, -k);
     stiffness(b, j, i, -k);
@@ -79,7 +81,8 @@ static yk_linear_modes *solve(yk_context *context, builder *b, int count)
     options.count = count;
     yk_linear_modes *modes;
     yk_status status = yk_linear_modes_solve(context, &b->system, &options, &modes);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
     return modes;
 }
@@ -95,7 +98,8 @@ static void all_modes_of_a_small_chain(void **state)
         assert_near(modes->real[k], 0, 0);
     }
     const double *shape = yk_linear_modes_shape(modes, 0, false);
-    for (int i = 0; i < 5; i++) assert_near(shape[i], sin((i + 1) * 3.14159265358979323846 / 6), 1e-9);
+    for (int i = 0; i < 5; i++)
+        assert_near(shape[i], sin((i + 1) * 3.14159265358979323846 / 6), 1e-9);
     yk_linear_modes_destroy(modes);
 }
 
@@ -106,22 +110,28 @@ static void lowest_modes_of_a_long_chain(void **state)
     yk_linear_modes *modes = solve(*state, b, 12);
     assert_int_equal(modes->count, 12);
     assert_true(modes->subspace < 400);
-    for (int k = 0; k < 12; k++) assert_relative(modes->imaginary[k], chain_frequency(4000, 1e6, k + 1), 1e-8);
+    for (int k = 0; k < 12; k++)
+        assert_relative(modes->imaginary[k], chain_frequency(4000, 1e6, k + 1), 1e-8);
     yk_linear_modes_destroy(modes);
 }
 
-/* Three equal chains side by side: every frequency three times, with shapes orthogonal to each other. */
+/* Three equal chains side by side: every frequency three times, with shapes orthogonal to each
+ * other. */
 static void equal_frequencies_are_all_found(void **state)
 {
     builder *b = fresh(600);
-    for (int k = 0; k < 3; k++) chain(b, 200 * k, 200, 1e4);
+    for (int k = 0; k < 3; k++)
+        chain(b, 200 * k, 200, 1e4);
     yk_linear_modes *modes = solve(*state, b, 12);
-    for (int k = 0; k < 12; k++) assert_relative(modes->imaginary[k], chain_frequency(200, 1e4, k / 3 + 1), 1e-9);
+    for (int k = 0; k < 12; k++)
+        assert_relative(modes->imaginary[k], chain_frequency(200, 1e4, k / 3 + 1), 1e-9);
     for (int i = 0; i < 12; i++)
         for (int j = 0; j < 12; j++) {
             double product = 0;
-            const double *x = yk_linear_modes_shape(modes, i, false), *y = yk_linear_modes_shape(modes, j, false);
-            for (int k = 0; k < 600; k++) product += x[k] * y[k];
+            const double *x = yk_linear_modes_shape(modes, i, false),
+                         *y = yk_linear_modes_shape(modes, j, false);
+            for (int k = 0; k < 600; k++)
+                product += x[k] * y[k];
             if (i == j)
                 assert_true(product > 0.5);
             else
@@ -171,7 +181,8 @@ static void massless_unknowns_follow(void **state)
 static void free_bodies_have_frequency_zero(void **state)
 {
     builder *b = fresh(3);
-    for (int i = 0; i < 3; i++) mass(b, i, 1);
+    for (int i = 0; i < 3; i++)
+        mass(b, i, 1);
     spring(b, 1, 0, 100);
     spring(b, 2, 1, 100);
     yk_linear_modes *modes = solve(*state, b, 3);
@@ -181,18 +192,22 @@ static void free_bodies_have_frequency_zero(void **state)
     yk_linear_modes_destroy(modes);
 }
 
-/* Light parts on stiff springs drift freely beside a heavy one on a soft spring: rounding of the stiff springs is no
- * frequency, and the soft spring's is one, although it is far below the highest. */
+/* Light parts on stiff springs drift freely beside a heavy one on a soft spring: rounding of the
+ * stiff springs is no frequency, and the soft spring's is one, although it is far below the
+ * highest. */
 static void free_and_slow_modes_are_distinguished_apart(void **state)
 {
     builder *b = fresh(6);
-    for (int i = 0; i < 5; i++) mass(b, i, 1e-7 * (1 + 0.37 * i));
-    for (int i = 1; i < 5; i++) spring(b, i, i - 1, 1e7 * sqrt(1.7 + i));
+    for (int i = 0; i < 5; i++)
+        mass(b, i, 1e-7 * (1 + 0.37 * i));
+    for (int i = 1; i < 5; i++)
+        spring(b, i, i - 1, 1e7 * sqrt(1.7 + i));
     mass(b, 5, 1);
     spring(b, 5, -1, 10);
     yk_linear_modes *modes = solve(*state, b, 2);
     double size[2];
-    for (int i = 0; i < 2; i++) size[i] = hypot(modes->real[i], modes->imaginary[i]);
+    for (int i = 0; i < 2; i++)
+        size[i] = hypot(modes->real[i], modes->imaginary[i]);
     int slow = fabs(modes->imaginary[0] - sqrt(10)) < fabs(modes->imaginary[1] - sqrt(10)) ? 0 : 1;
     assert_relative(modes->imaginary[slow], sqrt(10), 1e-8);
     assert_true(size[slow] > modes->floor[slow]);
@@ -238,16 +253,19 @@ static void gyroscopic_modes_split(void **state)
 {
     builder *b = fresh(2);
     double k = 100, rotation = 3;
-    for (int i = 0; i < 2; i++) mass(b, i, 1), stiffness(b, i, i, k);
+    for (int i = 0; i < 2; i++)
+        mass(b, i, 1), stiffness(b, i, i, k);
     damping(b, 0, 1, -2 * rotation);
     damping(b, 1, 0, 2 * rotation);
     yk_linear_modes *modes = solve(*state, b, 2);
     for (int i = 0; i < 2; i++) {
         double sign = i == 0 ? -1 : 1;
-        assert_relative(modes->imaginary[i], sqrt(k + rotation * rotation) + sign * rotation, 1e-10);
+        assert_relative(modes->imaginary[i], sqrt(k + rotation * rotation) + sign * rotation,
+                        1e-10);
         assert_near(modes->real[i], 0, 1e-9);
         /* circular: the unknowns are a quarter of a rotation apart, q' = s q with s = +i w */
-        const double *re = yk_linear_modes_shape(modes, i, false), *im = yk_linear_modes_shape(modes, i, true);
+        const double *re = yk_linear_modes_shape(modes, i, false),
+                     *im = yk_linear_modes_shape(modes, i, true);
         double factor_re = 0, factor_im = 0; /* (s^2 + k) q0 - 2 W s q1 */
         double w = modes->imaginary[i];
         factor_re = (k - w * w) * re[0] + 2 * rotation * w * im[1];
@@ -293,11 +311,13 @@ static void mistakes_are_named(void **state)
     yk_linear_modes *modes;
     builder *b = fresh(2);
     stiffness(b, 0, 0, 1);
-    assert_int_equal(yk_linear_modes_solve(*state, &b->system, &options, &modes), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_linear_modes_solve(*state, &b->system, &options, &modes),
+                     YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(*state), "no mass"));
     mass(b, 0, 1);
     stiffness(b, 1, 1, 0);
-    assert_int_equal(yk_linear_modes_solve(*state, &b->system, &options, &modes), YK_ERROR_SINGULAR);
+    assert_int_equal(yk_linear_modes_solve(*state, &b->system, &options, &modes),
+                     YK_ERROR_SINGULAR);
     assert_non_null(strstr(yk_last_message(*state), "unknown 1"));
     assert_null(modes);
     b = fresh(3000);

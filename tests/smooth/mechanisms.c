@@ -14,11 +14,12 @@ static double angle_z(yk_quat q)
 static void assert_second_order(double coarse, double fine)
 {
     double order = log2(fabs(coarse) / fabs(fine));
-    if (order < 1.8 || order > 2.3) print_error("errors %.3g and %.3g: order %.2f\n", coarse, fine, order);
+    if (order < 1.8 || order > 2.3)
+        print_error("errors %.3g and %.3g: order %.2f\n", coarse, fine, order);
     assert_true(order >= 1.8 && order <= 2.3);
 }
 
-/* Pendulum: a point of 1 kg on a massless rod of 1 m, released horizontally. --------------------------------------- */
+/* Pendulum: a point of 1 kg on a massless rod of 1 m, released horizontally. ------------------- */
 
 static double pendulum_period(double h)
 {
@@ -28,7 +29,8 @@ static double pendulum_period(double h)
     r.kit.def.gravity = yk_v3(0, -9.81, 0);
     int bob = kit_node(&r.kit, "bob", yk_v3(1, 0, 0), yk_q_identity());
     kit_body(&r.kit, bob, 1, 0, 0, 0);
-    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "pin", YK_GROUND, yk_marker_default(), bob, yk_marker_at(-1, 0, 0));
+    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "pin", YK_GROUND, yk_marker_default(), bob,
+              yk_marker_at(-1, 0, 0));
     run_start(&r, h);
     /* Twice the time between the passages through the lowest point, by the sign of x. */
     double passage[2];
@@ -38,7 +40,8 @@ static double pendulum_period(double h)
         assert_int_equal(yk_smooth_step(r.model, (double)i * h, h), YK_OK);
         yk_motion now = run_motion(&r, bob);
         if (last.position.x * now.position.x < 0)
-            passage[count++] = ((double)i + last.position.x / (last.position.x - now.position.x)) * h;
+            passage[count++] =
+                ((double)i + last.position.x / (last.position.x - now.position.x)) * h;
         last = now;
     }
     run_stop(&r);
@@ -54,7 +57,7 @@ static void pendulum_has_the_exact_period(void **state)
     assert_second_order(coarse, fine);
 }
 
-/* Slider-crank ---------------------------------------------------------------------------------------------------- */
+/* Slider-crank --------------------------------------------------------------------------------- */
 
 static const struct slider_row {
     double t, x, v, omega;
@@ -97,7 +100,8 @@ static void slider_crank_is_of_second_order(void **state)
     assert_second_order(v[0], v[1]);
 }
 
-/* Andrews' squeezer: nine redundant equations, as all its pins are revolute joints in space. ----------------------- */
+/* Andrews' squeezer: nine redundant equations, as all its pins are revolute joints in space.
+ * ---- */
 
 static void squeezer_angles(double h, double angle[7])
 {
@@ -109,7 +113,8 @@ static void squeezer_angles(double h, double angle[7])
     assert_int_equal(report.redundant, 9);
     run_to(&r, 0.03);
     double of[7];
-    for (int i = 0; i < 7; i++) of[i] = angle_z(run_motion(&r, i).orientation);
+    for (int i = 0; i < 7; i++)
+        of[i] = angle_z(run_motion(&r, i).orientation);
     double values[7] = {of[0], of[1] - of[0], of[2], of[3] - of[4], of[4], of[5] - of[6], of[6]};
     memcpy(angle, values, sizeof values);
     run_stop(&r);
@@ -118,18 +123,21 @@ static void squeezer_angles(double h, double angle[7])
 static void squeezer_meets_the_test_set(void **state)
 {
     (void)state;
-    static const double exact[7] = {15.81077119629904,  -15.75637105984298, 0.04082224013073101, -0.5347301163226948,
-                                    0.5244099658805304, 0.5347301163226948, 1.048080741042263};
+    static const double exact[7] = {15.81077119629904,   -15.75637105984298, 0.04082224013073101,
+                                    -0.5347301163226948, 0.5244099658805304, 0.5347301163226948,
+                                    1.048080741042263};
     double coarse[7], fine[7];
     squeezer_angles(1.2e-5, coarse);
     squeezer_angles(2.5e-6, fine);
-    for (int i = 0; i < 7; i++) assert_near(remainder(fine[i] - exact[i], 2 * YK_PI), 0, 1e-5);
-    double rough = remainder(coarse[0] - exact[0], 2 * YK_PI), good = remainder(fine[0] - exact[0], 2 * YK_PI);
+    for (int i = 0; i < 7; i++)
+        assert_near(remainder(fine[i] - exact[i], 2 * YK_PI), 0, 1e-5);
+    double rough = remainder(coarse[0] - exact[0], 2 * YK_PI),
+           good = remainder(fine[0] - exact[0], 2 * YK_PI);
     double order = log(fabs(rough / good)) / log(1.2e-5 / 2.5e-6);
     assert_true(order > 1.8 && order < 2.3);
 }
 
-/* N-four-bar: passes through positions where it could change its mode. --------------------------------------------- */
+/* N-four-bar: passes through positions where it could change its mode. ------------------------- */
 
 static yk_motion four_bars_end(double h)
 {
@@ -154,8 +162,9 @@ static void four_bars_follow_one_degree_of_freedom(void **state)
     assert_near(b0.velocity.y, -0.4948688455, 3e-5);
 }
 
-/* Where the uprights lie flat, reactions grow without bound as one over the distance from there, and what rounding and the
- * compliance of redundant joints do to the motion grows with them: some 1e-6 m remain below steps of 2e-4 s. */
+/* Where the uprights lie flat, reactions grow without bound as one over the distance from there,
+ * and what rounding and the compliance of redundant joints do to the motion grows with them: some
+ * 1e-6 m remain below steps of 2e-4 s. */
 static void four_bars_are_of_second_order(void **state)
 {
     (void)state;
@@ -164,7 +173,8 @@ static void four_bars_are_of_second_order(void **state)
     assert_second_order(coarse.velocity.y + 0.4948688455, fine.velocity.y + 0.4948688455);
 }
 
-/* Any number of loops moves like one: with L = 1 bars and N loops, (N+1)/3 + N times phi'' = g ((N+1)/2 + N) sin(phi).
+/* Any number of loops moves like one: with L = 1 bars and N loops, (N+1)/3 + N times phi'' = g
+ * ((N+1)/2 + N) sin(phi).
  */
 static double four_bar_angle(int loops, double end)
 {
@@ -174,7 +184,8 @@ static double four_bar_angle(int loops, double end)
         double k[4][2], a = moment / inertia;
         for (int s = 0; s < 4; s++) {
             double fraction = s == 0 ? 0 : s == 3 ? h : h / 2;
-            double p = phi + (s ? fraction * k[s - 1][0] : 0), w = rate + (s ? fraction * k[s - 1][1] : 0);
+            double p = phi + (s ? fraction * k[s - 1][0] : 0),
+                   w = rate + (s ? fraction * k[s - 1][1] : 0);
             k[s][0] = w, k[s][1] = a * sin(p);
         }
         phi += h / 6 * (k[0][0] + 2 * k[1][0] + 2 * k[2][0] + k[3][0]);
@@ -221,7 +232,7 @@ static void kept_nodes_hide_no_redundancy(void **state)
     }
 }
 
-/* Bricard's mechanism --------------------------------------------------------------------------------------------- */
+/* Bricard's mechanism -------------------------------------------------------------------------- */
 
 static yk_vec3 bricard_corner(double h)
 {
@@ -244,12 +255,13 @@ static void bricard_meets_the_reference(void **state)
 {
     (void)state;
     yk_vec3 exact = {0.51050146119, -1.6491675994, 0.14012311455};
-    yk_vec3 coarse = yk_v3_sub(bricard_corner(1e-3), exact), fine = yk_v3_sub(bricard_corner(5e-4), exact);
+    yk_vec3 coarse = yk_v3_sub(bricard_corner(1e-3), exact),
+            fine = yk_v3_sub(bricard_corner(5e-4), exact);
     assert_near(yk_v3_norm(fine), 0, 1e-5);
     assert_second_order(yk_v3_norm(coarse), yk_v3_norm(fine));
 }
 
-/* Reference curves of models, behind a comment and the names of the columns. --------------------------------------- */
+/* Reference curves of models, behind a comment and the names of the columns. ------------------- */
 
 static FILE *open_reference(const char *model)
 {
@@ -257,18 +269,21 @@ static FILE *open_reference(const char *model)
     snprintf(path, sizeof path, "%s/models/%s/reference.csv", YOKE_SOURCE_DIR, model);
     FILE *file = fopen(path, "r");
     assert_non_null(file);
-    for (int i = 0; i < 2; i++) assert_non_null(fgets(head, sizeof head, file));
+    for (int i = 0; i < 2; i++)
+        assert_non_null(fgets(head, sizeof head, file));
     return file;
 }
 
 static bool read_row(FILE *file, double *values, int count)
 {
     char line[1024];
-    if (!fgets(line, sizeof line, file)) return false;
+    if (!fgets(line, sizeof line, file))
+        return false;
     char *at = line;
     for (int i = 0; i < count; i++) {
         values[i] = strtod(at, &at);
-        if (*at == ',') at++;
+        if (*at == ',')
+            at++;
     }
     return true;
 }

@@ -1,4 +1,5 @@
-/* Every allocation of creation and start fails once: the error is reported and nothing leaks (the sanitizers look). */
+/* Every allocation of creation and start fails once: the error is reported and nothing leaks (the
+ * sanitizers look). */
 #include "budget.h"
 #include "models.h"
 #include "test.h"
@@ -13,11 +14,15 @@ static bool run_with(int allowed, void (*make)(model_kit *kit), int *live)
     f.fails = f.made + allowed;
     yk_smooth *model = NULL;
     yk_status status = yk_smooth_make(context, kit_def(&kit), &model);
-    if (status == YK_OK) status = yk_smooth_start(model, 0, 1e-3);
-    if (status >= 0) status = yk_smooth_step(model, 0, 1e-3);
+    if (status == YK_OK)
+        status = yk_smooth_start(model, 0, 1e-3);
+    if (status >= 0)
+        status = yk_smooth_step(model, 0, 1e-3);
     bool done = status >= 0;
-    if (!done) assert_int_equal(status, YK_ERROR_MEMORY);
-    if (!done) assert_true(yk_last_message(context)[0]);
+    if (!done)
+        assert_int_equal(status, YK_ERROR_MEMORY);
+    if (!done)
+        assert_true(yk_last_message(context)[0]);
     yk_smooth_destroy(model);
     *live = (int)(f.open - before);
     yk_context_destroy(context);
@@ -47,11 +52,15 @@ static bool run_flexible(int allowed, bool modal, int *live)
     yk_smooth *model = NULL;
     yk_status status = kit_flexible_slider_crank(&kit, context, modal);
     bool made = status == YK_OK;
-    if (made) status = yk_smooth_make(context, kit_def(&kit), &model);
-    if (status == YK_OK) status = yk_smooth_start(model, 0, 1e-4);
-    if (status >= 0) status = yk_smooth_step(model, 0, 1e-4);
+    if (made)
+        status = yk_smooth_make(context, kit_def(&kit), &model);
+    if (status == YK_OK)
+        status = yk_smooth_start(model, 0, 1e-4);
+    if (status >= 0)
+        status = yk_smooth_step(model, 0, 1e-4);
     bool done = status >= 0;
-    if (!done) assert_int_equal(status, YK_ERROR_MEMORY);
+    if (!done)
+        assert_int_equal(status, YK_ERROR_MEMORY);
     yk_smooth_destroy(model);
     if (made) {
         yk_flexible_release((yk_flexible *)(uintptr_t)kit.flexible.body);
@@ -91,7 +100,8 @@ static void squeezer_survives(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(slider_crank_survives), cmocka_unit_test(squeezer_survives),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(slider_crank_survives),
+                                       cmocka_unit_test(squeezer_survives),
                                        cmocka_unit_test(flexible_bodies_survive)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

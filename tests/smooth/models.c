@@ -63,7 +63,8 @@ void kit_body(model_kit *kit, int node, double mass, double jx, double jy, doubl
     body->inertia = yk_m3_diagonal(jx, jy, jz);
 }
 
-int kit_joint(model_kit *kit, yk_joint_kind kind, const char *name, int a, yk_marker at_a, int b, yk_marker at_b)
+int kit_joint(model_kit *kit, yk_joint_kind kind, const char *name, int a, yk_marker at_a, int b,
+              yk_marker at_b)
 {
     int i = kit->def.joint_count++;
     kit->joints[i] = yk_joint_default();
@@ -98,10 +99,12 @@ void kit_chain(model_kit *kit, int links, yk_joint_kind kind)
         char name[24];
         snprintf(name, sizeof name, "link%d", i + 1);
         kit_node(kit, name, yk_v3((i + 0.5) * length, 0, 0), yk_q_identity());
-        kit_body(kit, i, mass, mass * length * length / 120, mass * length * length / 12, mass * length * length / 12);
+        kit_body(kit, i, mass, mass * length * length / 120, mass * length * length / 12,
+                 mass * length * length / 12);
         snprintf(name, sizeof name, "pin%d", i + 1);
         yk_marker end = i ? yk_marker_at(0.5 * length, 0, 0) : yk_marker_default();
-        kit_joint(kit, kind, name, i ? i - 1 : YK_GROUND, end, i, yk_marker_at(-0.5 * length, 0, 0));
+        kit_joint(kit, kind, name, i ? i - 1 : YK_GROUND, end, i,
+                  yk_marker_at(-0.5 * length, 0, 0));
     }
 }
 
@@ -126,12 +129,15 @@ void kit_slider_crank(model_kit *kit)
     yk_quat about_x = kit_axis(x);
     kit_joint(kit, YK_JOINT_REVOLUTE, "bearing", YK_GROUND, kit_marker(a, about_x), crank,
               kit_marker(yk_v3(0, 0, -0.04), about_x));
-    kit_joint(kit, YK_JOINT_SPHERICAL, "ball", crank, yk_marker_at(0, 0, 0.04), rod, yk_marker_at(-0.15, 0, 0));
-    /* Cross of the universal joint: the pin on the rod (its y) and the x axis of the slider; x of a is the slider's x.
+    kit_joint(kit, YK_JOINT_SPHERICAL, "ball", crank, yk_marker_at(0, 0, 0.04), rod,
+              yk_marker_at(-0.15, 0, 0));
+    /* Cross of the universal joint: the pin on the rod (its y) and the x axis of the slider; x of
+     * a is the slider's x.
      */
-    kit_joint(kit, YK_JOINT_UNIVERSAL, "cross", slider, yk_marker_default(), rod, yk_marker_at(0.15, 0, 0));
-    kit_joint(kit, YK_JOINT_PRISMATIC, "guide", YK_GROUND, kit_marker(yk_v3(0, 0, 0), about_x), slider,
-              kit_marker(yk_v3(0, 0, 0), about_x));
+    kit_joint(kit, YK_JOINT_UNIVERSAL, "cross", slider, yk_marker_default(), rod,
+              yk_marker_at(0.15, 0, 0));
+    kit_joint(kit, YK_JOINT_PRISMATIC, "guide", YK_GROUND, kit_marker(yk_v3(0, 0, 0), about_x),
+              slider, kit_marker(yk_v3(0, 0, 0), about_x));
 }
 
 static yk_status steel_rod(yk_context *context, bool modal, yk_flexible **body)
@@ -154,7 +160,8 @@ yk_status kit_flexible_slider_crank(model_kit *kit, yk_context *context, bool mo
 {
     yk_flexible *body;
     yk_status status = steel_rod(context, modal, &body);
-    if (status != YK_OK) return status;
+    if (status != YK_OK)
+        return status;
     kit_slider_crank(kit);
     yk_smooth_node_def rod = kit->nodes[1], slider = kit->nodes[2];
     kit->nodes[1] = slider;
@@ -166,7 +173,8 @@ yk_status kit_flexible_slider_crank(model_kit *kit, yk_context *context, bool mo
     kit->def.body_count = 2;
     kit->flexible = yk_smooth_flexible_default();
     kit->flexible.name = "rod", kit->flexible.body = body, kit->flexible.node = 2;
-    /* Without strain rates, the spin such that the pin of the universal joint stays perpendicular to x. */
+    /* Without strain rates, the spin such that the pin of the universal joint stays perpendicular
+     * to x. */
     kit->nodes[1].velocity = yk_v3(0.24, 0, 0);
     kit->nodes[2].velocity = yk_v3(0, -0.48, 0);
     kit->nodes[2].angular_velocity = yk_v3(1.92, -0.96, 0.48);
@@ -201,22 +209,27 @@ void kit_double_pendulum(model_kit *kit)
         kit->nodes[i].angular_velocity = yk_v3(0, 0, 0.5);
         kit->nodes[i].velocity = yk_v3(0, 0.5 * (i + 0.5) * length, 0);
     }
-    kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_GROUND, yk_marker_default(), 0, yk_marker_at(-0.5 * length, 0, 0));
+    kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_GROUND, yk_marker_default(), 0,
+              yk_marker_at(-0.5 * length, 0, 0));
     kit_joint(kit, YK_JOINT_REVOLUTE, "elbow", 0, yk_marker_at(0.5 * length, 0, 0), 1,
               yk_marker_at(-0.5 * length, 0, 0));
 }
 
-/* Andrews' squeezer: points and offsets as in the index-3 test set. Orientation of body k is the sum of angles that the
- * test set uses for it, so each angle follows from two orientations. */
+/* Andrews' squeezer: points and offsets as in the index-3 test set. Orientation of body k is the
+ * sum of angles that the test set uses for it, so each angle follows from two orientations. */
 void kit_andrews(model_kit *kit)
 {
     static const double m[7] = {0.04325, 0.00365, 0.02373, 0.00706, 0.07050, 0.00706, 0.05498};
-    static const double inertia[7] = {2.194e-6, 4.410e-7, 5.255e-6, 5.667e-7, 1.169e-5, 5.667e-7, 1.912e-5};
+    static const double inertia[7] = {2.194e-6, 4.410e-7, 5.255e-6, 5.667e-7,
+                                      1.169e-5, 5.667e-7, 1.912e-5};
     double xa = -0.06934, ya = -0.00227, xb = -0.03635, yb = 0.03273, xc = 0.014, yc = 0.072;
-    double d = 0.028, da = 0.0115, e = 0.02, ea = 0.01421, rr = 0.007, ra = 0.00092, ss = 0.035, sa = 0.01874;
-    double sb = 0.01043, sc = 0.018, sd = 0.02, ta = 0.02308, tb = 0.00916, u = 0.04, ua = 0.01228, ub = 0.00449;
+    double d = 0.028, da = 0.0115, e = 0.02, ea = 0.01421, rr = 0.007, ra = 0.00092, ss = 0.035,
+           sa = 0.01874;
+    double sb = 0.01043, sc = 0.018, sd = 0.02, ta = 0.02308, tb = 0.00916, u = 0.04, ua = 0.01228,
+           ub = 0.00449;
     double zf = 0.02, zt = 0.04, fa = 0.01421;
-    double be = -0.0617138900142764, th = 0, ga = 0.455279819163070, ph = 0.222668390165886, de = 0.487364979543843;
+    double be = -0.0617138900142764, th = 0, ga = 0.455279819163070, ph = 0.222668390165886,
+           de = 0.487364979543843;
     double om = -0.222668390165886, ep = 1.23054744454982;
     kit_open(kit, 24);
     kit->def.name = "squeezer";
@@ -227,9 +240,11 @@ void kit_andrews(model_kit *kit)
     centre[0] = yk_v3(ra * cb, ra * sbe, 0);
     centre[1] = yk_v3(rr * cb - da * cbt, rr * sbe - da * sbt, 0);
     centre[2] = yk_v3(xb + sa * sin(ga) + sb * cos(ga), yb - sa * cos(ga) + sb * sin(ga), 0);
-    centre[3] = yk_v3(xa + zt * cos(de) + (e - ea) * sin(ph + de), ya + zt * sin(de) - (e - ea) * cos(ph + de), 0);
+    centre[3] = yk_v3(xa + zt * cos(de) + (e - ea) * sin(ph + de),
+                      ya + zt * sin(de) - (e - ea) * cos(ph + de), 0);
     centre[4] = yk_v3(xa + ta * cos(de) - tb * sin(de), ya + ta * sin(de) + tb * cos(de), 0);
-    centre[5] = yk_v3(xa + u * sin(ep) + (zf - fa) * cos(om + ep), ya - u * cos(ep) + (zf - fa) * sin(om + ep), 0);
+    centre[5] = yk_v3(xa + u * sin(ep) + (zf - fa) * cos(om + ep),
+                      ya - u * cos(ep) + (zf - fa) * sin(om + ep), 0);
     centre[6] = yk_v3(xa + ua * sin(ep) - ub * cos(ep), ya - ua * cos(ep) - ub * sin(ep), 0);
     for (int i = 0; i < 7; i++) {
         char name[16];
@@ -248,16 +263,19 @@ void kit_andrews(model_kit *kit)
         const char *name;
         int first, second;
         yk_vec3 at;
-    } pins[] = {{"O", -1, 0, {0, 0, 0}}, {"R", 0, 1, drive}, {"F3", 1, 2, f},  {"F4", 1, 3, f}, {"F6", 1, 5, f},
-                {"B", -1, 2, b},         {"G", 3, 4, g},     {"A5", -1, 4, a}, {"H", 5, 6, h},  {"A7", -1, 6, a}};
+    } pins[] = {{"O", -1, 0, {0, 0, 0}}, {"R", 0, 1, drive}, {"F3", 1, 2, f}, {"F4", 1, 3, f},
+                {"F6", 1, 5, f},         {"B", -1, 2, b},    {"G", 3, 4, g},  {"A5", -1, 4, a},
+                {"H", 5, 6, h},          {"A7", -1, 6, a}};
     for (size_t i = 0; i < sizeof pins / sizeof *pins; i++) {
         yk_marker marker[2];
         int body[2] = {pins[i].first, pins[i].second};
         for (int side = 0; side < 2; side++) {
             marker[side] = kit_marker(pins[i].at, yk_q_identity());
-            if (body[side] < 0) continue;
+            if (body[side] < 0)
+                continue;
             const yk_smooth_node_def *node = &kit->nodes[body[side]];
-            marker[side].offset = yk_q_rotate_back(node->orientation, yk_v3_sub(pins[i].at, node->position));
+            marker[side].offset =
+                yk_q_rotate_back(node->orientation, yk_v3_sub(pins[i].at, node->position));
         }
         /* Planar: enough to hold each body in the plane once, by its first joint. */
         kit_joint(kit, YK_JOINT_REVOLUTE, pins[i].name, body[0], marker[0], body[1], marker[1]);
@@ -283,8 +301,8 @@ static int bar(model_kit *kit, const char *name, yk_vec3 from, yk_vec3 to)
 {
     yk_vec3 e = yk_v3_unit(yk_v3_sub(to, from));
     yk_vec3 z = {0, 0, 1};
-    int node =
-        kit_node(kit, name, yk_v3_scale(0.5, yk_v3_add(from, to)), yk_so3_quat(yk_m3_columns(e, yk_v3_cross(z, e), z)));
+    int node = kit_node(kit, name, yk_v3_scale(0.5, yk_v3_add(from, to)),
+                        yk_so3_quat(yk_m3_columns(e, yk_v3_cross(z, e), z)));
     kit_body(kit, node, 1, 1.0 / 12, 1.0 / 12, 1.0 / 12);
     kit->nodes[node].velocity = yk_v3(0, 0, 0);
     return node;
@@ -303,7 +321,8 @@ void kit_four_bars(model_kit *kit, int loops)
         kit->nodes[node].velocity = yk_v3(0.5, 0, 0);
         kit->nodes[node].angular_velocity = yk_v3(0, 0, -1);
         snprintf(name, sizeof name, "A%d", i);
-        kit_joint(kit, YK_JOINT_REVOLUTE, name, YK_GROUND, yk_marker_at(i, 0, 0), node, yk_marker_at(-0.5, 0, 0));
+        kit_joint(kit, YK_JOINT_REVOLUTE, name, YK_GROUND, yk_marker_at(i, 0, 0), node,
+                  yk_marker_at(-0.5, 0, 0));
     }
     for (int i = 0; i < loops; i++) {
         char name[24];
@@ -311,16 +330,20 @@ void kit_four_bars(model_kit *kit, int loops)
         int node = bar(kit, name, yk_v3(i, 1, 0), yk_v3(i + 1, 1, 0));
         kit->nodes[node].velocity = yk_v3(1, 0, 0);
         snprintf(name, sizeof name, "B%d", i);
-        kit_joint(kit, YK_JOINT_REVOLUTE, name, i, yk_marker_at(0.5, 0, 0), node, yk_marker_at(-0.5, 0, 0));
+        kit_joint(kit, YK_JOINT_REVOLUTE, name, i, yk_marker_at(0.5, 0, 0), node,
+                  yk_marker_at(-0.5, 0, 0));
         snprintf(name, sizeof name, "C%d", i + 1);
-        kit_joint(kit, YK_JOINT_REVOLUTE, name, i + 1, yk_marker_at(0.5, 0, 0), node, yk_marker_at(0.5, 0, 0));
+        kit_joint(kit, YK_JOINT_REVOLUTE, name, i + 1, yk_marker_at(0.5, 0, 0), node,
+                  yk_marker_at(0.5, 0, 0));
     }
 }
 
 void kit_bricard(model_kit *kit)
 {
-    static const yk_vec3 hinge[6] = {{0, 0, 0}, {1, 0, 0}, {1, -1, 0}, {1, -1, 1}, {0, -1, 1}, {0, 0, 1}};
-    static const yk_vec3 axis[6] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
+    static const yk_vec3 hinge[6] = {{0, 0, 0},  {1, 0, 0},  {1, -1, 0},
+                                     {1, -1, 1}, {0, -1, 1}, {0, 0, 1}};
+    static const yk_vec3 axis[6] = {{0, 1, 0}, {0, 0, 1}, {1, 0, 0},
+                                    {0, 1, 0}, {0, 0, 1}, {1, 0, 0}};
     double across = (0.01 + 0.01) / 12, along = (1 + 0.01) / 12;
     kit_open(kit, 8);
     kit->def.name = "bricard";
@@ -365,7 +388,8 @@ void kit_top(model_kit *kit)
     kit_body(kit, 0, mass, transverse, transverse, axial);
     kit->nodes[0].angular_velocity = spin;
     kit->nodes[0].velocity = yk_v3_cross(spin, centre);
-    kit_joint(kit, YK_JOINT_SPHERICAL, "tip", YK_GROUND, yk_marker_default(), 0, yk_marker_at(0, 0, -TOP_ARM));
+    kit_joint(kit, YK_JOINT_SPHERICAL, "tip", YK_GROUND, yk_marker_default(), 0,
+              yk_marker_at(0, 0, -TOP_ARM));
 }
 
 yk_vec3 kit_top_position(double t)

@@ -11,7 +11,8 @@ static yk_modes *find_modes(yk_context *context, yk_smooth *model, int count)
     options.count = count;
     yk_modes *modes;
     yk_status status = yk_modes_find(model, &options, &modes);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
     return modes;
 }
@@ -21,15 +22,18 @@ static double frequency_along_y(const yk_modes *modes, int node, int n)
 {
     for (int i = 0; i < modes->count; i++) {
         const double *shape = yk_modes_shape(modes, i, node, false);
-        if (fabs(shape[1]) + fabs(shape[5]) < 1e-3) continue;
-        if (n-- == 0) return modes->mode[i].frequency;
+        if (fabs(shape[1]) + fabs(shape[5]) < 1e-3)
+            continue;
+        if (n-- == 0)
+            return modes->mode[i].frequency;
     }
     fail_msg("not enough modes along y");
     return 0;
 }
 
-/* Timoshenko's beam with a rigid body at the tip, independent of any mesh: the state (y, turn, shear force, moment) at
- * the tip follows from that at the clamp by a matrix exponential, and the tip's balance gives a 2 x 2 determinant. */
+/* Timoshenko's beam with a rigid body at the tip, independent of any mesh: the state (y, turn,
+ * shear force, moment) at the tip follows from that at the clamp by a matrix exponential, and the
+ * tip's balance gives a 2 x 2 determinant. */
 typedef struct timoshenko {
     double length, bending, shear, mass, inertia; /* EI, GAk, per length rho A and rho I */
     double tip_mass, tip_inertia;
@@ -38,9 +42,11 @@ typedef struct timoshenko {
 static double tip_determinant(const timoshenko *b, double omega)
 {
     double w2 = omega * omega, l = b->length;
-    /* y' = turn + Q/GA, turn' = M/EI, Q' = -w2 rho A y, M' = -Q - w2 rho I turn; the body: Q = w2 m y, M = w2 J turn */
-    double a[16] = {0, l, l / b->shear,         0,  0, 0, 0, l / b->bending, -w2 * b->mass * l, 0, 0,
-                    0, 0, -w2 * b->inertia * l, -l, 0};
+    /* y' = turn + Q/GA, turn' = M/EI, Q' = -w2 rho A y, M' = -Q - w2 rho I turn; the body: Q = w2
+     * m y, M = w2 J turn */
+    double a[16] = {
+        0, l, l / b->shear,         0,  0, 0, 0, l / b->bending, -w2 * b->mass * l, 0, 0,
+        0, 0, -w2 * b->inertia * l, -l, 0};
     double e[16];
     assert_int_equal(yk_dense_exp(4, a, e), YK_OK);
     double d[2][2];
@@ -73,11 +79,12 @@ static double timoshenko_frequency(const timoshenko *b, int n)
     }
 }
 
-/* tight table 3, Timoshenko's beam, and what MBDyn says of the same mesh (shared/reference): its finite volumes are 0.06 and
- * 0.2 % off in the second and third, these elements a tenth of that. */
+/* tight table 3, Timoshenko's beam, and what MBDyn says of the same mesh (shared/reference): its
+ * finite volumes are 0.06 and 0.2 % off in the second and third, these elements a tenth of that. */
 static void cantilever_has_the_frequencies_of_the_table(void **state)
 {
-    static const double mbdyn[3] = {15.631, 127.861, 383.522}, paper[3] = {15.619, 127.460, 381.082};
+    static const double mbdyn[3] = {15.631, 127.861, 383.522},
+                        paper[3] = {15.619, 127.460, 381.082};
     static const double error[3] = {2e-6, 6e-5, 2.5e-4};
     beam_model_def *m = tight_cantilever(10);
     const yk_beam_section *section = &m->beams[0].section[0];
@@ -113,7 +120,8 @@ static void fine_mesh_converges_to_theory(void **state)
                             {0.25, ei, 1e6 * ga, mass, 0, 0.0555, 2.66e-6}};
     /* Euler and Bernoulli's beam, as quoted beside the reference. */
     static const double euler[3] = {15.6313, 127.977, 384.618};
-    for (int k = 0; k < 3; k++) assert_relative(timoshenko_frequency(&theory[1], k), euler[k], 5e-6);
+    for (int k = 0; k < 3; k++)
+        assert_relative(timoshenko_frequency(&theory[1], k), euler[k], 5e-6);
     for (int slender = 0; slender < 2; slender++) {
         if (slender) {
             for (int i = 0; i < m->def.beam_count; i++)
@@ -144,7 +152,8 @@ static void free_beam_has_six_free_motions(void **state)
     yk_smooth *model = beam_model_create(*state, m);
     beam_model_start(*state, model, 1e-4);
     yk_modes *modes = find_modes(*state, model, 12);
-    for (int i = 0; i < 6; i++) assert_true(modes->mode[i].free_motion);
+    for (int i = 0; i < 6; i++)
+        assert_true(modes->mode[i].free_motion);
     /* (4.730 / L)^2 sqrt(EI / rho A) and the next, each in two planes */
     static const double root[2] = {4.73004074, 7.85320462};
     for (int i = 6; i < 10; i++) {
@@ -157,14 +166,16 @@ static void free_beam_has_six_free_motions(void **state)
     yk_smooth_destroy(model);
 }
 
-/* Pinned at both ends and pressed: w^2 = w0^2 (1 - P / P_euler), zero where it buckles, growing beyond. */
+/* Pinned at both ends and pressed: w^2 = w0^2 (1 - P / P_euler), zero where it buckles, growing
+ * beyond. */
 static void axial_load_softens_a_column(void **state)
 {
     yk_beam_section_def steel = yk_beam_section_default();
     yk_beam_section_rectangle(&steel, 0.002, 0.03);
     yk_beam_section section = yk_beam_section_create(&steel);
     double length = 1, euler = YK_PI * YK_PI * section.stiffness[5][5] / (length * length);
-    double natural = YK_PI * YK_PI / (length * length) * sqrt(section.stiffness[5][5] / section.mass);
+    double natural =
+        YK_PI * YK_PI / (length * length) * sqrt(section.stiffness[5][5] / section.mass);
     static const double fraction[4] = {-1, 0, 0.75, 1.2};
     for (int k = 0; k < 4; k++) {
         beam_model_def *m = beam_model_new();
@@ -189,14 +200,16 @@ static void axial_load_softens_a_column(void **state)
     }
 }
 
-/* A body that hangs from a pin: sqrt(m g l / (J + m l^2)); upside down it falls at the same rate. */
+/* A body that hangs from a pin: sqrt(m g l / (J + m l^2)); upside down it falls at the same
+ * rate. */
 static void pendulum_swings(void **state)
 {
     for (int up = 0; up < 2; up++) {
         beam_model_def *m = beam_model_new();
         m->def.gravity = yk_v3(0, -9.81, 0);
         int node = beam_model_node(m, yk_v3(0, 0, 0), yk_q_identity());
-        beam_model_body(m, node, 2, yk_m3_diagonal(0.1, 0.1, 0.1))->centre = yk_v3(0, up ? 0.5 : -0.5, 0);
+        beam_model_body(m, node, 2, yk_m3_diagonal(0.1, 0.1, 0.1))->centre =
+            yk_v3(0, up ? 0.5 : -0.5, 0);
         beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND, node);
         yk_smooth *model = beam_model_create(*state, m);
         beam_model_start(*state, model, 1e-3);
@@ -208,7 +221,8 @@ static void pendulum_swings(void **state)
     }
 }
 
-/* The same, with the node in the centre of mass and the pin on an arm: the reaction's stiffness makes it swing. */
+/* The same, with the node in the centre of mass and the pin on an arm: the reaction's stiffness
+ * makes it swing. */
 static void pendulum_swings_by_its_reaction(void **state)
 {
     beam_model_def *m = beam_model_new();
@@ -231,7 +245,8 @@ static void damper_gives_the_damping_ratio(void **state)
     int node = beam_model_node(m, yk_v3(1, 0, 0), yk_q_identity());
     beam_model_body(m, node, 4, yk_m3_diagonal(0.1, 0.1, 0.1));
     yk_joint_def *guide = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_GROUND, node);
-    guide->marker[0].orientation = guide->marker[1].orientation = yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
+    guide->marker[0].orientation = guide->marker[1].orientation =
+        yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
     yk_force_def *spring = beam_model_force(m, YK_FORCE_SPRING, node, yk_v3(0, 0, 0));
     spring->stiffness = 100;
     spring->damping = 6;
@@ -246,9 +261,9 @@ static void damper_gives_the_damping_ratio(void **state)
     yk_smooth_destroy(model);
 }
 
-/* A top that spins upright on its point with n rad/s: A s^2 - i C n s - m g l = 0, by its inertia A about the point and C
- * about its axis. Slow, it falls in a spiral; fast, it stands and has two frequencies. With the node in the centre of
- * mass, and in the point. */
+/* A top that spins upright on its point with n rad/s: A s^2 - i C n s - m g l = 0, by its inertia
+ * A about the point and C about its axis. Slow, it falls in a spiral; fast, it stands and has two
+ * frequencies. With the node in the centre of mass, and in the point. */
 static void spin_holds_a_top_upright(void **state)
 {
     double mass = 0.5, l = 0.1, across = 1.4e-3, axial = 1e-3, point = across + mass * l * l;
@@ -259,14 +274,18 @@ static void spin_holds_a_top_upright(void **state)
         m->def.gravity = yk_v3(0, 0, -9.81);
         int node = beam_model_node(m, yk_v3(0, 0, high), yk_q_identity());
         m->nodes[node].angular_velocity = yk_v3(0, 0, n);
-        beam_model_body(m, node, mass, yk_m3_diagonal(across, across, axial))->centre = yk_v3(0, 0, l - high);
-        beam_model_joint(m, YK_JOINT_SPHERICAL, YK_GROUND, node)->marker[1].offset = yk_v3(0, 0, -high);
+        beam_model_body(m, node, mass, yk_m3_diagonal(across, across, axial))->centre =
+            yk_v3(0, 0, l - high);
+        beam_model_joint(m, YK_JOINT_SPHERICAL, YK_GROUND, node)->marker[1].offset =
+            yk_v3(0, 0, -high);
         yk_smooth *model = beam_model_create(*state, m);
         beam_model_start(*state, model, 1e-3);
         yk_modes *modes = find_modes(*state, model, 4);
         double root = axial * axial * n * n - 4 * point * mass * 9.81 * l;
-        int free_motions = 0; /* the rotation about its own axis, with or without its rate as another */
-        while (modes->mode[free_motions].free_motion) free_motions++;
+        int free_motions =
+            0; /* the rotation about its own axis, with or without its rate as another */
+        while (modes->mode[free_motions].free_motion)
+            free_motions++;
         assert_true(free_motions >= 1 && free_motions + 2 <= modes->count);
         const yk_mode *slow = &modes->mode[free_motions], *fast = slow + 1;
         if (root < 0) {
@@ -292,7 +311,8 @@ static void finding_modes_leaves_the_state_alone(void **state)
         yk_smooth *model = beam_model_create(*state, m);
         beam_model_start(*state, model, 1e-4);
         for (int i = 0; i < 50; i++) {
-            if (look && i == 20) yk_modes_destroy(find_modes(*state, model, 3));
+            if (look && i == 20)
+                yk_modes_destroy(find_modes(*state, model, 3));
             assert_int_equal(yk_smooth_step(model, 1e-4 * i, 1e-4), YK_OK);
         }
         yk_smooth_motion(model, 6, look ? &with : &without);

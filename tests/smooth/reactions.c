@@ -4,20 +4,23 @@
 #include "math/so3.h"
 #include "run.h"
 
-/* A slim rod that hangs by one end on a ball joint, with its node at the other, and swings in space: the inertia about its own axis is one part in 200 of the
- * other two, so that kept factors of a step serve one rotation much longer than the other. */
+/* A slim rod that hangs by one end on a ball joint, with its node at the other, and swings in
+ * space: the inertia about its own axis is one part in 200 of the other two, so that kept factors
+ * of a step serve one rotation much longer than the other. */
 static void slim_rod(run *r, yk_smooth_integrator integrator)
 {
     kit_open(&r->kit, 2);
     r->kit.def.gravity = yk_v3(1, -9.81, 2);
     r->kit.def.options.integrator = integrator;
-    if (integrator == YK_SMOOTH_RUNGE_KUTTA) r->kit.def.options.error_tolerance = 1e-12;
+    if (integrator == YK_SMOOTH_RUNGE_KUTTA)
+        r->kit.def.options.error_tolerance = 1e-12;
     yk_quat rotated = yk_so3_exp(yk_v3_scale(0.8 / sqrt(5.25), yk_v3(1, 2, 0.5)));
     int rod = kit_node(&r->kit, "rod", yk_v3(0, 0, 0), rotated);
     kit_body(&r->kit, rod, 5.65, 2.5e-3, 0.47, 0.47);
     r->kit.bodies[0].centre = yk_v3(0.5, 0, 0);
     kit_joint(&r->kit, YK_JOINT_SPHERICAL, "ball", YK_GROUND,
-              kit_marker(yk_q_rotate(rotated, yk_v3(1, 0, 0)), yk_q_identity()), rod, yk_marker_at(1, 0, 0));
+              kit_marker(yk_q_rotate(rotated, yk_v3(1, 0, 0)), yk_q_identity()), rod,
+              yk_marker_at(1, 0, 0));
 }
 
 static double reaction_error(yk_smooth_integrator integrator, double h)
@@ -58,10 +61,12 @@ static void reactions_are_of_second_order(void **state)
 static void hear(void *user, yk_log_level level, const char *message)
 {
     char *heard = user;
-    if (level == YK_LOG_WARNING) snprintf(heard, 256, "%s", message);
+    if (level == YK_LOG_WARNING)
+        snprintf(heard, 256, "%s", message);
 }
 
-/* Without numerical damping reactions are not to be trusted; nothing else is wrong, so this is said and no more. */
+/* Without numerical damping reactions are not to be trusted; nothing else is wrong, so this is
+ * said and no more. */
 static void undamped_reactions_are_warned_of(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* The reduced interface model of the smooth solver: its own accelerations at the start, and velocities after a wrench
- * that lasts for a moment. */
+/* The reduced interface model of the smooth solver: its own accelerations at the start, and
+ * velocities after a wrench that lasts for a moment. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,16 +31,19 @@ static void add_ports(model_kit *kit, int marker_node, yk_vec3 offset, int node,
 static yk_subsystem *create(yk_context *context, model_kit *kit)
 {
     yk_smooth *model;
-    if (yk_smooth_make(context, kit_def(kit), &model) != YK_OK) fail_msg("%s", yk_last_message(context));
+    if (yk_smooth_make(context, kit_def(kit), &model) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
     yk_subsystem *subsystem = yk_smooth_subsystem(model);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(subsystem->ops->connect(subsystem, i, YK_TAKES_WRENCH, YK_AXES_ALL), YK_OK);
+        assert_int_equal(subsystem->ops->connect(subsystem, i, YK_TAKES_WRENCH, YK_AXES_ALL),
+                         YK_OK);
     return subsystem;
 }
 
 static void set_wrenches(const double *wrench, yk_input *inputs)
 {
-    for (int i = 0; i < 2; i++) inputs[i] = (yk_input){.orientation = {1, 0, 0, 0}};
+    for (int i = 0; i < 2; i++)
+        inputs[i] = (yk_input){.orientation = {1, 0, 0, 0}};
     inputs[0].linear[0] = yk_v3(wrench[0], wrench[1], wrench[2]);
     inputs[0].angular[0] = yk_v3(wrench[3], wrench[4], wrench[5]);
     inputs[1].linear[0].x = wrench[6];
@@ -52,10 +55,12 @@ static void read(const yk_subsystem *subsystem, double *velocity, double *accele
     subsystem->ops->output(subsystem, 0, &tip);
     subsystem->ops->output(subsystem, 1, &actuator);
     const yk_motion *m = &tip.motion;
-    const yk_vec3 v[2] = {m->velocity, m->angular_velocity}, a[2] = {m->acceleration, m->angular_acceleration};
+    const yk_vec3 v[2] = {m->velocity, m->angular_velocity},
+                  a[2] = {m->acceleration, m->angular_acceleration};
     for (int i = 0; i < 2; i++) {
         velocity[3 * i] = v[i].x, velocity[3 * i + 1] = v[i].y, velocity[3 * i + 2] = v[i].z;
-        acceleration[3 * i] = a[i].x, acceleration[3 * i + 1] = a[i].y, acceleration[3 * i + 2] = a[i].z;
+        acceleration[3 * i] = a[i].x, acceleration[3 * i + 1] = a[i].y,
+                         acceleration[3 * i + 2] = a[i].z;
     }
     velocity[6] = actuator.motion.velocity.x;
     acceleration[6] = actuator.motion.acceleration.x;
@@ -71,13 +76,16 @@ static void ask(yk_subsystem *subsystem, double t, double h, reduced *r)
 {
     yk_interface_model model = {.size = SIZE, .inverse_mass = r->inverse_mass, .rate = r->rate};
     yk_status status = subsystem->ops->interface_model->evaluate(subsystem, t, h, NULL, &model);
-    if (status != YK_OK) fail_msg("%s", subsystem->ops->message(subsystem));
+    if (status != YK_OK)
+        fail_msg("%s", subsystem->ops->message(subsystem));
     assert_near(model.lead, 0.5, 0);
     r->largest = 0;
-    for (int i = 0; i < SIZE * SIZE; i++) r->largest = fmax(r->largest, fabs(r->inverse_mass[i]));
+    for (int i = 0; i < SIZE * SIZE; i++)
+        r->largest = fmax(r->largest, fabs(r->inverse_mass[i]));
     for (int i = 0; i < SIZE; i++)
         for (int j = 0; j < i; j++)
-            assert_near(r->inverse_mass[i * SIZE + j], r->inverse_mass[j * SIZE + i], 1e-9 * r->largest);
+            assert_near(r->inverse_mass[i * SIZE + j], r->inverse_mass[j * SIZE + i],
+                        1e-9 * r->largest);
 }
 
 /* rim (5): the accelerations that a consistent start finds. */
@@ -100,9 +108,10 @@ static void check_start(yk_subsystem *subsystem, double tolerance)
     }
 }
 
-/* What twenty steps add to the velocities with the wrench changed by `more` in component j. Twenty go before them: the
- * method feels a jump of a wrench over several steps. */
-static void run(yk_subsystem *subsystem, const double *image, double t, double h, int j, double more, double *gained)
+/* What twenty steps add to the velocities with the wrench changed by `more` in component j.
+ * Twenty go before them: the method feels a jump of a wrench over several steps. */
+static void run(yk_subsystem *subsystem, const double *image, double t, double h, int j,
+                double more, double *gained)
 {
     yk_input inputs[2];
     double wrench[SIZE], acceleration[SIZE], before[SIZE];
@@ -110,11 +119,14 @@ static void run(yk_subsystem *subsystem, const double *image, double t, double h
     wrench[j] += more;
     set_wrenches(wrench, inputs);
     assert_int_equal(subsystem->ops->rollback->set(subsystem, image), YK_OK);
-    for (int i = 0; i < 20; i++) assert_int_equal(subsystem->ops->step(subsystem, t + i * h, h, inputs), YK_OK);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(subsystem->ops->step(subsystem, t + i * h, h, inputs), YK_OK);
     read(subsystem, before, acceleration);
-    for (int i = 20; i < 40; i++) assert_int_equal(subsystem->ops->step(subsystem, t + i * h, h, inputs), YK_OK);
+    for (int i = 20; i < 40; i++)
+        assert_int_equal(subsystem->ops->step(subsystem, t + i * h, h, inputs), YK_OK);
     read(subsystem, gained, acceleration);
-    for (int i = 0; i < SIZE; i++) gained[i] -= before[i];
+    for (int i = 0; i < SIZE; i++)
+        gained[i] -= before[i];
 }
 
 static void check_motion(yk_subsystem *subsystem, double tolerance)
@@ -123,7 +135,8 @@ static void check_motion(yk_subsystem *subsystem, double tolerance)
     yk_input inputs[2];
     set_wrenches(WRENCH, inputs);
     assert_true(subsystem->ops->start(subsystem, 0, h, inputs) >= 0);
-    for (int i = 0; i < 20; i++) assert_int_equal(subsystem->ops->step(subsystem, i * h, h, inputs), YK_OK);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(subsystem->ops->step(subsystem, i * h, h, inputs), YK_OK);
     size_t words = subsystem->ops->rollback->layout(subsystem).words;
     double *image = calloc(2 * words, sizeof *image);
     subsystem->ops->rollback->get(subsystem, image);
@@ -193,7 +206,8 @@ static void test_asking_leaves_no_trace(void **state)
         set_wrenches(WRENCH, inputs);
         assert_true(subsystem->ops->start(subsystem, 0, 1e-3, inputs) >= 0);
         for (int i = 0; i < 100; i++) {
-            if (asking) ask(subsystem, i * 1e-3, 1e-3, &r);
+            if (asking)
+                ask(subsystem, i * 1e-3, 1e-3, &r);
             assert_int_equal(subsystem->ops->step(subsystem, i * 1e-3, 1e-3, inputs), YK_OK);
         }
         read(subsystem, velocity[asking], acceleration);
@@ -205,8 +219,8 @@ static void test_asking_leaves_no_trace(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_open_chain), cmocka_unit_test(test_closed_chain),
-                                       cmocka_unit_test(test_redundant_joints),
-                                       cmocka_unit_test(test_asking_leaves_no_trace)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_open_chain), cmocka_unit_test(test_closed_chain),
+        cmocka_unit_test(test_redundant_joints), cmocka_unit_test(test_asking_leaves_no_trace)};
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

@@ -1,5 +1,5 @@
-/* What the solver promises: conservation, analytic motions, prescribed and non-holonomic motions, statics, error
- * control, merging, and messages that name what is to blame. */
+/* What the solver promises: conservation, analytic motions, prescribed and non-holonomic motions,
+ * statics, error control, merging, and messages that name what is to blame. */
 #include <string.h>
 
 #include "math/so3.h"
@@ -9,11 +9,12 @@
 static void assert_second_order(double coarse, double fine)
 {
     double order = log2(fabs(coarse) / fabs(fine));
-    if (order < 1.8 || order > 2.3) print_error("errors %.3g and %.3g: order %.2f\n", coarse, fine, order);
+    if (order < 1.8 || order > 2.3)
+        print_error("errors %.3g and %.3g: order %.2f\n", coarse, fine, order);
     assert_true(order >= 1.8 && order <= 2.3);
 }
 
-/* Free and heavy top ---------------------------------------------------------------------------------------------- */
+/* Free and heavy top --------------------------------------------------------------------------- */
 
 static yk_vec3 angular_momentum(const run *r, yk_mat3 inertia)
 {
@@ -23,7 +24,8 @@ static yk_vec3 angular_momentum(const run *r, yk_mat3 inertia)
     return yk_m3_apply(rotated, motion.angular_velocity);
 }
 
-/* A free body that spins near its unstable axis tumbles over and over; its angular momentum never changes. */
+/* A free body that spins near its unstable axis tumbles over and over; its angular momentum never
+ * changes. */
 static void free_body_keeps_its_angular_momentum(void **state)
 {
     (void)state;
@@ -36,18 +38,21 @@ static void free_body_keeps_its_angular_momentum(void **state)
         kit_node(&r.kit, "stone", yk_v3(0, 0, 0), yk_so3_exp(yk_v3(0.3, -0.2, 0.5)));
         kit_body(&r.kit, 0, 1, 1, 2, 3);
         r.kit.nodes[0].angular_velocity = yk_v3(0.4, 4, -0.3);
-        r.kit.def.options.newton_relative = 1e-9; /* conservation is as good as the iteration: 2e-15 rad per step */
+        r.kit.def.options.newton_relative =
+            1e-9; /* conservation is as good as the iteration: 2e-15 rad per step */
         run_start(&r, 4e-3 / (1 << i));
         yk_vec3 before = angular_momentum(&r, inertia);
         double start = run_energy(&r);
         run_to(&r, 4);
         assert_near(yk_v3_norm(yk_v3_sub(angular_momentum(&r, inertia), before)), 0, 1e-8);
-        if (i < 2) energy[i] = run_energy(&r) - start;
+        if (i < 2)
+            energy[i] = run_energy(&r) - start;
         orientation[i] = run_motion(&r, 0).orientation;
         run_stop(&r);
     }
     assert_second_order(energy[0], energy[1]);
-    double coarse = yk_v3_norm(yk_so3_log(yk_q_mul(orientation[0], yk_q_conjugate(orientation[1]))));
+    double coarse =
+        yk_v3_norm(yk_so3_log(yk_q_mul(orientation[0], yk_q_conjugate(orientation[1]))));
     double fine = yk_v3_norm(yk_so3_log(yk_q_mul(orientation[1], yk_q_conjugate(orientation[2]))));
     assert_second_order(coarse, fine);
 }
@@ -72,17 +77,19 @@ static void heavy_top_precesses_steadily(void **state)
     assert_second_order(coarse, fine);
 }
 
-/* Flyball governor: two arms with balls on a free shaft, links to a sleeve, a spring; redundant loops. ------------- */
+/* Flyball governor: two arms with balls on a free shaft, links to a sleeve, a spring; redundant
+ * loops. */
 
 static double governor_spin(const run *r)
 {
     /* Angular momentum about the shaft; all bodies are point-like but for the shaft and sleeve. */
     double sum = 0;
-    static const double mass[7] = {2, 1, 1, 0.01, 0.01, 0.5, 0}, inertia[7] = {0.02, 1e-3, 1e-3, 1e-5, 1e-5, 5e-3, 0};
+    static const double mass[7] = {2, 1, 1, 0.01, 0.01, 0.5, 0},
+                        inertia[7] = {0.02, 1e-3, 1e-3, 1e-5, 1e-5, 5e-3, 0};
     for (int i = 0; i < 6; i++) {
         yk_motion m = run_motion(r, i);
-        sum +=
-            mass[i] * (m.position.x * m.velocity.y - m.position.y * m.velocity.x) + inertia[i] * m.angular_velocity.z;
+        sum += mass[i] * (m.position.x * m.velocity.y - m.position.y * m.velocity.x) +
+               inertia[i] * m.angular_velocity.z;
     }
     return sum;
 }
@@ -101,7 +108,8 @@ static void governor(run *r)
     int ball[2];
     for (int i = 0; i < 2; i++) {
         double side = i ? -1 : 1;
-        ball[i] = kit_node(&r->kit, i ? "left" : "right", yk_v3(side * reach, 0, -drop), yk_q_identity());
+        ball[i] =
+            kit_node(&r->kit, i ? "left" : "right", yk_v3(side * reach, 0, -drop), yk_q_identity());
         kit_body(&r->kit, ball[i], 1, 1e-3, 1e-3, 1e-3);
         kit_joint(&r->kit, YK_JOINT_REVOLUTE, i ? "hip left" : "hip right", shaft, top, ball[i],
                   kit_marker(yk_v3(-side * reach, 0, drop), about_y));
@@ -109,8 +117,9 @@ static void governor(run *r)
     int joint_link[2];
     for (int i = 0; i < 2; i++) {
         double side = i ? -1 : 1;
-        joint_link[i] = kit_node(&r->kit, i ? "link left" : "link right",
-                                 yk_v3(side * 0.25 * reach, 0, -0.5 * drop - 0.5 * link), yk_q_identity());
+        joint_link[i] =
+            kit_node(&r->kit, i ? "link left" : "link right",
+                     yk_v3(side * 0.25 * reach, 0, -0.5 * drop - 0.5 * link), yk_q_identity());
         kit_body(&r->kit, joint_link[i], 0.01, 1e-5, 1e-5, 1e-5);
         /* From the middle of the arm to the sleeve on the shaft. */
         kit_joint(&r->kit, YK_JOINT_REVOLUTE, i ? "knee left" : "knee right", ball[i],
@@ -121,9 +130,12 @@ static void governor(run *r)
     kit_body(&r->kit, sleeve, 0.5, 5e-3, 5e-3, 5e-3);
     for (int i = 0; i < 2; i++)
         kit_joint(&r->kit, YK_JOINT_REVOLUTE, i ? "foot left" : "foot right", joint_link[i],
-                  kit_marker(yk_v3(i ? 0.25 * reach : -0.25 * reach, 0, -0.5 * link), about_y), sleeve, top);
-    kit_joint(&r->kit, YK_JOINT_PRISMATIC, "sleeve guide", shaft, yk_marker_default(), sleeve, yk_marker_default());
-    kit_joint(&r->kit, YK_JOINT_REVOLUTE, "bearing", YK_GROUND, yk_marker_default(), shaft, yk_marker_default());
+                  kit_marker(yk_v3(i ? 0.25 * reach : -0.25 * reach, 0, -0.5 * link), about_y),
+                  sleeve, top);
+    kit_joint(&r->kit, YK_JOINT_PRISMATIC, "sleeve guide", shaft, yk_marker_default(), sleeve,
+              yk_marker_default());
+    kit_joint(&r->kit, YK_JOINT_REVOLUTE, "bearing", YK_GROUND, yk_marker_default(), shaft,
+              yk_marker_default());
     r->kit.forces[0] = yk_force_default();
     r->kit.forces[0].name = "spring";
     r->kit.forces[0].kind = YK_FORCE_SPRING;
@@ -164,9 +176,10 @@ static void governor_keeps_energy_and_spin(void **state)
     assert_second_order(energy[0], energy[1]);
 }
 
-/* Non-holonomic motions ------------------------------------------------------------------------------------------- */
+/* Non-holonomic motions ------------------------------------------------------------------------ */
 
-/* A skate on an inclined plane, at rest but turning: x = g/(2 w^2) sin^2(w t), y = g/(2 w) (t - sin(2 w t)/(2 w)). */
+/* A skate on an inclined plane, at rest but turning: x = g/(2 w^2) sin^2(w t), y = g/(2 w) (t -
+ * sin(2 w t)/(2 w)). */
 static double skate_error(double h)
 {
     double slope = 2, w = 3, end = 1;
@@ -176,8 +189,10 @@ static double skate_error(double h)
     kit_node(&r.kit, "skate", yk_v3(0, 0, 0), yk_q_identity());
     kit_body(&r.kit, 0, 1.3, 0.1, 0.1, 0.2);
     r.kit.nodes[0].angular_velocity = yk_v3(0, 0, w);
-    kit_joint(&r.kit, YK_JOINT_PLANAR, "ice", YK_GROUND, yk_marker_default(), 0, yk_marker_default());
-    kit_joint(&r.kit, YK_JOINT_KNIFE_EDGE, "edge", YK_GROUND, yk_marker_default(), 0, yk_marker_default());
+    kit_joint(&r.kit, YK_JOINT_PLANAR, "ice", YK_GROUND, yk_marker_default(), 0,
+              yk_marker_default());
+    kit_joint(&r.kit, YK_JOINT_KNIFE_EDGE, "edge", YK_GROUND, yk_marker_default(), 0,
+              yk_marker_default());
     run_start(&r, h);
     run_to(&r, end);
     yk_motion motion = run_motion(&r, 0);
@@ -211,7 +226,8 @@ static void wheel(run *r, yk_vec3 lean, double speed)
     r->kit.nodes[0].velocity = yk_v3(speed, 0, 0);
     r->kit.nodes[0].angular_velocity = yk_q_rotate(orientation, yk_v3(0, 0, speed / radius));
     r->kit.nodes[0].keep = true;
-    int road = kit_joint(&r->kit, YK_JOINT_ROLLING, "road", YK_GROUND, yk_marker_default(), 0, yk_marker_default());
+    int road = kit_joint(&r->kit, YK_JOINT_ROLLING, "road", YK_GROUND, yk_marker_default(), 0,
+                         yk_marker_default());
     r->kit.joints[road].length = radius;
 }
 
@@ -245,7 +261,8 @@ static void leaning_wheel_keeps_its_energy_and_does_not_slip(void **state)
         energy[i] = run_energy(&r) - start;
         yk_motion motion = run_motion(&r, 0);
         yk_vec3 axle = yk_q_rotate(motion.orientation, yk_v3(0, 0, 1));
-        yk_vec3 contact = yk_v3_scale(-0.3 / sqrt(1 - axle.z * axle.z), yk_v3_axpy(-axle.z, axle, yk_v3(0, 0, 1)));
+        yk_vec3 contact = yk_v3_scale(-0.3 / sqrt(1 - axle.z * axle.z),
+                                      yk_v3_axpy(-axle.z, axle, yk_v3(0, 0, 1)));
         yk_vec3 slip = yk_v3_add(motion.velocity, yk_v3_cross(motion.angular_velocity, contact));
         assert_near(hypot(slip.x, slip.y), 0, 1e-8);
         assert_near(motion.position.z + contact.z, 0, 1e-9);
@@ -256,7 +273,7 @@ static void leaning_wheel_keeps_its_energy_and_does_not_slip(void **state)
     assert_second_order(energy[0], energy[1]);
 }
 
-/* Prescribed motions ---------------------------------------------------------------------------------------------- */
+/* Prescribed motions --------------------------------------------------------------------------- */
 
 static double ramp(void *user, double t)
 {
@@ -278,9 +295,10 @@ static void driven_arm(bool by_angle)
     r.kit.def.gravity = yk_v3(0, -9.81, 0);
     kit_node(&r.kit, "arm", yk_v3(arm, 0, 0), yk_q_identity());
     kit_body(&r.kit, 0, mass, 1e-3, 1e-3, 1e-3);
-    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "hub", YK_GROUND, yk_marker_default(), 0, yk_marker_at(-arm, 0, 0));
-    int motor = kit_joint(&r.kit, by_angle ? YK_JOINT_DRIVEN_ROTATION : YK_JOINT_DRIVEN_SPIN, "motor", YK_GROUND,
-                          yk_marker_default(), 0, yk_marker_at(-arm, 0, 0));
+    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "hub", YK_GROUND, yk_marker_default(), 0,
+              yk_marker_at(-arm, 0, 0));
+    int motor = kit_joint(&r.kit, by_angle ? YK_JOINT_DRIVEN_ROTATION : YK_JOINT_DRIVEN_SPIN,
+                          "motor", YK_GROUND, yk_marker_default(), 0, yk_marker_at(-arm, 0, 0));
     r.kit.joints[motor].drive = (yk_function){by_angle ? ramp : constant, &speed, NULL};
     run_start(&r, 2.5e-4);
     /* The start finds speed, centripetal acceleration and torque. */
@@ -371,7 +389,7 @@ static void forces_may_depend_on_the_model(void **state)
     run_stop(&r);
 }
 
-/* Statics and start ----------------------------------------------------------------------------------------------- */
+/* Statics and start ---------------------------------------------------------------------------- */
 
 static void chain_hangs_down_at_rest(void **state)
 {
@@ -407,7 +425,8 @@ static void mass_settles_on_its_spring(void **state)
     r.kit.forces[0].name = "spring";
     r.kit.forces[0].kind = YK_FORCE_BUSHING;
     r.kit.forces[0].body[1] = 0;
-    for (int i = 0; i < 6; i++) r.kit.forces[0].bushing_stiffness[i][i] = 50;
+    for (int i = 0; i < 6; i++)
+        r.kit.forces[0].bushing_stiffness[i][i] = 50;
     r.kit.def.force_count = 1;
     run_start(&r, 1e-3);
     assert_int_equal(yk_smooth_statics(r.model, 0), YK_OK);
@@ -422,7 +441,8 @@ static void rough_guess_is_assembled(void **state)
     run r;
     kit_slider_crank(&r.kit);
     r.kit.nodes[1].position = yk_v3_add(r.kit.nodes[1].position, yk_v3(0.03, -0.02, 0.04));
-    r.kit.nodes[1].orientation = yk_q_mul(yk_so3_exp(yk_v3(0.2, 0.1, -0.3)), r.kit.nodes[1].orientation);
+    r.kit.nodes[1].orientation =
+        yk_q_mul(yk_so3_exp(yk_v3(0.2, 0.1, -0.3)), r.kit.nodes[1].orientation);
     r.kit.nodes[2].position = yk_v3(0.23, 0.01, -0.02);
     run_start(&r, 1e-3);
     assert_near(run_motion(&r, 2).position.x, 0.2, 1e-7);
@@ -453,13 +473,15 @@ static void damping_is_removed_gradually(void **state)
     run_stop(&r);
 }
 
-/* The slider after one second; small steps of the explicit method of order eight, or those of the two-step method. */
+/* The slider after one second; small steps of the explicit method of order eight, or those of the
+ * two-step method. */
 static double slider_at_one_second(yk_smooth_integrator integrator, double h)
 {
     run r;
     kit_slider_crank(&r.kit);
     r.kit.def.options.integrator = integrator;
-    if (integrator == YK_SMOOTH_RUNGE_KUTTA) r.kit.def.options.error_tolerance = 1e-14;
+    if (integrator == YK_SMOOTH_RUNGE_KUTTA)
+        r.kit.def.options.error_tolerance = 1e-14;
     run_start(&r, h);
     run_to(&r, 1);
     double x = run_motion(&r, 2).position.x;
@@ -467,7 +489,8 @@ static double slider_at_one_second(yk_smooth_integrator integrator, double h)
     return x;
 }
 
-/* Second order goes on where corrections are below the rounding of positions; with old factors 4e-6 s gave 1e-8 m. */
+/* Second order goes on where corrections are below the rounding of positions; with old factors
+ * 4e-6 s gave 1e-8 m. */
 static void small_steps_have_no_floor(void **state)
 {
     (void)state;
@@ -475,7 +498,8 @@ static void small_steps_have_no_floor(void **state)
     double coarse = fabs(slider_at_one_second(YK_SMOOTH_TWO_STEP, 1e-4) - exact);
     double middle = fabs(slider_at_one_second(YK_SMOOTH_TWO_STEP, 1e-5) - exact);
     double fine = fabs(slider_at_one_second(YK_SMOOTH_TWO_STEP, 4e-6) - exact);
-    if (!(middle < 0.014 * coarse && fine < 0.005 * coarse)) fail_msg("errors %g, %g, %g m", coarse, middle, fine);
+    if (!(middle < 0.014 * coarse && fine < 0.005 * coarse))
+        fail_msg("errors %g, %g, %g m", coarse, middle, fine);
 }
 
 static void error_control_chooses_its_steps(void **state)
@@ -501,7 +525,7 @@ static void error_control_chooses_its_steps(void **state)
     run_stop(&r);
 }
 
-/* Merging --------------------------------------------------------------------------------------------------------- */
+/* Merging -------------------------------------------------------------------------------------- */
 
 static yk_smooth *half_pendulum(yk_context *context, model_kit *kit, int half)
 {
@@ -514,7 +538,8 @@ static yk_smooth *half_pendulum(yk_context *context, model_kit *kit, int half)
     kit->nodes[0].angular_velocity = yk_v3(0, 0, 0.5);
     kit->nodes[0].velocity = yk_v3(0, 0.5 * (half + 0.5) * length, 0);
     if (!half)
-        kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_GROUND, yk_marker_default(), 0, yk_marker_at(-0.5 * length, 0, 0));
+        kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_GROUND, yk_marker_default(), 0,
+                  yk_marker_at(-0.5 * length, 0, 0));
     kit->ports[0] = yk_port_default();
     kit->ports[0].name = "elbow";
     kit->ports[0].body[0] = 0;
@@ -533,17 +558,22 @@ static void parts_merge_into_the_whole(void **state)
     run_start(&r, 1e-3);
     run_to(&r, 0.5);
     model_kit kits[2];
-    yk_smooth *upper = half_pendulum(r.context, &kits[0], 0), *lower = half_pendulum(r.context, &kits[1], 1);
+    yk_smooth *upper = half_pendulum(r.context, &kits[0], 0),
+              *lower = half_pendulum(r.context, &kits[1], 1);
     yk_subsystem *parts[2] = {yk_smooth_subsystem(upper), yk_smooth_subsystem(lower)}, *merged;
     unsigned hinge = YK_AXES_TRANSLATION | YK_AXIS_RX | YK_AXIS_RY;
-    yk_merge_joint joint = {.part_a = 0, .port_a = 0, .part_b = 1, .port_b = 0, .constrained = hinge};
-    assert_int_equal(parts[0]->ops->merging->merge(
-                         &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1}, &merged),
-                     YK_OK);
+    yk_merge_joint joint = {
+        .part_a = 0, .port_a = 0, .part_b = 1, .port_b = 0, .constrained = hinge};
+    assert_int_equal(
+        parts[0]->ops->merging->merge(
+            &(yk_merge_def){.parts = parts, .part_count = 2, .joints = &joint, .joint_count = 1},
+            &merged),
+        YK_OK);
     const yk_port *ports;
     assert_int_equal(merged->ops->ports(merged, &ports), 2);
     assert_int_equal(merged->ops->start(merged, 0, 1e-3, NULL), YK_OK);
-    for (int i = 0; i < 500; i++) assert_int_equal(merged->ops->step(merged, i * 1e-3, 1e-3, NULL), YK_OK);
+    for (int i = 0; i < 500; i++)
+        assert_int_equal(merged->ops->step(merged, i * 1e-3, 1e-3, NULL), YK_OK);
     yk_port_value end;
     merged->ops->output(merged, 1, &end);
     yk_marker elbow = yk_marker_at(-0.2, 0, 0);
@@ -559,7 +589,7 @@ static void parts_merge_into_the_whole(void **state)
     run_stop(&r);
 }
 
-/* Messages -------------------------------------------------------------------------------------------------------- */
+/* Messages ------------------------------------------------------------------------------------- */
 
 static void open_mechanism_is_reported_with_its_joint(void **state)
 {
@@ -593,19 +623,24 @@ static void locked_mechanism_is_reported(void **state)
     r.kit.nodes[2].position = yk_v3(0.6 * cos(0.5), 0.2 * sin(0.5), 0);
     r.kit.nodes[2].orientation = yk_so3_exp(yk_v3(0, 0, -0.5));
     r.kit.nodes[1].position = yk_v3(0.8 * cos(0.5), 0, 0);
-    for (int i = 0; i < 3; i++) kit_body(&r.kit, i, 1, 0.01, 0.01, 0.01);
+    for (int i = 0; i < 3; i++)
+        kit_body(&r.kit, i, 1, 0.01, 0.01, 0.01);
     yk_quat along_x = kit_axis(yk_v3(1, 0, 0));
-    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "base", YK_GROUND, yk_marker_default(), 0, yk_marker_at(-0.2, 0, 0));
-    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "knee", 0, yk_marker_at(0.2, 0, 0), 2, yk_marker_at(-0.2, 0, 0));
-    kit_joint(&r.kit, YK_JOINT_SPHERICAL, "end", 2, yk_marker_at(0.2, 0, 0), 1, yk_marker_default());
-    int pull = kit_joint(&r.kit, YK_JOINT_DRIVEN_SPEED, "pull", YK_GROUND, kit_marker(yk_v3(0, 0, 0), along_x), 1,
-                         yk_marker_default());
+    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "base", YK_GROUND, yk_marker_default(), 0,
+              yk_marker_at(-0.2, 0, 0));
+    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "knee", 0, yk_marker_at(0.2, 0, 0), 2,
+              yk_marker_at(-0.2, 0, 0));
+    kit_joint(&r.kit, YK_JOINT_SPHERICAL, "end", 2, yk_marker_at(0.2, 0, 0), 1,
+              yk_marker_default());
+    int pull = kit_joint(&r.kit, YK_JOINT_DRIVEN_SPEED, "pull", YK_GROUND,
+                         kit_marker(yk_v3(0, 0, 0), along_x), 1, yk_marker_default());
     r.kit.joints[pull].drive = (yk_function){.value = constant, .user = &speed};
     run_start(&r, 1e-3);
     yk_status status = YK_OK;
     int i = 0;
     /* The block is at 0.702 m and reaches 0.8 m after 98 steps. */
-    for (; i < 200 && status >= 0; i++) status = yk_smooth_step(r.model, i * 1e-3, 1e-3);
+    for (; i < 200 && status >= 0; i++)
+        status = yk_smooth_step(r.model, i * 1e-3, 1e-3);
     assert_int_equal(status, YK_ERROR_DIVERGED);
     assert_in_range(i, 90, 105);
     const char *message = yk_last_message(r.context);

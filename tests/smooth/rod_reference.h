@@ -1,5 +1,6 @@
-/* Independent reference for the beam tests: the equilibrium of a Cosserat rod under a dead end load, integrated from
- * the clamp to the tip with Runge and Kutta's method and shooting. No finite elements, no code of the beam. */
+/* Independent reference for the beam tests: the equilibrium of a Cosserat rod under a dead end
+ * load, integrated from the clamp to the tip with Runge and Kutta's method and shooting. No
+ * finite elements, no code of the beam. */
 #ifndef YK_TESTS_ROD_REFERENCE_H
 #define YK_TESTS_ROD_REFERENCE_H
 
@@ -23,7 +24,8 @@ typedef struct rod_state {
 
 enum { ROD_STEPS = 400 };
 
-static inline rod_state rod_slope(const rod *r, const double *factors, const int *pivot, rod_state y)
+static inline rod_state rod_slope(const rod *r, const double *factors, const int *pivot,
+                                  rod_state y)
 {
     yk_quat q = yk_q_unit(y.frame);
     yk_vec3 n = yk_q_rotate_back(q, r->force), m = yk_q_rotate_back(q, y.moment);
@@ -39,7 +41,8 @@ static inline rod_state rod_add(rod_state a, double s, rod_state b)
 {
     a.place = yk_v3_axpy(s, b.place, a.place);
     a.moment = yk_v3_axpy(s, b.moment, a.moment);
-    a.frame.w += s * b.frame.w, a.frame.x += s * b.frame.x, a.frame.y += s * b.frame.y, a.frame.z += s * b.frame.z;
+    a.frame.w += s * b.frame.w, a.frame.x += s * b.frame.x, a.frame.y += s * b.frame.y,
+        a.frame.z += s * b.frame.z;
     return a;
 }
 
@@ -73,12 +76,14 @@ static inline rod_state rod_solve(rod r)
         for (int iteration = 0; iteration < 20; iteration++) {
             tip = rod_integrate(&r, moment);
             yk_vec3 gap = yk_v3_sub(tip.moment, r.torque);
-            if (yk_v3_norm(gap) < 1e-12 * size) break;
+            if (yk_v3_norm(gap) < 1e-12 * size)
+                break;
             yk_vec3 column[3];
             for (int j = 0; j < 3; j++) {
                 yk_vec3 up = moment, down = moment;
                 (&up.x)[j] += scale, (&down.x)[j] -= scale;
-                yk_vec3 difference = yk_v3_sub(rod_integrate(&r, up).moment, rod_integrate(&r, down).moment);
+                yk_vec3 difference =
+                    yk_v3_sub(rod_integrate(&r, up).moment, rod_integrate(&r, down).moment);
                 column[j] = yk_v3_scale(0.5 / scale, difference);
             }
             yk_mat3 jacobian = yk_m3_columns(column[0], column[1], column[2]);

@@ -16,7 +16,8 @@ static inline void run_create(run *r)
 {
     r->context = yk_context_create(NULL);
     yk_status status = yk_smooth_make(r->context, kit_def(&r->kit), &r->model);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(r->context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(r->context));
     assert_int_equal(status, YK_OK);
 }
 
@@ -26,7 +27,8 @@ static inline void run_start(run *r, double h)
     r->t = 0;
     r->h = h;
     yk_status status = yk_smooth_start(r->model, 0, h);
-    if (status < 0) print_error("%s\n", yk_last_message(r->context));
+    if (status < 0)
+        print_error("%s\n", yk_last_message(r->context));
     assert_true(status >= 0);
 }
 
@@ -36,7 +38,8 @@ static inline void run_to(run *r, double end)
     long first = lround(r->t / r->h), last = lround(end / r->h);
     for (long i = first; i < last; i++) {
         yk_status status = yk_smooth_step(r->model, (double)i * r->h, r->h);
-        if (status != YK_OK) print_error("%s\n", yk_last_message(r->context));
+        if (status != YK_OK)
+            print_error("%s\n", yk_last_message(r->context));
         assert_int_equal(status, YK_OK);
     }
     r->t = end;

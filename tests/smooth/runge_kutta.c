@@ -1,4 +1,5 @@
-/* The integrator of order 8: its coefficients, its order, and motions that are known to many digits. */
+/* The integrator of order 8: its coefficients, its order, and motions that are known to many
+ * digits. */
 #include "smooth/runge_kutta.h"
 
 #include <string.h>
@@ -16,34 +17,40 @@ static void set_tolerances(run *r, double tolerance)
     r->kit.def.options.assembly = 1e-13;
 }
 
-/* Quadrature conditions sum b c^(k-1) = 1/k up to order 8, the row sums, and what the two estimates annihilate. */
+/* Quadrature conditions sum b c^(k-1) = 1/k up to order 8, the row sums, and what the two
+ * estimates annihilate. */
 static void coefficients_satisfy_order_conditions(void **state)
 {
     (void)state;
     const yk_runge_kutta *m = yk_runge_kutta_853();
     for (int i = 0; i < STAGES; i++) {
         double sum = 0;
-        for (int j = 0; j < i; j++) sum += m->a[i][j];
+        for (int j = 0; j < i; j++)
+            sum += m->a[i][j];
         assert_near(sum, m->c[i], 4e-14);
     }
     for (int k = 1; k <= 8; k++) {
         double b = 0, e5 = 0, e3 = 0, nested = 0;
         for (int i = 0; i < STAGES; i++) {
             double inner = 0;
-            for (int j = 0; j < i; j++) inner += m->a[i][j] * pow(m->c[j], k - 1);
+            for (int j = 0; j < i; j++)
+                inner += m->a[i][j] * pow(m->c[j], k - 1);
             b += m->b[i] * pow(m->c[i], k - 1);
             nested += m->b[i] * inner;
             e5 += m->error5[i] * pow(m->c[i], k - 1);
             e3 += m->error3[i] * pow(m->c[i], k - 1);
         }
         assert_near(b, 1.0 / k, 1e-14);
-        if (k < 8) assert_near(nested, 1.0 / (k * (k + 1)), 1e-14);
-        if (k <= 5) assert_near(e5, 0, 1e-14);
-        if (k <= 3) assert_near(e3, 0, 1e-14);
+        if (k < 8)
+            assert_near(nested, 1.0 / (k * (k + 1)), 1e-14);
+        if (k <= 5)
+            assert_near(e5, 0, 1e-14);
+        if (k <= 3)
+            assert_near(e3, 0, 1e-14);
     }
 }
 
-/* Physical pendulum released horizontally: angle and period by elliptic functions. -------------------------------- */
+/* Physical pendulum released horizontally: angle and period by elliptic functions. ------------- */
 
 /* Complete elliptic integral of the first kind by the arithmetic-geometric mean. */
 static double elliptic_k(double modulus)
@@ -64,7 +71,8 @@ static void pendulum(run *r)
     r->kit.def.gravity = yk_v3(0, -9.81, 0);
     kit_node(&r->kit, "bob", yk_v3(0.7, 0, 0), yk_q_identity());
     kit_body(&r->kit, 0, 2, 0.01, 0.05, 0.06);
-    kit_joint(&r->kit, YK_JOINT_REVOLUTE, "pin", YK_GROUND, yk_marker_default(), 0, yk_marker_at(-0.7, 0, 0));
+    kit_joint(&r->kit, YK_JOINT_REVOLUTE, "pin", YK_GROUND, yk_marker_default(), 0,
+              yk_marker_at(-0.7, 0, 0));
 }
 
 /* After whole periods it is back; after half of one on the other side. */
@@ -76,7 +84,10 @@ static void pendulum_returns_to_eleven_digits(void **state)
     run r;
     pendulum(&r);
     set_tolerances(&r, 1e-14);
-    run_start(&r, period / 200); /* coefficients of size 43 leave rounding of some 1e-12 in steps as long as allowed */
+    run_start(
+        &r,
+        period /
+            200); /* coefficients of size 43 leave rounding of some 1e-12 in steps as long as allowed */
     double energy = run_energy(&r);
     run_to(&r, period / 2);
     assert_near(run_motion(&r, 0).position.x, -0.7, 1e-11);
@@ -106,7 +117,8 @@ static void fixed_steps_are_of_order_eight(void **state)
     double exact = pendulum_angle(0.005, 0);
     double coarse = pendulum_angle(0.16, 0) - exact, fine = pendulum_angle(0.08, 0) - exact;
     double order = log2(fabs(coarse / fine));
-    if (order < 7.5 || order > 9) print_error("errors %.3g and %.3g: order %.2f\n", coarse, fine, order);
+    if (order < 7.5 || order > 9)
+        print_error("errors %.3g and %.3g: order %.2f\n", coarse, fine, order);
     assert_true(order > 7.5 && order < 9);
 }
 
@@ -128,7 +140,8 @@ static void heavy_top_precesses_steadily(void **state)
     run_stop(&r);
 }
 
-/* The reference table holds to 1e-11 m: our own runs agree among each other to 2e-12 m from a tolerance of 1e-12 on. */
+/* The reference table holds to 1e-11 m: our own runs agree among each other to 2e-12 m from a
+ * tolerance of 1e-12 on. */
 static void slider_crank_meets_the_table(void **state)
 {
     (void)state;
@@ -167,7 +180,7 @@ static void redundant_loops_are_no_obstacle(void **state)
     run_stop(&r);
 }
 
-/* A cubic force over the whole step, exactly: a free mass under t^3 moves as t^5/20. ------------------------------ */
+/* A cubic force over the whole step, exactly: a free mass under t^3 moves as t^5/20. ----------- */
 
 static void cubic_inputs_enter_the_stages(void **state)
 {
@@ -203,7 +216,8 @@ static void cubic_inputs_enter_the_stages(void **state)
     run_stop(&r);
 }
 
-/* Half the drive's period: the driven pendulum's own angle is prescribed, its energy comes from the drive. */
+/* Half the drive's period: the driven pendulum's own angle is prescribed, its energy comes from
+ * the drive. */
 static double swing(void *user, double t)
 {
     (void)user;
@@ -215,8 +229,8 @@ static void drives_are_followed(void **state)
     (void)state;
     run r;
     pendulum(&r);
-    int drive = kit_joint(&r.kit, YK_JOINT_DRIVEN_ROTATION, "motor", YK_GROUND, yk_marker_default(), 0,
-                          yk_marker_at(-0.7, 0, 0));
+    int drive = kit_joint(&r.kit, YK_JOINT_DRIVEN_ROTATION, "motor", YK_GROUND, yk_marker_default(),
+                          0, yk_marker_at(-0.7, 0, 0));
     r.kit.joints[drive].drive.value = swing;
     set_tolerances(&r, 1e-12);
     run_start(&r, 0.02);
@@ -250,10 +264,14 @@ static void says_when_the_motion_is_not_smooth(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(coefficients_satisfy_order_conditions), cmocka_unit_test(pendulum_returns_to_eleven_digits),
-        cmocka_unit_test(fixed_steps_are_of_order_eight),        cmocka_unit_test(heavy_top_precesses_steadily),
-        cmocka_unit_test(slider_crank_meets_the_table),          cmocka_unit_test(redundant_loops_are_no_obstacle),
-        cmocka_unit_test(cubic_inputs_enter_the_stages),         cmocka_unit_test(drives_are_followed),
+        cmocka_unit_test(coefficients_satisfy_order_conditions),
+        cmocka_unit_test(pendulum_returns_to_eleven_digits),
+        cmocka_unit_test(fixed_steps_are_of_order_eight),
+        cmocka_unit_test(heavy_top_precesses_steadily),
+        cmocka_unit_test(slider_crank_meets_the_table),
+        cmocka_unit_test(redundant_loops_are_no_obstacle),
+        cmocka_unit_test(cubic_inputs_enter_the_stages),
+        cmocka_unit_test(drives_are_followed),
         cmocka_unit_test(says_when_the_motion_is_not_smooth),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

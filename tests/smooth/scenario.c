@@ -1,4 +1,5 @@
-/* Smooth models from scenario files: words, mistakes with their places, and loads that depend on the model. */
+/* Smooth models from scenario files: words, mistakes with their places, and loads that depend on
+ * the model. */
 #include "../model/loading.h"
 
 #define HEAD                       \
@@ -11,7 +12,8 @@ static void assert_mistake(const char *text, const char *place, const char *mess
 {
     loading l = load_text(text);
     assert_int_equal(l.status, YK_ERROR_INPUT);
-    if (!strstr(l.text, place) || !strstr(l.text, message)) print_error("%s", l.text);
+    if (!strstr(l.text, place) || !strstr(l.text, message))
+        print_error("%s", l.text);
     assert_non_null(strstr(l.text, place));
     assert_non_null(strstr(l.text, message));
     unload(&l);
@@ -30,11 +32,13 @@ static void unknown_bodies_are_reported_with_the_nearest(void **state)
 static void contradictions_are_reported_at_their_place(void **state)
 {
     (void)state;
-    assert_mistake(HEAD "    bodies:\n"
-                        "      a: {mass: 1}\n"
-                        "    joints:\n"
-                        "      pin: {type: revolute, between: [ground, a], at: [0, 0, 0], markers: [{}, {}]}\n",
-                   "file.yaml:8:", "give either 'markers'");
+    assert_mistake(
+        HEAD
+        "    bodies:\n"
+        "      a: {mass: 1}\n"
+        "    joints:\n"
+        "      pin: {type: revolute, between: [ground, a], at: [0, 0, 0], markers: [{}, {}]}\n",
+        "file.yaml:8:", "give either 'markers'");
     assert_mistake(HEAD "    bodies:\n"
                         "      a: {mass: 1}\n"
                         "    joints:\n"
@@ -53,18 +57,18 @@ static void contradictions_are_reported_at_their_place(void **state)
     assert_mistake(HEAD "    bodies:\n"
                         "      a: {mass: 1, inertia: [1, 1, -1]}\n",
                    "file.yaml:6:", "below zero");
-    assert_mistake(HEAD
-                   "    bodies:\n"
-                   "      a: {mass: 1}\n"
-                   "    forces:\n"
-                   "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: a.place.x}, value: -x}}\n",
+    assert_mistake(HEAD "    bodies:\n"
+                        "      a: {mass: 1}\n"
+                        "    forces:\n"
+                        "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: "
+                        "a.place.x}, value: -x}}\n",
                    "file.yaml:8:", "there is no channel 'a.place.x'");
-    assert_mistake(
-        HEAD "    bodies:\n"
-             "      a: {mass: 1}\n"
-             "    forces:\n"
-             "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: a.position.x}, value: -y}}\n",
-        "file.yaml:8:", "y");
+    assert_mistake(HEAD "    bodies:\n"
+                        "      a: {mass: 1}\n"
+                        "    forces:\n"
+                        "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: "
+                        "a.position.x}, value: -y}}\n",
+                   "file.yaml:8:", "y");
 }
 
 #define TWO_BODIES              \
@@ -85,15 +89,14 @@ static void words_that_mean_nothing_are_reported(void **state)
     assert_mistake(TWO_BODIES "    forces:\n"
                               "      f: {type: force, on: ground, vector: [1, 0, 0]}\n",
                    "file.yaml:9:28", "the ground does not move");
-    assert_mistake(TWO_BODIES
-                   "    forces:\n"
-                   "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: a.velocity}, value: x}}\n",
+    assert_mistake(TWO_BODIES "    forces:\n"
+                              "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: "
+                              "{x: a.velocity}, value: x}}\n",
                    "file.yaml:9:", "such as 'a.velocity.x'");
-    assert_mistake(
-        TWO_BODIES
-        "    forces:\n"
-        "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: a.velocity.w}, value: x}}\n",
-        "file.yaml:9:", "name one component");
+    assert_mistake(TWO_BODIES "    forces:\n"
+                              "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: "
+                              "{x: a.velocity.w}, value: x}}\n",
+                   "file.yaml:9:", "name one component");
     assert_mistake(TWO_BODIES "    nodes:\n"
                               "      b: {}\n",
                    "file.yaml:7:", "rename one of them");
@@ -103,10 +106,12 @@ static void words_that_mean_nothing_are_reported(void **state)
 static void beams_that_cannot_be_are_reported(void **state)
 {
     (void)state;
-    assert_mistake(BEAM("0.99", "shape: tube, radius: 0.01"), "file.yaml:7:", "the middle node is too close to an end");
+    assert_mistake(BEAM("0.99", "shape: tube, radius: 0.01"),
+                   "file.yaml:7:", "the middle node is too close to an end");
     assert_mistake(BEAM("0.5", "shape: tube, radius: 0.01, inner_radius: 0.02"),
                    "file.yaml:7:", "less than the outer one, which is 0.01");
-    assert_mistake(BEAM("0.5", "shape: tube, radius: 0.01, poisson: -1"), "file.yaml:7:", "greater than -1");
+    assert_mistake(BEAM("0.5", "shape: tube, radius: 0.01, poisson: -1"),
+                   "file.yaml:7:", "greater than -1");
 }
 
 static double run_to_end(loading *l, double *sample)
@@ -115,7 +120,8 @@ static double run_to_end(loading *l, double *sample)
     assert_int_equal(yk_scenario_system(l->scenario, &system), YK_OK);
     assert_true(yk_system_start(system) >= 0);
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
-    for (int64_t i = 0; i < info->steps; i++) assert_true(yk_system_step(system, NULL) >= 0);
+    for (int64_t i = 0; i < info->steps; i++)
+        assert_true(yk_system_step(system, NULL) >= 0);
     yk_scenario_sample(l->scenario, sample);
     return yk_system_time(system);
 }
@@ -124,15 +130,16 @@ static double run_to_end(loading *l, double *sample)
 static void feedback_makes_a_damped_spring(void **state)
 {
     (void)state;
-    loading l = load_good("parameters: {k: 40, c: 0.4}\n" HEAD "    bodies:\n"
-                          "      cart: {mass: 0.4, position: [0.1, 0, 0]}\n"
-                          "    forces:\n"
-                          "      controller:\n"
-                          "        type: force\n"
-                          "        on: cart\n"
-                          "        vector: [1, 0, 0]\n"
-                          "        feedback: {inputs: {x: cart.position.x, v: cart.velocity.x}, value: -k*x - c*v}\n"
-                          "record: {channels: [mechanism.cart.position.x]}\n");
+    loading l = load_good(
+        "parameters: {k: 40, c: 0.4}\n" HEAD "    bodies:\n"
+        "      cart: {mass: 0.4, position: [0.1, 0, 0]}\n"
+        "    forces:\n"
+        "      controller:\n"
+        "        type: force\n"
+        "        on: cart\n"
+        "        vector: [1, 0, 0]\n"
+        "        feedback: {inputs: {x: cart.position.x, v: cart.velocity.x}, value: -k*x - c*v}\n"
+        "record: {channels: [mechanism.cart.position.x]}\n");
     double x, t = run_to_end(&l, &x);
     double decay = 0.5, omega = sqrt(100 - decay * decay);
     double exact = 0.1 * exp(-decay * t) * (cos(omega * t) + decay / omega * sin(omega * t));
@@ -140,22 +147,25 @@ static void feedback_makes_a_damped_spring(void **state)
     unload(&l);
 }
 
-/* The same spring as a spring, between a shared node and the ground; the load is a preload that moves the equilibrium.
+/* The same spring as a spring, between a shared node and the ground; the load is a preload that
+ * moves the equilibrium.
  */
 static void springs_nodes_and_preloads(void **state)
 {
     (void)state;
     loading l = load_good(
-        HEAD "    nodes:\n"
-             "      hook: {position: [1, 0, 0]}\n"
-             "    bodies:\n"
-             "      left: {node: hook, mass: 0.3}\n"
-             "      right: {node: hook, mass: 0.1}\n"
-             "    joints:\n"
-             "      rail: {type: prismatic, between: [ground, hook], at: [1, 0, 0], axis: [1, 0, 0]}\n"
-             "    forces:\n"
-             "      spring: {type: spring, between: [ground, hook], stiffness: 40, free_length: 0.9, load: 4}\n"
-             "record: {channels: [mechanism.hook.position.x, mechanism.spring.stretch]}\n");
+        HEAD
+        "    nodes:\n"
+        "      hook: {position: [1, 0, 0]}\n"
+        "    bodies:\n"
+        "      left: {node: hook, mass: 0.3}\n"
+        "      right: {node: hook, mass: 0.1}\n"
+        "    joints:\n"
+        "      rail: {type: prismatic, between: [ground, hook], at: [1, 0, 0], axis: [1, 0, 0]}\n"
+        "    forces:\n"
+        "      spring: {type: spring, between: [ground, hook], stiffness: 40, free_length: 0.9, "
+        "load: 4}\n"
+        "record: {channels: [mechanism.hook.position.x, mechanism.spring.stretch]}\n");
     double sample[2], t = run_to_end(&l, sample);
     /* Equilibrium at 0.9 - 4/40 = 0.8: released 0.2 beyond it. */
     assert_near(sample[0], 0.8 + 0.2 * cos(10 * t), 1e-4);
@@ -168,12 +178,15 @@ static void feedback_reads_orientations(void **state)
 {
     (void)state;
     loading l = load_good(
-        HEAD "    bodies:\n"
-             "      a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [1, 0, 0], angle: rad(60)}}\n"
-             "    forces:\n"
-             "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {q: a.orientation.w}, value: q}}\n"
-             "      g: {type: force, on: a, vector: [0, 1, 0], feedback: {inputs: {q: a.orientation.x}, value: q}}\n"
-             "record: {channels: [mechanism.a.velocity]}\n");
+        HEAD
+        "    bodies:\n"
+        "      a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [1, 0, 0], angle: rad(60)}}\n"
+        "    forces:\n"
+        "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {q: a.orientation.w}, "
+        "value: q}}\n"
+        "      g: {type: force, on: a, vector: [0, 1, 0], feedback: {inputs: {q: a.orientation.x}, "
+        "value: q}}\n"
+        "record: {channels: [mechanism.a.velocity]}\n");
     double sample[3], t = run_to_end(&l, sample);
     assert_near(sample[0], t * sqrt(0.75), 1e-9);
     assert_near(sample[1], t * 0.5, 1e-9);

@@ -1,6 +1,6 @@
-/* Derivatives of a step by the wrenches on two ports of a mechanism, against whole steps that are repeated from the same
- * state with displaced wrenches. The conformance suite does the same with one port; here joints tie both, internal steps
- * are several, and more digits are asked for. */
+/* Derivatives of a step by the wrenches on two ports of a mechanism, against whole steps that are
+ * repeated from the same state with displaced wrenches. The conformance suite does the same with
+ * one port; here joints tie both, internal steps are several, and more digits are asked for. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,13 +8,22 @@
 #include "run.h"
 #include "smooth/subsystem.h"
 
-enum { DEGREE = 3, WRENCHES = 7, COLUMNS = WRENCHES * (DEGREE + 1), MARKER = 18, OUTPUTS = MARKER + 3, PORTS = 2 };
+enum {
+    DEGREE = 3,
+    WRENCHES = 7,
+    COLUMNS = WRENCHES * (DEGREE + 1),
+    MARKER = 18,
+    OUTPUTS = MARKER + 3,
+    PORTS = 2
+};
 
-/* The slider-crank with a wrench on its rod, off its centre, and an actuator between slider and crank. */
+/* The slider-crank with a wrench on its rod, off its centre, and an actuator between slider and
+ * crank. */
 static void mechanism(run *r)
 {
     kit_slider_crank(&r->kit);
-    for (int i = 0; i < PORTS; i++) r->kit.ports[i] = yk_port_default();
+    for (int i = 0; i < PORTS; i++)
+        r->kit.ports[i] = yk_port_default();
     r->kit.ports[0].name = "rod";
     r->kit.ports[0].body[0] = 1;
     r->kit.ports[0].marker[0] = yk_marker_at(0.05, 0.02, -0.03);
@@ -46,10 +55,12 @@ static void connect_and_run(run *r, double h, int steps, yk_input inputs[PORTS])
     run_create(r);
     yk_subsystem *s = yk_smooth_subsystem(r->model);
     for (int p = 0; p < PORTS; p++)
-        assert_int_equal(s->ops->connect(s, p, YK_TAKES_WRENCH, p ? YK_AXIS_X : YK_AXES_ALL), YK_OK);
+        assert_int_equal(s->ops->connect(s, p, YK_TAKES_WRENCH, p ? YK_AXIS_X : YK_AXES_ALL),
+                         YK_OK);
     assert_int_equal(s->ops->start(s, 0, h, NULL), YK_OK);
     fill_inputs(inputs);
-    for (int i = 0; i < steps; i++) assert_int_equal(s->ops->step(s, i * h, h, inputs), YK_OK);
+    for (int i = 0; i < steps; i++)
+        assert_int_equal(s->ops->step(s, i * h, h, inputs), YK_OK);
 }
 
 static void read_outputs(yk_subsystem *s, yk_quat *from, bool first, double rows[OUTPUTS])
@@ -57,12 +68,15 @@ static void read_outputs(yk_subsystem *s, yk_quat *from, bool first, double rows
     yk_port_value value;
     s->ops->output(s, 0, &value);
     const yk_motion *m = &value.motion;
-    if (first) *from = m->orientation;
+    if (first)
+        *from = m->orientation;
     yk_vec3 rotation = yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(*from)));
-    yk_vec3 all[] = {m->position, rotation, m->velocity, m->angular_velocity, m->acceleration, m->angular_acceleration};
+    yk_vec3 all[] = {m->position,         rotation,        m->velocity,
+                     m->angular_velocity, m->acceleration, m->angular_acceleration};
     memcpy(rows, all, sizeof all);
     s->ops->output(s, 1, &value);
-    rows[MARKER] = m->position.x, rows[MARKER + 1] = m->velocity.x, rows[MARKER + 2] = m->acceleration.x;
+    rows[MARKER] = m->position.x, rows[MARKER + 1] = m->velocity.x,
+    rows[MARKER + 2] = m->acceleration.x;
 }
 
 static double *coefficient(yk_input inputs[PORTS], int column, int *power)
@@ -74,17 +88,21 @@ static double *coefficient(yk_input inputs[PORTS], int column, int *power)
     }
     *power = column / 6;
     int k = column % 6;
-    return &(k < 3 ? (double *)&inputs[0].linear[*power] : (double *)&inputs[0].angular[*power])[k % 3];
+    return &(k < 3 ? (double *)&inputs[0].linear[*power]
+                   : (double *)&inputs[0].angular[*power])[k % 3];
 }
 
 /* Positions, velocities, accelerations: each relative to the largest of its kind in the column. */
-static void compare(const double *matrix, int column, const double expected[OUTPUTS], int levels, double tolerance)
+static void compare(const double *matrix, int column, const double expected[OUTPUTS], int levels,
+                    double tolerance)
 {
     for (int i = 0; i < OUTPUTS; i++) {
         int level = i < MARKER ? i / 6 : i - MARKER;
-        if (level >= levels) continue;
+        if (level >= levels)
+            continue;
         double scale = fabs(expected[MARKER + level]);
-        for (int k = 0; k < 6; k++) scale = fmax(scale, fabs(expected[6 * level + k]));
+        for (int k = 0; k < 6; k++)
+            scale = fmax(scale, fabs(expected[6 * level + k]));
         assert_near(matrix[i * COLUMNS + column], expected[i], tolerance * scale);
     }
 }
@@ -108,7 +126,8 @@ static void check(run *r, double h, int steps, double push, double tolerance)
     for (int column = 0; column < COLUMNS; column++) {
         yk_quat from = yk_q_identity();
         int power;
-        double *place = coefficient(inputs, column, &power), kept = *place, size = push / pow(h, power);
+        double *place = coefficient(inputs, column, &power), kept = *place,
+               size = push / pow(h, power);
         for (int side = 0; side < 2; side++) {
             *place = kept + (side ? size : -size);
             s->ops->rollback->set(s, mark);
@@ -116,7 +135,8 @@ static void check(run *r, double h, int steps, double push, double tolerance)
             read_outputs(s, &from, side == 0, rows[side]);
         }
         *place = kept;
-        for (int i = 0; i < OUTPUTS; i++) rows[0][i] = (rows[1][i] - rows[0][i]) / (2 * size);
+        for (int i = 0; i < OUTPUTS; i++)
+            rows[0][i] = (rows[1][i] - rows[0][i]) / (2 * size);
         compare(matrix, column, rows[0], 3, tolerance);
     }
     free(mark), free(after), free(again);
@@ -147,9 +167,10 @@ static void matrix_of(const yk_smooth_options *options, double h, double matrix[
     run_stop(&r);
 }
 
-/* Steps under error control choose their sizes anew when wrenches are displaced, so differences of them say little; the
- * exact derivatives are those of the other integrator. What is left is the method's answer to a wrench that begins with
- * a jump, one internal step late, which its accelerations do not forget at once. */
+/* Steps under error control choose their sizes anew when wrenches are displaced, so differences
+ * of them say little; the exact derivatives are those of the other integrator. What is left is
+ * the method's answer to a wrench that begins with a jump, one internal step late, which its
+ * accelerations do not forget at once. */
 static void two_step_with_several_internal_steps(void **state)
 {
     (void)state;
@@ -161,7 +182,8 @@ static void two_step_with_several_internal_steps(void **state)
     options.error_tolerance = 1e-12;
     matrix_of(&options, 1e-2, exact);
     for (int c = 0; c < COLUMNS; c++) {
-        for (int i = 0; i < OUTPUTS; i++) column[i] = exact[i * COLUMNS + c];
+        for (int i = 0; i < OUTPUTS; i++)
+            column[i] = exact[i * COLUMNS + c];
         compare(matrix, c, column, 2, 2e-2);
     }
 }

@@ -1,4 +1,5 @@
-/* Smooth mechanisms cut at a joint, with one call of each part per step: the motion of the whole, at any ratio of masses. */
+/* Smooth mechanisms cut at a joint, with one call of each part per step: the motion of the whole,
+ * at any ratio of masses. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,8 @@ static const char *const pendulum =
     "    solver: smooth\n"
     "    gravity: [1, -9.81, 2]\n"
     "    bodies:\n"
-    "      rod: {mass: 1, inertia: [1/12, 0.01, 1/12], position: [sin(first)/2, -cos(first)/2, 0],\n"
+    "      rod: {mass: 1, inertia: [1/12, 0.01, 1/12], position: [sin(first)/2, -cos(first)/2, "
+    "0],\n"
     "            orientation: {axis: [0, 0, 1], angle: first}}\n"
     "    joints:\n"
     "      pin: {type: universal, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0]}\n"
@@ -49,7 +51,8 @@ static double distance(const char *const *overrides, const char *const *others, 
         assert_int_equal(yk_system_step(b.system, &report), YK_OK);
         yk_scenario_sample(a.scenario, a.sample);
         yk_scenario_sample(b.scenario, b.sample);
-        for (int k = 0; k < POSITIONS; k++) largest = fmax(largest, fabs(a.sample[k] - b.sample[k]));
+        for (int k = 0; k < POSITIONS; k++)
+            largest = fmax(largest, fabs(a.sample[k] - b.sample[k]));
         *gap = fmax(*gap, a.sample[GAP]);
     }
     for (int part = 0; part < 2; part++)
@@ -62,7 +65,8 @@ static double distance(const char *const *overrides, const char *const *others, 
 static void parts_move_as_the_whole(void **state)
 {
     (void)state;
-    static const char *const joints[] = {"spherical", "clamp", "revolute", "cylindrical", "prismatic", "planar"};
+    static const char *const joints[] = {"spherical",   "clamp",     "revolute",
+                                         "cylindrical", "prismatic", "planar"};
     static const char *const schemes[] = {"explicit", "loose", "rim"};
     for (int i = 0; i < 18; i++) {
         char joint[64], scheme[64], ratio[64];
@@ -90,11 +94,14 @@ static void halved_steps_quarter_the_error(void **state)
         snprintf(lower, sizeof lower, "subsystems.lower.integrator=%s", methods[i % 3]);
         double end[3][POSITIONS];
         for (int k = 0; k < 3; k++) {
-            static const char *const steps[] = {"time.step=4e-3", "time.step=2e-3", "time.step=1e-3"};
-            const char *const overrides[] = {upper, lower, steps[k], "parameters.ratio=10", "time.end=0.6", NULL};
+            static const char *const steps[] = {"time.step=4e-3", "time.step=2e-3",
+                                                "time.step=1e-3"};
+            const char *const overrides[] = {upper,          lower, steps[k], "parameters.ratio=10",
+                                             "time.end=0.6", NULL};
             run r = open_text("pendulum", pendulum, overrides);
             yk_step_report report;
-            for (int step = 0; step < r.info->steps; step++) assert_int_equal(yk_system_step(r.system, &report), YK_OK);
+            for (int step = 0; step < r.info->steps; step++)
+                assert_int_equal(yk_system_step(r.system, &report), YK_OK);
             yk_scenario_sample(r.scenario, r.sample);
             memcpy(end[k], r.sample, sizeof end[k]);
             close_run(&r);
@@ -104,7 +111,8 @@ static void halved_steps_quarter_the_error(void **state)
             first = fmax(first, fabs(end[1][k] - end[0][k]));
             second = fmax(second, fabs(end[2][k] - end[1][k]));
         }
-        if (!(second < first / 3)) print_error("%s, %s: %g, then %g\n", upper, lower, first, second);
+        if (!(second < first / 3))
+            print_error("%s, %s: %g, then %g\n", upper, lower, first, second);
         assert_true(second < first / 3);
     }
 }
@@ -114,12 +122,14 @@ static void a_rollback_repeats_the_steps_to_the_bit(void **state)
     (void)state;
     run r = open_text("pendulum", pendulum, NULL);
     yk_step_report report;
-    for (int step = 0; step < 50; step++) assert_int_equal(yk_system_step(r.system, &report), YK_OK);
+    for (int step = 0; step < 50; step++)
+        assert_int_equal(yk_system_step(r.system, &report), YK_OK);
     size_t words = yk_system_state_layout(r.system).words;
     double *image = malloc(words * sizeof *image), *ends = malloc(2 * words * sizeof *ends);
     yk_system_state_get(r.system, image);
     for (int round = 0; round < 2; round++) {
-        for (int step = 0; step < 50; step++) assert_int_equal(yk_system_step(r.system, &report), YK_OK);
+        for (int step = 0; step < 50; step++)
+            assert_int_equal(yk_system_step(r.system, &report), YK_OK);
         yk_system_state_get(r.system, ends + (size_t)round * words);
         assert_int_equal(yk_system_state_set(r.system, image), YK_OK);
     }
@@ -133,9 +143,12 @@ static void inputs_by_name_prescribe_a_motion(void **state)
 {
     (void)state;
     const char *const by_name[] = {"coupling.inputs=index-1", NULL}, *const plain[] = {NULL};
-    run named = open_text("pendulum", pendulum, by_name), open = open_text("pendulum", pendulum, plain);
-    assert_int_equal(((const yk_explicit_options *)named.info->scheme.options)->exchange, YK_EXCHANGE_MOTION);
-    assert_int_equal(((const yk_explicit_options *)open.info->scheme.options)->exchange, YK_EXCHANGE_AUTO);
+    run named = open_text("pendulum", pendulum, by_name),
+        open = open_text("pendulum", pendulum, plain);
+    assert_int_equal(((const yk_explicit_options *)named.info->scheme.options)->exchange,
+                     YK_EXCHANGE_MOTION);
+    assert_int_equal(((const yk_explicit_options *)open.info->scheme.options)->exchange,
+                     YK_EXCHANGE_AUTO);
     close_run(&named), close_run(&open);
 }
 

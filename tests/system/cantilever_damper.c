@@ -1,11 +1,13 @@
-/* The cantilever with a particle damper (models/cantilever-damper) through its scenario files: the coupled model
- * against the lumped one, tight against explicit, and what the two sides of the clamp say to each other. */
+/* The cantilever with a particle damper (models/cantilever-damper) through its scenario files:
+ * the coupled model against the lumped one, tight against explicit, and what the two sides of the
+ * clamp say to each other. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "scenario_run.h"
 
-/* Largest difference of the first sampled number between two runs over some steps, relative to the second's peak. */
+/* Largest difference of the first sampled number between two runs over some steps, relative to
+ * the second's peak. */
 static double difference(run *a, run *b, int steps)
 {
     double largest = 0, peak = 0, first = b->sample[0];
@@ -20,38 +22,47 @@ static double difference(run *a, run *b, int steps)
     return largest / peak;
 }
 
-/* All of the 55.5 g on the clamp's two sides and no particles: the same beam as with the mass lumped. */
+/* All of the 55.5 g on the clamp's two sides and no particles: the same beam as with the mass
+ * lumped. */
 static void without_particles_the_coupled_model_is_the_lumped_one(void **state)
 {
     (void)state;
     const char *const coupled[] = {"subsystems.damper.particles={}", "parameters.count=0",
-                                   "parameters.container_mass=55.5e-3", "record.channels=[beam.tip.position.y]", NULL};
-    const char *const lumped[] = {"parameters.particle_mass=7e-3", "record.channels=[beam.tip.position.y]", NULL};
-    run a = open_run("cantilever-damper/scenario.yaml", coupled), b = open_run("cantilever-damper/lumped.yaml", lumped);
+                                   "parameters.container_mass=55.5e-3",
+                                   "record.channels=[beam.tip.position.y]", NULL};
+    const char *const lumped[] = {"parameters.particle_mass=7e-3",
+                                  "record.channels=[beam.tip.position.y]", NULL};
+    run a = open_run("cantilever-damper/scenario.yaml", coupled),
+        b = open_run("cantilever-damper/lumped.yaml", lumped);
     assert_true(difference(&a, &b, 2000) < 2e-3);
 }
 
 static void tight_and_explicit_agree_with_particles(void **state)
 {
     (void)state;
-    const char *const tight[] = {"parameters.count=30", "record.channels=[beam.tip.position.y]", NULL};
+    const char *const tight[] = {"parameters.count=30", "record.channels=[beam.tip.position.y]",
+                                 NULL};
     const char *const once[] = {"parameters.count=30", "record.channels=[beam.tip.position.y]",
                                 "coupling.scheme=explicit", NULL};
-    run a = open_run("cantilever-damper/scenario.yaml", once), b = open_run("cantilever-damper/scenario.yaml", tight);
+    run a = open_run("cantilever-damper/scenario.yaml", once),
+        b = open_run("cantilever-damper/scenario.yaml", tight);
     assert_true(difference(&a, &b, 1000) < 2e-3);
 }
 
-/* Turning at a constant rate: the particles begin at rest in their container, so nothing strikes a wall and the tip
- * goes round as it does with a lumped mass. At rest in the room, they would meet its wall at 1.6 m/s within 1 ms. */
+/* Turning at a constant rate: the particles begin at rest in their container, so nothing strikes
+ * a wall and the tip goes round as it does with a lumped mass. At rest in the room, they would
+ * meet its wall at 1.6 m/s within 1 ms. */
 static void particles_begin_in_the_turning_container(void **state)
 {
     (void)state;
-    const char *const coupled[] = {"parameters.spin=2*pi", "parameters.count=30", "parameters.amplitude=0",
+    const char *const coupled[] = {"parameters.spin=2*pi", "parameters.count=30",
+                                   "parameters.amplitude=0",
                                    "record.channels=[beam.tip.velocity.z]", NULL};
     const char *const lumped[] = {"parameters.spin=2*pi", "parameters.amplitude=0",
                                   "parameters.particle_mass=30*11344*4/3*pi*1e-9",
                                   "record.channels=[beam.tip.velocity.z]", NULL};
-    run a = open_run("cantilever-damper/scenario.yaml", coupled), b = open_run("cantilever-damper/lumped.yaml", lumped);
+    run a = open_run("cantilever-damper/scenario.yaml", coupled),
+        b = open_run("cantilever-damper/lumped.yaml", lumped);
     assert_near(b.sample[0], -2 * 3.14159265358979 * 0.25, 1e-9);
     double largest = 0;
     for (int n = 0; n < 100; n++) {
@@ -67,7 +78,8 @@ static void particles_begin_in_the_turning_container(void **state)
 static double mean_height(const double *particles, int count)
 {
     double sum = 0;
-    for (int i = 0; i < count; i++) sum += particles[3 * i + 2];
+    for (int i = 0; i < count; i++)
+        sum += particles[3 * i + 2];
     return sum / count;
 }
 
@@ -75,22 +87,25 @@ static double mean_height(const double *particles, int count)
 static double highest_above(const double *particles, int count, double middle)
 {
     double largest = 0;
-    for (int i = 0; i < count; i++) largest = fmax(largest, fabs(particles[3 * i + 2] - middle));
+    for (int i = 0; i < count; i++)
+        largest = fmax(largest, fabs(particles[3 * i + 2] - middle));
     return largest;
 }
 
-/* The particles stay in their cavity, 6 mm up and down from its middle. The wrench on one side is the opposite of that
- * on the other, to rounding, and it is what the momentum of container and particles asks for: impulse of reaction and
- * weight = change of momentum. */
+/* The particles stay in their cavity, 6 mm up and down from its middle. The wrench on one side is
+ * the opposite of that on the other, to rounding, and it is what the momentum of container and
+ * particles asks for: impulse of reaction and weight = change of momentum. */
 static void wrenches_are_opposite_and_gaps_small(void **state)
 {
     (void)state;
     enum { COUNT = 30, STEPS = 400, PARTICLES = 8 };
     const char *const overrides[] = {
         "parameters.count=30",
-        "record.channels=[beam.tip.wrench, damper.container.position.y, tip.gap, damper.particles]", NULL};
+        "record.channels=[beam.tip.wrench, damper.container.position.y, tip.gap, damper.particles]",
+        NULL};
     run r = open_run("cantilever-damper/scenario.yaml", overrides);
-    const double h = r.info->step, sphere = 11344 * 4.0 / 3 * 3.14159265358979 * 1e-9, mass = 0.02 * 48.5e-3;
+    const double h = r.info->step, sphere = 11344 * 4.0 / 3 * 3.14159265358979 * 1e-9,
+                 mass = 0.02 * 48.5e-3;
     double impulse = 0, height = 0, container = 0;
     assert_int_equal(r.info->sample_size, PARTICLES + 3 * COUNT);
     for (int n = 0; n < STEPS; n++) {

@@ -1,5 +1,5 @@
-/* A controller's torque on a joint: models/controlled-arm in both solvers and all schemes against the exact motion, and
- * the arm under gravity against an independent integration. */
+/* A controller's torque on a joint: models/controlled-arm in both solvers and all schemes against
+ * the exact motion, and the arm under gravity against an independent integration. */
 #include <math.h>
 
 #include "scenario_run.h"
@@ -45,7 +45,8 @@ static void all_schemes_follow_the_command(void **state)
         run r = open_arm(v, NULL);
         run_to(&r, 1);
         double error = fabs(r.sample[0] - exact_angle(1));
-        if (!(error < v->tolerance)) print_error("%s, %s, %s: %g rad\n", v->inner, v->outer, v->scheme, error);
+        if (!(error < v->tolerance))
+            print_error("%s, %s, %s: %g rad\n", v->inner, v->outer, v->scheme, error);
         assert_true(error < v->tolerance);
         close_run(&r);
     }
@@ -66,8 +67,10 @@ static void wires_to_what_is_merged_are_of_second_order(void **state)
     (void)state;
     static const char *const schemes[] = {"monolithic", "relaxed"};
     for (int k = 0; k < 2; k++) {
-        double ratio = error_of(schemes[k], "time.step=4e-3") / error_of(schemes[k], "time.step=2e-3");
-        if (!(ratio > 3.6 && ratio < 4.4)) print_error("%s: errors with a ratio of %g\n", schemes[k], ratio);
+        double ratio =
+            error_of(schemes[k], "time.step=4e-3") / error_of(schemes[k], "time.step=2e-3");
+        if (!(ratio > 3.6 && ratio < 4.4))
+            print_error("%s: errors with a ratio of %g\n", schemes[k], ratio);
         assert_true(ratio > 3.6 && ratio < 4.4);
     }
 }
@@ -83,15 +86,18 @@ static void the_motor_is_fed_in(void **state)
         run r = open_arm(list[k], NULL);
         run_to(&r, 0.15);
         double kinetic = r.sample[3] + r.sample[7], external = 0;
-        for (int i = 0; i < 2; i++) external += yk_system_balance(r.system, i).external;
+        for (int i = 0; i < 2; i++)
+            external += yk_system_balance(r.system, i).external;
         assert_true(kinetic > 0.3);
-        if (!(fabs(external - kinetic) < tolerance[k] * kinetic)) print_error("%g J of %g J\n", external, kinetic);
+        if (!(fabs(external - kinetic) < tolerance[k] * kinetic))
+            print_error("%g J of %g J\n", external, kinetic);
         assert_true(fabs(external - kinetic) < tolerance[k] * kinetic);
         close_run(&r);
     }
 }
 
-/* In a vertical plane: J q'' = kp (0.5 - q) - kd q' - m g l cos q, by the classical Runge-Kutta method. */
+/* In a vertical plane: J q'' = kp (0.5 - q) - kd q' - m g l cos q, by the classical Runge-Kutta
+ * method. */
 static void slope(const double y[2], double weight, double dy[2])
 {
     dy[0] = y[1];
@@ -105,10 +111,12 @@ static double integrated(double weight, int steps)
         slope(y, weight, k[0]);
         for (int s = 1; s < 4; s++) {
             double part = s == 3 ? h : h / 2;
-            for (int j = 0; j < 2; j++) at[j] = y[j] + part * k[s - 1][j];
+            for (int j = 0; j < 2; j++)
+                at[j] = y[j] + part * k[s - 1][j];
             slope(at, weight, k[s]);
         }
-        for (int j = 0; j < 2; j++) y[j] += h / 6 * (k[0][j] + 2 * k[1][j] + 2 * k[2][j] + k[3][j]);
+        for (int j = 0; j < 2; j++)
+            y[j] += h / 6 * (k[0][j] + 2 * k[1][j] + 2 * k[2][j] + k[3][j]);
     }
     return y[0];
 }
@@ -131,7 +139,8 @@ static void the_arm_lifts_its_weight(void **state)
     }
 }
 
-/* A motor in a slider pushes along it, and the slider tells its displacement: m x'' = kp (0.5 - x) - kd x'. */
+/* A motor in a slider pushes along it, and the slider tells its displacement: m x'' = kp (0.5 -
+ * x) - kd x'. */
 static const char slider[] =
     "time: {end: 1, step: 1e-3}\n"
     "subsystems:\n"
@@ -139,7 +148,8 @@ static const char slider[] =
     "    solver: smooth\n"
     "    gravity: [0, -9.81, 0]\n"
     "    bodies: {block: {mass: 0.10435, inertia: [1, 1, 1], position: [0.3, 0.2, 0.1]}}\n"
-    "    joints: {rail: {type: prismatic, between: [ground, block], at: [0.1, 0, 0], axis: [1, 0, 0]}}\n"
+    "    joints: {rail: {type: prismatic, between: [ground, block], at: [0.1, 0, 0], axis: [1, 0, "
+    "0]}}\n"
     "    forces: {ram: {type: motor, joint: rail, input: push}}\n"
     "  pd:\n"
     "    solver: control\n"
@@ -154,7 +164,8 @@ static const char slider[] =
 static void motors_push_sliders(void **state)
 {
     (void)state;
-    static const char *const solvers[] = {"subsystems.table.solver=smooth", "subsystems.table.solver=nonsmooth"};
+    static const char *const solvers[] = {"subsystems.table.solver=smooth",
+                                          "subsystems.table.solver=nonsmooth"};
     for (int k = 0; k < 2; k++) {
         const char *const overrides[] = {solvers[k], NULL};
         run r = open_text("slider", slider, overrides);

@@ -18,7 +18,8 @@ typedef struct pendulum {
     yk_system *system;
 } pendulum;
 
-/* A link of 1 kg and 1 kg m2 along x, its centre at x = L/2 or 3L/2, turning with 0.5 rad/s about the origin. */
+/* A link of 1 kg and 1 kg m2 along x, its centre at x = L/2 or 3L/2, turning with 0.5 rad/s about
+ * the origin. */
 static yk_subsystem *make_link(int number)
 {
     double centre = (number + 0.5) * LENGTH;
@@ -45,7 +46,8 @@ static yk_subsystem *make_link(int number)
     def.ports = &port, def.port_count = 1;
     yk_smooth *link = NULL;
     yk_status status = yk_smooth_make(context, &def, &link);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
     return yk_smooth_subsystem(link);
 }
@@ -53,7 +55,8 @@ static yk_subsystem *make_link(int number)
 static void open_pendulum(pendulum *p, const any_scheme *scheme, double h)
 {
     static const char *const names[] = {"upper", "lower"};
-    for (int i = 0; i < 2; i++) p->links[i] = make_link(i);
+    for (int i = 0; i < 2; i++)
+        p->links[i] = make_link(i);
     yk_interface_def hinge = {
         .name = "hinge", .motion_subsystem = 1, .constrained = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
     yk_system_def def = {.subsystems = p->links,
@@ -63,15 +66,18 @@ static void open_pendulum(pendulum *p, const any_scheme *scheme, double h)
                          .interface_count = 1,
                          .step = h};
     yk_status status = any_scheme_create(context, &def, scheme, &p->system);
-    if (status == YK_OK) status = yk_system_start(p->system);
-    if (status < 0) print_error("%s\n", yk_last_message(context));
+    if (status == YK_OK)
+        status = yk_system_start(p->system);
+    if (status < 0)
+        print_error("%s\n", yk_last_message(context));
     assert_true(status >= 0);
 }
 
 static void close_pendulum(pendulum *p)
 {
     yk_system_destroy(p->system);
-    for (int i = 0; i < 2; i++) p->links[i]->ops->destroy(p->links[i]);
+    for (int i = 0; i < 2; i++)
+        p->links[i]->ops->destroy(p->links[i]);
 }
 
 static double rate_of(const pendulum *p, int link)
@@ -86,10 +92,12 @@ static double error_at_one_second(const any_scheme *scheme, double h)
     open_pendulum(&p, scheme, h);
     for (int n = 0; n < (int)lround(1 / h); n++) {
         yk_status status = yk_system_step(p.system, NULL);
-        if (status < 0) print_error("%s\n", yk_last_message(context));
+        if (status < 0)
+            print_error("%s\n", yk_last_message(context));
         assert_true(status >= 0);
     }
-    double error = fmax(fabs(rate_of(&p, 0) - -3.0913851689322), fabs(rate_of(&p, 1) - -1.3626714755306));
+    double error =
+        fmax(fabs(rate_of(&p, 0) - -3.0913851689322), fabs(rate_of(&p, 1) - -1.3626714755306));
     close_pendulum(&p);
     return error;
 }
@@ -104,7 +112,8 @@ static void monolithic_is_of_second_order(void **state)
     assert_true(log2(coarse / fine) > 1.9);
 }
 
-/* Converged iterations between two position-level solvers are the monolithic method: second order, no energy made. */
+/* Converged iterations between two position-level solvers are the monolithic method: second
+ * order, no energy made. */
 static void tight_is_of_second_order_and_makes_no_energy(void **state)
 {
     (void)state;
@@ -115,14 +124,16 @@ static void tight_is_of_second_order_and_makes_no_energy(void **state)
     assert_true(log2(coarse / fine) > 1.9);
     pendulum p;
     open_pendulum(&p, &scheme, 2e-3);
-    for (int n = 0; n < 500; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    for (int n = 0; n < 500; n++)
+        assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
     yk_interface_statistics hinge = yk_system_interface_statistics(p.system, 0);
     assert_true(fabs(hinge.energy_created) < 1e-10);
     assert_true(hinge.largest.position < 1e-9 && hinge.largest.rotation < 1e-9);
     close_pendulum(&p);
 }
 
-/* What the ports of a merged system show of the joint between them is what they exchange when they are coupled. */
+/* What the ports of a merged system show of the joint between them is what they exchange when
+ * they are coupled. */
 static void merged_ports_show_the_joint(void **state)
 {
     (void)state;
@@ -153,7 +164,8 @@ static double iterations_per_step(yk_acceleration acceleration)
     scheme.ops = yk_scheme_tight(), scheme.acceleration = acceleration;
     pendulum p;
     open_pendulum(&p, &scheme, 2e-3);
-    for (int n = 0; n < 500; n++) assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+    for (int n = 0; n < 500; n++)
+        assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
     yk_system_statistics all = yk_system_statistics_get(p.system);
     close_pendulum(&p);
     return (double)all.iterations / (double)all.steps;
@@ -162,11 +174,12 @@ static double iterations_per_step(yk_acceleration acceleration)
 static void quasi_newton_saves_iterations(void **state)
 {
     (void)state;
-    assert_true(iterations_per_step(YK_ACCELERATION_QUASI_NEWTON) < 0.8 * iterations_per_step(YK_ACCELERATION_NONE));
+    assert_true(iterations_per_step(YK_ACCELERATION_QUASI_NEWTON) <
+                0.8 * iterations_per_step(YK_ACCELERATION_NONE));
 }
 
-/* The explicit scheme needs a motion side that steps on velocity level; with one on position level it diverges at any
- * step (yoke stability --integrators two-step,two-step), and says so. */
+/* The explicit scheme needs a motion side that steps on velocity level; with one on position
+ * level it diverges at any step (yoke stability --integrators two-step,two-step), and says so. */
 static void explicit_scheme_with_a_position_level_partner_diverges_and_is_named(void **state)
 {
     (void)state;
@@ -174,7 +187,8 @@ static void explicit_scheme_with_a_position_level_partner_diverges_and_is_named(
     pendulum p;
     open_pendulum(&p, &scheme, 1e-3);
     yk_status status = YK_OK;
-    for (int n = 0; n < 1000 && status >= 0; n++) status = yk_system_step(p.system, NULL);
+    for (int n = 0; n < 1000 && status >= 0; n++)
+        status = yk_system_step(p.system, NULL);
     assert_true(status < 0);
     assert_non_null(strstr(yk_last_message(context), "the coupling is unstable"));
     close_pendulum(&p);

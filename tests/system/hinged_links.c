@@ -1,5 +1,6 @@
-/* Interfaces with `at`, `axis` and joints by name: models/hinged-links against the exact motion in every scheme, the same
- * pendulum cut at each joint that leaves its motion as it is, and what a check tells of a bad start. */
+/* Interfaces with `at`, `axis` and joints by name: models/hinged-links against the exact motion
+ * in every scheme, the same pendulum cut at each joint that leaves its motion as it is, and what
+ * a check tells of a bad start. */
 #include <math.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@ static void check_links(const char *scheme, const char *joint, const char *solve
     run r = open_run("hinged-links/scenario.yaml", overrides);
     run_to(&r, 1);
     double error = fmax(fabs(r.sample[0] - UPPER), fabs(r.sample[1] - LOWER));
-    if (!(error < tolerance)) print_error("%s, %s, %s: %g rad/s\n", scheme, joint, solver, error);
+    if (!(error < tolerance))
+        print_error("%s, %s, %s: %g rad/s\n", scheme, joint, solver, error);
     assert_true(error < tolerance);
     close_run(&r);
 }
@@ -26,8 +28,10 @@ static void check_links(const char *scheme, const char *joint, const char *solve
 static void all_schemes_join_at_the_hinge(void **state)
 {
     (void)state;
-    static const char *const schemes[] = {"explicit", "loose", "tight", "rim", "monolithic", "relaxed"};
-    for (int i = 0; i < 6; i++) check_links(schemes[i], "revolute", "smooth", 3e-6);
+    static const char *const schemes[] = {"explicit", "loose",      "tight",
+                                          "rim",      "monolithic", "relaxed"};
+    for (int i = 0; i < 6; i++)
+        check_links(schemes[i], "revolute", "smooth", 3e-6);
     check_links("index1", "revolute", "smooth", 3e-7);
     check_links("tight", "revolute", "nonsmooth", 2e-2);
     check_links("index1", "revolute", "nonsmooth", 2e-2);
@@ -37,13 +41,16 @@ static void all_schemes_join_at_the_hinge(void **state)
 static void other_joints_leave_the_plane_motion(void **state)
 {
     (void)state;
-    static const char *const joints[] = {"revolute", "spherical", "cylindrical", "in-line", "{constrain: [x, y, rx]}"};
+    static const char *const joints[] = {"revolute", "spherical", "cylindrical", "in-line",
+                                         "{constrain: [x, y, rx]}"};
     static const char *const schemes[] = {"tight", "monolithic", "relaxed", "index1"};
     for (int i = 0; i < 5; i++)
-        for (int k = 0; k < 4; k++) check_links(schemes[k], joints[i], "smooth", 3e-6);
+        for (int k = 0; k < 4; k++)
+            check_links(schemes[k], joints[i], "smooth", 3e-6);
 }
 
-/* A universal joint with x and y in the plane holds the links in line: one pendulum of 0.8 m. So does a clamp. */
+/* A universal joint with x and y in the plane holds the links in line: one pendulum of 0.8 m. So
+ * does a clamp. */
 static void joints_by_name_agree_with_their_axes(void **state)
 {
     (void)state;
@@ -88,11 +95,13 @@ static void start_of(const char *const *overrides, char text[2001])
     yk_scenario_def def = yk_scenario_default();
     def.path = YOKE_SOURCE_DIR "/models/hinged-links/scenario.yaml";
     def.overrides = overrides;
-    while (overrides[def.override_count]) def.override_count++;
+    while (overrides[def.override_count])
+        def.override_count++;
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
     assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
     assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
-    if (yk_system_start(system) < 0) strncat(text, yk_last_message(context), 2000 - strlen(text));
+    if (yk_system_start(system) < 0)
+        strncat(text, yk_last_message(context), 2000 - strlen(text));
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);
@@ -105,19 +114,23 @@ static void a_bad_start_is_reported(void **state)
                                           "coupling.scheme=monolithic"};
     const char *place = "subsystems.lower.ports.link={on: link, offset: [0, 0, -300]}";
     const char *fixed = "interfaces.knee={between: [upper.link, lower.link], joint: revolute}";
-    const char *rotated = "subsystems.lower.ports.link={on: link, orientation: {x: [1, 0, 0], y: [0, 0, 1]}}";
+    const char *rotated =
+        "subsystems.lower.ports.link={on: link, orientation: {x: [1, 0, 0], y: [0, 0, 1]}}";
     char text[2001];
     for (int i = 0; i < 3; i++) {
         const char *const good[] = {schemes[i], NULL};
         start_of(good, text);
         assert_string_equal(text, "");
-        /* The lower body's own axes are those of the whole, its x is z of the whole: z of its port points to y. */
-        const char *const speed[] = {schemes[i], "subsystems.lower.bodies.link.velocity=[0, 0, 350]", NULL};
+        /* The lower body's own axes are those of the whole, its x is z of the whole: z of its
+         * port points to y. */
+        const char *const speed[] = {schemes[i],
+                                     "subsystems.lower.bodies.link.velocity=[0, 0, 350]", NULL};
         start_of(speed, text);
         assert_non_null(strstr(text, "velocities that differ by 0.05 m/s"));
         const char *const wrong[] = {schemes[i], fixed, rotated, NULL};
         start_of(wrong, text);
-        assert_non_null(strstr(text, i < 2 ? "rad apart; give the interface an axis" : "1.57 rad apart; the assembly"));
+        assert_non_null(strstr(text, i < 2 ? "rad apart; give the interface an axis"
+                                           : "1.57 rad apart; the assembly"));
         const char *const apart[] = {schemes[i], fixed, place, NULL};
         start_of(apart, text);
         assert_non_null(strstr(text, "apart"));
@@ -128,15 +141,17 @@ static void a_bad_start_is_reported(void **state)
 static void prescribed_motions_are_counted(void **state)
 {
     (void)state;
-    static const char *const solvers[] = {"subsystems.lower.solver=smooth", "subsystems.lower.solver=nonsmooth"};
-    static const char *const post =
-        "subsystems.lower.joints={post: {type: revolute, between: [ground, link], at: [0, -200, 0], axis: [1, 0, 0]}}";
+    static const char *const solvers[] = {"subsystems.lower.solver=smooth",
+                                          "subsystems.lower.solver=nonsmooth"};
+    static const char *const post = "subsystems.lower.joints={post: {type: revolute, between: "
+                                    "[ground, link], at: [0, -200, 0], axis: [1, 0, 0]}}";
     static const struct {
         const char *joint;
         bool post;
         int prescribed, independent;
-    } cases[] = {{"clamp", false, 6, 6},   {"revolute", false, 5, 5}, {"clamp", true, 6, 1},
-                 {"revolute", true, 5, 1}, {"in-plane", true, 1, 0},  {"{constrain: [y]}", true, 1, 1}};
+    } cases[] = {{"clamp", false, 6, 6},   {"revolute", false, 5, 5},
+                 {"clamp", true, 6, 1},    {"revolute", true, 5, 1},
+                 {"in-plane", true, 1, 0}, {"{constrain: [y]}", true, 1, 1}};
     for (int k = 0; k < 12; k++) {
         char set[96];
         yk_context *context = yk_context_create(NULL);
@@ -147,7 +162,8 @@ static void prescribed_motions_are_counted(void **state)
         def.overrides = overrides, def.override_count = cases[k / 2].post ? 3 : 2;
         yk_freedoms freedoms;
         assert_int_equal(yk_scenario_freedoms(context, &def, 1, &freedoms), YK_OK);
-        if (freedoms.independent != cases[k / 2].independent) print_error("%s\n", set);
+        if (freedoms.independent != cases[k / 2].independent)
+            print_error("%s\n", set);
         assert_int_equal(freedoms.prescribed, cases[k / 2].prescribed);
         assert_int_equal(freedoms.independent, cases[k / 2].independent);
         yk_context_destroy(context);
@@ -157,8 +173,10 @@ static void prescribed_motions_are_counted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_schemes_join_at_the_hinge),        cmocka_unit_test(other_joints_leave_the_plane_motion),
-        cmocka_unit_test(joints_by_name_agree_with_their_axes), cmocka_unit_test(a_bad_start_is_reported),
+        cmocka_unit_test(all_schemes_join_at_the_hinge),
+        cmocka_unit_test(other_joints_leave_the_plane_motion),
+        cmocka_unit_test(joints_by_name_agree_with_their_axes),
+        cmocka_unit_test(a_bad_start_is_reported),
         cmocka_unit_test(prescribed_motions_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

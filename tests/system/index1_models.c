@@ -1,5 +1,5 @@
-/* The scheme index1 where users cut: mechanisms with contact, large ratios of masses. Every step converges, and in few
- * iterations. */
+/* The scheme index1 where users cut: mechanisms with contact, large ratios of masses. Every step
+ * converges, and in few iterations. */
 #include <stdlib.h>
 
 #include "scenario_run.h"
@@ -25,7 +25,8 @@ static void every_step_converges(void **state)
     yk_system_statistics s = yk_system_statistics_get(r.system);
     assert_int_equal(s.steps_not_converged, 0);
     double iterations = (double)s.iterations / (double)s.steps;
-    if (iterations > c->iterations) fail_msg("%s: %g iterations per step", c->file, iterations);
+    if (iterations > c->iterations)
+        fail_msg("%s: %g iterations per step", c->file, iterations);
     close_run(&r);
 }
 
@@ -34,6 +35,7 @@ int main(void)
     enum { COUNT = sizeof cases / sizeof *cases };
     struct CMUnitTest tests[COUNT];
     for (int i = 0; i < COUNT; i++)
-        tests[i] = (struct CMUnitTest){cases[i].file, every_step_converges, NULL, NULL, (void *)(uintptr_t)&cases[i]};
+        tests[i] = (struct CMUnitTest){cases[i].file, every_step_converges, NULL, NULL,
+                                       (void *)(uintptr_t)&cases[i]};
     return cmocka_run_group_tests_name("models under index1", tests, NULL, NULL);
 }

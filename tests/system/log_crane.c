@@ -1,13 +1,24 @@
-/* The log crane (models/log-crane) through its scenario: it holds still, grasps the log, follows the commanded
- * velocities, and keeps the log in its grip. */
+/* The log crane (models/log-crane) through its scenario: it holds still, grasps the log, follows
+ * the commanded velocities, and keeps the log in its grip. */
 #include <string.h>
 
 #include "scenario_run.h"
 
 /* Signals in the order of the scenario. */
-enum { BOOM, BOOM_RATE, BOOM_FORCE, STICK, STICK_RATE, STICK_FORCE, SPOOLS, LOG = SPOOLS + 2, FRAME = LOG + 3 };
+enum {
+    BOOM,
+    BOOM_RATE,
+    BOOM_FORCE,
+    STICK,
+    STICK_RATE,
+    STICK_FORCE,
+    SPOOLS,
+    LOG = SPOOLS + 2,
+    FRAME = LOG + 3
+};
 
-/* 18 bodies of the crane and the log; 22 joints, the lock of the extension and the drive of the claws. */
+/* 18 bodies of the crane and the log; 22 joints, the lock of the extension and the drive of the
+ * claws. */
 static void counts_are_those_of_the_paper(void **state)
 {
     (void)state;
@@ -19,7 +30,8 @@ static void counts_are_those_of_the_paper(void **state)
     for (int i = 0; i < count; i++) {
         const char *ending = strrchr(channels[i].name, '.');
         bodies += ending && strcmp(ending, ".orientation") == 0;
-        torques += ending && strcmp(ending, ".torque") == 0 && strcmp(channels[i].name, "base.torque") != 0;
+        torques += ending && strcmp(ending, ".torque") == 0 &&
+                   strcmp(channels[i].name, "base.torque") != 0;
     }
     assert_int_equal(bodies, 19);
     assert_int_equal(torques, 22 + 2);
@@ -40,7 +52,8 @@ static void the_log_is_lifted(void **state)
     assert_near(s[LOG + 2], z, 1e-3);
     run_to(&c, 5);
     assert_near(s[LOG], x, 2e-3);
-    /* On the way with the velocities of (54); the log hangs 0.5 m below the middle of the gripper's frame. */
+    /* On the way with the velocities of (54); the log hangs 0.5 m below the middle of the
+     * gripper's frame. */
     for (double t = 6.8; t < 7.3; t += 0.1) {
         run_to(&c, t);
         assert_near(s[BOOM_RATE], -0.05, 1.5e-3);

@@ -1,5 +1,5 @@
-/* The hydraulic manipulator (models/manipulator) through its scenario files: in static equilibrium, against an
- * integration that shares nothing with it, and at the block. */
+/* The hydraulic manipulator (models/manipulator) through its scenario files: in static
+ * equilibrium, against an integration that shares nothing with it, and at the block. */
 #include "manipulator_reference.h"
 #include "scenario_run.h"
 
@@ -33,7 +33,8 @@ static void compare_before_impact(const char *file, const char *const *overrides
     double length = 0, force = 0;
     while (expected.t + r.info->step < 1.86) {
         step(&r);
-        for (int i = 0; i < parts; i++) reference_step(&expected, r.info->step / parts);
+        for (int i = 0; i < parts; i++)
+            reference_step(&expected, r.info->step / parts);
         reference_geometry g = reference_place(expected.y);
         for (int k = 0; k < 2; k++) {
             const double *of = &r.sample[ACTUATOR_SIZE * k];
@@ -41,7 +42,8 @@ static void compare_before_impact(const char *file, const char *const *overrides
             force = fmax(force, fabs(of[FORCE] / reference_force(expected.y, k) - 1));
         }
     }
-    if (!(length < 1e-6 && force < 1e-3)) print_error("%s: %g m, %g of the force\n", file, length, force);
+    if (!(length < 1e-6 && force < 1e-3))
+        print_error("%s: %g m, %g of the force\n", file, length, force);
     assert_true(length < 1e-6 && force < 1e-3);
     close_run(&r);
 }
@@ -54,7 +56,8 @@ static void motion_before_the_impact(void **state)
     compare_before_impact("manipulator/smooth.yaml", NULL);
 }
 
-/* The cylinders take motion only, and their forces are solved for; steps are 20 and 400 times as large. */
+/* The cylinders take motion only, and their forces are solved for; steps are 20 and 400 times as
+ * large. */
 static void index1_takes_large_steps_before_the_impact(void **state)
 {
     (void)state;
@@ -71,19 +74,22 @@ static void index1_takes_large_steps_before_the_impact(void **state)
 static void index1_is_stable_at_all_steps_of_the_paper(void **state)
 {
     (void)state;
-    static const char *const steps[] = {"time.step=2e-3", "time.step=5e-3", "time.step=1e-2", "time.step=2e-2"};
+    static const char *const steps[] = {"time.step=2e-3", "time.step=5e-3", "time.step=1e-2",
+                                        "time.step=2e-2"};
     for (int i = 0; i < 4; i++) {
-        const char *const overrides[] = {steps[i], "coupling.scheme=index1", "subsystems.hydraulics.micro_step=2e-4",
+        const char *const overrides[] = {steps[i], "coupling.scheme=index1",
+                                         "subsystems.hydraulics.micro_step=2e-4",
                                          "parameters.opening=-0.08", NULL};
         run r = open_run("manipulator/scenario.yaml", overrides);
-        while (yk_system_time(r.system) < 2.9) step(&r);
+        while (yk_system_time(r.system) < 2.9)
+            step(&r);
         assert_near(r.sample[BLOCK], 1.4, 1e-4);
         close_run(&r);
     }
 }
 
-/* The paper's change of the spool stalls at 0.66 kN against the block, which friction holds with 2.45 kN; a larger one
- * pushes it the 0.1 m to the wall, sliding on the ground. */
+/* The paper's change of the spool stalls at 0.66 kN against the block, which friction holds with
+ * 2.45 kN; a larger one pushes it the 0.1 m to the wall, sliding on the ground. */
 static void the_block_goes_to_the_wall(void **state)
 {
     (void)state;

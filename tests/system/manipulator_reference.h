@@ -1,6 +1,6 @@
-/* The manipulator of paper rim, example 1, before its sphere meets the block: the equations in two angles and four
- * pressures, by the classical Runge-Kutta method. Shares nothing with the solvers: point masses, a rod, and the paper's
- * printed equations (46)-(52). */
+/* The manipulator of paper rim, example 1, before its sphere meets the block: the equations in
+ * two angles and four pressures, by the classical Runge-Kutta method. Shares nothing with the
+ * solvers: point masses, a rod, and the paper's printed equations (46)-(52). */
 #ifndef YOKE_TESTS_MANIPULATOR_REFERENCE_H
 #define YOKE_TESTS_MANIPULATOR_REFERENCE_H
 
@@ -13,7 +13,8 @@ typedef struct reference {
     double length_start[2], kappa[2];
 } reference;
 
-static const double REFERENCE_G = 9.81, REFERENCE_AREA = 6.5e-3, REFERENCE_PUMP = 7.6e6, REFERENCE_TANK = 1e5;
+static const double REFERENCE_G = 9.81, REFERENCE_AREA = 6.5e-3, REFERENCE_PUMP = 7.6e6,
+                    REFERENCE_TANK = 1e5;
 
 typedef struct reference_geometry {
     double length[2];
@@ -23,7 +24,8 @@ typedef struct reference_geometry {
 static inline reference_geometry reference_place(const double *y)
 {
     double c1 = cos(y[0]), s1 = sin(y[0]), c2 = cos(y[1]), s2 = sin(y[1]);
-    double dx = 0.5 * c1 - 0.3, dy = 0.5 * s1 + 0.3, ex = 0.1 * c1 + 0.45 * c2, ey = 0.1 * s1 + 0.45 * s2;
+    double dx = 0.5 * c1 - 0.3, dy = 0.5 * s1 + 0.3, ex = 0.1 * c1 + 0.45 * c2,
+           ey = 0.1 * s1 + 0.45 * s2;
     reference_geometry g;
     g.length[0] = hypot(dx, dy), g.length[1] = hypot(ex, ey);
     g.by[0][0] = 0.5 * (dy * c1 - dx * s1) / g.length[0], g.by[0][1] = 0;
@@ -39,7 +41,8 @@ static inline double reference_opening(double force)
     return (sqrt(1 - r * r) - 1 + r) / (2 * r);
 }
 
-static inline double reference_rate_of_length(const reference_geometry *g, const double *y, int actuator)
+static inline double reference_rate_of_length(const reference_geometry *g, const double *y,
+                                              int actuator)
 {
     return g->by[actuator][0] * y[2] + g->by[actuator][1] * y[3];
 }
@@ -51,17 +54,20 @@ static inline double reference_force(const double *y, int actuator)
     return push - 1e5 * reference_rate_of_length(&g, y, actuator);
 }
 
-static inline void reference_pressures(const reference *r, double t, const double *y, const reference_geometry *g,
-                                       int actuator, double rate[2])
+static inline void reference_pressures(const reference *r, double t, const double *y,
+                                       const reference_geometry *g, int actuator, double rate[2])
 {
     double k = r->kappa[actuator] - (actuator == 1 ? 0.015 * fmin(fmax(t - 1, 0), 1) : 0);
-    double s = g->length[actuator] - r->length_start[actuator], v = reference_rate_of_length(g, y, actuator);
+    double s = g->length[actuator] - r->length_start[actuator],
+           v = reference_rate_of_length(g, y, actuator);
     const double *p = &y[4 + 2 * actuator];
     double in = 5e-4 * k * 0.67, out = 5e-4 * (1 - k) * 0.67, beta[2];
     for (int i = 0; i < 2; i++)
         beta[i] = (1 + 6.53e-10 * p[i] - 1.19e-18 * p[i] * p[i]) / (6.53e-10 - 2 * 1.19e-18 * p[i]);
-    double q1 = in * sqrt(2 * (REFERENCE_PUMP - p[0]) / 850) - out * sqrt(2 * (p[0] - REFERENCE_TANK) / 850);
-    double q2 = out * sqrt(2 * (REFERENCE_PUMP - p[1]) / 850) - in * sqrt(2 * (p[1] - REFERENCE_TANK) / 850);
+    double q1 = in * sqrt(2 * (REFERENCE_PUMP - p[0]) / 850) -
+                out * sqrt(2 * (p[0] - REFERENCE_TANK) / 850);
+    double q2 = out * sqrt(2 * (REFERENCE_PUMP - p[1]) / 850) -
+                in * sqrt(2 * (p[1] - REFERENCE_TANK) / 850);
     rate[0] = beta[0] / (REFERENCE_AREA * (0.221 - s)) * (REFERENCE_AREA * v + q1);
     rate[1] = beta[1] / (REFERENCE_AREA * (0.221 + s)) * (-REFERENCE_AREA * v + q2);
 }
@@ -71,14 +77,17 @@ static inline void reference_rates(const reference *r, double t, const double *y
 {
     reference_geometry g = reference_place(y);
     double f[2] = {reference_force(y, 0), reference_force(y, 1)}, difference = y[0] - y[1];
-    double m11 = 200.0 / 3 + 350, m12 = 50 * cos(difference), m22 = 25, coriolis = 50 * sin(difference);
-    double q1 = f[0] * g.by[0][0] + f[1] * g.by[1][0] - 450 * REFERENCE_G * cos(y[0]) - coriolis * y[3] * y[3];
+    double m11 = 200.0 / 3 + 350, m12 = 50 * cos(difference), m22 = 25,
+           coriolis = 50 * sin(difference);
+    double q1 = f[0] * g.by[0][0] + f[1] * g.by[1][0] - 450 * REFERENCE_G * cos(y[0]) -
+                coriolis * y[3] * y[3];
     double q2 = f[1] * g.by[1][1] - 50 * REFERENCE_G * cos(y[1]) + coriolis * y[2] * y[2];
     double determinant = m11 * m22 - m12 * m12;
     rate[0] = y[2], rate[1] = y[3];
     rate[2] = (m22 * q1 - m12 * q2) / determinant;
     rate[3] = (m11 * q2 - m12 * q1) / determinant;
-    for (int i = 0; i < 2; i++) reference_pressures(r, t, y, &g, i, &rate[4 + 2 * i]);
+    for (int i = 0; i < 2; i++)
+        reference_pressures(r, t, y, &g, i, &rate[4 + 2 * i]);
 }
 
 /* In static equilibrium. */
@@ -103,11 +112,13 @@ static inline void reference_step(reference *r, double h)
     static const double at[4] = {0, 0.5, 0.5, 1}, weight[4] = {1.0 / 6, 1.0 / 3, 1.0 / 3, 1.0 / 6};
     double k[4][8], y[8];
     for (int i = 0; i < 4; i++) {
-        for (int c = 0; c < 8; c++) y[c] = r->y[c] + (i ? at[i] * h * k[i - 1][c] : 0);
+        for (int c = 0; c < 8; c++)
+            y[c] = r->y[c] + (i ? at[i] * h * k[i - 1][c] : 0);
         reference_rates(r, r->t + at[i] * h, y, k[i]);
     }
     for (int c = 0; c < 8; c++)
-        for (int i = 0; i < 4; i++) r->y[c] += h * weight[i] * k[i][c];
+        for (int i = 0; i < 4; i++)
+            r->y[c] += h * weight[i] * k[i][c];
     r->t += h;
 }
 

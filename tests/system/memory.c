@@ -1,5 +1,6 @@
-/* Memory that systems take when they are made and started: every request fails once, for all integrators and for schemes
- * with memory of their own. Each time it is told, nothing crashes and nothing leaks; steps ask for no more. */
+/* Memory that systems take when they are made and started: every request fails once, for all
+ * integrators and for schemes with memory of their own. Each time it is told, nothing crashes and
+ * nothing leaks; steps ask for no more. */
 #include "budget.h"
 #include "test.h"
 #include "yoke/model.h"
@@ -20,7 +21,9 @@ static const memory_case cases[] = {
     {"generalised-alpha", SLIDER_CRANK, {INTEGRATOR("type: generalised-alpha")}},
     {"generalised-alpha, ode", SLIDER_CRANK, {INTEGRATOR("type: generalised-alpha, form: ode")}},
     {"runge-kutta", SLIDER_CRANK, {INTEGRATOR("type: runge-kutta")}},
-    {"rod, runge-kutta", "models/ancf-slider-crank/scenario.yaml", {"time.step=1e-6", INTEGRATOR("type: runge-kutta")}},
+    {"rod, runge-kutta",
+     "models/ancf-slider-crank/scenario.yaml",
+     {"time.step=1e-6", INTEGRATOR("type: runge-kutta")}},
     {"monolithic", CHAIN, {"coupling={scheme: monolithic}"}},
     {"relaxed", CHAIN, {"coupling={scheme: relaxed}"}},
     {"relaxed, jacobi", CHAIN, {"coupling={scheme: relaxed, order: jacobi, threads: 2}"}},
@@ -43,29 +46,36 @@ static outcome run_limited(const memory_case *c, long fails)
     yk_context *context = budget_context(&b);
     yk_scenario_def def = yk_scenario_default();
     def.path = path, def.overrides = c->overrides;
-    while (def.override_count < OVERRIDES_MAX && c->overrides[def.override_count]) def.override_count++;
+    while (def.override_count < OVERRIDES_MAX && c->overrides[def.override_count])
+        def.override_count++;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     yk_system *system = NULL;
     outcome end = {.status = yk_diagnostics_create(context, &diagnostics)};
-    if (end.status == YK_OK) end.status = yk_scenario_load(context, &def, diagnostics, &scenario);
+    if (end.status == YK_OK)
+        end.status = yk_scenario_load(context, &def, diagnostics, &scenario);
     end.loaded = end.status == YK_OK;
     end.at_load = b.made;
-    if (end.status == YK_OK) end.status = yk_scenario_system(scenario, &system);
-    if (end.status == YK_OK) end.status = yk_system_start(system);
+    if (end.status == YK_OK)
+        end.status = yk_scenario_system(scenario, &system);
+    if (end.status == YK_OK)
+        end.status = yk_system_start(system);
     end.at_start = b.made;
     /* Sensitivities are made room for when they are first asked for. */
     bool sensitive = end.loaded && yk_scenario_get(scenario)->scheme.ops == yk_scheme_index1();
     for (int i = 0; i < STEPS && end.status >= 0; i++) {
         end.status = yk_system_step(system, NULL);
-        if (i < FIRST_STEPS && sensitive) end.at_start = b.made;
+        if (i < FIRST_STEPS && sensitive)
+            end.at_start = b.made;
     }
     end.at_end = b.made;
-    if (end.status < 0 && fails < 0) print_error("%s\n", yk_last_message(context));
+    if (end.status < 0 && fails < 0)
+        print_error("%s\n", yk_last_message(context));
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);
-    if (b.open != 0) print_error("%s: %ld blocks are left when request %ld fails\n", c->name, b.open, fails);
+    if (b.open != 0)
+        print_error("%s: %ld blocks are left when request %ld fails\n", c->name, b.open, fails);
     assert_int_equal(b.open, 0);
     return end;
 }
@@ -90,6 +100,7 @@ int main(void)
     enum { COUNT = sizeof cases / sizeof *cases };
     struct CMUnitTest tests[COUNT];
     for (int i = 0; i < COUNT; i++)
-        tests[i] = (struct CMUnitTest){cases[i].name, every_request_may_fail, NULL, NULL, (void *)(uintptr_t)&cases[i]};
+        tests[i] = (struct CMUnitTest){cases[i].name, every_request_may_fail, NULL, NULL,
+                                       (void *)(uintptr_t)&cases[i]};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

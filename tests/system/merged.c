@@ -3,7 +3,8 @@
 
 #include "scenario_run.h"
 
-/* Two bodies of one name that nothing joins, each braked in proportion to its own speed: v = v0 exp(-d t). */
+/* Two bodies of one name that nothing joins, each braked in proportion to its own speed: v = v0
+ * exp(-d t). */
 static const char brakes[] =
     "title: brakes\n"
     "time: {end: 1, step: 1e-3}\n"
@@ -18,12 +19,14 @@ static const char brakes[] =
     "  right:\n"
     "    solver: smooth\n"
     "    integrator: {type: generalised-alpha, form: ode}\n"
-    "    bodies: {wheel: {mass: 1, inertia: [1, 1, 1]}, block: {mass: 1, inertia: [1, 1, 1], velocity: [3, 0, 0]}}\n"
+    "    bodies: {wheel: {mass: 1, inertia: [1, 1, 1]}, block: {mass: 1, inertia: [1, 1, 1], "
+    "velocity: [3, 0, 0]}}\n"
     "    forces:\n"
     "      brake: {type: force, on: block, vector: [1, 0, 0],\n"
     "              feedback: {inputs: {v: block.velocity.x}, value: -0.5*v*(1 + 0*t)}}\n"
     "coupling: {scheme: explicit}\n"
-    "record: {channels: [left.block.velocity.x, right.block.velocity.x, right.wheel.position.x, left.energy, "
+    "record: {channels: [left.block.velocity.x, right.block.velocity.x, right.wheel.position.x, "
+    "left.energy, "
     "right.energy]}\n";
 
 static void check_brakes(const char *coupling)
@@ -51,7 +54,9 @@ static void channels_show_the_parts(void **state)
 {
     (void)state;
     const char *const whole_set[] = {
-        "time.step=1e-3", "subsystems.mechanism.integrator={type: generalised-alpha, form: ode, newton_relative: 1e-9}",
+        "time.step=1e-3",
+        "subsystems.mechanism.integrator={type: generalised-alpha, form: ode, newton_relative: "
+        "1e-9}",
         "record.channels=[mechanism.rod.velocity, mechanism.bearing.torque, mechanism.ball.force, "
         "mechanism.slider.orientation, mechanism.slider.acceleration, mechanism.guide.force]",
         NULL};
@@ -61,23 +66,26 @@ static void channels_show_the_parts(void **state)
     run whole = open_run("slider-crank/scenario.yaml", whole_set);
     run_to(&whole, 0.2);
     for (int k = 0; k < 3; k++) {
-        const char *const set[] = {"time.step=1e-3",
-                                   schemes[k],
-                                   "subsystems.linkage.integrator.newton_relative=1e-9",
-                                   "subsystems.sledge.integrator.newton_relative=1e-9",
-                                   "record.channels=[linkage.rod.velocity, linkage.bearing.torque, linkage.ball.force, "
-                                   "sledge.slider.orientation, sledge.slider.acceleration, sledge.guide.force]",
-                                   NULL};
+        const char *const set[] = {
+            "time.step=1e-3",
+            schemes[k],
+            "subsystems.linkage.integrator.newton_relative=1e-9",
+            "subsystems.sledge.integrator.newton_relative=1e-9",
+            "record.channels=[linkage.rod.velocity, linkage.bearing.torque, linkage.ball.force, "
+            "sledge.slider.orientation, sledge.slider.acceleration, sledge.guide.force]",
+            NULL};
         run parts = open_run("relaxed-slider-crank/scenario.yaml", set);
         assert_int_equal(parts.info->sample_size, whole.info->sample_size);
         run_to(&parts, 0.2);
-        for (int i = 0; i < whole.info->sample_size; i++) assert_near(parts.sample[i], whole.sample[i], 1e-6);
+        for (int i = 0; i < whole.info->sample_size; i++)
+            assert_near(parts.sample[i], whole.sample[i], 1e-6);
         close_run(&parts);
     }
     close_run(&whole);
 }
 
-/* A double pendulum whose second link has a spring, a bushing, a rolled cable and loads of every kind. */
+/* A double pendulum whose second link has a spring, a bushing, a rolled cable and loads of every
+ * kind. */
 #define UPPER                                                                          \
     "time: {end: 0.5, step: 1e-3}\n"                                                   \
     "subsystems:\n"                                                                    \
@@ -95,15 +103,18 @@ static const char in_metres[] = UPPER
     "    gravity: [0, -9.81, 0]\n"
     "    integrator: {type: two-step}\n"
     "    bodies:\n"
-    "      bob: {mass: 0.5, inertia: [0.01, 0.02, 0.025], centre: [0.02, 0, 0.01], position: [1.5, 0, 0],\n"
+    "      bob: {mass: 0.5, inertia: [0.01, 0.02, 0.025], centre: [0.02, 0, 0.01], position: [1.5, "
+    "0, 0],\n"
     "            velocity: [0, 0.25, 0], angular_velocity: [0, 0, 0.5]}\n"
     "    joints:\n"
     "      rope: {type: distance, between: [ground, bob], length: '2 + 0.1*sin(3*t)^2',\n"
     "             markers: [{offset: [1.5, 0, 2]}, {offset: [0, 0, 0]}]}\n"
     "    forces:\n"
-    "      spring: {type: spring, between: [ground, bob], markers: [{offset: [1.5, 2, 0.4]}, {offset: [0.1, 0, 0]}],\n"
+    "      spring: {type: spring, between: [ground, bob], markers: [{offset: [1.5, 2, 0.4]}, "
+    "{offset: [0.1, 0, 0]}],\n"
     "               stiffness: 20, damping: 0.5, free_length: 1, load: 3*sin(t)}\n"
-    "      twist: {type: torsion, between: [ground, bob], at: [1.5, 0, 0], orientation: [1, 0, 0, 0], stiffness: 0.3, "
+    "      twist: {type: torsion, between: [ground, bob], at: [1.5, 0, 0], orientation: [1, 0, 0, "
+    "0], stiffness: 0.3, "
     "damping: "
     "0.1,\n"
     "              free_angle: 0.2, load: 0.1*t}\n"
@@ -116,21 +127,25 @@ static const char in_metres[] = UPPER
     "    ports: {start: {on: bob, offset: [-0.5, 0, 0]}}\n"
     "interfaces: {hinge: {between: [upper.end, lower.start], joint: spherical}}\n"
     "coupling: {scheme: monolithic}\n"
-    "record: {channels: [upper.end.position, lower.start.position, lower.start.velocity, lower.start.wrench, "
+    "record: {channels: [upper.end.position, lower.start.position, lower.start.velocity, "
+    "lower.start.wrench, "
     "lower.energy, upper.energy, lower.rope.force, lower.bob.position, lower.bob.angular_velocity, "
     "lower.spring.stretch, lower.rope.displacement]}\n";
 
-/* The same in millimetres and grams, seen from a frame that is shifted by (0.1, -0.2, 0.3) m and turned by a quarter about
- * z: x of the subsystem is y of the whole, its y is -x of the whole. Forces in g mm/s2, torques in g mm2/s2. */
+/* The same in millimetres and grams, seen from a frame that is shifted by (0.1, -0.2, 0.3) m and
+ * turned by a quarter about z: x of the subsystem is y of the whole, its y is -x of the whole.
+ * Forces in g mm/s2, torques in g mm2/s2. */
 static const char in_millimetres[] = UPPER
     "  lower:\n"
     "    solver: smooth\n"
     "    units: {length: mm, mass: g}\n"
-    "    frame: {position: [0.1, -0.2, 0.3], orientation: [0.70710678118654757, 0, 0, 0.70710678118654757]}\n"
+    "    frame: {position: [0.1, -0.2, 0.3], orientation: [0.70710678118654757, 0, 0, "
+    "0.70710678118654757]}\n"
     "    gravity: [-9810, 0, 0]\n"
     "    integrator: {type: two-step}\n"
     "    bodies:\n"
-    "      bob: {mass: 500, inertia: [1e7, 2e7, 2.5e7], centre: [20, 0, 10], position: [200, -1400, -300],\n"
+    "      bob: {mass: 500, inertia: [1e7, 2e7, 2.5e7], centre: [20, 0, 10], position: [200, "
+    "-1400, -300],\n"
     "            orientation: [0.70710678118654757, 0, 0, -0.70710678118654757],\n"
     "            velocity: [250, 0, 0], angular_velocity: [0, 0, 0.5]}\n"
     "    joints:\n"
@@ -139,23 +154,29 @@ static const char in_millimetres[] = UPPER
     "-0.70710678118654757]},\n"
     "                       {offset: [0, 0, 0]}]}\n"
     "    forces:\n"
-    "      spring: {type: spring, between: [ground, bob], markers: [{offset: [2200, -1400, 100]}, {offset: [100, 0, "
+    "      spring: {type: spring, between: [ground, bob], markers: [{offset: [2200, -1400, 100]}, "
+    "{offset: [100, 0, "
     "0]}],\n"
     "               stiffness: 20e3, damping: 500, free_length: 1000, load: 3e6*sin(t)}\n"
-    "      twist: {type: torsion, between: [ground, bob], at: [200, -1400, -300], stiffness: 0.3e9,\n"
+    "      twist: {type: torsion, between: [ground, bob], at: [200, -1400, -300], stiffness: "
+    "0.3e9,\n"
     "              orientation: [0.70710678118654757, 0, 0, -0.70710678118654757],\n"
     "              damping: 0.1e9, free_angle: 0.2, load: 0.1e9*t}\n"
     "      pad: {type: bushing, between: [ground, bob], at: [200, -1400, -300],\n"
     "            orientation: [0.70710678118654757, 0, 0, -0.70710678118654757],\n"
-    "            stiffness: [3e3, 2e3, 1e3, 0.3e9, 0.2e9, 0.1e9], damping: [100, 100, 100, 0.01e9, 0.01e9, 0.01e9]}\n"
-    "      wind: {type: force, on: bob, offset: [0, 100, 0], vector: [0.7e6, 0, 0.2e6], load: 1 + t}\n"
+    "            stiffness: [3e3, 2e3, 1e3, 0.3e9, 0.2e9, 0.1e9], damping: [100, 100, 100, 0.01e9, "
+    "0.01e9, 0.01e9]}\n"
+    "      wind: {type: force, on: bob, offset: [0, 100, 0], vector: [0.7e6, 0, 0.2e6], load: 1 + "
+    "t}\n"
     "      motor: {type: torque, on: bob, vector: [0.02e9, -0.01e9, 0.03e9],\n"
-    "              feedback: {inputs: {v: bob.velocity.x, z: bob.position.y}, value: 1 - v/1000 + 0.1 - z/1000}}\n"
+    "              feedback: {inputs: {v: bob.velocity.x, z: bob.position.y}, value: 1 - v/1000 + "
+    "0.1 - z/1000}}\n"
     "      jet: {type: force, on: bob, vector: [0.1e6, 0, 0.05e6], follows: true}\n"
     "    ports: {start: {on: bob, offset: [-500, 0, 0]}}\n"
     "interfaces: {hinge: {between: [upper.end, lower.start], joint: spherical}}\n"
     "coupling: {scheme: monolithic}\n"
-    "record: {channels: [upper.end.position, lower.start.position, lower.start.velocity, lower.start.wrench, "
+    "record: {channels: [upper.end.position, lower.start.position, lower.start.velocity, "
+    "lower.start.wrench, "
     "lower.energy, upper.energy, lower.rope.force, lower.bob.position, lower.bob.angular_velocity, "
     "lower.spring.stretch, lower.rope.displacement]}\n";
 
@@ -175,13 +196,20 @@ static run run_pendulum(const char *scenario, const char *scheme, const char *in
 static void to_metres(double *v, const double shift[3], double unit)
 {
     double own[3] = {v[0], v[1], v[2]};
-    v[0] = shift[0] - unit * own[1], v[1] = shift[1] + unit * own[0], v[2] = shift[2] + unit * own[2];
+    v[0] = shift[0] - unit * own[1], v[1] = shift[1] + unit * own[0],
+    v[2] = shift[2] + unit * own[2];
 }
 
 static void units_and_frames_are_converted(void **state)
 {
     (void)state;
-    enum { PORTS = 3 + 3 + 3 + 6 + 4 + 4, ROPE = PORTS, BOB = ROPE + 3, SPIN = BOB + 3, STRETCH = SPIN + 3 };
+    enum {
+        PORTS = 3 + 3 + 3 + 6 + 4 + 4,
+        ROPE = PORTS,
+        BOB = ROPE + 3,
+        SPIN = BOB + 3,
+        STRETCH = SPIN + 3
+    };
     static const char *const variants[][2] = {
         {"monolithic", "two-step"}, {"monolithic", "generalised-alpha"}, {"relaxed", "two-step"}};
     const double none[3] = {0, 0, 0}, origin[3] = {0.1, -0.2, 0.3};
@@ -195,7 +223,8 @@ static void units_and_frames_are_converted(void **state)
         for (int i = 0; i < a.info->sample_size; i++) {
             double difference = fabs(a.sample[i] - b.sample[i]);
             if (!(difference < 1e-6))
-                print_error("%s, value %d: %g and %g\n", variants[k][0], i, a.sample[i], b.sample[i]);
+                print_error("%s, value %d: %g and %g\n", variants[k][0], i, a.sample[i],
+                            b.sample[i]);
             assert_true(difference < 1e-6);
         }
         close_run(&a);
@@ -206,16 +235,17 @@ static void units_and_frames_are_converted(void **state)
 static void oscillators_with_units_are_merged(void **state)
 {
     (void)state;
-    static const char masses[] =
-        "time: {end: 1, step: 1e-3}\n"
-        "subsystems:\n"
-        "  left: {solver: oscillator, integrator: {type: exact}, mass: 2000, stiffness: 5000, position: 100, force: "
-        "1e6*t,\n"
-        "         units: {mass: g, length: mm}}\n"
-        "  right: {solver: oscillator, mass: 1, stiffness: 7, damping: 0.1, position: 0.1, force: 2 - t}\n"
-        "interfaces: {joint: {between: [left.mass, right.mass]}}\n"
-        "coupling: {scheme: monolithic}\n"
-        "record: {channels: [left.mass.position, right.mass.velocity]}\n";
+    static const char masses[] = "time: {end: 1, step: 1e-3}\n"
+                                 "subsystems:\n"
+                                 "  left: {solver: oscillator, integrator: {type: exact}, mass: "
+                                 "2000, stiffness: 5000, position: 100, force: "
+                                 "1e6*t,\n"
+                                 "         units: {mass: g, length: mm}}\n"
+                                 "  right: {solver: oscillator, mass: 1, stiffness: 7, damping: "
+                                 "0.1, position: 0.1, force: 2 - t}\n"
+                                 "interfaces: {joint: {between: [left.mass, right.mass]}}\n"
+                                 "coupling: {scheme: monolithic}\n"
+                                 "record: {channels: [left.mass.position, right.mass.velocity]}\n";
     run r = open_text("masses", masses, NULL);
     run_to(&r, 1);
     /* 3 x'' + 0.1 x' + 12 x = 2 from x = 0.1 at rest. */
@@ -226,25 +256,31 @@ static void oscillators_with_units_are_merged(void **state)
     close_run(&r);
 }
 
-/* A box on a spring with marbles in it, as one world and cut between the plate and the box; the plate reaches into the box,
- * which it does not touch in either. */
+/* A box on a spring with marbles in it, as one world and cut between the plate and the box; the
+ * plate reaches into the box, which it does not touch in either. */
 #define PLATE(TOUCHES)                                                                \
     "      plate: {mass: 0.4, inertia: [1e-3, 1e-3, 1e-3], position: [0, 0, 0.15],\n" \
-    "              shapes: [{type: box, size: [0.02, 0.02, 0.2], material: steel, touches: " TOUCHES "}]}\n"
-#define BOX                                                                                                        \
-    "      box: {mass: 0.5, inertia: [2e-3, 2e-3, 2e-3],\n"                                                        \
-    "            shapes: [{type: box-cavity, size: [0.1, 0.1, 0.1], material: steel}]}\n"                          \
-    "      one: {position: [-0.02, 0.01, -0.02], shapes: [{type: sphere, radius: 0.01, density: 7800, material: "  \
-    "steel}]}\n"                                                                                                   \
-    "      two: {position: [0.02, -0.01, -0.02], shapes: [{type: sphere, radius: 0.015, density: 7800, material: " \
-    "steel}]}\n"                                                                                                   \
-    "      three: {position: [0.02, 0.025, 0], shapes: [{type: sphere, radius: 0.012, density: 7800, material: "   \
+    "              shapes: [{type: box, size: [0.02, 0.02, 0.2], material: steel, "   \
+    "touches: " TOUCHES "}]}\n"
+#define BOX                                                                                        \
+    "      box: {mass: 0.5, inertia: [2e-3, 2e-3, 2e-3],\n"                                        \
+    "            shapes: [{type: box-cavity, size: [0.1, 0.1, 0.1], material: steel}]}\n"          \
+    "      one: {position: [-0.02, 0.01, -0.02], shapes: [{type: sphere, radius: 0.01, density: "  \
+    "7800, material: "                                                                             \
+    "steel}]}\n"                                                                                   \
+    "      two: {position: [0.02, -0.01, -0.02], shapes: [{type: sphere, radius: 0.015, density: " \
+    "7800, material: "                                                                             \
+    "steel}]}\n"                                                                                   \
+    "      three: {position: [0.02, 0.025, 0], shapes: [{type: sphere, radius: 0.012, density: "   \
+    "7800, material: "                                                                             \
     "steel}]}\n"
-#define HANGER                                                                                                        \
-    "    forces: {spring: {type: spring, between: [ground, plate], markers: [{offset: [0, 0, 0.6]}, {offset: [0, 0, " \
-    "0]}],\n"                                                                                                         \
-    "             stiffness: 300, damping: 0.5, free_length: 0.4, input: pull}}\n"                                    \
-    "    joints: {rail: {type: prismatic, between: [ground, plate], at: [0, 0, 0.15], axis: [0, 0, 1]}}\n"
+#define HANGER                                                                                    \
+    "    forces: {spring: {type: spring, between: [ground, plate], markers: [{offset: [0, 0, "    \
+    "0.6]}, {offset: [0, 0, "                                                                     \
+    "0]}],\n"                                                                                     \
+    "             stiffness: 300, damping: 0.5, free_length: 0.4, input: pull}}\n"                \
+    "    joints: {rail: {type: prismatic, between: [ground, plate], at: [0, 0, 0.15], axis: [0, " \
+    "0, 1]}}\n"
 #define CONTROL             \
     "  command:\n"          \
     "    solver: control\n" \
@@ -285,7 +321,8 @@ static const char two_worlds[] =
     "interfaces: {weld: {between: [outside.bottom, inside.top], joint: clamp}}\n"
     "wires: {pull: {from: command.pull, to: outside.pull}}\n"
     "coupling: {scheme: monolithic}\n"
-    "record: {channels: [inside.box.position, inside.one.position, inside.two.position, inside.three.position, "
+    "record: {channels: [inside.box.position, inside.one.position, inside.two.position, "
+    "inside.three.position, "
     "outside.rail.displacement, weld.force]}\n";
 
 static void worlds_with_contact_are_merged(void **state)
@@ -307,7 +344,8 @@ static void worlds_with_contact_are_merged(void **state)
     close_run(&b);
 }
 
-/* The relaxed scheme chooses what it needs itself, and is of second order: against the merged model at a fine step. */
+/* The relaxed scheme chooses what it needs itself, and is of second order: against the merged
+ * model at a fine step. */
 static void relaxed_needs_no_preparation(void **state)
 {
     (void)state;
@@ -318,13 +356,14 @@ static void relaxed_needs_no_preparation(void **state)
     for (int k = 0; k < 2; k++) {
         char step_set[40];
         snprintf(step_set, sizeof step_set, "time.step=%g", 2e-3 / (1 << k));
-        const char *const set[] = {"coupling.scheme=relaxed", step_set, "subsystems.lower.integrator.type=runge-kutta",
-                                   NULL};
+        const char *const set[] = {"coupling.scheme=relaxed", step_set,
+                                   "subsystems.lower.integrator.type=runge-kutta", NULL};
         run r = open_text("pendulum", in_metres, set);
         run_to(&r, 0.5);
         assert_int_equal(yk_system_statistics_get(r.system).steps_not_converged, 0);
         error[k] = 0;
-        for (int i = 0; i < 6; i++) error[k] = fmax(error[k], fabs(r.sample[i] - exact.sample[i]));
+        for (int i = 0; i < 6; i++)
+            error[k] = fmax(error[k], fabs(r.sample[i] - exact.sample[i]));
         close_run(&r);
     }
     close_run(&exact);
@@ -334,9 +373,11 @@ static void relaxed_needs_no_preparation(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(units_and_frames_are_converted),        cmocka_unit_test(oscillators_with_units_are_merged),
-        cmocka_unit_test(worlds_with_contact_are_merged),        cmocka_unit_test(relaxed_needs_no_preparation),
-        cmocka_unit_test(each_feedback_reads_its_own_subsystem), cmocka_unit_test(channels_show_the_parts)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(units_and_frames_are_converted),
+                                       cmocka_unit_test(oscillators_with_units_are_merged),
+                                       cmocka_unit_test(worlds_with_contact_are_merged),
+                                       cmocka_unit_test(relaxed_needs_no_preparation),
+                                       cmocka_unit_test(each_feedback_reads_its_own_subsystem),
+                                       cmocka_unit_test(channels_show_the_parts)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
-/* The order of the scheme index1 is the lower one of two: that of its polynomials and that of the solvers; that of the scheme
- * tight is the solvers', up to 2, with any number of substeps. Two bodies that spin in space, cut at every kind of joint,
- * by all integrators and degrees; an arm on a hydraulic cylinder. The reference is the method of order 8 under cubics, with
- * an error below 1e-12 m. */
+/* The order of the scheme index1 is the lower one of two: that of its polynomials and that of the
+ * solvers; that of the scheme tight is the solvers', up to 2, with any number of substeps. Two
+ * bodies that spin in space, cut at every kind of joint, by all integrators and degrees; an arm
+ * on a hydraulic cylinder. The reference is the method of order 8 under cubics, with an error
+ * below 1e-12 m. */
 #include <stdlib.h>
 
 #include "math/vec3.h"
@@ -24,7 +25,8 @@ static const char bodies[] =
     "    joints:\n"
     "      pin: {type: spherical, between: [ground, body], at: [0, 0, 0]}\n"
     "    ports:\n"
-    "      top: {on: body, offset: [0.1, 0.2, 0.1], orientation: {axis: [0.3, -0.5, 0.7], angle: 0.9}}\n"
+    "      top: {on: body, offset: [0.1, 0.2, 0.1], orientation: {axis: [0.3, -0.5, 0.7], angle: "
+    "0.9}}\n"
     "  two:\n"
     "    solver: smooth\n"
     "    gravity: [0, 0, -9.81]\n"
@@ -36,7 +38,8 @@ static const char bodies[] =
     "        velocity: [wy*0.8 - wz*0.9, wz*0.4 - wx*0.8, wx*0.9 - wy*0.4]\n"
     "        angular_velocity: [wx, wy, wz]\n"
     "    ports:\n"
-    "      low: {on: body, offset: [-0.2, -0.2, -0.4], orientation: {axis: [0.3, -0.5, 0.7], angle: 0.9}}\n"
+    "      low: {on: body, offset: [-0.2, -0.2, -0.4], orientation: {axis: [0.3, -0.5, 0.7], "
+    "angle: 0.9}}\n"
     "interfaces:\n"
     "  link: {between: [two.low, one.top], joint: revolute}\n"
     "coupling: {scheme: index1, tolerance: 0, relative_tolerance: 1e-11}\n"
@@ -55,13 +58,16 @@ static const char arm[] =
     "    joints:\n"
     "      pin: {type: revolute, between: [ground, arm], at: [0, 0, 0], axis: [0, 0, 1]}\n"
     "    ports:\n"
-    "      rod: {type: distance, between: [ground, arm], markers: [{offset: [0.3, -0.5, 0]}, {offset: [0, 0, 0]}]}\n"
+    "      rod: {type: distance, between: [ground, arm], markers: [{offset: [0.3, -0.5, 0]}, "
+    "{offset: [0, 0, 0]}]}\n"
     "  two:\n"
     "    solver: hydraulic\n"
     "    pump: 15e6\n"
     "    cylinders:\n"
-    "      ram: {area: [4e-3, 5e-3], length: 1, friction: 2e3, leakage: 2e-12, start: {force: 1500},\n"
-    "            spool: '0.05*sin(7*t)', valve: {type: closed-centre, area: 1e-5, backflow: true}}\n"
+    "      ram: {area: [4e-3, 5e-3], length: 1, friction: 2e3, leakage: 2e-12, start: {force: "
+    "1500},\n"
+    "            spool: '0.05*sin(7*t)', valve: {type: closed-centre, area: 1e-5, backflow: "
+    "true}}\n"
     "interfaces:\n"
     "  rod: {between: [one.rod, two.ram]}\n"
     "coupling: {scheme: index1, tolerance: 0, relative_tolerance: 1e-10}\n"
@@ -74,7 +80,8 @@ static yk_vec3 end_of(const char *scenario, const char *const *settings, double 
     char step_size[64];
     const char *overrides[SETTINGS + 2] = {step_size};
     snprintf(step_size, sizeof step_size, "time.step=%.17g", h);
-    for (int i = 0; i < SETTINGS && settings[i]; i++) overrides[i + 1] = settings[i];
+    for (int i = 0; i < SETTINGS && settings[i]; i++)
+        overrides[i + 1] = settings[i];
     run r = open_text("orders.yaml", scenario, overrides);
     run_to(&r, end);
     yk_vec3 place = {r.sample[0], r.sample[1], r.sample[2]};
@@ -82,7 +89,8 @@ static yk_vec3 end_of(const char *scenario, const char *const *settings, double 
     return place;
 }
 
-static double order_of(const char *scenario, const char *const *settings, double h, double end, yk_vec3 reference)
+static double order_of(const char *scenario, const char *const *settings, double h, double end,
+                       yk_vec3 reference)
 {
     double error[2];
     for (int i = 0; i < 2; i++)
@@ -90,9 +98,10 @@ static double order_of(const char *scenario, const char *const *settings, double
     return log2(error[0] / error[1]);
 }
 
-static const char *const joints[] = {"interfaces.link.joint=spherical",   "interfaces.link.joint=revolute",
-                                     "interfaces.link.joint=prismatic",   "interfaces.link.joint=planar",
-                                     "interfaces.link.joint=cylindrical", "interfaces.link.joint=clamp"};
+static const char *const joints[] = {
+    "interfaces.link.joint=spherical",   "interfaces.link.joint=revolute",
+    "interfaces.link.joint=prismatic",   "interfaces.link.joint=planar",
+    "interfaces.link.joint=cylindrical", "interfaces.link.joint=clamp"};
 enum { JOINTS = sizeof joints / sizeof *joints };
 
 static const char *const degrees[] = {"coupling.degree=0", "coupling.degree=1", "coupling.degree=2",
@@ -111,16 +120,19 @@ static yk_vec3 reference_of(int joint)
 static void solvers_of_second_order_keep_it_at_every_joint(void **state)
 {
     (void)state;
-    static const char *const pairs[][2] = {{ONE("type: two-step"), TWO("type: two-step")},
-                                           {ONE("type: generalised-alpha"), TWO("type: generalised-alpha, form: ode")}};
+    static const char *const pairs[][2] = {
+        {ONE("type: two-step"), TWO("type: two-step")},
+        {ONE("type: generalised-alpha"), TWO("type: generalised-alpha, form: ode")}};
     for (int joint = 0; joint < JOINTS; joint++) {
         yk_vec3 reference = reference_of(joint);
         for (int pair = 0; pair < 2; pair++) {
             for (int degree = 0; degree < 4; degree++) {
-                const char *const settings[SETTINGS] = {joints[joint], degrees[degree], pairs[pair][0], pairs[pair][1]};
+                const char *const settings[SETTINGS] = {joints[joint], degrees[degree],
+                                                        pairs[pair][0], pairs[pair][1]};
                 double order = order_of(bodies, settings, 1e-2, 0.4, reference);
                 if (!(order > 1.85 && order < 2.45))
-                    fail_msg("%s, %s, %s: order %g", joints[joint], degrees[degree], pairs[pair][0], order);
+                    fail_msg("%s, %s, %s: order %g", joints[joint], degrees[degree], pairs[pair][0],
+                             order);
             }
         }
     }
@@ -130,24 +142,27 @@ static void solvers_of_second_order_keep_it_at_every_joint(void **state)
 static void sides_with_other_solvers_and_steps_keep_it(void **state)
 {
     (void)state;
-    static const char *const pairs[][2] = {{ONE("type: two-step"), TWO(RK)},
-                                           {"subsystems.one.substeps=3", "subsystems.two.substeps=5"},
-                                           {ONE("type: generalised-alpha"), "subsystems.two.substeps=8"}};
+    static const char *const pairs[][2] = {
+        {ONE("type: two-step"), TWO(RK)},
+        {"subsystems.one.substeps=3", "subsystems.two.substeps=5"},
+        {ONE("type: generalised-alpha"), "subsystems.two.substeps=8"}};
     for (int joint = 1; joint < 3; joint++) {
         yk_vec3 reference = reference_of(joint);
         for (int pair = 0; pair < 3; pair++) {
             for (int degree = 0; degree < 4; degree++) {
-                const char *const settings[SETTINGS] = {joints[joint], degrees[degree], pairs[pair][0], pairs[pair][1]};
+                const char *const settings[SETTINGS] = {joints[joint], degrees[degree],
+                                                        pairs[pair][0], pairs[pair][1]};
                 double order = order_of(bodies, settings, 1e-2, 0.4, reference);
                 if (!(order > 1.85 && order < 2.45))
-                    fail_msg("%s, %s, %s %s: order %g", joints[joint], degrees[degree], pairs[pair][0], pairs[pair][1],
-                             order);
+                    fail_msg("%s, %s, %s %s: order %g", joints[joint], degrees[degree],
+                             pairs[pair][0], pairs[pair][1], order);
             }
         }
     }
 }
 
-/* Degree 0 meets one condition: of third order where the rows are along fixed axes, of second where they turn freely. */
+/* Degree 0 meets one condition: of third order where the rows are along fixed axes, of second
+ * where they turn freely. */
 static void exact_solvers_show_the_order_of_the_polynomials(void **state)
 {
     (void)state;
@@ -155,10 +170,13 @@ static void exact_solvers_show_the_order_of_the_polynomials(void **state)
     for (int joint = 0; joint < JOINTS; joint++) {
         yk_vec3 reference = reference_of(joint);
         for (int degree = 0; degree < 4; degree++) {
-            const char *const settings[SETTINGS] = {joints[joint], degrees[degree], ONE(RK), TWO(RK)};
+            const char *const settings[SETTINGS] = {joints[joint], degrees[degree], ONE(RK),
+                                                    TWO(RK)};
             double order = order_of(bodies, settings, 2e-2, 0.4, reference);
-            bool good = degree == 0 ? order > 1.8 && order < 3.1 : fabs(order - expected[degree]) < 0.2;
-            if (!good) fail_msg("%s, %s: order %g", joints[joint], degrees[degree], order);
+            bool good =
+                degree == 0 ? order > 1.8 && order < 3.1 : fabs(order - expected[degree]) < 0.2;
+            if (!good)
+                fail_msg("%s, %s: order %g", joints[joint], degrees[degree], order);
         }
     }
 }
@@ -167,7 +185,8 @@ static void exact_solvers_show_the_order_of_the_polynomials(void **state)
 static void hydraulics_keep_the_order_of_the_solvers(void **state)
 {
     (void)state;
-    static const char *const integrators[] = {ONE("type: two-step"), ONE("type: generalised-alpha"), ONE(RK)};
+    static const char *const integrators[] = {ONE("type: two-step"), ONE("type: generalised-alpha"),
+                                              ONE(RK)};
     static const double expected[] = {2, 2, 3};
     const char *const exact[SETTINGS] = {ONE(RK)};
     yk_vec3 reference = end_of(arm, exact, 1e-4, 0.4);
@@ -194,9 +213,12 @@ static void substeps_under_tight_keep_the_order(void **state)
             snprintf(two, sizeof two, "subsystems.two.substeps=%d", substeps[i][1]);
             const char *const settings[SETTINGS] = {
                 joints[joint], "interfaces.link.between=[one.top, two.low]",
-                "coupling={scheme: tight, acceleration: quasi-newton, tolerance: 1e-8, iterations: 60}", one, two};
+                "coupling={scheme: tight, acceleration: quasi-newton, tolerance: 1e-8, iterations: "
+                "60}",
+                one, two};
             double order = order_of(bodies, settings, 5e-3, 0.4, reference);
-            if (!(order > 1.8 && order < 2.3)) fail_msg("%s, %s, %s: order %g", joints[joint], one, two, order);
+            if (!(order > 1.8 && order < 2.3))
+                fail_msg("%s, %s, %s: order %g", joints[joint], one, two, order);
         }
     }
 }
@@ -209,9 +231,11 @@ static void exact_sides_under_tight_are_of_second_order(void **state)
         yk_vec3 reference = reference_of(joint);
         const char *const settings[SETTINGS] = {
             joints[joint], "interfaces.link.between=[one.top, two.low]",
-            "coupling={scheme: tight, acceleration: quasi-newton, tolerance: 1e-8, iterations: 60}", ONE(RK), TWO(RK)};
+            "coupling={scheme: tight, acceleration: quasi-newton, tolerance: 1e-8, iterations: 60}",
+            ONE(RK), TWO(RK)};
         double order = order_of(bodies, settings, 5e-3, 0.4, reference);
-        if (!(order > 1.8 && order < 2.2)) fail_msg("%s: order %g", joints[joint], order);
+        if (!(order > 1.8 && order < 2.2))
+            fail_msg("%s: order %g", joints[joint], order);
     }
 }
 
@@ -241,22 +265,26 @@ static void substeps_under_tight_create_no_energy(void **state)
     }
 }
 
-/* Errors add up to the tolerance times the way; steps go with the root of it, and few of them are taken twice. */
+/* Errors add up to the tolerance times the way; steps go with the root of it, and few of them are
+ * taken twice. */
 static void errors_are_proportional_to_the_tolerance_of_steps(void **state)
 {
     (void)state;
-    static const char *const schemes[] = {"coupling={scheme: index1}", "coupling={scheme: index1, degree: 2}",
-                                          "coupling={scheme: tight, acceleration: quasi-newton, iterations: 40}"};
+    static const char *const schemes[] = {
+        "coupling={scheme: index1}", "coupling={scheme: index1, degree: 2}",
+        "coupling={scheme: tight, acceleration: quasi-newton, iterations: 40}"};
     yk_vec3 reference = reference_of(1);
     for (int i = 0; i < 3; i++) {
         double error[2];
         int64_t steps[2];
         for (int k = 0; k < 2; k++) {
-            const char *const settings[] = {schemes[i], "interfaces.link.between=[one.top, two.low]", "time.step=0.1",
-                                            k ? "time.tolerance=1e-5" : "time.tolerance=1e-4", NULL};
+            const char *const settings[] = {
+                schemes[i], "interfaces.link.between=[one.top, two.low]", "time.step=0.1",
+                k ? "time.tolerance=1e-5" : "time.tolerance=1e-4", NULL};
             run r = open_text("orders.yaml", bodies, settings);
             run_to(&r, 0.4);
-            error[k] = yk_v3_norm(yk_v3_sub(yk_v3(r.sample[0], r.sample[1], r.sample[2]), reference));
+            error[k] =
+                yk_v3_norm(yk_v3_sub(yk_v3(r.sample[0], r.sample[1], r.sample[2]), reference));
             yk_system_statistics s = yk_system_statistics_get(r.system);
             assert_int_equal(s.steps_forced, 0);
             assert_true(s.steps_rejected <= 2 + s.steps / 20);
@@ -266,7 +294,8 @@ static void errors_are_proportional_to_the_tolerance_of_steps(void **state)
         if (!(error[0] / error[1] > 7 && error[0] / error[1] < 13))
             fail_msg("%s: errors %g, %g", schemes[i], error[0], error[1]);
         double growth = (double)steps[1] / (double)steps[0];
-        if (!(growth > 2 && growth < 4)) fail_msg("%s: %g times as many steps", schemes[i], growth);
+        if (!(growth > 2 && growth < 4))
+            fail_msg("%s: %g times as many steps", schemes[i], growth);
     }
 }
 
@@ -274,11 +303,13 @@ static void errors_are_proportional_to_the_tolerance_of_steps(void **state)
 static void steps_recover_from_an_impact(void **state)
 {
     (void)state;
-    static const char *const schemes[] = {"coupling={scheme: index1, degree: 2, relative_tolerance: 1e-7}",
-                                          "coupling={scheme: tight, acceleration: quasi-newton}"};
+    static const char *const schemes[] = {
+        "coupling={scheme: index1, degree: 2, relative_tolerance: 1e-7}",
+        "coupling={scheme: tight, acceleration: quasi-newton}"};
     for (int i = 0; i < 2; i++) {
         /* The side that takes the motion cannot give way to the floor. */
-        const char *const settings[] = {schemes[i], "interfaces.joint.between=[ball.centre, carrier.foot]", NULL};
+        const char *const settings[] = {
+            schemes[i], "interfaces.joint.between=[ball.centre, carrier.foot]", NULL};
         run r = open_run("carried-ball/scenario.yaml", settings);
         run_to(&r, r.info->end);
         yk_system_statistics s = yk_system_statistics_get(r.system);

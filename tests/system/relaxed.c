@@ -1,5 +1,6 @@
-/* The scheme relaxed on chains of links, one subsystem each: its fixed point is the merged system, in any order and with
- * any number of threads; and it says where and why it does not converge. */
+/* The scheme relaxed on chains of links, one subsystem each: its fixed point is the merged
+ * system, in any order and with any number of threads; and it says where and why it does not
+ * converge. */
 #include <string.h>
 
 #include "../coupling/any_scheme.h"
@@ -27,18 +28,21 @@ static void stiff_spring(yk_force_def *spring, double stiffness)
     spring->name = "bed";
     spring->kind = YK_FORCE_BUSHING;
     spring->body[1] = 0;
-    for (int k = 0; k < 3; k++) spring->bushing_stiffness[k][k] = stiffness;
+    for (int k = 0; k < 3; k++)
+        spring->bushing_stiffness[k][k] = stiffness;
 }
 
 /* A link along x with a pin to the ground on the first, and ports at both ends. */
-static yk_subsystem *make_link(yk_context *context, int number, const yk_smooth_options *options, double stiffness)
+static yk_subsystem *make_link(yk_context *context, int number, const yk_smooth_options *options,
+                               double stiffness)
 {
     static const char *const names[LINKS] = {"one", "two", "three", "four"};
     yk_smooth_node_def node = yk_smooth_node_default();
     node.name = "link";
     node.position = yk_v3((number + 0.5) * LENGTH, 0, 0);
     yk_smooth_body_def body = yk_smooth_body_default();
-    body.name = "link", body.node = 0, body.mass = 1 + number, body.inertia = yk_m3_diagonal(0.01, 0.02, 0.02);
+    body.name = "link", body.node = 0, body.mass = 1 + number,
+    body.inertia = yk_m3_diagonal(0.01, 0.02, 0.02);
     yk_joint_def pin = yk_joint_default();
     pin.name = "pin", pin.kind = YK_JOINT_REVOLUTE;
     pin.body[0] = YK_GROUND, pin.body[1] = 0;
@@ -47,8 +51,10 @@ static yk_subsystem *make_link(yk_context *context, int number, const yk_smooth_
     stiff_spring(&bed, stiffness);
     bed.marker[0] = yk_marker_at((number + 0.5) * LENGTH, 0, 0);
     yk_port_def ports[2] = {yk_port_default(), yk_port_default()};
-    ports[0].name = "in", ports[0].body[0] = 0, ports[0].marker[0] = yk_marker_at(-LENGTH / 2, 0, 0);
-    ports[1].name = "out", ports[1].body[0] = 0, ports[1].marker[0] = yk_marker_at(LENGTH / 2, 0, 0);
+    ports[0].name = "in", ports[0].body[0] = 0,
+    ports[0].marker[0] = yk_marker_at(-LENGTH / 2, 0, 0);
+    ports[1].name = "out", ports[1].body[0] = 0,
+    ports[1].marker[0] = yk_marker_at(LENGTH / 2, 0, 0);
     yk_smooth_description def = yk_smooth_description_empty();
     def.name = names[number];
     def.options = *options;
@@ -86,7 +92,8 @@ static any_scheme relaxed_scheme(yk_order order)
 static int place_of(link_order order, int count, int link)
 {
     for (int i = 0; i < count && order; i++)
-        if (order[i] == link) return i;
+        if (order[i] == link)
+            return i;
     return link;
 }
 
@@ -96,7 +103,8 @@ static yk_status open_chain(chain *c, int count, link_order order, const yk_smoo
     static const char *const names[LINKS] = {"one", "two", "three", "four"};
     yk_interface_def hinges[LINKS];
     *c = (chain){.context = yk_context_create(NULL), .count = count};
-    for (int i = 0; i < count; i++) c->links[i] = make_link(c->context, order ? order[i] : i, options, stiffness);
+    for (int i = 0; i < count; i++)
+        c->links[i] = make_link(c->context, order ? order[i] : i, options, stiffness);
     for (int i = 0; i + 1 < count; i++)
         hinges[i] = (yk_interface_def){.name = "hinge",
                                        .wrench_subsystem = place_of(order, count, i),
@@ -118,28 +126,33 @@ static yk_status open_chain(chain *c, int count, link_order order, const yk_smoo
 static void close_chain(chain *c)
 {
     yk_system_destroy(c->system);
-    for (int i = 0; i < c->count; i++) c->links[i]->ops->destroy(c->links[i]);
+    for (int i = 0; i < c->count; i++)
+        c->links[i]->ops->destroy(c->links[i]);
     yk_context_destroy(c->context);
 }
 
 /* The end of the last link after `steps`, and the mean number of sweeps. */
-static yk_vec3 run_ordered(int count, link_order order, const any_scheme *scheme, double h, int steps, double *sweeps)
+static yk_vec3 run_ordered(int count, link_order order, const any_scheme *scheme, double h,
+                           int steps, double *sweeps)
 {
     chain c;
     yk_smooth_options options = ode_options();
     yk_status status = open_chain(&c, count, order, &options, scheme, h, 0);
-    if (status != YK_OK) print_error("%s\n", yk_last_message(c.context));
+    if (status != YK_OK)
+        print_error("%s\n", yk_last_message(c.context));
     assert_int_equal(status, YK_OK);
     double total = 0;
     for (int i = 0; i < steps; i++) {
         yk_step_report report = {0};
         status = yk_system_step(c.system, &report);
-        if (status != YK_OK) print_error("%s\n", yk_last_message(c.context));
+        if (status != YK_OK)
+            print_error("%s\n", yk_last_message(c.context));
         assert_int_equal(status, YK_OK);
         total += report.iterations;
     }
     yk_vec3 end = yk_system_output(c.system, place_of(order, count, count - 1), 1)->motion.position;
-    if (sweeps) *sweeps = total / steps;
+    if (sweeps)
+        *sweeps = total / steps;
     close_chain(&c);
     return end;
 }
@@ -157,7 +170,8 @@ static double distance(yk_vec3 a, yk_vec3 b)
 static void the_fixed_point_is_the_merged_system(void **state)
 {
     (void)state;
-    any_scheme gauss_seidel = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL), jacobi = relaxed_scheme(YK_ORDER_JACOBI);
+    any_scheme gauss_seidel = relaxed_scheme(YK_ORDER_GAUSS_SEIDEL),
+               jacobi = relaxed_scheme(YK_ORDER_JACOBI);
     any_scheme merged = any_scheme_default();
     merged.ops = yk_scheme_monolithic();
     for (int count = 2; count <= LINKS; count++) {
@@ -178,8 +192,10 @@ static void the_order_of_the_parts_does_not_matter(void **state)
     double sweeps, fewer;
     yk_vec3 first = run_chain(LINKS, &plain, 1e-3, 100, NULL);
     for (int k = 0; k < 4; k++) {
-        assert_near(distance(run_ordered(LINKS, orders[k], &plain, 1e-3, 100, &sweeps), first), 0, 1e-10);
-        assert_near(distance(run_ordered(LINKS, orders[k], &accelerated, 1e-3, 100, &fewer), first), 0, 1e-10);
+        assert_near(distance(run_ordered(LINKS, orders[k], &plain, 1e-3, 100, &sweeps), first), 0,
+                    1e-10);
+        assert_near(distance(run_ordered(LINKS, orders[k], &accelerated, 1e-3, 100, &fewer), first),
+                    0, 1e-10);
         assert_true(fewer < 0.8 * sweeps);
     }
 }
@@ -200,7 +216,8 @@ static void halved_steps_converge_with_second_order(void **state)
     yk_vec3 a = run_chain(2, &scheme, 2e-3, 150, NULL), b = run_chain(2, &scheme, 1e-3, 300, NULL),
             c = run_chain(2, &scheme, 5e-4, 600, NULL);
     double order = log2(distance(a, b) / distance(b, c));
-    if (!(order > 1.8)) print_error("order %.2f\n", order);
+    if (!(order > 1.8))
+        print_error("order %.2f\n", order);
     assert_true(order > 1.8);
 }
 
@@ -217,7 +234,8 @@ static void other_integrators_need_no_preparation(void **state)
     for (int k = 0; k < 2; k++) {
         chain c;
         assert_int_equal(open_chain(&c, 2, NULL, k == 0 ? &other : &same, &scheme, 1e-3, 0), YK_OK);
-        for (int i = 0; i < 50; i++) assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
+        for (int i = 0; i < 50; i++)
+            assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
         tip[k] = yk_system_output(c.system, 1, 0)->motion;
         close_chain(&c);
     }
@@ -233,10 +251,12 @@ static void stiff_neighbours_are_named(void **state)
     assert_int_equal(open_chain(&c, 3, NULL, &options, &scheme, 1e-2, 1e9), YK_OK);
     yk_status status = YK_OK;
     yk_step_report report;
-    for (int i = 0; i < 20 && status == YK_OK; i++) status = yk_system_step(c.system, &report);
+    for (int i = 0; i < 20 && status == YK_OK; i++)
+        status = yk_system_step(c.system, &report);
     assert_true(status != YK_OK);
     const char *message = yk_last_message(c.context);
-    if (!strstr(message, "subsystem '") || !strstr(message, "smaller")) print_error("%s\n", message);
+    if (!strstr(message, "subsystem '") || !strstr(message, "smaller"))
+        print_error("%s\n", message);
     assert_non_null(strstr(message, "subsystem '"));
     assert_non_null(strstr(message, "smaller"));
     close_chain(&c);

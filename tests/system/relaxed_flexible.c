@@ -1,4 +1,5 @@
-/* The scheme relaxed with a flexible rod as one part: modes and absolute coordinates, against the merged system. */
+/* The scheme relaxed with a flexible rod as one part: modes and absolute coordinates, against the
+ * merged system. */
 #include <string.h>
 
 #include "scenario_run.h"
@@ -24,8 +25,10 @@ static double slider(const char *rod, const char *scheme)
 
 static void check(const char *rod)
 {
-    double relaxed = slider(rod, "coupling.scheme=relaxed"), merged = slider(rod, "coupling.scheme=monolithic");
-    double jacobi = slider(rod, "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-10, sweeps: 60}");
+    double relaxed = slider(rod, "coupling.scheme=relaxed"),
+           merged = slider(rod, "coupling.scheme=monolithic");
+    double jacobi = slider(
+        rod, "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-10, sweeps: 60}");
     assert_near(merged, 0.2000960, 1e-6); /* it began with 0.24 m/s at 0.2 m */
     assert_near(relaxed, merged, 1e-12);
     assert_near(jacobi, merged, 1e-12);
@@ -43,8 +46,8 @@ static void absolute_coordinates(void **state)
     check("absolute");
 }
 
-/* Steps of the first 6 ms in which the paper's choices (h = 1e-4 s, beta = 1/h, plain sweeps) do not converge, with one
- * remedy. */
+/* Steps of the first 6 ms in which the paper's choices (h = 1e-4 s, beta = 1/h, plain sweeps) do
+ * not converge, with one remedy. */
 static yk_system_statistics unconverged(const char *remedy)
 {
     const char *const overrides[] = {"parameters.h=1e-4",
@@ -60,13 +63,15 @@ static yk_system_statistics unconverged(const char *remedy)
     yk_system_statistics statistics = yk_system_statistics_get(r.system);
     if (statistics.steps_not_converged) {
         assert_non_null(strstr(yk_last_message(r.context), "subsystem '"));
-        assert_non_null(strstr(yk_last_message(r.context), "smaller stabilisation of its constraints"));
+        assert_non_null(
+            strstr(yk_last_message(r.context), "smaller stabilisation of its constraints"));
     }
     close_run(&r);
     return statistics;
 }
 
-/* Table 2 of the paper has no convergence there; so have we, and each remedy that is named helps. */
+/* Table 2 of the paper has no convergence there; so have we, and each remedy that is named
+ * helps. */
 static void what_does_not_converge_is_reported_with_remedies_that_help(void **state)
 {
     (void)state;
@@ -82,7 +87,8 @@ static void what_does_not_converge_is_reported_with_remedies_that_help(void **st
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(modes), cmocka_unit_test(absolute_coordinates),
-                                       cmocka_unit_test(what_does_not_converge_is_reported_with_remedies_that_help)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(modes), cmocka_unit_test(absolute_coordinates),
+        cmocka_unit_test(what_does_not_converge_is_reported_with_remedies_that_help)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
-/* The scheme relaxed on what the papers do not show: closed loops with redundant joints, universal, prismatic and spherical
- * joints between three and four subsystems, flexible bodies on both sides of a cut, steps that events cut; each against
- * the merged system. And what cannot be merged is refused with the remedy. */
+/* The scheme relaxed on what the papers do not show: closed loops with redundant joints,
+ * universal, prismatic and spherical joints between three and four subsystems, flexible bodies on
+ * both sides of a cut, steps that events cut; each against the merged system. And what cannot be
+ * merged is refused with the remedy. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,7 +47,8 @@ static void agrees_with_the_merged_system(void **state)
         assert_int_equal(yk_system_statistics_get(r.system).steps_not_converged, 0);
         for (int i = 0; i < merged.info->sample_size; i++) {
             double difference = fabs(r.sample[i] - merged.sample[i]);
-            if (!(difference < c->tolerance)) print_error("%s, value %d: %g\n", couplings[k], i, difference);
+            if (!(difference < c->tolerance))
+                print_error("%s, value %d: %g\n", couplings[k], i, difference);
             assert_true(difference < c->tolerance);
         }
         close_run(&r);
@@ -69,10 +71,12 @@ static void refused(const char *override, const char *const *words)
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
     assert_int_equal(yk_scenario_load(context, &def, diagnostics, &scenario), YK_OK);
     yk_status status = yk_scenario_system(scenario, &system);
-    if (status == YK_OK) status = yk_system_start(system);
+    if (status == YK_OK)
+        status = yk_system_start(system);
     assert_true(status < 0);
     for (; *words; words++) {
-        if (!strstr(yk_last_message(context), *words)) print_error("%s\n", yk_last_message(context));
+        if (!strstr(yk_last_message(context), *words))
+            print_error("%s\n", yk_last_message(context));
         assert_non_null(strstr(yk_last_message(context), *words));
     }
     yk_scenario_destroy(scenario);
@@ -94,8 +98,8 @@ int main(void)
     enum { COUNT = sizeof cases / sizeof *cases };
     struct CMUnitTest tests[COUNT + 1];
     for (int i = 0; i < COUNT; i++)
-        tests[i] =
-            (struct CMUnitTest){cases[i].name, agrees_with_the_merged_system, NULL, NULL, (void *)(uintptr_t)&cases[i]};
+        tests[i] = (struct CMUnitTest){cases[i].name, agrees_with_the_merged_system, NULL, NULL,
+                                       (void *)(uintptr_t)&cases[i]};
     tests[COUNT] = (struct CMUnitTest)cmocka_unit_test(what_cannot_be_merged_is_refused);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
-/* The scheme rim on the models of its paper: stable at macro steps at which holding the inputs is not. */
+/* The scheme rim on the models of its paper: stable at macro steps at which holding the inputs is
+ * not. */
 #include <string.h>
 
 #include "test.h"
@@ -25,9 +26,11 @@ static void step_to_end(yk_scenario *scenario, yk_system *system, const trial *t
     assert_in_range(size, 1, SAMPLE_MAX);
     while (!result->failed && yk_system_time(system) < t->end - 0.5 * t->step) {
         result->failed = yk_system_step(system, NULL) < 0;
-        if (result->failed) break;
+        if (result->failed)
+            break;
         yk_scenario_sample(scenario, result->last);
-        if (yk_system_time(system) < t->watch) continue;
+        if (yk_system_time(system) < t->watch)
+            continue;
         for (int i = 0; i < size; i++) {
             result->least[i] = fmin(result->least[i], result->last[i]);
             result->largest[i] = fmax(result->largest[i], result->last[i]);
@@ -44,23 +47,29 @@ static outcome run(const trial *t)
     snprintf(path, sizeof path, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, t->model);
     snprintf(step, sizeof step, "time.step=%.17g", t->step);
     snprintf(extrapolation, sizeof extrapolation, "coupling.extrapolation=%s", t->extrapolation);
-    for (int i = 0; t->overrides && t->overrides[i]; i++) overrides[count++] = t->overrides[i];
+    for (int i = 0; t->overrides && t->overrides[i]; i++)
+        overrides[count++] = t->overrides[i];
     yk_context *context = yk_context_create(NULL);
     yk_diagnostics *diagnostics;
     yk_scenario *scenario;
     yk_system *system;
     outcome result = {.failed = false};
-    for (int i = 0; i < SAMPLE_MAX; i++) result.least[i] = INFINITY, result.largest[i] = -INFINITY;
+    for (int i = 0; i < SAMPLE_MAX; i++)
+        result.least[i] = INFINITY, result.largest[i] = -INFINITY;
     yk_scenario_def def = yk_scenario_default();
     def.path = path;
     def.overrides = overrides;
     def.override_count = count;
     assert_int_equal(yk_diagnostics_create(context, &diagnostics), YK_OK);
-    if (yk_scenario_load(context, &def, diagnostics, &scenario) != YK_OK) fail_msg("%s", yk_last_message(context));
-    if (yk_scenario_system(scenario, &system) != YK_OK) fail_msg("%s", yk_last_message(context));
-    if (yk_system_start(system) < 0) fail_msg("%s", yk_last_message(context));
+    if (yk_scenario_load(context, &def, diagnostics, &scenario) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
+    if (yk_scenario_system(scenario, &system) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
+    if (yk_system_start(system) < 0)
+        fail_msg("%s", yk_last_message(context));
     step_to_end(scenario, system, t, &result);
-    if (result.failed) print_message("  %s\n", yk_last_message(context));
+    if (result.failed)
+        print_message("  %s\n", yk_last_message(context));
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
     yk_context_destroy(context);
@@ -71,12 +80,12 @@ static outcome run(const trial *t)
 enum { LENGTH_2 = 3, FORCE_2 = 5, BLOCK_X = 8 };
 
 /* Samples in place of means, one macro step late: as the paper compares. */
-static const char *const sampled[] = {"parameters.opening=-0.08", "coupling.order=jacobi", "coupling.wrenches=last",
-                                      NULL};
+static const char *const sampled[] = {"parameters.opening=-0.08", "coupling.order=jacobi",
+                                      "coupling.wrenches=last", NULL};
 static const char *const wide_opening[] = {"parameters.opening=-0.08", NULL};
 
-/* Figure 7: the block slides to the wall at 1.5 m, half an edge before it, at 2.7 s. From then on actuator 2 presses with
- * 6 to 19 kN, whatever the macro step. */
+/* Figure 7: the block slides to the wall at 1.5 m, half an edge before it, at 2.7 s. From then on
+ * actuator 2 presses with 6 to 19 kN, whatever the macro step. */
 static void manipulator_is_stable_with_models(void **state)
 {
     (void)state;
@@ -107,8 +116,8 @@ static void manipulator_stalls_at_the_block(void **state)
     assert_near(o.last[BLOCK_X], 1.3, 1e-4);
 }
 
-/* Two actuators with friction c on masses m, sampled and one step late, are stable up to H = m / c: about 22 ms in free
- * motion. Before that the impact makes them swing. */
+/* Two actuators with friction c on masses m, sampled and one step late, are stable up to H = m /
+ * c: about 22 ms in free motion. Before that the impact makes them swing. */
 static void manipulator_is_not_with_hold(void **state)
 {
     (void)state;
@@ -130,7 +139,8 @@ static void manipulator_is_not_with_hold(void **state)
 /* Signals of the crane. */
 enum { BOOM_RATE = 1, BOOM_FORCE = 2, LOG_X = 8, LOG_Z = 10, ROTATOR_X = 11, ROTATOR_Z = 13 };
 
-/* Figures 11 and 12: the log is lifted with the boom's actuator at -50 mm/s, and stays where the claws hold it. */
+/* Figures 11 and 12: the log is lifted with the boom's actuator at -50 mm/s, and stays where the
+ * claws hold it. */
 static void crane_is_stable_with_models(void **state)
 {
     (void)state;
@@ -162,9 +172,10 @@ static void crane_is_not_with_hold(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(manipulator_is_stable_with_models), cmocka_unit_test(manipulator_stalls_at_the_block),
-        cmocka_unit_test(manipulator_is_not_with_hold), cmocka_unit_test(crane_is_stable_with_models),
-        cmocka_unit_test(crane_is_not_with_hold)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(manipulator_is_stable_with_models),
+                                       cmocka_unit_test(manipulator_stalls_at_the_block),
+                                       cmocka_unit_test(manipulator_is_not_with_hold),
+                                       cmocka_unit_test(crane_is_stable_with_models),
+                                       cmocka_unit_test(crane_is_not_with_hold)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,6 @@
-/* A state that is restored leads to the same bits: in the system that made it, and in another that has done nothing but
- * start. For every integrator of the smooth solver and for the scheme relaxed, whose factors and Jacobians are kept over
- * many steps; and threads change nothing. */
+/* A state that is restored leads to the same bits: in the system that made it, and in another
+ * that has done nothing but start. For every integrator of the smooth solver and for the scheme
+ * relaxed, whose factors and Jacobians are kept over many steps; and threads change nothing. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +19,9 @@ typedef struct rollback_case {
 #define RELAXED "relaxed-slider-crank/scenario.yaml"
 #define FLOATING "../studies/relaxed/floating.yaml"
 #define ABSOLUTE "../studies/relaxed/absolute.yaml"
-#define JACOBI(threads) \
-    "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-7, sweeps: 60, threads: " #threads "}"
+#define JACOBI(threads)                                                                \
+    "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-7, sweeps: 60, " \
+    "threads: " #threads "}"
 
 static const rollback_case cases[] = {
     {"two-step", "slider-crank/scenario.yaml", 500, 300, {"time.step=1e-3"}},
@@ -66,7 +67,11 @@ static const rollback_case cases[] = {
      {"coupling={scheme: index1, degree: 2}", "record.channels=[upper.end.position, hinge.force]"}},
     {"monolithic", RELAXED, 300, 200, {"time.step=1e-3", "coupling.scheme=monolithic"}},
     {"relaxed", RELAXED, 300, 200, {"time.step=1e-3"}},
-    {"relaxed, loose tolerance", RELAXED, 300, 200, {"time.step=1e-3", "coupling.relative_tolerance=1e-3"}},
+    {"relaxed, loose tolerance",
+     RELAXED,
+     300,
+     200,
+     {"time.step=1e-3", "coupling.relative_tolerance=1e-3"}},
     {"relaxed, jacobi", RELAXED, 300, 200, {"time.step=1e-3", JACOBI(1)}},
     {"relaxed, jacobi, two threads", RELAXED, 300, 200, {"time.step=1e-3", JACOBI(2)}},
     {"relaxed, modes", FLOATING, 150, 100, {"parameters.h=5e-5"}},
@@ -81,29 +86,35 @@ typedef struct outcome {
 
 static outcome go_on(run *r, int steps, size_t words)
 {
-    for (int i = 0; i < steps; i++) step(r);
+    for (int i = 0; i < steps; i++)
+        step(r);
     outcome end = {test_malloc(words * sizeof(double)), test_malloc(sizeof r->sample)};
     yk_system_state_get(r->system, end.image);
     memcpy(end.sample, r->sample, sizeof r->sample);
     return end;
 }
 
-static void check_same(const rollback_case *c, const char *what, const outcome *a, outcome b, size_t words)
+static void check_same(const rollback_case *c, const char *what, const outcome *a, outcome b,
+                       size_t words)
 {
     size_t first = 0, samples = 0;
-    while (first < words && memcmp(&a->image[first], &b.image[first], sizeof *b.image) == 0) first++;
-    while (samples < RUN_SAMPLE_MAX && memcmp(&a->sample[samples], &b.sample[samples], sizeof *b.sample) == 0)
+    while (first < words && memcmp(&a->image[first], &b.image[first], sizeof *b.image) == 0)
+        first++;
+    while (samples < RUN_SAMPLE_MAX &&
+           memcmp(&a->sample[samples], &b.sample[samples], sizeof *b.sample) == 0)
         samples++;
     test_free(b.image), test_free(b.sample);
     if (first < words || samples < RUN_SAMPLE_MAX)
-        fail_msg("%s, %s: word %zu of %zu, sample %zu differ", c->name, what, first, words, samples);
+        fail_msg("%s, %s: word %zu of %zu, sample %zu differ", c->name, what, first, words,
+                 samples);
 }
 
 static void states_repeat_their_steps(void **state)
 {
     const rollback_case *c = *state;
     run r = open_run(c->file, c->overrides), other = open_run(c->file, c->overrides);
-    for (int i = 0; i < c->steps; i++) step(&r);
+    for (int i = 0; i < c->steps; i++)
+        step(&r);
     size_t words = yk_system_state_layout(r.system).words;
     assert_true(words > 0);
     double *mark = test_malloc(words * sizeof *mark);
@@ -142,8 +153,8 @@ int main(void)
     enum { COUNT = sizeof cases / sizeof *cases };
     struct CMUnitTest tests[COUNT + 1];
     for (int i = 0; i < COUNT; i++)
-        tests[i] =
-            (struct CMUnitTest){cases[i].name, states_repeat_their_steps, NULL, NULL, (void *)(uintptr_t)&cases[i]};
+        tests[i] = (struct CMUnitTest){cases[i].name, states_repeat_their_steps, NULL, NULL,
+                                       (void *)(uintptr_t)&cases[i]};
     tests[COUNT] = (struct CMUnitTest)cmocka_unit_test(threads_change_no_bit);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,8 @@ static inline run open_text(const char *path, const char *scenario, const char *
     def.path = path;
     def.text = scenario;
     def.overrides = overrides;
-    while (overrides && overrides[def.override_count]) def.override_count++;
+    while (overrides && overrides[def.override_count])
+        def.override_count++;
     assert_int_equal(yk_diagnostics_create(r.context, &r.diagnostics), YK_OK);
     yk_status status = yk_scenario_load(r.context, &def, r.diagnostics, &r.scenario);
     if (status != YK_OK) {
@@ -36,8 +37,10 @@ static inline run open_text(const char *path, const char *scenario, const char *
     r.info = yk_scenario_get(r.scenario);
     assert_in_range(r.info->sample_size, 1, RUN_SAMPLE_MAX);
     status = yk_scenario_system(r.scenario, &r.system);
-    if (status == YK_OK) status = yk_system_start(r.system);
-    if (status < 0) print_error("%s\n", yk_last_message(r.context));
+    if (status == YK_OK)
+        status = yk_system_start(r.system);
+    if (status < 0)
+        print_error("%s\n", yk_last_message(r.context));
     assert_true(status >= 0);
     yk_scenario_sample(r.scenario, r.sample);
     return r;
@@ -61,14 +64,16 @@ static inline void close_run(run *r)
 static inline void step(run *r)
 {
     yk_status status = yk_system_step(r->system, NULL);
-    if (status < 0) print_error("%s\n", yk_last_message(r->context));
+    if (status < 0)
+        print_error("%s\n", yk_last_message(r->context));
     assert_true(status >= 0);
     yk_scenario_sample(r->scenario, r->sample);
 }
 
 static inline void run_to(run *r, double time)
 {
-    while (yk_system_time(r->system) < time - 1e-9) step(r);
+    while (yk_system_time(r->system) < time - 1e-9)
+        step(r);
 }
 
 #endif

@@ -1,9 +1,11 @@
-/* The servo cylinder (models/servo-cylinder): sampled position control through wires, in every scheme that carries them. */
+/* The servo cylinder (models/servo-cylinder): sampled position control through wires, in every
+ * scheme that carries them. */
 #include "scenario_run.h"
 
 enum { PLACE, SPEED, FORCE, COMMAND };
 
-/* Between 1 ms and the sampling of the controller the schemes may differ by a millimetre on the way, not at rest. */
+/* Between 1 ms and the sampling of the controller the schemes may differ by a millimetre on the
+ * way, not at rest. */
 static void check(const char *const *overrides)
 {
     run r = open_run("servo-cylinder/scenario.yaml", overrides);

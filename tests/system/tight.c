@@ -1,6 +1,6 @@
-/* The tight scheme with its default relaxation where one acceleration per interface fails: chains, rings and clamps of many
- * parts, partners that are a thousand times as heavy. Against the monolithic system, to which it must come within the
- * tolerance of the wrenches. */
+/* The tight scheme with its default relaxation where one acceleration per interface fails:
+ * chains, rings and clamps of many parts, partners that are a thousand times as heavy. Against
+ * the monolithic system, to which it must come within the tolerance of the wrenches. */
 #include <stdlib.h>
 
 #include "scenario_run.h"
@@ -21,26 +21,31 @@ YK_PRINTF(2, 3) static void add(writer *w, const char *format, ...)
     assert_true(w->length < TEXT_MAX);
 }
 
-/* Bars end to end along x from a ball joint at the origin, each a subsystem, each `ratio` times as heavy as the last. */
+/* Bars end to end along x from a ball joint at the origin, each a subsystem, each `ratio` times
+ * as heavy as the last. */
 static void write_chain(writer *w, int count, const char *joint, double ratio)
 {
     add(w, "time: {end: 0.05, step: 1e-3}\nsubsystems:\n");
     double mass = 1;
     for (int i = 0; i < count; i++, mass *= ratio) {
         add(w, "  p%d:\n    solver: smooth\n    gravity: [0, -9.81, 0]\n", i);
-        add(w, "    bodies: {bar: {mass: %g, inertia: [%g, %g, %g], position: [%g, 0, 0]}}\n", mass, 0.02 * mass,
-            0.02 * mass, 0.02 * mass, 0.2 + 0.4 * i);
-        if (i == 0) add(w, "    joints: {ball: {type: spherical, between: [ground, bar], at: [0, 0, 0]}}\n");
-        add(w, "    ports: {in: {on: bar, offset: [-0.2, 0, 0]}, out: {on: bar, offset: [0.2, 0, 0]}}\n");
+        add(w, "    bodies: {bar: {mass: %g, inertia: [%g, %g, %g], position: [%g, 0, 0]}}\n", mass,
+            0.02 * mass, 0.02 * mass, 0.02 * mass, 0.2 + 0.4 * i);
+        if (i == 0)
+            add(w,
+                "    joints: {ball: {type: spherical, between: [ground, bar], at: [0, 0, 0]}}\n");
+        add(w, "    ports: {in: {on: bar, offset: [-0.2, 0, 0]}, out: {on: bar, offset: [0.2, 0, "
+               "0]}}\n");
     }
     add(w, "interfaces:\n");
     for (int i = 0; i + 1 < count; i++)
         add(w, "  - {name: j%d, between: [p%d.out, p%d.in], joint: %s}\n", i, i, i + 1, joint);
-    add(w, "coupling: {scheme: tight}\nrecord: {channels: [p%d.out.position, p0.out.velocity]}\n", count - 1);
+    add(w, "coupling: {scheme: tight}\nrecord: {channels: [p%d.out.position, p0.out.velocity]}\n",
+        count - 1);
 }
 
-/* Bars around a closed polygon, ball joints at its corners, every bar the wrench side of one and the motion side of the
- * other; a spring pulls at one bar. */
+/* Bars around a closed polygon, ball joints at its corners, every bar the wrench side of one and
+ * the motion side of the other; a spring pulls at one bar. */
 static void write_ring(writer *w, int count)
 {
     add(w, "time: {end: 0.05, step: 1e-3}\nsubsystems:\n");
@@ -49,19 +54,26 @@ static void write_ring(writer *w, int count)
         double x[2] = {cos(a), cos(b)}, y[2] = {1.3 * sin(a), 1.3 * sin(b)}, mass = 1 + i % 3;
         add(w, "  p%d:\n    solver: smooth\n    gravity: [0, -9.81, 0]\n", i);
         if (i == 0)
-            add(w, "    forces: {pull: {type: spring, between: [ground, bar], stiffness: 20, free_length: 0}}\n");
-        add(w, "    bodies: {bar: {mass: %g, inertia: [0.1, 0.1, 0.1], position: [%.17g, %.17g, 0]}}\n", mass,
-            (x[0] + x[1]) / 2, (y[0] + y[1]) / 2);
-        add(w, "    ports: {in: {on: bar, offset: [%.17g, %.17g, 0]}, out: {on: bar, offset: [%.17g, %.17g, 0]}}\n",
+            add(w, "    forces: {pull: {type: spring, between: [ground, bar], stiffness: 20, "
+                   "free_length: 0}}\n");
+        add(w,
+            "    bodies: {bar: {mass: %g, inertia: [0.1, 0.1, 0.1], position: [%.17g, %.17g, "
+            "0]}}\n",
+            mass, (x[0] + x[1]) / 2, (y[0] + y[1]) / 2);
+        add(w,
+            "    ports: {in: {on: bar, offset: [%.17g, %.17g, 0]}, out: {on: bar, offset: [%.17g, "
+            "%.17g, 0]}}\n",
             (x[0] - x[1]) / 2, (y[0] - y[1]) / 2, (x[1] - x[0]) / 2, (y[1] - y[0]) / 2);
     }
     add(w, "interfaces:\n");
     for (int i = 0; i < count; i++)
-        add(w, "  - {name: j%d, between: [p%d.out, p%d.in], joint: spherical}\n", i, i, (i + 1) % count);
+        add(w, "  - {name: j%d, between: [p%d.out, p%d.in], joint: spherical}\n", i, i,
+            (i + 1) % count);
     add(w, "coupling: {scheme: tight}\nrecord: {channels: [p1.out.position, p0.out.velocity]}\n");
 }
 
-/* To the end; the iterations per step are at most `iterations`, and the end is that of the merged system. */
+/* To the end; the iterations per step are at most `iterations`, and the end is that of the merged
+ * system. */
 static void compare_with_monolithic(const char *text, double iterations)
 {
     static const char *const tight[] = {"coupling.tolerance=1e-7", NULL};
@@ -73,11 +85,13 @@ static void compare_with_monolithic(const char *text, double iterations)
     }
     yk_scenario_sample(a.scenario, a.sample);
     yk_scenario_sample(b.scenario, b.sample);
-    for (int i = 0; i < a.info->sample_size; i++) assert_near(a.sample[i], b.sample[i], 1e-5);
+    for (int i = 0; i < a.info->sample_size; i++)
+        assert_near(a.sample[i], b.sample[i], 1e-5);
 
     yk_system_statistics all = yk_system_statistics_get(a.system);
     double mean = (double)all.iterations / (double)all.steps;
-    if (mean > iterations) print_error("%.2f iterations per step\n", mean);
+    if (mean > iterations)
+        print_error("%.2f iterations per step\n", mean);
     assert_true(mean <= iterations);
     close_run(&a);
     close_run(&b);
@@ -90,8 +104,9 @@ static void chains_converge_at_every_cut(void **state)
         int count;
         const char *joint;
         double ratio, iterations;
-    } chains[] = {{3, "revolute", 1, 5}, {3, "clamp", 1, 6},  {5, "spherical", 0.3, 4}, {5, "clamp", 3, 14},
-                  {8, "revolute", 1, 8}, {8, "clamp", 1, 12}, {2, "clamp", 1000, 10},   {2, "spherical", 1000, 8}};
+    } chains[] = {{3, "revolute", 1, 5},  {3, "clamp", 1, 6},       {5, "spherical", 0.3, 4},
+                  {5, "clamp", 3, 14},    {8, "revolute", 1, 8},    {8, "clamp", 1, 12},
+                  {2, "clamp", 1000, 10}, {2, "spherical", 1000, 8}};
     char *text = malloc(TEXT_MAX);
     for (size_t i = 0; i < sizeof chains / sizeof *chains; i++) {
         writer w = {text, 0};

@@ -1,9 +1,10 @@
 /* Interfaces in balance: one wrench on both sides, found before any subsystem moves.
  *
- * A motion that is prescribed to one side comes back as a wrench of its mass times the error of the motion; the other
- * side makes an error of that wrench over its own mass. So an exchange of motion and wrench multiplies errors by the
- * ratio of masses, whatever the step. Here both sides take the wrench, and every subsystem says what its next step will do
- * (step_model of the contract, linear in the wrenches):
+ * A motion that is prescribed to one side comes back as a wrench of its mass times the error of
+ * the motion; the other side makes an error of that wrench over its own mass. So an exchange of
+ * motion and wrench multiplies errors by the ratio of masses, whatever the step. Here both sides
+ * take the wrench, and every subsystem says what its next step will do (step_model of the
+ * contract, linear in the wrenches):
  *
  *   w = w0 + Y (f - f0)        x = x0 + lead h Y (f - f0)         at the end of the step
  *
@@ -11,16 +12,17 @@
  *
  *   g' + g / h = 0             of all balanced interfaces at once
  *
- * which is one small linear system for the multipliers. Y of both sides adds up in it, so an error of a model is divided
- * by the sum of both and multiplied by one of them: the ratio of masses does not matter. For linear subsystems that step
- * by one implicit method, the outcome is that of the method applied to the joined whole.
+ * which is one small linear system for the multipliers. Y of both sides adds up in it, so an
+ * error of a model is divided by the sum of both and multiplied by one of them: the ratio of
+ * masses does not matter. For linear subsystems that step by one implicit method, the outcome is
+ * that of the method applied to the joined whole.
  *
- * What is left of g after the step is a term of higher order, and is closed by the next step. Each subsystem is called
- * once; all of them may run at the same time.
+ * What is left of g after the step is a term of higher order, and is closed by the next step.
+ * Each subsystem is called once; all of them may run at the same time.
  *
- * Methods take a constant wrench at different points of the step (`sample`). A wrench of the earlier of both sides is
- * carried on to the later side along its last change: without that, the sides would act on each other with a delay,
- * which adds energy to every swing. */
+ * Methods take a constant wrench at different points of the step (`sample`). A wrench of the
+ * earlier of both sides is carried on to the later side along its last change: without that, the
+ * sides would act on each other with a delay, which adds energy to every swing. */
 #ifndef YK_COUPLING_BALANCE_H
 #define YK_COUPLING_BALANCE_H
 
@@ -31,7 +33,7 @@
 
 /* One subsystem with balanced interfaces. */
 typedef struct yk_balance_participant {
-    int size;             /* velocities of its wrench ports that are connected, balanced or not; 0: none is balanced */
+    int size; /* velocities of its wrench ports that are connected, balanced or not; 0: none is balanced */
     int *offsets;         /* per port: its first velocity, or -1 */
     yk_step_model model;  /* in the system's units and axes */
     double *inverse_mass; /* room for an interface model, where it tells no other */
@@ -42,8 +44,8 @@ typedef struct yk_balance_interface {
     int interface; /* of the system */
     yk_constraint constraint;
     yk_wrench unit[2][YK_JOINT_ROWS_MAX]; /* wrench of a unit multiplier on either side */
-    double shift[2];                      /* by how much of its last change the wrench of a side is carried on */
-    yk_constraint_gradient gradient;      /* at the end of the step */
+    double shift[2]; /* by how much of its last change the wrench of a side is carried on */
+    yk_constraint_gradient gradient; /* at the end of the step */
     /* Part of the state: of the last step. */
     double multiplier[YK_JOINT_ROWS_MAX];
     yk_wrench wrench[2]; /* before they were carried on */
@@ -57,10 +59,11 @@ typedef struct yk_balance {
     double *residual;
 } yk_balance;
 
-/* create.c. A balance is a part of the schemes that use it; NULL where no interface is balanced, and then all of these do
- * what is left to do without. */
+/* create.c. A balance is a part of the schemes that use it; NULL where no interface is balanced,
+ * and then all of these do what is left to do without. */
 
-/* What the second side of an interface takes: a wrench, where it is to be balanced and both subsystems can be. */
+/* What the second side of an interface takes: a wrench, where it is to be balanced and both
+ * subsystems can be. */
 yk_causality yk_balance_second_side(yk_exchange exchange, const yk_joined_ports *joined);
 /* Of all interfaces whose second side takes a wrench. */
 yk_status yk_balance_create(yk_system *system, yk_balance **balance);
@@ -70,14 +73,16 @@ yk_state_layout yk_balance_layout(const yk_balance *balance);
 double *yk_balance_get(const yk_balance *balance, double *words);
 const double *yk_balance_set(yk_balance *balance, const double *words);
 
-/* start.c: wrenches with which the accelerations of both sides fit each other, together with those of all other interfaces. */
+/* start.c: wrenches with which the accelerations of both sides fit each other, together with
+ * those of all other interfaces. */
 yk_status yk_balance_start(yk_balance *balance, yk_system *system);
 
-/* balance.c: the wrenches of the step that follows, as inputs of both sides. Other interfaces are known to have the inputs of the
- * explicit scheme with the given weights. */
+/* balance.c: the wrenches of the step that follows, as inputs of both sides. Other interfaces are
+ * known to have the inputs of the explicit scheme with the given weights. */
 yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights);
 /* Unit wrenches where both sides are at a time, from their motions there. */
-void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion *a, const yk_motion *b);
+void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion *a,
+                           const yk_motion *b);
 /* The wrenches of the multipliers, carried on, as inputs of both sides. */
 void yk_balance_apply(yk_system *system, yk_balance_interface *own);
 
@@ -86,7 +91,8 @@ static inline int yk_balance_port(const yk_interface *interface, int side)
     return side == 0 ? interface->def.wrench_port : interface->def.motion_port;
 }
 
-static inline yk_participant *yk_balance_side(const yk_system *system, const yk_interface *interface, int side)
+static inline yk_participant *yk_balance_side(const yk_system *system,
+                                              const yk_interface *interface, int side)
 {
     return side == 0 ? yk_interface_a(system, interface) : yk_interface_b(system, interface);
 }

@@ -7,15 +7,18 @@ enum { WRENCH_WORDS = sizeof(yk_wrench) / sizeof(double) };
 
 yk_causality yk_balance_second_side(yk_exchange exchange, const yk_joined_ports *joined)
 {
-    if (exchange == YK_EXCHANGE_MOTION) return YK_TAKES_MOTION;
+    if (exchange == YK_EXCHANGE_MOTION)
+        return YK_TAKES_MOTION;
     for (int side = 0; side < 2; side++) {
         const yk_subsystem *subsystem = joined->subsystem[side];
         const yk_subsystem_ops *ops = subsystem->ops;
         const yk_port *ports;
         ops->ports(subsystem, &ports);
-        if (!(ports[joined->port[side]].causalities & YK_TAKES_WRENCH)) return YK_TAKES_MOTION;
+        if (!(ports[joined->port[side]].causalities & YK_TAKES_WRENCH))
+            return YK_TAKES_MOTION;
         bool given = ops->step_model || (exchange == YK_EXCHANGE_FORCES && ops->interface_model);
-        if (!given) return YK_TAKES_MOTION;
+        if (!given)
+            return YK_TAKES_MOTION;
     }
     return YK_TAKES_WRENCH;
 }
@@ -27,14 +30,18 @@ static yk_status create_participant(yk_balance *balance, yk_system *system, int 
     const yk_participant *m = &system->participants[participant];
     yk_balance_participant *own = &balance->participants[participant];
     own->offsets = yk_allocate(context, (size_t)m->port_count, sizeof *own->offsets);
-    if (!own->offsets) return YK_ERROR_MEMORY;
+    if (!own->offsets)
+        return YK_ERROR_MEMORY;
     own->size = yk_system_number_velocities(system, participant, own->offsets);
 
     size_t n = (size_t)own->size;
     double *memory = yk_allocate(context, 2 * n + n * n + 2 * n + n * n, sizeof *memory);
-    if (!memory) return YK_ERROR_MEMORY;
-    own->model =
-        (yk_step_model){.size = own->size, .velocity = memory, .displacement = memory + n, .mobility = memory + 2 * n};
+    if (!memory)
+        return YK_ERROR_MEMORY;
+    own->model = (yk_step_model){.size = own->size,
+                                 .velocity = memory,
+                                 .displacement = memory + n,
+                                 .mobility = memory + 2 * n};
     own->rate = own->model.mobility + n * n;
     own->inverse_mass = own->rate + n; /* and the wrenches behind it */
     return YK_OK;
@@ -42,15 +49,17 @@ static yk_status create_participant(yk_balance *balance, yk_system *system, int 
 
 static yk_status create_jacobian(yk_balance *balance, yk_system *system)
 {
-    yk_jacobian_interface *interfaces = yk_allocate(system->context, (size_t)balance->count, sizeof *interfaces);
-    if (!interfaces) return YK_ERROR_MEMORY;
+    yk_jacobian_interface *interfaces =
+        yk_allocate(system->context, (size_t)balance->count, sizeof *interfaces);
+    if (!interfaces)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < balance->count; i++) {
         const yk_interface *interface = &system->interfaces[balance->interfaces[i].interface];
-        interfaces[i] =
-            (yk_jacobian_interface){.participant = {interface->def.wrench_subsystem, interface->def.motion_subsystem},
-                                    .port = {interface->def.wrench_port, interface->def.motion_port},
-                                    .rows = balance->interfaces[i].constraint.row_count,
-                                    .coordinates = yk_coordinates(interface->kind)};
+        interfaces[i] = (yk_jacobian_interface){
+            .participant = {interface->def.wrench_subsystem, interface->def.motion_subsystem},
+            .port = {interface->def.wrench_port, interface->def.motion_port},
+            .rows = balance->interfaces[i].constraint.row_count,
+            .coordinates = yk_coordinates(interface->kind)};
     }
     yk_jacobian_def def = {.participant_count = system->participant_count,
                            .interface_count = balance->count,
@@ -67,36 +76,49 @@ yk_status yk_balance_create(yk_system *system, yk_balance **made)
 {
     yk_context *context = system->context;
     int count = 0;
-    for (int i = 0; i < system->interface_count; i++) count += yk_both_take_wrench(&system->interfaces[i]);
-    if (count == 0) return YK_OK;
+    for (int i = 0; i < system->interface_count; i++)
+        count += yk_both_take_wrench(&system->interfaces[i]);
+    if (count == 0)
+        return YK_OK;
     yk_balance *balance = *made = yk_allocate(context, 1, sizeof *balance);
-    if (!balance) return YK_ERROR_MEMORY;
-    balance->participants = yk_allocate(context, (size_t)system->participant_count, sizeof *balance->participants);
+    if (!balance)
+        return YK_ERROR_MEMORY;
+    balance->participants =
+        yk_allocate(context, (size_t)system->participant_count, sizeof *balance->participants);
     balance->interfaces = yk_allocate(context, (size_t)count, sizeof *balance->interfaces);
-    if (!balance->participants || !balance->interfaces) return YK_ERROR_MEMORY;
+    if (!balance->participants || !balance->interfaces)
+        return YK_ERROR_MEMORY;
 
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (!yk_both_take_wrench(interface)) continue;
+        if (!yk_both_take_wrench(interface))
+            continue;
         yk_balance_interface *own = &balance->interfaces[balance->count++];
         own->interface = i;
-        own->constraint = yk_constraint_make(interface->kind, interface->def.constrained, interface->def.drive);
+        own->constraint =
+            yk_constraint_make(interface->kind, interface->def.constrained, interface->def.drive);
         for (int side = 0; side < 2; side++) {
-            int participant = side == 0 ? interface->def.wrench_subsystem : interface->def.motion_subsystem;
-            yk_status status =
-                balance->participants[participant].size > 0 ? YK_OK : create_participant(balance, system, participant);
-            if (status < 0) return status;
+            int participant =
+                side == 0 ? interface->def.wrench_subsystem : interface->def.motion_subsystem;
+            yk_status status = balance->participants[participant].size > 0
+                                   ? YK_OK
+                                   : create_participant(balance, system, participant);
+            if (status < 0)
+                return status;
         }
     }
     yk_status status = create_jacobian(balance, system);
-    if (status < 0) return status;
-    balance->residual = yk_allocate(context, (size_t)yk_jacobian_size(balance->jacobian), sizeof *balance->residual);
+    if (status < 0)
+        return status;
+    balance->residual = yk_allocate(context, (size_t)yk_jacobian_size(balance->jacobian),
+                                    sizeof *balance->residual);
     return balance->residual ? YK_OK : YK_ERROR_MEMORY;
 }
 
 void yk_balance_destroy(yk_balance *balance, yk_system *system)
 {
-    if (!balance) return;
+    if (!balance)
+        return;
     for (int i = 0; balance->participants && i < system->participant_count; i++) {
         yk_release(system->context, balance->participants[i].offsets);
         yk_release(system->context, balance->participants[i].model.velocity);
@@ -108,7 +130,7 @@ void yk_balance_destroy(yk_balance *balance, yk_system *system)
     yk_release(system->context, balance);
 }
 
-/* State ------------------------------------------------------------------------------------------------------------ */
+/* State ---------------------------------------------------------------------------------------- */
 
 yk_state_layout yk_balance_layout(const yk_balance *balance)
 {

@@ -1,5 +1,5 @@
-/* The scheme index1: coupling wrenches as polynomials, with the constraints enforced on position, velocity and
- * acceleration level at the end of every macro step.
+/* The scheme index1: coupling wrenches as polynomials, with the constraints enforced on position,
+ * velocity and acceleration level at the end of every macro step.
  *
  * paper index1, sections 2.2 and 3. All sides take wrenches. A step is
  *
@@ -7,10 +7,11 @@
  *   correct   Newton's method on the scaled conditions g/H^2, g'/H, g'' (22) for the free parameters of the
  *             polynomials (36), (38); the subsystems are rewound and advance again
  *
- * with one correction as in the paper, or until the wrenches do not change any more. The Jacobian (37) is that of
- * jacobian.h, for any graph of subsystems and interfaces. Where there is nothing to extrapolate from (the first step,
- * and after an event) the step is always iterated: a single correction of a poor prediction would cost orders. After an
- * event the multipliers may jump, so a cubic, which continues the last one, gives way to a quadratic for one step. */
+ * with one correction as in the paper, or until the wrenches do not change any more. The Jacobian
+ * (37) is that of jacobian.h, for any graph of subsystems and interfaces. Where there is nothing
+ * to extrapolate from (the first step, and after an event) the step is always iterated: a single
+ * correction of a poor prediction would cost orders. After an event the multipliers may jump, so
+ * a cubic, which continues the last one, gives way to a quadratic for one step. */
 #include "coupling/index1/index1.h"
 
 #include <float.h>
@@ -26,22 +27,24 @@ enum { FIRST_ITERATIONS = 20 };
 enum { RETREATS = 6 };
 /* A correction that shrinks less than this is not Newton's any more: the Jacobian is renewed. */
 static const double SLOW = 0.3;
-/* Factor by which the corrections of a kept Jacobian may shrink, in the mean, before the next step renews it: several
- * corrections more are cheaper than the runs of a new one. */
+/* Factor by which the corrections of a kept Jacobian may shrink, in the mean, before the next
+ * step renews it: several corrections more are cheaper than the runs of a new one. */
 static const double RENEWAL_RATE = 0.05;
-/* Scaled conditions, against what they are differences of, that the solvers of subsystems may leave. */
+/* Scaled conditions, against what they are differences of, that the solvers of subsystems may
+ * leave. */
 static const double UNKNOWABLE = 1e-10;
 /* A wrench (N, N m) that is none: what rounding leaves of a system at rest. */
 static const double NOTHING = 1e-100;
 /* Relative change of the wrenches with which an iterate is not taken. */
 static const double FAR = 0.01;
-/* Ratio of step sizes beyond which a Jacobian is not tried: scaled as it is, it depends on the step only as far as the
- * subsystems' own dynamics are felt in it. */
+/* Ratio of step sizes beyond which a Jacobian is not tried: scaled as it is, it depends on the
+ * step only as far as the subsystems' own dynamics are felt in it. */
 static const double OTHER_STEP = 10;
-/* Relative size at which corrections that do not shrink are rounding, or wires that follow the motions run by run. */
+/* Relative size at which corrections that do not shrink are rounding, or wires that follow the
+ * motions run by run. */
 static const double ROUNDING = 1e-7, WIRED = 1e-6;
 
-/* Prediction ------------------------------------------------------------------------------------------------------- */
+/* Prediction ----------------------------------------------------------------------------------- */
 
 /* A polynomial of the last step, of size H, on a step of size h that follows it. */
 static yk_index1_multiplier extrapolated(const yk_index1_multiplier *last, double ratio)
@@ -49,12 +52,14 @@ static yk_index1_multiplier extrapolated(const yk_index1_multiplier *last, doubl
     yk_index1_multiplier next = *last;
     double scale = 1;
     yk_poly_shift(next.power, YK_INPUT_DEGREE_MAX, 1);
-    for (int power = 1; power <= YK_INPUT_DEGREE_MAX; power++) next.power[power] *= scale *= ratio;
+    for (int power = 1; power <= YK_INPUT_DEGREE_MAX; power++)
+        next.power[power] *= scale *= ratio;
     return next;
 }
 
-/* The same bends again: a solver of first order misses the place at the end of every step, and wrenches that bring it there
- * bend in every step alike, however small it is. Cubics continue where the last one ended, others follow the means. */
+/* The same bends again: a solver of first order misses the place at the end of every step, and
+ * wrenches that bring it there bend in every step alike, however small it is. Cubics continue
+ * where the last one ended, others follow the means. */
 static yk_index1_multiplier repeated(const yk_index1_interface *interface, int row, double ratio)
 {
     yk_index1_multiplier next = interface->last[row];
@@ -66,11 +71,14 @@ static yk_index1_multiplier repeated(const yk_index1_interface *interface, int r
 }
 
 /* One row of the prediction, by what foretold the last step better. */
-static yk_index1_multiplier predicted(const yk_index1_interface *interface, int row, double ratio, bool repeat)
+static yk_index1_multiplier predicted(const yk_index1_interface *interface, int row, double ratio,
+                                      bool repeat)
 {
-    yk_index1_multiplier next = repeat ? repeated(interface, row, ratio) : extrapolated(&interface->last[row], ratio);
+    yk_index1_multiplier next =
+        repeat ? repeated(interface, row, ratio) : extrapolated(&interface->last[row], ratio);
     /* A shorter polynomial cannot hold the last terms of a longer one. */
-    for (int power = interface->basis->degree + 1; power < YK_INPUT_COEFFICIENTS; power++) next.power[power] = 0;
+    for (int power = interface->basis->degree + 1; power < YK_INPUT_COEFFICIENTS; power++)
+        next.power[power] = 0;
     return next;
 }
 
@@ -80,7 +88,8 @@ static void predict(yk_system *system)
 
     /* After a jump, and for relations always, no cubic that would have to continue the last one. */
     int degree = x->options.degree;
-    if (degree == 3 && x->jumped) degree = 2;
+    if (degree == 3 && x->jumped)
+        degree = 2;
     x->basis = &x->bases[degree];
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *interface = &x->interfaces[i];
@@ -88,12 +97,14 @@ static void predict(yk_system *system)
         interface->basis = relation && degree > 2 ? &x->bases[2] : x->basis;
         memcpy(interface->last, interface->multiplier, sizeof interface->last);
         for (int row = 0; x->last_step > 0 && row < interface->constraint.row_count; row++)
-            interface->multiplier[row] = predicted(interface, row, system->h / x->last_step, interface->repeats);
+            interface->multiplier[row] =
+                predicted(interface, row, system->h / x->last_step, interface->repeats);
     }
 
     /* Motions, signals and directions, and all of it as inputs. */
     for (int i = 0; i < system->interface_count; i++)
-        if (yk_index1_is_relation(&system->interfaces[i])) yk_index1_predict_relation(system, i);
+        if (yk_index1_is_relation(&system->interfaces[i]))
+            yk_index1_predict_relation(system, i);
     yk_index1_predict_wires(system);
     yk_index1_predict_directions(system);
     yk_index1_set_inputs(system);
@@ -102,7 +113,8 @@ static void predict(yk_system *system)
 static double mean_of(const yk_index1_multiplier *multiplier)
 {
     double mean = 0;
-    for (int power = 0; power < YK_INPUT_COEFFICIENTS; power++) mean += multiplier->power[power] / (power + 1);
+    for (int power = 0; power < YK_INPUT_COEFFICIENTS; power++)
+        mean += multiplier->power[power] / (power + 1);
     return mean;
 }
 
@@ -116,10 +128,12 @@ static void compare_predictions(yk_system *system)
         double error[2] = {0, 0};
         for (int row = 0; row < interface->constraint.row_count; row++) {
             for (int repeat = 0; x->last_step > 0 && repeat < 2; repeat++) {
-                yk_index1_multiplier next = predicted(interface, row, system->h / x->last_step, repeat);
+                yk_index1_multiplier next =
+                    predicted(interface, row, system->h / x->last_step, repeat);
                 for (int node = 0; node <= basis->degree; node++) {
                     double tau = basis->node[node];
-                    double value = yk_poly_value(interface->multiplier[row].power, basis->degree, tau);
+                    double value =
+                        yk_poly_value(interface->multiplier[row].power, basis->degree, tau);
                     double off = fabs(value - yk_poly_value(next.power, basis->degree, tau));
                     error[repeat] = fmax(error[repeat], off);
                 }
@@ -134,7 +148,7 @@ static void compare_predictions(yk_system *system)
     }
 }
 
-/* Runs of all subsystems ------------------------------------------------------------------------------------------- */
+/* Runs of all subsystems ----------------------------------------------------------------------- */
 
 typedef struct all_run {
     yk_system *system;
@@ -147,7 +161,8 @@ static void run_participants(void *user, size_t begin, size_t end, size_t chunk)
     const all_run *run = user;
     for (size_t i = begin; i < end; i++) {
         int participant = (int)i;
-        if (run->rewind && yk_system_rewind(run->system, participant) < 0) continue;
+        if (run->rewind && yk_system_rewind(run->system, participant) < 0)
+            continue;
         if (run->response)
             yk_index1_advance_with_response(run->system, participant);
         else
@@ -158,30 +173,37 @@ static void run_participants(void *user, size_t begin, size_t end, size_t chunk)
 static yk_status run_all(yk_system *system, bool rewind, bool response)
 {
     all_run run = {system, rewind, response};
-    for (int i = 0; i < system->participant_count; i++) yk_index1_carry_signals(system, i);
+    for (int i = 0; i < system->participant_count; i++)
+        yk_index1_carry_signals(system, i);
     yk_system_for_all(system, system->participant_count, run_participants, &run);
     for (int i = 0; i < system->participant_count; i++)
-        if (system->participants[i].status < 0) return yk_system_report_failure(system, i);
+        if (system->participants[i].status < 0)
+            return yk_system_report_failure(system, i);
     return YK_OK;
 }
 
-/* Conditions ------------------------------------------------------------------------------------------------------- */
+/* Conditions ----------------------------------------------------------------------------------- */
 
-static void interface_kinematics(const yk_system *system, int number, yk_constraint_kinematics *place)
+static void interface_kinematics(const yk_system *system, int number,
+                                 yk_constraint_kinematics *place)
 {
     const yk_interface *interface = &system->interfaces[number];
-    yk_constraint_kinematics_at(&yk_index1_of(system)->interfaces[number].constraint, system->t + system->h,
-                                &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion,
-                                &yk_interface_b(system, interface)->values[interface->def.motion_port].motion, place);
+    yk_constraint_kinematics_at(
+        &yk_index1_of(system)->interfaces[number].constraint, system->t + system->h,
+        &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion,
+        &yk_interface_b(system, interface)->values[interface->def.motion_port].motion, place);
 }
 
-/* The size of the numbers that the scaled conditions are differences of: they cannot be known better than its rounding. */
+/* The size of the numbers that the scaled conditions are differences of: they cannot be known
+ * better than its rounding. */
 static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
 {
     if (kind == YK_PORT_SCALAR)
         return fabs(m->position.x) / (h * h) + fabs(m->velocity.x) / h + fabs(m->acceleration.x);
-    double moved = yk_v3_norm(m->position) / (h * h) + yk_v3_norm(m->velocity) / h + yk_v3_norm(m->acceleration);
-    double rotated = 1 / (h * h) + yk_v3_norm(m->angular_velocity) / h + yk_v3_norm(m->angular_acceleration);
+    double moved = yk_v3_norm(m->position) / (h * h) + yk_v3_norm(m->velocity) / h +
+                   yk_v3_norm(m->acceleration);
+    double rotated =
+        1 / (h * h) + yk_v3_norm(m->angular_velocity) / h + yk_v3_norm(m->angular_acceleration);
     return fmax(moved, rotated);
 }
 
@@ -228,12 +250,14 @@ static yk_motion motion_of(void *user, int interface, int side)
     return yk_index1_answer(user, interface, side);
 }
 
-/* The Jacobian where the subsystems now are, from responses that are new, or that the last correction has improved. */
+/* The Jacobian where the subsystems now are, from responses that are new, or that the last
+ * correction has improved. */
 static yk_status find_jacobian(yk_system *system)
 {
     yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < system->interface_count; i++) {
-        if (yk_index1_is_relation(&system->interfaces[i])) continue;
+        if (yk_index1_is_relation(&system->interfaces[i]))
+            continue;
         yk_constraint_kinematics at;
         interface_kinematics(system, i, &at);
         yk_constraint_differentiate(&x->interfaces[i].constraint, &at, &x->interfaces[i].gradient);
@@ -241,17 +265,20 @@ static yk_status find_jacobian(yk_system *system)
 
     yk_conditions conditions = {x->basis->condition, x->basis->moment, system->h};
     yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, &conditions);
-    if (status == YK_OK) return status;
+    if (status == YK_OK)
+        return status;
     x->jacobian_step = 0;
-    return yk_fail(
-        system->context, status,
-        "at t = %g s scheme index1 has no coupling Jacobian: the motions at the interfaces do not follow their "
-        "wrenches independently on position, velocity and acceleration level; give the subsystems four or more "
-        "substeps, a smaller degree of the wrenches, or remove interfaces that join what is already joined",
-        system->t + system->h);
+    return yk_fail(system->context, status,
+                   "at t = %g s scheme index1 has no coupling Jacobian: the motions at the "
+                   "interfaces do not follow their "
+                   "wrenches independently on position, velocity and acceleration level; give the "
+                   "subsystems four or more "
+                   "substeps, a smaller degree of the wrenches, or remove interfaces that join "
+                   "what is already joined",
+                   system->t + system->h);
 }
 
-/* Corrections ------------------------------------------------------------------------------------------------------ */
+/* Corrections ---------------------------------------------------------------------------------- */
 
 /* The largest change of a multiplier at a node by a correction, and the largest multiplier. */
 typedef struct wrench_change {
@@ -272,12 +299,15 @@ static wrench_change measure(yk_system *system, const double *correction)
             for (int node = 0; node <= basis->degree; node++) {
                 double tau = basis->node[node], change = 0;
                 for (int k = 0; k < basis->parameters; k++)
-                    change += correction[k * rows + row] * yk_poly_value(basis->shape[k], basis->degree, tau);
+                    change += correction[k * rows + row] *
+                              yk_poly_value(basis->shape[k], basis->degree, tau);
                 *left = fmax(*left, fabs(change));
                 result.change = fmax(result.change, fabs(change));
                 result.size =
-                    fmax(result.size, fabs(yk_poly_value(interface->multiplier[row].power, basis->degree, tau)));
-                if (!isfinite(change)) result.change = INFINITY;
+                    fmax(result.size,
+                         fabs(yk_poly_value(interface->multiplier[row].power, basis->degree, tau)));
+                if (!isfinite(change))
+                    result.change = INFINITY;
             }
         }
         correction += yk_jacobian_interface_size(x->jacobian, i);
@@ -289,7 +319,8 @@ static void apply(yk_system *system)
 {
     yk_index1 *x = yk_index1_of(system);
     const double *correction = x->correction;
-    for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->applied[i] = -correction[i];
+    for (int i = 0; i < yk_jacobian_size(x->jacobian); i++)
+        x->applied[i] = -correction[i];
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *interface = &x->interfaces[i];
         int rows = interface->constraint.row_count;
@@ -324,39 +355,49 @@ typedef struct newton {
 /* Whether a correction is more than what rounding leaves, and wires that are not solved for. */
 static bool has_weight(const yk_system *system, double change, double size)
 {
-    return change > (system->wire_count > yk_index1_of(system)->wire_count ? WIRED : ROUNDING) * size;
+    return change >
+           (system->wire_count > yk_index1_of(system)->wire_count ? WIRED : ROUNDING) * size;
 }
 
 static bool has_converged(const yk_system *system, const newton *n)
 {
     const yk_index1_options *options = &yk_index1_of(system)->options;
-    double size = n->now.size, limit = NOTHING + options->tolerance + options->relative_tolerance * size;
-    bool exact =
-        n->residual.largest <= 4 * DBL_EPSILON * n->residual.motion && n->residual.force <= 4 * DBL_EPSILON * size;
-    if (n->now.change <= limit || exact) return true;
+    double size = n->now.size,
+           limit = NOTHING + options->tolerance + options->relative_tolerance * size;
+    bool exact = n->residual.largest <= 4 * DBL_EPSILON * n->residual.motion &&
+                 n->residual.force <= 4 * DBL_EPSILON * size;
+    if (n->now.change <= limit || exact)
+        return true;
 
-    /* Corrections that do not shrink any more are what rounding and the subsystems' own solvers leave. */
+    /* Corrections that do not shrink any more are what rounding and the subsystems' own solvers
+     * leave. */
     bool stalls = n->corrections >= 2 && n->now.change > 0.5 * n->last_change;
     bool unknowable = n->residual.largest <= UNKNOWABLE * n->residual.motion;
-    bool small =
-        !has_weight(system, n->now.change, size) || (unknowable && !has_weight(system, n->residual.force, size));
+    bool small = !has_weight(system, n->now.change, size) ||
+                 (unknowable && !has_weight(system, n->residual.force, size));
     return stalls && small;
 }
 
-/* The last iterate is taken where it is near; wrenches that are far off would tear the subsystems apart. */
+/* The last iterate is taken where it is near; wrenches that are far off would tear the subsystems
+ * apart. */
 static yk_status give_up(const yk_system *system, const newton *n)
 {
-    bool near = n->now.change <= FAR * n->now.size || n->residual.largest <= 1e3 * UNKNOWABLE * n->residual.motion;
-    if (near) return YK_NOT_CONVERGED;
-    return yk_fail(
-        system->context, YK_ERROR_DIVERGED,
-        "at t = %g s (step %lld) scheme index1 finds no wrenches that hold the joints: after %d corrections they "
-        "still change by %g (N, N m) of %g; take a smaller macro step, or let step control choose it",
-        system->t + system->h, (long long)system->step_count + 1, n->corrections, n->now.change, n->now.size);
+    bool near = n->now.change <= FAR * n->now.size ||
+                n->residual.largest <= 1e3 * UNKNOWABLE * n->residual.motion;
+    if (near)
+        return YK_NOT_CONVERGED;
+    return yk_fail(system->context, YK_ERROR_DIVERGED,
+                   "at t = %g s (step %lld) scheme index1 finds no wrenches that hold the joints: "
+                   "after %d corrections they "
+                   "still change by %g (N, N m) of %g; take a smaller macro step, or let step "
+                   "control choose it",
+                   system->t + system->h, (long long)system->step_count + 1, n->corrections,
+                   n->now.change, n->now.size);
 }
 
-/* Takes a part of the last correction back. A Jacobian that was kept is then renewed where it began to fail; with a new one
- * the wrenches are tried at half of the way, and at most a few times: contacts that open and close make every way bent. */
+/* Takes a part of the last correction back. A Jacobian that was kept is then renewed where it
+ * began to fail; with a new one the wrenches are tried at half of the way, and at most a few
+ * times: contacts that open and close make every way bent. */
 static void retreat(yk_system *system, newton *n)
 {
     yk_index1 *x = yk_index1_of(system);
@@ -379,16 +420,20 @@ static yk_status iterate(yk_system *system, newton *n)
         bool first = n->corrections == 0, last = n->corrections == n->limit;
         bool can_retreat = !first && !last && !n->single && n->retreats < RETREATS;
 
-        /* Wrenches that are far off may be too much for a subsystem; those halfway there need not be. */
+        /* Wrenches that are far off may be too much for a subsystem; those halfway there need not
+         * be. */
         yk_status status = run_all(system, !first, n->response);
         if (status < 0 && can_retreat && yk_step_can_be_mended(status)) {
             retreat(system, n);
             continue;
         }
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
         for (int i = 0; first && i < system->interface_count; i++)
-            for (int side = 0; side < 2; side++) x->interfaces[i].predicted[side] = *yk_system_motion(system, i, side);
-        if (n->single && n->corrections == 1) return YK_OK;
+            for (int side = 0; side < 2; side++)
+                x->interfaces[i].predicted[side] = *yk_system_motion(system, i, side);
+        if (n->single && n->corrections == 1)
+            return YK_OK;
 
         /* What the run taught about the responses of the subsystems. */
         if (n->response) {
@@ -407,7 +452,8 @@ static yk_status iterate(yk_system *system, newton *n)
 
         /* The correction: J^-1 of the residual. */
         status = find_jacobian(system);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
         n->residual = evaluate(system, x->correction);
         yk_jacobian_solve(x->jacobian, x->correction);
         n->last_change = n->now.change;
@@ -418,8 +464,10 @@ static yk_status iterate(yk_system *system, newton *n)
         else if (has_weight(system, n->last_change, n->now.size))
             n->rate = pow(n->now.change / n->first_change, 1.0 / n->corrections);
 
-        if (!n->single && has_converged(system, n)) return YK_OK;
-        if (last) return give_up(system, n);
+        if (!n->single && has_converged(system, n))
+            return YK_OK;
+        if (last)
+            return give_up(system, n);
 
         /* A correction that led farther away: the next one would be larger than it was. */
         bool worse = !(n->now.change <= n->last_change) && (weighs || !isfinite(n->now.change));
@@ -427,12 +475,14 @@ static yk_status iterate(yk_system *system, newton *n)
             retreat(system, n);
             continue;
         }
-        if (!isfinite(n->now.change)) return give_up(system, n);
+        if (!isfinite(n->now.change))
+            return give_up(system, n);
 
         /* The next run; where corrections shrink slowly, with a new Jacobian. */
         bool slow = !first && weighs && n->now.change > SLOW * n->last_change;
         n->response = !n->single && !n->renewed && slow;
-        for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) x->change[i] = -x->correction[i];
+        for (int i = 0; i < yk_jacobian_size(x->jacobian); i++)
+            x->change[i] = -x->correction[i];
         apply(system);
     }
 }
@@ -451,7 +501,8 @@ static yk_quat rotation_of(void *user, int participant, int port)
 {
     const yk_system *system = user;
     const yk_participant *m = &system->participants[participant];
-    return yk_q_mul(m->values[port].motion.orientation, yk_q_conjugate(m->before[port].orientation));
+    return yk_q_mul(m->values[port].motion.orientation,
+                    yk_q_conjugate(m->before[port].orientation));
 }
 
 static void keep_history(yk_system *system)
@@ -459,9 +510,12 @@ static void keep_history(yk_system *system)
     yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        x->interfaces[i].earlier[0] = yk_interface_a(system, interface)->before[interface->def.wrench_port];
-        x->interfaces[i].earlier[1] = yk_interface_b(system, interface)->before[interface->def.motion_port];
-        for (int side = 0; side < 2; side++) x->interfaces[i].last_mean[side] = x->interfaces[i].mean[side];
+        x->interfaces[i].earlier[0] =
+            yk_interface_a(system, interface)->before[interface->def.wrench_port];
+        x->interfaces[i].earlier[1] =
+            yk_interface_b(system, interface)->before[interface->def.motion_port];
+        for (int side = 0; side < 2; side++)
+            x->interfaces[i].last_mean[side] = x->interfaces[i].mean[side];
     }
     yk_index1_keep_wires(system);
     x->last_step = system->h;
@@ -484,31 +538,36 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
 
     /* One correction is enough where there was something to predict from. */
     int limit = x->options.iterations;
-    newton n = {.single = limit == 1 && foretells(scheme, system), .limit = limit == 1 ? FIRST_ITERATIONS : limit};
+    newton n = {.single = limit == 1 && foretells(scheme, system),
+                .limit = limit == 1 ? FIRST_ITERATIONS : limit};
     n.response = jacobian_is_due(system);
     yk_status status = iterate(system, &n);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
-    for (int i = 0; status == YK_OK && i < system->interface_count; i++) yk_system_set_residual(system, i, 0);
+    for (int i = 0; status == YK_OK && i < system->interface_count; i++)
+        yk_system_set_residual(system, i, 0);
     report->iterations = n.corrections + 1;
     report->wrench_change = n.now.change;
 
     /* What the next step begins with. */
     x->last_rate = n.rate;
-    if (x->options.jacobian == YK_JACOBIAN_REUSE) yk_jacobian_rotate(x->jacobian, rotation_of, system);
+    if (x->options.jacobian == YK_JACOBIAN_REUSE)
+        yk_jacobian_rotate(x->jacobian, rotation_of, system);
     compare_predictions(system);
     keep_history(system);
     return status;
 }
 
-/* Step control ----------------------------------------------------------------------------------------------------- */
+/* Step control --------------------------------------------------------------------------------- */
 
-/* Solvers that do not follow polynomials leave wrenches that bend as the steps change, and a prediction that says nothing of
- * errors. */
+/* Solvers that do not follow polynomials leave wrenches that bend as the steps change, and a
+ * prediction that says nothing of errors. */
 static bool is_exact(const yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++)
-        if (system->participants[i].shaped) return false;
+        if (system->participants[i].shaped)
+            return false;
     return true;
 }
 
@@ -522,15 +581,17 @@ static bool predicts_errors(const yk_scheme *scheme, const yk_system *system)
     return is_exact(system) && foretells(scheme, system);
 }
 
-/* The difference of prediction and result is the error of the prediction, which is of lower order than the result's and
- * therefore errs on the safe side. */
-static double estimate(const yk_scheme *scheme, const yk_system *system, double *speed, double *spin)
+/* The difference of prediction and result is the error of the prediction, which is of lower order
+ * than the result's and therefore errs on the safe side. */
+static double estimate(const yk_scheme *scheme, const yk_system *system, double *speed,
+                       double *spin)
 {
     const yk_index1 *x = (const yk_index1 *)scheme;
     for (int i = 0; i < system->interface_count; i++)
         for (int side = 0; side < 2; side++)
-            yk_motion_error(system->interfaces[i].kind, system->h, &x->interfaces[i].predicted[side],
-                            yk_system_motion(system, i, side), speed, spin);
+            yk_motion_error(system->interfaces[i].kind, system->h,
+                            &x->interfaces[i].predicted[side], yk_system_motion(system, i, side),
+                            speed, spin);
     return x->options.degree + 2;
 }
 
@@ -547,12 +608,14 @@ static void event(yk_scheme *scheme, yk_system *system)
     x->last_step = 0;
 }
 
-/* The scheme ------------------------------------------------------------------------------------------------------- */
+/* The scheme ----------------------------------------------------------------------------------- */
 
 static const yk_option_word jacobian_words[] = {
-    {"reuse", "kept over steps and improved by every correction, renewed when it does not serve any more"},
+    {"reuse",
+     "kept over steps and improved by every correction, renewed when it does not serve any more"},
     {"fresh", "renewed in every step"},
-    {"differences", "renewed in every step by finite differences, even where subsystems tell their sensitivities"},
+    {"differences",
+     "renewed in every step by finite differences, even where subsystems tell their sensitivities"},
     {NULL, NULL},
 };
 
@@ -560,14 +623,15 @@ static const yk_option_word jacobian_words[] = {
 
 static const yk_option options[] = {
     {"degree", ROW(INTEGER, degree), .fallback = "3", .most = YK_INPUT_DEGREE_MAX,
-     .text =
-         "degree of the wrenches in time; with exact solvers the order is 2, 4, 5, 6 for 0 to 3, with others theirs"},
+     .text = "degree of the wrenches in time; with exact solvers the order is 2, 4, 5, 6 for 0 to "
+             "3, with others theirs"},
     {"iterations", ROW(INTEGER, iterations), .fallback = "20", .least = 1, .most = INFINITY,
-     .text = "largest number of corrections of a macro step; 1 is the single Newton step of the paper"},
-    {"tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .fallback = "1e-6", .most = INFINITY, .refines = 1,
-     .text = "largest change of an interface wrench that counts as converged"},
-    {"relative_tolerance", ROW(NUMBER, relative_tolerance), .fallback = "0", .most = INFINITY, .refines = 1,
-     .text = "the same, relative to the wrench"},
+     .text =
+         "largest number of corrections of a macro step; 1 is the single Newton step of the paper"},
+    {"tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .fallback = "1e-6", .most = INFINITY,
+     .refines = 1, .text = "largest change of an interface wrench that counts as converged"},
+    {"relative_tolerance", ROW(NUMBER, relative_tolerance), .fallback = "0", .most = INFINITY,
+     .refines = 1, .text = "the same, relative to the wrench"},
     {"jacobian", ROW(CHOICE, jacobian), .fallback = "reuse", .words = jacobian_words,
      .text = "how the coupling Jacobian is found"},
     {"threads", ROW(INTEGER, threads), .fallback = "1", .most = 1024,
@@ -586,8 +650,8 @@ static const yk_scheme_variant variants[] = {
 static unsigned traits(const void *own)
 {
     (void)own;
-    return YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_NEEDS_INTERFACES | YK_SCHEME_NEEDS_ROLLBACK | YK_SCHEME_ITERATES |
-           YK_SCHEME_WRENCH_ON_BOTH_SIDES;
+    return YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_NEEDS_INTERFACES | YK_SCHEME_NEEDS_ROLLBACK |
+           YK_SCHEME_ITERATES | YK_SCHEME_WRENCH_ON_BOTH_SIDES;
 }
 
 static void sharpen(void *own)
@@ -604,27 +668,30 @@ static void tolerances(const void *own, double *absolute, double *relative)
     *relative = o->relative_tolerance;
 }
 
-/* One step that does not follow a wrench which changes within it cannot choose position, velocity and acceleration at its end
- * apart from each other; a wrench of the given degree meets the constraints on its levels with so many. */
+/* One step that does not follow a wrench which changes within it cannot choose position, velocity
+ * and acceleration at its end apart from each other; a wrench of the given degree meets the
+ * constraints on its levels with so many. */
 static int substeps(const void *own, const yk_subsystem *subsystem, int *fewest)
 {
     enum { USUAL = 4 };
     const yk_index1_options *o = own;
     *fewest = 1;
-    if (yk_follows_polynomials(subsystem)) return 1;
+    if (yk_follows_polynomials(subsystem))
+        return 1;
     *fewest = o->degree < 2 ? o->degree + 1 : 3;
     return USUAL;
 }
 
-/* Wrenches on both sides. A scalar port that takes motion only is told one: a force law and no constraint. */
+/* Wrenches on both sides. A scalar port that takes motion only is told one: a force law and no
+ * constraint. */
 static yk_causality second_side(const void *own, const yk_joined_ports *joined)
 {
     (void)own;
     const yk_port *ports;
     joined->subsystem[1]->ops->ports(joined->subsystem[1], &ports);
     const yk_port *b = &ports[joined->port[1]];
-    bool relation =
-        b->kind == YK_PORT_SCALAR && (b->causalities & (YK_TAKES_WRENCH | YK_TAKES_MOTION)) == YK_TAKES_MOTION;
+    bool relation = b->kind == YK_PORT_SCALAR &&
+                    (b->causalities & (YK_TAKES_WRENCH | YK_TAKES_MOTION)) == YK_TAKES_MOTION;
     return relation ? YK_TAKES_MOTION : YK_TAKES_WRENCH;
 }
 
@@ -638,7 +705,8 @@ static int statistics(const yk_scheme *scheme, const yk_system *system, yk_schem
 {
     const yk_index1 *x = (const yk_index1 *)scheme;
     double runs = 0;
-    for (int i = 0; i < system->participant_count; i++) runs += (double)x->difference_runs[i];
+    for (int i = 0; i < system->participant_count; i++)
+        runs += (double)x->difference_runs[i];
     rows[0] = (yk_scheme_statistic){"coupling Jacobians", (double)x->jacobians};
     rows[1] = (yk_scheme_statistic){"calls of subsystems for their finite differences", runs};
     return 2;
@@ -649,9 +717,9 @@ const yk_scheme_ops *yk_scheme_index1(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "index1",
-        .text =
-            "wrenches on both sides as polynomials in time, constraints held on position, velocity and acceleration "
-            "level; of high order",
+        .text = "wrenches on both sides as polynomials in time, constraints held on position, "
+                "velocity and acceleration "
+                "level; of high order",
         .options_size = sizeof(yk_index1_options),
         .options = options,
         .variants = variants,

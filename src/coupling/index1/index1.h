@@ -1,8 +1,9 @@
-/* The inside of the scheme index1 (see index1.c): polynomials of the multipliers, directions of their wrenches, and the
- * interfaces between interfaces and subsystems.
+/* The inside of the scheme index1 (see index1.c): polynomials of the multipliers, directions of
+ * their wrenches, and the interfaces between interfaces and subsystems.
  *
- * Unknowns are numbered by interface, then by free parameter, then by row; equations by interface, then by level, then
- * by row, so that the Jacobian is square with one dense block per pair of interfaces that meet in a subsystem. */
+ * Unknowns are numbered by interface, then by free parameter, then by row; equations by
+ * interface, then by level, then by row, so that the Jacobian is square with one dense block per
+ * pair of interfaces that meet in a subsystem. */
 #ifndef YK_COUPLING_INDEX1_H
 #define YK_COUPLING_INDEX1_H
 
@@ -12,7 +13,9 @@
 #include "coupling/ledger.h"
 #include "coupling/system.h"
 
-enum { YK_INDEX1_MOTIONS = 2 }; /* place and velocity at the end of a step, of what a relation is told */
+enum {
+    YK_INDEX1_MOTIONS = 2
+}; /* place and velocity at the end of a step, of what a relation is told */
 enum { YK_INDEX1_PARAMETERS = 3, YK_INDEX1_NODES = YK_INPUT_COEFFICIENTS };
 
 /* The polynomials of one degree, in tau = (t - T) / H (see basis.c). */
@@ -22,9 +25,10 @@ typedef struct yk_index1_basis {
     double shape[YK_INDEX1_PARAMETERS][YK_INPUT_COEFFICIENTS]; /* p_1 to p_3 in powers of tau */
     double condition[YK_INDEX1_PARAMETERS][YK_LEVELS];         /* weights of g / H^2, g' / H, g'' */
     double moment[YK_INDEX1_PARAMETERS][YK_LEVELS];            /* relations: of L1, L2, L3 */
-    double node[YK_INDEX1_NODES];                              /* where the directions of wrenches are taken */
-    double lagrange[YK_INDEX1_NODES][YK_INPUT_COEFFICIENTS];   /* 1 at its node, 0 at the others; powers of tau */
-    double weight[YK_INDEX1_NODES];                            /* of quadrature over [0, 1] */
+    double node[YK_INDEX1_NODES]; /* where the directions of wrenches are taken */
+    double lagrange[YK_INDEX1_NODES]
+                   [YK_INPUT_COEFFICIENTS]; /* 1 at its node, 0 at the others; powers of tau */
+    double weight[YK_INDEX1_NODES];         /* of quadrature over [0, 1] */
 } yk_index1_basis;
 
 yk_index1_basis yk_index1_basis_of(int degree);
@@ -37,18 +41,20 @@ typedef struct yk_index1_multiplier {
 /* What the scheme keeps of one interface. */
 typedef struct yk_index1_interface {
     yk_constraint constraint;
-    const yk_index1_basis *basis;                          /* of the present step */
-    yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];    /* over the present step, or the last one */
-    yk_index1_multiplier last[YK_JOINT_ROWS_MAX];          /* over the last step, while the present one is made */
-    double trend[YK_JOINT_ROWS_MAX];                       /* change of their means from the last step but one to it */
-    bool repeats;                                          /* they are predicted as what they were (see predict) */
-    yk_wrench unit[2][YK_INDEX1_NODES][YK_JOINT_ROWS_MAX]; /* wrench of a unit multiplier at each node */
-    yk_motion earlier[2];                                  /* of both sides at the start of the last step */
-    yk_wrench mean[2];                                     /* on both sides over their present substep ... */
-    yk_wrench last_mean[2];                                /* ... and over the last one of the last step; see below */
-    yk_constraint_gradient gradient;                       /* of the constraint at the end of the step */
-    yk_motion predicted[2];                                /* at the end of the step with the predicted multipliers */
-    double given[YK_INDEX1_MOTIONS];                       /* relations: where side B will be at the end of the step */
+    const yk_index1_basis *basis;                       /* of the present step */
+    yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX]; /* over the present step, or the last one */
+    yk_index1_multiplier
+        last[YK_JOINT_ROWS_MAX];     /* over the last step, while the present one is made */
+    double trend[YK_JOINT_ROWS_MAX]; /* change of their means from the last step but one to it */
+    bool repeats;                    /* they are predicted as what they were (see predict) */
+    yk_wrench unit[2][YK_INDEX1_NODES]
+                  [YK_JOINT_ROWS_MAX]; /* wrench of a unit multiplier at each node */
+    yk_motion earlier[2];              /* of both sides at the start of the last step */
+    yk_wrench mean[2];                 /* on both sides over their present substep ... */
+    yk_wrench last_mean[2];            /* ... and over the last one of the last step; see below */
+    yk_constraint_gradient gradient;   /* of the constraint at the end of the step */
+    yk_motion predicted[2];            /* at the end of the step with the predicted multipliers */
+    double given[YK_INDEX1_MOTIONS];   /* relations: where side B will be at the end of the step */
 } yk_index1_interface;
 
 /* A wire that is solved for: its source gives at the end of the step what its target was told. */
@@ -75,10 +81,10 @@ typedef struct yk_index1 {
     yk_index1_wire *wires;
     yk_jacobian *jacobian;       /* its interfaces: interfaces, then wires */
     yk_jacobian *start_jacobian; /* accelerations by constant multipliers */
-    double **sensitivity;        /* per participant: room for what it tells; NULL: finite differences */
-    double *correction;          /* of the parameters, to be subtracted from them */
-    double *applied;             /* their change between the last run and the present one */
-    double *change;              /* their change since the last iterate that was no worse than the one before */
+    double **sensitivity; /* per participant: room for what it tells; NULL: finite differences */
+    double *correction;   /* of the parameters, to be subtracted from them */
+    double *applied;      /* their change between the last run and the present one */
+    double *change; /* their change since the last iterate that was no worse than the one before */
     yk_motion **
         moments; /* per participant behind relations, per port: of the wrenches over the step, see relation.c; else NULL */
     int64_t jacobians;        /* that were computed */
@@ -103,55 +109,64 @@ static inline bool yk_index1_is_relation(const yk_interface *interface)
 }
 
 /* wrench.c */
-/* The directions of all wrenches, from the path of the last step extended (the predictor), or from the motion that the
- * sides will have reached when the parameters have changed by `step`: so directions and multipliers converge together. */
+/* The directions of all wrenches, from the path of the last step extended (the predictor), or
+ * from the motion that the sides will have reached when the parameters have changed by `step`: so
+ * directions and multipliers converge together. */
 void yk_index1_predict_directions(yk_system *system);
 void yk_index1_update_directions(yk_system *system, const double *step);
 /* The wrench of some multipliers on one side as an input. */
-void yk_index1_input(const yk_index1_interface *interface, int side, double h, const yk_index1_multiplier *multiplier,
-                     yk_input *input);
-/* What acts in one substep of a participant that does not follow polynomials: a line in place of the input, which begins
- * `offset` after the start of the step. Such a participant takes the mean of a wrench, or reads it at the end of its substep,
- * and both must come to the same impulse although polynomials of degree 2 and less jump between macro steps. So the line
- * has the mean of the polynomial, and at its end the value that this mean and the `last` one extrapolate to: of second
- * order, and the sum of the values at all ends is that of all means but for the first and the last. */
-yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *participant, double offset,
-                                const yk_input *input, const yk_wrench *last);
+void yk_index1_input(const yk_index1_interface *interface, int side, double h,
+                     const yk_index1_multiplier *multiplier, yk_input *input);
+/* What acts in one substep of a participant that does not follow polynomials: a line in place of
+ * the input, which begins `offset` after the start of the step. Such a participant takes the mean
+ * of a wrench, or reads it at the end of its substep, and both must come to the same impulse
+ * although polynomials of degree 2 and less jump between macro steps. So the line has the mean of
+ * the polynomial, and at its end the value that this mean and the `last` one extrapolate to: of
+ * second order, and the sum of the values at all ends is that of all means but for the first and
+ * the last. */
+yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *participant,
+                                double offset, const yk_input *input, const yk_wrench *last);
 /* The same of an input of one side, with the mean that it had in the substep before. */
-yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int interface, int side, double offset);
+yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int interface, int side,
+                                 double offset);
 /* All inputs of both sides of all interfaces. */
 void yk_index1_set_inputs(yk_system *system);
 /* Work of an interface on both of its sides in the step, without that of a prescribed motion. */
-void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int interface, yk_interface_work *work);
+void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int interface,
+                    yk_interface_work *work);
 
-/* What a side answers: its motion, the moments of the wrench of a relation, or the value of a wire. Interfaces as the Jacobian
- * numbers them. */
+/* What a side answers: its motion, the moments of the wrench of a relation, or the value of a
+ * wire. Interfaces as the Jacobian numbers them. */
 static inline yk_motion yk_index1_answer(const yk_system *system, int interface, int side)
 {
     if (interface >= system->interface_count) {
-        const yk_index1_wire *own = &yk_index1_of(system)->wires[interface - system->interface_count];
+        const yk_index1_wire *own =
+            &yk_index1_of(system)->wires[interface - system->interface_count];
         return (yk_motion){.position.x = side == 0 ? system->wires[own->wire].now : own->end};
     }
     const yk_interface *l = &system->interfaces[interface];
-    if (side == 0) return yk_interface_a(system, l)->values[l->def.wrench_port].motion;
+    if (side == 0)
+        return yk_interface_a(system, l)->values[l->def.wrench_port].motion;
     const yk_participant *b = yk_interface_b(system, l);
-    if (!yk_index1_is_relation(l)) return b->values[l->def.motion_port].motion;
+    if (!yk_index1_is_relation(l))
+        return b->values[l->def.motion_port].motion;
     return yk_index1_of(system)->moments[l->def.motion_subsystem][l->def.motion_port];
 }
 
-/* Whether the response of a participant comes from its own sensitivities, which are those of one step and know wrenches alone; the
- * others are differenced. After its moments are created. */
+/* Whether the response of a participant comes from its own sensitivities, which are those of one
+ * step and know wrenches alone; the others are differenced. After its moments are created. */
 static inline bool yk_index1_has_sensitivity(const yk_system *system, int participant)
 {
     const yk_participant *m = &system->participants[participant];
     const yk_index1 *x = yk_index1_of(system);
-    if (x->options.jacobian == YK_JACOBIAN_DIFFERENCES || x->moments[participant]) return false;
+    if (x->options.jacobian == YK_JACOBIAN_DIFFERENCES || x->moments[participant])
+        return false;
     return m->subsystem->ops->sensitivity && m->substeps == 1;
 }
 
-/* wire.c: wires that are solved for. Room for them at creation; their values at the end of the step as they are
- * extrapolated, and after a correction; as inputs of a participant; one of them as an input; a change for finite differences;
- * conditions; and what is kept of the step. */
+/* wire.c: wires that are solved for. Room for them at creation; their values at the end of the
+ * step as they are extrapolated, and after a correction; as inputs of a participant; one of them
+ * as an input; a change for finite differences; conditions; and what is kept of the step. */
 yk_status yk_index1_create_wires(yk_system *system);
 void yk_index1_predict_wires(yk_system *system);
 void yk_index1_correct_wires(yk_system *system, const double *correction);
@@ -161,19 +176,22 @@ double yk_index1_wire_change(const yk_system *system, int number);
 void yk_index1_evaluate_wires(const yk_system *system, double *residual);
 void yk_index1_keep_wires(yk_system *system);
 
-/* relation.c: the motion that side B is told, first as A's is extrapolated, and as its input; a change of it for finite
- * differences, as an acceleration over the step; the conditions, which follow each other in `residual`; the work. */
+/* relation.c: the motion that side B is told, first as A's is extrapolated, and as its input; a
+ * change of it for finite differences, as an acceleration over the step; the conditions, which
+ * follow each other in `residual`; the work. */
 /* Moments: before a participant steps, and after each of its substeps, numbered from 1. */
 void yk_index1_substep(yk_scheme *scheme, yk_system *system, int participant, int number);
 void yk_index1_predict_relation(yk_system *system, int interface);
-void yk_index1_motion_input(const yk_system *system, int interface, const double given[YK_INDEX1_MOTIONS],
-                            yk_input *input);
+void yk_index1_motion_input(const yk_system *system, int interface,
+                            const double given[YK_INDEX1_MOTIONS], yk_input *input);
 double yk_index1_motion_change(const yk_system *system, int interface);
-double *yk_index1_evaluate_relation(const yk_system *system, int interface, double *residual, yk_index1_residual *size);
+double *yk_index1_evaluate_relation(const yk_system *system, int interface, double *residual,
+                                    yk_index1_residual *size);
 void yk_index1_relation_work(const yk_system *system, int interface, yk_interface_work *work);
 
 /* response.c */
-/* A step of a participant with the derivatives of its motions by the parameters; the participant must be at the mark. */
+/* A step of a participant with the derivatives of its motions by the parameters; the participant
+ * must be at the mark. */
 yk_status yk_index1_advance_with_response(yk_system *system, int participant);
 /* create.c, start.c */
 yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **scheme);
@@ -181,7 +199,9 @@ void yk_index1_destroy(yk_scheme *scheme, yk_system *system);
 yk_status yk_index1_start(yk_scheme *scheme, yk_system *system);
 /* Its part of the state image: continuous words, then opaque ones. */
 yk_state_layout yk_index1_layout(const yk_scheme *scheme, const yk_system *system);
-void yk_index1_get(const yk_scheme *scheme, const yk_system *system, double *continuous, double *opaque);
-void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuous, const double *opaque);
+void yk_index1_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
+                   double *opaque);
+void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuous,
+                   const double *opaque);
 
 #endif

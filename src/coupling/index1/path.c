@@ -3,18 +3,19 @@
 #include "math/polynomial.h"
 #include "math/so3.h"
 
-static void between(double h, yk_vec3 y0, yk_vec3 v0, yk_vec3 a0, yk_vec3 y1, yk_vec3 v1, yk_vec3 a1,
-                    yk_vec3 c[YK_PATH_COEFFICIENTS])
+static void between(double h, yk_vec3 y0, yk_vec3 v0, yk_vec3 a0, yk_vec3 y1, yk_vec3 v1,
+                    yk_vec3 a1, yk_vec3 c[YK_PATH_COEFFICIENTS])
 {
     double x[YK_PATH_COEFFICIENTS], y[YK_PATH_COEFFICIENTS], z[YK_PATH_COEFFICIENTS];
     yk_poly_quintic(h, y0.x, v0.x, a0.x, y1.x, v1.x, a1.x, x);
     yk_poly_quintic(h, y0.y, v0.y, a0.y, y1.y, v1.y, a1.y, y);
     yk_poly_quintic(h, y0.z, v0.z, a0.z, y1.z, v1.z, a1.z, z);
-    for (int i = 0; i < YK_PATH_COEFFICIENTS; i++) c[i] = yk_v3(x[i], y[i], z[i]);
+    for (int i = 0; i < YK_PATH_COEFFICIENTS; i++)
+        c[i] = yk_v3(x[i], y[i], z[i]);
 }
 
-/* The rotation vector that leads from one orientation to the other, and the rates that it has at the end:
- * omega = T theta', alpha = T' theta' + T theta''. */
+/* The rotation vector that leads from one orientation to the other, and the rates that it has at
+ * the end: omega = T theta', alpha = T' theta' + T theta''. */
 static void rotation_between(double h, const yk_motion *from, const yk_motion *to, yk_path *path)
 {
     yk_vec3 theta = yk_so3_log(yk_q_mul(to->orientation, yk_q_conjugate(from->orientation)));
@@ -22,16 +23,18 @@ static void rotation_between(double h, const yk_motion *from, const yk_motion *t
     yk_vec3 rate = yk_m3_apply(inverse, to->angular_velocity);
     yk_vec3 curved = yk_m3_apply(yk_so3_left_tangent_rate(theta, rate), rate);
     yk_vec3 second = yk_m3_apply(inverse, yk_v3_sub(to->angular_acceleration, curved));
-    between(h, yk_v3(0, 0, 0), from->angular_velocity, from->angular_acceleration, theta, rate, second, path->angular);
+    between(h, yk_v3(0, 0, 0), from->angular_velocity, from->angular_acceleration, theta, rate,
+            second, path->angular);
     path->orientation = from->orientation;
 }
 
 yk_path yk_path_between(yk_port_kind kind, double h, const yk_motion *from, const yk_motion *to)
 {
     yk_path path = {.kind = kind, .orientation = yk_q_identity()};
-    between(h, from->position, from->velocity, from->acceleration, to->position, to->velocity, to->acceleration,
-            path.linear);
-    if (kind == YK_PORT_MARKER) rotation_between(h, from, to, &path);
+    between(h, from->position, from->velocity, from->acceleration, to->position, to->velocity,
+            to->acceleration, path.linear);
+    if (kind == YK_PORT_MARKER)
+        rotation_between(h, from, to, &path);
     return path;
 }
 
@@ -40,7 +43,8 @@ yk_path yk_path_from(yk_port_kind kind, const yk_motion *from)
     yk_path path = {.kind = kind, .orientation = yk_q_identity()};
     path.linear[0] = from->position, path.linear[1] = from->velocity;
     path.linear[2] = yk_v3_scale(0.5, from->acceleration);
-    if (kind == YK_PORT_SCALAR) return path;
+    if (kind == YK_PORT_SCALAR)
+        return path;
     path.angular[1] = from->angular_velocity;
     path.angular[2] = yk_v3_scale(0.5, from->angular_acceleration);
     path.orientation = from->orientation;
@@ -61,7 +65,8 @@ void yk_path_at(const yk_path *path, double t, yk_motion *motion)
     evaluate(path->linear, t, &motion->position, &motion->velocity);
     motion->acceleration = motion->angular_velocity = motion->angular_acceleration = yk_v3(0, 0, 0);
     motion->orientation = path->orientation;
-    if (path->kind == YK_PORT_SCALAR) return;
+    if (path->kind == YK_PORT_SCALAR)
+        return;
     yk_vec3 theta, rate;
     evaluate(path->angular, t, &theta, &rate);
     motion->orientation = yk_q_mul(yk_so3_exp(theta), path->orientation);

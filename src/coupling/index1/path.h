@@ -1,6 +1,7 @@
-/* How a port moves between the two ends of a macro step, as far as the motions at its ends tell: the polynomial of fifth
- * degree that meets both with velocity and acceleration, on SO(3) for orientations. Its error is of sixth order in the
- * step; beyond the end it extrapolates with the same order. */
+/* How a port moves between the two ends of a macro step, as far as the motions at its ends tell:
+ * the polynomial of fifth degree that meets both with velocity and acceleration, on SO(3) for
+ * orientations. Its error is of sixth order in the step; beyond the end it extrapolates with the
+ * same order. */
 #ifndef YK_COUPLING_PATH_H
 #define YK_COUPLING_PATH_H
 
@@ -19,7 +20,8 @@ typedef struct yk_path {
 yk_path yk_path_between(yk_port_kind kind, double h, const yk_motion *from, const yk_motion *to);
 /* From a motion on with its acceleration. */
 yk_path yk_path_from(yk_port_kind kind, const yk_motion *from);
-/* Position, orientation and velocities at time t from the path's start; accelerations are not filled. */
+/* Position, orientation and velocities at time t from the path's start; accelerations are not
+ * filled. */
 void yk_path_at(const yk_path *path, double t, yk_motion *motion);
 
 #endif

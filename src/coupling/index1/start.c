@@ -1,9 +1,11 @@
-/* A consistent start of the scheme index1: multipliers with which the constraints hold on acceleration level.
+/* A consistent start of the scheme index1: multipliers with which the constraints hold on
+ * acceleration level.
  *
- * Initial accelerations depend linearly on the multipliers, so one Newton step from zero solves it; the second removes
- * rounding. The derivatives come from starts with one multiplier changed at a time, as in paper index1 (3) for the
- * oscillator, for any subsystems. Sides that are told their motion are told accelerations in the same way, and their
- * wrenches are the unknowns of their partners. */
+ * Initial accelerations depend linearly on the multipliers, so one Newton step from zero solves
+ * it; the second removes rounding. The derivatives come from starts with one multiplier changed
+ * at a time, as in paper index1 (3) for the oscillator, for any subsystems. Sides that are told
+ * their motion are told accelerations in the same way, and their wrenches are the unknowns of
+ * their partners. */
 #include <math.h>
 #include <string.h>
 
@@ -15,12 +17,14 @@ static const double CHANGE = 1; /* N, N m */
 /* Relative accelerations that are left (m/s^2, rad/s^2), against the largest, and worth a word. */
 static const double NOTABLE = 1e-6;
 
-static void interface_kinematics(const yk_system *system, int number, yk_constraint_kinematics *place)
+static void interface_kinematics(const yk_system *system, int number,
+                                 yk_constraint_kinematics *place)
 {
     const yk_interface *interface = &system->interfaces[number];
-    yk_constraint_kinematics_at(&yk_index1_of(system)->interfaces[number].constraint, system->start,
-                                &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion,
-                                &yk_interface_b(system, interface)->values[interface->def.motion_port].motion, place);
+    yk_constraint_kinematics_at(
+        &yk_index1_of(system)->interfaces[number].constraint, system->start,
+        &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion,
+        &yk_interface_b(system, interface)->values[interface->def.motion_port].motion, place);
 }
 
 /* Directions at the start, as those of a constant. */
@@ -33,7 +37,8 @@ static void find_directions(yk_system *system)
         for (int row = 0; row < interface->constraint.row_count; row++) {
             yk_wrench unit[2];
             yk_constraint_unit_wrenches(&interface->constraint, &place, row, unit);
-            for (int side = 0; side < 2; side++) interface->unit[side][0][row] = unit[side];
+            for (int side = 0; side < 2; side++)
+                interface->unit[side][0][row] = unit[side];
         }
     }
 }
@@ -44,7 +49,8 @@ static void report(const yk_system *system, int number, double acceleration)
     const yk_interface *interface = &system->interfaces[number];
     yk_motion motion = yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
     motion.acceleration.x = acceleration;
-    yk_input_taylor(YK_PORT_SCALAR, &motion, &yk_interface_b(system, interface)->inputs[interface->def.motion_port]);
+    yk_input_taylor(YK_PORT_SCALAR, &motion,
+                    &yk_interface_b(system, interface)->inputs[interface->def.motion_port]);
 }
 
 /* Starts a participant; what relations answer has no moments yet but its value. */
@@ -91,8 +97,10 @@ static yk_status start_with_response(yk_system *system, int participant)
         for (int row = 0; status >= 0 && row < rows; row++)
             status = start_changed(system, participant, &r->connections[i], row);
     }
-    if (status >= 0) status = start_participant(system, participant);
-    if (status < 0) return status;
+    if (status >= 0)
+        status = start_participant(system, participant);
+    if (status < 0)
+        return status;
     for (int column = 0; column < r->columns; column++) {
         for (int i = 0; i < r->connection_count; i++) {
             const yk_connection *c = &r->connections[i];
@@ -113,7 +121,8 @@ static yk_status start_all(yk_system *system, bool response)
             report(system, i, yk_index1_of(system)->interfaces[i].given[0]);
     for (int i = 0; i < system->participant_count; i++) {
         yk_status status = response ? start_with_response(system, i) : start_participant(system, i);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
     return YK_OK;
 }
@@ -122,7 +131,8 @@ static yk_status start_all(yk_system *system, bool response)
 static double evaluate_relation(const yk_system *system, int number, double *residual)
 {
     const yk_index1_interface *interface = &yk_index1_of(system)->interfaces[number];
-    double wrench = yk_index1_answer(system, number, 1).acceleration.x, given = interface->multiplier[0].power[0];
+    double wrench = yk_index1_answer(system, number, 1).acceleration.x,
+           given = interface->multiplier[0].power[0];
     double acceleration = yk_index1_answer(system, number, 0).acceleration.x;
     residual[0] = given - wrench, residual[1] = interface->given[0] - acceleration;
     return fmax(fabs(residual[0]) / (1e-300 + fabs(given) + fabs(wrench)),
@@ -149,7 +159,8 @@ static double evaluate(const yk_system *system, double *residual)
             largest = fmax(largest, fabs(g[2][row]));
         }
         scale = fmax(scale, yk_v3_norm(place.a.acceleration) + yk_v3_norm(place.b.acceleration));
-        scale = fmax(scale, yk_v3_norm(place.a.angular_acceleration) + yk_v3_norm(place.b.angular_acceleration));
+        scale = fmax(scale, yk_v3_norm(place.a.angular_acceleration) +
+                                yk_v3_norm(place.b.angular_acceleration));
     }
     return fmax(largest / scale, relations);
 }
@@ -170,7 +181,8 @@ static void apply(yk_system *system, const double *correction)
         yk_index1_interface *interface = &yk_index1_of(system)->interfaces[i];
         for (int row = 0; row < interface->constraint.row_count; row++)
             interface->multiplier[row].power[0] -= *correction++;
-        if (yk_index1_is_relation(&system->interfaces[i])) interface->given[0] -= *correction++;
+        if (yk_index1_is_relation(&system->interfaces[i]))
+            interface->given[0] -= *correction++;
     }
 }
 
@@ -184,11 +196,15 @@ static yk_status solve(yk_system *system, bool *consistent)
     *consistent = false;
     for (int i = 0; i <= START_CORRECTIONS; i++) {
         yk_status status = start_all(system, i == 0);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
         left = evaluate(system, x->correction);
-        if (i == START_CORRECTIONS) break;
-        if (i == 0) yk_jacobian_renew(x->start_jacobian);
-        if (i == 0 && yk_jacobian_assemble(x->start_jacobian, gradient_of, system, &conditions) < 0) return YK_OK;
+        if (i == START_CORRECTIONS)
+            break;
+        if (i == 0)
+            yk_jacobian_renew(x->start_jacobian);
+        if (i == 0 && yk_jacobian_assemble(x->start_jacobian, gradient_of, system, &conditions) < 0)
+            return YK_OK;
         yk_jacobian_solve(x->start_jacobian, x->correction);
         apply(system, x->correction);
     }
@@ -213,16 +229,20 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
     x->last_step = x->jacobian_step = x->last_rate = 0;
     x->jacobian_degree = 0;
     x->basis = &x->bases[0];
-    for (int i = 0; i < system->interface_count; i++) x->interfaces[i].basis = x->basis;
+    for (int i = 0; i < system->interface_count; i++)
+        x->interfaces[i].basis = x->basis;
     clear_wrenches(system);
     find_directions(system);
     bool consistent;
     yk_status status = solve(system, &consistent);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
     x->jumped = !consistent;
-    if (consistent) return YK_OK;
+    if (consistent)
+        return YK_OK;
     yk_log(system->context, YK_LOG_WARNING,
-           "the accelerations at the interfaces do not fit each other at the start; the first step finds wrenches "
+           "the accelerations at the interfaces do not fit each other at the start; the first step "
+           "finds wrenches "
            "without those of the start");
     clear_wrenches(system);
     return start_all(system, false);

@@ -1,10 +1,12 @@
 /* Wires in the scheme index1.
  *
- * A controller that measures a motion and commands a valve closes a loop within the step. Followed run by run, such a loop
- * would be a fixed point of its own beside Newton's method for the wrenches, and need not converge. So the value of a wire
- * at the end of the step is an unknown as the wrenches are, where both its ends are differenced; the condition is that its
- * source gives it. Between the ends of the step the value is a straight line. Wires that hold, that end where they begin, or
- * that touch a participant that tells its sensitivities (which know nothing of signals) are followed run by run. */
+ * A controller that measures a motion and commands a valve closes a loop within the step.
+ * Followed run by run, such a loop would be a fixed point of its own beside Newton's method for
+ * the wrenches, and need not converge. So the value of a wire at the end of the step is an
+ * unknown as the wrenches are, where both its ends are differenced; the condition is that its
+ * source gives it. Between the ends of the step the value is a straight line. Wires that hold,
+ * that end where they begin, or that touch a participant that tells its sensitivities (which know
+ * nothing of signals) are followed run by run. */
 #include <math.h>
 
 #include "coupling/index1/index1.h"
@@ -14,7 +16,8 @@ static const double CHANGE = 1e-6, LEAST_CHANGE = 1e-8;
 
 static bool can_be_solved(const yk_system *system, const yk_wire_def *def)
 {
-    if (def->hold || def->source_subsystem == def->target_subsystem) return false;
+    if (def->hold || def->source_subsystem == def->target_subsystem)
+        return false;
     return !yk_index1_has_sensitivity(system, def->source_subsystem) &&
            !yk_index1_has_sensitivity(system, def->target_subsystem);
 }
@@ -23,9 +26,11 @@ yk_status yk_index1_create_wires(yk_system *system)
 {
     yk_index1 *x = yk_index1_of(system);
     x->wires = yk_allocate(system->context, (size_t)system->wire_count, sizeof *x->wires);
-    if (!x->wires) return YK_ERROR_MEMORY;
+    if (!x->wires)
+        return YK_ERROR_MEMORY;
     for (int i = 0; i < system->wire_count; i++)
-        if (can_be_solved(system, &system->wires[i].def)) x->wires[x->wire_count++].wire = i;
+        if (can_be_solved(system, &system->wires[i].def))
+            x->wires[x->wire_count++].wire = i;
     return YK_OK;
 }
 
@@ -42,7 +47,8 @@ void yk_index1_predict_wires(yk_system *system)
 void yk_index1_correct_wires(yk_system *system, const double *correction)
 {
     yk_index1 *x = yk_index1_of(system);
-    for (int i = 0; i < x->wire_count; i++) x->wires[i].end -= correction[i];
+    for (int i = 0; i < x->wire_count; i++)
+        x->wires[i].end -= correction[i];
 }
 
 void yk_index1_wire_input(const yk_system *system, int number, double end, yk_input *input)
@@ -74,11 +80,13 @@ double yk_index1_wire_change(const yk_system *system, int number)
 void yk_index1_evaluate_wires(const yk_system *system, double *residual)
 {
     const yk_index1 *x = yk_index1_of(system);
-    for (int i = 0; i < x->wire_count; i++) residual[i] = x->wires[i].end - system->wires[x->wires[i].wire].now;
+    for (int i = 0; i < x->wire_count; i++)
+        residual[i] = x->wires[i].end - system->wires[x->wires[i].wire].now;
 }
 
 void yk_index1_keep_wires(yk_system *system)
 {
     yk_index1 *x = yk_index1_of(system);
-    for (int i = 0; i < x->wire_count; i++) x->wires[i].earlier = system->wires[x->wires[i].wire].before;
+    for (int i = 0; i < x->wire_count; i++)
+        x->wires[i].earlier = system->wires[x->wires[i].wire].before;
 }

@@ -1,18 +1,20 @@
 /* The wrenches of the scheme index1: from multipliers to inputs of both sides.
  *
- * paper index1 (28)-(31). A subsystem takes its wrench as a polynomial in global axes, but the direction of a
- * constraint may turn with either side. The paper approximates the partner's frame by further coupling variables of the
- * same degree, which would cost orders where directions turn fast. Here the frames of both sides are known to sixth
- * order from their motion at both ends of the step (path.h), and direction times multiplier is met at quadrature nodes
- * (basis.c), which keeps the order of the scheme. Both sides use the same directions and multipliers, so that no
+ * paper index1 (28)-(31). A subsystem takes its wrench as a polynomial in global axes, but the
+ * direction of a constraint may turn with either side. The paper approximates the partner's frame
+ * by further coupling variables of the same degree, which would cost orders where directions turn
+ * fast. Here the frames of both sides are known to sixth order from their motion at both ends of
+ * the step (path.h), and direction times multiplier is met at quadrature nodes (basis.c), which
+ * keeps the order of the scheme. Both sides use the same directions and multipliers, so that no
  * momentum is created. */
 #include "coupling/index1/index1.h"
 #include "math/polynomial.h"
 
 static const yk_motion *motion_of(const yk_system *system, const yk_interface *interface, int side)
 {
-    return side == 0 ? &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion
-                     : &yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
+    return side == 0
+               ? &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion
+               : &yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
 }
 
 static const yk_motion *start_of(const yk_system *system, const yk_interface *interface, int side)
@@ -22,8 +24,8 @@ static const yk_motion *start_of(const yk_system *system, const yk_interface *in
 }
 
 /* Directions at all nodes, `offset` after the start of the paths. */
-static void directions_along(const yk_system *system, yk_index1_interface *interface, const yk_path path[2],
-                             double offset)
+static void directions_along(const yk_system *system, yk_index1_interface *interface,
+                             const yk_path path[2], double offset)
 {
     const yk_index1_basis *basis = interface->basis;
     for (int node = 0; node <= basis->degree; node++) {
@@ -36,7 +38,8 @@ static void directions_along(const yk_system *system, yk_index1_interface *inter
         for (int row = 0; row < interface->constraint.row_count; row++) {
             yk_wrench unit[2];
             yk_constraint_unit_wrenches(&interface->constraint, &place, row, unit);
-            for (int side = 0; side < 2; side++) interface->unit[side][node][row] = unit[side];
+            for (int side = 0; side < 2; side++)
+                interface->unit[side][node][row] = unit[side];
         }
     }
 }
@@ -50,7 +53,8 @@ void yk_index1_predict_directions(yk_system *system)
         for (int side = 0; side < 2; side++) {
             const yk_motion *now = start_of(system, &system->interfaces[i], side);
             path[side] = x->last_step > 0 && interface->constraint.rotates
-                             ? yk_path_between(interface->constraint.kind, x->last_step, &interface->earlier[side], now)
+                             ? yk_path_between(interface->constraint.kind, x->last_step,
+                                               &interface->earlier[side], now)
                              : yk_path_from(interface->constraint.kind, now);
         }
         bool extended = x->last_step > 0 && interface->constraint.rotates;
@@ -71,11 +75,13 @@ void yk_index1_update_directions(yk_system *system, const double *step)
     yk_jacobian *jacobian = yk_index1_of(system)->jacobian;
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *interface = &yk_index1_of(system)->interfaces[i];
-        if (!interface->constraint.rotates) continue;
+        if (!interface->constraint.rotates)
+            continue;
         yk_path path[2];
         for (int side = 0; side < 2; side++) {
             const yk_interface *l = &system->interfaces[i];
-            yk_motion end = yk_jacobian_expect(jacobian, step, system->h, i, side, motion_of(system, l, side));
+            yk_motion end =
+                yk_jacobian_expect(jacobian, step, system->h, i, side, motion_of(system, l, side));
             path[side] = yk_path_between(l->kind, system->h, start_of(system, l, side), &end);
         }
         directions_along(system, interface, path, 0);
@@ -97,25 +103,27 @@ static void add_straight(const yk_index1_interface *interface, int degree, int s
             add_wrench(input, power, multiplier[row].power[power], &interface->unit[side][0][row]);
 }
 
-static void add_rotating(const yk_index1_interface *interface, int side, const yk_index1_multiplier *multiplier,
-                         yk_input *input)
+static void add_rotating(const yk_index1_interface *interface, int side,
+                         const yk_index1_multiplier *multiplier, yk_input *input)
 {
     const yk_index1_basis *basis = interface->basis;
     for (int node = 0; node <= basis->degree; node++) {
         for (int row = 0; row < interface->constraint.row_count; row++) {
             double value = yk_poly_value(multiplier[row].power, basis->degree, basis->node[node]);
             for (int power = 0; power <= basis->degree; power++)
-                add_wrench(input, power, value * basis->lagrange[node][power], &interface->unit[side][node][row]);
+                add_wrench(input, power, value * basis->lagrange[node][power],
+                           &interface->unit[side][node][row]);
         }
     }
 }
 
-void yk_index1_input(const yk_index1_interface *interface, int side, double h, const yk_index1_multiplier *multiplier,
-                     yk_input *input)
+void yk_index1_input(const yk_index1_interface *interface, int side, double h,
+                     const yk_index1_multiplier *multiplier, yk_input *input)
 {
     const yk_index1_basis *basis = interface->basis;
     input->degree = basis->degree;
-    for (int power = 0; power <= basis->degree; power++) input->linear[power] = input->angular[power] = yk_v3(0, 0, 0);
+    for (int power = 0; power <= basis->degree; power++)
+        input->linear[power] = input->angular[power] = yk_v3(0, 0, 0);
     if (interface->constraint.rotates)
         add_rotating(interface, side, multiplier, input);
     else
@@ -128,16 +136,17 @@ void yk_index1_input(const yk_index1_interface *interface, int side, double h, c
     }
 }
 
-yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *participant, double offset,
-                                const yk_input *input, const yk_wrench *last)
+yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *participant,
+                                double offset, const yk_input *input, const yk_wrench *last)
 {
     const yk_index1 *x = yk_index1_of(system);
     double h = system->h / participant->substeps;
     double last_h = offset > 0 ? h : x->last_step / participant->substeps;
 
-    /* Cubics continue each other from one macro step to the next, so that their own lines have the same sum. The first
-     * step, and one after a jump, has no mean before it. */
-    if (input->degree == 3 || last_h == 0) return yk_input_reduce(input, h, 1);
+    /* Cubics continue each other from one macro step to the next, so that their own lines have
+     * the same sum. The first step, and one after a jump, has no mean before it. */
+    if (input->degree == 3 || last_h == 0)
+        return yk_input_reduce(input, h, 1);
 
     /* Means belong to the middles of their substeps. */
     yk_input mean = yk_input_reduce(input, h, 0);
@@ -150,7 +159,8 @@ yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *p
     return line;
 }
 
-yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int interface, int side, double offset)
+yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int interface, int side,
+                                 double offset)
 {
     yk_index1_interface *own = &((yk_index1 *)scheme)->interfaces[interface];
     const yk_interface *l = &system->interfaces[interface];
@@ -184,10 +194,12 @@ void yk_index1_set_inputs(yk_system *system)
 
 static double power_of(const yk_wrench *wrench, const yk_motion *motion)
 {
-    return yk_v3_dot(wrench->force, motion->velocity) + yk_v3_dot(wrench->torque, motion->angular_velocity);
+    return yk_v3_dot(wrench->force, motion->velocity) +
+           yk_v3_dot(wrench->torque, motion->angular_velocity);
 }
 
-void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int interface, yk_interface_work *work)
+void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int interface,
+                    yk_interface_work *work)
 {
     (void)scheme;
     *work = (yk_interface_work){0};
@@ -207,8 +219,8 @@ void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int interf
         yk_constraint_kinematics place;
         yk_path_at(&path[0], t, &a);
         yk_path_at(&path[1], t, &b);
-        yk_constraint_kinematics_at(&yk_index1_of(system)->interfaces[interface].constraint, system->t + t, &a, &b,
-                                    &place);
+        yk_constraint_kinematics_at(&yk_index1_of(system)->interfaces[interface].constraint,
+                                    system->t + t, &a, &b, &place);
         yk_wrench on_a = yk_input_wrench(input[0], t), on_b = yk_input_wrench(input[1], t);
         work->on[0] += weight * power_of(&on_a, &a);
         work->on[1] += weight * power_of(&on_b, &b);

@@ -1,4 +1,5 @@
-/* The scheme rim: fast participants run against reduced models of the slow ones (paper rim 2 and 4.2, figures 3 and 4).
+/* The scheme rim: fast participants run against reduced models of the slow ones (paper rim 2 and
+ * 4.2, figures 3 and 4).
  *
  * No step is repeated. In every macro step H
  *
@@ -12,19 +13,21 @@
  *      that a slow participant receives the impulse that its model has received; in order jacobi that of the last one, and
  *      all may run at the same time.
  *
- * The model of a slow participant holds all its interfaces together, so that several actuators of one mechanism feel each
- * other. Ports are where the slow participant itself would be after a step up to there, x + tau ((1 - lead) w(0) + lead w(tau)):
- * with the integral of w, (45), the mechanism would come to another place than its model, and a stiff partner would
- * feel the difference as a blow at the start of the next macro step.
+ * The model of a slow participant holds all its interfaces together, so that several actuators of
+ * one mechanism feel each other. Ports are where the slow participant itself would be after a
+ * step up to there, x + tau ((1 - lead) w(0) + lead w(tau)): with the integral of w, (45), the
+ * mechanism would come to another place than its model, and a stiff partner would feel the
+ * difference as a blow at the start of the next macro step.
  *
- * In place of the model, velocities can be held or extrapolated from the macro steps before, with everything else the
- * same: the schemes that the paper compares with.
+ * In place of the model, velocities can be held or extrapolated from the macro steps before, with
+ * everything else the same: the schemes that the paper compares with.
  *
- * Slow participants that are joined to each other are balanced where they can be (balance.h); the wrenches between them then
- * stay over the macro step, also in the models.
+ * Slow participants that are joined to each other are balanced where they can be (balance.h); the
+ * wrenches between them then stay over the macro step, also in the models.
  *
- * Interfaces of another kind: between fast participants both sides exchange at every exchange, between slow ones once per
- * macro step as in the explicit scheme; where the fast side takes the wrench it is held over the macro step. */
+ * Interfaces of another kind: between fast participants both sides exchange at every exchange,
+ * between slow ones once per macro step as in the explicit scheme; where the fast side takes the
+ * wrench it is held over the macro step. */
 #include "coupling/rim/rim.h"
 
 #include <math.h>
@@ -38,7 +41,7 @@
 #include "math/polynomial.h"
 #include "math/so3.h"
 
-/* Motion of the models --------------------------------------------------------------------------------------------- */
+/* Motion of the models ------------------------------------------------------------------------- */
 
 static yk_vec3 get3(const double *array)
 {
@@ -50,16 +53,20 @@ static void put3(double *array, yk_vec3 v)
     array[0] = v.x, array[1] = v.y, array[2] = v.z;
 }
 
-/* Where the wrench side of an interface is `tau` after the start of the macro step, by its model. */
-static void modelled_motion(const yk_system *system, const yk_interface *interface, double tau, yk_motion *motion)
+/* Where the wrench side of an interface is `tau` after the start of the macro step, by its
+ * model. */
+static void modelled_motion(const yk_system *system, const yk_interface *interface, double tau,
+                            yk_motion *motion)
 {
     const yk_rim_participant *a = &yk_rim_of(system)->participants[interface->def.wrench_subsystem];
     const yk_motion *begin = &yk_interface_a(system, interface)->before[interface->def.wrench_port];
-    int offset = a->offsets[interface->def.wrench_port], size = interface->kind == YK_PORT_SCALAR ? 1 : 6;
+    int offset = a->offsets[interface->def.wrench_port],
+        size = interface->kind == YK_PORT_SCALAR ? 1 : 6;
     double displacement[6] = {0};
     const double *now = a->now + offset;
     for (int k = 0; k < size; k++) {
-        double mean = a->start[offset + k] + a->model.lead * (now[k] - a->start[offset + k]) + a->drift[offset + k];
+        double mean = a->start[offset + k] + a->model.lead * (now[k] - a->start[offset + k]) +
+                      a->drift[offset + k];
         bool integral = yk_rim_of(system)->options.positions == YK_RIM_POSITIONS_INTEGRAL;
         displacement[k] = integral ? a->displacement[offset + k] : tau * mean;
     }
@@ -71,43 +78,52 @@ static void modelled_motion(const yk_system *system, const yk_interface *interfa
     }
     motion->position = yk_v3_add(begin->position, get3(displacement));
     motion->velocity = get3(now);
-    motion->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(get3(displacement + 3)), begin->orientation));
+    motion->orientation =
+        yk_q_unit(yk_q_mul(yk_so3_exp(get3(displacement + 3)), begin->orientation));
     motion->angular_velocity = get3(now + 3);
 }
 
 /* Velocity at local time tau of the polynomial through the last macro points, and its integral. */
-static yk_vec3 extrapolate(int degree, double h, double tau, yk_vec3 now, const yk_vec3 *past, yk_vec3 *displacement)
+static yk_vec3 extrapolate(int degree, double h, double tau, yk_vec3 now, const yk_vec3 *past,
+                           yk_vec3 *displacement)
 {
     yk_vec3 first = yk_v3(0, 0, 0), second = first; /* backward differences over h, h^2 */
-    if (degree >= 1) first = yk_v3_scale(1 / h, yk_v3_sub(now, past[0]));
+    if (degree >= 1)
+        first = yk_v3_scale(1 / h, yk_v3_sub(now, past[0]));
     if (degree >= 2) {
         yk_vec3 before = yk_v3_scale(1 / h, yk_v3_sub(past[0], past[1]));
         second = yk_v3_scale(1 / (2 * h), yk_v3_sub(first, before));
     }
     /* now + first tau + second tau (tau + h) */
     yk_vec3 slope = yk_v3_axpy(h, second, first);
-    *displacement = yk_v3_scale(tau, yk_v3_add(now, yk_v3_axpy(tau / 2, slope, yk_v3_scale(tau * tau / 3, second))));
+    *displacement = yk_v3_scale(
+        tau, yk_v3_add(now, yk_v3_axpy(tau / 2, slope, yk_v3_scale(tau * tau / 3, second))));
     return yk_v3_add(now, yk_v3_axpy(tau, slope, yk_v3_scale(tau * tau, second)));
 }
 
-static void extrapolated_motion(const yk_system *system, const yk_interface *interface, double tau, yk_motion *motion)
+static void extrapolated_motion(const yk_system *system, const yk_interface *interface, double tau,
+                                yk_motion *motion)
 {
     const yk_rim_interface *own = &yk_rim_of(system)->interfaces[interface - system->interfaces];
     const yk_motion *begin = &yk_interface_a(system, interface)->before[interface->def.wrench_port];
     int degree = (int)yk_rim_of(system)->options.extrapolation - (int)YK_EXTRAPOLATION_HOLD;
-    if (degree > yk_rim_of(system)->past_count) degree = (int)yk_rim_of(system)->past_count;
+    if (degree > yk_rim_of(system)->past_count)
+        degree = (int)yk_rim_of(system)->past_count;
     yk_vec3 displacement;
     *motion = *begin;
-    motion->velocity = extrapolate(degree, system->step, tau, begin->velocity, own->past, &displacement);
+    motion->velocity =
+        extrapolate(degree, system->step, tau, begin->velocity, own->past, &displacement);
     motion->position = yk_v3_add(begin->position, displacement);
-    if (interface->kind == YK_PORT_SCALAR) return;
-    motion->angular_velocity =
-        extrapolate(degree, system->step, tau, begin->angular_velocity, own->past_angular, &displacement);
+    if (interface->kind == YK_PORT_SCALAR)
+        return;
+    motion->angular_velocity = extrapolate(degree, system->step, tau, begin->angular_velocity,
+                                           own->past_angular, &displacement);
     motion->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(displacement), begin->orientation));
 }
 
 /* What the wrench side of an interface is said to do, seen from its partner. */
-static void given_motion(const yk_system *system, const yk_interface *interface, double tau, yk_motion *motion)
+static void given_motion(const yk_system *system, const yk_interface *interface, double tau,
+                         yk_motion *motion)
 {
     if (yk_rim_of(system)->options.extrapolation == YK_EXTRAPOLATION_RIM)
         modelled_motion(system, interface, tau, motion);
@@ -115,7 +131,7 @@ static void given_motion(const yk_system *system, const yk_interface *interface,
         extrapolated_motion(system, interface, tau, motion);
 }
 
-/* Exchanges -------------------------------------------------------------------------------------------------------- */
+/* Exchanges ------------------------------------------------------------------------------------ */
 
 /* The inputs of a fast participant from `tau` to the next exchange. */
 static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, double tau)
@@ -128,30 +144,36 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
         /* A straight line along the motion of its partner, or of the model of it. */
         if (interface->def.motion_subsystem == participant) {
             yk_motion given = *yk_system_motion(system, i, 0);
-            if (own->role == YK_RIM_MODELLED) given_motion(system, interface, tau, &given);
+            if (own->role == YK_RIM_MODELLED)
+                given_motion(system, interface, tau, &given);
             interface->origin = given.position;
 
             yk_input *input = &m->inputs[interface->def.motion_port];
             input->degree = 1;
             input->linear[0] = given.position;
             input->linear[1] = given.velocity;
-            if (interface->kind == YK_PORT_SCALAR) continue;
+            if (interface->kind == YK_PORT_SCALAR)
+                continue;
             input->orientation = given.orientation;
             input->angular[0] = yk_v3(0, 0, 0);
             input->angular[1] = given.angular_velocity;
         } else if (interface->def.wrench_subsystem == participant) {
-            const yk_port_value *b = &yk_interface_b(system, interface)->values[interface->def.motion_port];
+            const yk_port_value *b =
+                &yk_interface_b(system, interface)->values[interface->def.motion_port];
             yk_vec3 origin = m->values[interface->def.wrench_port].motion.position;
             yk_wrench wrench = yk_wrench_opposite(interface->kind, b, origin);
             yk_system_apply_wrench(system, i, &wrench);
-            own->applied = yk_wrench_combine(interface->kind, &own->applied, 1.0 / rim->exchanges, &wrench);
+            own->applied =
+                yk_wrench_combine(interface->kind, &own->applied, 1.0 / rim->exchanges, &wrench);
         }
     }
 
-    /* What sources give now: fast ones at this exchange, slow ones at the start of the macro step. */
+    /* What sources give now: fast ones at this exchange, slow ones at the start of the macro
+     * step. */
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
-        if (wire->def.target_subsystem != participant) continue;
+        if (wire->def.target_subsystem != participant)
+            continue;
         yk_input *input = &m->inputs[wire->def.target_port];
         input->degree = 0;
         input->linear[0].x = wire->def.hold ? wire->before : wire->now;
@@ -164,7 +186,8 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
     yk_participant *m = &system->participants[participant];
     yk_rim_participant *own = &rim->participants[participant];
     yk_status status = yk_system_advance_part(system, participant, tau, h, own->parts);
-    if (status < 0) status = yk_system_report_failure_at(system, participant, system->t + tau + h);
+    if (status < 0)
+        status = yk_system_report_failure_at(system, participant, system->t + tau + h);
 
     /* The work of its interfaces. */
     for (int i = 0; i < system->interface_count; i++) {
@@ -172,7 +195,8 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
         double *work = rim->interfaces[i].work;
         if (interface->def.wrench_subsystem == participant) {
             int port = interface->def.wrench_port;
-            work[0] += yk_wrench_work(interface->kind, &interface->applied, &own->from[port], &m->values[port].motion);
+            work[0] += yk_wrench_work(interface->kind, &interface->applied, &own->from[port],
+                                      &m->values[port].motion);
         }
         if (interface->def.motion_subsystem == participant) {
             int port = interface->def.motion_port;
@@ -180,7 +204,8 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
             if (own->parts > 1)
                 work[1] += m->port_work[port];
             else
-                work[1] += yk_wrench_work(interface->kind, &value->wrench, &own->from[port], &value->motion);
+                work[1] += yk_wrench_work(interface->kind, &value->wrench, &own->from[port],
+                                          &value->motion);
         }
     }
 
@@ -191,7 +216,8 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
         const yk_port_value *value = &m->values[port];
         own->from[port] = value->motion;
         if (mean)
-            own->given[port] = yk_wrench_combine(m->ports[port].kind, &own->given[port], fraction, &value->wrench);
+            own->given[port] =
+                yk_wrench_combine(m->ports[port].kind, &own->given[port], fraction, &value->wrench);
         else
             own->given[port] = value->wrench;
     }
@@ -201,27 +227,33 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
 static yk_status run_exchange(yk_rim *rim, yk_system *system, double tau, double h)
 {
     for (int i = 0; i < system->participant_count; i++)
-        if (rim->participants[i].fast) set_fast_inputs(rim, system, i, tau);
+        if (rim->participants[i].fast)
+            set_fast_inputs(rim, system, i, tau);
     for (int i = 0; i < system->participant_count; i++) {
-        if (!rim->participants[i].fast) continue;
+        if (!rim->participants[i].fast)
+            continue;
         yk_status status = advance_fast(rim, system, i, tau, h);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
 
     /* The wrenches of fast sides on the models, and these a step on: w <- w + h (r + W f), (45). */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem];
-        if (rim->interfaces[i].role != YK_RIM_MODELLED || a->size == 0) continue;
+        if (rim->interfaces[i].role != YK_RIM_MODELLED || a->size == 0)
+            continue;
         yk_wrench wrench = yk_system_required_wrench(system, i);
-        yk_wrench_pack(interface->kind, &wrench, a->wrenches + a->offsets[interface->def.wrench_port]);
+        yk_wrench_pack(interface->kind, &wrench,
+                       a->wrenches + a->offsets[interface->def.wrench_port]);
     }
     for (int i = 0; i < system->participant_count; i++) {
         yk_rim_participant *own = &rim->participants[i];
         const yk_interface_model *model = &own->model;
         for (int k = 0; k < own->size; k++) {
             double rate = model->rate[k];
-            for (int j = 0; j < own->size; j++) rate += model->inverse_mass[k * own->size + j] * own->wrenches[j];
+            for (int j = 0; j < own->size; j++)
+                rate += model->inverse_mass[k * own->size + j] * own->wrenches[j];
             own->now[k] += h * rate;
             own->displacement[k] += h * own->now[k];
         }
@@ -229,15 +261,17 @@ static yk_status run_exchange(yk_rim *rim, yk_system *system, double tau, double
     return YK_OK;
 }
 
-/* Macro step ------------------------------------------------------------------------------------------------------- */
+/* Macro step ----------------------------------------------------------------------------------- */
 
 static void set_slow_motions(const yk_rim *rim, yk_system *system, int participant, int index)
 {
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface)) continue;
+        if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
+            continue;
         if (rim->interfaces[i].role == YK_RIM_SLOW)
-            yk_explicit_motion_input(system, i, &yk_index1_weights, index >= 0 && interface->a_index < index);
+            yk_explicit_motion_input(system, i, &yk_index1_weights,
+                                     index >= 0 && interface->a_index < index);
         else /* The fast side has gone this way, or will go on from here. */
             yk_system_prescribe_motion(system, i, yk_system_motion(system, i, 0));
     }
@@ -246,12 +280,14 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
 static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    if (!m->wrench_size) return;
+    if (!m->wrench_size)
+        return;
     yk_system_pack_wrenches(system, participant);
     double *fresh = m->fresh;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface)) continue;
+        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
+            continue;
         yk_wrench mean = {.force = {0, 0, 0}};
         yk_wrench_unpack(interface->kind, fresh, &mean);
         yk_wrench given = yk_rim_method_wrench(system, i, &mean);
@@ -270,7 +306,8 @@ static yk_status begin_models(yk_rim *rim, yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++) {
         yk_rim_participant *own = &rim->participants[i];
-        if (own->size > 0) memset(own->displacement, 0, (size_t)own->size * sizeof *own->displacement);
+        if (own->size > 0)
+            memset(own->displacement, 0, (size_t)own->size * sizeof *own->displacement);
     }
 
     /* Velocities of their ports, and what acts on them until a partner answers. */
@@ -278,16 +315,20 @@ static yk_status begin_models(yk_rim *rim, yk_system *system)
         const yk_interface *interface = &system->interfaces[i];
         bool balanced = yk_both_take_wrench(interface);
         for (int side = 0; side < (balanced ? 2 : 1); side++) {
-            int participant = side == 0 ? interface->def.wrench_subsystem : interface->def.motion_subsystem;
+            int participant =
+                side == 0 ? interface->def.wrench_subsystem : interface->def.motion_subsystem;
             int port = side == 0 ? interface->def.wrench_port : interface->def.motion_port;
             yk_rim_participant *own = &rim->participants[participant];
-            if (own->size == 0) continue;
+            if (own->size == 0)
+                continue;
 
             const yk_participant *m = &system->participants[participant];
             const yk_motion *motion = &m->before[port];
-            const yk_port_value *b = &yk_interface_b(system, interface)->values[interface->def.motion_port];
+            const yk_port_value *b =
+                &yk_interface_b(system, interface)->values[interface->def.motion_port];
             yk_wrench wrench = {m->inputs[port].linear[0], m->inputs[port].angular[0]};
-            if (!balanced) wrench = yk_wrench_opposite(interface->kind, b, motion->position);
+            if (!balanced)
+                wrench = yk_wrench_opposite(interface->kind, b, motion->position);
 
             int offset = own->offsets[port];
             yk_wrench_pack(interface->kind, &wrench, own->wrenches + offset);
@@ -302,15 +343,18 @@ static yk_status begin_models(yk_rim *rim, yk_system *system)
     }
 
     for (int i = 0; i < system->participant_count; i++) {
-        if (rim->participants[i].size == 0) continue;
+        if (rim->participants[i].size == 0)
+            continue;
         set_slow_motions(rim, system, i, -1);
         yk_system_carry_signals(system, i);
-        if (yk_rim_find_model(system, i) < 0) return yk_system_report_failure(system, i);
+        if (yk_rim_find_model(system, i) < 0)
+            return yk_system_report_failure(system, i);
     }
     return YK_OK;
 }
 
-/* The small steps of all fast participants. From there on wrenches of and on them are the means over the macro step. */
+/* The small steps of all fast participants. From there on wrenches of and on them are the means
+ * over the macro step. */
 static yk_status run_fast(yk_rim *rim, yk_system *system)
 {
     for (int i = 0; i < system->interface_count; i++) {
@@ -328,20 +372,23 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
     double h = system->h / rim->exchanges;
     for (int k = 0; k < rim->exchanges; k++) {
         yk_status status = run_exchange(rim, system, k * h, h);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
 
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         bool fast = rim->participants[interface->def.wrench_subsystem].fast;
-        if (fast) interface->applied = rim->interfaces[i].applied;
+        if (fast)
+            interface->applied = rim->interfaces[i].applied;
     }
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
         const yk_rim_participant *own = &rim->participants[i];
         for (int port = 0; own->fast && port < m->port_count; port++) {
             m->values[port].wrench = own->given[port];
-            if (m->mean_wrenches) m->mean_wrenches[port] = own->given[port];
+            if (m->mean_wrenches)
+                m->mean_wrenches[port] = own->given[port];
         }
     }
     return YK_OK;
@@ -353,27 +400,36 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     bool jacobi = rim->options.order == YK_ORDER_JACOBI;
     report->iterations = 1;
     yk_status status = YK_OK;
-    if (rim->balance) status = yk_balance_solve(rim->balance, system, &yk_index1_weights);
-    if (status == YK_OK) status = begin_models(rim, system);
-    if (status < 0) return status;
+    if (rim->balance)
+        status = yk_balance_solve(rim->balance, system, &yk_index1_weights);
+    if (status == YK_OK)
+        status = begin_models(rim, system);
+    if (status < 0)
+        return status;
 
-    /* In order jacobi slow participants take the wrenches of the macro step before, at the places where they were then. */
+    /* In order jacobi slow participants take the wrenches of the macro step before, at the places
+     * where they were then. */
     for (int i = 0; jacobi && i < system->interface_count; i++)
         system->interfaces[i].origin = yk_system_motion_before(system, i, 0)->position;
     for (int i = 0; jacobi && i < system->participant_count; i++)
-        if (!rim->participants[i].fast) set_slow_wrenches(rim, system, i);
+        if (!rim->participants[i].fast)
+            set_slow_wrenches(rim, system, i);
 
     status = run_fast(rim, system);
-    if (status < 0) return status;
+    if (status < 0)
+        return status;
 
     /* Slow participants, one step each. */
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
-        if (rim->participants[participant].fast) continue;
+        if (rim->participants[participant].fast)
+            continue;
         set_slow_motions(rim, system, participant, jacobi ? -1 : index);
-        if (!jacobi) set_slow_wrenches(rim, system, participant);
+        if (!jacobi)
+            set_slow_wrenches(rim, system, participant);
         yk_system_carry_signals(system, participant);
-        if (yk_system_advance(system, participant) < 0) return yk_system_report_failure(system, participant);
+        if (yk_system_advance(system, participant) < 0)
+            return yk_system_report_failure(system, participant);
     }
 
     /* Velocities at the start of this macro step, for extrapolations over the next ones. */
@@ -387,11 +443,12 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
         own->past[0] = start->velocity;
         own->past_angular[0] = start->angular_velocity;
     }
-    if (rim->past_count < YK_RIM_PAST) rim->past_count++;
+    if (rim->past_count < YK_RIM_PAST)
+        rim->past_count++;
     return YK_OK;
 }
 
-/* The scheme ------------------------------------------------------------------------------------------------------- */
+/* The scheme ----------------------------------------------------------------------------------- */
 
 static const yk_option_word extrapolation_words[] = {
     {"rim", "by a reduced interface model, which feels the wrenches of the fast subsystems"},
@@ -402,7 +459,8 @@ static const yk_option_word extrapolation_words[] = {
 };
 static const yk_option_word models_words[] = {
     {"reported", "by the subsystems where they can, else identified"},
-    {"identified", "by trial steps, which see what happens within the macro step: for flexible mechanisms"},
+    {"identified",
+     "by trial steps, which see what happens within the macro step: for flexible mechanisms"},
     {NULL, NULL},
 };
 static const yk_option_word wrenches_words[] = {
@@ -422,9 +480,11 @@ enum { EXCHANGE_ROW = 1 };
 
 static const yk_option options[] = {
     {"order", ROW(CHOICE, order), .fallback = "gauss-seidel", .words = yk_order_words,
-     .text = "whether slow subsystems take the mean wrench of the present macro step or of the last"},
-    [EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
-                      .text = "what crosses an interface between slow subsystems; auto where it is absent"},
+     .text =
+         "whether slow subsystems take the mean wrench of the present macro step or of the last"},
+    [EXCHANGE_ROW] =
+        {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
+         .text = "what crosses an interface between slow subsystems; auto where it is absent"},
     {"extrapolation", ROW(CHOICE, extrapolation), .fallback = "rim", .words = extrapolation_words,
      .text = "what fast subsystems are told of the motion of slow ones within a macro step"},
     {"models", ROW(CHOICE, models), .fallback = "reported", .words = models_words,
@@ -434,10 +494,12 @@ static const yk_option options[] = {
     {"positions", ROW(CHOICE, positions), .fallback = "mechanism", .words = positions_words,
      .text = "where the reduced model says that the ports are"},
     {"exchanges", ROW(INTEGER, exchanges), .fallback = "0", .most = INFINITY,
-     .text = "how often fast subsystems and models exchange in a macro step; 0 is at every common step of the fast "
+     .text = "how often fast subsystems and models exchange in a macro step; 0 is at every common "
+             "step of the fast "
              "ones"},
     {"fast", ROW(SUBSYSTEMS, fast),
-     .text = "the fast subsystems; without it those with substeps that receive no wrench, else those that receive "
+     .text = "the fast subsystems; without it those with substeps that receive no wrench, else "
+             "those that receive "
              "motions alone"},
     {0},
 };
@@ -456,16 +518,19 @@ static unsigned traits(const void *own)
 
 static void derive(void *own, uint64_t given)
 {
-    if (!(given >> EXCHANGE_ROW & 1)) ((yk_rim_options *)own)->exchange = YK_EXCHANGE_AUTO;
+    if (!(given >> EXCHANGE_ROW & 1))
+        ((yk_rim_options *)own)->exchange = YK_EXCHANGE_AUTO;
 }
 
 static void title(const void *own, char *text, size_t capacity)
 {
     const yk_rim_options *o = own;
     const char *word = extrapolation_words[o->extrapolation].word;
-    if (o->extrapolation == YK_EXTRAPOLATION_RIM) return;
+    if (o->extrapolation == YK_EXTRAPOLATION_RIM)
+        return;
     bool hold = o->extrapolation == YK_EXTRAPOLATION_HOLD;
-    snprintf(text, capacity, "rim with %s%s in place of the model", word, hold ? "" : " extrapolation");
+    snprintf(text, capacity, "rim with %s%s in place of the model", word,
+             hold ? "" : " extrapolation");
 }
 
 /* Those that are fast are told motions. */
@@ -473,7 +538,8 @@ static yk_causality second_side(const void *own, const yk_joined_ports *joined)
 {
     const yk_rim_options *o = own;
     for (int i = 0; i < o->fast.count; i++)
-        if (o->fast.items[i] == joined->number[0] || o->fast.items[i] == joined->number[1]) return YK_TAKES_MOTION;
+        if (o->fast.items[i] == joined->number[0] || o->fast.items[i] == joined->number[1])
+            return YK_TAKES_MOTION;
     return yk_balance_second_side(o->exchange, joined);
 }
 
@@ -482,7 +548,8 @@ const yk_scheme_ops *yk_scheme_rim(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "rim",
-        .text = "fast subsystems in small steps against reduced models of the slow ones, nothing repeated",
+        .text = "fast subsystems in small steps against reduced models of the slow ones, nothing "
+                "repeated",
         .options_size = sizeof(yk_rim_options),
         .options = options,
         .variants = variants,

@@ -1,4 +1,5 @@
-/* The inside of the scheme rim (see rim.c): who is fast, the reduced models of who is not, and what interfaces remember.
+/* The inside of the scheme rim (see rim.c): who is fast, the reduced models of who is not, and
+ * what interfaces remember.
  */
 #ifndef YK_COUPLING_RIM_H
 #define YK_COUPLING_RIM_H
@@ -11,14 +12,16 @@
 typedef struct yk_rim_participant {
     bool fast;
     int parts; /* fast: its steps from one exchange to the next */
-    /* Slow with fast partners: its reduced model, in the system's units and axes, over all wrench ports that are
-     * connected, in port order. size is 0 where there is none. */
+    /* Slow with fast partners: its reduced model, in the system's units and axes, over all wrench
+     * ports that are connected, in port order. size is 0 where there is none. */
     int size;
     int *offsets; /* per port: its first velocity, or -1 */
     yk_interface_model model;
-    yk_step_model step;   /* of those that say what their own method makes of a step: what the model is made of */
-    bool steps;           /* it is one of these */
-    double *drift;        /* of the positions beyond the model's velocities, zero for the others (m/s, rad/s) */
+    yk_step_model
+        step; /* of those that say what their own method makes of a step: what the model is made of */
+    bool steps; /* it is one of these */
+    double *
+        drift; /* of the positions beyond the model's velocities, zero for the others (m/s, rad/s) */
     double *start;        /* velocities at the start of the macro step */
     double *now;          /* as the model has carried them on */
     double *displacement; /* their integral since then */
@@ -32,7 +35,7 @@ typedef enum yk_rim_role {
     YK_RIM_MODELLED, /* from a slow participant that takes the wrench to a fast one: where the scheme makes a difference */
     YK_RIM_FAST,     /* between fast participants: at every exchange */
     YK_RIM_SLOW,     /* between slow ones: as in the explicit scheme */
-    YK_RIM_REVERSED /* from a fast participant that takes the wrench to a slow one */
+    YK_RIM_REVERSED  /* from a fast participant that takes the wrench to a slow one */
 } yk_rim_role;
 
 enum { YK_RIM_PAST = 2 };
@@ -41,11 +44,12 @@ typedef struct yk_rim_interface {
     yk_rim_role role;
     double work[2];    /* on both sides, as far as they are fast, exchange by exchange */
     yk_wrench applied; /* on a fast wrench side: mean over the macro step so far */
-    /* Velocities of the wrench side at the starts of earlier macro steps, the last first: for extrapolation. */
+    /* Velocities of the wrench side at the starts of earlier macro steps, the last first: for
+     * extrapolation. */
     yk_vec3 past[YK_RIM_PAST], past_angular[YK_RIM_PAST];
     yk_wrench mean; /* of the last macro step on A */
-    yk_wrench
-        given[YK_RIM_PAST]; /* what its method was given for it in the last macro steps, see yk_rim_method_wrench */
+    yk_wrench given
+        [YK_RIM_PAST]; /* what its method was given for it in the last macro steps, see yk_rim_method_wrench */
 } yk_rim_interface;
 
 typedef struct yk_rim {
@@ -63,11 +67,13 @@ static inline yk_rim *yk_rim_of(const yk_system *system)
     return (yk_rim *)system->scheme;
 }
 
-/* model.c: the model of a slow participant for the macro step that begins. At creation: whether there can be one. */
+/* model.c: the model of a slow participant for the macro step that begins. At creation: whether
+ * there can be one. */
 yk_status yk_rim_find_model(yk_system *system, int participant);
 yk_status yk_rim_check_model(yk_system *system, int participant);
 
-/* What the method of a slow wrench side has to be given now, so that its velocity gains the impulse of the mean wrench. */
+/* What the method of a slow wrench side has to be given now, so that its velocity gains the
+ * impulse of the mean wrench. */
 yk_wrench yk_rim_method_wrench(const yk_system *system, int interface, const yk_wrench *mean);
 
 /* create.c */
@@ -77,8 +83,11 @@ void yk_rim_destroy(yk_scheme *scheme, yk_system *system);
 yk_status yk_rim_start(yk_scheme *scheme, yk_system *system);
 /* Its part of the state image, all of it continuous but the last word. */
 yk_state_layout yk_rim_layout(const yk_scheme *scheme, const yk_system *system);
-void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *continuous, double *opaque);
-void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous, const double *opaque);
-void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int interface, yk_interface_work *work);
+void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
+                double *opaque);
+void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous,
+                const double *opaque);
+void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int interface,
+                 yk_interface_work *work);
 
 #endif

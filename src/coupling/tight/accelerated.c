@@ -1,13 +1,16 @@
-/* The tight scheme with acceleration: one macro step as a fixed point x = H(x) of the interface wrenches (wrenches.h).
+/* The tight scheme with acceleration: one macro step as a fixed point x = H(x) of the interface
+ * wrenches (wrenches.h).
  *
- * x begins as the wrenches at the end of the step before. In each sweep all subsystems make the step again: wrench sides
- * first, with x, then the motion sides with the motion that comes of it, so that H depends on x alone even where a
- * subsystem is a wrench side at one interface and a motion side at another. Where interfaces run in a circle, or wires
- * against this order, what a subsystem is told of its partner is part of x.
+ * x begins as the wrenches at the end of the step before. In each sweep all subsystems make the
+ * step again: wrench sides first, with x, then the motion sides with the motion that comes of it,
+ * so that H depends on x alone even where a subsystem is a wrench side at one interface and a
+ * motion side at another. Where interfaces run in a circle, or wires against this order, what a
+ * subsystem is told of its partner is part of x.
  *
- * At the end the wrench sides step once more with what the motion sides gave in the last sweep, so that each side receives
- * exactly what the other gave; the gap that this leaves is what the tolerance of the wrenches means as a motion. A step
- * that does not converge is taken with the best x.
+ * At the end the wrench sides step once more with what the motion sides gave in the last sweep,
+ * so that each side receives exactly what the other gave; the gap that this leaves is what the
+ * tolerance of the wrenches means as a motion. A step that does not converge is taken with the
+ * best x.
  *
  * An x from which a subsystem cannot step says nothing of the step: the way to it is shortened. */
 #include <math.h>
@@ -20,10 +23,12 @@
 enum { SHORTENINGS_MAX = 8 };
 static const double SHORTENING = 0.1;
 
-static void apply(const yk_tight *x, yk_system *system, const yk_unknowns *w, const double *wrenches)
+static void apply(const yk_tight *x, yk_system *system, const yk_unknowns *w,
+                  const double *wrenches)
 {
     yk_unknowns_apply(system, w, wrenches);
-    for (int k = 0; k < w->interface_count; k++) yk_tight_wrench_input(x, system, w->interfaces[k]);
+    for (int k = 0; k < w->interface_count; k++)
+        yk_tight_wrench_input(x, system, w->interfaces[k]);
 }
 
 /* All subsystems once, from the start of the step. */
@@ -33,17 +38,21 @@ static yk_status sweep(const yk_tight *x, yk_system *system, bool first)
         int participant = system->wrench_sequence[index];
         for (int i = 0; i < system->interface_count; i++) {
             yk_interface *interface = &system->interfaces[i];
-            if (interface->def.motion_subsystem != participant) continue;
+            if (interface->def.motion_subsystem != participant)
+                continue;
             const yk_motion *end = yk_system_motion(system, i, 0);
-            if (interface->lagged) end = &interface->given;
+            if (interface->lagged)
+                end = &interface->given;
             interface->origin = end->position;
             yk_tight_motion_input(x, system, i, end);
         }
         yk_system_carry_given_signals(system, participant);
 
         yk_status status = first ? YK_OK : yk_system_rewind(system, participant);
-        if (status >= 0) status = yk_system_advance(system, participant);
-        if (status < 0) return yk_system_report_failure(system, participant);
+        if (status >= 0)
+            status = yk_system_advance(system, participant);
+        if (status < 0)
+            return yk_system_report_failure(system, participant);
     }
     return YK_OK;
 }
@@ -61,7 +70,8 @@ static bool has_converged(yk_tight *x, yk_system *system, double *change)
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
         double limit = YK_TIGHT_SIGNAL_TOLERANCE * (1 + fabs(wire->now));
-        if (wire->lagged) all = all && fabs(wire->now - wire->given) <= limit;
+        if (wire->lagged)
+            all = all && fabs(wire->now - wire->given) <= limit;
     }
     return all;
 }
@@ -74,16 +84,20 @@ static void accelerate(yk_tight *x, yk_system *system)
         double change = 0;
         memcpy(w->tried, w->applied, (size_t)w->size * sizeof(double));
         bool closed = w->lagged_count + w->wire_count == 0;
-        if (closed && yk_unknowns_settled(system, w, &change)) continue;
+        if (closed && yk_unknowns_settled(system, w, &change))
+            continue;
         yk_accelerator_next(w->accelerator, w->applied, w->fresh, w->next);
         apply(x, system, w, w->next);
     }
 
     /* One factor is for wrenches alone: motions and signals are given as they came out. */
-    if (x->options.acceleration != YK_ACCELERATION_AITKEN) return;
+    if (x->options.acceleration != YK_ACCELERATION_AITKEN)
+        return;
     for (int i = 0; i < system->interface_count; i++)
-        if (system->interfaces[i].lagged) system->interfaces[i].given = *yk_system_motion(system, i, 0);
-    for (int i = 0; i < system->wire_count; i++) system->wires[i].given = system->wires[i].now;
+        if (system->interfaces[i].lagged)
+            system->interfaces[i].given = *yk_system_motion(system, i, 0);
+    for (int i = 0; i < system->wire_count; i++)
+        system->wires[i].given = system->wires[i].now;
 }
 
 /* Motion sides before wrench sides: what they give now is what the others receive. */
@@ -91,13 +105,16 @@ static yk_status exchange(const yk_tight *x, yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
-        if (system->participants[participant].wrench_size == 0) continue;
+        if (system->participants[participant].wrench_size == 0)
+            continue;
         yk_system_pack_wrenches(system, participant);
         yk_system_apply_wrenches(system, participant, system->participants[participant].fresh);
         yk_tight_wrench_inputs(x, system, participant);
         yk_status status = yk_system_rewind(system, participant);
-        if (status >= 0) status = yk_system_advance(system, participant);
-        if (status < 0) return yk_system_report_failure(system, participant);
+        if (status >= 0)
+            status = yk_system_advance(system, participant);
+        if (status < 0)
+            return yk_system_report_failure(system, participant);
     }
     return YK_OK;
 }
@@ -106,16 +123,19 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
 {
     yk_system_mark(system);
 
-    /* x begins as the wrenches at the end of the step before, which belong to where the wrench sides were then; motions that must
-     * be given before they are known are predicted, and wires hold their values. */
+    /* x begins as the wrenches at the end of the step before, which belong to where the wrench
+     * sides were then; motions that must be given before they are known are predicted, and wires
+     * hold their values. */
     bool circle = false;
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         circle = circle || interface->lagged;
         interface->origin = yk_system_motion_before(system, i, 0)->position;
-        if (interface->lagged) yk_system_predict(system, i, &interface->given);
+        if (interface->lagged)
+            yk_system_predict(system, i, &interface->given);
     }
-    for (int i = 0; i < system->wire_count; i++) system->wires[i].given = system->wires[i].before;
+    for (int i = 0; i < system->wire_count; i++)
+        system->wires[i].given = system->wires[i].before;
     for (int i = 0; i < x->unknowns_count; i++) {
         yk_unknowns *w = &x->unknowns[i];
         for (int k = 0; k < w->interface_count; k++) {
@@ -128,7 +148,8 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
         yk_accelerator_begin(w->accelerator);
     }
 
-    /* In a circle wrenches can agree by chance while what was given does not: they must do so twice. */
+    /* In a circle wrenches can agree by chance while what was given does not: they must do so
+     * twice. */
     bool agreed = !circle;
     int shortenings = 0, limit = x->options.iterations;
     for (int number = 0;; number++) {
@@ -138,20 +159,24 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
         /* An x from which a subsystem cannot step: the way to it is shortened. */
         if (status < 0) {
             bool give_up = number == 0 || shortenings == SHORTENINGS_MAX || number >= limit;
-            if (give_up || status == YK_ERROR_MEMORY) return status;
+            if (give_up || status == YK_ERROR_MEMORY)
+                return status;
             shortenings++;
             for (int i = 0; i < x->unknowns_count; i++) {
                 yk_unknowns *w = &x->unknowns[i];
                 yk_unknowns_read(system, w);
-                for (int k = 0; k < w->size; k++) w->next[k] = w->tried[k] + SHORTENING * (w->applied[k] - w->tried[k]);
+                for (int k = 0; k < w->size; k++)
+                    w->next[k] = w->tried[k] + SHORTENING * (w->applied[k] - w->tried[k]);
                 apply(x, system, w, w->next);
             }
             continue;
         }
 
         bool converged = has_converged(x, system, &report->wrench_change);
-        if (converged && agreed) return exchange(x, system);
-        if (number >= limit) break;
+        if (converged && agreed)
+            return exchange(x, system);
+        if (number >= limit)
+            break;
         agreed = !circle || converged;
         accelerate(x, system);
     }

@@ -1,10 +1,11 @@
 /* The tight scheme: the macro step is repeated until the interface wrenches do not change any more.
  *
- * paper tight 3.1, figure 3. In each sweep the motion sides step with the motion that the wrench sides last reached
- * (the predicted motion at first), and the wrench sides with the wrenches that this took. Wrench sides that can iterate
- * make one iteration of their own solver per sweep; the others are rewound and step again. No repetition at all is the
- * loose scheme (figure 4). With an acceleration the sweeps are those of accelerated.c. A step that does not converge can
- * be cut in halves. */
+ * paper tight 3.1, figure 3. In each sweep the motion sides step with the motion that the wrench
+ * sides last reached (the predicted motion at first), and the wrench sides with the wrenches that
+ * this took. Wrench sides that can iterate make one iteration of their own solver per sweep; the
+ * others are rewound and step again. No repetition at all is the loose scheme (figure 4). With an
+ * acceleration the sweeps are those of accelerated.c. A step that does not converge can be cut in
+ * halves. */
 #include "coupling/tight/tight.h"
 
 #include <math.h>
@@ -21,7 +22,7 @@ typedef struct sweep {
     double wrench_change;
 } sweep;
 
-/* Inputs ----------------------------------------------------------------------------------------------------------- */
+/* Inputs --------------------------------------------------------------------------------------- */
 
 /* Whether a side sees what happens within the macro step. */
 static bool looks_inside(const yk_participant *m)
@@ -29,12 +30,14 @@ static bool looks_inside(const yk_participant *m)
     return m->substeps > 1 || yk_follows_polynomials(m->subsystem);
 }
 
-/* A side that makes several steps, or follows polynomials in one, follows a cubic. One that makes fewer steps than its partner
- * is told the place that the velocity of A leads to: places alone would leave a mode that grows (radius 2.2 at equal masses). */
+/* A side that makes several steps, or follows polynomials in one, follows a cubic. One that makes
+ * fewer steps than its partner is told the place that the velocity of A leads to: places alone
+ * would leave a mode that grows (radius 2.2 at equal masses). */
 void yk_tight_motion_input(const yk_tight *x, yk_system *system, int number, const yk_motion *end)
 {
     const yk_interface *interface = &system->interfaces[number];
-    const yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
+    const yk_participant *a = yk_interface_a(system, interface),
+                         *b = yk_interface_b(system, interface);
     const yk_motion *start = &a->before[interface->def.wrench_port];
     yk_input *input = &b->inputs[interface->def.motion_port];
     bool iterates = x->options.iterations > 0;
@@ -53,19 +56,23 @@ static void keep_wrenches(yk_tight *x, const yk_system *system)
 {
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        const yk_port_value *b = &yk_interface_b(system, interface)->values[interface->def.motion_port];
-        x->before[i] = yk_wrench_opposite(interface->kind, b, yk_system_motion_before(system, i, 0)->position);
+        const yk_port_value *b =
+            &yk_interface_b(system, interface)->values[interface->def.motion_port];
+        x->before[i] =
+            yk_wrench_opposite(interface->kind, b, yk_system_motion_before(system, i, 0)->position);
     }
 }
 
-/* Where one of the sides makes several steps. A solver answers with the wrench at the end of its step, so the mean over n
- * steps of B belongs to the time H (1 + 1/n) / 2. A line through it and through the mean of the macro step before is of
- * second order wherever A reads it, and what A receives in all is the sum of the means, for the slopes cancel out from one
- * macro step to the next. */
+/* Where one of the sides makes several steps. A solver answers with the wrench at the end of its
+ * step, so the mean over n steps of B belongs to the time H (1 + 1/n) / 2. A line through it and
+ * through the mean of the macro step before is of second order wherever A reads it, and what A
+ * receives in all is the sum of the means, for the slopes cancel out from one macro step to the
+ * next. */
 void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int number)
 {
     const yk_interface *interface = &system->interfaces[number];
-    const yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
+    const yk_participant *a = yk_interface_a(system, interface),
+                         *b = yk_interface_b(system, interface);
     yk_input *input = &a->inputs[interface->def.wrench_port];
     bool changes = looks_inside(a) || looks_inside(b);
     if (!changes || x->options.iterations == 0) {
@@ -76,7 +83,8 @@ void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int numbe
     double h = system->h, fraction = 0.5 + 0.5 / b->substeps;
     double last = b->substeps > 1 ? b->earlier_step : 0;
     double since = fraction * h + (1 - fraction) * last;
-    yk_input_line(interface->kind, &interface->applied, fraction * h, &x->before[number], since, input);
+    yk_input_line(interface->kind, &interface->applied, fraction * h, &x->before[number], since,
+                  input);
 }
 
 void yk_tight_wrench_inputs(const yk_tight *x, yk_system *system, int participant)
@@ -88,10 +96,10 @@ void yk_tight_wrench_inputs(const yk_tight *x, yk_system *system, int participan
     }
 }
 
-/* Plain sweeps ----------------------------------------------------------------------------------------------------- */
+/* Plain sweeps --------------------------------------------------------------------------------- */
 
-/* Takes the wrenches of the motion sides to a participant, together; they have converged if none changed by more than the tolerance
- * since the last sweep. */
+/* Takes the wrenches of the motion sides to a participant, together; they have converged if none
+ * changed by more than the tolerance since the last sweep. */
 static void set_wrench_inputs(const yk_tight *x, yk_system *system, int participant, sweep *now)
 {
     yk_participant *m = &system->participants[participant];
@@ -99,16 +107,19 @@ static void set_wrench_inputs(const yk_tight *x, yk_system *system, int particip
     yk_system_pack_wrenches(system, participant);
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface)) continue;
+        if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
+            continue;
         yk_wrench wrench;
         fresh = yk_wrench_unpack(interface->kind, fresh, &wrench);
-        if (now->number == 0) continue;
+        if (now->number == 0)
+            continue;
 
         yk_wrench change = yk_wrench_combine(interface->kind, &wrench, -1, &interface->applied);
         double size = yk_wrench_size(interface->kind, &change);
         double limit = x->options.tolerance;
         limit += x->options.relative_tolerance * yk_wrench_size(interface->kind, &wrench);
-        if (size > now->wrench_change) now->wrench_change = size;
+        if (size > now->wrench_change)
+            now->wrench_change = size;
         interface->residual = size <= limit ? 0 : size;
         now->converged = now->converged && size <= limit;
     }
@@ -117,13 +128,16 @@ static void set_wrench_inputs(const yk_tight *x, yk_system *system, int particip
 }
 
 /* final: nothing will be repeated after this participant, so an open trial is closed. */
-static yk_status move_participant(const yk_tight *x, yk_system *system, int participant, const sweep *now, bool final)
+static yk_status move_participant(const yk_tight *x, yk_system *system, int participant,
+                                  const sweep *now, bool final)
 {
     if (x->iterates[participant])
-        return final ? yk_system_advance(system, participant) : yk_system_iterate(system, participant);
+        return final ? yk_system_advance(system, participant)
+                     : yk_system_iterate(system, participant);
     if (now->number > 0) {
         yk_status status = yk_system_rewind(system, participant);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
     return yk_system_advance(system, participant);
 }
@@ -136,21 +150,26 @@ static yk_status run_sweep(const yk_tight *x, yk_system *system, sweep *now)
         /* Motions as they were last reached; in the first sweep, as they are predicted. */
         for (int i = 0; i < system->interface_count; i++) {
             yk_interface *interface = &system->interfaces[i];
-            if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface)) continue;
+            if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
+                continue;
             yk_motion end = *yk_system_motion(system, i, 0);
             bool known = now->number > 0 || interface->a_index < interface->b_index;
-            if (!known) yk_system_predict(system, i, &end);
+            if (!known)
+                yk_system_predict(system, i, &end);
             interface->origin = end.position;
             yk_tight_motion_input(x, system, i, &end);
         }
-        if (system->participants[participant].wrench_size) set_wrench_inputs(x, system, participant, now);
+        if (system->participants[participant].wrench_size)
+            set_wrench_inputs(x, system, participant, now);
         bool settled = yk_system_carry_signals(system, participant) <= YK_TIGHT_SIGNAL_TOLERANCE;
 
         /* Behind the last wrench side nothing is left that could be repeated for it. */
-        if (now->number > 0 && index <= x->last_wrench_index) now->converged = now->converged && settled;
+        if (now->number > 0 && index <= x->last_wrench_index)
+            now->converged = now->converged && settled;
         bool final = now->last || (now->converged && index >= x->last_wrench_index);
         yk_status status = move_participant(x, system, participant, now, final);
-        if (status < 0) return yk_system_report_failure(system, participant);
+        if (status < 0)
+            return yk_system_report_failure(system, participant);
     }
     return YK_OK;
 }
@@ -158,46 +177,56 @@ static yk_status run_sweep(const yk_tight *x, yk_system *system, sweep *now)
 static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *report)
 {
     int limit = x->options.iterations;
-    if (limit > 0) yk_system_mark(system);
+    if (limit > 0)
+        yk_system_mark(system);
     sweep now = {0};
     for (;; now.number++) {
         now.last = now.number == limit;
         now.converged = now.number > 0;
         now.wrench_change = 0;
         yk_status status = run_sweep(x, system, &now);
-        if (status < 0) return status;
-        if (now.converged || now.last) break;
+        if (status < 0)
+            return status;
+        if (now.converged || now.last)
+            break;
     }
     report->iterations += now.number + 1;
     report->wrench_change = now.wrench_change;
 
-    /* Only the last wrench side knows in its rotation that the sweep has converged; the trials of those before it are closed
-     * here. */
+    /* Only the last wrench side knows in its rotation that the sweep has converged; the trials of
+     * those before it are closed here. */
     for (int index = 0; !now.last && index < x->last_wrench_index; index++) {
         int participant = system->sequence[index];
-        if (!x->iterates[participant] || !system->participants[participant].wrench_size) continue;
-        if (yk_system_advance(system, participant) < 0) return yk_system_report_failure(system, participant);
+        if (!x->iterates[participant] || !system->participants[participant].wrench_size)
+            continue;
+        if (yk_system_advance(system, participant) < 0)
+            return yk_system_report_failure(system, participant);
     }
     return now.converged || limit == 0 ? YK_OK : YK_NOT_CONVERGED;
 }
 
-/* Steps ------------------------------------------------------------------------------------------------------------ */
+/* Steps ---------------------------------------------------------------------------------------- */
 
 /* From t to t + h, in one go or in two halves. */
-static yk_status take(yk_tight *x, yk_system *system, double t, double h, int halvings, yk_step_report *report)
+static yk_status take(yk_tight *x, yk_system *system, double t, double h, int halvings,
+                      yk_step_report *report)
 {
     yk_system_begin_part(system, t, h);
-    yk_status status = x->unknowns ? yk_tight_iterate_accelerated(x, system, report) : iterate(x, system, report);
-    if (status != YK_NOT_CONVERGED || halvings == 0) return status;
+    yk_status status =
+        x->unknowns ? yk_tight_iterate_accelerated(x, system, report) : iterate(x, system, report);
+    if (status != YK_NOT_CONVERGED || halvings == 0)
+        return status;
 
     for (int i = 0; i < system->participant_count; i++) {
-        if (yk_system_rewind(system, i) < 0) return yk_system_report_failure(system, i);
+        if (yk_system_rewind(system, i) < 0)
+            return yk_system_report_failure(system, i);
         yk_system_gather(&system->participants[i]);
         system->participants[i].advanced = false;
     }
     report->halved = true;
     yk_status first = take(x, system, t, h / 2, halvings - 1, report);
-    if (first < 0) return first;
+    if (first < 0)
+        return first;
     yk_system_end_part(system);
     keep_wrenches(x, system);
     yk_status second = take(x, system, t + h / 2, h / 2, halvings - 1, report);
@@ -208,32 +237,38 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
 {
     yk_tight *x = (yk_tight *)scheme;
 
-    /* Balanced interfaces are those of the loose scheme, whose one sweep takes their wrenches as they are. */
+    /* Balanced interfaces are those of the loose scheme, whose one sweep takes their wrenches as
+     * they are. */
     if (x->balance) {
         yk_status status = yk_balance_solve(x->balance, system, &yk_index1_weights);
-        if (status < 0) return status;
+        if (status < 0)
+            return status;
     }
-    if (x->options.iterations > 0) keep_wrenches(x, system);
+    if (x->options.iterations > 0)
+        keep_wrenches(x, system);
     return take(x, system, system->t, system->h, x->options.halvings, report);
 }
 
-/* Life ------------------------------------------------------------------------------------------------------------- */
+/* Life ----------------------------------------------------------------------------------------- */
 
 static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     yk_context *context = system->context;
     yk_tight *x = yk_allocate(context, 1, sizeof *x);
-    if (!x) return YK_ERROR_MEMORY;
+    if (!x)
+        return YK_ERROR_MEMORY;
     x->base.ops = system->scheme_def.ops; /* tight or loose */
     x->options = *(const yk_tight_options *)options;
     *scheme = &x->base;
 
     x->iterates = yk_allocate(context, (size_t)system->participant_count, sizeof *x->iterates);
     x->before = yk_allocate(context, (size_t)system->interface_count, sizeof *x->before);
-    if (!x->iterates || !x->before) return YK_ERROR_MEMORY;
+    if (!x->iterates || !x->before)
+        return YK_ERROR_MEMORY;
 
-    /* Acceleration learns from how the answer depends on the wrench, so it must be the converged answer. Iterations of a step
-     * in parts would have to be repeated part by part, and a motion side steps as a whole. */
+    /* Acceleration learns from how the answer depends on the wrench, so it must be the converged
+     * answer. Iterations of a step in parts would have to be repeated part by part, and a motion
+     * side steps as a whole. */
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
         bool plain = x->options.acceleration == YK_ACCELERATION_NONE && m->substeps == 1;
@@ -243,12 +278,14 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
         const yk_interface *interface = &system->interfaces[i];
         x->iterates[interface->def.motion_subsystem] = false;
         bool exchanges = !yk_both_take_wrench(interface);
-        if (exchanges && interface->a_index > x->last_wrench_index) x->last_wrench_index = interface->a_index;
+        if (exchanges && interface->a_index > x->last_wrench_index)
+            x->last_wrench_index = interface->a_index;
     }
 
     yk_status status = yk_balance_create(system, &x->balance);
     bool accelerated = x->options.acceleration != YK_ACCELERATION_NONE && x->options.iterations > 0;
-    if (status < 0 || !accelerated) return status;
+    if (status < 0 || !accelerated)
+        return status;
 
     /* One factor cannot serve several interfaces; least squares need to see all of them. */
     bool joined = x->options.acceleration == YK_ACCELERATION_QUASI_NEWTON;
@@ -273,7 +310,8 @@ static void destroy(yk_scheme *scheme, yk_system *system)
 static yk_status start(yk_scheme *scheme, yk_system *system)
 {
     yk_tight *x = (yk_tight *)scheme;
-    for (int i = 0; i < x->unknowns_count; i++) yk_accelerator_restart(x->unknowns[i].accelerator);
+    for (int i = 0; i < x->unknowns_count; i++)
+        yk_accelerator_restart(x->unknowns[i].accelerator);
     return yk_balance_start(x->balance, system);
 }
 
@@ -282,11 +320,13 @@ static yk_state_layout state_layout(const yk_scheme *scheme, const yk_system *sy
     (void)system;
     const yk_tight *x = (const yk_tight *)scheme;
     yk_state_layout layout = yk_balance_layout(x->balance);
-    for (int i = 0; i < x->unknowns_count; i++) layout.words += yk_accelerator_words(x->unknowns[i].accelerator);
+    for (int i = 0; i < x->unknowns_count; i++)
+        layout.words += yk_accelerator_words(x->unknowns[i].accelerator);
     return layout;
 }
 
-static void state_get(const yk_scheme *scheme, const yk_system *system, double *continuous, double *opaque)
+static void state_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
+                      double *opaque)
 {
     (void)system;
     const yk_tight *x = (const yk_tight *)scheme;
@@ -297,7 +337,8 @@ static void state_get(const yk_scheme *scheme, const yk_system *system, double *
     }
 }
 
-static void state_set(yk_scheme *scheme, yk_system *system, const double *continuous, const double *opaque)
+static void state_set(yk_scheme *scheme, yk_system *system, const double *continuous,
+                      const double *opaque)
 {
     (void)system;
     yk_tight *x = (yk_tight *)scheme;
@@ -308,7 +349,7 @@ static void state_set(yk_scheme *scheme, yk_system *system, const double *contin
     }
 }
 
-/* The schemes ------------------------------------------------------------------------------------------------------ */
+/* The schemes ---------------------------------------------------------------------------------- */
 
 static const yk_option_word velocity_words[] = {
     {"difference", "from the positions at both ends of the step, by SLERP for rotations"},
@@ -328,19 +369,24 @@ static const yk_option_word velocity_words[] = {
 enum { ITERATIONS_ROW, TOLERANCE_ROW, RELATIVE_ROW, ACCELERATION_ROW, TIGHT_EXCHANGE_ROW };
 
 static const yk_option tight_rows[] = {
-    [ITERATIONS_ROW] = {"iterations", ROW(INTEGER, iterations), .fallback = "20", .derived = true, .most = INFINITY,
-                        .text = "largest number of repetitions of a macro step; 0 is the scheme loose. Where it is "
-                                "absent: 50 with an acceleration, else 20"},
-    [TOLERANCE_ROW] = {"tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .fallback = "1e-6", .most = INFINITY,
-                       .refines = 1, .text = "largest change of an interface wrench that counts as converged"},
-    [RELATIVE_ROW] = {"relative_tolerance", ROW(NUMBER, relative_tolerance), .derived = true, .most = INFINITY,
-                      .refines = 1,
-                      .text =
-                          "the same, relative to the wrench. Where it is absent: 1e-9 with an acceleration, else 0"},
+    [ITERATIONS_ROW] =
+        {"iterations", ROW(INTEGER, iterations), .fallback = "20", .derived = true,
+         .most = INFINITY,
+         .text =
+             "largest number of repetitions of a macro step; 0 is the scheme loose. Where it is "
+             "absent: 50 with an acceleration, else 20"},
+    [TOLERANCE_ROW] = {"tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .fallback = "1e-6",
+                       .most = INFINITY, .refines = 1,
+                       .text = "largest change of an interface wrench that counts as converged"},
+    [RELATIVE_ROW] = {"relative_tolerance", ROW(NUMBER, relative_tolerance), .derived = true,
+                      .most = INFINITY, .refines = 1,
+                      .text = "the same, relative to the wrench. Where it is absent: 1e-9 with an "
+                              "acceleration, else 0"},
     [ACCELERATION_ROW] = {"acceleration", ROW(CHOICE, acceleration), .fallback = "quasi-newton",
-                          .words = yk_acceleration_words, .text = "how new wrenches follow from the last repetitions"},
-    [TIGHT_EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
-                            .text = EXCHANGE_TEXT},
+                          .words = yk_acceleration_words,
+                          .text = "how new wrenches follow from the last repetitions"},
+    [TIGHT_EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .derived = true,
+                            .words = yk_exchange_words, .text = EXCHANGE_TEXT},
     VELOCITY_ROW,
     {"halvings", ROW(INTEGER, halvings), .fallback = "0", .most = 20,
      .text = "how often a step that does not converge may be halved"},
@@ -348,7 +394,8 @@ static const yk_option tight_rows[] = {
 };
 
 static const yk_option loose_rows[] = {
-    {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words, .text = EXCHANGE_TEXT},
+    {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
+     .text = EXCHANGE_TEXT},
     VELOCITY_ROW,
     {0},
 };
@@ -357,7 +404,8 @@ static const yk_scheme_variant variants[] = {
     {"tight, quasi-newton",
      YK_VARIANT_REFERENCE | YK_VARIANT_STRICTER,
      20,
-     {"acceleration=quasi-newton", "tolerance=1e-12", "relative_tolerance=1e-12", "iterations=60", "halvings=0"}},
+     {"acceleration=quasi-newton", "tolerance=1e-12", "relative_tolerance=1e-12", "iterations=60",
+      "halvings=0"}},
     {"tight", YK_VARIANT_REMEDY, 4, {"acceleration=quasi-newton"}},
     {"tight", YK_VARIANT_ANY_RATIO, 4, {"acceleration=quasi-newton", "iterations=50"}},
     {"tight", YK_VARIANT_CANDIDATE, 4, {"acceleration=none"}},
@@ -370,8 +418,10 @@ static unsigned traits(const void *own)
 {
     const yk_tight_options *o = own;
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION | YK_SCHEME_MOVES_TORQUES;
-    if (o->iterations == 0) return o->exchange != YK_EXCHANGE_MOTION ? set | YK_SCHEME_BALANCES : set;
-    if (o->acceleration == YK_ACCELERATION_QUASI_NEWTON) set |= YK_SCHEME_ACCELERATES;
+    if (o->iterations == 0)
+        return o->exchange != YK_EXCHANGE_MOTION ? set | YK_SCHEME_BALANCES : set;
+    if (o->acceleration == YK_ACCELERATION_QUASI_NEWTON)
+        set |= YK_SCHEME_ACCELERATES;
     return set | YK_SCHEME_NEEDS_ROLLBACK | YK_SCHEME_ITERATES;
 }
 
@@ -380,14 +430,18 @@ static void derive_tight(void *own, uint64_t given)
 {
     yk_tight_options *o = own;
     bool accelerated = o->acceleration != YK_ACCELERATION_NONE;
-    if (accelerated && !(given >> ITERATIONS_ROW & 1)) o->iterations = 50;
-    if (accelerated && !(given >> RELATIVE_ROW & 1)) o->relative_tolerance = 1e-9;
-    if (!(given >> TIGHT_EXCHANGE_ROW & 1)) o->exchange = YK_EXCHANGE_AUTO;
+    if (accelerated && !(given >> ITERATIONS_ROW & 1))
+        o->iterations = 50;
+    if (accelerated && !(given >> RELATIVE_ROW & 1))
+        o->relative_tolerance = 1e-9;
+    if (!(given >> TIGHT_EXCHANGE_ROW & 1))
+        o->exchange = YK_EXCHANGE_AUTO;
 }
 
 static void derive_loose(void *own, uint64_t given)
 {
-    if (!(given & 1)) ((yk_tight_options *)own)->exchange = YK_EXCHANGE_AUTO;
+    if (!(given & 1))
+        ((yk_tight_options *)own)->exchange = YK_EXCHANGE_AUTO;
 }
 
 static void simplify(void *own, double tolerance)
@@ -408,28 +462,31 @@ static void tolerances(const void *own, double *absolute, double *relative)
 static void title(const void *own, char *text, size_t capacity)
 {
     const yk_tight_options *o = own;
-    snprintf(text, capacity, "%s", o->iterations == 0 ? "loose (tight without iterations)" : "tight");
+    snprintf(text, capacity, "%s",
+             o->iterations == 0 ? "loose (tight without iterations)" : "tight");
 }
 
 static yk_causality second_side(const void *own, const yk_joined_ports *joined)
 {
     const yk_tight_options *o = own;
-    if (o->iterations > 0) return YK_TAKES_MOTION;
+    if (o->iterations > 0)
+        return YK_TAKES_MOTION;
     return yk_balance_second_side(o->exchange, joined);
 }
 
 static const char *remedy(const yk_scheme *scheme)
 {
     const yk_tight *x = (const yk_tight *)scheme;
-    if (x->options.acceleration != YK_ACCELERATION_QUASI_NEWTON) return "quasi-Newton acceleration";
+    if (x->options.acceleration != YK_ACCELERATION_QUASI_NEWTON)
+        return "quasi-Newton acceleration";
     return "more iterations or a smaller macro step";
 }
 
-#define OPERATIONS                                                                                                    \
-    .size = sizeof(yk_scheme_ops), .options_size = sizeof(yk_tight_options), .traits = traits, .create = create,      \
-    .destroy = destroy, .start = start, .step = step, .simplify = simplify, .tolerances = tolerances, .title = title, \
-    .second_side = second_side, .remedy = remedy, .state_layout = state_layout, .state_get = state_get,               \
-    .state_set = state_set
+#define OPERATIONS                                                                             \
+    .size = sizeof(yk_scheme_ops), .options_size = sizeof(yk_tight_options), .traits = traits, \
+    .create = create, .destroy = destroy, .start = start, .step = step, .simplify = simplify,  \
+    .tolerances = tolerances, .title = title, .second_side = second_side, .remedy = remedy,    \
+    .state_layout = state_layout, .state_get = state_get, .state_set = state_set
 
 const yk_scheme_ops *yk_scheme_tight(void)
 {

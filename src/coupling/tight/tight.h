@@ -1,4 +1,5 @@
-/* The inside of the scheme tight, and of loose, which is the same without repetitions; see tight.c and accelerated.c. */
+/* The inside of the scheme tight, and of loose, which is the same without repetitions; see
+ * tight.c and accelerated.c. */
 #ifndef YK_COUPLING_TIGHT_H
 #define YK_COUPLING_TIGHT_H
 
@@ -8,20 +9,24 @@
 typedef struct yk_tight {
     yk_scheme base;
     yk_tight_options options;
-    yk_balance *balance;   /* loose only; NULL: no interface is balanced */
-    bool *iterates;        /* per participant: takes wrenches only, and offers single iterations of its solver */
+    yk_balance *balance; /* loose only; NULL: no interface is balanced */
+    bool *
+        iterates; /* per participant: takes wrenches only, and offers single iterations of its solver */
     int last_wrench_index; /* of the last A side in the sequence */
-    yk_wrench *before;     /* per interface: what balanced B's wrench at the start of the step, on A */
-    int unknowns_count;    /* with an acceleration only */
+    yk_wrench *before;  /* per interface: what balanced B's wrench at the start of the step, on A */
+    int unknowns_count; /* with an acceleration only */
     yk_unknowns *unknowns;
 } yk_tight;
 
 /* Relative change of a wire that counts as none. */
 #define YK_TIGHT_SIGNAL_TOLERANCE 1e-9
 
-/* The motion of an interface's wrench side over the step, to this end, as it is prescribed to the other. */
-void yk_tight_motion_input(const yk_tight *x, yk_system *system, int interface, const yk_motion *end);
-/* The wrench that is applied at an interface, or at all of a participant, as inputs of side A over the step. */
+/* The motion of an interface's wrench side over the step, to this end, as it is prescribed to the
+ * other. */
+void yk_tight_motion_input(const yk_tight *x, yk_system *system, int interface,
+                           const yk_motion *end);
+/* The wrench that is applied at an interface, or at all of a participant, as inputs of side A
+ * over the step. */
 void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int interface);
 void yk_tight_wrench_inputs(const yk_tight *x, yk_system *system, int participant);
 

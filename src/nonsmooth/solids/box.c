@@ -37,8 +37,8 @@ static double thickness(const yk_solid *solid)
     return fmin(s.x, fmin(s.y, s.z));
 }
 
-/* A corner is varied along the axes to which the normal is nearly perpendicular: none gives a corner, one an edge, two a
- * face. */
+/* A corner is varied along the axes to which the normal is nearly perpendicular: none gives a
+ * corner, one an edge, two a face. */
 static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
     const double d[3] = {n.x, n.y, n.z};
@@ -48,7 +48,8 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     int level[2], levels = 0;
     for (int i = 0; i < 3; i++) {
         corner[i] = yk_sign(d[i]) * half[i];
-        if (fabs(d[i]) < YK_FACE_SLOPE && levels < 2) level[levels++] = i;
+        if (fabs(d[i]) < YK_FACE_SLOPE && levels < 2)
+            level[levels++] = i;
     }
 
     /* All corners of the feature, a face in order around it. */
@@ -69,14 +70,17 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
 {
     yk_vec3 s = solid->size;
     yk_vec3 q = {yk_clamp(p.x, s.x), yk_clamp(p.y, s.y), yk_clamp(p.z, s.z)};
-    if (q.x != p.x || q.y != p.y || q.z != p.z) return yk_nearest_of_point(p, q, yk_v3(0, 0, 1));
+    if (q.x != p.x || q.y != p.y || q.z != p.z)
+        return yk_nearest_of_point(p, q, yk_v3(0, 0, 1));
 
     /* Inside: out through the nearest face. */
     const double depth[3] = {s.x - fabs(p.x), s.y - fabs(p.y), s.z - fabs(p.z)};
     const double half[3] = {s.x, s.y, s.z};
     int axis = 2;
-    if (depth[1] <= depth[2]) axis = 1;
-    if (depth[0] <= depth[1] && depth[0] <= depth[2]) axis = 0;
+    if (depth[1] <= depth[2])
+        axis = 1;
+    if (depth[0] <= depth[1] && depth[0] <= depth[2])
+        axis = 0;
 
     double at[3] = {p.x, p.y, p.z}, normal[3] = {0, 0, 0};
     normal[axis] = yk_sign(at[axis]);
@@ -94,7 +98,8 @@ static void extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set)
     (void)direction;
     yk_vec3 s = solid->size;
     static const int side[2] = {-1, 1};
-    for (int i = 0; i < 8; i++) set->own[i] = yk_v3(side[i & 1] * s.x, side[i >> 1 & 1] * s.y, side[i >> 2 & 1] * s.z);
+    for (int i = 0; i < 8; i++)
+        set->own[i] = yk_v3(side[i & 1] * s.x, side[i >> 1 & 1] * s.y, side[i >> 2 & 1] * s.z);
     set->count = 8;
 }
 

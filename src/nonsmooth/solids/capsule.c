@@ -14,7 +14,8 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     double ends = density * 4.0 / 3.0 * YK_PI * r * rr;
 
     /* Ends by the parallel-axis theorem. */
-    double across = rod * (rr / 4 + half * half / 3) + ends * (0.4 * rr + half * half + 0.75 * half * r);
+    double across =
+        rod * (rr / 4 + half * half / 3) + ends * (0.4 * rr + half * half + 0.75 * half * r);
     double along = rod * rr / 2 + 0.4 * ends * rr;
     *inertia = yk_m3_diagonal(across, across, along);
     return rod + ends;
@@ -50,7 +51,8 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     yk_vec3 skin = yk_v3_scale(solid->size.x, n);
     double up = yk_sign(n.z) * solid->size.z;
     polygon[0] = yk_v3(skin.x, skin.y, skin.z + up);
-    if (fabs(n.z) >= YK_FACE_SLOPE) return 1;
+    if (fabs(n.z) >= YK_FACE_SLOPE)
+        return 1;
 
     polygon[1] = yk_v3(skin.x, skin.y, skin.z - up);
     return 2;

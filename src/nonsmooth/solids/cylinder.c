@@ -46,21 +46,24 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     double radial = sqrt(n.x * n.x + n.y * n.y);
 
     if (radial < YK_FACE_SLOPE) {
-        for (int i = 0; i < 8; i++) polygon[i] = yk_v3(r * cos(i * YK_PI / 4), r * sin(i * YK_PI / 4), up);
+        for (int i = 0; i < 8; i++)
+            polygon[i] = yk_v3(r * cos(i * YK_PI / 4), r * sin(i * YK_PI / 4), up);
         return 8;
     }
 
-    /* The point of the rim that is farthest out, and the one opposite where the side looks along the normal. */
+    /* The point of the rim that is farthest out, and the one opposite where the side looks along
+     * the normal. */
     yk_vec3 rim = {r * n.x / radial, r * n.y / radial, up};
     polygon[0] = rim;
-    if (fabs(n.z) >= YK_FACE_SLOPE) return 1;
+    if (fabs(n.z) >= YK_FACE_SLOPE)
+        return 1;
 
     polygon[1] = yk_v3(rim.x, rim.y, -up);
     return 2;
 }
 
-/* Its side is, like a capsule, a line with a skin; of a rim only the point that looks along the direction is known,
- * which does not determine the direction itself. */
+/* Its side is, like a capsule, a line with a skin; of a rim only the point that looks along the
+ * direction is known, which does not determine the direction itself. */
 static double face_skin(const yk_solid *solid, int count)
 {
     return count == 2 ? solid->size.x : -1;
@@ -90,8 +93,8 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
     return (yk_nearest){.point = {p.x, p.y, up * size.z}, .normal = {0, 0, up}, .distance = -cap};
 }
 
-/* The point of each rim that is farthest along the direction, and four fixed ones where a cap faces that way: a standing
- * cylinder needs several feet, and fixed ones do not wander. */
+/* The point of each rim that is farthest along the direction, and four fixed ones where a cap
+ * faces that way: a standing cylinder needs several feet, and fixed ones do not wander. */
 static void extremes(const yk_solid *solid, yk_vec3 d, yk_extremes *set)
 {
     double r = solid->size.x;
@@ -103,8 +106,10 @@ static void extremes(const yk_solid *solid, yk_vec3 d, yk_extremes *set)
     /* Both rims. */
     for (int cap = -1; cap <= 1; cap += 2) {
         double z = cap * solid->size.z;
-        if (radial > 1e-9) own[count++] = yk_v3(r * d.x / radial, r * d.y / radial, z);
-        if (!stands) continue;
+        if (radial > 1e-9)
+            own[count++] = yk_v3(r * d.x / radial, r * d.y / radial, z);
+        if (!stands)
+            continue;
         own[count++] = yk_v3(r, 0, z);
         own[count++] = yk_v3(0, r, z);
         own[count++] = yk_v3(-r, 0, z);

@@ -4,7 +4,8 @@
 double yk_points_radius(const yk_solid *solid)
 {
     double radius = 0;
-    for (int i = 0; i < solid->point_count; i++) radius = fmax(radius, yk_v3_norm(solid->points[i]));
+    for (int i = 0; i < solid->point_count; i++)
+        radius = fmax(radius, yk_v3_norm(solid->points[i]));
     return radius;
 }
 
@@ -25,7 +26,8 @@ yk_vec3 yk_points_support(const yk_solid *solid, yk_vec3 direction)
     return points[best];
 }
 
-/* The points that are farthest along the normal up to the slope of a face, sorted around it by their angle. */
+/* The points that are farthest along the normal up to the slope of a face, sorted around it by
+ * their angle. */
 int yk_points_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
     /* How far the hull reaches, and how large it is. */
@@ -39,14 +41,17 @@ int yk_points_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     int count = 0;
     for (int i = 0; i < solid->point_count && count < YK_POLYGON_MAX; i++) {
         yk_vec3 p = solid->points[i];
-        if (yk_v3_dot(p, n) >= top - YK_FACE_SLOPE * spread) polygon[count++] = p;
+        if (yk_v3_dot(p, n) >= top - YK_FACE_SLOPE * spread)
+            polygon[count++] = p;
     }
-    if (count <= 2) return count;
+    if (count <= 2)
+        return count;
 
     /* Around their middle. */
     yk_vec3 u, w, middle = {0, 0, 0};
     yk_v3_tangents(n, &u, &w);
-    for (int i = 0; i < count; i++) middle = yk_v3_axpy(1.0 / count, polygon[i], middle);
+    for (int i = 0; i < count; i++)
+        middle = yk_v3_axpy(1.0 / count, polygon[i], middle);
 
     /* Sorted by insertion. */
     double angle[YK_POLYGON_MAX];
@@ -78,7 +83,8 @@ void yk_points_draw(const yk_solid *solid, yk_quat orientation, yk_picture *pict
 {
     (void)orientation;
     for (int i = 0; i < solid->point_count; i++)
-        for (int k = 0; k < i; k++) yk_picture_line(picture, solid, solid->points[i], solid->points[k]);
+        for (int k = 0; k < i; k++)
+            yk_picture_line(picture, solid, solid->points[i], solid->points[k]);
 }
 
 static bool valid(const yk_solid *solid)

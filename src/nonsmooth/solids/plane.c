@@ -13,7 +13,8 @@ static double clearance(const yk_solid *solid, yk_vec3 point)
     return point.z;
 }
 
-static bool wall(const yk_solid *solid, uint32_t number, yk_vec3 at, double *height, yk_vec3 *inward)
+static bool wall(const yk_solid *solid, uint32_t number, yk_vec3 at, double *height,
+                 yk_vec3 *inward)
 {
     (void)number;
     *inward = yk_m3_column(&solid->rotation, 2);
@@ -21,7 +22,8 @@ static bool wall(const yk_solid *solid, uint32_t number, yk_vec3 at, double *hei
     return true;
 }
 
-static int collide_finite(const yk_solid *finite, const yk_solid *solid, double margin, yk_touch *list)
+static int collide_finite(const yk_solid *finite, const yk_solid *solid, double margin,
+                          yk_touch *list)
 {
     yk_vec3 up = yk_m3_column(&solid->rotation, 2);
     return yk_meet_flat_wall(finite, solid->position, up, margin, 0, list, 0);

@@ -1,12 +1,15 @@
-/* What the room knows of each kind of solid: one row of operations per kind, kept in the file of that kind.
+/* What the room knows of each kind of solid: one row of operations per kind, kept in the file of
+ * that kind.
  *
- * Who adds a kind adds a word to yk_solid_kind, a file in this folder and a line in table.c; no other file asks which kind
- * a solid is. Points and directions are in the frame of the solid unless said otherwise. An operation that a kind does not
- * have is NULL, and each says here what that means.
+ * Who adds a kind adds a word to yk_solid_kind, a file in this folder and a line in table.c; no
+ * other file asks which kind a solid is. Points and directions are in the frame of the solid
+ * unless said otherwise. An operation that a kind does not have is NULL, and each says here what
+ * that means.
  *
- * Finite kinds are convex and meet each other in three ways: a sphere meets whatever tells its nearest point, two of one
- * kind may have a function of their own, and all others go through support points and faces (collide_convex.c). Unbounded
- * kinds are everything outside a region, whose walls meet the extreme points of finite solids (collide_walls.c). */
+ * Finite kinds are convex and meet each other in three ways: a sphere meets whatever tells its
+ * nearest point, two of one kind may have a function of their own, and all others go through
+ * support points and faces (collide_convex.c). Unbounded kinds are everything outside a region,
+ * whose walls meet the extreme points of finite solids (collide_walls.c). */
 #ifndef YK_NONSMOOTH_SOLIDS_SOLID_H
 #define YK_NONSMOOTH_SOLIDS_SOLID_H
 
@@ -45,33 +48,40 @@ typedef struct yk_solid_ops {
     /* Finite kinds. */
     double (*radius)(const yk_solid *solid); /* of a ball about its position that holds it */
     yk_vec3 (*support)(const yk_solid *solid, yk_vec3 direction);
-    /* Of a sphere or capsule: the farthest point of the point or line under its skin, which is size.x thick; in global
-     * axes. NULL: it has no skin. */
+    /* Of a sphere or capsule: the farthest point of the point or line under its skin, which is
+     * size.x thick; in global axes. NULL: it has no skin. */
     yk_vec3 (*under_skin)(const yk_solid *solid, yk_vec3 direction);
-    double (*thickness)(const yk_solid *solid); /* least half edge. NULL: none, or not by its size */
-    bool shrinks;                               /* can be made thinner by moving its points towards their middle */
+    double (*thickness)(
+        const yk_solid *solid); /* least half edge. NULL: none, or not by its size */
+    bool shrinks;               /* can be made thinner by moving its points towards their middle */
     /* The face, edge or corner that looks along a unit normal, in order around it. */
     int (*face)(const yk_solid *solid, yk_vec3 normal, yk_vec3 polygon[YK_POLYGON_MAX]);
-    /* Skin of a face of so many points; negative: the face does not tell the direction of contact. NULL: the solid's. */
+    /* Skin of a face of so many points; negative: the face does not tell the direction of
+     * contact. NULL: the solid's. */
     double (*face_skin)(const yk_solid *solid, int count);
     yk_nearest (*nearest)(const yk_solid *solid, yk_vec3 point); /* NULL: not in closed form */
-    yk_vec3 (*plane_normal)(const yk_solid *solid);              /* of a solid without thickness. NULL: it has some */
+    yk_vec3 (*plane_normal)(
+        const yk_solid *solid); /* of a solid without thickness. NULL: it has some */
     void (*extremes)(const yk_solid *solid, yk_vec3 direction, yk_extremes *set);
-    int (*collide_own_kind)(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list); /* NULL: none */
+    int (*collide_own_kind)(const yk_solid *a, const yk_solid *b, double margin,
+                            yk_touch *list); /* NULL: none */
 
     /* Unbounded kinds. */
-    double (*clearance)(const yk_solid *solid, yk_vec3 point); /* to the nearest wall; negative inside the solid */
-    /* Height of a point above a wall, and the wall's normal there towards the free side, in global axes; false where that
-     * wall is left out. Walls are numbered as for yk_sphere_at_wall. */
+    double (*clearance)(const yk_solid *solid,
+                        yk_vec3 point); /* to the nearest wall; negative inside the solid */
+    /* Height of a point above a wall, and the wall's normal there towards the free side, in
+     * global axes; false where that wall is left out. Walls are numbered as for
+     * yk_sphere_at_wall. */
     unsigned walls; /* bits of the walls that the kind has */
     bool (*wall)(const yk_solid *solid, uint32_t wall, yk_vec3 at, double *height, yk_vec3 *inward);
-    int (*collide_finite)(const yk_solid *finite, const yk_solid *solid, double margin, yk_touch *list);
+    int (*collide_finite)(const yk_solid *finite, const yk_solid *solid, double margin,
+                          yk_touch *list);
 } yk_solid_ops;
 
 const yk_solid_ops *yk_solid_ops_of(yk_solid_kind kind);
 
-extern const yk_solid_ops yk_sphere_ops, yk_capsule_ops, yk_box_ops, yk_cylinder_ops, yk_hull_ops, yk_triangle_ops,
-    yk_plane_ops, yk_cylinder_cavity_ops, yk_box_cavity_ops;
+extern const yk_solid_ops yk_sphere_ops, yk_capsule_ops, yk_box_ops, yk_cylinder_ops, yk_hull_ops,
+    yk_triangle_ops, yk_plane_ops, yk_cylinder_cavity_ops, yk_box_cavity_ops;
 
 /* A face is taken as such up to this angle (sine) from the direction of contact. */
 static const double YK_FACE_SLOPE = 0.05;
@@ -83,11 +93,13 @@ static inline double yk_sign(double x)
 
 static inline double yk_clamp(double x, double limit)
 {
-    if (x > limit) return limit;
+    if (x > limit)
+        return limit;
     return x < -limit ? -limit : x;
 }
 
-/* From the nearest point q of a thin or outer set to p; `fallback` is the normal where they coincide. */
+/* From the nearest point q of a thin or outer set to p; `fallback` is the normal where they
+ * coincide. */
 static inline yk_nearest yk_nearest_of_point(yk_vec3 p, yk_vec3 q, yk_vec3 fallback)
 {
     yk_vec3 away = yk_v3_sub(p, q);
@@ -103,21 +115,25 @@ int yk_points_face(const yk_solid *solid, yk_vec3 normal, yk_vec3 *polygon);
 void yk_points_extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set);
 void yk_points_draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture);
 
-/* Walls of unbounded kinds: see collide_walls.c. A flat wall goes through `origin`, its normal points to the free side;
- * the function adds to `list`, which has `count` contacts. */
-int yk_meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward, double margin, uint32_t wall,
-                      yk_touch *list, int count);
-/* The flat walls of a cavity from the one with number `first` on (1: all six, 5: bottom and top). */
-int yk_meet_flat_walls(const yk_solid *finite, const yk_solid *cavity, uint32_t first, double margin, yk_touch *list,
-                       int count);
-bool yk_flat_wall(const yk_solid *cavity, uint32_t wall, yk_vec3 at, double *height, yk_vec3 *inward);
-int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double margin, yk_touch *list);
+/* Walls of unbounded kinds: see collide_walls.c. A flat wall goes through `origin`, its normal
+ * points to the free side; the function adds to `list`, which has `count` contacts. */
+int yk_meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward, double margin,
+                      uint32_t wall, yk_touch *list, int count);
+/* The flat walls of a cavity from the one with number `first` on (1: all six, 5: bottom and
+ * top). */
+int yk_meet_flat_walls(const yk_solid *finite, const yk_solid *cavity, uint32_t first,
+                       double margin, yk_touch *list, int count);
+bool yk_flat_wall(const yk_solid *cavity, uint32_t wall, yk_vec3 at, double *height,
+                  yk_vec3 *inward);
+int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double margin,
+                        yk_touch *list);
 /* To the flat ends of a cavity, z = +-size.z. */
 double yk_clearance_of_ends(const yk_solid *cavity, yk_vec3 point);
 
 /* Pictures: the solid as a shape that viewers know, and single lines in its frame. */
 void yk_picture_shape(yk_picture *picture, const yk_shape *shape);
-void yk_picture_add(yk_picture *picture, yk_shape_kind kind, const yk_solid *solid, yk_quat orientation);
+void yk_picture_add(yk_picture *picture, yk_shape_kind kind, const yk_solid *solid,
+                    yk_quat orientation);
 void yk_picture_line(yk_picture *picture, const yk_solid *solid, yk_vec3 from, yk_vec3 to);
 
 #endif

@@ -1,4 +1,5 @@
-/* The table of kinds, and what follows from a row for any solid: support points, bounds, mass, picture. */
+/* The table of kinds, and what follows from a row for any solid: support points, bounds, mass,
+ * picture. */
 #include "nonsmooth/solids/solid.h"
 
 static const yk_solid_ops *const rows[] = {
@@ -20,7 +21,8 @@ const yk_solid_ops *yk_solid_ops_of(yk_solid_kind kind)
 
 bool yk_solid_is_valid(const yk_solid *solid)
 {
-    if ((size_t)solid->kind >= sizeof rows / sizeof *rows) return false;
+    if ((size_t)solid->kind >= sizeof rows / sizeof *rows)
+        return false;
     return yk_v3_finite(solid->size) && rows[solid->kind]->valid(solid);
 }
 
@@ -40,7 +42,8 @@ int yk_solid_face(const yk_solid *solid, yk_vec3 normal, yk_vec3 polygon[YK_POLY
 {
     yk_vec3 n = yk_m3_apply_transposed(solid->rotation, normal);
     int count = rows[solid->kind]->face(solid, n, polygon);
-    for (int i = 0; i < count; i++) polygon[i] = yk_v3_add(solid->position, yk_m3_apply(solid->rotation, polygon[i]));
+    for (int i = 0; i < count; i++)
+        polygon[i] = yk_v3_add(solid->position, yk_m3_apply(solid->rotation, polygon[i]));
     return count;
 }
 
@@ -61,7 +64,8 @@ yk_vec3 yk_solid_half_extent(const yk_solid *solid)
 
     for (int i = 0; i < 3; i++) {
         yk_vec3 back = yk_v3_neg(axes[i]);
-        double high = yk_v3_dot(axes[i], yk_v3_sub(yk_solid_support(solid, axes[i]), solid->position));
+        double high =
+            yk_v3_dot(axes[i], yk_v3_sub(yk_solid_support(solid, axes[i]), solid->position));
         double low = yk_v3_dot(back, yk_v3_sub(yk_solid_support(solid, back), solid->position));
         half[i] = fmax(high, low);
     }
@@ -78,21 +82,25 @@ double yk_solid_clearance(const yk_solid *solid, yk_vec3 at)
 double yk_solid_mass(const yk_solid *solid, double density, yk_mat3 *inertia)
 {
     *inertia = yk_m3_zero();
-    if (!rows[solid->kind]->mass) return 0;
+    if (!rows[solid->kind]->mass)
+        return 0;
     return rows[solid->kind]->mass(solid, density, inertia);
 }
 
-/* Pictures --------------------------------------------------------------------------------------------------------- */
+/* Pictures ------------------------------------------------------------------------------------- */
 
 void yk_picture_shape(yk_picture *picture, const yk_shape *shape)
 {
-    if (picture->count < picture->capacity) picture->list[picture->count] = *shape;
+    if (picture->count < picture->capacity)
+        picture->list[picture->count] = *shape;
     picture->count++;
 }
 
-void yk_picture_add(yk_picture *picture, yk_shape_kind kind, const yk_solid *solid, yk_quat orientation)
+void yk_picture_add(yk_picture *picture, yk_shape_kind kind, const yk_solid *solid,
+                    yk_quat orientation)
 {
-    yk_shape shape = {.kind = kind, .position = solid->position, .orientation = orientation, .size = solid->size};
+    yk_shape shape = {
+        .kind = kind, .position = solid->position, .orientation = orientation, .size = solid->size};
     yk_picture_shape(picture, &shape);
 }
 
