@@ -31,9 +31,12 @@ typedef struct yk_run_def {
 
 /* What is watched in every run. */
 typedef enum yk_finding_kind {
-    YK_FINDING_RIPPLE, /* an interface wrench swings from step to step, and more and more; value: growth per step */
-    YK_FINDING_ENERGY, /* energy was made, or got lost (negative); value: fraction of that at the start and fed in */
-    YK_FINDING_NOT_CONVERGED, /* iterations; value: fraction of the impulse (relaxed: velocity) that they left open */
+    /* an interface wrench swings from step to step, and more and more; value: growth per step */
+    YK_FINDING_RIPPLE,
+    /* energy was made, or got lost (negative); value: fraction of that at the start and fed in */
+    YK_FINDING_ENERGY,
+    /* iterations; value: fraction of the impulse (relaxed: velocity) that they left open */
+    YK_FINDING_NOT_CONVERGED,
     YK_FINDING_DRIFT, /* the two sides of an interface part more and more; value: gap in m or rad */
     YK_FINDING_FEEDTHROUGH, /* a wrench is answered at once */
     YK_FINDING_MASS_RATIO,  /* the motion side is heavier; value: the ratio */
@@ -69,19 +72,19 @@ typedef struct yk_run_report {
     int64_t steps;  /* macro steps taken */
     double time;    /* s, reached */
     double seconds; /* s, on the clock */
-    double
-        energy_scale; /* J: kinetic at the start, potential released since, work fed in from outside */
-    double
-        energy_made; /* by coupling and integration, as a fraction of that; negative: lost; infinite: not finite */
-    double
-        largest_energy; /* J: kinetic, and the range of the potential, of all subsystems that tell */
-    double rounding;    /* J: what is not told from zero beside the energies and works of the run */
+    /* J: kinetic at the start, potential released since, work fed in from outside */
+    double energy_scale;
+    /* by coupling and integration, as a fraction of that; negative: lost; infinite: not finite */
+    double energy_made;
+    /* J: kinetic, and the range of the potential, of all subsystems that tell */
+    double largest_energy;
+    double rounding; /* J: what is not told from zero beside the energies and works of the run */
     double energy_created; /* J, by all interfaces */
-    double
-        mass_ratio; /* motion side by wrench side at the start, largest of all interfaces; NaN if not known */
+    /* motion side by wrench side at the start, largest of all interfaces; NaN if not known */
+    double mass_ratio;
     bool recorded; /* the record has its end */
-    uint64_t
-        state_hash; /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
+    /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
+    uint64_t state_hash;
     int finding_count;
     yk_finding findings[YK_FINDINGS_MAX];
 } yk_run_report;
@@ -101,10 +104,12 @@ bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *resid
 typedef enum yk_accuracy {
     YK_ACCURACY_REGULAR,  /* differences fall from run to run: a measured order */
     YK_ACCURACY_ROUNDING, /* all runs agree to rounding */
-    YK_ACCURACY_JUMPS, /* the channel jumps, and at a jump the error is the jump: its mean is what falls */
+    /* the channel jumps, and at a jump the error is the jump: its mean is what falls */
+    YK_ACCURACY_JUMPS,
     YK_ACCURACY_ASSUMED,   /* two runs only: order 1 is assumed */
     YK_ACCURACY_IRREGULAR, /* differences do not fall regularly: a bound from the largest */
-    YK_ACCURACY_LOST /* not predictable: differences are as large as the motion, whatever the step */
+    /* not predictable: differences are as large as the motion, whatever the step */
+    YK_ACCURACY_LOST
 } yk_accuracy;
 
 /* The error of one recorded channel, of all its components together. */
@@ -112,16 +117,16 @@ typedef struct yk_channel_error {
     const char *name, *unit;
     yk_accuracy accuracy;
     double largest; /* largest error bar, in the channel's unit */
-    double
-        relative; /* the same, by the channel's range (of a vector: of the component that moves most) */
+    /* the same, by the channel's range (of a vector: of the component that moves most) */
+    double relative;
     double mean;  /* mean error by the channel's mean deviation from its mean */
     double error; /* what counts: the larger of relative and mean; of channels that jump the mean */
     double range; /* largest less least value, in the channel's unit */
     double size;  /* largest absolute value */
     double order; /* observed: by log2 of the factor from run to run; NaN if there is none */
     double horizon; /* s: not predictable from here on; infinite if it is */
-    bool
-        exempt; /* does not count: a gap or created energy, which are errors themselves, or a channel at rest */
+    /* does not count: a gap or created energy, which are errors themselves, or a channel at rest */
+    bool exempt;
 } yk_channel_error;
 
 typedef struct yk_error_def {
@@ -136,8 +141,8 @@ typedef struct yk_error_def {
 } yk_error_def;
 
 typedef struct yk_error_report {
-    bool
-        known; /* false: a finer run failed, so that nothing bounds the error; the text says which */
+    /* false: a finer run failed, so that nothing bounds the error; the text says which */
+    bool known;
     int finer_runs; /* that the bars are made of */
     int count;      /* of channels, as in the record */
     yk_channel_error *channels;
@@ -192,8 +197,8 @@ typedef struct yk_converge_def {
     const char *const
         *channels; /* that are compared; none: position and velocity of all interfaces */
     int channel_count;
-    const char *
-        exact; /* course of the one channel's first component: an expression of t and the parameters */
+    /* course of the one channel's first component: an expression of t and the parameters */
+    const char *exact;
     yk_reference reference; /* else: a run with a quarter of the finest step */
     int jobs;               /* runs at the same time; 0: one per core */
     /* Told after each run; false stops when those under way have finished. */
@@ -259,8 +264,8 @@ typedef struct yk_sweep_def {
     int measure_count;
     const struct yk_stability_def *stability; /* of these two; NULL: the default */
     int jobs;                                 /* runs at the same time; 0: one per core */
-    const char *
-        journal; /* file that keeps finished runs, so that a sweep can be stopped and taken up; NULL: none */
+    /* file that keeps finished runs, so that a sweep can be stopped and taken up; NULL: none */
+    const char *journal;
     /* Told after each run; false stops when those under way have finished. */
     bool (*progress)(void *user, int done, int total);
     void *user;
@@ -294,11 +299,12 @@ typedef struct yk_stability_def {
     int settle;
     bool rest; /* first look for a state of rest near it, external loads held as they are then */
     int track; /* macro steps over which the growth is checked against a twin run; 0: not */
-    int samples; /* without a time: states along the run that are looked at, 1 to YK_STABILITY_SAMPLES */
-    bool
-        remedies; /* of a coupling that is unstable: look for a scheme and for a step that are not */
-    double
-        seconds; /* of the processor, for all of it, roughly: other programs do not change the answer */
+    /* without a time: states along the run that are looked at, 1 to YK_STABILITY_SAMPLES */
+    int samples;
+    /* of a coupling that is unstable: look for a scheme and for a step that are not */
+    bool remedies;
+    /* of the processor, for all of it, roughly: other programs do not change the answer */
+    double seconds;
     /* Told what is done next, in some words; NULL: nobody. */
     void (*progress)(void *user, const char *what);
     void *user;
@@ -309,11 +315,14 @@ yk_stability_def yk_stability_default(void);
 
 typedef enum yk_verdict {
     YK_VERDICT_STABLE,
-    YK_VERDICT_MODEL, /* deviations grow, but not by the coupling: the motion itself is unstable or chaotic */
+    /* deviations grow, but not by the coupling: the motion itself is unstable or chaotic */
+    YK_VERDICT_MODEL,
     YK_VERDICT_COUPLING, /* the coupling makes a deviation grow */
-    YK_VERDICT_FAILED, /* the run breaks down, and that of a reference does not: the coupling is unstable */
+    /* the run breaks down, and that of a reference does not: the coupling is unstable */
+    YK_VERDICT_FAILED,
     YK_VERDICT_SOLVER, /* a subsystem alone is unstable at this step, by its own integrator */
-    YK_VERDICT_UNDECIDED /* deviations grow, and the reason says why it cannot be told what makes them */
+    /* deviations grow, and the reason says why it cannot be told what makes them */
+    YK_VERDICT_UNDECIDED
 } yk_verdict;
 
 /* Whether a run is made unstable by how it is computed: by the coupling or by a solver. */
@@ -331,7 +340,8 @@ typedef struct yk_stability_mode {
     int subsystem;          /* that moves most, by kinetic energy; -1: not known */
     double moving_fraction; /* of the kinetic energy, in that subsystem */
     char moving
-        [160]; /* the bodies or ports that move most, "beam.n_20, damper.container"; "" if not known */
+        /* the bodies or ports that move most, "beam.n_20, damper.container"; "" if not known */
+        [160];
 } yk_stability_mode;
 
 /* The largest growth of deviations in runs with one macro step. */
@@ -342,13 +352,13 @@ typedef struct yk_stability_rate {
 } yk_stability_rate;
 
 typedef struct yk_stability_report {
-    yk_verdict
-        verdict; /* the worst of all states that were looked at; what follows is of that state */
+    /* the worst of all states that were looked at; what follows is of that state */
+    yk_verdict verdict;
     double time; /* s, of the state */
 
     double radius, error; /* spectral radius and its error; infinite if the run broke down */
-    double
-        tracked; /* growth per step of the first mode along the run itself; NaN if not asked for */
+    /* growth per step of the first mode along the run itself; NaN if not asked for */
+    double tracked;
     /* Growth per macro step of the mode that the coupling or a solver drives; where there is
      * none, at most 1; undecided: NaN. */
     double coupling;
@@ -361,10 +371,10 @@ typedef struct yk_stability_report {
     char reference[64]; /* "monolithic", "tight, quasi-newton"; "" if there was none */
     yk_stability_rate reference_rate;
 
-    bool
-        every_step; /* the factor per step stays as the step becomes smaller: no step is small enough */
-    double
-        stable_step; /* s, the longest that was tried and does not have the coupling's growth; NaN: none */
+    /* the factor per step stays as the step becomes smaller: no step is small enough */
+    bool every_step;
+    /* s, the longest that was tried and does not have the coupling's growth; NaN: none */
+    double stable_step;
     /* Values that were tried and are stable: "coupling.scheme=tight
      * coupling.acceleration=quasi-newton"; "" */
     char remedy[400];
@@ -382,11 +392,11 @@ typedef struct yk_stability_report {
 
     size_t words;  /* continuous words of the state */
     int dimension; /* of the space in which eigenvalues were sought */
-    double
-        residual; /* of the first mode: |A v - lambda v| / |lambda| of the map that was differenced */
+    /* of the first mode: |A v - lambda v| / |lambda| of the map that was differenced */
+    double residual;
     int64_t steps; /* macro steps that it took, those of comparisons included */
-    int64_t
-        unconverged; /* of the steps of the scheme itself, those whose iterations did not converge */
+    /* of the steps of the scheme itself, those whose iterations did not converge */
+    int64_t unconverged;
     int mode_count;
     yk_stability_mode modes[YK_STABILITY_MODES]; /* falling in growth */
 } yk_stability_report;
@@ -421,8 +431,8 @@ typedef struct yk_two_mass {
     double damping_ratio;   /* xi2 / xi1 */
     yk_two_mass_integrator integrators[2];
     yk_scheme_def scheme;
-    bool
-        fixed_iterations; /* the radius is that of all repetitions that the scheme may make, converged or not */
+    /* the radius is that of all repetitions that the scheme may make, converged or not */
+    bool fixed_iterations;
 } yk_two_mass;
 
 /* rho_inf 0.6, omega_h 0.1, equal masses, no spring or damper on mass 2; two-step and
@@ -471,10 +481,11 @@ typedef struct yk_advise_def {
     yk_scenario_def scenario;
     double tolerance; /* error that is good enough, as in yk_channel_error, of the worst channel */
     double stretch; /* s, from the start; NaN: as long as the time allows, at most the whole run */
-    double
-        seconds; /* for all of it, roughly; on a machine that has other work to do it takes longer */
+    /* for all of it, roughly; on a machine that has other work to do it takes longer */
+    double seconds;
     const char *const *
-        channels; /* that are compared; none: position and velocity of all interfaces, and what is recorded */
+        /* that are compared; none: position and velocity of all interfaces, and what is recorded */
+        channels;
     int channel_count;
     int jobs; /* schemes that are tried at the same time; 0: one per core */
     bool (*progress)(void *user, int done, int total); /* percent of the time; false stops */
@@ -497,8 +508,8 @@ typedef struct yk_advice_row {
     char block[200]; /* "coupling: {scheme: tight, acceleration: aitken}" */
     yk_advice_outcome outcome;
     double step; /* s: the coarsest that meets the tolerance, else the last that was tried */
-    double
-        error; /* of the worst channel: its distance from the reference and that one's own error */
+    /* of the worst channel: its distance from the reference and that one's own error */
+    double error;
     char worst[160];        /* that channel */
     double seconds;         /* for the whole run: from the steps of subsystems and what they cost */
     int64_t calls;          /* of subsystems, for the whole run */
@@ -510,8 +521,8 @@ enum { YK_ADVICE_MAX = 32, YK_ADVICE_OVERRIDES_MAX = 8 };
 
 typedef struct yk_advice {
     int count;
-    yk_advice_row
-        rows[YK_ADVICE_MAX]; /* those that meet the tolerance first, by cost; then by error */
+    /* those that meet the tolerance first, by cost; then by error */
+    yk_advice_row rows[YK_ADVICE_MAX];
     int best;           /* the cheapest that couples, not merges; -1: none meets the tolerance */
     int override_count; /* the values of the best, to be set in the scenario: "time.step=1e-3" */
     char overrides[YK_ADVICE_OVERRIDES_MAX][64];
@@ -536,7 +547,8 @@ yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostic
 /* Of the motions that interfaces prescribe to a subsystem. */
 typedef struct yk_freedoms {
     int prescribed;
-    int independent; /* of these: that its own joints leave free, and that do not follow from each other */
+    /* of these: that its own joints leave free, and that do not follow from each other */
+    int independent;
 } yk_freedoms;
 
 /* Where interfaces prescribe motions to the subsystem, with everything at the start;

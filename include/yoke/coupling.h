@@ -27,7 +27,9 @@ typedef struct yk_wire_def {
     int source_subsystem;
     int source_port;    /* any port; -1: a channel */
     int source_channel; /* read where source_port is -1 */
-    int component; /* of a port: which double of yk_port_value, in the system's units; of a channel: of its values */
+    /* of a port: which double of yk_port_value, in the system's units; of a channel: of its
+     * values */
+    int component;
     int target_subsystem, target_port; /* a signal port that takes a signal */
     bool hold; /* the value at the start of the macro step for the whole of it, always */
 } yk_wire_def;
@@ -47,13 +49,15 @@ typedef struct yk_wire_def {
 yk_scheme_def yk_scheme_default(void);
 
 typedef enum yk_order {
-    YK_ORDER_GAUSS_SEIDEL, /* motion sides and sources of wires first, wrench sides with the new wrenches */
+    /* motion sides and sources of wires first, wrench sides with the new wrenches */
+    YK_ORDER_GAUSS_SEIDEL,
     YK_ORDER_JACOBI /* all at once with what was known at the start of the step */
 } yk_order;
 
 /* What crosses an interface in schemes that call every subsystem once (explicit, loose, rim). */
 typedef enum yk_exchange {
-    YK_EXCHANGE_MOTION, /* a motion to one side, the wrench that it took to the other: the papers' schemes */
+    /* a motion to one side, the wrench that it took to the other: the papers' schemes */
+    YK_EXCHANGE_MOTION,
     /* One wrench to both sides, found from what they say of their next step (step_model) so that
      * the joint holds at its end. Where a subsystem does not say that, or the scheme rim makes
      * small steps of it, as above. */
@@ -68,7 +72,8 @@ typedef enum yk_exchange {
  * of all parts together. */
 typedef enum yk_acceleration {
     YK_ACCELERATION_NONE, /* the plain fixed point of paper tight 3.1 */
-    YK_ACCELERATION_AITKEN, /* one factor from the last two changes of all wrenches on one subsystem */
+    /* one factor from the last two changes of all wrenches on one subsystem */
+    YK_ACCELERATION_AITKEN,
     YK_ACCELERATION_QUASI_NEWTON /* least squares over all changes of the wrenches of joined subsystems (IQN-ILS), those of
                                   earlier steps too; relaxed: of the step */
 } yk_acceleration;
@@ -101,18 +106,20 @@ const yk_scheme_ops *yk_scheme_explicit(void);
 /* Tight: repeated until the interface wrenches converge; paper tight 3.1. Loose: the same with no
  * repetition; its rows are `exchange` and `velocity`. */
 typedef enum yk_tight_velocity {
-    YK_VELOCITY_DIFFERENCE, /* from the positions at both ends, on SO(3) by SLERP: paper tight (21) */
-    YK_VELOCITY_MARKER      /* that of the partner's marker at the end of the step */
+    /* from the positions at both ends, on SO(3) by SLERP: paper tight (21) */
+    YK_VELOCITY_DIFFERENCE,
+    YK_VELOCITY_MARKER /* that of the partner's marker at the end of the step */
 } yk_tight_velocity;
 
 typedef struct yk_tight_options {
     int iterations; /* limit of repetitions in a macro step; 0: the loose scheme */
-    double
-        tolerance; /* largest change of an interface force (N) or torque (N m) that has converged */
+    /* largest change of an interface force (N) or torque (N m) that has converged */
+    double tolerance;
     double relative_tolerance; /* the same, relative to the wrench */
     yk_acceleration acceleration;
     yk_tight_velocity velocity; /* that is prescribed to motion sides */
-    int halvings; /* how often a step that does not converge may be halved; 0: it is taken as it is */
+    /* how often a step that does not converge may be halved; 0: it is taken as it is */
+    int halvings;
     yk_exchange exchange; /* without iterations */
 } yk_tight_options;
 
@@ -131,16 +138,18 @@ const yk_scheme_ops *yk_scheme_monolithic(void);
 
 /* Index1: polynomial wrenches on both sides, constraints held on all levels; paper index1. */
 typedef enum yk_index1_jacobian {
-    YK_JACOBIAN_REUSE, /* kept over steps, improved by each correction, until it does not serve any more */
+    /* kept over steps, improved by each correction, until it does not serve any more */
+    YK_JACOBIAN_REUSE,
     YK_JACOBIAN_FRESH, /* of every step */
-    YK_JACOBIAN_DIFFERENCES /* of every step, by finite differences even where subsystems tell their sensitivities */
+    /* of every step, by finite differences even where subsystems tell their sensitivities */
+    YK_JACOBIAN_DIFFERENCES
 } yk_index1_jacobian;
 
 typedef struct yk_index1_options {
     int degree;     /* of the coupling wrenches in time, 0 to 3 */
     int iterations; /* limit of corrections in a step; 1 is the single Newton step of the paper */
-    double
-        tolerance; /* largest change of an interface force (N) or torque (N m) that has converged */
+    /* largest change of an interface force (N) or torque (N m) that has converged */
+    double tolerance;
     double relative_tolerance; /* the same, relative to the wrench */
     yk_index1_jacobian jacobian;
     int threads; /* subsystems that advance at the same time; 0: one per core */
@@ -151,7 +160,8 @@ const yk_scheme_ops *yk_scheme_index1(void);
 
 /* Rim: fast subsystems in small steps against reduced models of the slow ones; paper rim. */
 typedef enum yk_extrapolation {
-    YK_EXTRAPOLATION_RIM, /* by a reduced model of the slow participant, which feels the wrenches of the fast ones */
+    /* by a reduced model of the slow participant, which feels the wrenches of the fast ones */
+    YK_EXTRAPOLATION_RIM,
     YK_EXTRAPOLATION_HOLD,     /* the velocity at the start */
     YK_EXTRAPOLATION_LINEAR,   /* the velocities at the starts of the last two macro steps */
     YK_EXTRAPOLATION_QUADRATIC /* of the last three */
@@ -165,8 +175,10 @@ typedef enum yk_rim_positions {
 
 /* What slow participants receive of the wrenches of fast ones. */
 typedef enum yk_rim_wrenches {
-    YK_RIM_WRENCHES_MEAN, /* the mean over a macro step, so that the impulse is that of the fast participants */
-    YK_RIM_WRENCHES_LAST /* the value at its end: sampled, as papers on co-simulation mostly have it */
+    /* the mean over a macro step, so that the impulse is that of the fast participants */
+    YK_RIM_WRENCHES_MEAN,
+    /* the value at its end: sampled, as papers on co-simulation mostly have it */
+    YK_RIM_WRENCHES_LAST
 } yk_rim_wrenches;
 
 /* Where reduced models come from. */
@@ -186,9 +198,11 @@ typedef struct yk_rim_options {
     yk_rim_models models;
     yk_rim_wrenches wrenches;
     yk_rim_positions positions;
-    int exchanges; /* between fast participants and models in a macro step; 0: at every common step of the fast participants */
-    yk_subsystem_list
-        fast; /* none: those with substeps that take no wrench, else those that take motions alone */
+    /* between fast participants and models in a macro step; 0: at every common step of the fast
+     * participants */
+    int exchanges;
+    /* none: those with substeps that take no wrench, else those that take motions alone */
+    yk_subsystem_list fast;
 } yk_rim_options;
 
 yk_rim_options yk_rim_default(void);
@@ -225,8 +239,8 @@ typedef struct yk_step_control {
      * Needs rollback of all subsystems. */
     double tolerance;
     double absolute; /* the same, absolute (m/s, rad/s) */
-    double
-        smallest; /* step (s) that is taken whatever its error: at impacts and jumps; 0: largest / 10000 */
+    /* step (s) that is taken whatever its error: at impacts and jumps; 0: largest / 10000 */
+    double smallest;
     double largest; /* step (s) that is taken however small its error; 0: `step` */
     /* Times (s) at which forces or inputs jump, in ascending order: macro steps end there, and
      * nothing is extrapolated over them. With steps of one size too. Besides these there are
@@ -288,8 +302,8 @@ typedef struct yk_energy_balance {
     double kinetic, potential;
     double start; /* kinetic + potential at the start */
     double dissipated;
-    double
-        external; /* fed in by forces, drives and pumps of its own; not known: all that its interfaces took */
+    /* fed in by forces, drives and pumps of its own; not known: all that its interfaces took */
+    double external;
     double interfaces; /* work of its interfaces on it */
     double numerical;  /* made by the integration, beyond all that; negative: lost by it */
 } yk_energy_balance;
@@ -323,18 +337,18 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash);
 typedef struct yk_subsystem_statistics {
     int64_t calls;
     int64_t steps; /* made in them: several per call of a subsystem with substeps */
-    double
-        seconds; /* spent in the subsystem; measured on a sample of the steps when they are short */
+    /* spent in the subsystem; measured on a sample of the steps when they are short */
+    double seconds;
     int64_t model_calls; /* for models of its next step or of its interfaces */
     double model_seconds;
 } yk_subsystem_statistics;
 
 typedef struct yk_interface_statistics {
     yk_interface_error largest;
-    double
-        work[2]; /* J: on the side that takes the wrench, and on the side that takes the motion */
-    double
-        energy_created; /* J: work that the two sides received and neither gave; negative: destroyed */
+    /* J: on the side that takes the wrench, and on the side that takes the motion */
+    double work[2];
+    /* J: work that the two sides received and neither gave; negative: destroyed */
+    double energy_created;
     /* N s or N m s: the wrench over time, and what iterations that did not converge left of its
      * change. */
     double impulse, residual_impulse;
@@ -347,13 +361,14 @@ typedef struct yk_system_statistics {
     int64_t steps_not_converged;
     double time_not_converged;  /* s, that these steps covered */
     double first_not_converged; /* s, the end of the first of them */
-    int worst_not_converged; /* the subsystem that changed most in the first of them, where the scheme tells */
-    double
-        residual_not_converged; /* sum of what they left, as parts of the typical velocity, where it tells that */
+    /* the subsystem that changed most in the first of them, where the scheme tells */
+    int worst_not_converged;
+    /* sum of what they left, as parts of the typical velocity, where it tells that */
+    double residual_not_converged;
     int64_t steps_halved;
     int largest_iterations;
-    int64_t
-        steps_rejected; /* step control: repeated because of their error, or because a subsystem failed */
+    /* step control: repeated because of their error, or because a subsystem failed */
+    int64_t steps_rejected;
     int64_t steps_forced; /* step control: taken at the smallest size in spite of their error */
     double smallest_step; /* s */
     double largest_step;  /* s */
@@ -371,7 +386,8 @@ yk_interface_statistics yk_system_interface_statistics(const yk_system *system, 
  * to either of them by other interfaces, as a step feels them: springs and dampers count as the
  * mass that would need the same wrench in a step. */
 typedef struct yk_interface_probe {
-    int axis; /* 0 to 5: x, y, z, rx, ry, rz of the motion side's marker, the nearest; -1: not known */
+    /* 0 to 5: x, y, z, rx, ry, rz of the motion side's marker, the nearest; -1: not known */
+    int axis;
     double wrench_mass; /* of the side that takes the wrench */
     double motion_mass; /* of the side that takes the motion */
     double ratio;       /* motion side by wrench side; NaN if not known */

@@ -100,10 +100,11 @@ typedef struct yk_joint_def {
     int body[2]; /* one of them may be YK_GROUND */
     yk_marker marker[2];
     double length; /* distance; radius of a rolling disc (m) */
-    unsigned
-        constrained; /* YK_JOINT_AXES: the motions that it removes, YK_AXIS bits in the axes of the first marker */
-    yk_function
-        drive; /* what driven kinds prescribe (m, rad, m/s, rad/s); a distance may have one instead of `length` */
+    /* YK_JOINT_AXES: the motions that it removes, YK_AXIS bits in the axes of the first marker */
+    unsigned constrained;
+    /* what driven kinds prescribe (m, rad, m/s, rad/s); a distance may have one instead of
+     * `length` */
+    yk_function drive;
     double drive_unit; /* the drive's values are multiplied by this; 1 */
 } yk_joint_def;
 
@@ -117,9 +118,12 @@ const char *yk_joint_name(yk_joint_kind kind);
 /* What the number `load` means is said with each kind; force and torque act on the second body
  * alone, the others on both. */
 typedef enum yk_force_kind {
-    YK_FORCE_SPRING, /* along the line of the origins: tension = k (length - free) + c (its rate) + load */
-    YK_FORCE_TORSION, /* about z of a: torque = k (angle - free) + c (its rate) + load, angle in (-pi, pi] */
-    YK_FORCE_BUSHING, /* 6 x 6 stiffness and damping on displacement and rotation vector of b in axes of a */
+    /* along the line of the origins: tension = k (length - free) + c (its rate) + load */
+    YK_FORCE_SPRING,
+    /* about z of a: torque = k (angle - free) + c (its rate) + load, angle in (-pi, pi] */
+    YK_FORCE_TORSION,
+    /* 6 x 6 stiffness and damping on displacement and rotation vector of b in axes of a */
+    YK_FORCE_BUSHING,
     YK_FORCE_MOTOR, /* a torque of the size of the load about z of a, on b, and its opposite on a */
     YK_FORCE_THRUST, /* a force of the size of the load along z of a, on b, and its opposite on a */
     YK_FORCE_VECTOR, /* a force on b at its marker: the vector times the load, global axes */
@@ -153,7 +157,8 @@ typedef struct yk_force_def {
     yk_vec3 vector;       /* of a force (N) or torque (N m) */
     yk_function load;     /* without one: 1 for a force or torque, 0 for the others */
     yk_feedback feedback; /* instead of the load */
-    int input; /* instead of both: the id of a signal port that brings the load by a wire; YK_NO_ID: none */
+    /* instead of both: the id of a signal port that brings the load by a wire; YK_NO_ID: none */
+    int input;
     double load_unit; /* all of them are multiplied by this; 1 */
 } yk_force_def;
 
@@ -170,8 +175,9 @@ bool yk_force_on_both(yk_force_kind kind);
  * have in interfaces and wires. */
 typedef struct yk_port_def {
     const char *name;
-    yk_port_kind
-        kind; /* marker: of body[0]; scalar: the distance of two markers; signal: a number that loads forces */
+    /* marker: of body[0]; scalar: the distance of two markers; signal: a number that loads
+     * forces */
+    yk_port_kind kind;
     int body[2];
     yk_marker marker[2];
 } yk_port_def;

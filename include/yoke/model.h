@@ -21,16 +21,16 @@ typedef enum yk_severity { YK_SEVERITY_WARNING, YK_SEVERITY_ERROR } yk_severity;
 /* One message. The texts are never NULL and live as long as the list. */
 typedef struct yk_diagnostic {
     yk_severity severity;
-    const char
-        *source; /* the file's name, or "--set coupling.scheme" for a value of the command line */
+    /* the file's name, or "--set coupling.scheme" for a value of the command line */
+    const char *source;
     int line,
         column; /* from 1, columns in characters; 0: no line (an override, an unreadable file) */
     const char *path;    /* "coupling.scheme": the key that is to blame; "": the whole file */
     const char *message; /* what is wrong, what is expected, the remedy */
-    const char
-        *excerpt; /* the source line, or the part of it around the place; "" where there is none */
-    int caret;    /* characters of the excerpt before the place */
-    int length;   /* characters to underline */
+    /* the source line, or the part of it around the place; "" where there is none */
+    const char *excerpt;
+    int caret;  /* characters of the excerpt before the place */
+    int length; /* characters to underline */
 } yk_diagnostic;
 
 typedef struct yk_diagnostics yk_diagnostics;

@@ -62,8 +62,8 @@ typedef struct yk_record_summary {
 typedef struct yk_recorder yk_recorder;
 
 typedef struct yk_recorder_ops {
-    size_t
-        size; /* sizeof(yk_recorder_ops) of the header that the implementation was compiled with */
+    /* sizeof(yk_recorder_ops) of the header that the implementation was compiled with */
+    size_t size;
     const char *kind; /* "memory", "csv", ... */
 
     /* Starts a record; one that was there before is replaced. */

@@ -44,8 +44,8 @@ typedef struct yk_interface_def {
     const char *name;
     int wrench_subsystem, wrench_port;
     int motion_subsystem, motion_port;
-    unsigned
-        constrained; /* YK_AXIS mask in the frame of the motion side's marker; scalar ports: YK_AXIS_X */
+    /* YK_AXIS mask in the frame of the motion side's marker; scalar ports: YK_AXIS_X */
+    unsigned constrained;
     /* Of the wrench side's marker in the frame of the motion side's, which it moves (a rheonomic
      * joint): six, x to rz with the rotations as one rotation vector; scalar ports: the first.
      * With YK_AXIS_DISTANCE the first is the distance of both origins, and must be there. NULL:
@@ -57,8 +57,8 @@ typedef struct yk_interface_def {
 typedef struct yk_step_report {
     int iterations; /* sweeps over all subsystems */
     bool halved;    /* the step was cut in parts to converge */
-    double
-        wrench_change; /* largest change of an interface wrench in the last iteration (N or N m); 0 if explicit */
+    /* largest change of an interface wrench in the last iteration (N or N m); 0 if explicit */
+    double wrench_change;
     /* Of a step that did not converge, where the scheme measures it so: the subsystem that
      * changed most, and by which part of the typical velocity it still did; `explained`: the
      * scheme has set the message. */
@@ -97,7 +97,9 @@ typedef struct yk_option {
     const char *fallback; /* the default as a scenario would have it; NULL: zero */
     bool derived;         /* where it is not given, it may follow from other options (derive) */
     double least, most;   /* both 0: any number */
-    int refines; /* a finer run of the same scenario divides it by so many powers of its refinement; 0: it stays */
+    /* a finer run of the same scenario divides it by so many powers of its refinement; 0: it
+     * stays */
+    int refines;
     const yk_option_word *words;
     /* A choice that can also be given by keys of its own, numbers of the same struct; it is then
      * the index behind all words. */

@@ -39,22 +39,26 @@ extern "C" {
 
 typedef enum yk_smooth_integrator {
     YK_SMOOTH_TWO_STEP, /* implicit, second order, with numerical damping: the default */
-    YK_SMOOTH_RUNGE_KUTTA, /* explicit, order 8 with error control: the last digits of models that are not stiff */
-    YK_SMOOTH_GENERALISED_ALPHA, /* implicit, second order, on accelerations; takes the forms below */
+    /* explicit, order 8 with error control: the last digits of models that are not stiff */
+    YK_SMOOTH_RUNGE_KUTTA,
+    /* implicit, second order, on accelerations; takes the forms below */
+    YK_SMOOTH_GENERALISED_ALPHA,
     YK_SMOOTH_INTEGRATORS
 } yk_smooth_integrator;
 
 /* How generalised-alpha meets the constraints. */
 typedef enum yk_smooth_form {
     YK_SMOOTH_DAE, /* as they are, at the end of the step */
-    YK_SMOOTH_ODE /* as (d/dt + stabilisation)^2 c = 0: ordinary differential equations, paper relaxed section 3 */
+    /* as (d/dt + stabilisation)^2 c = 0: ordinary differential equations, paper relaxed section
+     * 3 */
+    YK_SMOOTH_ODE
 } yk_smooth_form;
 
 typedef struct yk_smooth_options {
     yk_smooth_integrator integrator;
     double rho_inf; /* asymptotic spectral radius, 0 to 1 */
-    double
-        newton_relative; /* iterations stop when what remains is this fraction of the step's truncation error */
+    /* iterations stop when what remains is this fraction of the step's truncation error */
+    double newton_relative;
     double newton_absolute; /* and below this change of position (m) and rotation (rad) */
     int newton_iterations;  /* at most, per step */
     double assembly;        /* positions are assembled to this gap (m, rad) */
@@ -80,8 +84,8 @@ typedef struct yk_smooth_node_def {
     const char *name;
     yk_vec3 position; /* m; a rough guess is enough where joints decide */
     yk_quat orientation;
-    yk_vec3
-        displacement; /* at the start, away from `position`, where beams are free of strain (m) */
+    /* at the start, away from `position`, where beams are free of strain (m) */
+    yk_vec3 displacement;
     yk_vec3 rotation; /* likewise from `orientation`: a rotation vector in global axes (rad) */
     yk_vec3 velocity; /* m/s */
     yk_vec3 angular_velocity; /* rad/s, global axes */
@@ -96,8 +100,8 @@ typedef struct yk_smooth_body_def {
     yk_vec3 centre;  /* of mass, in the node's axes (m) */
     yk_mat3 inertia; /* about the centre of mass, in the axes that follow (kg m2) */
     yk_quat axes;    /* from the axes of the inertia tensor to the node's */
-    yk_vec3
-        position; /* of its own node, as in yk_smooth_node_def; not read where `node` is given */
+    /* of its own node, as in yk_smooth_node_def; not read where `node` is given */
+    yk_vec3 position;
     yk_quat orientation;      /* likewise */
     yk_vec3 velocity;         /* likewise */
     yk_vec3 angular_velocity; /* likewise */
@@ -152,8 +156,8 @@ enum { YK_BEAM_NODES = 3, YK_BEAM_POINTS = 2 };
 typedef struct yk_smooth_beam_def {
     const char *name;
     int node[YK_BEAM_NODES];
-    yk_vec3
-        offset[YK_BEAM_NODES]; /* from the node to the line of the beam, in the node's axes (m) */
+    /* from the node to the line of the beam, in the node's axes (m) */
+    yk_vec3 offset[YK_BEAM_NODES];
     /* From section axes (x along the beam) to the node's axes; yk_smooth_beam_axes finds them. */
     yk_quat section_frame[YK_BEAM_NODES];
     yk_beam_section section[YK_BEAM_POINTS]; /* each holds for half of the beam */

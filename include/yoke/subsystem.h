@@ -52,9 +52,13 @@ typedef struct yk_mat3 {
 } yk_mat3;
 
 typedef enum yk_port_kind {
-    YK_PORT_SCALAR, /* one coordinate: position (m), velocity, acceleration; force (N); or their rotational kin */
-    YK_PORT_MARKER, /* a frame on a body: six coordinates on R3 x SO(3); wrench at the marker's origin */
-    YK_PORT_SIGNAL /* a number without power, where scalar ports have their position; its rate, if known, as velocity */
+    /* one coordinate: position (m), velocity, acceleration; force (N); or their rotational kin */
+    YK_PORT_SCALAR,
+    /* a frame on a body: six coordinates on R3 x SO(3); wrench at the marker's origin */
+    YK_PORT_MARKER,
+    /* a number without power, where scalar ports have their position; its rate, if known, as
+     * velocity */
+    YK_PORT_SIGNAL
 } yk_port_kind;
 
 /* How a port may be, or is, connected. */
@@ -63,8 +67,8 @@ typedef enum yk_causality {
     YK_TAKES_WRENCH = 1,
     YK_TAKES_MOTION = 2,
     YK_TAKES_SIGNAL = 4, /* signal ports: an input ... */
-    YK_GIVES_SIGNAL =
-        8 /* ... or an output, which any number of wires may read and nobody connects */
+    /* ... or an output, which any number of wires may read and nobody connects */
+    YK_GIVES_SIGNAL = 8
 } yk_causality;
 
 /* The six relative motions of a marker, in the axes of the marker that takes the motion. */
@@ -151,9 +155,10 @@ typedef struct yk_energy {
 
 /* What one solver iteration achieved (see iterate). */
 typedef struct yk_iteration {
-    double
-        correction; /* norm of the change of the iterate, relative to the solver's own tolerance */
-    int converged; /* non-zero: another iteration with the same inputs would change nothing of weight */
+    /* norm of the change of the iterate, relative to the solver's own tolerance */
+    double correction;
+    /* non-zero: another iteration with the same inputs would change nothing of weight */
+    int converged;
 } yk_iteration;
 
 /* A named quantity inside a subsystem that can be recorded. */
@@ -208,8 +213,8 @@ typedef struct yk_merge_joint {
 typedef struct yk_merge_def {
     yk_subsystem *const *parts;
     int part_count;
-    const yk_transform
-        *transforms; /* of the parts in the whole; NULL: all have its units and axes */
+    /* of the parts in the whole; NULL: all have its units and axes */
+    const yk_transform *transforms;
     const yk_merge_joint *joints;
     int joint_count;
     double length; /* m per unit of length of the whole */
@@ -247,7 +252,8 @@ typedef struct yk_interface_model {
  * orientation at t to that at t + h. */
 typedef struct yk_step_model {
     int size; /* set by the caller, as are the arrays */
-    int steps; /* likewise: equal ones from t to t + h, with one wrench over all of them; 0 counts as 1 */
+    /* likewise: equal ones from t to t + h, with one wrench over all of them; 0 counts as 1 */
+    int steps;
     double *velocity;
     double *displacement;
     double *mobility; /* size x size, row-major */
@@ -390,8 +396,8 @@ typedef struct yk_channel_ops {
 /* The table of a subsystem --------------------------------------------------------------------- */
 
 typedef struct yk_subsystem_ops {
-    size_t
-        size; /* sizeof(yk_subsystem_ops) of the header that the implementation was compiled with */
+    /* sizeof(yk_subsystem_ops) of the header that the implementation was compiled with */
+    size_t size;
     const char *kind; /* "oscillator", "smooth", ... */
 
     /* Required. */

@@ -53,8 +53,8 @@ void yk_budget_look(yk_budget *budget, int64_t step);
 typedef struct yk_budget_result {
     double made; /* by interfaces and integration: at the end, or where it was largest for long */
     double lost; /* at the end, as far as the interfaces took it */
-    double
-        scale; /* J: that these are fractions of; where more is made than there is, as it was before */
+    /* J: that these are fractions of; where more is made than there is, as it was before */
+    double scale;
     double dissipated; /* J */
 } yk_budget_result;
 

@@ -22,8 +22,8 @@ typedef struct search {
     yk_context *context;
     yk_system *system;
     const yk_scenario_info *info;
-    yk_interface_probe *
-        probes; /* at the step of the scenario, then at smaller ones: (1 + REFINEMENTS) x interfaces */
+    /* at the step of the scenario, then at smaller ones: (1 + REFINEMENTS) x interfaces */
+    yk_interface_probe *probes;
 } search;
 
 static const yk_interface_probe *probe_at(const search *s, int refinement, int i)

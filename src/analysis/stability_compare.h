@@ -10,8 +10,9 @@ typedef struct yk_comparison {
     const yk_stability_def *def;
     yk_stability_report *report;
     double deadline; /* of the processor, for all of it */
-    double
-        follow; /* see yk_growth_def: growth of the scheme that only shows along its run is compared with the like */
+    /* see yk_growth_def: growth of the scheme that only shows along its run is compared with the
+     * like */
+    double follow;
     double at_step;    /* 1/s, growth of the reference at the step of the scheme, for remedies */
     bool first_sample; /* all schemes agree on the state: it is near the start */
     /* Largest growth of the motion at any state so far, and of which reference: for states that

@@ -23,14 +23,14 @@ typedef struct yk_step_map {
     yk_system *system;
     size_t words, n; /* of the image, and of its continuous part */
     double *earlier; /* image YK_PASSAGE steps before the base */
-    double *
-        base; /* image about which the map is linearised; its opaque words go with every perturbation */
+    /* image about which the map is linearised; its opaque words go with every perturbation */
+    double *base;
     double *probe; /* perturbation that single words of `earlier` bear */
     double *scale; /* deviation that the words of `base` then show; 0: a word that nothing moves */
     double *plus, *minus; /* images in work */
     bool placed; /* the run itself came to the base: what fails afterwards are deviations from it */
-    double
-        deadline; /* of the processor (yk_processor_seconds), after which steps end with YK_INTERRUPTED */
+    /* of the processor (yk_processor_seconds), after which steps end with YK_INTERRUPTED */
+    double deadline;
     int64_t steps;       /* macro steps that were taken for all this */
     int64_t unconverged; /* those whose iterations did not converge */
     double left; /* N, N m: sum over these of the change of a wrench in their last iteration */

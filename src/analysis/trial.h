@@ -15,10 +15,10 @@ typedef struct yk_trial_def {
     int channel_count; /* 0: what the scenario records */
     int every;         /* macro steps between samples, before refinement; 0: the scenario's */
     double seconds;    /* of the processor, at most; infinite: no limit */
-    const double
-        *weights; /* what a step of each subsystem costs, in any unit: for `work`; NULL: one */
-    double *
-        call_seconds; /* room for the time that a step of each subsystem takes, on the clock; NULL: not wanted */
+    /* what a step of each subsystem costs, in any unit: for `work`; NULL: one */
+    const double *weights;
+    /* room for the time that a step of each subsystem takes, on the clock; NULL: not wanted */
+    double *call_seconds;
     bool (*progress)(void *user,
                      const yk_run_progress *progress); /* as in yk_run_def; may be NULL */
     void *user;
@@ -36,8 +36,8 @@ typedef struct yk_trial {
     double seconds;     /* of the processor: the run, without what came before the first step */
     int64_t calls;      /* of all subsystems */
     int64_t iterations; /* sweeps over all of them */
-    double
-        work; /* steps of subsystems by their weights: the same on any machine, however busy it is */
+    /* steps of subsystems by their weights: the same on any machine, however busy it is */
+    double work;
 } yk_trial;
 
 /* Always leaves a trial that must be released. */

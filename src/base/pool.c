@@ -25,8 +25,8 @@ struct yk_pool {
     pthread_t *threads;
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
-    bool
-        patient; /* there is a processor for each thread: looking out takes nothing from the others */
+    /* there is a processor for each thread: looking out takes nothing from the others */
+    bool patient;
     int caller_looks;
     size_t count, chunk_size;
     yk_pool_work work;

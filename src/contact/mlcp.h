@@ -27,14 +27,14 @@ typedef enum yk_mlcp_state {
 typedef struct yk_mlcp_options {
     int pivots;       /* at most; 0: 50 (n + 10) */
     double tolerance; /* on the residual of the result */
-    double
-        regularisation; /* added to the diagonal of M, relative to its largest element (rim 4.1); 0: none */
+    /* added to the diagonal of M, relative to its largest element (rim 4.1); 0: none */
+    double regularisation;
 } yk_mlcp_options;
 
 typedef struct yk_mlcp_report {
     int pivots;
-    double
-        residual; /* largest violation: w relative to |q| and max |M| max |z| of its row, z to max |z| */
+    /* largest violation: w relative to |q| and max |M| max |z| of its row, z to max |z| */
+    double residual;
     double seconds;
 } yk_mlcp_report;
 

@@ -78,17 +78,17 @@ typedef struct yk_contact {
     yk_vec3 normal;  /* unit, towards a */
     yk_vec3 impulse; /* on a: the value to start from */
     double bias;     /* added to the normal velocity: gap / h, restitution (tight (19)) */
-    yk_vec3
-        surface; /* velocity of the prescribed surface at the contact; read only where b is YK_NODE_NONE */
+    /* velocity of the prescribed surface at the contact; read only where b is YK_NODE_NONE */
+    yk_vec3 surface;
     double mu;       /* sliding friction */
     double softness; /* adds softness * impulse to the relative velocity (rim (42)); 0: rigid */
     yk_vec3 arm_a;   /* general pairs only: from the reference point of the node to the contact */
     yk_vec3 arm_b;   /* ditto, not read where b is YK_NODE_NONE */
-    double
-        mu_spin; /* general pairs: limits the torque about the normal to mu_spin * normal impulse (a length) */
+    /* general pairs: limits the torque about the normal to mu_spin * normal impulse (a length) */
+    double mu_spin;
     double mu_roll; /* general pairs: limits the torque about the tangents */
-    yk_vec3
-        tangent; /* general pairs with box friction: unit, first axis of the box; zero: chosen from the normal */
+    /* general pairs with box friction: unit, first axis of the box; zero: chosen from the normal */
+    yk_vec3 tangent;
     yk_vec3 torque; /* general pairs: start value of the spinning and rolling impulse on a */
 } yk_contact;
 
@@ -109,8 +109,8 @@ typedef struct yk_joint_row {
 typedef struct yk_network_def {
     size_t nodes, contacts, joint_rows; /* reserved at creation; grows when more are asked for */
     yk_pool *pool;                      /* NULL: the calling thread alone */
-    bool
-        soft; /* round contacts may have softness; without it theirs is not read (8 bytes less per contact) */
+    /* round contacts may have softness; without it theirs is not read (8 bytes less per contact) */
+    bool soft;
 } yk_network_def;
 
 typedef struct yk_network yk_network;

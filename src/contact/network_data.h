@@ -114,12 +114,12 @@ typedef struct array {
 
 struct yk_network {
     yk_context *context;
-    yk_scratch *
-        scratch; /* memory of the accurate solver, kept between steps; NULL before it is first used */
+    /* memory of the accurate solver, kept between steps; NULL before it is first used */
+    yk_scratch *scratch;
     yk_pool *pool;
     size_t node_count, contact_count;
-    yk_network_node
-        *nodes; /* node_count and then two without mass per block, for lanes that are not used */
+    /* node_count and then two without mass per block, for lanes that are not used */
+    yk_network_node *nodes;
     node_extra *extras;
     contact_slot *slots;
     pair_group *pairs;

@@ -20,7 +20,8 @@ typedef struct descent {
     double lipschitz, theta, beta;
     size_t node_count; /* with those of lanes that are not used */
     yk_network_node *of_y,
-        *of_r; /* velocities that belong to y and to the last iterate; network->nodes: to the next */
+        /* velocities that belong to y and to the last iterate; network->nodes: to the next */
+        *of_r;
     lane_vectors *pair_y, *pair_next, *single_y, *single_next;
     double *general_y, *general_next; /* YK_CONTACT_DIM_MAX each */
     double *joint_y, *joint_next;

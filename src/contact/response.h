@@ -33,10 +33,10 @@ void yk_response_destroy(yk_response *response);
 
 typedef struct yk_response_def {
     yk_friction_model friction;
-    const yk_network_node *
-        present; /* velocities of the nodes after the last solution, as the network's nodes hold them */
-    double
-        impulse_scale; /* start impulses times this belong to the step: its size over that of the last solution */
+    /* velocities of the nodes after the last solution, as the network's nodes hold them */
+    const yk_network_node *present;
+    /* start impulses times this belong to the step: its size over that of the last solution */
+    double impulse_scale;
     const int32_t *nodes; /* that will be pushed or asked for */
     int node_count;
 } yk_response_def;

@@ -33,8 +33,8 @@ typedef struct yk_contact_options {
                            iterations, the accurate method a relative 1e-8 */
     int iterations;           /* at most; 0: the method's own limit */
     double relaxation_factor; /* Gauss-Seidel: factor on the local step, in (0, 2) */
-    bool
-        exact_local; /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
+    /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
+    bool exact_local;
     bool warm_start;    /* start from the given impulses, not from zero */
     int check_interval; /* Gauss-Seidel: sweeps between looks at the residual */
     double *history;    /* NULL, or room for the residual after each check */

@@ -17,8 +17,8 @@
 
 enum {
     YK_LEVELS = 3, /* position, velocity, acceleration */
-    YK_MARKER_COORDINATES =
-        18, /* of one motion: per level three of the origin, three of the rotation */
+    /* of one motion: per level three of the origin, three of the rotation */
+    YK_MARKER_COORDINATES = 18,
     YK_SCALAR_COORDINATES = 3,
 };
 

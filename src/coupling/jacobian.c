@@ -18,8 +18,8 @@ struct yk_jacobian {
     yk_sparse *matrix;
     int *place; /* of every entry of every block, in the order of assembly, then of the diagonal */
     size_t place_count;
-    double *
-        condition_gradient; /* workspace: conditions of one interface by the coordinates of one side */
+    /* workspace: conditions of one interface by the coordinates of one side */
+    double *condition_gradient;
     double *row_scale, *column_scale;
     bool factored;
     bool fresh;     /* a response is new since the last factorisation */

@@ -17,8 +17,8 @@ typedef struct yk_wire {
     double now, before; /* the source's value now, and at the start of the macro step */
     double *channel;    /* room for the whole channel; NULL: the source is a port */
     bool lagged; /* in the sequence that has A sides first, the source comes after the target */
-    double
-        given; /* then, what the target is told at t + h in a sweep of iterations over wrenches */
+    /* then, what the target is told at t + h in a sweep of iterations over wrenches */
+    double given;
 } yk_wire;
 
 /* One subsystem in its place. */
@@ -62,10 +62,10 @@ typedef struct yk_interface {
     yk_port_kind kind;
     yk_causality takes;   /* of side B: a wrench, where the scheme applies it to both sides */
     int a_index, b_index; /* of the two sides in the Gauss-Seidel sequence */
-    bool
-        lagged; /* in the sequence that has A sides first, A comes after B nevertheless: a circle */
-    yk_motion
-        given; /* then, of A at t + h: what B is told in a sweep of iterations over wrenches */
+    /* in the sequence that has A sides first, A comes after B nevertheless: a circle */
+    bool lagged;
+    /* then, of A at t + h: what B is told in a sweep of iterations over wrenches */
+    yk_motion given;
     yk_wrench applied; /* on A in this macro step */
     yk_vec3 origin; /* of A's marker where B's wrench belongs: the place at t + h that B was told */
     double residual; /* what the iterations of this step left of the wrench's change (N or N m) */
@@ -78,8 +78,9 @@ typedef struct yk_interface {
 typedef struct yk_system_part {
     const char *name;
     int participant, port, channel;
-    bool
-        shows; /* the participant's energy and statistics are told as its own: it is the first of those that were merged */
+    /* the participant's energy and statistics are told as its own: it is the first of those that
+     * were merged */
+    bool shows;
 } yk_system_part;
 
 /* Step control at work; all but the definition and the workspace is part of the state image. */
@@ -114,8 +115,8 @@ struct yk_system {
     int participant_count;
     yk_participant *participants;
     int *sequence; /* Gauss-Seidel order: B sides before their A sides */
-    int *
-        wrench_sequence; /* the other way: A sides before their B sides; for iterations of wrenches */
+    /* the other way: A sides before their B sides; for iterations of wrenches */
+    int *wrench_sequence;
     int interface_count;
     yk_interface *interfaces;
     int wire_count;

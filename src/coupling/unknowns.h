@@ -26,8 +26,9 @@ typedef struct yk_unknowns {
     bool start; /* of a consistent start: motions are accelerations */
     bool rates; /* rates at the end are told besides the way over the step */
     double tolerance, relative_tolerance;
-    double *
-        largest; /* per interface: wrench of any iteration of the step; what is rounding beside it has converged */
+    /* per interface: wrench of any iteration of the step; what is rounding beside it has
+     * converged */
+    double *largest;
     int size;
     double *applied, *fresh, *next; /* x, H(x), and the x that is tried next */
     double *tried;                  /* the x before, to which a step that fails goes back */

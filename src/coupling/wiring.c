@@ -242,7 +242,8 @@ static yk_status create_interface(yk_system *system, int number, const yk_interf
 /* What the order of Gauss-Seidel gives up first where it would go in a circle. */
 typedef enum demand {
     ALL_WIRES, /* motion sides before wrench sides, sources of wires before their targets */
-    WIRES_OF_COMMANDS, /* the same without wires from wrench sides, whose motion is known at the start: measured */
+    /* the same without wires from wrench sides, whose motion is known at the start: measured */
+    WIRES_OF_COMMANDS,
     NO_WIRES,
     NOTHING /* the order of the scenario */
 } demand;

@@ -24,8 +24,8 @@ typedef struct supernode {
     int below;        /* rows below */
     size_t row;       /* first of its rows below, in `rows` */
     size_t lower;     /* block of D and L: (width + below) x width */
-    size_t
-        upper; /* block of D again and U: width x (width + below), so that each half of a solution reads one */
+    /* block of D again and U: width x (width + below), so that each half of a solution reads one */
+    size_t upper;
     size_t update; /* first of the updates that it takes */
     size_t updates;
 } supernode;
@@ -50,8 +50,8 @@ struct yk_supernodal {
     double *store;
     size_t size;
     double *inverse; /* of pivots */
-    int *
-        pivot; /* with exchanges: row of D that pivot k was exchanged with, from the supernode's first */
+    /* with exchanges: row of D that pivot k was exchanged with, from the supernode's first */
+    int *pivot;
     /* Work. */
     double *vector;  /* two */
     double *product; /* a strip of the longest column */

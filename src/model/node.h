@@ -44,8 +44,10 @@ struct yk_node {
     /* Set when the schema resolves the node */
     bool named; /* an item of a list whose `name` has been read */
     bool valid; /* the values below can be used */
-    int choice; /* index of the word, of the variant, or of the form that was used; booleans 0 or 1 */
-    int value_count; /* of doubles: 1 number, 3 vector, 4 quaternion (w x y z), 9 matrix by rows, n list */
+    /* index of the word, of the variant, or of the form that was used; booleans 0 or 1 */
+    int choice;
+    /* of doubles: 1 number, 3 vector, 4 quaternion (w x y z), 9 matrix by rows, n list */
+    int value_count;
     double value;         /* of a number */
     const double *values; /* points to `value` for a number */
 };

@@ -34,8 +34,8 @@ struct yk_builder {
     const yk_scope *scope;
     const char *folder; /* of the scenario, with its last '/'; "" for the present one */
     bool to_rounding;   /* see yk_scenario_def */
-    bool
-        repeats; /* steps are repeated and compared: solvers must not leave more than that resolves */
+    /* steps are repeated and compared: solvers must not leave more than that resolves */
+    bool repeats;
     bool impacts; /* see yk_scenario_info */
     int resting;  /* subsystems that nothing sets in motion */
     yk_cache *cache;

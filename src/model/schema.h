@@ -96,8 +96,8 @@ struct yk_section {
 typedef struct yk_resolver {
     yk_store *store;
     yk_diagnostics *diagnostics;
-    yk_scope
-        scope; /* filled by a field of type YK_TYPE_PARAMETERS that is resolved before those that use it */
+    /* filled by a field of type YK_TYPE_PARAMETERS that is resolved before those that use it */
+    yk_scope scope;
     int repeated;      /* nodes made by repetitions so far */
     double refinement; /* see yk_scenario_def; 0: as written */
     yk_status status;

@@ -6,8 +6,8 @@
 
 enum {
     LEVELS_MAX = 32,
-    CELL_BITS =
-        20, /* per direction; cells beyond share the outermost one, which costs time and nothing else */
+    /* per direction; cells beyond share the outermost one, which costs time and nothing else */
+    CELL_BITS = 20,
     CELL_LAST = (1 << CELL_BITS) - 2,
     ROWS_CHUNK = 512,
     DIGIT_BITS = 10,

@@ -34,8 +34,8 @@ typedef struct yk_ball {
 typedef struct yk_broad_input {
     size_t finite, unbounded;
     const yk_ball *balls; /* finite */
-    const int32_t
-        *extent_of; /* finite: index in half_extents, -1 for spheres; NULL: all are spheres */
+    /* finite: index in half_extents, -1 for spheres; NULL: all are spheres */
+    const int32_t *extent_of;
     const yk_vec3 *half_extents; /* boxes along the axes */
     const yk_solid *unbounded_solids;
     const uint8_t *

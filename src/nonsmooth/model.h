@@ -46,8 +46,8 @@ typedef struct yk_part {
     int32_t material;
     uint8_t kind;  /* yk_solid_kind */
     uint8_t round; /* centred sphere of a round body */
-    uint16_t
-        world; /* of a merged model: which it came from; solids of different ones do not touch */
+    /* of a merged model: which it came from; solids of different ones do not touch */
+    uint16_t world;
     int32_t geometry; /* index in geometries; -1: a centred sphere needs none */
 } yk_part;
 

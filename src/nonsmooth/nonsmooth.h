@@ -50,14 +50,15 @@ typedef struct yk_sleeping {
 typedef struct yk_nonsmooth_def {
     yk_vec3 gravity;
     yk_contact_options solver;
-    double
-        envelope; /* contacts are seen from this gap on; 0: 3 % of the smallest radius that moves */
-    double
-        skin; /* extra reach of the list of near pairs, so that it serves several steps; 0: chosen */
+    /* contacts are seen from this gap on; 0: 3 % of the smallest radius that moves */
+    double envelope;
+    /* extra reach of the list of near pairs, so that it serves several steps; 0: chosen */
+    double skin;
     double recovery_speed; /* overlaps are undone no faster than this; 0: one envelope per step */
     double bounce_speed;   /* restitution acts on approach faster than this; 0: g h */
-    int contact_capacity; /* contact points that are kept at most; 0: chosen from the number of solids */
-    int threads;          /* 0: as the context says */
+    /* contact points that are kept at most; 0: chosen from the number of solids */
+    int contact_capacity;
+    int threads; /* 0: as the context says */
     yk_sleeping sleeping;
 } yk_nonsmooth_def;
 

@@ -50,8 +50,8 @@ static double sphere_gap(const yk_ball *a, const yk_ball *b, yk_vec3 *normal)
 typedef struct round_search {
     yk_collision *collision;
     double h;
-    double
-        reach; /* gaps beyond the envelope up to here count where the pair closes them within the step */
+    /* gaps beyond the envelope up to here count where the pair closes them within the step */
+    double reach;
     bool counting; /* first pass: only the number of contacts of each row */
 } round_search;
 

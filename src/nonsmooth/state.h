@@ -54,8 +54,8 @@ typedef struct yk_rest_pose {
 typedef struct yk_sleep_state {
     size_t asleep;     /* bodies; follows from the rest times */
     double *rest_time; /* per dynamic body: seconds below the limits; infinite: asleep */
-    yk_rest_pose *
-        poses; /* of bodies of known motion, then of inputs of ports: when they were last seen moving */
+    /* of bodies of known motion, then of inputs of ports: when they were last seen moving */
+    yk_rest_pose *poses;
     yk_wrench
         *wrenches;  /* per dynamic body: applied when last seen changing; NULL: gravity alone */
     double *drives; /* per joint, the same */
@@ -67,8 +67,8 @@ typedef struct yk_world_state {
     yk_body_state *bodies;
     yk_port_state *ports;
     double *signals; /* means over the last step */
-    yk_wrench
-        *reactions; /* per body of known motion: mean force and torque that held it on its course */
+    /* per body of known motion: mean force and torque that held it on its course */
+    yk_wrench *reactions;
     yk_wrench *joints; /* on b at its marker, mean over the last step */
     double *joint_impulses;
     yk_contact_list contacts; /* of the last step, for the next to start from */

@@ -36,8 +36,8 @@ typedef struct yk_problem {
 /* Work space of a step. Wrenches and impulses are about the centres of mass. */
 typedef struct yk_step_work {
     yk_twist *before; /* velocities at the beginning of the step */
-    yk_wrench
-        *applied; /* per body: all but gravity, contacts and joints; NULL: there is nothing else */
+    /* per body: all but gravity, contacts and joints; NULL: there is nothing else */
+    yk_wrench *applied;
     yk_wrench *received; /* per body of known motion: impulses of contacts and joints */
     double *line_speeds; /* per port, at the beginning of the step */
     double *partials;    /* one per chunk of bodies */
@@ -84,8 +84,8 @@ struct yk_nonsmooth {
     bool laid_out;                        /* there is memory for a run */
     bool started;
     yk_nonsmooth_report report;
-    double
-        largest_residual; /* of the contact problems since the start, m/s; steps that were repeated count too */
+    /* of the contact problems since the start, m/s; steps that were repeated count too */
+    double largest_residual;
     size_t passage_count;
     yk_passage *passages;
     double largest_passage; /* since the start (m); steps that were repeated count too */

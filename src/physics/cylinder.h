@@ -48,8 +48,9 @@ typedef struct yk_cylinder {
     double length;   /* of both chambers together, m */
     double fraction; /* of chamber 1 in it at the start, in (0, 1) */
     double friction; /* N s/m */
-    double
-        leakage; /* past the piston, from chamber 2 to 1: volume at zero pressure per time and pressure, m^3/(s Pa) */
+    /* past the piston, from chamber 2 to 1: volume at zero pressure per time and pressure,
+     * m^3/(s Pa) */
+    double leakage;
     /* End stops: the piston meets them when a chamber is `stop` long: k d (1 + alpha d') pushes
      * back, never pulls. */
     double stop;           /* m */

@@ -30,8 +30,8 @@ typedef struct yk_hydraulic_cylinder_def {
     const char *name; /* copied */
     yk_cylinder cylinder;
     yk_function spool; /* its command where no wire brings it */
-    double
-        neutral; /* its command where there is no function either; NAN: 0.5 or 0, neutral for its valve */
+    /* its command where there is no function either; NAN: 0.5 or 0, neutral for its valve */
+    double neutral;
     double actuator_length; /* at the start, m; NAN: that of the motion that it is told then */
     yk_hydraulic_start start;
     double pressure[2]; /* YK_HYDRAULIC_PRESSURE, Pa */
@@ -44,8 +44,8 @@ typedef struct yk_hydraulic_def {
     yk_function pump; /* pressure, Pa */
     double tank;      /* pressure, Pa */
     double step;      /* fixed steps no longer than this, s; 0: one per step that is asked for */
-    double
-        tolerance; /* with error control: relative error of the pressures per step; 0: fixed steps */
+    /* with error control: relative error of the pressures per step; 0: fixed steps */
+    double tolerance;
     const yk_hydraulic_cylinder_def *cylinders;
     int cylinder_count;
 } yk_hydraulic_def;

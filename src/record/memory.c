@@ -59,7 +59,8 @@ yk_status yk_record_reserve(yk_record *record, size_t rows)
     for (size_t c = 0; c < data->width; c++) {
         double *grown = yk_reallocate(record->context, data->columns[c], rows, sizeof *grown);
         if (!grown)
-            return YK_ERROR_MEMORY; /* columns that have grown already are just larger than they need be */
+            /* columns that have grown already are just larger than they need be */
+            return YK_ERROR_MEMORY;
         data->columns[c] = grown;
     }
     data->capacity = rows;

@@ -46,8 +46,8 @@ typedef struct yk_ancf {
     double length;
     double mass[YK_ANCF_VECTORS]
                [YK_ANCF_VECTORS]; /* of vectors: the mass matrix is this times the 3 x 3 identity */
-    double
-        weight[YK_ANCF_VECTORS]; /* generalised weight per unit of gravity: integral of the mass */
+    /* generalised weight per unit of gravity: integral of the mass */
+    double weight[YK_ANCF_VECTORS];
     double law[YK_ANCF_STRAINS][YK_ANCF_STRAINS];
     double damping_ratio; /* stress = law (strain + damping_ratio strain rate) (s) */
     yk_ancf_point point[YK_ANCF_POINTS];

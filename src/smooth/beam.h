@@ -39,8 +39,8 @@ typedef struct yk_beam_def {
     yk_vec3 position[YK_BEAM_NODES];    /* of the nodes */
     yk_quat orientation[YK_BEAM_NODES]; /* of the nodes */
     yk_vec3 offset[YK_BEAM_NODES]; /* from the node to the reference line, in the node's axes */
-    yk_quat
-        section_frame[YK_BEAM_NODES]; /* from section axes (x along the beam) to the node's axes */
+    /* from section axes (x along the beam) to the node's axes */
+    yk_quat section_frame[YK_BEAM_NODES];
     yk_beam_section section[YK_BEAM_POINTS]; /* each holds for half of the beam */
 } yk_beam_def;
 
@@ -53,8 +53,8 @@ yk_beam_def yk_beam_straight(yk_vec3 start, yk_vec3 end, yk_vec3 up,
 typedef struct yk_beam_point {
     double shape[YK_BEAM_NODES]; /* shape functions */
     double slope[YK_BEAM_NODES]; /* and their derivatives by arc length */
-    double
-        length; /* arc length per unit of xi: the weight of the point in integrals along the beam */
+    /* arc length per unit of xi: the weight of the point in integrals along the beam */
+    double length;
     double strain[6]; /* of the reference shape, subtracted */
     double stiffness[6][6];
     double damping[6][6];

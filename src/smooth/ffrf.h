@@ -61,10 +61,10 @@ typedef struct yk_ffrf_def {
     int mode_count;
     const yk_ffrf_point *points;
     int point_count;
-    const yk_ffrf_invariants
-        *invariants; /* NULL: sums over the points; else these have no mass of their own */
-    const double
-        *mass; /* modes x modes, symmetric; NULL: the integral of s_i . s_j over the points */
+    /* NULL: sums over the points; else these have no mass of their own */
+    const yk_ffrf_invariants *invariants;
+    /* modes x modes, symmetric; NULL: the integral of s_i . s_j over the points */
+    const double *mass;
     const double *stiffness; /* modes x modes, symmetric */
     const double *damping;   /* modes x modes, symmetric; NULL: none */
     bool constant_mass; /* inertia as if undeformed wherever accelerations enter (relaxed 5.2) */

@@ -28,8 +28,9 @@ typedef struct yk_ffrf_rod_def {
     yk_rod_support support;
     int bending_y, bending_z; /* shapes of vibration with deflection along y and z */
     int extension, torsion;
-    bool
-        statics; /* also the exact deflections under a force and a moment at the ends, in both planes that bend */
+    /* also the exact deflections under a force and a moment at the ends, in both planes that
+     * bend */
+    bool statics;
     bool stiffening; /* shapes of second order: bending draws the rod in, axial forces stiffen it */
     bool constant_mass;
     double damping_ratio;      /* fraction of critical damping of each shape */

@@ -46,8 +46,8 @@ struct integrator {
     int stages;       /* evaluations of a step whose derivatives are kept (variation.h) */
     int input_degree; /* of wrenches in time that one step follows */
     bool remembers;   /* keeps accelerations of its own in the image, state.method */
-    bool
-        settles; /* accelerations belong to the size of the steps, and settle after it has changed */
+    /* accelerations belong to the size of the steps, and settle after it has changed */
+    bool settles;
     /* Whether constraints are ordinary differential equations under these options; NULL: never. */
     bool (*is_ode)(const yk_smooth_options *options);
 };

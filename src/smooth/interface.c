@@ -28,8 +28,8 @@ struct smooth_interface {
     int row_count;
     double *right;
     yk_port_value *begin; /* of every port, at the start of the step */
-    bool
-        pivoted; /* the matrix has been factored once: its pivots are kept, so that the next times cost less */
+    /* the matrix has been factored once: its pivots are kept, so that the next times cost less */
+    bool pivoted;
 };
 
 /* Velocities of the ports ---------------------------------------------------------------------- */

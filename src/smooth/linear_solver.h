@@ -10,7 +10,9 @@
 /* Vectors of unknowns that turn with a body (corotation.c). */
 typedef struct carried_vectors {
     int first, vectors;
-    int node; /* whose rotation carries them; -1: the section of a rod, by r_y and r_z from coordinate `section` on */
+    /* whose rotation carries them; -1: the section of a rod, by r_y and r_z from coordinate
+     * `section` on */
+    int node;
     int section;      /* as an unknown */
     yk_mat3 then;     /* axes when the factors were made */
     yk_mat3 rotation; /* since; work space of a solution */

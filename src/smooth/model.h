@@ -68,8 +68,8 @@ typedef struct attachment_model {
     int frame;
     int count;
     int *column; /* unknowns that move it */
-    unsigned char *
-        moves; /* per column: ATTACHMENT_MOVES, ATTACHMENT_ROTATIONS as far as it can by structure */
+    /* per column: ATTACHMENT_MOVES, ATTACHMENT_ROTATIONS as far as it can by structure */
+    unsigned char *moves;
 } attachment_model;
 
 typedef struct port_model {
@@ -79,7 +79,8 @@ typedef struct port_model {
     unsigned constrained;
     int joint; /* of a motion port */
     int merged,
-        merged_count; /* of a port that merging has joined: its joints, and which side of them is the port's */
+        /* of a port that merging has joined: its joints, and which side of them is the port's */
+        merged_count;
     int merged_side;
     int driver;        /* its prescribed frame, an index of nodes; -1 */
     yk_joint distance; /* of a scalar port */
@@ -119,8 +120,8 @@ typedef struct yk_smooth_model {
     channel_source *sources; /* of the channels */
     char *channel_names;
     int channel_count;
-    yk_transform *
-        part_transforms; /* of a merged model whose parts have units or axes of their own; else NULL */
+    /* of a merged model whose parts have units or axes of their own; else NULL */
+    yk_transform *part_transforms;
 
     /* From start on. */
     node_model *nodes;    /* of all frames */

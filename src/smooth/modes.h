@@ -21,11 +21,13 @@ typedef struct yk_mode {
     double omega;     /* imaginary part of s (rad/s), not negative */
     double frequency; /* omega / 2 pi (Hz) */
     double damping;   /* -growth / |s|: 1 and above: no oscillation */
-    bool
-        free_motion; /* |s| is zero within rounding: a mechanism or a free body moves without resistance */
+    /* |s| is zero within rounding: a mechanism or a free body moves without resistance */
+    bool free_motion;
     double residual; /* relative */
     double mass
-        [3]; /* fraction of the model's mass that takes part along x, y, z: effective modal mass / total mass */
+        /* fraction of the model's mass that takes part along x, y, z: effective modal mass /
+         * total mass */
+        [3];
 } yk_mode;
 
 typedef struct yk_modes {

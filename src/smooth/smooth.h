@@ -39,9 +39,9 @@ typedef struct yk_smooth_flexible_def {
     yk_vec3 angular_velocity;
     const double *amplitudes;      /* of a modal body at the start, one per shape; NULL: zero */
     const double *amplitude_rates; /* likewise (1/s) */
-    yk_vec3
-        curvature; /* of a rod at the start, in its section's axes: twist, and bending about y and z */
-    int part;      /* of a merged model: which one it came from */
+    /* of a rod at the start, in its section's axes: twist, and bending about y and z */
+    yk_vec3 curvature;
+    int part; /* of a merged model: which one it came from */
 } yk_smooth_flexible_def;
 
 /* An attachment of a flexible body as a frame: wherever a node is named in joints, forces, ports

@@ -35,8 +35,9 @@ typedef struct coordinate_reference {
 typedef struct clock_state {
     double t, h;
     int64_t steps; /* since start; 0: no past yet */
-    double
-        rate; /* last measured contraction of the iteration with factors of an earlier step, per step of age */
+    /* last measured contraction of the iteration with factors of an earlier step, per step of
+     * age */
+    double rate;
     double fresh_rate; /* the same in the step in which factors were made, not per step */
     double age;        /* of the factors, in steps */
     double refresh;    /* not zero: make new factors in the next step */
@@ -45,8 +46,8 @@ typedef struct clock_state {
     double size;       /* of the next internal step, with error control */
     double h_before;   /* size of the step before the last */
     double unchanged;  /* steps since the size changed */
-    double
-        redundant; /* not zero: joint equations depend on each other, multipliers of least norm are wanted */
+    /* not zero: joint equations depend on each other, multipliers of least norm are wanted */
+    double redundant;
     double work, port_work, dissipated;
     double supply, port_supply, loss; /* powers at t; of the supply, what comes through ports */
 } clock_state;

@@ -19,8 +19,8 @@ struct variation {
         outputs; /* derivatives, components of wrenches, components of motions */
     int degree;
     int *row, *power; /* of each column: its component and its power of time */
-    size_t
-        n; /* of a direction: changes of positions, then of their rates, in the order of the unknowns */
+    /* of a direction: changes of positions, then of their rates, in the order of the unknowns */
+    size_t n;
     double *begin; /* columns of n: what has changed at the beginning of the internal step */
     double *end;
     double *slope; /* columns times stages of n */

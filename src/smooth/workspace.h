@@ -65,19 +65,19 @@ typedef struct yk_smooth_workspace {
     const yk_input *inputs;
     yk_input *own_inputs; /* when the caller gives none */
     double input_time;    /* local time of inputs at which the trial ends */
-    yk_wrench *
-        wrench; /* that each port takes, at the end of the trial; force.x of a signal port: the signal */
+    /* that each port takes, at the end of the trial; force.x of a signal port: the signal */
+    yk_wrench *wrench;
 
     /* What the equations are: chosen by the start or the integrator, read by assembly. */
     double damping;         /* artificial, at the end of the step */
     double compliance;      /* e of the matrix */
     double rotation_weight; /* YK_TURN_OF_STEP, but where the matrix is read for modes */
     double drive_step;      /* for derivatives of drives by time; 0: that of the start */
-    double
-        stabilisation; /* not zero: constraints are (d/dt + this)^2 c = 0 (1/s); in a step times row_weight */
+    /* not zero: constraints are (d/dt + this)^2 c = 0 (1/s); in a step times row_weight */
+    double stabilisation;
     double row_weight, velocity_row_weight;
-    double
-        idle_mass; /* of massless nodes, as a fraction of the typical mass; zero but for the start */
+    /* of massless nodes, as a fraction of the typical mass; zero but for the start */
+    double idle_mass;
 
     /* What assembly leaves. */
     yk_wrench *load; /* per frame: applied forces */
@@ -87,8 +87,9 @@ typedef struct yk_smooth_workspace {
 
     /* Newton's method. */
     int iteration;
-    bool
-        iterated; /* by calls of iterate: corrections follow inputs that change, and tell nothing of the factors */
+    /* by calls of iterate: corrections follow inputs that change, and tell nothing of the
+     * factors */
+    bool iterated;
     bool new_inputs; /* since the last correction */
     bool refresh;    /* make new factors in the next iteration */
     bool refreshed;  /* factors were made in this step */

@@ -126,8 +126,8 @@ typedef struct row {
     int variant; /* -1: none */
     double step; /* s */
     judgement judgement;
-    double
-        error; /* of the signals by their range; of stability: how far it ran by how far the reference did */
+    /* of the signals by their range; of stability: how far it ran by how far the reference did */
+    double error;
     char said[200];
 } row;
 

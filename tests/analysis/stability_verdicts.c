@@ -20,7 +20,8 @@ typedef enum truth {
     MOTION,   /* the motion itself grows */
     COUPLING, /* the coupling makes it grow, or breaks the run */
     SOLVER,   /* a solver does */
-    BY_RADIUS /* linear and undamped: the motion does not grow, so that whatever does is the coupling's */
+    /* linear and undamped: the motion does not grow, so that whatever does is the coupling's */
+    BY_RADIUS
 } truth;
 
 typedef struct verdict_case {

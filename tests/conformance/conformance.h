@@ -22,8 +22,9 @@ typedef struct conformance_case {
     double frequency;       /* rad/s */
     double step;            /* s; also halved and quartered */
     int steps;
-    double
-        order; /* of motion (or wrench, for motion ports) under halved steps; 0: exact; negative: not checked */
+    /* of motion (or wrench, for motion ports) under halved steps; 0: exact; negative: not
+     * checked */
+    double order;
     double energy_order; /* of the energy balance; 0: exact to rounding; negative: not checked */
     double scale;        /* size of the outputs, for "to rounding" */
 } conformance_case;

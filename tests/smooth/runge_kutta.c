@@ -87,7 +87,8 @@ static void pendulum_returns_to_eleven_digits(void **state)
     run_start(
         &r,
         period /
-            200); /* coefficients of size 43 leave rounding of some 1e-12 in steps as long as allowed */
+            /* coefficients of size 43 leave rounding of some 1e-12 in steps as long as allowed */
+            200);
     double energy = run_energy(&r);
     run_to(&r, period / 2);
     assert_near(run_motion(&r, 0).position.x, -0.7, 1e-11);

@@ -33,7 +33,8 @@
 
 /* One subsystem with balanced interfaces. */
 typedef struct yk_balance_participant {
-    int size; /* velocities of its wrench ports that are connected, balanced or not; 0: none is balanced */
+    /* velocities of its wrench ports that are connected, balanced or not; 0: none is balanced */
+    int size;
     int *offsets;         /* per port: its first velocity, or -1 */
     yk_step_model model;  /* in the system's units and axes */
     double *inverse_mass; /* room for an interface model, where it tells no other */

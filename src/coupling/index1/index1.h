@@ -85,8 +85,9 @@ typedef struct yk_index1 {
     double *correction;   /* of the parameters, to be subtracted from them */
     double *applied;      /* their change between the last run and the present one */
     double *change; /* their change since the last iterate that was no worse than the one before */
-    yk_motion **
-        moments; /* per participant behind relations, per port: of the wrenches over the step, see relation.c; else NULL */
+    /* per participant behind relations, per port: of the wrenches over the step, see relation.c;
+     * else NULL */
+    yk_motion **moments;
     int64_t jacobians;        /* that were computed */
     int64_t *difference_runs; /* per participant: calls for finite differences */
     /* Part of the state. */

@@ -17,11 +17,11 @@ typedef struct yk_rim_participant {
     int size;
     int *offsets; /* per port: its first velocity, or -1 */
     yk_interface_model model;
-    yk_step_model
-        step; /* of those that say what their own method makes of a step: what the model is made of */
+    /* of those that say what their own method makes of a step: what the model is made of */
+    yk_step_model step;
     bool steps; /* it is one of these */
-    double *
-        drift; /* of the positions beyond the model's velocities, zero for the others (m/s, rad/s) */
+    /* of the positions beyond the model's velocities, zero for the others (m/s, rad/s) */
+    double *drift;
     double *start;        /* velocities at the start of the macro step */
     double *now;          /* as the model has carried them on */
     double *displacement; /* their integral since then */
@@ -32,10 +32,12 @@ typedef struct yk_rim_participant {
 } yk_rim_participant;
 
 typedef enum yk_rim_role {
-    YK_RIM_MODELLED, /* from a slow participant that takes the wrench to a fast one: where the scheme makes a difference */
-    YK_RIM_FAST,     /* between fast participants: at every exchange */
-    YK_RIM_SLOW,     /* between slow ones: as in the explicit scheme */
-    YK_RIM_REVERSED  /* from a fast participant that takes the wrench to a slow one */
+    /* from a slow participant that takes the wrench to a fast one: where the scheme makes a
+     * difference */
+    YK_RIM_MODELLED,
+    YK_RIM_FAST,    /* between fast participants: at every exchange */
+    YK_RIM_SLOW,    /* between slow ones: as in the explicit scheme */
+    YK_RIM_REVERSED /* from a fast participant that takes the wrench to a slow one */
 } yk_rim_role;
 
 enum { YK_RIM_PAST = 2 };
@@ -49,7 +51,8 @@ typedef struct yk_rim_interface {
     yk_vec3 past[YK_RIM_PAST], past_angular[YK_RIM_PAST];
     yk_wrench mean; /* of the last macro step on A */
     yk_wrench given
-        [YK_RIM_PAST]; /* what its method was given for it in the last macro steps, see yk_rim_method_wrench */
+        /* what its method was given for it in the last macro steps, see yk_rim_method_wrench */
+        [YK_RIM_PAST];
 } yk_rim_interface;
 
 typedef struct yk_rim {

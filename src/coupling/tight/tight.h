@@ -10,8 +10,8 @@ typedef struct yk_tight {
     yk_scheme base;
     yk_tight_options options;
     yk_balance *balance; /* loose only; NULL: no interface is balanced */
-    bool *
-        iterates; /* per participant: takes wrenches only, and offers single iterations of its solver */
+    /* per participant: takes wrenches only, and offers single iterations of its solver */
+    bool *iterates;
     int last_wrench_index; /* of the last A side in the sequence */
     yk_wrench *before;  /* per interface: what balanced B's wrench at the start of the step, on A */
     int unknowns_count; /* with an acceleration only */
