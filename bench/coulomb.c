@@ -57,12 +57,11 @@ static void add_solid(bench *run, yk_nonsmooth *world, yk_solid_kind kind, yk_ve
         body.inertia = yk_m3_diagonal(across, across, 0.5 * body.mass * x * x);
     }
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-    shape.body = yk_nonsmooth_add_body(world, &body);
+    shape.body = yk_world_add_body(world, &body);
     shape.kind = kind;
     shape.size = size;
     shape.material.friction = mu;
-    bench_check(run,
-                (yk_status)(shape.body < 0 ? shape.body : yk_nonsmooth_add_shape(world, &shape)));
+    bench_check(run, (yk_status)(shape.body < 0 ? shape.body : yk_world_add_shape(world, &shape)));
 }
 
 static void add_ground(bench *run, yk_nonsmooth *world, yk_solid_kind kind, double half, double mu)
@@ -75,7 +74,7 @@ static void add_ground(bench *run, yk_nonsmooth *world, yk_solid_kind kind, doub
         shape.open = YK_OPEN_TOP;
     }
     shape.material.friction = mu;
-    bench_check(run, (yk_status)yk_nonsmooth_add_shape(world, &shape));
+    bench_check(run, (yk_status)yk_world_add_shape(world, &shape));
 }
 
 /* Loose bodies over an open box. */
@@ -142,7 +141,7 @@ static bool take_problem(bench *run, const scene *s, yk_contact_problem *problem
     def.solver.iterations = 100;
     def.contact_capacity = 40 * s->count;
     yk_nonsmooth *world;
-    if (!bench_check(run, yk_nonsmooth_create(bench_context(run), &def, &world)))
+    if (!bench_check(run, yk_world_create(bench_context(run), &def, &world)))
         return false;
     if (s->kind <= MIXED)
         add_heap(run, world, s);

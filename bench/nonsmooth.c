@@ -106,18 +106,18 @@ static yk_nonsmooth *make_damper(bench *run, double tolerance, int *can)
     yk_packing packing = {0};
     yk_nonsmooth *world = NULL;
     if (!bench_check(run, yk_packing_make(context, &bed, &packing)) ||
-        !bench_check(run, yk_nonsmooth_create(context, &def, &world)))
+        !bench_check(run, yk_world_create(context, &def, &world)))
         return NULL;
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.fixed = true;
-    *can = yk_nonsmooth_add_body(world, &body);
+    *can = yk_world_add_body(world, &body);
     yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
     cavity.body = *can;
     cavity.kind = bed.cavity;
     cavity.size = bed.size;
     cavity.material = lead;
-    bench_check(run, (yk_status)yk_nonsmooth_add_shape(world, &cavity));
-    bench_check(run, yk_nonsmooth_prescribe(world, *can, shake, NULL));
+    bench_check(run, (yk_status)yk_world_add_shape(world, &cavity));
+    bench_check(run, yk_world_prescribe(world, *can, shake, NULL));
     yk_packing_add(world, &packing, yk_v3(0, 0, 0), LEAD_DENSITY, lead);
     yk_packing_destroy(context, &packing);
     return world;
@@ -230,8 +230,7 @@ static int add_tiles(yk_nonsmooth *world, const heap *h, yk_vec3 position, yk_ve
     for (int i = 0; i < h->tiles * h->tiles; i++) {
         yk_vec3 shift = {(i % h->tiles - 0.5 * (h->tiles - 1)) * width,
                          (i / h->tiles - 0.5 * (h->tiles - 1)) * width, 0};
-        int body =
-            yk_nonsmooth_add_sphere(world, yk_v3_add(position, shift), 1e-3, LEAD_DENSITY, lead);
+        int body = yk_world_add_sphere(world, yk_v3_add(position, shift), 1e-3, LEAD_DENSITY, lead);
         if (body < 0)
             return body;
         yk_motion motion = {.position = yk_v3_add(position, shift),
@@ -283,7 +282,7 @@ static yk_nonsmooth *make_heap(bench *run, const heap *h)
     if (h->sleeps)
         def.sleeping = (yk_sleeping){.speed = 0.02, .angular_speed = 20, .after = 0.02};
     yk_nonsmooth *world = NULL;
-    if (!bench_check(run, yk_nonsmooth_create(bench_context(run), &def, &world)))
+    if (!bench_check(run, yk_world_create(bench_context(run), &def, &world)))
         return NULL;
     yk_nonsmooth_shape_def box = yk_nonsmooth_shape_default();
     double width = box_width(h->columns) * h->tiles;
@@ -292,7 +291,7 @@ static yk_nonsmooth *make_heap(bench *run, const heap *h)
     box.position.z = 1;
     box.open = YK_OPEN_TOP;
     box.material = lead;
-    bench_check(run, (yk_status)yk_nonsmooth_add_shape(world, &box));
+    bench_check(run, (yk_status)yk_world_add_shape(world, &box));
     FILE *file = open_state(h->columns);
     if (file ? !add_stored(run, world, h, file) : !add_packed(run, world, h)) {
         yk_nonsmooth_destroy(world);
@@ -310,9 +309,8 @@ static void run_sleeping(bench *run, const heap *h)
         return;
     tally t = {0};
     yk_nonsmooth_report report = {0};
-    int ball = h->visited
-                   ? yk_nonsmooth_add_sphere(world, yk_v3(0, 0, 0.5), 1e-3, LEAD_DENSITY, lead)
-                   : -1;
+    int ball =
+        h->visited ? yk_world_add_sphere(world, yk_v3(0, 0, 0.5), 1e-3, LEAD_DENSITY, lead) : -1;
     bool good = bench_check(run, yk_nonsmooth_start(world, 0, step));
     yk_motion high = {.position = {0, 0, 0.5}, .orientation = {1, 0, 0, 0}};
     for (int i = 0; good && i < h->settle; i++) {

@@ -23,12 +23,7 @@
 #define YK_CONTACT_PROBLEM_H
 
 #include "yoke/base.h"
-
-typedef enum yk_friction_model {
-    YK_FRICTION_CONE,
-    YK_FRICTION_COULOMB,
-    YK_FRICTION_BOX
-} yk_friction_model;
+#include "yoke/contact.h"
 
 enum { YK_CONTACT_DIM_MAX = 6 };
 

@@ -17,30 +17,6 @@
 
 #include "contact/problem.h"
 
-typedef enum yk_contact_method {
-    YK_CONTACT_AUTOMATIC,
-    YK_CONTACT_GAUSS_SEIDEL,
-    YK_CONTACT_PROJECTED_GRADIENT,
-    YK_CONTACT_ACCURATE,
-    YK_CONTACT_PIVOT
-} yk_contact_method;
-
-typedef struct yk_contact_options {
-    yk_contact_method method;
-    yk_friction_model friction;
-    double
-        tolerance; /* on the residual: relative (yk_contact_residual) or, for networks, a velocity; 0: use all
-                           iterations, the accurate method a relative 1e-8 */
-    int iterations;           /* at most; 0: the method's own limit */
-    double relaxation_factor; /* Gauss-Seidel: factor on the local step, in (0, 2) */
-    /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
-    bool exact_local;
-    bool warm_start;    /* start from the given impulses, not from zero */
-    int check_interval; /* Gauss-Seidel: sweeps between looks at the residual */
-    double *history;    /* NULL, or room for the residual after each check */
-    int history_capacity;
-} yk_contact_options;
-
 typedef struct yk_contact_report {
     yk_contact_method method; /* that gave the result */
     int iterations;           /* sweeps, gradient or Newton steps, pivots */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "math/vec3.h"
-#include "model/mechanics_words.h"
+#include "model/mechanism.h"
 #include "model/scenario.h"
 #include "model/schema_words.h"
 

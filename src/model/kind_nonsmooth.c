@@ -1,9 +1,6 @@
 /* solver: nonsmooth, what its section may say. Built by kind_nonsmooth_build.c. */
 #include "model/kind_nonsmooth.h"
-#include "model/mechanics_words.h"
-
-#define VECTOR .least = 3, .most = 3
-#define ORIGIN YK_TYPE_NUMBERS, "m", "[0, 0, 0]", VECTOR
+#include "model/mechanism.h"
 
 /* Surfaces ------------------------------------------------------------------------------------- */
 
@@ -35,7 +32,7 @@ static const yk_field material_item = {"material", YK_TYPE_SECTION, .section = &
 
 static const yk_field shape_fields[] = {
     {"material", YK_TYPE_TEXT, .text = "one of `materials`; without, the surface has no friction"},
-    {"position", ORIGIN, .text = "of its middle, in the body's axes"},
+    {"position", YK_ORIGIN, .text = "of its middle, in the body's axes"},
     {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
      .text = "from its axes to the body's"},
     {"density", YK_TYPE_NUMBER, "kg/m³", .range = YK_POSITIVE,
@@ -55,9 +52,9 @@ static const yk_section shape_section = {"shape", "", shape_fields};
     {                                                                                            \
         "length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = (meaning) \
     }
-#define EDGES(meaning)                                                            \
-    {                                                                             \
-        "size", YK_TYPE_NUMBERS, "m", .required = true, VECTOR, .text = (meaning) \
+#define EDGES(meaning)                                                               \
+    {                                                                                \
+        "size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = (meaning) \
     }
 #define OPEN                                                                                   \
     {                                                                                          \
@@ -73,8 +70,8 @@ static const yk_word open_words[] = {{"left", "-x; the curved wall of a cylinder
                                      {"top", "+z"},
                                      {NULL, NULL}};
 static const yk_field open_item = {"open", YK_TYPE_CHOICE, .words = open_words, .text = "a wall"};
-static const yk_field point_item = {"points", YK_TYPE_NUMBERS, "m", VECTOR, .text = "x, y, z"};
-static const yk_field corner_item = {"triangles", YK_TYPE_NUMBERS, VECTOR,
+static const yk_field point_item = {"points", YK_TYPE_NUMBERS, "m", YK_VECTOR, .text = "x, y, z"};
+static const yk_field corner_item = {"triangles", YK_TYPE_NUMBERS, YK_VECTOR,
                                      .text = "three numbers of points, from 0"};
 
 static const yk_field sphere_fields[] = {RADIUS, {0}};
@@ -124,9 +121,9 @@ static const yk_field shape_item = {"shape",
 
 static const yk_field motion_value = {"value", YK_TYPE_FUNCTION, .text = "function of time"};
 static const yk_field motion_fields[] = {
-    {"position", YK_TYPE_FUNCTIONS, "m", "[0, 0, 0]", VECTOR, .item = &motion_value,
+    {"position", YK_TYPE_FUNCTIONS, "m", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
      .text = "of the centre of mass, added to that at the start"},
-    {"rotation", YK_TYPE_FUNCTIONS, "rad", "[0, 0, 0]", VECTOR, .item = &motion_value,
+    {"rotation", YK_TYPE_FUNCTIONS, "rad", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
      .text = "rotation vector from the orientation at the start"},
     {0},
 };
@@ -138,12 +135,12 @@ static const yk_field body_fields[] = {
      .text = "mass; without, that of the shapes by their density"},
     {"inertia", YK_TYPE_INERTIA, "kg m²",
      .text = "about the centre of mass: diagonal, or three rows"},
-    {"position", ORIGIN, .text = "of the centre of mass at the start"},
+    {"position", YK_ORIGIN, .text = "of the centre of mass at the start"},
     {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
      .text = "from its axes to the global ones"},
-    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", VECTOR,
+    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
      .text = "of the centre of mass at the start"},
-    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", VECTOR,
+    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
      .text = "at the start, global axes"},
     {"fixed", YK_TYPE_BOOLEAN, .fallback = "false", .text = "never moves"},
     {"motion", YK_TYPE_SECTION, .section = &motion_section,
@@ -160,10 +157,10 @@ static const yk_field particle_fields[] = {
     {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
      .text = "of the spheres"},
     {"material", YK_TYPE_TEXT, .text = "one of `materials`"},
-    {"position", ORIGIN, .text = "of the middle of their cavity, global"},
-    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", VECTOR,
+    {"position", YK_ORIGIN, .text = "of the middle of their cavity, global"},
+    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
      .text = "at that middle, at the start"},
-    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", VECTOR,
+    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
      .text = "of all as one rigid body about that middle, at the start"},
     {0},
 };
@@ -183,7 +180,7 @@ static const yk_field file_fields[] = {
         {"cavity", YK_TYPE_CHOICE, .fallback = "cylinder", .words = cavity_words,               \
          .text = "form of the cavity"},                                                         \
         {"size",           YK_TYPE_NUMBERS, "m",                                                \
-         .required = true, VECTOR,          .text = "its edges, or diameter twice and height"}, \
+         .required = true, YK_VECTOR,       .text = "its edges, or diameter twice and height"}, \
         {"clearance", YK_TYPE_NUMBER, .fallback = "0.1", .range = YK_POSITIVE,                  \
          .text = "of the lattice, in radii"},                                                   \
         {"jitter", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),                \
@@ -219,25 +216,6 @@ static const yk_field particle_item = {"particles",
                                        .variants = particle_variants,
                                        .selector = "from",
                                        .text = "Many spheres"};
-
-/* Ports ---------------------------------------------------------------------------------------- */
-
-static const yk_field port_fields[] = {
-    {"on", YK_TYPE_TEXT, .required = true, .text = "the body"},
-    {"offset", ORIGIN, .text = "of the marker from the centre of mass, in the body's axes"},
-    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
-     .text = "from the marker's axes to the body's"},
-    {0},
-};
-static const yk_section marker_port = {"marker", "A frame on a body: takes a wrench or a motion.",
-                                       port_fields};
-static const yk_section *const port_variants[] = {&marker_port, &yk_distance_port_section, NULL};
-static const yk_field port_item = {"port",
-                                   YK_TYPE_VARIANT,
-                                   .variants = port_variants,
-                                   .selector = "type",
-                                   .selector_fallback = "marker",
-                                   .text = "Where the world meets the model"};
 
 /* The solver ----------------------------------------------------------------------------------- */
 
@@ -291,7 +269,7 @@ static const yk_section sleeping_section = {
     sleeping_fields};
 
 static const yk_field fields[] = {
-    {"gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, -9.81]", VECTOR,
+    {"gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, -9.81]", YK_VECTOR,
      .text = "acceleration of gravity"},
     {"materials", YK_TYPE_NAMED, .item = &material_item, .text = "surfaces"},
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
@@ -301,7 +279,7 @@ static const yk_field fields[] = {
      .text = "joints and prescribed relative motions"},
     {"forces", YK_TYPE_NAMED, .item = &yk_force_item,
      .text = "forces between bodies and on them, without `feedback`"},
-    {"ports", YK_TYPE_NAMED, .item = &port_item, .text = "where other subsystems are joined"},
+    {"ports", YK_TYPE_NAMED, .item = &yk_port_item, .text = "where other subsystems are joined"},
     {"contact", YK_TYPE_SECTION, .fallback = "{}", .section = &contact_section,
      .text = "contact and its solution"},
     {"sleeping", YK_TYPE_SECTION, .fallback = "{}", .section = &sleeping_section,

@@ -4,12 +4,13 @@
 
 #include "mechanics/inertia.h"
 #include "model/kind_nonsmooth.h"
-#include "model/mechanics_words.h"
+#include "model/mechanism.h"
+#include "nonsmooth/builder.h"
 
 typedef struct maker {
     yk_builder *builder;
     const yk_node *section;
-    yk_nonsmooth *world;
+    yk_nonsmooth_builder *model;
     const yk_names *bodies, *materials;
     yk_vec3 gravity;
     yk_status status; /* the first failure */
@@ -27,28 +28,13 @@ static const yk_node *first_of(const yk_node *section, const char *key)
     return list ? list->first : NULL;
 }
 
-/* The solver's own words about what it would not take, at the item. */
-static int added(maker *m, const yk_node *item, int result)
+/* What the solver says of a part that it would not take, at the item. */
+static int added(maker *m, const yk_node *item, int id)
 {
-    if (result >= 0)
-        return result;
-    if (result == YK_ERROR_MEMORY) {
-        note(m, YK_ERROR_MEMORY);
-    } else {
+    if (id < 0)
         note(m, yk_builder_error(m->builder, item, "%s",
                                  yk_last_message(yk_builder_context(m->builder))));
-    }
-    return -1;
-}
-
-static int find_body(maker *m, const yk_node *reference)
-{
-    if (strcmp(reference->text, "ground") == 0)
-        return YK_GROUND;
-    int body = yk_builder_find(m->builder, m->bodies, reference, "body", "ground");
-    if (body < 0)
-        note(m, YK_ERROR_INPUT);
-    return body;
+    return id;
 }
 
 static yk_material material_of(maker *m, const yk_node *item)
@@ -144,7 +130,7 @@ static void make_shapes(maker *m, const yk_node *list, int body)
         shape.points = points;
         shape.triangles = (const int(*)[3])triangles;
         if (m->status == YK_OK)
-            added(m, item, yk_nonsmooth_add_shape(m->world, &shape));
+            added(m, item, yk_nonsmooth_add_shape(m->model, &shape));
         yk_release(context, points);
         yk_release(context, triangles);
     }
@@ -213,7 +199,7 @@ static void prescribe(maker *m, const yk_node *motion, int body)
                 note(m, yk_builder_function_of(m->builder, item, &functions[k][i]));
         }
     }
-    added(m, motion, yk_nonsmooth_prescribe_path(m->world, body, &path));
+    yk_nonsmooth_prescribe_path(m->model, body, &path);
 }
 
 static void make_body(maker *m, const yk_node *item)
@@ -230,7 +216,7 @@ static void make_body(maker *m, const yk_node *item)
         read_mass(m, item, &body);
     if (m->status != YK_OK)
         return;
-    int number = added(m, item, yk_nonsmooth_add_body(m->world, &body));
+    int number = added(m, item, yk_nonsmooth_add_body(m->model, &body));
     if (number < 0)
         return;
     make_shapes(m, yk_node_get(item, "shapes"), number);
@@ -243,175 +229,51 @@ static void make_particles(maker *m, const yk_node *item)
     yk_material material = material_of(m, item);
     if (m->status != YK_OK)
         return;
-    added(m, item,
-          yk_nonsmooth_add_particles(m->builder, m->world, item, yk_v3_norm(m->gravity), material));
+    added(m, item, yk_read_particles(m->builder, m->model, item, yk_v3_norm(m->gravity), material));
 }
 
-/* Joints and forces ---------------------------------------------------------------------------- */
+/* Joints, forces, ports ------------------------------------------------------------------------ */
 
-static yk_body_pose pose_of(const maker *m, int body)
+static int find_reference(void *model, const yk_node *reference)
 {
+    const maker *m = model;
+    if (strcmp(reference->text, "ground") == 0)
+        return YK_GROUND;
+    int body = yk_builder_find(m->builder, m->bodies, reference, "body", "ground");
+    return body < 0 ? YK_NO_ID : body;
+}
+
+static yk_body_pose place_of(const void *model, int body)
+{
+    const maker *m = model;
     yk_motion motion = {.orientation = {1, 0, 0, 0}};
     if (body >= 0)
-        yk_nonsmooth_body_motion(m->world, body, &motion);
+        yk_nonsmooth_body_motion(yk_nonsmooth_world_of(m->model), body, &motion);
     return (yk_body_pose){motion.position, motion.orientation};
 }
 
-/* Ends and markers of a pair: `markers`, or `at` with `axis` or `orientation`; where nothing is
- * said, the origins. */
-static void read_pair(maker *m, const yk_node *item, int body[2], yk_marker marker[2])
+static int add_joint(void *model, const yk_joint_def *def)
 {
-    const yk_node *between = yk_node_get(item, "between");
-    for (int side = 0; side < 2; side++)
-        body[side] = find_body(m, yk_node_at(between, side));
-    if (m->status != YK_OK)
-        return;
-    yk_body_pose poses[2] = {pose_of(m, body[0]), pose_of(m, body[1])};
-    note(m, yk_read_markers(m->builder, item, poses, marker));
+    return yk_nonsmooth_add_joint(((maker *)model)->model, def);
 }
 
-static void make_joint(maker *m, const yk_node *item)
+static int add_force(void *model, const yk_force_def *def)
 {
-    yk_nonsmooth_joint_def joint = yk_nonsmooth_joint_default();
-    int body[2];
-    yk_marker marker[2];
-    joint.name = yk_node_name(item);
-    joint.kind = (yk_joint_kind)item->choice;
-    read_pair(m, item, body, marker);
-    const char *drive_key = yk_drive_traits_of(yk_joint_traits_of(joint.kind)->drive)->name;
-    const yk_node *drive = drive_key ? yk_node_get(item, drive_key) : NULL;
-    if (joint.kind == YK_JOINT_DISTANCE && drive && drive->value_count == 1)
-        joint.length = drive->value;
-    else if (drive)
-        note(m, yk_builder_function_of(m->builder, drive, &joint.drive));
-    if (joint.kind == YK_JOINT_ROLLING)
-        joint.length = yk_node_number(item, "radius");
-    for (const yk_node *axis = first_of(item, "constrain"); axis; axis = axis->next)
-        joint.constrained |= 1u << axis->choice;
-    if (m->status != YK_OK)
-        return;
-    joint.body_a = body[0], joint.body_b = body[1];
-    joint.marker_a = marker[0], joint.marker_b = marker[1];
-    added(m, item, yk_nonsmooth_add_joint(m->world, &joint));
+    return yk_nonsmooth_add_force(((maker *)model)->model, def);
 }
 
-static void set_markers(yk_force_law *law, const yk_marker marker[2])
+static int add_port(void *model, const yk_port_def *def)
 {
-    for (int side = 0; side < 2; side++) {
-        law->offset[side] = marker[side].offset;
-        law->axes[side] = yk_q_matrix(marker[side].orientation);
-    }
+    return yk_nonsmooth_add_port(((maker *)model)->model, def);
 }
 
-static void read_bushing(maker *m, const yk_node *item, const char *key, double matrix[6][6])
-{
-    const yk_node *list = yk_node_get(item, key);
-    if (list->value_count != 6 && list->value_count != 36)
-        note(m, yk_builder_error(m->builder, list, "expected 6 or 36 numbers, not %d",
-                                 list->value_count));
-    for (int i = 0; i < 6 && list->value_count == 6; i++)
-        matrix[i][i] = list->values[i];
-    for (int i = 0; i < 36 && list->value_count == 36; i++)
-        matrix[i / 6][i % 6] = list->values[i];
-}
-
-/* The signal that loads a force, each once; -1: none. */
-static int input_of(maker *m, const yk_node *item)
-{
-    const yk_node *input = yk_node_get(item, "input");
-    if (!input)
-        return -1;
-    for (const yk_node *port = first_of(m->section, "ports"); port; port = port->next)
-        if (strcmp(yk_node_name(port), input->text) == 0)
-            note(m,
-                 yk_builder_error(m->builder, input,
-                                  "a port is already named '%s': choose another name for the input",
-                                  input->text));
-    int known = yk_nonsmooth_find_signal(m->world, input->text);
-    return known >= 0 ? known : added(m, input, yk_nonsmooth_add_signal(m->world, input->text));
-}
-
-/* Bodies and markers of the joint that a motor drives. */
-static void read_motor(maker *m, const yk_node *item, yk_force_kind *kind, int body[2],
-                       yk_marker marker[2])
-{
-    const yk_node *reference = yk_node_get(item, "joint"),
-                  *joints = yk_node_get(m->section, "joints");
-    const yk_names *names = yk_builder_names(m->builder, joints);
-    int index = names ? yk_builder_find(m->builder, names, reference, "joint", NULL) : -1;
-    if (index < 0) {
-        note(m, names ? YK_ERROR_INPUT : YK_ERROR_MEMORY);
-        return;
-    }
-    const yk_node *joint = yk_node_at(joints, index);
-    read_pair(m, joint, body, marker);
-    if (!yk_motor_kind((yk_joint_kind)joint->choice, kind))
-        note(m,
-             yk_builder_error(
-                 m->builder, reference,
-                 "a motor drives a revolute, cylindrical, rotation, prismatic, in-line or position "
-                 "joint; this one is %s",
-                 yk_joint_name((yk_joint_kind)joint->choice)));
-}
-
-static void make_force(maker *m, const yk_node *item)
-{
-    yk_nonsmooth_force_def force = yk_nonsmooth_force_default();
-    int body[2] = {YK_GROUND, YK_GROUND};
-    yk_marker marker[2] = {yk_marker_default(), yk_marker_default()};
-    force.name = yk_node_name(item);
-    force.law.kind = yk_force_kind_of[item->choice];
-    force.input = input_of(m, item);
-    if (yk_node_get(item, "feedback"))
-        note(m, yk_builder_error(m->builder, yk_node_get(item, "feedback"),
-                                 "loads here are functions of time only"));
-    if (yk_node_get(item, "load"))
-        note(m, yk_builder_function(m->builder, item, "load", &force.load));
-    if (force.law.kind == YK_FORCE_MOTOR) {
-        read_motor(m, item, &force.law.kind, body, marker);
-    } else if (yk_force_on_both(force.law.kind)) {
-        read_pair(m, item, body, marker);
-        if (force.law.kind == YK_FORCE_BUSHING) {
-            read_bushing(m, item, "stiffness", force.law.bushing_stiffness);
-            read_bushing(m, item, "damping", force.law.bushing_damping);
-        } else {
-            force.law.stiffness = yk_node_number(item, "stiffness");
-            force.law.damping = yk_node_number(item, "damping");
-            force.law.free = yk_node_number(item, force.law.kind == YK_FORCE_SPRING ? "free_length"
-                                                                                    : "free_angle");
-        }
-    } else {
-        body[1] = find_body(m, yk_node_get(item, "on"));
-        marker[1] =
-            (yk_marker){yk_node_vector(item, "offset"), yk_node_orientation(item, "orientation")};
-        force.law.vector = yk_node_vector(item, "vector");
-        if (yk_node_boolean(item, "follows"))
-            force.law.kind =
-                force.law.kind == YK_FORCE_VECTOR ? YK_FORCE_FOLLOWER : YK_FORCE_FOLLOWER_TORQUE;
-    }
-    set_markers(&force.law, marker);
-    force.body_a = body[0], force.body_b = body[1];
-    if (m->status == YK_OK)
-        added(m, item, yk_nonsmooth_add_force(m->world, &force));
-}
-
-static void make_port(maker *m, const yk_node *item)
-{
-    enum { MARKER };
-    if (item->choice != MARKER) {
-        int bodies[2];
-        yk_marker markers[2];
-        read_pair(m, item, bodies, markers);
-        if (m->status == YK_OK)
-            added(m, item,
-                  yk_nonsmooth_add_line_port(m->world, yk_node_name(item), bodies, markers));
-        return;
-    }
-    yk_marker marker = {yk_node_vector(item, "offset"), yk_node_orientation(item, "orientation")};
-    int body = find_body(m, yk_node_get(item, "on"));
-    if (m->status == YK_OK)
-        added(m, item, yk_nonsmooth_add_port(m->world, yk_node_name(item), body, &marker));
-}
+static const yk_mechanism_ops mechanism_ops = {
+    .find = find_reference,
+    .place = place_of,
+    .add_joint = add_joint,
+    .add_force = add_force,
+    .add_port = add_port,
+};
 
 /* The whole ------------------------------------------------------------------------------------ */
 
@@ -437,38 +299,35 @@ static yk_nonsmooth_def read_def(const maker *m)
     return def;
 }
 
-static void make_all(maker *m, const char *key, void (*make)(maker *m, const yk_node *item))
-{
-    for (const yk_node *item = first_of(m->section, key); item && m->status != YK_ERROR_MEMORY;
-         item = item->next)
-        make(m, item);
-}
-
 yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
     maker m = {
         .builder = builder, .section = section, .gravity = yk_node_vector(section, "gravity")};
     m.bodies = yk_builder_names(builder, yk_node_get(section, "bodies"));
     m.materials = yk_builder_names(builder, yk_node_get(section, "materials"));
-    if (!m.bodies || !m.materials)
-        return YK_ERROR_MEMORY;
     yk_nonsmooth_def def = read_def(&m);
-    yk_status status = yk_nonsmooth_create(yk_builder_context(builder), &def, &m.world);
-    if (status < 0)
-        return status;
-    make_all(&m, "bodies", make_body);
+    if (m.bodies && m.materials)
+        m.model = yk_nonsmooth_begin(yk_builder_context(builder), &def);
+    if (!m.model)
+        return YK_ERROR_MEMORY;
+
+    /* Bodies are numbered as they are listed; particles follow. */
+    for (const yk_node *item = first_of(section, "bodies"); item; item = item->next)
+        make_body(&m, item);
     make_shapes(&m, yk_node_get(section, "ground"), YK_GROUND);
     if (m.status == YK_OK) {
-        make_all(&m, "joints", make_joint);
-        make_all(&m, "forces", make_force);
-        make_all(&m, "ports", make_port);
-        make_all(&m, "particles", make_particles);
+        note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
+        for (const yk_node *item = first_of(section, "particles"); item; item = item->next)
+            make_particles(&m, item);
     }
     if (m.status < 0) {
-        yk_nonsmooth_destroy(m.world);
+        yk_nonsmooth_discard(m.model);
         return m.status;
     }
-    *subsystem = yk_nonsmooth_subsystem(m.world);
+    yk_status status = yk_nonsmooth_create(m.model, subsystem);
+    if (status < 0)
+        return status;
+
     yk_builder_note_impacts(builder);
     if (yk_mechanism_rests(section))
         yk_builder_note_rest(builder);

@@ -3,7 +3,7 @@
 
 #include "model/cache.h"
 #include "model/kind_nonsmooth.h"
-#include "nonsmooth/packing.h"
+#include "nonsmooth/builder.h"
 
 static yk_packing_def packing_of(const yk_node *item, double gravity, yk_material material)
 {
@@ -83,33 +83,19 @@ static yk_status find_places(yk_builder *builder, const yk_node *item, double gr
                                                 : yk_packing_lattice(context, &def, packing);
 }
 
-/* All bodies from `first` on begin as parts of one rigid body: particles at rest in a container
- * that moves. */
-static void carry_along(yk_nonsmooth *world, const yk_node *item, int first)
-{
-    yk_vec3 origin = yk_node_vector(item, "position"), velocity = yk_node_vector(item, "velocity");
-    yk_vec3 spin = yk_node_vector(item, "angular_velocity");
-    for (int i = first; i < yk_nonsmooth_body_count(world); i++) {
-        yk_motion motion;
-        yk_nonsmooth_body_motion(world, i, &motion);
-        motion.velocity =
-            yk_v3_add(velocity, yk_v3_cross(spin, yk_v3_sub(motion.position, origin)));
-        motion.angular_velocity = spin;
-        yk_nonsmooth_set_motion(world, i, &motion);
-    }
-}
-
-int yk_nonsmooth_add_particles(yk_builder *builder, yk_nonsmooth *world, const yk_node *item,
-                               double gravity, yk_material material)
+int yk_read_particles(yk_builder *builder, yk_nonsmooth_builder *model, const yk_node *item,
+                      double gravity, yk_material material)
 {
     yk_packing packing = {0};
-    yk_status status = find_places(builder, item, gravity, material, &packing);
-    if (status < 0)
-        return (int)status;
-    int first = yk_packing_add(world, &packing, yk_node_vector(item, "position"),
-                               yk_node_number(item, "density"), material);
-    if (first >= 0)
-        carry_along(world, item, first);
+    if (find_places(builder, item, gravity, material, &packing) < 0)
+        return YK_NO_ID;
+    yk_particles_def def = yk_particles_default();
+    def.packing.density = yk_node_number(item, "density");
+    def.packing.material = material;
+    def.position = yk_node_vector(item, "position");
+    def.velocity = yk_node_vector(item, "velocity");
+    def.angular_velocity = yk_node_vector(item, "angular_velocity");
+    int first = yk_nonsmooth_add_packing(model, &packing, &def);
     yk_packing_destroy(yk_builder_context(builder), &packing);
     return first;
 }

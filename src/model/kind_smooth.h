@@ -5,18 +5,15 @@
 #include "model/registry.h"
 #include "smooth/flexible.h"
 
-#define VECTOR .least = 3, .most = 3
-#define ORIGIN YK_TYPE_NUMBERS, "m", "[0, 0, 0]", VECTOR
-
 #define NODE_FIELDS                                                                 \
-    {"position", ORIGIN,                                                            \
+    {"position", YK_ORIGIN,                                                         \
      .text = "of the origin at the start; a guess is enough where joints decide"},  \
         {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",            \
          .text = "from its axes to the global ones"},                               \
         {"velocity",  YK_TYPE_NUMBERS, "m/s",                                       \
-         "[0, 0, 0]", VECTOR,          .text = "of the origin at the start"},       \
+         "[0, 0, 0]", YK_VECTOR,       .text = "of the origin at the start"},       \
         {"angular_velocity", YK_TYPE_NUMBERS, "rad/s",                              \
-         "[0, 0, 0]",        VECTOR,          .text = "at the start, global axes"}, \
+         "[0, 0, 0]",        YK_VECTOR,       .text = "at the start, global axes"}, \
     {                                                                               \
         "keep", YK_TYPE_BOOLEAN,                                                    \
             .fallback = "false",                                                    \

@@ -83,7 +83,7 @@ static const yk_field ancf_fields[] = {
     {"points", YK_TYPE_NAMED, .item = &number_item,
      .text = "where joints, forces and ports attach: numbers of nodes, 0 at the start, `elements` "
              "at the end"},
-    {"curvature", YK_TYPE_NUMBERS, "1/m", "[0, 0, 0]", VECTOR,
+    {"curvature", YK_TYPE_NUMBERS, "1/m", "[0, 0, 0]", YK_VECTOR,
      .text =
          "at the start, constant along it: twist about x of its section, bending about y and z"},
     NODE_FIELDS,

@@ -18,29 +18,7 @@
 #include <stdint.h>
 
 #include "math/vec3.h"
-
-/* Finite kinds come first; solids/solid.h has what the room knows of each. */
-typedef enum yk_solid_kind {
-    YK_SOLID_SPHERE,          /* size.x radius */
-    YK_SOLID_CAPSULE,         /* size.x radius, size.z half length of the axis z */
-    YK_SOLID_BOX,             /* size half edges */
-    YK_SOLID_CYLINDER,        /* size.x radius, size.z half height, axis z */
-    YK_SOLID_HULL,            /* of its points */
-    YK_SOLID_TRIANGLE,        /* of its three points; both sides */
-    YK_SOLID_PLANE,           /* solid below z = 0 of its frame */
-    YK_SOLID_CYLINDER_CAVITY, /* solid around radius size.x, |z| <= size.z */
-    YK_SOLID_BOX_CAVITY       /* solid around the half edges `size` */
-} yk_solid_kind;
-
-/* Walls of a cavity that are left out. */
-enum {
-    YK_OPEN_LEFT = 1,    /* -x of a box cavity; the side wall of a cylinder cavity */
-    YK_OPEN_RIGHT = 2,   /* +x */
-    YK_OPEN_FRONT = 4,   /* -y */
-    YK_OPEN_BACK = 8,    /* +y */
-    YK_OPEN_BOTTOM = 16, /* -z */
-    YK_OPEN_TOP = 32     /* +z */
-};
+#include "yoke/nonsmooth.h"
 
 typedef struct yk_solid {
     yk_solid_kind kind;

@@ -148,7 +148,7 @@ void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy)
         yk_frame a = yk_world_frame(&self->state, force->slot_a);
         yk_frame b = yk_world_frame(&self->state, force->slot_b);
         yk_force_load load;
-        yk_force_evaluate(&force->def.law, &a, &b, 0, &load, NULL);
+        yk_force_evaluate(&force->law, &a, &b, 0, &load, NULL);
         energy->potential += load.energy;
     }
 }

@@ -184,16 +184,16 @@ static void find_slots(yk_world_model *model)
     model->joint_row_count = 0;
     for (size_t i = 0; i < model->joint_count; i++) {
         yk_joint_model *joint = &model->joints[i];
-        joint->slot_a = slot_or_world(model, joint->def.body_a);
-        joint->slot_b = slot_or_world(model, joint->def.body_b);
+        joint->slot_a = slot_or_world(model, joint->def.body[0]);
+        joint->slot_b = slot_or_world(model, joint->def.body[1]);
         joint->own_rows = model->joint_row_count;
         model->joint_row_count += (size_t)joint->joint.row_count;
     }
 
     for (size_t i = 0; i < model->force_count; i++) {
         yk_force_model *force = &model->forces[i];
-        force->slot_a = slot_or_world(model, force->def.body_a);
-        force->slot_b = slot_or_world(model, force->def.body_b);
+        force->slot_a = slot_or_world(model, force->def.body[0]);
+        force->slot_b = slot_or_world(model, force->def.body[1]);
     }
 
     for (size_t i = 0; i < model->port_count; i++) {

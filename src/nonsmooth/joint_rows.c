@@ -23,6 +23,7 @@ static yk_frame known_frame(const yk_nonsmooth *self, int slot)
 static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, const yk_input *inputs)
 {
     yk_function drive = joint->def.drive;
+    double unit = joint->def.drive_unit;
 
     /* A line port prescribes a distance. */
     if (joint->driver >= 0) {
@@ -34,9 +35,11 @@ static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, con
     if (joint->def.kind == YK_JOINT_DISTANCE && !drive.value)
         return (yk_drive){.value = joint->def.length};
     if (yk_row_on_velocity(joint->joint.row[joint->joint.row_count - 1].kind))
-        return (yk_drive){.value = yk_function_value(drive, t + h)};
-    return (yk_drive){.value = yk_function_value(drive, t),
-                      .rate = yk_world_rate(drive, t + h, h / 16)};
+        return (yk_drive){.value = unit * yk_function_value(drive, t + h)};
+    return (yk_drive){
+        .value = unit * yk_function_value(drive, t),
+        .rate = unit * yk_world_rate(drive, t + h, h / 16),
+    };
 }
 
 /* Whether it has rows in this step: one of its bodies is moved by forces, and none sleeps. */

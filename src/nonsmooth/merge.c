@@ -238,22 +238,22 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
 
     /* Joints and forces by the functions that add them. */
     for (size_t i = 0; i < world->joint_count; i++) {
-        yk_nonsmooth_joint_def def = world->joints[i].def;
+        yk_joint_def def = world->joints[i].def;
         def.name = world->joints[i].name;
-        def.body_a = shifted(def.body_a, at);
-        def.body_b = shifted(def.body_b, at);
-        int made = yk_nonsmooth_add_joint(merged, &def);
+        for (int side = 0; side < 2; side++)
+            def.body[side] = shifted(def.body[side], at);
+        int made = yk_world_add_joint(merged, &def);
         if (made < 0)
             return (yk_status)made;
     }
     for (size_t i = 0; i < world->force_count; i++) {
-        yk_nonsmooth_force_def def = world->forces[i].def;
+        yk_force_def def = world->forces[i].def;
         def.name = world->forces[i].name;
-        def.body_a = shifted(def.body_a, at);
-        def.body_b = shifted(def.body_b, at);
+        for (int side = 0; side < 2; side++)
+            def.body[side] = shifted(def.body[side], at);
         if (def.input >= 0)
             def.input += (int)at->signals;
-        int made = yk_nonsmooth_add_force(merged, &def);
+        int made = yk_world_add_force(merged, &def);
         if (made < 0)
             return (yk_status)made;
     }
@@ -308,15 +308,15 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
     a->merged_side = 1;
     for (int i = 0; i < count; i++) {
         const yk_joint_piece *piece = &pieces[i];
-        yk_nonsmooth_joint_def def = yk_nonsmooth_joint_default();
+        yk_joint_def def = yk_joint_default();
         def.kind = piece->kind;
         def.constrained = piece->constrained;
-        def.body_a = b->body;
-        def.body_b = a->body;
-        def.marker_a = b->marker;
-        def.marker_b = a->marker;
-        def.marker_a.orientation = yk_q_mul(def.marker_a.orientation, piece->axes);
-        def.marker_b.orientation = yk_q_mul(def.marker_b.orientation, piece->axes);
+        def.body[0] = b->body;
+        def.body[1] = a->body;
+        def.marker[0] = b->marker;
+        def.marker[1] = a->marker;
+        for (int side = 0; side < 2; side++)
+            def.marker[side].orientation = yk_q_mul(def.marker[side].orientation, piece->axes);
 
         /* What the interface prescribes drives the joint. */
         if (piece->driven >= 3) {
@@ -328,7 +328,7 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
             def.drive = (yk_function){.value = driven_length, .user = length};
         }
 
-        int made = yk_nonsmooth_add_joint(world, &def);
+        int made = yk_world_add_joint(world, &def);
         if (made < 0)
             return (yk_status)made;
     }
@@ -346,7 +346,7 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
 
     yk_nonsmooth *world;
     yk_nonsmooth_def def = common_def(merge);
-    status = yk_nonsmooth_create(context, &def, &world);
+    status = yk_world_create(context, &def, &world);
     if (status < 0)
         return status;
 

@@ -35,27 +35,6 @@ yk_nonsmooth_shape_def yk_nonsmooth_shape_default(void)
     };
 }
 
-yk_nonsmooth_joint_def yk_nonsmooth_joint_default(void)
-{
-    return (yk_nonsmooth_joint_def){
-        .kind = YK_JOINT_CLAMP,
-        .body_a = YK_GROUND,
-        .body_b = YK_GROUND,
-        .marker_a = yk_marker_default(),
-        .marker_b = yk_marker_default(),
-    };
-}
-
-yk_nonsmooth_force_def yk_nonsmooth_force_default(void)
-{
-    return (yk_nonsmooth_force_def){
-        .law = {.kind = YK_FORCE_VECTOR, .axes = {yk_m3_identity(), yk_m3_identity()}},
-        .body_a = YK_GROUND,
-        .body_b = YK_GROUND,
-        .input = -1,
-    };
-}
-
 void yk_world_model_destroy(yk_world_model *model)
 {
     yk_context *context = model->context;
@@ -200,7 +179,7 @@ static int append_body(yk_world_model *model, const yk_nonsmooth_body_def *def,
     return (int)model->body_count++;
 }
 
-int yk_nonsmooth_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
+int yk_world_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a body");
@@ -361,7 +340,7 @@ static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *d
     return YK_OK;
 }
 
-int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
+int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a shape");
@@ -408,8 +387,8 @@ int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def
 }
 
 /* No geometry and no tensor: a million of these must stay small. */
-int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density,
-                            yk_material material)
+int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density,
+                        yk_material material)
 {
     yk_world_model *model = &self->model;
 
@@ -486,16 +465,13 @@ yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size)
 
 /* Joints and forces ---------------------------------------------------------------------------- */
 
-int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def)
+int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a joint");
-
-    if (status == YK_OK)
-        status = check_body(model, def->body_a, true, "joint");
-    if (status == YK_OK)
-        status = check_body(model, def->body_b, true, "joint");
-    if (status == YK_OK && def->body_a == def->body_b)
+    for (int side = 0; side < 2 && status == YK_OK; side++)
+        status = check_body(model, def->body[side], true, "joint");
+    if (status == YK_OK && def->body[0] == def->body[1])
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "joint %zu (%s) joins a body to itself",
                          model->joint_count, name_or_none(def->name));
     if (status < 0)
@@ -505,28 +481,22 @@ int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def
         return YK_ERROR_MEMORY;
 
     yk_joint_model *joint = &model->joints[model->joint_count];
-    *joint = (yk_joint_model){.def = *def, .port = -1, .driver = -1};
-
-    /* Its equations. */
-    if (def->kind == YK_JOINT_AXES)
-        joint->joint = yk_joint_of_axes(def->constrained, &def->marker_a, &def->marker_b);
-    else
-        joint->joint = yk_joint_make(def->kind, &def->marker_a, &def->marker_b, def->length);
-
+    *joint = (yk_joint_model){.def = *def, .joint = yk_joint_of(def), .port = -1, .driver = -1};
     if (copy_name(model, def->name, &joint->name) < 0)
         return YK_ERROR_MEMORY;
     return (int)model->joint_count++;
 }
 
-int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def)
+int yk_world_add_force(yk_nonsmooth *self, const yk_force_def *def)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a force");
-
-    if (status == YK_OK)
-        status = check_body(model, def->body_a, true, "force");
-    if (status == YK_OK)
-        status = check_body(model, def->body_b, true, "force");
+    for (int side = 0; side < 2 && status == YK_OK; side++)
+        status = check_body(model, def->body[side], true, "force");
+    if (status == YK_OK && def->feedback.value)
+        status = yk_fail(model->context, YK_ERROR_ARGUMENT,
+                         "force %zu (%s): loads here are functions of time or signals",
+                         model->force_count, name_or_none(def->name));
     if (status == YK_OK && def->input >= (int)model->signal_count)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "force %zu (%s): there is no signal %d",
                          model->force_count, name_or_none(def->name), def->input);
@@ -537,7 +507,7 @@ int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def
         return YK_ERROR_MEMORY;
 
     yk_force_model *force = &model->forces[model->force_count];
-    *force = (yk_force_model){.def = *def};
+    *force = (yk_force_model){.def = *def, .law = yk_force_of(def)};
     if (copy_name(model, def->name, &force->name) < 0)
         return YK_ERROR_MEMORY;
     return (int)model->force_count++;
@@ -564,14 +534,13 @@ static yk_status add_prescription(yk_world_model *model, const yk_prescription *
     return YK_OK;
 }
 
-yk_status yk_nonsmooth_prescribe(yk_nonsmooth *self, int body, yk_motion_function function,
-                                 void *user)
+yk_status yk_world_prescribe(yk_nonsmooth *self, int body, yk_motion_function function, void *user)
 {
     return add_prescription(&self->model,
                             &(yk_prescription){.body = body, .function = function, .user = user});
 }
 
-yk_status yk_nonsmooth_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path)
+yk_status yk_world_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path)
 {
     return add_prescription(&self->model, &(yk_prescription){.body = body, .path = *path});
 }
@@ -620,7 +589,7 @@ yk_status yk_world_list_ports(yk_world_model *model)
     return YK_OK;
 }
 
-int yk_nonsmooth_add_signal(yk_nonsmooth *self, const char *name)
+int yk_world_add_signal(yk_nonsmooth *self, const char *name)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a signal");
@@ -638,7 +607,7 @@ int yk_nonsmooth_add_signal(yk_nonsmooth *self, const char *name)
     return status < 0 ? (int)status : (int)model->signal_count - 1;
 }
 
-int yk_nonsmooth_find_signal(const yk_nonsmooth *self, const char *name)
+int yk_world_find_signal(const yk_nonsmooth *self, const char *name)
 {
     const yk_world_model *model = &self->model;
     for (size_t i = 0; i < model->signal_count; i++)
@@ -662,7 +631,7 @@ static int append_port(yk_world_model *model, const char *name, const yk_port_mo
     return status < 0 ? (int)status : (int)model->port_count - 1;
 }
 
-int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker)
+int yk_world_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a port");
@@ -677,8 +646,8 @@ int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const 
     return append_port(model, name, &port);
 }
 
-int yk_nonsmooth_add_line_port(yk_nonsmooth *self, const char *name, const int body[2],
-                               const yk_marker marker[2])
+int yk_world_add_line_port(yk_nonsmooth *self, const char *name, const int body[2],
+                           const yk_marker marker[2])
 {
     yk_world_model *model = &self->model;
 

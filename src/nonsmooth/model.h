@@ -62,7 +62,7 @@ typedef struct yk_part_geometry {
 
 typedef struct yk_joint_model {
     char *name;
-    yk_nonsmooth_joint_def def;
+    yk_joint_def def;
     yk_joint joint;
     int slot_a, slot_b;
     int port;        /* whose prescribed frame takes the place of body b; -1: none */
@@ -72,7 +72,8 @@ typedef struct yk_joint_model {
 
 typedef struct yk_force_model {
     char *name;
-    yk_nonsmooth_force_def def;
+    yk_force_def def;
+    yk_force_law law;
     int slot_a, slot_b;
 } yk_force_model;
 

@@ -16,11 +16,12 @@
  * A body whose six motions are all prescribed has a known velocity: it acts like one of infinite
  * mass, and the wrench that its motion needs is the balance of its momentum, exact to rounding.
  *
- * Build a model with the add functions, then hand it to the coupling as a subsystem, or start and
- * step it directly. After start the model is frozen. Bodies are numbered from 0 in the order of
- * adding. The same bits come out for any number of threads. Stepping allocates nothing, unless
- * there are more contacts or near pairs than ever before, or the accurate solver, which assembles
- * and factors its problem anew in every step, needs more room for that.
+ * Build a model with the add functions (users: with the builder of yoke/nonsmooth.h, builder.c,
+ * which calls them), then hand it to the coupling as a subsystem, or start and step it directly.
+ * After start the model is frozen. Bodies are numbered from 0 in the order of adding. The same
+ * bits come out for any number of threads. Stepping allocates nothing, unless there are more
+ * contacts or near pairs than ever before, or the accurate solver, which assembles and factors
+ * its problem anew in every step, needs more room for that.
  *
  * Sleeping, off by default. Bodies that contacts, joints and force laws connect are an island;
  * one whose bodies have all been slow for a while comes to rest exactly and costs next to nothing
@@ -36,100 +37,9 @@
 #include "mechanics/force.h"
 #include "mechanics/joint.h"
 #include "nonsmooth/collide.h"
+#include "yoke/nonsmooth.h"
 
 typedef struct yk_nonsmooth yk_nonsmooth;
-
-/* When bodies go to sleep. Choose the limits above the noise of the solver and below any creeping
- * that matters. */
-typedef struct yk_sleeping {
-    double speed;         /* m/s; 0: bodies never sleep */
-    double angular_speed; /* rad/s; 0: the speed over the smallest radius that moves */
-    double after;         /* all bodies of an island slower than this for so many seconds */
-} yk_sleeping;
-
-typedef struct yk_nonsmooth_def {
-    yk_vec3 gravity;
-    yk_contact_options solver;
-    /* contacts are seen from this gap on; 0: 3 % of the smallest radius that moves */
-    double envelope;
-    /* extra reach of the list of near pairs, so that it serves several steps; 0: chosen */
-    double skin;
-    double recovery_speed; /* overlaps are undone no faster than this; 0: one envelope per step */
-    double bounce_speed;   /* restitution acts on approach faster than this; 0: g h */
-    /* contact points that are kept at most; 0: chosen from the number of solids */
-    int contact_capacity;
-    int threads; /* 0: as the context says */
-    yk_sleeping sleeping;
-} yk_nonsmooth_def;
-
-/* Of a surface. Of two that touch the smaller values count; where only one yields, its stiffness
- * and damping do. */
-typedef struct yk_material {
-    double friction;
-    double restitution;
-    double rolling;  /* resisting torque over normal force, m */
-    double spinning; /* the same about the normal */
-    /* rim (40): a contact point gives way under K times overlap plus D times its rate; friction
-     * creeps by as much of its force. 0: rigid. */
-    double stiffness; /* K, N/m */
-    double damping;   /* D, N s/m */
-} yk_material;
-
-typedef struct yk_nonsmooth_body_def {
-    const char *name; /* NULL: none; copied */
-    yk_vec3 position; /* of the centre of mass */
-    yk_quat orientation;
-    yk_vec3 velocity;
-    yk_vec3 angular_velocity; /* global axes */
-    double mass;
-    yk_mat3 inertia; /* about the centre of mass, body axes */
-    bool fixed;      /* never moves; mass and inertia are not read */
-} yk_nonsmooth_body_def;
-
-typedef struct yk_nonsmooth_shape_def {
-    int body;           /* or YK_GROUND */
-    yk_solid_kind kind; /* triangle: a mesh of triangles */
-    yk_vec3 position;   /* in the body's frame */
-    yk_quat orientation;
-    yk_vec3 size;          /* see yk_solid_kind */
-    unsigned open;         /* cavities: walls left out, mask of YK_OPEN */
-    const yk_vec3 *points; /* hull, mesh; copied */
-    int point_count;
-    const int (*triangles)[3]; /* mesh; copied */
-    int triangle_count;
-    yk_material material;
-    unsigned group; /* bits; shapes touch where each one's mask has a bit of the other's group */
-    unsigned mask;
-} yk_nonsmooth_shape_def;
-
-typedef struct yk_nonsmooth_joint_def {
-    const char *name;
-    yk_joint_kind kind;
-    int body_a, body_b; /* YK_GROUND is allowed for one of them */
-    yk_marker marker_a, marker_b;
-    double length;        /* distance, rolling */
-    unsigned constrained; /* YK_JOINT_AXES: mask of YK_AXIS, in the axes of a */
-    yk_function drive;    /* driven joints: the prescribed value */
-} yk_nonsmooth_joint_def;
-
-/* A force law of mechanics/force.h; the load is a function of time. */
-typedef struct yk_nonsmooth_force_def {
-    const char *name;
-    yk_force_law law;
-    int body_a, body_b;
-    yk_function load; /* without a function: 0 for laws on two bodies, 1 for vectors */
-    int input;        /* signal that gives the load in place of the function; -1: none */
-} yk_nonsmooth_force_def;
-
-/* The motion of a body as a function of time: position, orientation, velocity and angular
- * velocity are read. */
-typedef void (*yk_motion_function)(void *user, double t, yk_motion *motion);
-
-/* The same by its coordinates; velocities are found by differences of fourth order. */
-typedef struct yk_nonsmooth_path {
-    yk_function position[3]; /* displacement from the place at the start */
-    yk_function rotation[3]; /* rotation vector, from the orientation at the start */
-} yk_nonsmooth_path;
 
 typedef struct yk_nonsmooth_report {
     size_t contacts; /* points with a gap below the envelope, those of sleeping bodies among them */
@@ -141,39 +51,31 @@ typedef struct yk_nonsmooth_report {
     yk_contact_report solver;
 } yk_nonsmooth_report;
 
-yk_nonsmooth_def yk_nonsmooth_default(void);
-yk_nonsmooth_body_def yk_nonsmooth_body_default(void);
-yk_nonsmooth_shape_def yk_nonsmooth_shape_default(void);
-yk_nonsmooth_joint_def yk_nonsmooth_joint_default(void);
-yk_nonsmooth_force_def yk_nonsmooth_force_default(void);
-
-yk_status yk_nonsmooth_create(yk_context *context, const yk_nonsmooth_def *def,
-                              yk_nonsmooth **made);
+yk_status yk_world_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made);
 void yk_nonsmooth_destroy(yk_nonsmooth *self);
 
 /* Each returns the number of what was added, or a negative yk_status. */
-int yk_nonsmooth_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def);
-int yk_nonsmooth_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def);
-int yk_nonsmooth_add_joint(yk_nonsmooth *self, const yk_nonsmooth_joint_def *def);
-int yk_nonsmooth_add_force(yk_nonsmooth *self, const yk_nonsmooth_force_def *def);
+int yk_world_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def);
+int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def);
+int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def);
+int yk_world_add_force(yk_nonsmooth *self, const yk_force_def *def);
 /* A solid sphere with its shape, in one call; returns the body. */
-int yk_nonsmooth_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density,
-                            yk_material material);
+int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density,
+                        yk_material material);
 /* A marker that can be coupled; returns the port. */
-int yk_nonsmooth_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker);
+int yk_world_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker);
 /* The distance of two markers as a scalar port: an actuator that takes a force (positive pushes
  * the bodies apart) or a length. YK_GROUND is allowed for one of the bodies. */
-int yk_nonsmooth_add_line_port(yk_nonsmooth *self, const char *name, const int body[2],
-                               const yk_marker marker[2]);
+int yk_world_add_line_port(yk_nonsmooth *self, const char *name, const int body[2],
+                           const yk_marker marker[2]);
 /* A number that arrives by a wire and loads the forces that name it as their input; returns the
  * signal. As a port it follows after all others. */
-int yk_nonsmooth_add_signal(yk_nonsmooth *self, const char *name);
+int yk_world_add_signal(yk_nonsmooth *self, const char *name);
 /* The signal with this name, or -1. */
-int yk_nonsmooth_find_signal(const yk_nonsmooth *self, const char *name);
+int yk_world_find_signal(const yk_nonsmooth *self, const char *name);
 /* All six motions of the body follow the function. */
-yk_status yk_nonsmooth_prescribe(yk_nonsmooth *self, int body, yk_motion_function function,
-                                 void *user);
-yk_status yk_nonsmooth_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path);
+yk_status yk_world_prescribe(yk_nonsmooth *self, int body, yk_motion_function function, void *user);
+yk_status yk_world_prescribe_path(yk_nonsmooth *self, int body, const yk_nonsmooth_path *path);
 
 /* As a subsystem: see yoke/subsystem.h. The object stays the caller's until the subsystem is
  * destroyed. */

@@ -159,7 +159,7 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
     yk_nonsmooth_def world = yk_nonsmooth_default();
     world.gravity = yk_v3(0, 0, -def->gravity);
     world.solver = def->solver;
-    yk_status status = yk_nonsmooth_create(context, &world, &made->world);
+    yk_status status = yk_world_create(context, &world, &made->world);
     if (status < 0)
         return status;
 
@@ -167,19 +167,19 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
      * begins tall. */
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.fixed = true;
-    made->container = yk_nonsmooth_add_body(made->world, &body);
+    made->container = yk_world_add_body(made->world, &body);
     yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
     cavity.body = made->container;
     cavity.kind = def->cavity;
     cavity.size = def->size;
     cavity.size.z = fmax(def->size.z, lattice->height / 2 + def->radius);
     cavity.material = def->material;
-    made->cavity = yk_nonsmooth_add_shape(made->world, &cavity);
+    made->cavity = yk_world_add_shape(made->world, &cavity);
     if (made->container < 0 || made->cavity < 0)
         return YK_ERROR_MEMORY;
 
     made->shaker.centre = cavity.size.z - def->size.z;
-    status = yk_nonsmooth_prescribe(made->world, made->container, shake_motion, &made->shaker);
+    status = yk_world_prescribe(made->world, made->container, shake_motion, &made->shaker);
     if (status < 0)
         return status;
 
@@ -294,7 +294,7 @@ int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin
     int first = yk_nonsmooth_body_count(self);
     for (int i = 0; i < packing->count; i++) {
         yk_vec3 position = yk_v3_add(origin, packing->positions[i]);
-        int body = yk_nonsmooth_add_sphere(self, position, packing->radii[i], density, material);
+        int body = yk_world_add_sphere(self, position, packing->radii[i], density, material);
         if (body < 0)
             return body;
     }

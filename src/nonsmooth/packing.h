@@ -9,27 +9,6 @@
 
 #include "nonsmooth/nonsmooth.h"
 
-typedef struct yk_packing_def {
-    yk_solid_kind cavity; /* YK_SOLID_BOX_CAVITY or YK_SOLID_CYLINDER_CAVITY, axis z up */
-    yk_vec3 size;         /* as of that solid */
-    int count;
-    double radius;
-    double spread; /* radii are uniform in radius (1 +- spread); 0: equal */
-    double density;
-    yk_material material;
-    double clearance; /* of the lattice, in radii */
-    double jitter; /* fraction of the clearance by which spheres are moved at random, in [0, 1] */
-    uint64_t seed;
-    double gravity;
-    double step;
-    double rest_speed;      /* root mean square of the speeds that counts as rest; 0: g h / 10 */
-    double time_limit;      /* for each settling */
-    int shakes;             /* at most; 0: the bed settles once and stays */
-    double shake_amplitude; /* m */
-    double shake_frequency; /* Hz */
-    yk_contact_options solver;
-} yk_packing_def;
-
 typedef struct yk_packing {
     int count;
     yk_vec3 *positions; /* from the middle of the cavity */
@@ -41,7 +20,6 @@ typedef struct yk_packing {
     bool at_rest; /* false: the time limit came first */
 } yk_packing;
 
-yk_packing_def yk_packing_default(void);
 /* YK_NOT_CONVERGED when the bed was still moving at the time limit; the packing is usable. */
 yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_packing *packing);
 /* Without falling: the lattice alone. */

@@ -58,19 +58,19 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
 
     for (size_t i = 0; i < model->force_count; i++) {
         const yk_force_model *force = &model->forces[i];
-        const yk_nonsmooth_force_def *def = &force->def;
+        const yk_force_def *def = &force->def;
 
         /* A signal comes before a function, a function before the law's own load. */
-        double load = yk_force_on_both(def->law.kind) ? 0 : 1;
+        double load = yk_force_on_both(def->kind) ? 0 : 1;
         if (def->load.value)
-            load = yk_function_value(def->load, t);
+            load = def->load_unit * yk_function_value(def->load, t);
         if (def->input >= 0)
-            load = self->state.signals[def->input];
+            load = def->load_unit * self->state.signals[def->input];
 
         yk_frame a = yk_world_frame(&self->state, force->slot_a);
         yk_frame b = yk_world_frame(&self->state, force->slot_b);
         yk_force_load result;
-        yk_force_evaluate(&def->law, &a, &b, load, &result, NULL);
+        yk_force_evaluate(&force->law, &a, &b, load, &result, NULL);
         apply(self, force->slot_a, result.part[0], result.part[1]);
         apply(self, force->slot_b, result.part[2], result.part[3]);
         step->loss += h * result.loss;

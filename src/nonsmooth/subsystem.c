@@ -55,17 +55,17 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
 {
     yk_world_model *model = &world->model;
     yk_port_model *port = &model->ports[index];
-    yk_nonsmooth_joint_def def = yk_nonsmooth_joint_default();
-    def.body_a = port->body;
-    def.marker_a = port->marker;
+    yk_joint_def def = yk_joint_default();
+    def.body[0] = port->body;
+    def.marker[0] = port->marker;
 
     /* The far end of a line is a body of this model. */
     if (port->line) {
         def.kind = YK_JOINT_DISTANCE;
-        def.body_b = port->far_body;
-        def.marker_b = port->far_marker;
+        def.body[1] = port->far_body;
+        def.marker[1] = port->far_marker;
     }
-    int joint = yk_nonsmooth_add_joint(world, &def);
+    int joint = yk_world_add_joint(world, &def);
     if (joint < 0)
         return (yk_status)joint;
 
@@ -333,23 +333,23 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
     def.threads = 1;
     def.sleeping = yk_nonsmooth_default().sleeping;
     yk_nonsmooth *world = NULL;
-    yk_status status = yk_nonsmooth_create(model->context, &def, &world);
+    yk_status status = yk_world_create(model->context, &def, &world);
     if (status < 0)
         return status;
 
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.mass = mass;
     body.inertia = yk_m3_diagonal(mass, mass, mass);
-    int added = yk_nonsmooth_add_body(world, &body);
+    int added = yk_world_add_body(world, &body);
 
     /* A scalar port is the distance from a point on the x axis. */
     yk_marker markers[2] = {yk_marker_default(), yk_marker_default()};
     if (added >= 0 && kind == YK_PORT_SCALAR) {
         const int bodies[2] = {YK_GROUND, added};
         markers[0].offset = yk_v3(-1, 0, 0);
-        added = yk_nonsmooth_add_line_port(world, "mass", bodies, markers);
+        added = yk_world_add_line_port(world, "mass", bodies, markers);
     } else if (added >= 0) {
-        added = yk_nonsmooth_add_port(world, "mass", added, &markers[0]);
+        added = yk_world_add_port(world, "mass", added, &markers[0]);
     }
 
     if (added < 0) {

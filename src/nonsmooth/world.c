@@ -8,7 +8,7 @@
 
 enum { BLOCKS_MAX = 16 };
 
-yk_status yk_nonsmooth_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made)
+yk_status yk_world_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made)
 {
     *made = NULL;
     yk_nonsmooth *self = yk_allocate(context, 1, sizeof *self);

@@ -314,6 +314,19 @@ yk_smooth_node_def yk_smooth_frame_at(const yk_smooth_builder *builder, int id)
     return yk_smooth_start_pose(&view, id >= FIRST_PLACE ? id - FIRST_PLACE + view.node_count : id);
 }
 
+int yk_smooth_beams_of(const yk_smooth_builder *builder, const yk_smooth_beam_def **beams)
+{
+    *beams = builder->beams;
+    return builder->description.beam_count;
+}
+
+yk_beam_def yk_smooth_beam_element(const yk_smooth_builder *builder, const yk_smooth_beam_def *beam)
+{
+    yk_smooth_description view = builder->description;
+    view.nodes = builder->nodes;
+    return yk_smooth_beam_shape(&view, beam);
+}
+
 yk_smooth_node_def *yk_smooth_nodes_of(yk_smooth_builder *builder)
 {
     return builder->nodes;

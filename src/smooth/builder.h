@@ -14,6 +14,11 @@ int yk_smooth_add_place(yk_smooth_builder *builder, const yk_smooth_attachment_d
 yk_smooth_node_def yk_smooth_frame_at(const yk_smooth_builder *builder, int id);
 /* The nodes by their ids, to be changed until the model is made; adding another moves them. */
 yk_smooth_node_def *yk_smooth_nodes_of(yk_smooth_builder *builder);
+/* The beams that were added; their number. */
+int yk_smooth_beams_of(const yk_smooth_builder *builder, const yk_smooth_beam_def **beams);
+/* A beam as an element, free of strain where its nodes are defined. */
+yk_beam_def yk_smooth_beam_element(const yk_smooth_builder *builder,
+                                   const yk_smooth_beam_def *beam);
 /* Of the parabola through the three nodes of a beam, at one of them. */
 yk_vec3 yk_smooth_beam_tangent(const yk_vec3 position[YK_BEAM_NODES], int k);
 

@@ -14,20 +14,20 @@ static yk_status add_sprung_body(yk_nonsmooth *world)
     body.name = "block";
     body.mass = 2;
     body.inertia = yk_m3_diagonal(0.01, 0.02, 0.025);
-    int block = yk_nonsmooth_add_body(world, &body);
-    yk_nonsmooth_force_def bushing = yk_nonsmooth_force_default();
-    bushing.law.kind = YK_FORCE_BUSHING;
-    bushing.body_b = block;
+    int block = yk_world_add_body(world, &body);
+    yk_force_def bushing = yk_force_default();
+    bushing.kind = YK_FORCE_BUSHING;
+    bushing.body[1] = block;
     for (int i = 0; i < 6; i++) {
-        bushing.law.bushing_stiffness[i][i] = i < 3 ? 300 : 5;
-        bushing.law.bushing_damping[i][i] = i < 3 ? 1.5 : 0.02;
+        bushing.bushing_stiffness[i][i] = i < 3 ? 300 : 5;
+        bushing.bushing_damping[i][i] = i < 3 ? 1.5 : 0.02;
     }
-    int force = yk_nonsmooth_add_force(world, &bushing);
+    int force = yk_world_add_force(world, &bushing);
     yk_marker marker = yk_marker_at(0.05, -0.02, 0.03);
-    int port = yk_nonsmooth_add_port(world, "block", block, &marker);
+    int port = yk_world_add_port(world, "block", block, &marker);
     int ends[2] = {YK_GROUND, block};
     yk_marker line[2] = {yk_marker_at(-0.3, 0.1, 0), yk_marker_at(0, 0.03, -0.02)};
-    int actuator = yk_nonsmooth_add_line_port(world, "actuator", ends, line);
+    int actuator = yk_world_add_line_port(world, "actuator", ends, line);
     return block < 0 || force < 0 || port < 0 || actuator < 0 ? YK_ERROR_MEMORY : YK_OK;
 }
 
@@ -37,22 +37,22 @@ static yk_status add_can(yk_nonsmooth *world)
     body.name = "can";
     body.mass = 0.5;
     body.inertia = yk_m3_diagonal(1e-3, 1e-3, 1e-3);
-    int number = yk_nonsmooth_add_body(world, &body);
+    int number = yk_world_add_body(world, &body);
     yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
     cavity.body = number;
     cavity.kind = YK_SOLID_CYLINDER_CAVITY;
     cavity.size = yk_v3(0.05, 0.05, 0.05);
     cavity.material.friction = 0.4;
-    if (yk_nonsmooth_add_shape(world, &cavity) < 0)
+    if (yk_world_add_shape(world, &cavity) < 0)
         return YK_ERROR_MEMORY;
     /* All touch at the start, so that there are never more contacts than then. */
     for (int i = 0; i < 27; i++) {
         yk_vec3 at = {-0.02 + 0.02 * (i % 3), -0.02 + 0.02 * (i / 3 % 3), -0.04 + 0.02 * (i / 9)};
-        if (yk_nonsmooth_add_sphere(world, at, 0.01, 2000, cavity.material) < 0)
+        if (yk_world_add_sphere(world, at, 0.01, 2000, cavity.material) < 0)
             return YK_ERROR_MEMORY;
     }
     yk_marker marker = yk_marker_at(0, 0, 0.06);
-    return yk_nonsmooth_add_port(world, "can", number, &marker) < 0 ? YK_ERROR_MEMORY : YK_OK;
+    return yk_world_add_port(world, "can", number, &marker) < 0 ? YK_ERROR_MEMORY : YK_OK;
 }
 
 static yk_status create(yk_context *context, const void *user, yk_subsystem **subsystem)
@@ -64,7 +64,7 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     if (kind == SLEEPING_CAN)
         def.sleeping = (yk_sleeping){.speed = 1e-2, .angular_speed = 1, .after = 0.01};
     yk_nonsmooth *world;
-    yk_status status = yk_nonsmooth_create(context, &def, &world);
+    yk_status status = yk_world_create(context, &def, &world);
     if (status < 0)
         return status;
     status = has_can ? add_can(world) : add_sprung_body(world);

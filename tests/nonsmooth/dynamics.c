@@ -24,7 +24,7 @@ static scene mixed_heap(int threads, int count)
     scene s = scene_make(&def);
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.name = "tray";
-    int tray = yk_nonsmooth_add_body(s.world, &body);
+    int tray = yk_world_add_body(s.world, &body);
     yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
     cavity.body = tray;
     cavity.kind = YK_SOLID_BOX_CAVITY;
@@ -32,8 +32,8 @@ static scene mixed_heap(int threads, int count)
     cavity.position = yk_v3(0, 0, 2);
     cavity.open = YK_OPEN_TOP;
     cavity.material = rough(0.5);
-    assert_true(yk_nonsmooth_add_shape(s.world, &cavity) >= 0);
-    assert_int_equal(yk_nonsmooth_prescribe(s.world, tray, shake_sideways, NULL), YK_OK);
+    assert_true(yk_world_add_shape(s.world, &cavity) >= 0);
+    assert_int_equal(yk_world_prescribe(s.world, tray, shake_sideways, NULL), YK_OK);
     for (int i = 0; i < count; i++) {
         yk_vec3 at = {-0.3 + 0.15 * (i % 5), -0.3 + 0.15 * (i / 5 % 5), 0.1 + 0.15 * (i / 25)};
         if (i % 7 == 3)
@@ -228,15 +228,15 @@ static void test_pendulum(void **state)
     body.position = yk_v3(l, 0, 0);
     body.mass = m;
     body.inertia = yk_m3_diagonal(1e-3, inertia, inertia);
-    int rod = yk_nonsmooth_add_body(s.world, &body);
-    yk_nonsmooth_joint_def hinge = yk_nonsmooth_joint_default();
+    int rod = yk_world_add_body(s.world, &body);
+    yk_joint_def hinge = yk_joint_default();
     hinge.name = "hinge";
     hinge.kind = YK_JOINT_REVOLUTE;
-    hinge.body_b = rod;
+    hinge.body[1] = rod;
     yk_quat along_y = {sqrt(0.5), -sqrt(0.5), 0, 0};
-    hinge.marker_a.orientation = along_y;
-    hinge.marker_b = (yk_marker){yk_v3(-l, 0, 0), along_y};
-    int joint = yk_nonsmooth_add_joint(s.world, &hinge);
+    hinge.marker[0].orientation = along_y;
+    hinge.marker[1] = (yk_marker){yk_v3(-l, 0, 0), along_y};
+    int joint = yk_world_add_joint(s.world, &hinge);
     assert_true(joint >= 0);
     start(&s, h);
     double speed = 0, drift = 0;
@@ -248,7 +248,7 @@ static void test_pendulum(void **state)
         speed = yk_v3_norm(motion.angular_velocity);
         reaction = yk_nonsmooth_joint_reaction(s.world, joint).force;
         yk_vec3 end =
-            yk_v3_add(motion.position, yk_q_rotate(motion.orientation, hinge.marker_b.offset));
+            yk_v3_add(motion.position, yk_q_rotate(motion.orientation, hinge.marker[1].offset));
         drift = fmax(drift, yk_v3_norm(end));
     }
     double exact = sqrt(2 * m * SCENE_G * l / (inertia + m * l * l));
@@ -268,11 +268,11 @@ static void test_distance(void **state)
     yk_nonsmooth_def def = scene_default();
     scene s = scene_make(&def);
     int ball = add_ball(&s, 0.1, yk_v3(0.6, 0, -0.8), rough(0));
-    yk_nonsmooth_joint_def rod = yk_nonsmooth_joint_default();
+    yk_joint_def rod = yk_joint_default();
     rod.kind = YK_JOINT_DISTANCE;
-    rod.body_b = ball;
+    rod.body[1] = ball;
     rod.length = 1;
-    assert_true(yk_nonsmooth_add_joint(s.world, &rod) >= 0);
+    assert_true(yk_world_add_joint(s.world, &rod) >= 0);
     double h = 1e-4;
     start(&s, h);
     for (int i = 0; i < 40; i++) {
@@ -335,13 +335,13 @@ static void test_motor(void **state)
     int wheel = add_solid(&s, YK_SOLID_CYLINDER, yk_v3(0.2, 0.2, 0.05), yk_v3(0, 0, 0),
                           yk_q_identity(), 3, yk_m3_diagonal(0.1, 0.1, 0.06), rough(0.5));
     double rate = 7, h = 1e-3;
-    yk_nonsmooth_joint_def joint = yk_nonsmooth_joint_default();
+    yk_joint_def joint = yk_joint_default();
     joint.kind = YK_JOINT_REVOLUTE;
-    joint.body_b = wheel;
-    assert_true(yk_nonsmooth_add_joint(s.world, &joint) >= 0);
+    joint.body[1] = wheel;
+    assert_true(yk_world_add_joint(s.world, &joint) >= 0);
     joint.kind = YK_JOINT_DRIVEN_SPIN;
     joint.drive = (yk_function){.value = steady_spin, .user = &rate};
-    int motor = yk_nonsmooth_add_joint(s.world, &joint);
+    int motor = yk_world_add_joint(s.world, &joint);
     start(&s, h);
     run(&s, h, 1);
     assert_relative(motion_of(&s, wheel).angular_velocity.z, rate, 1e-9);
@@ -370,17 +370,17 @@ static double slip_of_log(double press)
                         rough(mu));
     for (int side = -1; side <= 1; side += 2) {
         int jaw = add_box(&s, yk_v3(0.02, 0.3, 0.1), yk_v3(side * (r + 0.02), 0, 1), 1, rough(mu));
-        yk_nonsmooth_joint_def slide = yk_nonsmooth_joint_default();
+        yk_joint_def slide = yk_joint_default();
         slide.kind = YK_JOINT_PRISMATIC;
-        slide.body_b = jaw;
+        slide.body[1] = jaw;
         yk_quat along_x = {sqrt(0.5), 0, sqrt(0.5), 0};
-        slide.marker_a = (yk_marker){yk_v3(0, 0, 1), along_x};
-        slide.marker_b = (yk_marker){yk_v3(-side * (r + 0.02), 0, 0), along_x};
-        assert_true(yk_nonsmooth_add_joint(s.world, &slide) >= 0);
-        yk_nonsmooth_force_def force = yk_nonsmooth_force_default();
-        force.law.vector = yk_v3(-side * press * m * SCENE_G / (2 * mu), 0, 0);
-        force.body_b = jaw;
-        assert_true(yk_nonsmooth_add_force(s.world, &force) >= 0);
+        slide.marker[0] = (yk_marker){yk_v3(0, 0, 1), along_x};
+        slide.marker[1] = (yk_marker){yk_v3(-side * (r + 0.02), 0, 0), along_x};
+        assert_true(yk_world_add_joint(s.world, &slide) >= 0);
+        yk_force_def force = yk_force_default();
+        force.vector = yk_v3(-side * press * m * SCENE_G / (2 * mu), 0, 0);
+        force.body[1] = jaw;
+        assert_true(yk_world_add_force(s.world, &force) >= 0);
     }
     start(&s, 1e-3);
     run(&s, 1e-3, 100);
@@ -421,7 +421,7 @@ static void test_mesh_has_no_bumps(void **state)
     mesh.triangles = (const int(*)[3])triangles;
     mesh.triangle_count = 2 * N * N;
     mesh.material = rough(0.5);
-    assert_true(yk_nonsmooth_add_shape(s.world, &mesh) >= 0);
+    assert_true(yk_world_add_shape(s.world, &mesh) >= 0);
     double r = 0.1, v = 1;
     int ball = add_ball(&s, r, yk_v3(0, 0.01, r), rough(0.5));
     set_velocity(&s, ball, yk_v3(v, 0.1, 0), yk_v3(-0.1 / r, v / r, 0));
@@ -454,14 +454,14 @@ static void test_drum(void **state)
     scene s = scene_make(&def);
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.fixed = true;
-    int drum = yk_nonsmooth_add_body(s.world, &body);
+    int drum = yk_world_add_body(s.world, &body);
     yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
     cavity.body = drum;
     cavity.kind = YK_SOLID_CYLINDER_CAVITY;
     cavity.size = yk_v3(0.1, 0.1, 0.02);
     cavity.material = rough(0.6);
-    yk_nonsmooth_add_shape(s.world, &cavity);
-    assert_int_equal(yk_nonsmooth_prescribe(s.world, drum, spin_drum, NULL), YK_OK);
+    yk_world_add_shape(s.world, &cavity);
+    assert_int_equal(yk_world_prescribe(s.world, drum, spin_drum, NULL), YK_OK);
     int first = -1, count = 0;
     for (int i = 0; i < 9; i++) {
         for (int k = 0; k < 9; k++) {
@@ -541,7 +541,7 @@ static void test_settled_bed_stays(void **state)
     cavity.kind = bed.cavity;
     cavity.size = yk_v3(7e-3, 7e-3, 20e-3);
     cavity.material = bed.material;
-    assert_true(yk_nonsmooth_add_shape(s.world, &cavity) >= 0);
+    assert_true(yk_world_add_shape(s.world, &cavity) >= 0);
     assert_true(yk_packing_add(s.world, &packing, yk_v3(0, 0, 0), bed.density, bed.material) >= 0);
     double h = 5e-4;
     start(&s, h);
@@ -587,7 +587,7 @@ static void test_accurate_steps_take_no_memory(void **state)
     def.solver.method = YK_CONTACT_ACCURATE;
     def.solver.friction = YK_FRICTION_COULOMB;
     scene s = {.context = yk_context_create(&context_def)};
-    assert_int_equal(yk_nonsmooth_create(s.context, &def, &s.world), YK_OK);
+    assert_int_equal(yk_world_create(s.context, &def, &s.world), YK_OK);
     add_floor(&s, rough(0.5));
     for (int i = 0; i < 5; i++)
         add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1 + 0.2 * i), 2, rough(0.5));

@@ -58,7 +58,7 @@ static void add(scene *s, int solid, int body, yk_quat orientation)
     def.point_count = 8;
     def.triangles = triangles;
     def.triangle_count = 12;
-    assert_true(yk_nonsmooth_add_shape(s->world, &def) >= 0);
+    assert_true(yk_world_add_shape(s->world, &def) >= 0);
 }
 
 /* The largest rise of kinetic and potential energy above its least value before. */
@@ -81,7 +81,7 @@ static double largest_rise(int moving, int fixed, int number)
         body.orientation = yk_so3_exp(random_vector(&seed, 2));
     if (number % 3 == 2)
         body.velocity = yk_v3(0.5 * uniform(&seed), 0.5 * uniform(&seed), 0);
-    add(&s, moving, yk_nonsmooth_add_body(s.world, &body), yk_q_identity());
+    add(&s, moving, yk_world_add_body(s.world, &body), yk_q_identity());
 
     assert_int_equal(yk_nonsmooth_start(s.world, 0, STEP), YK_OK);
     double least = INFINITY, rise = 0;

@@ -282,14 +282,14 @@ static void test_painleve_rod(void **state)
         body.position = yk_v3(0, 0, l * sin(angle) + tip);
         body.mass = m;
         body.inertia = yk_m3_diagonal(m * l * l / 3, m * l * l / 3, m * l * l / 3);
-        int rod = yk_nonsmooth_add_body(s.world, &body);
+        int rod = yk_world_add_body(s.world, &body);
         yk_nonsmooth_shape_def end = yk_nonsmooth_shape_default();
         end.body = rod;
         /* Sliding towards the end that leans back pushes the rod into the floor. */
         end.position = yk_v3(l * cos(angle), 0, -l * sin(angle));
         end.size.x = tip;
         end.material = rough(mu);
-        yk_nonsmooth_add_shape(s.world, &end);
+        yk_world_add_shape(s.world, &end);
         set_velocity(&s, rod, yk_v3(1, 0, 0), yk_v3(0, 0, 0));
         double h = 1e-4;
         start(&s, h);
@@ -325,13 +325,13 @@ static void test_spring_on_rough_floor(void **state)
     double loss = 2 * mu * m * SCENE_G / k;
     add_floor(&s, rough(mu));
     int box = add_box(&s, yk_v3(0.1, 0.1, 0.01), yk_v3(x0, 0, 0.01), m, rough(mu));
-    yk_nonsmooth_force_def spring = yk_nonsmooth_force_default();
-    spring.law.kind = YK_FORCE_SPRING;
-    spring.law.stiffness = k;
-    spring.law.free = 10;
-    spring.law.offset[0] = yk_v3(-10, 0, 0.01);
-    spring.body_b = box;
-    assert_true(yk_nonsmooth_add_force(s.world, &spring) >= 0);
+    yk_force_def spring = yk_force_default();
+    spring.kind = YK_FORCE_SPRING;
+    spring.stiffness = k;
+    spring.free = 10;
+    spring.marker[0].offset = yk_v3(-10, 0, 0.01);
+    spring.body[1] = box;
+    assert_true(yk_world_add_force(s.world, &spring) >= 0);
     start(&s, h);
     double expected = x0, before = x0, speed = 0;
     int rotates = 0, still = 0;

@@ -22,7 +22,7 @@ static void add_port(scene *s, const char *name, int body, yk_vec3 offset)
 {
     yk_marker marker = yk_marker_default();
     marker.offset = offset;
-    int port = yk_nonsmooth_add_port(s->world, name, body, &marker);
+    int port = yk_world_add_port(s->world, name, body, &marker);
     assert_true(port >= 0);
 }
 
@@ -35,13 +35,13 @@ static int add_moving_box(scene *s, yk_vec3 half, yk_vec3 position, double mass,
     body.mass = mass;
     double x = half.x * half.x, y = half.y * half.y, z = half.z * half.z;
     body.inertia = yk_m3_scale(mass / 3, yk_m3_diagonal(y + z, x + z, x + y));
-    int number = yk_nonsmooth_add_body(s->world, &body);
+    int number = yk_world_add_body(s->world, &body);
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
     shape.body = number;
     shape.kind = YK_SOLID_BOX;
     shape.size = half;
     shape.material = rough(friction);
-    assert_true(yk_nonsmooth_add_shape(s->world, &shape) >= 0);
+    assert_true(yk_world_add_shape(s->world, &shape) >= 0);
     return number;
 }
 
@@ -139,25 +139,25 @@ static void build_slipping_ball(scene *s, yk_friction_model friction)
     body.mass = 4;
     body.inertia = yk_m3_diagonal(0.016, 0.016, 0.016);
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-    shape.body = yk_nonsmooth_add_body(s->world, &body);
+    shape.body = yk_world_add_body(s->world, &body);
     shape.kind = YK_SOLID_SPHERE;
     shape.size = yk_v3(0.1, 0, 0);
     shape.material = rough(0.3);
-    assert_true(yk_nonsmooth_add_shape(s->world, &shape) >= 0);
+    assert_true(yk_world_add_shape(s->world, &shape) >= 0);
     add_port(s, "a", shape.body, yk_v3(0, 0, 0));
 }
 
 static void hinge(scene *s, int a, int b, yk_vec3 at_a, yk_vec3 at_b)
 {
-    yk_nonsmooth_joint_def joint = yk_nonsmooth_joint_default();
+    yk_joint_def joint = yk_joint_default();
     joint.kind = YK_JOINT_REVOLUTE;
-    joint.body_a = a;
-    joint.body_b = b;
-    joint.marker_a.offset = at_a;
-    joint.marker_b.offset = at_b;
-    joint.marker_a.orientation = joint.marker_b.orientation =
+    joint.body[0] = a;
+    joint.body[1] = b;
+    joint.marker[0].offset = at_a;
+    joint.marker[1].offset = at_b;
+    joint.marker[0].orientation = joint.marker[1].orientation =
         yk_so3_exp(yk_v3(1.5707963267948966, 0, 0));
-    assert_true(yk_nonsmooth_add_joint(s->world, &joint) >= 0);
+    assert_true(yk_world_add_joint(s->world, &joint) >= 0);
 }
 
 /* A double pendulum in the plane y = 0, and a block that it does not touch. */
@@ -187,8 +187,8 @@ static void build_actuators(scene *s, yk_friction_model friction)
     yk_marker markers[2][2] = {{yk_marker_at(0, 0.1, 0.2), yk_marker_at(-0.3, 0, 0)},
                                {yk_marker_at(0.1, 0, 0), yk_marker_at(0.1, 0, 0.1)}};
     for (int i = 0; i < 2; i++)
-        assert_true(
-            yk_nonsmooth_add_line_port(s->world, i ? "second" : "first", ends[i], markers[i]) >= 0);
+        assert_true(yk_world_add_line_port(s->world, i ? "second" : "first", ends[i], markers[i]) >=
+                    0);
 }
 
 /* A bar on a hinge whose end rests on a block, which sticks to or slips on the floor. */
@@ -202,15 +202,15 @@ static void leaning_bar(scene *s, double friction, double speed)
     rod.position = yk_v3(0.5, 0, 0.3);
     rod.mass = 5;
     rod.inertia = yk_m3_diagonal(0.01, 0.4, 0.4);
-    int bar = yk_nonsmooth_add_body(s->world, &rod);
+    int bar = yk_world_add_body(s->world, &rod);
     int tip = add_solid(s, YK_SOLID_SPHERE, yk_v3(0.1, 0, 0), yk_v3(1, 0, 0.3), yk_q_identity(), 2,
                         yk_m3_diagonal(0.02, 0.02, 0.02), rough(friction));
-    yk_nonsmooth_joint_def clamp = yk_nonsmooth_joint_default();
+    yk_joint_def clamp = yk_joint_default();
     clamp.kind = YK_JOINT_CLAMP;
-    clamp.body_a = bar;
-    clamp.body_b = tip;
-    clamp.marker_a.offset = yk_v3(0.5, 0, 0);
-    assert_true(yk_nonsmooth_add_joint(s->world, &clamp) >= 0);
+    clamp.body[0] = bar;
+    clamp.body[1] = tip;
+    clamp.marker[0].offset = yk_v3(0.5, 0, 0);
+    assert_true(yk_world_add_joint(s->world, &clamp) >= 0);
     hinge(s, YK_GROUND, bar, yk_v3(0, 0, 0.3), yk_v3(-0.5, 0, 0));
     add_port(s, "a", bar, yk_v3(0.2, 0, 0));
     add_port(s, "b", block, yk_v3(-0.4, 0, 0));

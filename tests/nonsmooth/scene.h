@@ -26,7 +26,7 @@ static inline scene scene_make(const yk_nonsmooth_def *def)
 {
     scene s = {.context = yk_context_create(NULL)};
     assert_non_null(s.context);
-    assert_int_equal(yk_nonsmooth_create(s.context, def, &s.world), YK_OK);
+    assert_int_equal(yk_world_create(s.context, def, &s.world), YK_OK);
     return s;
 }
 
@@ -51,7 +51,7 @@ static inline int add_floor(scene *s, yk_material material)
     yk_nonsmooth_shape_def floor = yk_nonsmooth_shape_default();
     floor.kind = YK_SOLID_PLANE;
     floor.material = material;
-    int shape = yk_nonsmooth_add_shape(s->world, &floor);
+    int shape = yk_world_add_shape(s->world, &floor);
     assert_true(shape >= 0);
     return shape;
 }
@@ -64,14 +64,14 @@ static inline int add_solid(scene *s, yk_solid_kind kind, yk_vec3 size, yk_vec3 
     body.orientation = orientation;
     body.mass = mass;
     body.inertia = inertia;
-    int number = yk_nonsmooth_add_body(s->world, &body);
+    int number = yk_world_add_body(s->world, &body);
     assert_true(number >= 0);
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
     shape.body = number;
     shape.kind = kind;
     shape.size = size;
     shape.material = material;
-    assert_true(yk_nonsmooth_add_shape(s->world, &shape) >= 0);
+    assert_true(yk_world_add_shape(s->world, &shape) >= 0);
     return number;
 }
 
@@ -86,7 +86,7 @@ static inline int add_box(scene *s, yk_vec3 half, yk_vec3 position, double mass,
 
 static inline int add_ball(scene *s, double radius, yk_vec3 position, yk_material material)
 {
-    int ball = yk_nonsmooth_add_sphere(s->world, position, radius, 1000, material);
+    int ball = yk_world_add_sphere(s->world, position, radius, 1000, material);
     assert_true(ball >= 0);
     return ball;
 }

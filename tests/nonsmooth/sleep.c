@@ -29,13 +29,13 @@ static int add_plate(scene *s, yk_vec3 centre)
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.fixed = true;
     body.position = yk_v3_add(centre, yk_v3(0, 0, -0.1));
-    int plate = yk_nonsmooth_add_body(s->world, &body);
+    int plate = yk_world_add_body(s->world, &body);
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
     shape.body = plate;
     shape.kind = YK_SOLID_BOX;
     shape.size = yk_v3(1, 1, 0.1);
     shape.material = rough(0.5);
-    assert_true(plate >= 0 && yk_nonsmooth_add_shape(s->world, &shape) >= 0);
+    assert_true(plate >= 0 && yk_world_add_shape(s->world, &shape) >= 0);
     return plate;
 }
 
@@ -45,7 +45,7 @@ static int add_beds(scene *s)
 {
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.fixed = true;
-    int trays = yk_nonsmooth_add_body(s->world, &body), count = 0;
+    int trays = yk_world_add_body(s->world, &body), count = 0;
     for (int side = -1; side <= 1; side += 2) {
         yk_nonsmooth_shape_def tray = yk_nonsmooth_shape_default();
         tray.body = trays;
@@ -55,7 +55,7 @@ static int add_beds(scene *s)
         tray.open = YK_OPEN_TOP;
         tray.material = rough(0.5);
         tray.group = tray.mask = side < 0 ? 1 : 2;
-        assert_true(trays >= 0 && yk_nonsmooth_add_shape(s->world, &tray) >= 0);
+        assert_true(trays >= 0 && yk_world_add_shape(s->world, &tray) >= 0);
         for (int i = 0; i < 20; i++, count++) {
             yk_vec3 at = {0.5 * side - 0.15 + 0.1 * (i % 4), -0.15 + 0.1 * (i / 4 % 4),
                           0.051 + 0.102 * (i / 16)};
@@ -65,12 +65,12 @@ static int add_beds(scene *s)
             body.position = at;
             body.inertia = inertia;
             yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-            shape.body = yk_nonsmooth_add_body(s->world, &body);
+            shape.body = yk_world_add_body(s->world, &body);
             shape.kind = i % 3 ? YK_SOLID_SPHERE : YK_SOLID_BOX;
             shape.size = half;
             shape.material = rough(0.6);
             shape.group = shape.mask = tray.group;
-            assert_true(shape.body >= 0 && yk_nonsmooth_add_shape(s->world, &shape) >= 0);
+            assert_true(shape.body >= 0 && yk_world_add_shape(s->world, &shape) >= 0);
         }
     }
     return count;
@@ -229,13 +229,13 @@ static double slip_angle(const tilting *tilt, bool sleeps, bool *slept)
     yk_nonsmooth_def def = sleeping_default(sleeps);
     scene s = scene_make(&def);
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
-    int plane = yk_nonsmooth_add_body(s.world, &body);
+    int plane = yk_world_add_body(s.world, &body);
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
     shape.body = plane;
     shape.kind = YK_SOLID_PLANE;
     shape.material = rough(0.05);
-    assert_true(yk_nonsmooth_add_shape(s.world, &shape) >= 0);
-    assert_int_equal(yk_nonsmooth_prescribe(s.world, plane, tilt_plane, &own), YK_OK);
+    assert_true(yk_world_add_shape(s.world, &shape) >= 0);
+    assert_int_equal(yk_world_prescribe(s.world, plane, tilt_plane, &own), YK_OK);
     int box = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1), 1, rough(0.5));
     start(&s, H);
     *slept = false;
@@ -283,12 +283,12 @@ static void test_changed_load_wakes(void **state)
     scene s = scene_make(&def);
     add_plate(&s, yk_v3(0, 0, 0));
     int box = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1), 1, rough(0.2));
-    yk_nonsmooth_force_def push = yk_nonsmooth_force_default();
-    push.law.kind = YK_FORCE_VECTOR;
-    push.law.vector = yk_v3(1, 0, 0);
-    push.body_b = box;
+    yk_force_def push = yk_force_default();
+    push.kind = YK_FORCE_VECTOR;
+    push.vector = yk_v3(1, 0, 0);
+    push.body[1] = box;
     push.load = (yk_function){.value = late_load, .user = NULL};
-    assert_true(yk_nonsmooth_add_force(s.world, &push) >= 0);
+    assert_true(yk_world_add_force(s.world, &push) >= 0);
     start(&s, H);
     run(&s, H, 999);
     assert_int_equal(asleep(&s), 1);
@@ -314,17 +314,17 @@ static void test_drive_wakes(void **state)
     yk_nonsmooth_def def = sleeping_default(true);
     scene s = scene_make(&def);
     int wheel = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 2), 3, rough(0.2));
-    yk_nonsmooth_joint_def joint = yk_nonsmooth_joint_default();
+    yk_joint_def joint = yk_joint_default();
     joint.kind = YK_JOINT_DRIVEN_ROTATION;
-    joint.body_a = wheel;
-    joint.body_b = YK_GROUND;
-    joint.marker_b = yk_marker_at(0, 0, 2);
+    joint.body[0] = wheel;
+    joint.body[1] = YK_GROUND;
+    joint.marker[1] = yk_marker_at(0, 0, 2);
     joint.drive = (yk_function){.value = late_drive, .user = NULL};
-    int motor = yk_nonsmooth_add_joint(s.world, &joint);
+    int motor = yk_world_add_joint(s.world, &joint);
     assert_true(motor >= 0);
     joint.kind = YK_JOINT_REVOLUTE;
     joint.drive = (yk_function){0};
-    int hinge = yk_nonsmooth_add_joint(s.world, &joint);
+    int hinge = yk_world_add_joint(s.world, &joint);
     assert_true(hinge >= 0);
     start(&s, H);
     run(&s, H, 900);

@@ -29,7 +29,7 @@ static void add_wall(scene *s, double angle, yk_material material)
     wall.kind = YK_SOLID_PLANE;
     wall.orientation = yk_so3_exp(yk_v3(0, angle, 0));
     wall.material = material;
-    assert_true(yk_nonsmooth_add_shape(s->world, &wall) >= 0);
+    assert_true(yk_world_add_shape(s->world, &wall) >= 0);
 }
 
 /* A thin rod on a rough floor and a smooth wall stands iff the tangent of its slope is at least 1

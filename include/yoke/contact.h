@@ -1,0 +1,62 @@
+/* How problems of frictional contact are solved: what yoke/nonsmooth.h lets the user choose.
+ *
+ *   gauss-seidel        block Gauss-Seidel with over-relaxation; cheapest to 1e-3 or 1e-4
+ *   projected-gradient  accelerated projected gradient: Nesterov with adaptive restart and backtracking
+ *   accurate            reaches 1e-8 and less on hard, rank-deficient problems
+ *   pivot               box friction by pivoting on the mixed linear complementarity problem; assembled problems only
+ *   automatic           assembled problems: Gauss-Seidel for loose tolerances, then the accurate method, then for box
+ *                       friction pivoting; networks of bodies: Gauss-Seidel
+ *
+ * All solve the convex cone problem and true Coulomb friction. Sweeps and gradient steps on
+ * Coulomb's problem need not converge: with much friction they may run in circles near the
+ * solution. */
+#ifndef YOKE_CONTACT_H
+#define YOKE_CONTACT_H
+
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum yk_friction_model {
+    YK_FRICTION_CONE, /* the convex cone complementarity problem: sliding contacts part by friction times speed */
+    YK_FRICTION_COULOMB, /* true Coulomb friction */
+    YK_FRICTION_BOX      /* two directions on their own */
+} yk_friction_model;
+
+typedef enum yk_contact_method {
+    YK_CONTACT_AUTOMATIC,
+    YK_CONTACT_GAUSS_SEIDEL,
+    YK_CONTACT_PROJECTED_GRADIENT,
+    YK_CONTACT_ACCURATE,
+    YK_CONTACT_PIVOT
+} yk_contact_method;
+
+typedef struct yk_contact_options {
+    yk_contact_method method;
+    yk_friction_model friction;
+    double
+        tolerance; /* on the residual: of networks a velocity (m/s), else relative; 0: use all iterations,
+                           the accurate method a relative 1e-8 */
+    int iterations;           /* at most; 0: the method's own limit */
+    double relaxation_factor; /* Gauss-Seidel: factor on the local step, in (0, 2) */
+    bool
+        exact_local; /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
+    bool warm_start;    /* start from the given impulses, not from zero */
+    int check_interval; /* Gauss-Seidel: sweeps between looks at the residual */
+    double *history;    /* NULL, or room for the residual after each check */
+    int history_capacity;
+} yk_contact_options;
+
+/* Automatic, cone friction, tolerance 1e-8. */
+yk_contact_options yk_contact_options_default(void);
+/* "gauss-seidel", "cone" */
+const char *yk_contact_method_name(yk_contact_method method);
+const char *yk_friction_model_name(yk_friction_model friction);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,225 @@
+/* Bodies with frictional contact: rigid bodies, containers and particles, stepped at the level of
+ * impulses.
+ *
+ *      o  o o        particles: spheres, added one by one or as a packing that has settled in its cavity
+ *     |o o o |       shapes: what bodies and the ground touch with; a cavity is everything around a box or a cylinder
+ *     |_o_o__|       joints, forces, ports: as in every mechanism                              (yoke/mechanics.h)
+ *        |
+ *      port          where another subsystem carries the container
+ *
+ * A body's frame is its centre of mass. Bodies that are `fixed`, or whose motion is prescribed,
+ * act like bodies of infinite mass. Contacts are found when they are close, solved together with
+ * all joints once per step, and impacts happen within a step: their times are not resolved.
+ *
+ *   yk_nonsmooth_def def = yk_nonsmooth_default();
+ *   yk_nonsmooth_builder *box = yk_nonsmooth_begin(context, &def);
+ *   int container = yk_nonsmooth_add_body(box, &body);
+ *   yk_nonsmooth_add_shape(box, &cavity);
+ *   yk_nonsmooth_add_particles(box, &particles);
+ *   yk_port_def port = yk_marker_port("container", container, yk_marker_default());
+ *   yk_nonsmooth_add_port(box, &port);
+ *   yk_subsystem *subsystem;
+ *   yk_status status = yk_nonsmooth_create(box, &subsystem);
+ *
+ * Mistakes are reported by yk_nonsmooth_create, as yoke/mechanics.h says; the subsystem is
+ * destroyed by its operations table. Its channels are listed in docs/scenario.md. The same bits
+ * come out for any number of threads. */
+#ifndef YOKE_NONSMOOTH_H
+#define YOKE_NONSMOOTH_H
+
+#include "yoke/contact.h"
+#include "yoke/mechanics.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Surfaces and shapes -------------------------------------------------------------------------- */
+
+/* Of a surface. Of two that touch the smaller values count; where only one yields, its stiffness
+ * and damping do. */
+typedef struct yk_material {
+    double friction;    /* coefficient of sliding friction */
+    double restitution; /* rebound over approach speed, 0 to 1 */
+    double rolling;     /* resisting torque over normal force (m) */
+    double spinning;    /* the same about the normal (m) */
+    /* Paper rim (40): a contact point gives way under K times overlap plus D times its rate;
+     * friction creeps by as much of its force. 0: rigid. */
+    double stiffness; /* K (N/m) */
+    double damping;   /* D (N s/m) */
+} yk_material;
+
+/* Finite kinds come first. */
+typedef enum yk_solid_kind {
+    YK_SOLID_SPHERE,          /* size.x radius */
+    YK_SOLID_CAPSULE,         /* size.x radius, size.z half length of the axis z */
+    YK_SOLID_BOX,             /* size half edges */
+    YK_SOLID_CYLINDER,        /* size.x radius, size.z half height, axis z */
+    YK_SOLID_HULL,            /* the smallest convex solid with its points */
+    YK_SOLID_TRIANGLE,        /* a mesh of triangles, solid on neither side */
+    YK_SOLID_PLANE,           /* solid below z = 0 of its frame */
+    YK_SOLID_CYLINDER_CAVITY, /* solid around radius size.x, |z| <= size.z */
+    YK_SOLID_BOX_CAVITY       /* solid around the half edges `size` */
+} yk_solid_kind;
+
+/* Walls of a cavity that are left out. */
+enum {
+    YK_OPEN_LEFT = 1,    /* -x of a box cavity; the side wall of a cylinder cavity */
+    YK_OPEN_RIGHT = 2,   /* +x */
+    YK_OPEN_FRONT = 4,   /* -y */
+    YK_OPEN_BACK = 8,    /* +y */
+    YK_OPEN_BOTTOM = 16, /* -z */
+    YK_OPEN_TOP = 32     /* +z */
+};
+
+typedef struct yk_nonsmooth_shape_def {
+    int body; /* or YK_GROUND */
+    yk_solid_kind kind;
+    yk_vec3 position; /* in the body's frame (m) */
+    yk_quat orientation;
+    yk_vec3 size;          /* see yk_solid_kind (m) */
+    unsigned open;         /* cavities: walls left out, mask of YK_OPEN */
+    const yk_vec3 *points; /* hull, mesh */
+    int point_count;
+    const int (*triangles)[3]; /* mesh: three numbers of points each, from 0 */
+    int triangle_count;
+    yk_material material;
+    unsigned group; /* bits; shapes touch where each one's mask has a bit of the other's group */
+    unsigned mask;
+} yk_nonsmooth_shape_def;
+
+/* A sphere of 1 m on the ground, without friction, that touches everything. */
+yk_nonsmooth_shape_def yk_nonsmooth_shape_default(void);
+
+/* Bodies --------------------------------------------------------------------------------------- */
+
+typedef struct yk_nonsmooth_body_def {
+    const char *name; /* NULL: none */
+    yk_vec3 position; /* of the centre of mass (m) */
+    yk_quat orientation;
+    yk_vec3 velocity;         /* m/s */
+    yk_vec3 angular_velocity; /* rad/s, global axes */
+    double mass;              /* kg */
+    yk_mat3 inertia;          /* about the centre of mass, body axes (kg m2) */
+    bool fixed;               /* never moves; mass and inertia are not read */
+} yk_nonsmooth_body_def;
+
+/* 1 kg and 1 kg m2, at rest at the origin. */
+yk_nonsmooth_body_def yk_nonsmooth_body_default(void);
+
+/* The motion of a body as a function of time: position, orientation, velocity and angular
+ * velocity are read. */
+typedef void (*yk_motion_function)(void *user, double t, yk_motion *motion);
+
+/* The same by its coordinates; velocities are found by differences of fourth order. */
+typedef struct yk_nonsmooth_path {
+    yk_function position[3]; /* displacement from the place at the start (m) */
+    yk_function rotation[3]; /* rotation vector, from the orientation at the start (rad) */
+} yk_nonsmooth_path;
+
+/* Particles ------------------------------------------------------------------------------------ */
+
+/* Spheres in a cavity: set on a lattice with clearances, and where they are to be at rest, fallen
+ * under gravity before the model is made; shaken by single cycles of a sine, with the lid lowered
+ * to the highest sphere after each, until the bed no longer falls (paper tight 3.2.1). */
+typedef struct yk_packing_def {
+    yk_solid_kind cavity; /* YK_SOLID_BOX_CAVITY or YK_SOLID_CYLINDER_CAVITY, axis z up */
+    yk_vec3 size;         /* as of that solid (m) */
+    int count;
+    double radius;  /* m */
+    double spread;  /* radii are uniform in radius (1 +- spread); 0: equal */
+    double density; /* kg/m3 */
+    yk_material material;
+    double clearance; /* of the lattice, in radii */
+    double jitter;    /* share of the clearance by which spheres are moved at random, in [0, 1] */
+    uint64_t seed;    /* of the random numbers */
+    double gravity;   /* m/s2, along -z */
+    double step;      /* of settling (s) */
+    double
+        rest_speed; /* root mean square of the speeds that counts as rest (m/s); 0: gravity times step / 10 */
+    double time_limit;      /* for each settling (s) */
+    int shakes;             /* at most; 0: the bed settles once and stays */
+    double shake_amplitude; /* m */
+    double shake_frequency; /* Hz */
+    yk_contact_options solver;
+} yk_packing_def;
+
+yk_packing_def yk_packing_default(void);
+
+typedef struct yk_particles_def {
+    yk_packing_def packing;
+    bool settled;             /* false: the lattice as it is */
+    yk_vec3 position;         /* of the middle of their cavity, global (m) */
+    yk_vec3 velocity;         /* at that middle (m/s) */
+    yk_vec3 angular_velocity; /* of all as one rigid body about that middle (rad/s) */
+} yk_particles_def;
+
+/* A lattice of yk_packing_default at rest. */
+yk_particles_def yk_particles_default(void);
+
+/* Building ------------------------------------------------------------------------------------- */
+
+/* When bodies go to sleep: all bodies of an island, which contacts, joints and forces connect,
+ * have been slower than the limits for a while. They cost next to nothing until something
+ * disturbs them. Choose the limits above the noise of the solver and below any creeping that
+ * matters: slower motion is lost, and counted as dissipated. */
+typedef struct yk_sleeping {
+    double speed;         /* m/s; 0: bodies never sleep */
+    double angular_speed; /* rad/s; 0: the speed over the smallest radius that moves */
+    double after;         /* s */
+} yk_sleeping;
+
+typedef struct yk_nonsmooth_def {
+    yk_vec3 gravity; /* m/s2 */
+    yk_contact_options solver;
+    double
+        envelope; /* contacts are seen from this gap on (m); 0: 3 % of the smallest radius that moves */
+    double
+        skin; /* extra reach of the list of near pairs, so that it serves several steps (m); 0: chosen */
+    double
+        recovery_speed; /* overlaps are undone no faster than this (m/s); 0: one envelope per step */
+    double
+        bounce_speed; /* restitution acts on approach faster than this (m/s); 0: gravity times step */
+    int contact_capacity; /* contact points that are kept at most; 0: chosen from the number of solids */
+    int threads;          /* 0: as the context says */
+    yk_sleeping sleeping;
+} yk_nonsmooth_def;
+
+/* Gravity [0, 0, -9.81]; 50 sweeps of Gauss-Seidel on cone friction; nothing sleeps. */
+yk_nonsmooth_def yk_nonsmooth_default(void);
+
+typedef struct yk_nonsmooth_builder yk_nonsmooth_builder;
+
+/* NULL when out of memory, which the functions below take and yk_nonsmooth_create reports. */
+yk_nonsmooth_builder *yk_nonsmooth_begin(yk_context *context, const yk_nonsmooth_def *def);
+
+/* Each returns the id of what was added, or YK_NO_ID. */
+int yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body_def *def);
+int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_shape_def *def);
+int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def);
+/* Loads are functions of time or signals: a feedback is refused. */
+int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def);
+/* Signals come after all other ports. */
+int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def);
+/* A solid sphere with its shape, in one call; the body. A million of these stay small. */
+int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, double radius,
+                            double density, yk_material material);
+/* The first body; those that follow are numbered on. Settling takes its time here. */
+int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles_def *def);
+/* All six motions of a body follow a function, or the functions of a path. */
+void yk_nonsmooth_prescribe(yk_nonsmooth_builder *builder, int body, yk_motion_function function,
+                            void *user);
+void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, int body,
+                                 const yk_nonsmooth_path *path);
+
+/* Makes the subsystem of all that was added, and ends the builder whatever comes out.
+ * YK_ERROR_ARGUMENT with the name of what is wrong. */
+yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subsystem);
+/* Ends a builder from which nothing is to be made; NULL is allowed. */
+void yk_nonsmooth_discard(yk_nonsmooth_builder *builder);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

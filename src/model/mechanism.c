@@ -1,0 +1,612 @@
+/* Joints, forces and ports of mechanical models: what their items may say, and the reader that
+ * hands them to a model in the making. */
+#include "model/mechanism.h"
+
+#include <string.h>
+
+#include "math/vec3.h"
+#include "mechanics/inertia.h"
+#include "mechanics/joint.h"
+
+/* Markers -------------------------------------------------------------------------------------- */
+
+static const yk_field marker_fields[] = {
+    {"offset", YK_ORIGIN, .text = "from the body's origin, in its axes"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+     .text = "from the marker's axes to the body's"},
+    {0},
+};
+static const yk_section marker_section = {"marker", "A frame fixed to a body.", marker_fields};
+static const yk_field marker_item = {"markers", YK_TYPE_SECTION, .section = &marker_section,
+                                     .text = ""};
+static const yk_field end_item = {"between", YK_TYPE_TEXT, .text = "a body, a node, or `ground`"};
+
+#define PAIR_FIELDS                                                                                \
+    {"between",                                                                                    \
+     YK_TYPE_LIST,                                                                                 \
+     .required = true,                                                                             \
+     .least = 2,                                                                                   \
+     .most = 2,                                                                                    \
+     .item = &end_item,                                                                            \
+     .text = "two bodies or nodes, or `ground`"},                                                  \
+        {"at", YK_TYPE_NUMBERS, "m", YK_VECTOR,                                                    \
+         .text = "where both markers are at the start, global"},                                   \
+        {"axis", YK_TYPE_NUMBERS, YK_VECTOR,                                                       \
+         .text = "direction of both z axes at the start, global; of any length"},                  \
+        {"orientation", YK_TYPE_ORIENTATION,                                                       \
+         .text = "of both markers at the start, global; instead of `axis`"},                       \
+    {                                                                                              \
+        "markers", YK_TYPE_LIST,                                                                   \
+            .least = 2, .most = 2, .item = &marker_item,                                           \
+            .text =                                                                                \
+                "the two markers in their bodies' axes; instead of `at`, `axis` and `orientation`" \
+    }
+
+/* Joints --------------------------------------------------------------------------------------- */
+
+static const yk_field pair_fields[] = {PAIR_FIELDS, {0}};
+static const yk_section pair_section = {"joint", "", pair_fields};
+static const yk_field no_fields[] = {{0}};
+static const yk_field length_fields[] = {
+    {"length", YK_TYPE_FUNCTION, "m", .required = true, .text = "distance of the two origins"},
+    {0}};
+static const yk_field radius_fields[] = {
+    {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "of the disc"},
+    {0}};
+static const yk_field angle_fields[] = {
+    {"angle", YK_TYPE_FUNCTION, "rad", .required = true,
+     .text = "of the second about the z axis, function of time"},
+    {0}};
+static const yk_field position_fields[] = {{"distance", YK_TYPE_FUNCTION, "m", .required = true,
+                                            .text = "of the second along the first's z axis"},
+                                           {0}};
+static const yk_field spin_fields[] = {{"rate", YK_TYPE_FUNCTION, "rad/s", .required = true,
+                                        .text = "of the second about the first's z axis"},
+                                       {0}};
+static const yk_field speed_fields[] = {{"rate", YK_TYPE_FUNCTION, "m/s", .required = true,
+                                         .text = "of the second along the first's z axis"},
+                                        {0}};
+static const yk_word axis_words[] = {{"x", NULL},  {"y", NULL},  {"z", NULL}, {"rx", NULL},
+                                     {"ry", NULL}, {"rz", NULL}, {NULL, NULL}};
+static const yk_field axis_item = {"axes", YK_TYPE_CHOICE, .words = axis_words,
+                                   .text = "a relative motion"};
+static const yk_field axes_fields[] = {
+    {"constrain", YK_TYPE_LIST, .required = true, .least = 1, .most = 6, .item = &axis_item,
+     .text = "relative motions that are removed, in the first marker's axes"},
+    {0}};
+
+/* In the order of yk_joint_kind. */
+static const yk_section spherical_joint = {"spherical", "The origins coincide.", no_fields};
+static const yk_section revolute_joint = {"revolute", "Turns about z.", no_fields};
+static const yk_section universal_joint = {
+    "universal", "The origins coincide, x of the first stays square to y of the second.",
+    no_fields};
+static const yk_section prismatic_joint = {"prismatic", "Slides along z of the first.", no_fields};
+static const yk_section cylindrical_joint = {
+    "cylindrical", "Slides along and turns about z of the first.", no_fields};
+static const yk_section planar_joint = {
+    "planar", "Moves in x and y of the first and turns about its z.", no_fields};
+static const yk_section clamp_joint = {"clamp", "No relative motion.", no_fields};
+static const yk_section distance_joint = {
+    "distance", "The origins keep a distance, which may be a function of time.", length_fields};
+static const yk_section in_line_joint = {"in-line", "The second origin stays on z of the first.",
+                                         no_fields};
+static const yk_section in_plane_joint = {
+    "in-plane", "The second origin stays in x and y of the first.", no_fields};
+static const yk_section parallel_axes_joint = {"parallel-axes", "The z axes stay parallel.",
+                                               no_fields};
+static const yk_section orientation_joint = {"orientation", "No relative rotation.", no_fields};
+static const yk_section rotation_joint = {
+    "rotation",
+    "Prescribes the angle about the common z axis of a revolute or "
+    "cylindrical joint beside it; any number of turns.",
+    angle_fields};
+static const yk_section position_joint = {
+    "position", "Prescribes the distance along z of the first.", position_fields};
+static const yk_section angular_velocity_joint = {
+    "angular-velocity", "Prescribes the angular velocity about z of the first.", spin_fields};
+static const yk_section velocity_joint = {
+    "velocity", "Prescribes the velocity along z of the first.", speed_fields};
+static const yk_section knife_edge_joint = {
+    "knife-edge", "The second origin moves only along its own x and z: a skate.", no_fields};
+static const yk_section rolling_joint = {
+    "rolling", "A disc about z of the second rolls without slip on x and y of the first.",
+    radius_fields};
+static const yk_section axes_joint = {"axes", "Any set of relative motions removed.", axes_fields};
+
+static const yk_section *const joint_variants[] = {&spherical_joint,
+                                                   &revolute_joint,
+                                                   &universal_joint,
+                                                   &prismatic_joint,
+                                                   &cylindrical_joint,
+                                                   &planar_joint,
+                                                   &clamp_joint,
+                                                   &distance_joint,
+                                                   &in_line_joint,
+                                                   &in_plane_joint,
+                                                   &parallel_axes_joint,
+                                                   &orientation_joint,
+                                                   &rotation_joint,
+                                                   &position_joint,
+                                                   &angular_velocity_joint,
+                                                   &velocity_joint,
+                                                   &knife_edge_joint,
+                                                   &rolling_joint,
+                                                   &axes_joint,
+                                                   NULL};
+const yk_field yk_joint_item = {"joint",
+                                YK_TYPE_VARIANT,
+                                .section = &pair_section,
+                                .variants = joint_variants,
+                                .selector = "type",
+                                .text = "Ties two markers"};
+
+/* Forces --------------------------------------------------------------------------------------- */
+
+static const yk_field input_item = {"input", YK_TYPE_TEXT,
+                                    .text = "`name.quantity.component`, as a channel is named"};
+static const yk_field feedback_fields[] = {
+    {"inputs", YK_TYPE_NAMED, .required = true, .least = 1, .most = YK_FEEDBACK_MAX,
+     .item = &input_item,
+     .text = "names in the expression, and what of the model they stand for: `speed: "
+             "crank.angular_velocity.x`"},
+    {"value", YK_TYPE_TEXT, .required = true,
+     .text = "expression of the time `t`, the parameters and these names"},
+    {0},
+};
+static const yk_section feedback_section = {
+    "feedback", "A load that depends on what the model does.", feedback_fields};
+
+#define INPUT_FIELD                                                                              \
+    {                                                                                            \
+        "input", YK_TYPE_TEXT,                                                                   \
+            .text = "instead of `load`: the name of a signal port of the subsystem, at which a " \
+                    "wire ends; several "                                                        \
+                    "forces may have one"                                                        \
+    }
+#define LOAD_FIELDS(unit_of_load, default_load, meaning)                                          \
+    {"load", YK_TYPE_FUNCTION, unit_of_load, default_load, .text = meaning},                      \
+        {"feedback", YK_TYPE_SECTION, .section = &feedback_section, .text = "instead of `load`"}, \
+        INPUT_FIELD
+
+static const yk_field spring_fields[] = {
+    PAIR_FIELDS,
+    {"stiffness", YK_TYPE_NUMBER, "N/m", "0", .text = "tension per elongation"},
+    {"damping", YK_TYPE_NUMBER, "N s/m", "0", .text = "tension per rate of elongation"},
+    {"free_length", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+     .text = "length without tension"},
+    LOAD_FIELDS("N", "0", "tension that is added, function of time"),
+    {0}};
+static const yk_field torsion_fields[] = {
+    PAIR_FIELDS,
+    {"stiffness", YK_TYPE_NUMBER, "N m/rad", "0", .text = "torque per angle"},
+    {"damping", YK_TYPE_NUMBER, "N m s/rad", "0", .text = "torque per angular velocity"},
+    {"free_angle", YK_TYPE_NUMBER, "rad", "0", .text = "angle without torque"},
+    LOAD_FIELDS("N m", "0", "torque that is added against the angle, function of time"),
+    {0}};
+static const yk_field bushing_fields[] = {
+    PAIR_FIELDS,
+    {"stiffness", YK_TYPE_NUMBERS, "N/m, N m/rad", .required = true, .least = 6, .most = 36,
+     .text = "six diagonal values, or 36 by rows, in the first marker's axes"},
+    {"damping", YK_TYPE_NUMBERS, "N s/m, N m s/rad", "[0, 0, 0, 0, 0, 0]", .least = 6, .most = 36,
+     .text = "likewise"},
+    {0}};
+static const yk_field force_fields[] = {
+    YK_MARKER_FIELDS,
+    {"vector", YK_TYPE_NUMBERS, "N", .required = true, YK_VECTOR, .text = "the force"},
+    {"follows", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "whether the vector is in the marker's axes"},
+    LOAD_FIELDS(NULL, "1", "factor of the vector, function of time"),
+    {0}};
+static const yk_field torque_fields[] = {
+    YK_MARKER_FIELDS,
+    {"vector", YK_TYPE_NUMBERS, "N m", .required = true, YK_VECTOR, .text = "the torque"},
+    {"follows", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "whether the vector is in the marker's axes"},
+    LOAD_FIELDS(NULL, "1", "factor of the vector, function of time"),
+    {0}};
+static const yk_field motor_fields[] = {
+    {"joint", YK_TYPE_TEXT, .required = true,
+     .text = "a joint of the subsystem: a torque about the z axis of `revolute`, `cylindrical` and "
+             "`rotation`, a force "
+             "along the z axis of `prismatic`, `in-line` and `position`"},
+    LOAD_FIELDS(
+        "N m or N", "0",
+        "on the second body of the joint, in the sense in which its angle or displacement grows"),
+    {0}};
+static const yk_section motor_law = {
+    "motor", "Drives a joint: acts on its second body, with the opposite on the first.",
+    motor_fields};
+static const yk_section spring_law = {"spring", "Along the line between the origins.",
+                                      spring_fields};
+static const yk_section torsion_law = {"torsion", "About the common z axis of a joint beside it.",
+                                       torsion_fields};
+static const yk_section bushing_law = {"bushing", "Holds all six relative motions elastically.",
+                                       bushing_fields};
+static const yk_section force_law = {"force", "At a marker.", force_fields};
+static const yk_section torque_law = {"torque", "On a body.", torque_fields};
+
+static const yk_section *const force_variants[] = {
+    &spring_law, &torsion_law, &bushing_law, &motor_law, &force_law, &torque_law, NULL};
+/* What the variants mean. */
+static const yk_force_kind force_kinds[] = {YK_FORCE_SPRING, YK_FORCE_TORSION, YK_FORCE_BUSHING,
+                                            YK_FORCE_MOTOR,  YK_FORCE_VECTOR,  YK_FORCE_TORQUE};
+
+const yk_field yk_force_item = {"force", YK_TYPE_VARIANT, .variants = force_variants,
+                                .selector = "type", .text = "A force law"};
+
+/* Ports ---------------------------------------------------------------------------------------- */
+
+static const yk_field marker_port_fields[] = {YK_MARKER_FIELDS, {0}};
+static const yk_section marker_port = {"marker", "A frame on a body: takes a wrench or a motion.",
+                                       marker_port_fields};
+static const yk_section distance_port = {"distance",
+                                         "The distance of two markers, an actuator: takes a force, "
+                                         "which pushes them apart, or a length.",
+                                         pair_fields};
+static const yk_section *const port_variants[] = {&marker_port, &distance_port, NULL};
+const yk_field yk_port_item = {"port",
+                               YK_TYPE_VARIANT,
+                               .variants = port_variants,
+                               .selector = "type",
+                               .selector_fallback = "marker",
+                               .text = "Where the world meets the model"};
+
+/* Reading -------------------------------------------------------------------------------------- */
+
+typedef struct reader {
+    yk_builder *builder;
+    const yk_node *section;
+    const yk_mechanism_ops *ops;
+    void *model;
+    /* Signal ports that forces have asked for, each once. */
+    const char **input_names;
+    int *inputs;
+    int input_count;
+    yk_status status; /* of the first mistake */
+} reader;
+
+static void note(reader *r, yk_status status)
+{
+    if (r->status == YK_OK && status < 0)
+        r->status = status;
+}
+
+/* What the solver says of a part that it would not take, at the item. */
+static int added(reader *r, const yk_node *item, int id)
+{
+    if (id < 0)
+        note(r, yk_builder_error(r->builder, item, "%s",
+                                 yk_last_message(yk_builder_context(r->builder))));
+    return id;
+}
+
+static const yk_node *first_of(const yk_node *section, const char *key)
+{
+    const yk_node *list = yk_node_get(section, key);
+    return list ? list->first : NULL;
+}
+
+static int find(reader *r, const yk_node *reference)
+{
+    int body = r->ops->find(r->model, reference);
+    if (body == YK_NO_ID)
+        note(r, YK_ERROR_INPUT);
+    return body;
+}
+
+yk_status yk_read_axis(yk_builder *builder, const yk_node *axis, yk_quat *frame)
+{
+    yk_vec3 z = yk_v3(axis->values[0], axis->values[1], axis->values[2]);
+    if (yk_v3_norm(z) == 0)
+        return yk_builder_error(builder, axis, "the axis has no length");
+    *frame = yk_marker_along(yk_v3(0, 0, 0), z).orientation;
+    return YK_OK;
+}
+
+yk_marker yk_read_marker(const yk_node *item)
+{
+    return (yk_marker){yk_node_vector(item, "offset"), yk_node_orientation(item, "orientation")};
+}
+
+/* The two bodies and markers of an item with `between`: by `markers`, or by `at` with `axis` or
+ * `orientation`; where nothing is said, the bodies' origins with global axes. */
+static void read_pair(reader *r, const yk_node *item, int body[2], yk_marker marker[2])
+{
+    const yk_node *between = yk_node_get(item, "between");
+    for (int side = 0; side < 2; side++)
+        body[side] = find(r, yk_node_at(between, side));
+    if (body[0] == YK_NO_ID || body[1] == YK_NO_ID)
+        return;
+    if (body[0] == body[1])
+        note(r, yk_builder_error(r->builder, between, "both ends are on '%s'",
+                                 yk_node_at(between, 0)->text));
+
+    const yk_node *given = yk_node_get(item, "markers");
+    const yk_node *at = yk_node_get(item, "at");
+    const yk_node *axis = yk_node_get(item, "axis");
+    const yk_node *orientation = yk_node_get(item, "orientation");
+    if (given && (at || axis || orientation))
+        note(r, yk_builder_error(r->builder, given,
+                                 "give either 'markers', or 'at' with 'axis' or 'orientation'"));
+    if (given) {
+        for (int side = 0; side < 2; side++)
+            marker[side] = yk_read_marker(yk_node_at(given, side));
+        return;
+    }
+
+    /* One global frame, seen from both bodies; without `at` its origin is each one's own. */
+    yk_marker global = yk_marker_default();
+    if (axis && orientation)
+        note(r, yk_builder_error(r->builder, axis, "give either 'axis' or 'orientation'"));
+    if (orientation)
+        global.orientation = yk_node_orientation(item, "orientation");
+    if (axis)
+        note(r, yk_read_axis(r->builder, axis, &global.orientation));
+    for (int side = 0; side < 2; side++) {
+        yk_body_pose place = r->ops->place(r->model, body[side]);
+        global.offset = at ? yk_node_vector(item, "at") : place.position;
+        marker[side] = yk_marker_on(global, place.position, place.orientation);
+    }
+}
+
+static void read_joint(reader *r, const yk_node *item)
+{
+    yk_joint_def joint = yk_joint_default();
+    joint.name = yk_node_name(item);
+    joint.kind = (yk_joint_kind)item->choice;
+    read_pair(r, item, joint.body, joint.marker);
+
+    /* What drives it: a number or a function of time; of a distance the number is its length. */
+    const char *drive_key = yk_drive_traits_of(yk_joint_traits_of(joint.kind)->drive)->name;
+    const yk_node *drive = drive_key ? yk_node_get(item, drive_key) : NULL;
+    if (joint.kind == YK_JOINT_DISTANCE && drive && drive->value_count == 1) {
+        joint.length = drive->value;
+    } else if (drive) {
+        note(r, yk_builder_function_of(r->builder, drive, &joint.drive));
+    }
+    if (joint.kind == YK_JOINT_ROLLING)
+        joint.length = yk_node_number(item, "radius");
+    for (const yk_node *axis = first_of(item, "constrain"); axis; axis = axis->next)
+        joint.constrained |= 1u << axis->choice;
+
+    if (r->status == YK_OK)
+        added(r, item, r->ops->add_joint(r->model, &joint));
+}
+
+static void read_port(reader *r, const yk_node *item)
+{
+    enum { MARKER };
+    yk_port_def port = yk_port_default();
+    port.name = yk_node_name(item);
+    if (item->choice == MARKER) {
+        port.body[0] = find(r, yk_node_get(item, "on"));
+        port.marker[0] = yk_read_marker(item);
+    } else {
+        port.kind = YK_PORT_SCALAR;
+        read_pair(r, item, port.body, port.marker);
+    }
+    if (r->status == YK_OK)
+        added(r, item, r->ops->add_port(r->model, &port));
+}
+
+/* Loads of forces ------------------------------------------------------------------------------ */
+
+/* An expression of time and of channels of the model. */
+typedef struct feedback_expression {
+    yk_expression *expression;
+    int input_count;
+    const char *inputs[YK_FEEDBACK_MAX];
+} feedback_expression;
+
+static double feedback_value(void *user, double t, const double *inputs)
+{
+    const feedback_expression *f = user;
+    double variables[1 + YK_FEEDBACK_MAX] = {t};
+    memcpy(variables + 1, inputs, (size_t)f->input_count * sizeof *inputs);
+    return yk_expression_value(f->expression, variables);
+}
+
+static void read_feedback(reader *r, const yk_node *section, yk_feedback *feedback)
+{
+    if (!r->ops->feedback) {
+        note(r, yk_builder_error(r->builder, section, "loads here are functions of time only"));
+        return;
+    }
+    feedback_expression *f = yk_builder_take(r->builder, sizeof *f);
+    if (!f) {
+        note(r, YK_ERROR_MEMORY);
+        return;
+    }
+    const char *variables[1 + YK_FEEDBACK_MAX] = {"t"};
+    f->input_count = 0;
+    for (const yk_node *input = first_of(section, "inputs"); input; input = input->next) {
+        f->inputs[f->input_count++] = input->text;
+        variables[f->input_count] = yk_node_name(input);
+    }
+    const yk_node *value = yk_node_get(section, "value");
+    note(r,
+         yk_builder_expression(r->builder, value, variables, 1 + f->input_count, &f->expression));
+    *feedback = (yk_feedback){feedback_value, f, f->inputs, f->input_count};
+}
+
+/* The signal port that brings a load; several forces may have one. */
+static int input_of(reader *r, const yk_node *input)
+{
+    for (int i = 0; i < r->input_count; i++)
+        if (strcmp(r->input_names[i], input->text) == 0)
+            return r->inputs[i];
+
+    for (const yk_node *port = first_of(r->section, "ports"); port; port = port->next)
+        if (strcmp(yk_node_name(port), input->text) == 0)
+            note(r,
+                 yk_builder_error(r->builder, input,
+                                  "a port is already named '%s': choose another name for the input",
+                                  input->text));
+    yk_port_def port = yk_signal_port(input->text);
+    int id = added(r, input, r->ops->add_port(r->model, &port));
+    r->input_names[r->input_count] = input->text;
+    r->inputs[r->input_count++] = id;
+    return id;
+}
+
+/* Bodies and markers of the joint that a motor drives, and whether it pushes or turns. */
+static void read_motor(reader *r, const yk_node *item, yk_force_def *force)
+{
+    const yk_node *reference = yk_node_get(item, "joint");
+    const yk_node *joints = yk_node_get(r->section, "joints");
+    const yk_names *names = yk_builder_names(r->builder, joints);
+    int index = names ? yk_builder_find(r->builder, names, reference, "joint", NULL) : -1;
+    if (index < 0) {
+        note(r, names ? YK_ERROR_INPUT : YK_ERROR_MEMORY);
+        return;
+    }
+    const yk_node *joint = yk_node_at(joints, index);
+    read_pair(r, joint, force->body, force->marker);
+    switch (yk_joint_traits_of((yk_joint_kind)joint->choice)->motion) {
+    case YK_MOTION_ROTATION: force->kind = YK_FORCE_MOTOR; break;
+    case YK_MOTION_TRANSLATION: force->kind = YK_FORCE_THRUST; break;
+    case YK_MOTION_NONE:
+        note(r,
+             yk_builder_error(
+                 r->builder, reference,
+                 "a motor drives a revolute, cylindrical, rotation, prismatic, in-line or position "
+                 "joint; this one is %s",
+                 yk_joint_name((yk_joint_kind)joint->choice)));
+    }
+}
+
+static void read_force(reader *r, const yk_node *item)
+{
+    yk_force_def force = yk_force_default();
+    force.name = yk_node_name(item);
+    force.kind = force_kinds[item->choice];
+
+    /* The load: a signal, a feedback, or a function of time. */
+    const yk_node *input = yk_node_get(item, "input");
+    const yk_node *feedback = yk_node_get(item, "feedback");
+    const yk_node *load = yk_node_get(item, "load");
+    if (input) {
+        force.input = input_of(r, input);
+    } else if (feedback) {
+        read_feedback(r, feedback, &force.feedback);
+    } else if (load) {
+        note(r, yk_builder_function_of(r->builder, load, &force.load));
+    }
+
+    switch (force.kind) {
+    case YK_FORCE_MOTOR: read_motor(r, item, &force); break;
+    case YK_FORCE_SPRING:
+    case YK_FORCE_TORSION:
+        read_pair(r, item, force.body, force.marker);
+        force.stiffness = yk_node_number(item, "stiffness");
+        force.damping = yk_node_number(item, "damping");
+        force.free =
+            yk_node_number(item, force.kind == YK_FORCE_SPRING ? "free_length" : "free_angle");
+        break;
+    case YK_FORCE_BUSHING:
+        read_pair(r, item, force.body, force.marker);
+        note(r, yk_read_six_by_six(r->builder, item, "stiffness", force.bushing_stiffness));
+        note(r, yk_read_six_by_six(r->builder, item, "damping", force.bushing_damping));
+        break;
+    default:
+        force.body[1] = find(r, yk_node_get(item, "on"));
+        if (force.body[1] == YK_GROUND)
+            note(r, yk_builder_error(r->builder, yk_node_get(item, "on"),
+                                     "the ground does not move: name a body or node"));
+        force.marker[1] = yk_read_marker(item);
+        force.vector = yk_node_vector(item, "vector");
+        bool follows = yk_node_boolean(item, "follows");
+        if (follows && force.kind == YK_FORCE_VECTOR)
+            force.kind = YK_FORCE_FOLLOWER;
+        if (follows && force.kind == YK_FORCE_TORQUE)
+            force.kind = YK_FORCE_FOLLOWER_TORQUE;
+    }
+    if (r->status == YK_OK)
+        added(r, item, r->ops->add_force(r->model, &force));
+}
+
+yk_status yk_read_mechanism(yk_builder *builder, const yk_node *section,
+                            const yk_mechanism_ops *ops, void *model)
+{
+    reader r = {.builder = builder, .section = section, .ops = ops, .model = model};
+    const yk_node *forces = yk_node_get(section, "forces");
+    size_t most_inputs = forces ? (size_t)forces->count : 0;
+    r.input_names = yk_builder_take(builder, (most_inputs + 1) * sizeof *r.input_names);
+    r.inputs = yk_builder_take(builder, (most_inputs + 1) * sizeof *r.inputs);
+    if (!r.input_names || !r.inputs)
+        return YK_ERROR_MEMORY;
+
+    /* Ports come before forces, whose signals follow them in the list of ports. */
+    for (const yk_node *item = first_of(section, "joints"); item; item = item->next)
+        read_joint(&r, item);
+    for (const yk_node *item = first_of(section, "ports"); item; item = item->next)
+        read_port(&r, item);
+    for (const yk_node *item = first_of(section, "forces"); item; item = item->next)
+        read_force(&r, item);
+    return r.status;
+}
+
+/* Numbers -------------------------------------------------------------------------------------- */
+
+yk_status yk_read_six_by_six(yk_builder *builder, const yk_node *item, const char *key,
+                             double matrix[6][6])
+{
+    const yk_node *list = yk_node_get(item, key);
+    if (list->value_count != 6 && list->value_count != 36)
+        return yk_builder_error(builder, list, "expected 6 or 36 numbers, not %d",
+                                list->value_count);
+    for (int i = 0; i < 6 && list->value_count == 6; i++)
+        matrix[i][i] = list->values[i];
+    for (int i = 0; i < 36 && list->value_count == 36; i++)
+        matrix[i / 6][i % 6] = list->values[i];
+    return YK_OK;
+}
+
+yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *tensor)
+{
+    char why[240];
+    memcpy(tensor->m, inertia->values, sizeof tensor->m);
+    if (yk_inertia_possible(tensor, why, sizeof why))
+        return YK_OK;
+    return yk_builder_error(builder, inertia, "no body has this inertia tensor: %s", why);
+}
+
+static bool any_number(const yk_node *item, const char *key)
+{
+    const yk_node *values = yk_node_get(item, key);
+    for (int i = 0; values && i < values->value_count; i++)
+        if (values->values[i] != 0)
+            return true;
+    return false;
+}
+
+bool yk_mechanism_rests(const yk_node *section)
+{
+    static const char *const movers[] = {"nodes", "bodies", "flexible", "particles"};
+    static const char *const motions[] = {"velocity", "angular_velocity", "displacement",
+                                          "rotation", "amplitudes",       "amplitude_rates",
+                                          "curvature"};
+    static const char *const drives[] = {"angle", "distance", "length", "rate"};
+    const yk_node *forces = yk_node_get(section, "forces"),
+                  *joints = yk_node_get(section, "joints");
+    if (any_number(section, "gravity") || (forces && forces->count > 0))
+        return false;
+
+    for (const yk_node *joint = joints ? joints->first : NULL; joint; joint = joint->next)
+        for (size_t k = 0; k < sizeof drives / sizeof *drives; k++)
+            if (yk_node_get(joint, drives[k]))
+                return false;
+
+    for (size_t m = 0; m < sizeof movers / sizeof *movers; m++) {
+        const yk_node *list = yk_node_get(section, movers[m]);
+        for (const yk_node *item = list ? list->first : NULL; item; item = item->next) {
+            if (yk_node_get(item, "motion"))
+                return false;
+            for (size_t k = 0; k < sizeof motions / sizeof *motions; k++)
+                if (any_number(item, motions[k]))
+                    return false;
+        }
+    }
+    return true;
+}
