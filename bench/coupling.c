@@ -2,7 +2,7 @@
  * nanoseconds. */
 #include "yoke/coupling.h"
 #include "bench.h"
-#include "physics/oscillator.h"
+#include "yoke/physics.h"
 #include "yoke/record.h"
 
 enum { STEPS = 20000 };

@@ -3,7 +3,7 @@
 
 #include "bench.h"
 #include "math/polynomial.h"
-#include "physics/hydraulic.h"
+#include "yoke/physics.h"
 
 enum { STEPS = 1000 };
 

@@ -20,7 +20,8 @@ extern "C" {
 #endif
 
 typedef enum yk_friction_model {
-    YK_FRICTION_CONE, /* the convex cone complementarity problem: sliding contacts part by friction times speed */
+    /* the convex cone complementarity problem: sliding contacts part by friction times speed */
+    YK_FRICTION_CONE,
     YK_FRICTION_COULOMB, /* true Coulomb friction */
     YK_FRICTION_BOX      /* two directions on their own */
 } yk_friction_model;
@@ -36,13 +37,13 @@ typedef enum yk_contact_method {
 typedef struct yk_contact_options {
     yk_contact_method method;
     yk_friction_model friction;
-    double
-        tolerance; /* on the residual: of networks a velocity (m/s), else relative; 0: use all iterations,
-                           the accurate method a relative 1e-8 */
+    /* on the residual: of networks a velocity (m/s), else relative; 0: use all iterations, the
+     * accurate method a relative 1e-8 */
+    double tolerance;
     int iterations;           /* at most; 0: the method's own limit */
     double relaxation_factor; /* Gauss-Seidel: factor on the local step, in (0, 2) */
-    bool
-        exact_local; /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
+    /* Gauss-Seidel: solve each contact's own problem, not just one projected step on it */
+    bool exact_local;
     bool warm_start;    /* start from the given impulses, not from zero */
     int check_interval; /* Gauss-Seidel: sweeps between looks at the residual */
     double *history;    /* NULL, or room for the residual after each check */
@@ -51,9 +52,8 @@ typedef struct yk_contact_options {
 
 /* Automatic, cone friction, tolerance 1e-8. */
 yk_contact_options yk_contact_options_default(void);
-/* "gauss-seidel", "cone" */
+/* "gauss-seidel" */
 const char *yk_contact_method_name(yk_contact_method method);
-const char *yk_friction_model_name(yk_friction_model friction);
 
 #ifdef __cplusplus
 }

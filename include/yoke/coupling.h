@@ -283,6 +283,10 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report);
 double yk_system_time(const yk_system *system);
 int64_t yk_system_steps(const yk_system *system);
 
+/* The port with this name, as numbered by the subsystem; -1: there is none. */
+int yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name);
+int yk_system_find_port(const yk_system *system, int subsystem, const char *name);
+
 /* Motion and wrench of a port as numbered by the subsystem, in the system's units and axes, after
  * start or step. */
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port);

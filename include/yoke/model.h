@@ -62,8 +62,8 @@ void yk_cache_destroy(yk_cache *cache);
 typedef struct yk_scenario_def {
     const char *path; /* the file; also its name in messages */
     const char *text; /* its contents instead of reading it; NULL: the file is read */
-    const char *const
-        *overrides; /* "coupling.scheme=tight": values over those of the file, applied in order */
+    /* "coupling.scheme=tight": values over those of the file, applied in order */
+    const char *const *overrides;
     int override_count;
     /* Solvers iterate to rounding instead of their tolerances, so that runs may be differenced. */
     bool to_rounding;
@@ -109,9 +109,9 @@ typedef struct yk_scenario_info {
     int wire_count;
     const yk_wire_def *wires;
     yk_scheme_def scheme;
-    bool
-        impacts; /* a subsystem steps over impacts, whose times within a step are lost: errors are of order 1, and not smooth in
-                     the step */
+    /* a subsystem steps over impacts, whose times within a step are lost: errors are of order 1,
+     * and not smooth in the step */
+    bool impacts;
     yk_step_control control;
     int record_every;        /* macro steps between samples */
     const char *record_file; /* from the present folder; NULL if the scenario names none */

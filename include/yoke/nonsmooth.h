@@ -135,8 +135,8 @@ typedef struct yk_packing_def {
     uint64_t seed;    /* of the random numbers */
     double gravity;   /* m/s2, along -z */
     double step;      /* of settling (s) */
-    double
-        rest_speed; /* root mean square of the speeds that counts as rest (m/s); 0: gravity times step / 10 */
+    /* root mean square of the speeds that counts as rest (m/s); 0: gravity times step / 10 */
+    double rest_speed;
     double time_limit;      /* for each settling (s) */
     int shakes;             /* at most; 0: the bed settles once and stays */
     double shake_amplitude; /* m */
@@ -172,16 +172,17 @@ typedef struct yk_sleeping {
 typedef struct yk_nonsmooth_def {
     yk_vec3 gravity; /* m/s2 */
     yk_contact_options solver;
-    double
-        envelope; /* contacts are seen from this gap on (m); 0: 3 % of the smallest radius that moves */
-    double
-        skin; /* extra reach of the list of near pairs, so that it serves several steps (m); 0: chosen */
-    double
-        recovery_speed; /* overlaps are undone no faster than this (m/s); 0: one envelope per step */
-    double
-        bounce_speed; /* restitution acts on approach faster than this (m/s); 0: gravity times step */
-    int contact_capacity; /* contact points that are kept at most; 0: chosen from the number of solids */
-    int threads;          /* 0: as the context says */
+    /* contacts are seen from this gap on (m); 0: 3 % of the smallest radius that moves */
+    double envelope;
+    /* extra reach of the list of near pairs, so that it serves several steps (m); 0: chosen */
+    double skin;
+    /* overlaps are undone no faster than this (m/s); 0: one envelope per step */
+    double recovery_speed;
+    /* restitution acts on approach faster than this (m/s); 0: gravity times step */
+    double bounce_speed;
+    /* contact points that are kept at most; 0: chosen from the number of solids */
+    int contact_capacity;
+    int threads; /* 0: as the context says */
     yk_sleeping sleeping;
 } yk_nonsmooth_def;
 

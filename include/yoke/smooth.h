@@ -62,10 +62,10 @@ typedef struct yk_smooth_options {
     double newton_absolute; /* and below this change of position (m) and rotation (rad) */
     int newton_iterations;  /* at most, per step */
     double assembly;        /* positions are assembled to this gap (m, rad) */
-    double
-        error_tolerance; /* local error of a step of variable size inside step(); 0: fixed steps. Two-step: m, rad,
-                               coordinates of flexible bodies by the displacement that they cause; Runge-Kutta: relative
-                               to the model's length and its typical speed */
+    /* local error of a step of variable size inside step(); 0: fixed steps. Two-step: m, rad,
+     * coordinates of flexible bodies by the displacement that they cause; Runge-Kutta: relative to
+     * the model's length and its typical speed */
+    double error_tolerance;
     yk_smooth_form form;  /* generalised-alpha */
     double stabilisation; /* of the form ode (1/s); 0: one over the step */
     bool static_start;    /* begin in static equilibrium */

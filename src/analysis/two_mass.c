@@ -3,8 +3,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "physics/oscillator.h"
 #include "yoke/analysis.h"
+#include "yoke/physics.h"
 
 typedef struct parameter_row {
     const char *name;

@@ -1,10 +1,42 @@
 /* What is known of a system after a step: outputs, errors of the interfaces, statistics. */
+#include <string.h>
+
 #include "coupling/ledger.h"
 #include "coupling/merging.h"
 
 static const yk_participant *participant_of(const yk_system *system, int subsystem)
 {
     return &system->participants[system->parts[subsystem].participant];
+}
+
+int yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name)
+{
+    const yk_port *ports;
+    int count = subsystem->ops->ports(subsystem, &ports);
+    for (int i = 0; i < count; i++)
+        if (strcmp(ports[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+int yk_system_find_port(const yk_system *system, int subsystem, const char *name)
+{
+    const yk_system_part *part = &system->parts[subsystem];
+    const yk_subsystem *shown = participant_of(system, subsystem)->subsystem;
+    const yk_port *ports;
+    int end = shown->ops->ports(shown, &ports);
+
+    /* Ports of a merged participant are those of its parts in their order. */
+    for (int i = 0; i < system->subsystem_count; i++) {
+        const yk_system_part *other = &system->parts[i];
+        bool behind = other->participant == part->participant && other->port > part->port;
+        if (behind && other->port < end)
+            end = other->port;
+    }
+    for (int i = part->port; i < end; i++)
+        if (strcmp(ports[i].name, name) == 0)
+            return i - part->port;
+    return -1;
 }
 
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port)

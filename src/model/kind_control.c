@@ -3,7 +3,7 @@
 
 #include "math/table.h"
 #include "model/registry.h"
-#include "physics/control.h"
+#include "yoke/physics.h"
 
 static const yk_word form_words[] = {
     {"value", "the command is offset + P e + I ∫e + D e'"},

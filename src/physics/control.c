@@ -1,5 +1,6 @@
-/* Controllers behind the contract of yoke/subsystem.h; see control.h. */
-#include "physics/control.h"
+/* Controllers behind the contract of yoke/subsystem.h; see yoke/physics.h. */
+#include "base/function.h"
+#include "yoke/physics.h"
 
 #include <math.h>
 #include <stdio.h>

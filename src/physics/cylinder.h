@@ -25,40 +25,6 @@
 
 #include "physics/fluid.h"
 
-typedef enum yk_valve_kind {
-    /* rim (51): spool k in [0, 1]; P1 and T2 open with k, T1 and P2 with 1 - k: opening it
-     * retracts */
-    YK_VALVE_OPEN_CENTRE,
-    /* Spool k in [-1, 1]: positive opens P2 and T1 (extends), negative P1 and T2 (retracts), 0
-     * closes all. */
-    YK_VALVE_CLOSED_CENTRE
-} yk_valve_kind;
-
-typedef struct yk_valve {
-    yk_valve_kind kind;
-    double area;      /* of an orifice that is open, m^2 */
-    double discharge; /* cd */
-    double lag;       /* of the spool behind its command, time constant in s; 0: none */
-    double laminar;   /* the root is rounded off below this difference of pressures, Pa */
-    bool backflow;
-} yk_valve;
-
-typedef struct yk_cylinder {
-    double area[2];  /* of the piston on the side of chamber 1 and of chamber 2, m^2 */
-    double length;   /* of both chambers together, m */
-    double fraction; /* of chamber 1 in it at the start, in (0, 1) */
-    double friction; /* N s/m */
-    /* past the piston, from chamber 2 to 1: volume at zero pressure per time and pressure,
-     * m^3/(s Pa) */
-    double leakage;
-    /* End stops: the piston meets them when a chamber is `stop` long: k d (1 + alpha d') pushes
-     * back, never pulls. */
-    double stop;           /* m */
-    double stop_stiffness; /* N/m */
-    double stop_damping;   /* alpha, s/m */
-    yk_valve valve;
-} yk_cylinder;
-
 /* What drives a cylinder at one time. */
 typedef struct yk_cylinder_drive {
     double length, rate; /* s and s', m and m/s; s - s0 for the length */

@@ -11,11 +11,7 @@
 
 #include <math.h>
 
-typedef struct yk_fluid {
-    double a, b;    /* 1/Pa, 1/Pa^2 */
-    double density; /* kg/m^3 */
-    double vapour;  /* pressure below which cavities open, Pa */
-} yk_fluid;
+#include "yoke/physics.h"
 
 static inline double yk_fluid_pressure(const yk_fluid *fluid, double head)
 {

@@ -1,5 +1,6 @@
-/* The hydraulic circuit behind the contract of yoke/subsystem.h; see hydraulic.h. */
-#include "physics/hydraulic.h"
+/* The hydraulic circuit behind the contract of yoke/subsystem.h; see yoke/physics.h. */
+#include "base/function.h"
+#include "yoke/physics.h"
 
 #include <stdio.h>
 #include <string.h>

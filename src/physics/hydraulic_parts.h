@@ -5,7 +5,9 @@
 #ifndef YK_PHYSICS_HYDRAULIC_PARTS_H
 #define YK_PHYSICS_HYDRAULIC_PARTS_H
 
-#include "physics/hydraulic.h"
+#include "base/function.h"
+#include "physics/cylinder.h"
+#include "yoke/physics.h"
 
 /* Everything that changes while stepping, per cylinder, in the order of the state image: first
  * what the step map depends on continuously ... */

@@ -1,12 +1,13 @@
-/* Single-mass oscillators with three integrators (see oscillator.h), and several of them rigidly
- * joined.
+/* Single-mass oscillators with three integrators (see yoke/physics.h), and several of them
+ * rigidly joined.
  *
  * Joined oscillators move as one mass, so merging adds their masses, springs and dampers; what
  * each part needed from the others follows from its own equation of motion. With consistent
  * starting values this is, step for step, the solution of the index-3 system with the joint as a
  * constraint: the multipliers drop out of the sum of the equations.
  */
-#include "physics/oscillator.h"
+#include "base/function.h"
+#include "yoke/physics.h"
 
 #include <math.h>
 #include <string.h>

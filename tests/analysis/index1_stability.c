@@ -1,9 +1,9 @@
 /* Stability of the scheme index1 on the two-mass test model: figures 14 and 15 of its paper,
  * through the running code. */
-#include "physics/oscillator.h"
 #include "test.h"
 #include "the_context.h"
 #include "yoke/analysis.h"
+#include "yoke/physics.h"
 
 /* One mass with the eigenvalue real +- i imaginary over a step of 1 s; paper index1 (42) with the
  * sign mended. */

@@ -8,9 +8,9 @@
 #include "context.h"
 #include "damper.h"
 #include "math/eigen.h"
-#include "physics/oscillator.h"
 #include "test.h"
 #include "yoke/analysis.h"
+#include "yoke/physics.h"
 
 /* The report of the start of a scenario, with overrides up to a NULL. */
 static yk_run_report *ask(yk_context *context, const char *text, const char *const *overrides,

@@ -7,9 +7,9 @@
 #include "math/dense.h"
 #include "math/eigen.h"
 #include "math/two_step.h"
-#include "physics/oscillator.h"
 #include "test.h"
 #include "yoke/analysis.h"
+#include "yoke/physics.h"
 
 static yk_context *context;
 

@@ -2,7 +2,9 @@
  * out. */
 #include "conformance.h"
 
-#include "physics/hydraulic.h"
+#include <math.h>
+
+#include "yoke/physics.h"
 
 static double swing(void *user, double t)
 {

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "any_scheme.h"
-#include "physics/oscillator.h"
 #include "test.h"
 #include "the_context.h"
 #include "yoke/coupling.h"
+#include "yoke/physics.h"
 
 enum { MASSES_MAX = 32 };
 

@@ -5,10 +5,10 @@
 
 #include "any_scheme.h"
 #include "math/polynomial.h"
-#include "physics/oscillator.h"
 #include "test.h"
 #include "the_context.h"
 #include "yoke/coupling.h"
+#include "yoke/physics.h"
 
 /* A spring and a damper that are told how their end moves, and a force that is told as a signal. */
 typedef struct law {

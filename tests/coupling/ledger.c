@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "any_scheme.h"
-#include "physics/oscillator.h"
 #include "test.h"
 #include "yoke/coupling.h"
+#include "yoke/physics.h"
 
 static yk_context *context;
 

@@ -1,9 +1,9 @@
 /* What interfaces join: masses that are known, and an algebraic loop. */
 #include "context.h"
 #include "damper.h"
-#include "physics/oscillator.h"
 #include "test.h"
 #include "yoke/coupling.h"
+#include "yoke/physics.h"
 
 static const char *const names[] = {"left", "right"};
 static const yk_interface_def joint = {

@@ -7,9 +7,9 @@
 #include "coupling/transform.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
-#include "physics/oscillator.h"
 #include "test.h"
 #include "yoke/coupling.h"
+#include "yoke/physics.h"
 
 static yk_context *context;
 

@@ -8,9 +8,9 @@
 
 #include "context.h"
 #include "math/polynomial.h"
-#include "physics/oscillator.h"
 #include "test.h"
 #include "yoke/coupling.h"
+#include "yoke/physics.h"
 
 typedef struct clock_source {
     yk_subsystem subsystem;

@@ -1,9 +1,9 @@
 /* Mistakes in the wiring are found at creation, and each message names what to change. */
 #include <string.h>
 
-#include "physics/oscillator.h"
 #include "test.h"
 #include "yoke/coupling.h"
+#include "yoke/physics.h"
 
 static yk_context *context;
 static yk_subsystem *masses[3];

@@ -1,6 +1,6 @@
 /* The hydraulic circuit against the paper's equations, against an integration that shares nothing
  * with it, and where those equations end: cavities, end stops, fluid that would flow back. */
-#include "physics/hydraulic.h"
+#include "physics/cylinder.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Oscillators against the analytic solution, and what their creation refuses. */
-#include "physics/oscillator.h"
+#include "yoke/physics.h"
 
 #include <string.h>
 

@@ -1,0 +1,207 @@
+/* Small subsystem kinds besides mechanisms: oscillators, hydraulic circuits, controllers.
+ *
+ * Each is made from one def in one call; the few parts of a circuit or a controller are an array
+ * of its def. The subsystem is destroyed by its operations table.
+ *
+ *   yk_oscillator_def def = yk_oscillator_default();
+ *   def.mass = 2;
+ *   def.stiffness = 100;
+ *   yk_subsystem *oscillator;
+ *   yk_status status = yk_oscillator_create(context, &def, &oscillator);
+ *
+ * Names and arrays are copied; functions of time must outlive the subsystem. */
+#ifndef YOKE_PHYSICS_H
+#define YOKE_PHYSICS_H
+
+#include <stdbool.h>
+
+#include "yoke/base.h"
+#include "yoke/subsystem.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Oscillators ---------------------------------------------------------------------------------- */
+
+/* A mass on a spring and a damper, with one scalar port: the smallest subsystem, and the test
+ * equation of co-simulation (two of them joined at their masses).
+ *
+ *   m x'' + c x' + k x = force(t) + (force of the port)
+ *
+ * The port takes a force (the oscillator moves) or a prescribed motion (the oscillator answers
+ * with the force that was needed). Units: kg, N/m, N s/m, m, m/s, N. */
+typedef enum yk_oscillator_integrator {
+    /* The implicit two-step method with rho_inf, started by the trapezoidal rule; a prescribed
+     * motion is a constraint at position level. Papers: explicit (6), (7), (37), tight (2)-(6). */
+    YK_OSCILLATOR_TWO_STEP,
+    /* Semi-implicit Euler; a prescribed motion is a constraint at velocity level with position
+     * stabilisation. Papers: explicit (11), (12), (38), tight (26). */
+    YK_OSCILLATOR_SEMI_IMPLICIT,
+    /* Matrix exponential; exact for inputs that are polynomials on the step. */
+    YK_OSCILLATOR_EXACT
+} yk_oscillator_integrator;
+
+typedef struct yk_oscillator_def {
+    double mass;      /* kg, > 0 */
+    double stiffness; /* N/m */
+    double damping;   /* N s/m */
+    double position;  /* m, at the start */
+    double velocity;  /* m/s, at the start */
+    yk_function force;
+    yk_oscillator_integrator integrator;
+    double rho_inf; /* 0 to 1, two-step only */
+} yk_oscillator_def;
+
+/* 1 kg without spring, damper or force, at rest; two-step with rho_inf = 0.6. */
+yk_oscillator_def yk_oscillator_default(void);
+
+yk_status yk_oscillator_create(yk_context *context, const yk_oscillator_def *def,
+                               yk_subsystem **oscillator);
+
+/* Hydraulic circuits --------------------------------------------------------------------------- */
+
+/* A fluid whose density over that at zero pressure is 1 + a p + b p^2 (paper rim (49)). */
+typedef struct yk_fluid {
+    double a, b;    /* 1/Pa, 1/Pa^2 */
+    double density; /* kg/m^3 */
+    double vapour;  /* pressure below which cavities open, Pa */
+} yk_fluid;
+
+/* The valve of a cylinder: four orifices between pump, chambers and tank. */
+typedef enum yk_valve_kind {
+    /* rim (51): spool k in [0, 1]; P1 and T2 open with k, T1 and P2 with 1 - k: opening it
+     * retracts */
+    YK_VALVE_OPEN_CENTRE,
+    /* Spool k in [-1, 1]: positive opens P2 and T1 (extends), negative P1 and T2 (retracts), 0
+     * closes all. */
+    YK_VALVE_CLOSED_CENTRE
+} yk_valve_kind;
+
+typedef struct yk_valve {
+    yk_valve_kind kind;
+    double area;      /* of an orifice that is open, m^2 */
+    double discharge; /* cd */
+    double lag;       /* of the spool behind its command, time constant in s; 0: none */
+    double laminar;   /* the root is rounded off below this difference of pressures, Pa */
+    bool backflow;
+} yk_valve;
+
+typedef struct yk_cylinder {
+    double area[2];  /* of the piston on the side of chamber 1 and of chamber 2, m^2 */
+    double length;   /* of both chambers together, m */
+    double fraction; /* of chamber 1 in it at the start, in (0, 1) */
+    double friction; /* N s/m */
+    /* past the piston, from chamber 2 to 1: volume at zero pressure per time and pressure, m^3/(s
+     * Pa) */
+    double leakage;
+    /* End stops: the piston meets them when a chamber is `stop` long: k d (1 + alpha d') pushes
+     * back, never pulls. */
+    double stop;           /* m */
+    double stop_stiffness; /* N/m */
+    double stop_damping;   /* alpha, s/m */
+    yk_valve valve;
+} yk_cylinder;
+
+/* A hydraulic circuit: cylinders behind valves on one pump and one tank (paper rim 5.1), as a
+ * subsystem.
+ *
+ * Every cylinder NAME has two ports:
+ *
+ *   NAME         scalar, takes the motion of the actuator (length and rate) and answers with the force. The cylinder
+ *                pushes its ends apart with the opposite of that force: what the mechanism's actuator receives.
+ *   NAME.spool   signal, the command of its valve; where it is not connected, the function of the def
+ *
+ * The pressures are integrated by the Radau IIA method of order 5, in steps of a fixed size or
+ * with error control. Pump and tank keep their pressure whatever they deliver, so no cylinder
+ * knows of the others and each has its own steps. What an adaptive run would do next is part of
+ * the state: rollback is exact to the bit. */
+/* How the pressures at the start are found. */
+typedef enum yk_hydraulic_start {
+    YK_HYDRAULIC_STEADY,  /* the flows balance at the spool's place without motion */
+    YK_HYDRAULIC_FORCE,   /* a given thrust, with the mean pressure between pump and tank */
+    YK_HYDRAULIC_PRESSURE /* given */
+} yk_hydraulic_start;
+
+typedef struct yk_hydraulic_cylinder_def {
+    const char *name; /* copied */
+    yk_cylinder cylinder;
+    yk_function spool; /* its command where no wire brings it */
+    /* its command where there is no function either; NAN: 0.5 or 0, neutral for its valve */
+    double neutral;
+    double actuator_length; /* at the start, m; NAN: that of the motion that it is told then */
+    yk_hydraulic_start start;
+    double pressure[2]; /* YK_HYDRAULIC_PRESSURE, Pa */
+    double force;       /* YK_HYDRAULIC_FORCE: pushes the ends apart, N */
+} yk_hydraulic_cylinder_def;
+
+typedef struct yk_hydraulic_def {
+    const char *name;
+    yk_fluid fluid;
+    yk_function pump; /* pressure, Pa */
+    double tank;      /* pressure, Pa */
+    double step;      /* fixed steps no longer than this, s; 0: one per step that is asked for */
+    /* with error control: relative error of the pressures per step; 0: fixed steps */
+    double tolerance;
+    const yk_hydraulic_cylinder_def *cylinders;
+    int cylinder_count;
+} yk_hydraulic_def;
+
+/* The fluid and the valves of rim table 1, example 1: 7.6 and 0.1 MPa; no cylinder. */
+yk_hydraulic_def yk_hydraulic_default(void);
+yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void);
+
+yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
+                              yk_subsystem **subsystem);
+
+/* Controllers ---------------------------------------------------------------------------------- */
+
+/* Controllers: loops that compare a measured signal with a reference and give a command (paper
+ * rim (53)).
+ *
+ *   e = reference - measured,   v = P e + I (integral of e) + D e'
+ *
+ *   YK_CONTROL_VALUE   command = offset + v
+ *   YK_CONTROL_RATE    command' = v, from the offset on: rim (53) with P = -k^P, D = -k^D
+ *
+ * The command stays within its limits and changes no faster than its rate limit. Integrals do not
+ * wind up: while the command is held back, an error that would drive it further is not
+ * integrated.
+ *
+ * Every loop NAME has four signal ports: it gives `NAME` and takes `NAME.measured`, and if they
+ * are connected `NAME.rate` (the derivative of what is measured; without it e' comes from
+ * differences of e, smoothed by the filter) and `NAME.reference` (instead of the function). With
+ * a period they are read at its samples, else all the time. */
+typedef enum yk_control_form { YK_CONTROL_VALUE, YK_CONTROL_RATE } yk_control_form;
+
+typedef struct yk_control_loop_def {
+    const char *name; /* copied */
+    yk_control_form form;
+    yk_function reference;
+    double proportional, integral, derivative;
+    double filter;     /* time constant of e', s; 0: none */
+    double offset;     /* command without error; form rate: command at the start */
+    double low, high;  /* limits of the command */
+    double rate_limit; /* of the command, 1/s */
+} yk_control_loop_def;
+
+typedef struct yk_control_def {
+    const char *name;
+    double period; /* between samples, s; the command is held from one to the next; 0: continuous */
+    double step;   /* continuous: longest own step, s; 0: one per step that is asked for */
+    const yk_control_loop_def *loops;
+    int loop_count;
+} yk_control_def;
+
+/* Continuous, no loop; no gains, no limits. */
+yk_control_def yk_control_default(void);
+yk_control_loop_def yk_control_loop_default(void);
+
+yk_status yk_control_create(yk_context *context, const yk_control_def *def,
+                            yk_subsystem **subsystem);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
