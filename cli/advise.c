@@ -196,8 +196,7 @@ int command_advise(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &def.scenario.path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
-    def.scenario.overrides = q.sets.items;
-    def.scenario.override_count = q.sets.count;
+    def.scenario = scenario_def(def.scenario.path, &q.sets);
     def.channels = q.channels.items;
     def.channel_count = q.channels.count;
     def.progress = show_percent;

@@ -10,9 +10,7 @@ static void report_freedoms(const char *path, const option_list *sets, const loa
                             const yk_system *system)
 {
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.overrides = sets->items, def.override_count = sets->count;
+    yk_scenario_def def = scenario_def(path, sets);
     for (int i = 0; i < info->subsystem_count; i++) {
         yk_freedoms freedoms;
         bool prescribed = false;
@@ -83,6 +81,12 @@ int command_check(int argc, char **argv)
         if (info->wire_count > 0)
             printf("%d wire%s, ", info->wire_count, info->wire_count == 1 ? "" : "s");
         printf("%lld steps of %g s\n", (long long)info->steps, info->step);
+        for (int i = 0; i < info->plugin_count; i++) {
+            const yk_plugin_info *plugin = &info->plugins[i];
+            printf("loads code from %s: %s%s%s\n", plugin->path,
+                   plugin->name[0] ? plugin->name : "(unnamed)", plugin->licence[0] ? ", " : "",
+                   plugin->licence);
+        }
     }
     close_scenario(&l);
     return code;

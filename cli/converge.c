@@ -205,8 +205,7 @@ int command_converge(int argc, char **argv)
         return EXIT_MISUSE;
     if (!variants_read(r.schemes, &r.variants, &variants))
         return EXIT_MISUSE;
-    def.scenario.path = path, def.scenario.overrides = r.sets.items,
-    def.scenario.override_count = r.sets.count;
+    def.scenario = scenario_def(path, &r.sets);
     def.variants = variants.items, def.variant_count = variants.count;
     def.channels = r.channels.items, def.channel_count = r.channels.count;
     def.exact = r.exact, def.jobs = r.jobs, def.progress = show_count, def.user = noun;

@@ -82,14 +82,11 @@ yk_status estimate_error(const error_request *q, yk_recorder *recorder)
                YK_ERROR_WORK, YK_ERROR_WORK * q->seconds);
     fflush(stdout);
 
-    yk_error_def def = {.scenario = yk_scenario_default(),
+    yk_error_def def = {.scenario = scenario_def(q->path, q->sets),
                         .loaded = q->loaded->scenario,
                         .record = q->record,
                         .progress = show_fraction,
                         .user = &visible};
-    def.scenario.path = q->path;
-    def.scenario.overrides = q->sets->items;
-    def.scenario.override_count = q->sets->count;
     yk_error_report *report = NULL;
     yk_status status = yk_error_estimate(context, &def, &report);
     if (visible)

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "commands.h"
 #include "options.h"
+#include "scenario.h"
 
 static const command_row commands[] = {
     {"run", "run a scenario, with results in HDF5 or CSV", command_run},
@@ -32,10 +33,13 @@ enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
 static void print_commands(FILE *stream)
 {
-    fprintf(stream, "yoke %s: co-simulation of mechanical systems\n\nusage: yoke COMMAND ...\n\n",
+    fprintf(stream,
+            "yoke %s: co-simulation of mechanical systems\n\nusage: yoke [--no-plugins] COMMAND "
+            "...\n\n",
             yk_version());
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
+    fprintf(stream, "\n--no-plugins refuses scenarios that load code of others.\n");
     fprintf(stream, "\n`yoke COMMAND --help` tells more. Exit codes: 0 good, 1 the work failed, 2 "
                     "wrong input: options, "
                     "scenario,\nor a file to be read, 3 the result is not to be trusted.\n");
@@ -95,6 +99,11 @@ int main(int argc, char **argv)
     if (argc < 2) {
         print_commands(stderr);
         return EXIT_MISUSE;
+    }
+    if (strcmp(argv[1], "--no-plugins") == 0 && argc > 2) {
+        forbid_plugins();
+        argc--;
+        argv++;
     }
     const char *word = argv[1];
     if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)

@@ -41,16 +41,30 @@ bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
     return yk_diagnostics_errors(diagnostics) > 0;
 }
 
+static bool plugins_forbidden;
+
+void forbid_plugins(void)
+{
+    plugins_forbidden = true;
+}
+
+yk_scenario_def scenario_def(const char *path, const option_list *sets)
+{
+    yk_scenario_def def = yk_scenario_default();
+    def.path = path;
+    def.overrides = sets->items;
+    def.override_count = sets->count;
+    def.forbid_plugins = plugins_forbidden;
+    return def;
+}
+
 static bool load(const char *path, const option_list *sets, bool to_rounding, yk_log_level level,
                  loaded *out)
 {
     *out = (loaded){.context = open_context_at(level)};
     if (!out->context)
         return false;
-    yk_scenario_def def = yk_scenario_default();
-    def.path = path;
-    def.overrides = sets->items;
-    def.override_count = sets->count;
+    yk_scenario_def def = scenario_def(path, sets);
     def.to_rounding = to_rounding;
     yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
     if (status >= 0)

@@ -11,6 +11,12 @@ typedef struct loaded {
     yk_scenario *scenario;
 } loaded;
 
+/* `yoke --no-plugins ...`: scenarios that name plug-ins are refused. */
+void forbid_plugins(void);
+
+/* The scenario of a path with overrides, as the program's options say. */
+yk_scenario_def scenario_def(const char *path, const option_list *sets);
+
 /* Loads and prints what is to be said about it on stderr. False, and nothing to close, if it has
  * mistakes. */
 bool load_scenario(const char *path, const option_list *sets, loaded *out);

@@ -262,9 +262,7 @@ static int make_map(const request *r, const yk_map_axis *x, const yk_map_axis *y
                         .journal = r->journal,
                         .progress = show_count,
                         .user = noun};
-    def.scenario = yk_scenario_default();
-    def.scenario.path = r->path;
-    def.scenario.overrides = r->sets.items, def.scenario.override_count = r->sets.count;
+    def.scenario = scenario_def(r->path, &r->sets);
     yk_context *context = open_context();
     double *radii = malloc((size_t)x->count * (size_t)y->count * sizeof *radii);
     yk_diagnostics *diagnostics = NULL;

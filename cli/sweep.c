@@ -210,10 +210,7 @@ int command_sweep(int argc, char **argv)
                             .journal = r.journal,
                             .progress = show_count,
                             .user = noun};
-        def.scenario = yk_scenario_default();
-        def.scenario.path = r.scenario;
-        def.scenario.overrides = r.sets.items;
-        def.scenario.override_count = r.sets.count;
+        def.scenario = scenario_def(r.scenario, &r.sets);
         code = run_sweep(&r, &def);
         yk_context_destroy(r.context);
     }

@@ -33,6 +33,9 @@ list(JOIN exports "\n" exports)
 string(REPLACE "(" ";" exports "${exports}")
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/yoke.map CONTENT "{\nglobal:\n@exports@\nlocal:\n*;\n};\n" @ONLY)
 
+# The program offers the same functions to plug-ins.
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/yoke.dynamic CONTENT "{\n@exports@\n};\n" @ONLY)
+
 add_library(yoke_shared SHARED ${objects})
 set_target_properties(yoke_shared PROPERTIES
   OUTPUT_NAME yoke EXPORT_NAME yoke LINKER_LANGUAGE C

@@ -8,6 +8,7 @@
 
 #include "yoke/base.h"
 #include "yoke/coupling.h"
+#include "yoke/plugin.h"
 #include "yoke/subsystem.h"
 
 #ifdef __cplusplus
@@ -77,6 +78,11 @@ typedef struct yk_scenario_def {
      * outlive what is loaded. */
     const yk_scheme_ops *const *schemes;
     int scheme_count;
+    /* Likewise solvers of one's own. */
+    const yk_solver_ops *const *solvers;
+    int solver_count;
+    /* Scenarios that name plug-ins are refused. */
+    bool forbid_plugins;
 } yk_scenario_def;
 
 yk_scenario_def yk_scenario_default(void);
@@ -90,6 +96,13 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
 /* Destroys its subsystems and its system too. */
 void yk_scenario_destroy(yk_scenario *scenario);
 
+/* A plug-in that a scenario has loaded. */
+typedef struct yk_plugin_info {
+    const char *path;    /* from the present folder */
+    const char *name;    /* as it calls itself; "" if it has no name */
+    const char *licence; /* "" if it names none */
+} yk_plugin_info;
+
 /* What a scenario says, in plain values. Everything lives as long as the scenario. */
 typedef struct yk_scenario_info {
     const char *path;
@@ -99,6 +112,8 @@ typedef struct yk_scenario_info {
     double step;             /* macro step, s */
     double end;              /* s, after the last step */
     int64_t steps;
+    int plugin_count;
+    const yk_plugin_info *plugins;
     int subsystem_count;
     const char *const *names;   /* of the subsystems */
     const char *const *solvers; /* their kinds, "oscillator" */
@@ -145,9 +160,10 @@ char *yk_scenario_text(const yk_scenario *scenario);
 yk_status yk_scenario_edit(yk_context *context, const char *path, const char *const *overrides,
                            int count, char **text);
 
-/* The reference of all keys of a scenario, in Markdown (docs/scenario.md); to be given back with
- * yk_release. NULL when out of memory. */
-char *yk_scenario_reference(yk_context *context);
+/* The reference of all keys that a scenario may have, in Markdown (docs/scenario.md); with a
+ * scenario, those of its plug-ins too. To be given back with yk_release. NULL when out of
+ * memory. */
+char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario);
 
 #ifdef __cplusplus
 }

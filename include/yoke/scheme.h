@@ -70,12 +70,21 @@ typedef struct yk_step_report {
 /* Options -------------------------------------------------------------------------------------- */
 
 typedef enum yk_option_kind {
-    YK_OPTION_NUMBER,    /* double */
-    YK_OPTION_INTEGER,   /* int */
-    YK_OPTION_BOOLEAN,   /* bool */
-    YK_OPTION_CHOICE,    /* an enum: the index of one of `words` */
-    YK_OPTION_SUBSYSTEMS /* yk_subsystem_list */
+    YK_OPTION_NUMBER,     /* double */
+    YK_OPTION_INTEGER,    /* int */
+    YK_OPTION_BOOLEAN,    /* bool */
+    YK_OPTION_CHOICE,     /* an enum: the index of one of `words` */
+    YK_OPTION_SUBSYSTEMS, /* yk_subsystem_list; of schemes */
+    YK_OPTION_TEXT,       /* const char * */
+    YK_OPTION_PATH,       /* const char *: a file, found from the scenario's folder */
+    YK_OPTION_NUMBERS,    /* `count` doubles in the struct, or with count 0 a yk_number_list */
+    YK_OPTION_FUNCTION    /* yk_function: a number, or an expression of time */
 } yk_option_kind;
+
+typedef struct yk_number_list {
+    const double *items;
+    int count;
+} yk_number_list;
 
 typedef struct yk_subsystem_list {
     const int *items; /* read at creation */
@@ -105,6 +114,8 @@ typedef struct yk_option {
      * the index behind all words. */
     const struct yk_option *fields;
     const char *text;
+    bool required; /* it has no default and must be given */
+    int count;     /* of YK_OPTION_NUMBERS: as many as there must be; 0: any number */
 } yk_option;
 
 /* A scheme with its options: what a system is created with. */

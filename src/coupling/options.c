@@ -42,7 +42,7 @@ static void put_number(const yk_option *row, void *options, double value)
     case YK_OPTION_INTEGER:
     case YK_OPTION_CHOICE: memcpy(place, &whole, sizeof whole); break;
     case YK_OPTION_BOOLEAN: memcpy(place, &flag, sizeof flag); break;
-    case YK_OPTION_SUBSYSTEMS: break;
+    default: break; /* what is no number has no default here */
     }
 }
 
@@ -57,9 +57,8 @@ static double get_number(const yk_option *row, const void *options)
     case YK_OPTION_INTEGER:
     case YK_OPTION_CHOICE: memcpy(&whole, place, sizeof whole); return whole;
     case YK_OPTION_BOOLEAN: memcpy(&flag, place, sizeof flag); return flag;
-    case YK_OPTION_SUBSYSTEMS: break;
+    default: return 0;
     }
-    return 0;
 }
 
 static int count_words(const yk_option *row)
@@ -88,7 +87,7 @@ static bool parse(const yk_option *row, const char *text, double *value)
     char *end;
     *value = strtod(text, &end);
     bool whole = row->kind == YK_OPTION_NUMBER || (fabs(*value) < 1e9 && *value == rint(*value));
-    return row->kind != YK_OPTION_SUBSYSTEMS && end != text && *end == '\0' && whole;
+    return row->kind <= YK_OPTION_CHOICE && end != text && *end == '\0' && whole;
 }
 
 void yk_scheme_fill(const yk_scheme_ops *ops, void *options)

@@ -100,7 +100,11 @@ yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const
 
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key)
 {
-    const char *path = yk_node_text(section, key);
+    return yk_builder_file(builder, yk_node_text(section, key));
+}
+
+const char *yk_builder_file(yk_builder *builder, const char *path)
+{
     if (path[0] == '/')
         return path;
     size_t folder = strlen(builder->folder), rest = strlen(path);
@@ -266,10 +270,19 @@ static void place_one(yk_scenario *scenario, int index, const yk_node *node)
 
 static void build_one(yk_scenario *scenario, int index, const yk_node *node)
 {
-    const yk_kind *kind = yk_kind_at(node->choice);
-    scenario->solvers[index] = kind->section->name;
     int before = yk_diagnostics_errors(scenario->resolver.diagnostics);
-    yk_status status = kind->build(&scenario->builder, node, &scenario->subsystems[index]);
+    yk_subsystem **subsystem = &scenario->subsystems[index];
+    int outside = node->choice - YK_KIND_COUNT;
+    yk_status status;
+    if (outside >= 0) {
+        const yk_solver_ops *ops = scenario->extensions.solvers[outside];
+        scenario->solvers[index] = ops->name;
+        status = yk_solver_build(&scenario->builder, ops, node, subsystem);
+    } else {
+        const yk_kind *kind = yk_kind_at(node->choice);
+        scenario->solvers[index] = kind->section->name;
+        status = kind->build(&scenario->builder, node, subsystem);
+    }
     scenario->info.impacts = scenario->builder.impacts;
     bool reported = yk_diagnostics_errors(scenario->resolver.diagnostics) > before;
     if (status == YK_ERROR_MEMORY)

@@ -7,25 +7,28 @@
 #include <math.h>
 #include <string.h>
 
+#include "model/options.h"
 #include "model/scenario.h"
 #include "model/schema_words.h"
 
 /* Schemes -------------------------------------------------------------------------------------- */
 
-const yk_scheme_ops *yk_schemes_at(const yk_schemes *schemes, int number)
+const yk_scheme_ops *yk_schemes_at(const yk_extensions *extensions, int number)
 {
     int count = 0;
     while (yk_scheme_at(count))
         count++;
     if (number < count)
         return yk_scheme_at(number);
-    return number - count < schemes->own_count ? schemes->own[number - count] : NULL;
+    if (number - count < extensions->scheme_count)
+        return extensions->schemes[number - count];
+    return NULL;
 }
 
-const yk_scheme_ops *yk_schemes_find(const yk_schemes *schemes, const char *name)
+const yk_scheme_ops *yk_schemes_find(const yk_extensions *extensions, const char *name)
 {
     const yk_scheme_ops *ops;
-    for (int i = 0; (ops = yk_schemes_at(schemes, i)); i++)
+    for (int i = 0; (ops = yk_schemes_at(extensions, i)); i++)
         if (strcmp(ops->name, name) == 0)
             return ops;
     return NULL;
@@ -33,79 +36,13 @@ const yk_scheme_ops *yk_schemes_find(const yk_schemes *schemes, const char *name
 
 /* Fields --------------------------------------------------------------------------------------- */
 
-static const yk_word *make_words(yk_store *store, const yk_option_word *words)
-{
-    size_t count = 0;
-    while (words[count].word)
-        count++;
-    yk_word *made = yk_store_take(store, (count + 1) * sizeof *made);
-    for (size_t i = 0; made && i < count; i++)
-        made[i] = (yk_word){words[i].word, words[i].text};
-    return made;
-}
-
-/* A choice that can be given by keys of its own. */
-static const yk_section *make_form(yk_store *store, const yk_option *row)
-{
-    size_t count = 0;
-    while (row->fields[count].key)
-        count++;
-    yk_field *fields = yk_store_take(store, (count + 1) * sizeof *fields);
-    yk_section *section = yk_store_take(store, sizeof *section);
-    if (!fields || !section)
-        return NULL;
-    for (size_t i = 0; i < count; i++) {
-        const yk_option *inner = &row->fields[i];
-        fields[i] = (yk_field){
-            .key = inner->key, .type = YK_TYPE_NUMBER, .unit = inner->unit, .text = inner->text};
-        fields[i].required = true;
-        fields[i].range = (yk_range)YK_NOT_NEGATIVE;
-    }
-    *section = (yk_section){row->key, "Weights of their own; only the ratios matter.", fields};
-    return section;
-}
-
-static bool make_field(yk_store *store, const yk_option *row, yk_field *field)
-{
-    static const yk_type types[] = {
-        [YK_OPTION_NUMBER] = YK_TYPE_NUMBER,   [YK_OPTION_INTEGER] = YK_TYPE_INTEGER,
-        [YK_OPTION_BOOLEAN] = YK_TYPE_BOOLEAN, [YK_OPTION_CHOICE] = YK_TYPE_CHOICE,
-        [YK_OPTION_SUBSYSTEMS] = YK_TYPE_LIST,
-    };
-    static const yk_field subsystem = {"subsystems", YK_TYPE_TEXT, .text = "a subsystem"};
-    *field = (yk_field){
-        .key = row->key, .type = types[row->kind], .unit = row->unit, .refines = row->refines};
-    field->text = row->text;
-
-    bool bounded = row->least != 0 || row->most != 0;
-    if (bounded)
-        field->range = (yk_range){.low = row->least, .bounds = YK_LOW};
-    if (bounded && isfinite(row->most)) {
-        field->range.high = row->most;
-        field->range.bounds |= YK_HIGH;
-    }
-
-    if (row->kind == YK_OPTION_SUBSYSTEMS) {
-        field->most = YK_SUBSYSTEMS_MAX;
-        field->item = &subsystem;
-    }
-    if (row->kind != YK_OPTION_CHOICE)
-        return true;
-    field->words = make_words(store, row->words);
-    if (row->fields) {
-        field->type = YK_TYPE_FORM;
-        field->section = make_form(store, row);
-    }
-    return field->words && (!row->fields || field->section);
-}
-
 /* What a key means in every scheme: "tight, index1: ...; relaxed: ...". */
-static const char *describe_key(yk_store *store, const yk_schemes *schemes, const char *key,
+static const char *describe_key(yk_store *store, const yk_extensions *extensions, const char *key,
                                 const char *column)
 {
     yk_text text = {0};
     const yk_scheme_ops *ops;
-    for (int i = 0; (ops = yk_schemes_at(schemes, i)); i++) {
+    for (int i = 0; (ops = yk_schemes_at(extensions, i)); i++) {
         const yk_option *row = yk_scheme_option(ops, key);
         if (!row)
             continue;
@@ -113,16 +50,16 @@ static const char *describe_key(yk_store *store, const yk_schemes *schemes, cons
         /* Schemes that say the same are named together, where the first of them comes. */
         bool said = false;
         for (int k = 0; k < i; k++) {
-            const yk_option *earlier = yk_scheme_option(yk_schemes_at(schemes, k), key);
+            const yk_option *earlier = yk_scheme_option(yk_schemes_at(extensions, k), key);
             said = said || (earlier && strcmp(earlier->text, row->text) == 0);
         }
         if (said)
             continue;
         yk_text_add(store->context, &text, "%s`%s`", text.length > 0 ? "; " : "", ops->name);
-        for (int k = i + 1; yk_schemes_at(schemes, k); k++) {
-            const yk_option *later = yk_scheme_option(yk_schemes_at(schemes, k), key);
+        for (int k = i + 1; yk_schemes_at(extensions, k); k++) {
+            const yk_option *later = yk_scheme_option(yk_schemes_at(extensions, k), key);
             if (later && strcmp(later->text, row->text) == 0)
-                yk_text_add(store->context, &text, ", `%s`", yk_schemes_at(schemes, k)->name);
+                yk_text_add(store->context, &text, ", `%s`", yk_schemes_at(extensions, k)->name);
         }
         yk_text_add(store->context, &text, ": %s", row->text);
         if (row->fallback && !row->derived && !column)
@@ -134,11 +71,11 @@ static const char *describe_key(yk_store *store, const yk_schemes *schemes, cons
 }
 
 /* The default that all schemes have for a key; NULL: they differ, or it follows from others. */
-static const char *common_fallback(const yk_schemes *schemes, const char *key)
+static const char *common_fallback(const yk_extensions *extensions, const char *key)
 {
     const char *common = NULL;
     const yk_scheme_ops *ops;
-    for (int i = 0; (ops = yk_schemes_at(schemes, i)); i++) {
+    for (int i = 0; (ops = yk_schemes_at(extensions, i)); i++) {
         const yk_option *row = yk_scheme_option(ops, key);
         if (!row)
             continue;
@@ -159,12 +96,12 @@ static bool is_known(const yk_field *fields, int count, const char *key)
     return false;
 }
 
-const yk_section *yk_coupling_section(yk_store *store, const yk_schemes *schemes,
+const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *extensions,
                                       const yk_scheme_ops *chosen)
 {
     const yk_scheme_ops *ops;
     size_t scheme_count = 0, row_count = 0;
-    for (; (ops = yk_schemes_at(schemes, (int)scheme_count)); scheme_count++)
+    for (; (ops = yk_schemes_at(extensions, (int)scheme_count)); scheme_count++)
         for (const yk_option *row = ops->options; row && row->key; row++)
             row_count++;
 
@@ -174,7 +111,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_schemes *schemes
     if (!section || !fields || !words)
         return NULL;
     for (size_t i = 0; i < scheme_count; i++) {
-        ops = yk_schemes_at(schemes, (int)i);
+        ops = yk_schemes_at(extensions, (int)i);
         words[i] = (yk_word){ops->name, ops->text};
     }
     fields[0] = (yk_field){
@@ -183,21 +120,21 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_schemes *schemes
 
     int count = 1;
     for (size_t i = 0; i < scheme_count; i++) {
-        ops = yk_schemes_at(schemes, (int)i);
+        ops = yk_schemes_at(extensions, (int)i);
         for (const yk_option *row = ops->options; row && row->key; row++) {
             if (is_known(fields, count, row->key))
                 continue;
             const yk_option *own = chosen ? yk_scheme_option(chosen, row->key) : NULL;
             yk_field *field = &fields[count++];
-            if (!make_field(store, own ? own : row, field))
+            if (!yk_option_field(store, own ? own : row, field))
                 return NULL;
             if (own && !own->derived)
                 field->fallback = own->fallback;
             if (chosen)
                 continue;
 
-            field->fallback = common_fallback(schemes, row->key);
-            field->text = describe_key(store, schemes, row->key, field->fallback);
+            field->fallback = common_fallback(extensions, row->key);
+            field->text = describe_key(store, extensions, row->key, field->fallback);
             if (!field->text)
                 return NULL;
         }
@@ -211,28 +148,6 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_schemes *schemes
 }
 
 /* Values --------------------------------------------------------------------------------------- */
-
-static void put_value(const yk_option *row, const yk_node *node, char *options)
-{
-    char *place = options + row->offset;
-    int whole = (int)node->value;
-    bool flag = node->choice != 0;
-    switch (row->kind) {
-    case YK_OPTION_NUMBER: memcpy(place, &node->value, sizeof node->value); break;
-    case YK_OPTION_INTEGER: memcpy(place, &whole, sizeof whole); break;
-    case YK_OPTION_BOOLEAN: memcpy(place, &flag, sizeof flag); break;
-    case YK_OPTION_CHOICE:
-        whole = node->choice;
-        if (whole < 0)
-            for (whole = 0; row->words[whole].word;)
-                whole++;
-        memcpy(place, &whole, sizeof whole);
-        for (const yk_option *inner = row->fields; node->choice < 0 && inner->key; inner++)
-            put_value(inner, yk_node_get(node, inner->key), options);
-        break;
-    case YK_OPTION_SUBSYSTEMS: break; /* when their names are known */
-    }
-}
 
 /* A finer run of the same scenario has finer tolerances, those that it does not name too. */
 static void refine_value(const yk_option *row, double refinement, char *options)
@@ -258,7 +173,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
 
     /* The defaults of the chosen scheme. */
     const yk_scheme_ops *ops =
-        yk_schemes_at(&scenario->schemes, given ? yk_node_choice(coupling, "scheme") : 0);
+        yk_schemes_at(&scenario->extensions, given ? yk_node_choice(coupling, "scheme") : 0);
     char *options = yk_store_take(&scenario->store, ops->options_size + 1);
     if (!options) {
         r->status = YK_ERROR_MEMORY;
@@ -277,7 +192,11 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
         if (!node)
             continue;
         written |= (uint64_t)1 << (row - ops->options);
-        put_value(row, node, options);
+        yk_status status = yk_option_read(&scenario->builder, row, node, options);
+        if (status != YK_OK) {
+            r->status = status;
+            return;
+        }
     }
     if (ops->derive)
         ops->derive(options, written);

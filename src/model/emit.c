@@ -143,11 +143,14 @@ static void add_words(emitter *e)
     }
 }
 
-char *yk_scenario_reference(yk_context *context)
+char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
 {
     emitter e = {.context = context};
     yk_store store = {.context = context};
-    const yk_section *section = yk_scenario_section(&store, &(yk_schemes){0}, NULL);
+    yk_extensions extensions = {0};
+    if (scenario)
+        extensions = scenario->extensions;
+    const yk_section *section = yk_scenario_section(&store, &extensions, NULL);
     if (!section) {
         yk_store_destroy(&store);
         return NULL;

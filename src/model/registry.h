@@ -35,6 +35,7 @@ int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *r
                     const char *what, const char *also);
 /* A file named in the scenario, found from the scenario's folder; NULL when out of memory. */
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key);
+const char *yk_builder_file(yk_builder *builder, const char *path);
 
 /* What earlier loads have found (cache.h); may be NULL. */
 yk_cache *yk_builder_cache(const yk_builder *builder);
@@ -66,6 +67,10 @@ typedef struct yk_kind {
                                 yk_subsystem **subsystem);
 YK_KIND_LIST(YK_KIND_DECLARE)
 #undef YK_KIND_DECLARE
+
+#define YK_KIND_ONE(word) +1
+enum { YK_KIND_COUNT = 0 YK_KIND_LIST(YK_KIND_ONE) };
+#undef YK_KIND_ONE
 
 /* The sections in the order of the list, ended by NULL; and the kind with the same index. */
 extern const yk_section *const yk_kind_sections[];

@@ -153,23 +153,21 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     scenario->builder.folder = folder_of(&scenario->store, scenario->source.name);
     scenario->builder.to_rounding = def->to_rounding;
     scenario->builder.cache = def->cache;
-    for (int i = 0; i < def->scheme_count; i++) {
-        yk_status status =
-            yk_scheme_check(scenario->context, &(yk_scheme_def){.ops = def->schemes[i]});
-        if (status < 0)
-            return status;
-    }
     if (!scenario->builder.folder)
         return YK_ERROR_MEMORY;
+    yk_status status = yk_scenario_extend(scenario, def);
+    if (status != YK_OK)
+        return status;
 
     /* The keys of a scenario are those of the scheme that it names. */
     const yk_node *coupling = yk_node_get(scenario->root, "coupling");
     const yk_node *word = coupling ? yk_node_get(coupling, "scheme") : NULL;
     const yk_scheme_ops *scheme =
-        word && word->text ? yk_schemes_find(&scenario->schemes, word->text) : NULL;
+        word && word->text ? yk_schemes_find(&scenario->extensions, word->text) : NULL;
     if (!scheme)
-        scheme = yk_schemes_at(&scenario->schemes, 0);
-    const yk_section *section = yk_scenario_section(&scenario->store, &scenario->schemes, scheme);
+        scheme = yk_schemes_at(&scenario->extensions, 0);
+    const yk_section *section =
+        yk_scenario_section(&scenario->store, &scenario->extensions, scheme);
     if (!section)
         return YK_ERROR_MEMORY;
     yk_resolve_section(r, scenario->root, section);
@@ -225,7 +223,6 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
         return YK_ERROR_MEMORY;
     made->context = context;
     made->store.context = context;
-    made->schemes = (yk_schemes){.own = def->schemes, .own_count = def->scheme_count};
 
     /* Who wants no list of mistakes still gets the first of them in the last message. */
     yk_diagnostics *own = NULL;
@@ -259,6 +256,7 @@ void yk_scenario_destroy(yk_scenario *scenario)
     }
     for (yk_scenario_function *f = scenario->builder.functions; f; f = f->next)
         yk_expression_destroy(f->expression);
+    yk_scenario_close_plugins(scenario);
     yk_store_destroy(&scenario->store);
     yk_release(scenario->context, scenario);
 }

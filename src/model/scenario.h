@@ -3,6 +3,7 @@
 #define YK_MODEL_SCENARIO_H
 
 #include "model/coupling.h"
+#include "model/plugins.h"
 #include "model/registry.h"
 #include "model/resolve.h"
 #include "model/schema.h"
@@ -13,7 +14,8 @@ enum {
     YK_WIRES_MAX = 10000,
     YK_PARAMETERS_MAX = 1000,
     YK_CHANNELS_MAX = 100000,
-    YK_EVENTS_MAX = 1000
+    YK_EVENTS_MAX = 1000,
+    YK_PLUGINS_MAX = 100
 };
 
 /* Joints by their words, in the order of the schema: the axes that each constrains. */
@@ -27,6 +29,13 @@ typedef struct yk_scenario_function {
     yk_expression *expression;
     struct yk_scenario_function *next;
 } yk_scenario_function;
+
+/* A library that is open. */
+typedef struct yk_plugin_handle {
+    void *library;
+    yk_plugin_info info;
+    struct yk_plugin_handle *next;
+} yk_plugin_handle;
 
 struct yk_builder {
     yk_store *store;
@@ -68,7 +77,8 @@ struct yk_scenario {
     yk_resolver resolver;
     yk_builder builder;
     yk_scenario_info info;
-    yk_schemes schemes;        /* that it may name */
+    yk_extensions extensions;  /* solvers and schemes that it may name besides the library's */
+    yk_plugin_handle *plugins; /* the last that was loaded first */
     char *options;             /* of its scheme */
     yk_subsystem **subsystems; /* NULL where a section had mistakes */
     const char **names, **solvers;
@@ -82,6 +92,11 @@ struct yk_scenario {
     double *channel; /* room for the largest channel */
     yk_system *system;
 };
+
+/* Adds the solvers and schemes of the def and of the plug-ins that the file names; and closes the
+ * plug-ins, when nothing of theirs is in use. (plugins.c) */
+yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def);
+void yk_scenario_close_plugins(yk_scenario *scenario);
 
 /* The steps of yk_scenario_load after the tree is resolved. They report to the resolver's
  * diagnostics and set its status when memory is out. */

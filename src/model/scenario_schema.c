@@ -1,6 +1,7 @@
 /* What a scenario file may say. */
 #include <string.h>
 
+#include "model/options.h"
 #include "model/scenario.h"
 
 static const yk_field time_fields[] = {
@@ -78,13 +79,6 @@ static const yk_field subsystem_fields[] = {
 };
 static const yk_section subsystem_section = {"subsystem",
                                              "Keys of every subsystem:", subsystem_fields};
-
-static const yk_field subsystem_item = {"subsystem",
-                                        YK_TYPE_VARIANT,
-                                        .section = &subsystem_section,
-                                        .variants = yk_kind_sections,
-                                        .selector = "solver",
-                                        .text = "One subsystem with its own solver"};
 
 /* Interfaces ----------------------------------------------------------------------------------- */
 
@@ -251,18 +245,24 @@ static const yk_section record_section = {
 
 /* The file ------------------------------------------------------------------------------------- */
 
-enum { COUPLING_FIELD = 7 };
+enum { SUBSYSTEMS_FIELD = 5, COUPLING_FIELD = 8 };
+
+static const yk_field plugin_item = {"plugins", YK_TYPE_TEXT, .text = "a shared library"};
 
 static const yk_field scenario_fields[] = {
     {"title", YK_TYPE_TEXT, .text = "one line for summaries and reports"},
     {"description", YK_TYPE_TEXT, .text = "what the scenario shows"},
+    {"plugins", YK_TYPE_LIST, .most = YK_PLUGINS_MAX, .item = &plugin_item,
+     .text = "shared libraries with solvers and schemes of their own, from the scenario's folder; "
+             "they run with all rights of the program"},
     {"parameters", YK_TYPE_PARAMETERS, .most = YK_PARAMETERS_MAX,
      .text =
          "named numbers that expressions can use, given as numbers or expressions of each other"},
     {"time", YK_TYPE_SECTION, .required = true, .section = &time_section,
      .text = "from when to when, in which steps"},
-    {"subsystems", YK_TYPE_NAMED, .required = true, .least = 1, .most = YK_SUBSYSTEMS_MAX,
-     .item = &subsystem_item, .text = "the parts, each with its own solver"},
+    [SUBSYSTEMS_FIELD] = {"subsystems", YK_TYPE_NAMED, .required = true, .least = 1,
+                          .most = YK_SUBSYSTEMS_MAX, /* its item comes from the solvers */
+                          .text = "the parts, each with its own solver"},
     {"interfaces", YK_TYPE_NAMED, .most = YK_INTERFACES_MAX, .item = &interface_item,
      .text = "where the subsystems are joined"},
     {"wires", YK_TYPE_NAMED, .most = YK_WIRES_MAX, .item = &wire_item,
@@ -275,7 +275,34 @@ static const yk_field scenario_fields[] = {
     {0},
 };
 
-const yk_section *yk_scenario_section(yk_store *store, const yk_schemes *schemes,
+/* A subsystem by any of the solvers: those of the library, then those from outside. */
+static const yk_field *make_subsystem_item(yk_store *store, const yk_extensions *extensions)
+{
+    size_t count = 0;
+    while (yk_kind_sections[count])
+        count++;
+    size_t all = count + (size_t)extensions->solver_count;
+    yk_field *item = yk_store_take(store, sizeof *item);
+    const yk_section **variants = yk_store_take(store, (all + 1) * sizeof *variants);
+    if (!item || !variants)
+        return NULL;
+
+    for (size_t i = 0; i < count; i++)
+        variants[i] = yk_kind_sections[i];
+    for (size_t i = count; i < all; i++) {
+        const yk_solver_ops *ops = extensions->solvers[i - count];
+        variants[i] = yk_option_section(store, ops->name, ops->text, ops->options);
+        if (!variants[i])
+            return NULL;
+    }
+    *item = (yk_field){.key = "subsystem", .type = YK_TYPE_VARIANT, .section = &subsystem_section};
+    item->variants = variants;
+    item->selector = "solver";
+    item->text = "One subsystem with its own solver";
+    return item;
+}
+
+const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
                                       const yk_scheme_ops *chosen)
 {
     yk_section *section = yk_store_take(store, sizeof *section);
@@ -283,7 +310,10 @@ const yk_section *yk_scenario_section(yk_store *store, const yk_schemes *schemes
     if (!section || !fields)
         return NULL;
     memcpy(fields, scenario_fields, sizeof scenario_fields);
-    fields[COUPLING_FIELD].section = yk_coupling_section(store, schemes, chosen);
+    fields[SUBSYSTEMS_FIELD].item = make_subsystem_item(store, extensions);
+    if (!fields[SUBSYSTEMS_FIELD].item)
+        return NULL;
+    fields[COUPLING_FIELD].section = yk_coupling_section(store, extensions, chosen);
     *section = (yk_section){"scenario", NULL, fields};
     return fields[COUPLING_FIELD].section ? section : NULL;
 }

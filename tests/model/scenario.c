@@ -431,7 +431,7 @@ static void every_default_is_valid(void **state)
     yk_resolver resolver = {.store = &store};
     assert_int_equal(yk_diagnostics_create(context, &resolver.diagnostics), YK_OK);
     for (int i = 0; yk_scheme_at(i); i++)
-        check_defaults(&resolver, yk_scenario_section(&store, &(yk_schemes){0}, yk_scheme_at(i)),
+        check_defaults(&resolver, yk_scenario_section(&store, &(yk_extensions){0}, yk_scheme_at(i)),
                        &count);
     assert_true(count > 15);
     yk_diagnostics_destroy(resolver.diagnostics);
@@ -443,7 +443,7 @@ static void the_reference_in_docs_is_up_to_date(void **state)
 {
     (void)state;
     yk_context *context = yk_context_create(NULL);
-    char *reference = yk_scenario_reference(context);
+    char *reference = yk_scenario_reference(context, NULL);
     FILE *file = fopen(YOKE_SOURCE_DIR "/docs/scenario.md", "rb");
     assert_non_null(file);
     char *committed = calloc(1, 1 << 20);
