@@ -20,7 +20,7 @@
  *
  * The linearised lift need not converge, as Coulomb problems are not monotone: in dense heaps its
  * path leaves the central one. It stops when it no longer gains. Proximal point iterations
- * (proximal.h) then go on from the best iterate, and from a few sweeps if that fails. Box
+ * (proximal.c) then go on from the best iterate, and from a few sweeps if that fails. Box
  * friction is solved by Gauss-Seidel sweeps in turn with Newton steps. */
 #include "contact/methods.h"
 
@@ -29,11 +29,11 @@
 
 #include "contact/cone.h"
 #include "contact/newton.h"
-#include "contact/proximal.h"
 
 enum {
     CONE_DIM_MAX = 3,
-    PATIENCE = 12 /* interior-point steps in which the residual must halve */
+    PATIENCE = 12,    /* interior-point steps in which the residual must halve */
+    ITERATIONS = 2500 /* steps of all methods together, where no limit is given */
 };
 
 /* Where none is given: what Newton reaches at no more cost than less would take. */
@@ -84,7 +84,9 @@ static double determinant(int dim, const double *x)
     double sum = 0;
     for (int k = 1; k < dim; k++)
         sum += x[k] * x[k];
-    double norm = sqrt(sum), gap = x[0] - norm;
+
+    double norm = sqrt(sum);
+    double gap = x[0] - norm;
     return fmax(gap, 1e-16 * fabs(x[0]) + 1e-300) * (x[0] + norm);
 }
 
@@ -96,6 +98,7 @@ static void jordan_product(int dim, const double *a, const double *b, double *c)
         sum += a[k] * b[k];
         c[k] = a[0] * b[k] + b[0] * a[k];
     }
+
     c[0] = sum;
 }
 
@@ -105,6 +108,7 @@ static void jordan_divide(int dim, const double *a, const double *b, double *x)
     double mixed = 0;
     for (int k = 1; k < dim; k++)
         mixed += a[k] * b[k];
+
     double head = (a[0] * b[0] - mixed) / determinant(dim, a);
     for (int k = 1; k < dim; k++)
         x[k] = (b[k] - head * a[k]) / a[0];
@@ -124,9 +128,11 @@ static double step_to_boundary(int dim, const double *x, const double *dx)
         b -= x[k] * dx[k];
     }
 
+    /* The tip of the cone. */
     double best = INFINITY;
     if (dx[0] < 0)
         best = -x[0] / dx[0];
+
     double discriminant = b * b - a * c;
     if (discriminant < 0)
         return best;
@@ -145,24 +151,27 @@ static double step_to_boundary(int dim, const double *x, const double *dx)
 static void scale_part(cone_part *p)
 {
     int dim = p->dim;
-    double root_x = sqrt(determinant(dim, p->x)), root_z = sqrt(determinant(dim, p->z));
+    double root_x = sqrt(determinant(dim, p->x));
+    double root_z = sqrt(determinant(dim, p->z));
+
+    /* Both vectors brought to unit determinant; w points to their middle. */
     double product = 0;
     for (int k = 0; k < dim; k++)
         product += p->x[k] / root_x * (p->z[k] / root_z);
     double gamma = sqrt((1 + product) / 2);
     p->eta = sqrt(root_z / root_x);
+
     double tail = 0;
     for (int k = 1; k < dim; k++) {
         p->scaling[k] = (p->z[k] / root_z - p->x[k] / root_x) / (2 * gamma);
         tail += p->scaling[k] * p->scaling[k];
     }
-
     p->scaling[0] = sqrt(1 + tail); /* unit determinant in spite of rounding */
 
     double eta2 = p->eta * p->eta;
     for (int k = 0; k < dim; k++) {
         for (int l = 0; l < dim; l++) {
-            double j = 0;
+            double j = 0; /* of -J = diag(-1, 1, 1) */
             if (k == l)
                 j = k == 0 ? -1 : 1;
             p->theta[k * dim + l] = eta2 * (2 * p->scaling[k] * p->scaling[l] + j);
@@ -174,10 +183,14 @@ static void scale_part(cone_part *p)
 static void apply_scaling(const cone_part *p, double sign, const double *x, double *y)
 {
     const double *w = p->scaling;
-    double factor = sign > 0 ? p->eta : 1 / p->eta;
+    double factor = p->eta;
+    if (sign < 0)
+        factor = 1 / p->eta;
+
     double mixed = 0;
     for (int k = 1; k < p->dim; k++)
         mixed += w[k] * x[k];
+
     double along = sign * x[0] + mixed / (1 + w[0]);
     double head = w[0] * x[0] + sign * mixed;
     for (int k = 1; k < p->dim; k++)
@@ -205,18 +218,20 @@ static int list_parts(const yk_contact_problem *problem, cone_part *parts)
     int count = 0;
     for (int i = 0; i < problem->contact_count; i++) {
         yk_cone cone = yk_problem_cone(problem, i);
-        int first = problem->w.first[i], before = count;
+        int first = problem->w.first[i];
+        int before = count;
+
         for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
             int start = yk_cone_group_start[g];
             int size = yk_cone_group_end(cone.dim, g) - start;
             if (size <= 0 || cone.mu[g] <= 0)
                 continue;
             if (parts) {
-                parts[count] = (cone_part){.contact = i,
-                                           .normal = first,
-                                           .friction = first + start,
-                                           .dim = 1 + size,
-                                           .mu = cone.mu[g]};
+                cone_part *p = &parts[count];
+                *p = (cone_part){.contact = i, .normal = first};
+                p->friction = first + start;
+                p->dim = 1 + size;
+                p->mu = cone.mu[g];
             }
             count++;
         }
@@ -246,11 +261,13 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
 {
     size_t rows = (size_t)problem->row_count + 1;
     size_t contacts = (size_t)problem->contact_count + 1;
-    *s =
-        (interior){.options = *options, .tolerance = options->tolerance, .best_residual = INFINITY};
-    if (!(s->tolerance > 0))
-        s->tolerance = DEFAULT_TOLERANCE;
-    s->limit = options->iterations > 0 ? options->iterations : 2500;
+    *s = (interior){.options = *options, .best_residual = INFINITY};
+    s->tolerance = DEFAULT_TOLERANCE;
+    if (options->tolerance > 0)
+        s->tolerance = options->tolerance;
+    s->limit = ITERATIONS;
+    if (options->iterations > 0)
+        s->limit = options->iterations;
 
     /* What the phases share, then the work of the interior point. */
     yk_status status = yk_newton_create(context, problem, options->friction, &s->newton);
@@ -258,12 +275,14 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
         return status;
 
     status = yk_proximal_create(context, problem, &s->proximal);
+
     s->part_count = list_parts(problem, NULL);
     s->parts = yk_allocate(context, (size_t)s->part_count + 1, sizeof *s->parts);
     s->frozen_lift = yk_allocate(context, contacts, sizeof *s->frozen_lift);
     s->weight = yk_allocate(context, contacts, sizeof *s->weight);
     if (!s->parts || !s->frozen_lift || !s->weight)
         status = YK_ERROR_MEMORY;
+
     double **vectors[] = {&s->gap,     &s->moved,     &s->r,    &s->u,
                           &s->attempt, &s->attempt_u, &s->best, &s->best_u};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
@@ -281,10 +300,13 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
     list_parts(problem, s->parts);
     for (int i = 0; i < s->part_count; i++)
         s->weight[s->parts[i].contact] += s->parts[i].mu * s->parts[i].mu;
+
     double sum = 0;
     for (int k = 0; k < problem->row_count; k++)
         sum += problem->q[k] * problem->q[k];
-    s->scale = sum > 0 ? sqrt(sum / problem->row_count) : 1;
+    s->scale = 1;
+    if (sum > 0)
+        s->scale = sqrt(sum / problem->row_count);
     return YK_OK;
 }
 
@@ -301,6 +323,7 @@ static void note(interior *s, const double *r, const double *u, double residual)
         memcpy(s->best, r, row_bytes(s));
         memcpy(s->best_u, u, row_bytes(s));
     }
+
     if (s->options.history && s->report->history_count < s->options.history_capacity)
         s->options.history[s->report->history_count++] = residual;
 }
@@ -316,8 +339,12 @@ static void measure(interior *s)
     bool lifted = s->newton.friction == YK_FRICTION_COULOMB && !s->lift_is_frozen;
 
     /* The normal equation of a contact begins with its velocity, to which its parts add theirs. */
-    for (int i = 0; i < problem->contact_count; i++)
-        s->gap[first[i]] = -s->u[first[i]] - (s->lift_is_frozen ? s->frozen_lift[i] : 0);
+    for (int i = 0; i < problem->contact_count; i++) {
+        double lift = 0;
+        if (s->lift_is_frozen)
+            lift = s->frozen_lift[i];
+        s->gap[first[i]] = -s->u[first[i]] - lift;
+    }
 
     double sum = 0;
     for (int i = 0; i < s->part_count; i++) {
@@ -330,9 +357,12 @@ static void measure(interior *s)
                 norm += p->z[k] * p->z[k];
         }
         norm = sqrt(norm);
+
         for (int k = 1; k < p->dim; k++) {
             int row = p->friction + k - 1;
-            p->slope[k] = lifted && norm > 0 ? p->z[k] / norm : 0;
+            p->slope[k] = 0;
+            if (lifted && norm > 0)
+                p->slope[k] = p->z[k] / norm;
             s->gap[row] = p->z[k] - s->u[row];
         }
         s->gap[p->normal] += p->mu * (p->z[0] - (lifted ? norm : 0));
@@ -341,30 +371,14 @@ static void measure(interior *s)
     /* Bilateral rows have no cone. */
     for (int k = first[problem->contact_count]; k < problem->row_count; k++)
         s->gap[k] = -s->u[k];
-    s->complementarity = s->part_count > 0 ? sum / s->part_count : 0;
-}
 
-/* Adds T E theta T of one part to the diagonal block of its contact. */
-static void add_part(interior *s, cone_part *p)
-{
-    const int *first = s->newton.problem->w.first;
-    int begin = first[p->contact];
-    int dim = first[p->contact + 1] - begin;
-    double *block = s->newton.right + s->newton.block_offset[p->contact];
-    for (int l = 0; l < p->dim; l++) {
-        double lifted = 0;
-        for (int k = 1; k < p->dim; k++)
-            lifted += p->slope[k] * p->theta[k * p->dim + l];
-        for (int k = 0; k < p->dim; k++) {
-            double value = p->theta[k * p->dim + l] - (k == 0 ? lifted : 0);
-            int row = part_row(p, k) - begin, column = part_row(p, l) - begin;
-            block[row * dim + column] += part_factor(p, k) * value * part_factor(p, l);
-        }
-    }
+    s->complementarity = 0;
+    if (s->part_count > 0)
+        s->complementarity = sum / s->part_count;
 }
 
 /* Friction components without friction coefficient stay zero: a very large number on the diagonal
- * holds them. */
+ * holds them, and their right-hand side is zero. */
 static void hold_frictionless_rows(interior *s, bool rhs_too)
 {
     const yk_contact_problem *problem = s->newton.problem;
@@ -372,6 +386,7 @@ static void hold_frictionless_rows(interior *s, bool rhs_too)
         yk_cone cone = yk_problem_cone(problem, i);
         double *right = s->newton.right + s->newton.block_offset[i];
         double *rhs = s->newton.rhs + problem->w.first[i];
+
         for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
             if (cone.mu[g] > 0)
                 continue;
@@ -386,59 +401,64 @@ static void hold_frictionless_rows(interior *s, bool rhs_too)
     }
 }
 
-/* What the complementarity of a part asks for: change with dz = change - theta dx. */
-static void aim_part(cone_part *p, double target, bool correct)
-{
-    double lambda[CONE_DIM_MAX], goal[CONE_DIM_MAX], scaled[CONE_DIM_MAX];
-    apply_scaling(p, 1, p->x, lambda);
-    jordan_product(p->dim, lambda, lambda, goal);
-    for (int k = 0; k < p->dim; k++)
-        goal[k] = -goal[k] - (correct ? p->correction[k] : 0);
-    goal[0] += target;
-    jordan_divide(p->dim, lambda, goal, scaled);
-    apply_scaling(p, 1, scaled, p->change);
-}
-
-/* Solves for dr, then finds dx and dz. */
+/* Solves for dr, then finds dx and dz: the direction towards x o z = target. */
 static void find_direction(interior *s, double target, bool correct)
 {
     const yk_contact_problem *problem = s->newton.problem;
     double *rhs = s->newton.rhs;
     memcpy(rhs, s->gap, row_bytes(s));
+
+    /* What the complementarity of each part asks for: change with dz = change - theta dx. */
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
-        aim_part(p, target, correct);
+        double lambda[CONE_DIM_MAX];
+        double goal[CONE_DIM_MAX];
+        double scaled[CONE_DIM_MAX];
+        apply_scaling(p, 1, p->x, lambda);
+        jordan_product(p->dim, lambda, lambda, goal);
+        for (int k = 0; k < p->dim; k++) {
+            double second_order = 0;
+            if (correct)
+                second_order = p->correction[k];
+            goal[k] = -goal[k] - second_order;
+        }
+        goal[0] += target;
+        jordan_divide(p->dim, lambda, goal, scaled);
+        apply_scaling(p, 1, scaled, p->change);
+
         for (int k = 0; k < p->dim; k++) {
             rhs[part_row(p, k)] += part_factor(p, k) * p->change[k];
             rhs[p->normal] -= p->mu * p->slope[k] * p->change[k];
         }
     }
-
     hold_frictionless_rows(s, true);
     yk_newton_solve(&s->newton, 1);
 
     /* dz of friction from the velocity equation, that of the normal from the complementarity. */
-    yk_contact_multiply(problem, s->newton.step, s->moved);
+    double *moved = s->moved;
+    yk_contact_multiply(problem, s->newton.step, moved);
     for (int k = 0; k < problem->row_count; k++)
-        s->moved[k] -= s->gap[k];
+        moved[k] -= s->gap[k];
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
         for (int k = 0; k < p->dim; k++)
             p->dx[k] = part_factor(p, k) * s->newton.step[part_row(p, k)];
+
         p->dz[0] = p->change[0];
         for (int k = 0; k < p->dim; k++)
             p->dz[0] -= p->theta[k] * p->dx[k];
-        s->moved[p->normal] -= p->mu * p->dz[0];
+        moved[p->normal] -= p->mu * p->dz[0];
+
         for (int k = 1; k < p->dim; k++) {
-            p->dz[k] = s->moved[p->friction + k - 1];
-            s->moved[p->normal] += p->mu * p->slope[k] * p->dz[k];
+            p->dz[k] = moved[p->friction + k - 1];
+            moved[p->normal] += p->mu * p->slope[k] * p->dz[k];
         }
     }
 
     /* What is left of the normal equation goes to the parts, so that it holds to rounding. */
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
-        p->dz[0] += p->mu / s->weight[p->contact] * s->moved[p->normal];
+        p->dz[0] += p->mu / s->weight[p->contact] * moved[p->normal];
     }
 }
 
@@ -453,48 +473,64 @@ static double longest_step(const interior *s)
     return step;
 }
 
-/* Mehrotra's guess of how far to centre, from how well the predictor does; leaves its
- * second-order term. */
-static double centring(interior *s)
-{
-    double step = fmin(1, longest_step(s)), sum = 0;
-    for (int i = 0; i < s->part_count; i++) {
-        cone_part *p = &s->parts[i];
-        double sx[CONE_DIM_MAX], sz[CONE_DIM_MAX];
-        for (int k = 0; k < p->dim; k++)
-            sum += (p->x[k] + step * p->dx[k]) * (p->z[k] + step * p->dz[k]);
-        apply_scaling(p, 1, p->dx, sx);
-        apply_scaling(p, -1, p->dz, sz);
-        jordan_product(p->dim, sx, sz, p->correction);
-    }
-
-    double ratio = sum / (s->part_count * s->complementarity);
-    return fmin(1, fmax(1e-6, ratio * ratio * ratio));
-}
-
 /* Direction and length of a step from the point that was measured. */
 static double plan_step(interior *s)
 {
     yk_newton *newton = &s->newton;
+    const int *first = newton->problem->w.first;
     size_t numbers = newton->block_offset[newton->problem->w.block_rows];
+
+    /* The block diagonal: T E theta T of every part. */
     memset(newton->right, 0, numbers * sizeof *newton->right);
     newton->left_is_identity = true;
     for (int i = 0; i < s->part_count; i++) {
-        scale_part(&s->parts[i]);
-        add_part(s, &s->parts[i]);
-    }
+        cone_part *p = &s->parts[i];
+        int begin = first[p->contact];
+        int dim = first[p->contact + 1] - begin;
+        double *block = newton->right + newton->block_offset[p->contact];
+        scale_part(p);
 
+        for (int l = 0; l < p->dim; l++) {
+            double lifted = 0;
+            for (int k = 1; k < p->dim; k++)
+                lifted += p->slope[k] * p->theta[k * p->dim + l];
+
+            int column = part_row(p, l) - begin;
+            for (int k = 0; k < p->dim; k++) {
+                int row = part_row(p, k) - begin;
+                double value = p->theta[k * p->dim + l] - (k == 0 ? lifted : 0);
+                block[row * dim + column] += part_factor(p, k) * value * part_factor(p, l);
+            }
+        }
+    }
     hold_frictionless_rows(s, false);
     yk_newton_factor(newton);
 
-    /* Predictor, then the step that is centred and corrected. */
-    double target = 0;
-    if (s->part_count > 0) {
+    if (s->part_count == 0) {
         find_direction(s, 0, false);
-        target = centring(s) * s->complementarity;
+        return fmin(1, 0.995 * longest_step(s));
     }
 
-    find_direction(s, target, s->part_count > 0);
+    /* Predictor: how far down the complementarity goes without centring, and its second-order
+     * term. */
+    find_direction(s, 0, false);
+    double step = fmin(1, longest_step(s));
+    double sum = 0;
+    for (int i = 0; i < s->part_count; i++) {
+        cone_part *p = &s->parts[i];
+        double scaled_dx[CONE_DIM_MAX];
+        double scaled_dz[CONE_DIM_MAX];
+        for (int k = 0; k < p->dim; k++)
+            sum += (p->x[k] + step * p->dx[k]) * (p->z[k] + step * p->dz[k]);
+        apply_scaling(p, 1, p->dx, scaled_dx);
+        apply_scaling(p, -1, p->dz, scaled_dz);
+        jordan_product(p->dim, scaled_dx, scaled_dz, p->correction);
+    }
+
+    /* Corrector: the better the predictor does, the less the step is centred (Mehrotra). */
+    double ratio = sum / (s->part_count * s->complementarity);
+    double centring = fmin(1, fmax(1e-6, ratio * ratio * ratio));
+    find_direction(s, centring * s->complementarity, true);
     return fmin(1, 0.995 * longest_step(s));
 }
 
@@ -515,6 +551,7 @@ static double interior_step(interior *s)
                 norm += p->z[k] * p->z[k];
             s->frozen_lift[p->contact] += p->mu * sqrt(norm);
         }
+
         s->lift_is_frozen = true;
         measure(s);
         step = plan_step(s);
@@ -549,6 +586,7 @@ static bool polish(interior *s, const double *r, const double *u, double residua
     int left = s->limit - s->iterations;
     if (limit > left)
         limit = left;
+
     memcpy(s->attempt, r, row_bytes(s));
     memcpy(s->attempt_u, u, row_bytes(s));
     s->iterations += yk_newton_iterate(&s->newton, s->tolerance, gain, limit, s->attempt,
@@ -570,8 +608,11 @@ static bool approach(interior *s, int limit, double size)
         p->z[0] = size * s->scale;
     }
 
-    double try_newton_at = 1e-5, smallest = INFINITY, milestone = INFINITY;
-    int short_steps = 0, mark = 0;
+    double try_newton_at = 1e-5;
+    double smallest = INFINITY;
+    double milestone = INFINITY; /* the residual when it had last halved, and at which step */
+    int mark = 0;
+    int short_steps = 0;
     for (int i = 0; i < limit && s->iterations < s->limit; i++) {
         double residual = residual_of(s, s->r);
         note(s, s->r, s->u, residual);
@@ -594,9 +635,13 @@ static bool approach(interior *s, int limit, double size)
                 return true;
             try_newton_at = 0.03 * residual;
         }
+
+        /* A step; several short ones in a row lead nowhere. */
         measure(s);
         double step = interior_step(s);
-        short_steps = step < 1e-2 ? short_steps + 1 : 0;
+        short_steps++;
+        if (!(step < 1e-2))
+            short_steps = 0;
         if (!(step > 1e-6) || short_steps >= 3)
             return false;
     }
@@ -609,12 +654,14 @@ static bool alternate(interior *s, int rounds)
     memset(s->r, 0, row_bytes(s));
     if (isfinite(s->best_residual))
         memcpy(s->r, s->best, row_bytes(s));
+
     int sweeps = 20;
     for (int round = 0; round < rounds && s->iterations < s->limit; round++, sweeps *= 2) {
         yk_gauss_seidel_sweeps(s->newton.problem, s->newton.friction, 1, true, sweeps, s->r);
         double residual = residual_of(s, s->r);
         if (!isfinite(residual))
             return false;
+
         note(s, s->r, s->u, residual);
         if (residual <= s->tolerance || polish(s, s->r, s->u, residual, 0.9, 20))
             return true;
@@ -629,6 +676,7 @@ static bool persist(interior *s, double residual)
     int limit = left < 1200 ? left : 1200;
     s->iterations +=
         yk_proximal_iterate(&s->proximal, &s->newton, s->tolerance, limit, s->r, s->u, &residual);
+
     note(s, s->r, s->u, residual);
     return residual <= s->tolerance;
 }
@@ -687,7 +735,9 @@ static bool run_cascade(interior *s, const double *start)
     memset(s->r, 0, row_bytes(s));
     yk_gauss_seidel_sweeps(problem, friction, 1, true, 10, s->r);
     residual = residual_of(s, s->r);
-    return isfinite(residual) && persist(s, residual);
+    if (!isfinite(residual))
+        return false;
+    return persist(s, residual);
 }
 
 yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_problem *problem,

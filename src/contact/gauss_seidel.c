@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "contact/local.h"
+#include "contact/cone.h"
 
 static void sweep_contact(const yk_contact_problem *problem, yk_friction_model friction,
                           double relaxation_factor, bool exact, int i, double *r)

@@ -1,4 +1,4 @@
-#include "contact/local.h"
+#include "contact/cone.h"
 
 #include <string.h>
 

@@ -99,11 +99,12 @@ typedef struct lemke {
     const yk_mlcp *problem;
     int n;
     int columns;    /* n nonbasic, the cover, the constant, n of the inverse of the basis */
+    int constant;   /* column of the constant; the inverse of the basis follows */
     double *table;  /* n x columns */
     int *row_of;    /* variable -> row it is basic in, or -1; 2 n */
-    int *column_of; /* variable -> column, or -1 */
+    int *column_of; /* variable -> column, or -1; 2 n */
     int *basic;     /* row -> variable (or COVER) */
-    int *nonbasic;  /* column -> variable (or COVER) */
+    int *nonbasic;  /* column -> variable (or COVER); n + 1 */
     double *cap;    /* of y_i, scaled */
     double *row_scale, *column_scale;
     bool *free_row; /* equation: y_i has no bounds */
@@ -120,62 +121,27 @@ static double *table_row(const lemke *s, int row)
     return s->table + (size_t)row * (size_t)s->columns;
 }
 
-static int constant_column(const lemke *s)
-{
-    return s->n + 1;
-}
-
-static void lemke_destroy(yk_context *context, lemke *s)
-{
-    void *arrays[] = {s->table,    s->row_of,     s->column_of, s->basic,
-                      s->nonbasic, s->cap,        s->row_scale, s->column_scale,
-                      s->fixed,    s->mirrored,   s->free_row,  s->work,
-                      s->vector,   s->correction, s->exchange,  s->index};
-    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
-        yk_release(context, arrays[i]);
-}
-
-static yk_status lemke_create(yk_context *context, const yk_mlcp *problem, lemke *s)
-{
-    size_t n = (size_t)problem->n;
-    *s = (lemke){.problem = problem, .n = problem->n, .columns = 2 * problem->n + 2};
-    s->table = yk_allocate(context, n * (size_t)s->columns + 1, sizeof *s->table);
-    s->row_of = yk_allocate(context, 2 * n + 1, sizeof *s->row_of);
-    s->column_of = yk_allocate(context, 2 * n + 1, sizeof *s->column_of);
-    s->basic = yk_allocate(context, n + 1, sizeof *s->basic);
-    s->nonbasic = yk_allocate(context, n + 2, sizeof *s->nonbasic);
-    s->cap = yk_allocate(context, n + 1, sizeof *s->cap);
-    s->row_scale = yk_allocate(context, n + 1, sizeof *s->row_scale);
-    s->column_scale = yk_allocate(context, n + 1, sizeof *s->column_scale);
-    s->free_row = yk_allocate(context, n + 1, sizeof *s->free_row);
-    s->fixed = yk_allocate(context, n + 1, sizeof *s->fixed);
-    s->mirrored = yk_allocate(context, n + 1, sizeof *s->mirrored);
-    s->work = yk_allocate(context, n * n + 1, sizeof *s->work);
-    s->vector = yk_allocate(context, n + 1, sizeof *s->vector);
-    s->correction = yk_allocate(context, n + 1, sizeof *s->correction);
-    s->exchange = yk_allocate(context, n + 1, sizeof *s->exchange);
-    s->index = yk_allocate(context, n + 1, sizeof *s->index);
-    bool all = s->table && s->row_of && s->column_of && s->basic && s->nonbasic && s->cap &&
-               s->row_scale && s->column_scale && s->free_row && s->fixed && s->mirrored &&
-               s->work && s->vector && s->correction && s->exchange && s->index;
-    return all ? YK_OK : YK_ERROR_MEMORY;
-}
-
 /* Powers of two that bring the largest number of each row and column near one; they change no
  * sign and no bit of a solution. */
 static void equilibrate(lemke *s)
 {
     size_t n = (size_t)s->n;
     const double *m = s->problem->m;
-    for (size_t i = 0; i < n; i++)
-        s->row_scale[i] = s->column_scale[i] = 1;
+
+    for (size_t i = 0; i < n; i++) {
+        s->row_scale[i] = 1;
+        s->column_scale[i] = 1;
+    }
+
     for (int pass = 0; pass < 4; pass++) {
         for (size_t i = 0; i < n; i++) {
-            double row = 0, column = 0;
+            double row = 0;
+            double column = 0;
             for (size_t j = 0; j < n; j++) {
                 row = fmax(row, fabs(m[i * n + j]) * s->column_scale[j]);
                 column = fmax(column, fabs(m[j * n + i]) * s->row_scale[j]);
             }
+
             if (row > 0)
                 s->row_scale[i] = exp2(-round(log2(row)));
             if (column > 0)
@@ -187,58 +153,75 @@ static void equilibrate(lemke *s)
 /* The point that y = 0 stands for: the bound that the row starts from. */
 static double origin(const lemke *s, int i)
 {
-    const yk_mlcp *problem = s->problem;
     if (s->free_row[i])
         return 0;
-    return s->mirrored[i] ? problem->upper[i] : problem->lower[i];
+    if (s->mirrored[i])
+        return s->problem->upper[i];
+    return s->problem->lower[i];
 }
 
-/* w = M y + q in scaled and mirrored variables, the inverse of the basis is the identity. */
+static double direction(const lemke *s, int i)
+{
+    return s->mirrored[i] ? -1 : 1;
+}
+
+/* The first dictionary: w = M y + q in scaled and mirrored variables, all w in the basis. */
 static void fill_table(lemke *s, double regularisation)
 {
-    size_t n = (size_t)s->n;
-    for (int i = 0; i < s->n; i++) {
-        double low = s->problem->lower[i], high = s->problem->upper[i];
+    const yk_mlcp *problem = s->problem;
+    int n = s->n;
+
+    /* What kind of row each is. */
+    for (int i = 0; i < n; i++) {
+        double low = problem->lower[i];
+        double high = problem->upper[i];
         s->free_row[i] = isinf(low) && isinf(high);
         s->fixed[i] = low == high;
         s->mirrored[i] = isinf(low) && !isinf(high);
-        s->cap[i] = isinf(low) || isinf(high) ? INFINITY : (high - low) / s->column_scale[i];
+        s->cap[i] = INFINITY;
+        if (!isinf(low) && !isinf(high))
+            s->cap[i] = (high - low) / s->column_scale[i];
     }
 
-    memset(s->table, 0, n * (size_t)s->columns * sizeof *s->table);
-    for (int i = 0; i < s->n; i++) {
-        const double *m = s->problem->m + (size_t)i * n;
+    /* The origin moves to the bounds; the inverse of the basis is the identity. */
+    memset(s->table, 0, (size_t)n * (size_t)s->columns * sizeof *s->table);
+    for (int i = 0; i < n; i++) {
+        const double *m = problem->m + (size_t)i * (size_t)n;
         double *row = table_row(s, i);
-        double sign = s->mirrored[i] ? -1 : 1;
-        double constant = s->problem->q[i];
-        for (int j = 0; j < s->n; j++) {
-            double value = m[j] + (i == j ? regularisation : 0);
+        double sign = direction(s, i);
+        double constant = problem->q[i];
+        for (int j = 0; j < n; j++) {
+            double value = m[j];
+            if (i == j)
+                value += regularisation;
             constant += value * origin(s, j);
-            row[j] =
-                sign * s->row_scale[i] * s->column_scale[j] * value * (s->mirrored[j] ? -1 : 1);
+            row[j] = sign * s->row_scale[i] * s->column_scale[j] * value * direction(s, j);
         }
-        row[constant_column(s)] = sign * s->row_scale[i] * constant;
-        row[s->n + 2 + i] = 1;
+        row[s->constant] = sign * s->row_scale[i] * constant;
+        row[s->constant + 1 + i] = 1;
+    }
 
-        /* All w in the basis, all y outside. */
-        s->basic[i] = s->n + i;
+    for (int i = 0; i < n; i++) {
+        s->basic[i] = n + i;
         s->nonbasic[i] = i;
-        s->row_of[s->n + i] = i;
-        s->column_of[s->n + i] = -1;
+        s->row_of[n + i] = i;
+        s->column_of[n + i] = -1;
         s->row_of[i] = -1;
         s->column_of[i] = i;
     }
-    s->nonbasic[s->n] = COVER;
+    s->nonbasic[n] = COVER;
 }
 
 /* Exchanges the basic variable of `row` with the nonbasic one of `column`. */
 static void pivot(lemke *s, int row, int column)
 {
+    /* The chosen row solved for the entering variable, and put into all others. */
     double *chosen = table_row(s, row);
     double inverse = 1 / chosen[column];
     for (int j = 0; j < s->columns; j++)
         chosen[j] *= -inverse;
     chosen[column] = inverse;
+
     for (int i = 0; i < s->n; i++) {
         double *other = table_row(s, i);
         double factor = other[column];
@@ -249,15 +232,15 @@ static void pivot(lemke *s, int row, int column)
             other[j] += factor * chosen[j];
     }
 
-    /* The two variables change places. */
-    int entering = s->nonbasic[column], leaving = s->basic[row];
+    /* The two variables exchange their positions. */
+    int entering = s->nonbasic[column];
+    int leaving = s->basic[row];
     s->basic[row] = entering;
     s->nonbasic[column] = leaving;
     if (entering != COVER) {
         s->row_of[entering] = row;
         s->column_of[entering] = -1;
     }
-
     if (leaving != COVER) {
         s->row_of[leaving] = -1;
         s->column_of[leaving] = column;
@@ -265,26 +248,30 @@ static void pivot(lemke *s, int row, int column)
     s->pivots++;
 }
 
-/* y_i -> cap - y_i and w_i -> -w_i, wherever they are. */
+/* y_i -> cap - y_i and w_i -> -w_i, in the basis or out of it. */
 static void mirror(lemke *s, int i)
 {
-    int variables[2] = {i, s->n + i};
+    const int variables[2] = {i, s->n + i};
+    const double shifts[2] = {s->cap[i], 0};
+
     for (int v = 0; v < 2; v++) {
-        /* A basic one in its row, one outside in its column. */
-        double shift = v == 0 ? s->cap[i] : 0;
-        int row = s->row_of[variables[v]], column = s->column_of[variables[v]];
+        int row = s->row_of[variables[v]];
+        int column = s->column_of[variables[v]];
+        double shift = shifts[v];
+
+        /* A basic variable changes its row, one outside its column. */
         if (row >= 0) {
             double *values = table_row(s, row);
             for (int j = 0; j < s->columns; j++)
                 values[j] = -values[j];
-            values[constant_column(s)] += shift;
-        } else {
-            for (int k = 0; k < s->n; k++) {
-                double *values = table_row(s, k);
-                if (shift != 0)
-                    values[constant_column(s)] += shift * values[column];
-                values[column] = -values[column];
-            }
+            values[s->constant] += shift;
+            continue;
+        }
+        for (int k = 0; k < s->n; k++) {
+            double *values = table_row(s, k);
+            if (shift != 0)
+                values[s->constant] += shift * values[column];
+            values[column] = -values[column];
         }
     }
     s->mirrored[i] = !s->mirrored[i];
@@ -292,37 +279,47 @@ static void mirror(lemke *s, int i)
 
 /* Equations ------------------------------------------------------------------------------------ */
 
-/* Largest element among rows of equations not yet solved and columns of their variables. */
-static double best_free_pivot(const lemke *s, int *row, int *column)
+/* Pivots the variables of equations into the basis, the largest element first, while there is one
+ * that is not rounding. */
+static void pivot_equations(lemke *s)
 {
-    double best = 0;
-    for (int i = 0; i < s->n; i++) {
-        int r = s->row_of[s->n + i];
-        if (!s->free_row[i] || r < 0)
-            continue;
-        for (int j = 0; j < s->n; j++) {
-            int c = s->column_of[j];
-            if (!s->free_row[j] || c < 0)
+    int n = s->n;
+    for (;;) {
+        double best = 0;
+        int row = 0;
+        int column = 0;
+        for (int i = 0; i < n; i++) {
+            int r = s->row_of[n + i];
+            if (!s->free_row[i] || r < 0)
                 continue;
-            double size = fabs(table_row(s, r)[c]);
-            if (size > best) {
-                best = size;
-                *row = r;
-                *column = c;
+            for (int j = 0; j < n; j++) {
+                int c = s->column_of[j];
+                if (!s->free_row[j] || c < 0)
+                    continue;
+                double size = fabs(table_row(s, r)[c]);
+                if (size > best) {
+                    best = size;
+                    row = r;
+                    column = c;
+                }
             }
         }
+
+        if (!(best > 1e-11))
+            return;
+        pivot(s, row, column);
     }
-    return best;
 }
 
-/* A singular rest of the equations: pivots equation f in with the pair j whose two off-diagonal
- * elements are largest.
- */
+/* Where the rest of the equations is singular: pivots an equation in together with the
+ * complementary pair whose two off-diagonal elements are largest. */
 static bool pivot_with_pair(lemke *s, int equation, int variable)
 {
-    int row = s->row_of[s->n + equation], column = s->column_of[variable];
+    int row = s->row_of[s->n + equation];
+    int column = s->column_of[variable];
     int best_pair = -1;
     double best = 1e-9;
+
     for (int j = 0; j < s->n; j++) {
         if (s->free_row[j] || s->fixed[j] || s->column_of[j] < 0)
             continue;
@@ -336,7 +333,6 @@ static bool pivot_with_pair(lemke *s, int equation, int variable)
             best_pair = j;
         }
     }
-
     if (best_pair < 0)
         return false;
 
@@ -352,36 +348,35 @@ static bool pivot_with_pair(lemke *s, int equation, int variable)
  * other. */
 static bool solve_equations(lemke *s)
 {
-    int row = 0, column = 0;
-    while (best_free_pivot(s, &row, &column) > 1e-11)
-        pivot(s, row, column);
+    int n = s->n;
+    pivot_equations(s);
 
-    /* What is left is singular: with the help of complementary pairs. */
-    for (int i = 0; i < s->n; i++) {
-        if (!s->free_row[i] || s->row_of[s->n + i] < 0)
+    for (int i = 0; i < n; i++) {
+        if (!s->free_row[i] || s->row_of[n + i] < 0)
             continue;
+
+        /* What is left is singular: with the help of complementary pairs. */
         bool done = false;
-        for (int j = 0; j < s->n && !done; j++) {
+        for (int j = 0; j < n && !done; j++) {
             if (s->free_row[j] && s->column_of[j] >= 0)
                 done = pivot_with_pair(s, i, j);
         }
         if (done) {
-            while (best_free_pivot(s, &row, &column) > 1e-11)
-                pivot(s, row, column);
+            pivot_equations(s);
             continue;
         }
 
         /* A row of zeros whose constant is none has no solution. */
-        int r = s->row_of[s->n + i];
+        int r = s->row_of[n + i];
         if (r < 0)
             continue;
         const double *values = table_row(s, r);
         double largest = 0;
-        for (int j = 0; j < s->n; j++) {
-            if (s->nonbasic[j] >= 0 && s->nonbasic[j] < s->n)
+        for (int j = 0; j < n; j++) {
+            if (s->nonbasic[j] >= 0 && s->nonbasic[j] < n)
                 largest = fmax(largest, fabs(values[j]));
         }
-        if (largest < 1e-11 && fabs(values[constant_column(s)]) > 1e-8)
+        if (largest < 1e-11 && fabs(values[s->constant]) > 1e-8)
             return false;
     }
     return true;
@@ -396,6 +391,7 @@ static bool is_bounded(const lemke *s, int variable, double *limit)
     *limit = INFINITY;
     if (variable == COVER)
         return true;
+
     int i = variable < s->n ? variable : variable - s->n;
     if (s->free_row[i])
         return false; /* its w must be zero and never varies where the equations are regular */
@@ -405,6 +401,7 @@ static bool is_bounded(const lemke *s, int variable, double *limit)
     return true;
 }
 
+/* A basic variable that stops the growth of the entering one. */
 typedef struct block {
     int row;       /* -1: none */
     bool at_limit; /* the basic variable reaches its upper limit, not zero */
@@ -415,14 +412,21 @@ typedef struct block {
  * inverse basis. */
 static double distance(const lemke *s, block b, int k)
 {
-    double value = table_row(s, b.row)[constant_column(s) + k];
+    double value = table_row(s, b.row)[s->constant + k];
     if (!b.at_limit)
         return value;
     if (k > 0)
         return -value;
+
     double limit = 0;
     is_bounded(s, s->basic[b.row], &limit);
     return limit - value;
+}
+
+/* Whether two numbers of the lexicographic tests differ by more than rounding. */
+static bool differ(double x, double y)
+{
+    return fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)) + 1e-15;
 }
 
 /* Is a reached before b? Lexicographic in distance / rate; the cover wins ties. */
@@ -431,69 +435,58 @@ static bool earlier(const lemke *s, block a, block b)
     if (b.row < 0)
         return true;
 
-    for (int k = 0; k <= s->n; k++) {
-        double x = fmax(k == 0 ? 0 : -INFINITY, distance(s, a, k)) / a.rate;
-        double y = fmax(k == 0 ? 0 : -INFINITY, distance(s, b, k)) / b.rate;
-        if (fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)) + 1e-15)
+    double x = fmax(0, distance(s, a, 0)) / a.rate;
+    double y = fmax(0, distance(s, b, 0)) / b.rate;
+    if (differ(x, y))
+        return x < y;
+    if (s->basic[a.row] == COVER)
+        return true;
+    if (s->basic[b.row] == COVER)
+        return false;
+
+    for (int k = 1; k <= s->n; k++) {
+        x = distance(s, a, k) / a.rate;
+        y = distance(s, b, k) / b.rate;
+        if (differ(x, y))
             return x < y;
-        if (k == 0 && s->basic[a.row] == COVER)
-            return true;
-        if (k == 0 && s->basic[b.row] == COVER)
-            return false;
     }
     return a.rate > b.rate;
 }
 
-/* The first basic variable to reach a bound when the variable of `column` grows. */
-static block find_block(const lemke *s, int column)
-{
-    block best = {.row = -1};
-    for (int i = 0; i < s->n; i++) {
-        double limit, rate = table_row(s, i)[column];
-        if (!is_bounded(s, s->basic[i], &limit))
-            continue;
-        if (fabs(rate) < 1e-11 || (rate > 0 && isinf(limit)))
-            continue;
-        block candidate = {.row = i, .at_limit = rate > 0, .rate = fabs(rate)};
-        if (earlier(s, candidate, best))
-            best = candidate;
-    }
-    return best;
-}
-
-/* Is row a more negative than row b, relative to what the cover adds? Lexicographic like the
- * ratio test. */
-static bool more_negative(const lemke *s, int a, int b)
-{
-    if (b < 0)
-        return true;
-    for (int k = 0; k <= s->n; k++) {
-        double x = table_row(s, a)[constant_column(s) + k] / table_row(s, a)[s->n];
-        double y = table_row(s, b)[constant_column(s) + k] / table_row(s, b)[s->n];
-        if (fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)) + 1e-15)
-            return x < y;
-    }
-    return false;
-}
-
-/* Puts the artificial variable in: the most negative row leaves. Returns the variable that left,
- * or COVER if nothing is wrong. */
+/* Puts the artificial variable in, scaled by `cover`: the row that is most negative relative to
+ * what the cover adds to it leaves, with ties broken as in the ratio test. Returns the variable
+ * that left, or COVER where no row is negative. */
 static int enter_cover(lemke *s, const double *cover)
 {
+    int n = s->n;
     int worst = -1;
-    for (int i = 0; i < s->n; i++) {
+    for (int i = 0; i < n; i++) {
         double *row = table_row(s, i);
         double limit;
-        row[s->n] = is_bounded(s, s->basic[i], &limit) ? cover[i] : 0;
-        if (row[s->n] > 0 && row[constant_column(s)] < -1e-13 && more_negative(s, i, worst))
+        row[n] = 0;
+        if (is_bounded(s, s->basic[i], &limit))
+            row[n] = cover[i];
+        if (!(row[n] > 0 && row[s->constant] < -1e-13))
+            continue;
+
+        bool more_negative = worst < 0;
+        for (int k = 0; k <= n && worst >= 0; k++) {
+            const double *other = table_row(s, worst);
+            double x = row[s->constant + k] / row[n];
+            double y = other[s->constant + k] / other[n];
+            if (differ(x, y)) {
+                more_negative = x < y;
+                break;
+            }
+        }
+        if (more_negative)
             worst = i;
     }
-
     if (worst < 0)
         return COVER;
 
     int left = s->basic[worst];
-    pivot(s, worst, s->n);
+    pivot(s, worst, n);
     return left;
 }
 
@@ -502,16 +495,35 @@ typedef enum outcome { SOLVED, CONTRADICTION, ON_RAY, TOO_LONG } outcome;
 /* Drives the cover out. `left` has just left the basis at zero; its complement enters. */
 static outcome follow(lemke *s, int left)
 {
+    int n = s->n;
     while (s->pivots < s->limit) {
-        int entering = left < s->n ? left + s->n : left - s->n;
+        int entering = left < n ? left + n : left - n;
         int column = s->column_of[entering];
-        block b = find_block(s, column);
-        double own = entering < s->n ? s->cap[entering] : INFINITY;
-        if (b.row < 0 && isinf(own))
+
+        /* The first basic variable to reach a bound when the entering one grows. */
+        block first = {.row = -1};
+        for (int i = 0; i < n; i++) {
+            double limit;
+            double rate = table_row(s, i)[column];
+            if (!is_bounded(s, s->basic[i], &limit))
+                continue;
+            if (fabs(rate) < 1e-11 || (rate > 0 && isinf(limit)))
+                continue;
+            block candidate = {.row = i, .at_limit = rate > 0, .rate = fabs(rate)};
+            if (earlier(s, candidate, first))
+                first = candidate;
+        }
+
+        double own = INFINITY;
+        if (entering < n)
+            own = s->cap[entering];
+        if (first.row < 0 && isinf(own))
             return ON_RAY;
 
         /* It reaches its own upper bound first: no exchange, its w may now grow the other way. */
-        double reach = b.row >= 0 ? fmax(0, distance(s, b, 0)) / b.rate : INFINITY;
+        double reach = INFINITY;
+        if (first.row >= 0)
+            reach = fmax(0, distance(s, first, 0)) / first.rate;
         if (own < reach) {
             mirror(s, entering);
             s->pivots++;
@@ -519,73 +531,14 @@ static outcome follow(lemke *s, int left)
             continue;
         }
 
-        int blocked = s->basic[b.row];
-        if (b.at_limit)
-            mirror(s, blocked);
-        pivot(s, b.row, column);
-        if (blocked == COVER)
+        left = s->basic[first.row];
+        if (first.at_limit)
+            mirror(s, left);
+        pivot(s, first.row, column);
+        if (left == COVER)
             return SOLVED;
-        left = blocked;
     }
     return TOO_LONG;
-}
-
-/* The result ----------------------------------------------------------------------------------- */
-
-/* Corrects the active part of z until w = 0 there: Newton on a linear equation, repeated to
- * remove rounding. */
-static void refine(lemke *s, double *z, double *w)
-{
-    size_t n = (size_t)s->n;
-    int *active = s->index, count = 0;
-    for (int i = 0; i < s->n; i++) {
-        if (s->row_of[i] >= 0)
-            active[count++] = i;
-    }
-
-    /* The active rows and columns, scaled. */
-    for (int a = 0; a < count; a++) {
-        const double *row = s->problem->m + (size_t)active[a] * n;
-        for (int b = 0; b < count; b++)
-            s->work[a * count + b] =
-                s->row_scale[active[a]] * s->column_scale[active[b]] * row[active[b]];
-    }
-
-    if (count == 0 || yk_lu_factor(count, s->work, s->exchange) != YK_OK)
-        return;
-
-    /* As long as that helps. */
-    double residual = yk_mlcp_residual(s->problem, z, w);
-    for (int pass = 0; pass < 4; pass++) {
-        for (int a = 0; a < count; a++)
-            s->correction[a] = -s->row_scale[active[a]] * w[active[a]];
-        yk_lu_solve(count, s->work, s->exchange, s->correction);
-        memcpy(s->vector, z, n * sizeof *z);
-        for (int a = 0; a < count; a++)
-            s->vector[active[a]] += s->column_scale[active[a]] * s->correction[a];
-        double next = yk_mlcp_residual(s->problem, s->vector, w);
-        if (!(next < residual))
-            break;
-        residual = next;
-        memcpy(z, s->vector, n * sizeof *z);
-    }
-}
-
-/* z as the dictionary has it, refined, and the sets. */
-static double finish(lemke *s, double *z, double *w, yk_mlcp_state *state)
-{
-    for (int i = 0; i < s->n; i++) {
-        double y = s->row_of[i] >= 0 ? table_row(s, s->row_of[i])[constant_column(s)] : 0;
-        z[i] = origin(s, i) + (s->mirrored[i] ? -1 : 1) * s->column_scale[i] * y;
-    }
-
-    refine(s, z, w);
-    for (int i = 0; state && i < s->n; i++) {
-        state[i] = s->mirrored[i] ? YK_MLCP_UPPER : YK_MLCP_LOWER;
-        if (s->row_of[i] >= 0 || s->free_row[i])
-            state[i] = YK_MLCP_ACTIVE;
-    }
-    return yk_mlcp_residual(s->problem, z, w);
 }
 
 static double next_random(uint32_t *random)
@@ -594,6 +547,7 @@ static double next_random(uint32_t *random)
     return (*random >> 8) / 16777216.;
 }
 
+/* One path from a fresh dictionary; attempts differ in the direction of the cover. */
 static outcome attempt_path(lemke *s, int attempt, double regularisation)
 {
     fill_table(s, regularisation);
@@ -601,10 +555,10 @@ static outcome attempt_path(lemke *s, int attempt, double regularisation)
         return CONTRADICTION;
 
     /* Rounding can undo the lexicographic order when very many rows tie; a trace of irregular
-     * numbers on the constants separates them for good. refine() takes it back. */
+     * numbers on the constants separates them for good. The final refinement takes it back. */
     uint32_t random = 99u + 7919u * (uint32_t)attempt;
     for (int i = 0; attempt > 0 && i < s->n; i++) {
-        double *constant = &table_row(s, i)[constant_column(s)];
+        double *constant = &table_row(s, i)[s->constant];
         *constant += 1e-12 * fmax(1e-3, fabs(*constant)) * (1 + next_random(&random));
     }
 
@@ -615,7 +569,7 @@ static outcome attempt_path(lemke *s, int attempt, double regularisation)
         double irregular = 0.05 + next_random(&random);
         cover[i] = 1;
         if (attempt == 1)
-            cover[i] = 1e-3 + fmax(0, -table_row(s, i)[constant_column(s)]);
+            cover[i] = 1e-3 + fmax(0, -table_row(s, i)[s->constant]);
         if (attempt > 1)
             cover[i] = irregular;
     }
@@ -626,12 +580,74 @@ static outcome attempt_path(lemke *s, int attempt, double regularisation)
     return follow(s, left);
 }
 
+/* The result ----------------------------------------------------------------------------------- */
+
+/* z from the sets that the dictionary has found, computed afresh with the given numbers. Returns
+ * its residual. */
+static double finish(lemke *s, double *z, double *w, yk_mlcp_state *state)
+{
+    const yk_mlcp *problem = s->problem;
+    size_t n = (size_t)s->n;
+    int *active = s->index;
+    int count = 0;
+
+    for (int i = 0; i < s->n; i++) {
+        int row = s->row_of[i];
+        double y = 0;
+        if (row >= 0) {
+            y = table_row(s, row)[s->constant];
+            active[count++] = i;
+        }
+        z[i] = origin(s, i) + direction(s, i) * s->column_scale[i] * y;
+
+        if (!state)
+            continue;
+        state[i] = s->mirrored[i] ? YK_MLCP_UPPER : YK_MLCP_LOWER;
+        if (row >= 0 || s->free_row[i])
+            state[i] = YK_MLCP_ACTIVE;
+    }
+
+    /* The active rows and columns, scaled. */
+    for (int a = 0; a < count; a++) {
+        const double *row = problem->m + (size_t)active[a] * n;
+        double row_scale = s->row_scale[active[a]];
+        for (int b = 0; b < count; b++) {
+            int j = active[b];
+            s->work[a * count + b] = row_scale * s->column_scale[j] * row[j];
+        }
+    }
+
+    double residual = yk_mlcp_residual(problem, z, w);
+    if (count == 0 || yk_lu_factor(count, s->work, s->exchange) != YK_OK)
+        return residual;
+
+    /* w = 0 on the active rows: Newton on a linear equation, repeated as long as that takes
+     * rounding away. */
+    for (int pass = 0; pass < 4; pass++) {
+        for (int a = 0; a < count; a++)
+            s->correction[a] = -s->row_scale[active[a]] * w[active[a]];
+        yk_lu_solve(count, s->work, s->exchange, s->correction);
+
+        memcpy(s->vector, z, n * sizeof *z);
+        for (int a = 0; a < count; a++)
+            s->vector[active[a]] += s->column_scale[active[a]] * s->correction[a];
+        double next = yk_mlcp_residual(problem, s->vector, w);
+        if (!(next < residual))
+            break;
+        residual = next;
+        memcpy(z, s->vector, n * sizeof *z);
+    }
+    return yk_mlcp_residual(problem, z, w);
+}
+
 /* Is the symmetric part semidefinite? By elimination with the largest diagonal as pivot. */
 static bool is_semidefinite(lemke *s)
 {
-    int n = s->n, *index = s->index;
+    int n = s->n;
+    int *index = s->index;
     double *a = s->work;
     const double *m = s->problem->m;
+
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++)
             a[i * n + j] = (m[i * n + j] + m[j * n + i]) / 2;
@@ -640,6 +656,7 @@ static bool is_semidefinite(lemke *s)
 
     double largest = 0;
     for (int k = 0; k < n; k++) {
+        /* The largest diagonal of the rest. */
         int best = k;
         for (int i = k + 1; i < n; i++) {
             if (a[index[i] * n + index[i]] > a[index[best] * n + index[best]])
@@ -661,6 +678,7 @@ static bool is_semidefinite(lemke *s)
             }
             return true;
         }
+
         for (int i = k + 1; i < n; i++) {
             double factor = a[index[i] * n + p] / head;
             for (int j = k + 1; j < n; j++)
@@ -670,20 +688,19 @@ static bool is_semidefinite(lemke *s)
     return true;
 }
 
-/* Enumeration: sets are counted like an odometer; each row is at its lower bound, active, or at
- * its upper bound. */
+/* Enumeration ---------------------------------------------------------------------------------- */
+
+/* The next combination of sets, counted like an odometer: each row is at its lower bound, active,
+ * or at its upper bound. False after the last. */
 static bool next_sets(const lemke *s, int *sets)
 {
     for (int i = 0; i < s->n; i++) {
         if (s->free_row[i] || s->fixed[i])
             continue;
-        bool low = !isinf(s->problem->lower[i]), high = !isinf(s->problem->upper[i]);
-        if (sets[i] == -1) {
-            sets[i] = 0;
-            return true;
-        }
-        if (sets[i] == 0 && high) {
-            sets[i] = 1;
+        bool low = !isinf(s->problem->lower[i]);
+        bool high = !isinf(s->problem->upper[i]);
+        if (sets[i] == -1 || (sets[i] == 0 && high)) {
+            sets[i]++;
             return true;
         }
         sets[i] = low ? -1 : 0;
@@ -694,30 +711,33 @@ static bool next_sets(const lemke *s, int *sets)
 /* Solves for the active rows of `sets`; false when their matrix is singular. */
 static bool solve_sets(lemke *s, const int *sets, double *z)
 {
+    const yk_mlcp *problem = s->problem;
     size_t n = (size_t)s->n;
-    int *active = s->index, count = 0;
+    int *active = s->index;
+    int count = 0;
+
     for (int i = 0; i < s->n; i++) {
         if (s->free_row[i] || (sets[i] == 0 && !s->fixed[i])) {
             active[count++] = i;
             z[i] = 0;
+        } else if (sets[i] > 0) {
+            z[i] = problem->upper[i];
         } else {
-            z[i] = sets[i] > 0 ? s->problem->upper[i] : s->problem->lower[i];
+            z[i] = problem->lower[i];
         }
     }
-
     if (count == 0)
         return true;
 
     /* The active rows, with the others at their bounds. */
     for (int a = 0; a < count; a++) {
-        const double *row = s->problem->m + (size_t)active[a] * n;
-        s->vector[a] = -s->problem->q[active[a]];
+        const double *row = problem->m + (size_t)active[a] * n;
+        s->vector[a] = -problem->q[active[a]];
         for (size_t j = 0; j < n; j++)
             s->vector[a] -= row[j] * z[j];
         for (int b = 0; b < count; b++)
             s->work[a * count + b] = row[active[b]];
     }
-
     if (yk_lu_factor(count, s->work, s->exchange) != YK_OK)
         return false;
 
@@ -727,43 +747,56 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
     return true;
 }
 
-static bool enumerate(yk_context *context, lemke *s, double tolerance, double *z, double *w,
-                      yk_mlcp_state *state)
+/* Tries all combinations of active and tight rows, where they are few. */
+static yk_status enumerate(yk_context *context, lemke *s, double tolerance, double *z, double *w,
+                           yk_mlcp_state *state, double *residual)
 {
+    double combinations = 1;
+    for (int i = 0; i < s->n; i++) {
+        bool low = !isinf(s->problem->lower[i]);
+        bool high = !isinf(s->problem->upper[i]);
+        if (low != high)
+            combinations *= 2;
+        if (low && high && !s->fixed[i])
+            combinations *= 3;
+    }
+    if (combinations > 100000)
+        return yk_fail(context, YK_ERROR_NO_SOLUTION,
+                       "MLCP: no solution found: all paths end on rays (%d pivots); M is not "
+                       "semidefinite, so this is no proof",
+                       s->pivots);
+
     int *sets = yk_allocate(context, (size_t)s->n + 1, sizeof *sets);
     if (!sets)
-        return false;
+        return YK_ERROR_MEMORY;
+    for (int i = 0; i < s->n; i++) {
+        sets[i] = -1;
+        if (s->free_row[i] || isinf(s->problem->lower[i]))
+            sets[i] = 0;
+    }
 
-    for (int i = 0; i < s->n; i++)
-        sets[i] = s->free_row[i] || isinf(s->problem->lower[i]) ? 0 : -1;
     bool found = false;
     do {
-        found = solve_sets(s, sets, z) && yk_mlcp_residual(s->problem, z, w) <= tolerance;
+        if (!solve_sets(s, sets, z))
+            continue;
+        *residual = yk_mlcp_residual(s->problem, z, w);
+        found = *residual <= tolerance;
     } while (!found && next_sets(s, sets));
+
     for (int i = 0; found && state && i < s->n; i++)
         state[i] = (yk_mlcp_state)sets[i];
     yk_release(context, sets);
-    return found;
+    if (found)
+        return YK_OK;
+
+    *residual = INFINITY;
+    return yk_fail(context, YK_ERROR_NO_SOLUTION,
+                   "MLCP: no solution: none of the %.0f combinations of active and tight rows "
+                   "gives one",
+                   combinations);
 }
 
 /* Solving -------------------------------------------------------------------------------------- */
-
-static yk_status check_problem(yk_context *context, const yk_mlcp *problem)
-{
-    size_t n = (size_t)problem->n;
-    for (size_t i = 0; i < n; i++) {
-        if (!(problem->lower[i] <= problem->upper[i]) || problem->lower[i] == INFINITY ||
-            problem->upper[i] == -INFINITY)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: bounds of row %zu are [%g, %g]", i,
-                           problem->lower[i], problem->upper[i]);
-        if (!isfinite(problem->q[i]))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: q[%zu] is not finite", i);
-        for (size_t j = 0; j < n; j++)
-            if (!isfinite(problem->m[i * n + j]))
-                return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: M[%zu][%zu] is not finite", i, j);
-    }
-    return YK_OK;
-}
 
 /* Runs the paths, then enumerates what is small. */
 static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *options, double *z,
@@ -773,13 +806,20 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
     double largest = 0;
     for (size_t i = 0; i < n * n; i++)
         largest = fmax(largest, fabs(s->problem->m[i]));
-    int limit = options->pivots > 0 ? options->pivots : 50 * (s->n + 10);
+
+    int limit = 50 * (s->n + 10);
+    if (options->pivots > 0)
+        limit = options->pivots;
+
     for (int attempt = 0; attempt < 6; attempt++) {
-        /* The last attempts move a singular matrix away from its singularity; refine() takes that
-         * back. */
-        double extra = attempt >= 4 ? 1e-9 * largest : 0;
+        /* The last attempts move a singular matrix away from its singularity; the refinement
+         * takes that back. */
+        double extra = 0;
+        if (attempt >= 4)
+            extra = 1e-9 * largest;
         s->limit = s->pivots + limit;
         outcome end = attempt_path(s, attempt % 4, options->regularisation * largest + extra);
+
         if (end == CONTRADICTION && attempt < 4)
             return yk_fail(context, YK_ERROR_NO_SOLUTION,
                            "MLCP: the equations contradict each other");
@@ -791,58 +831,79 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
         if (end != ON_RAY || attempt > 0)
             continue;
 
+        /* A ray of the first path is a proof where M is semidefinite and there are no equations. */
         bool equations = false;
         for (int i = 0; i < s->n; i++)
             equations = equations || s->free_row[i];
         if (!equations && is_semidefinite(s))
             return yk_fail(context, YK_ERROR_NO_SOLUTION,
                            "MLCP: no solution: the path of bases ends on a ray after %d pivots, "
-                           "and M is positive "
-                           "semidefinite, so the inequalities contradict each other",
+                           "and M is positive semidefinite, so the inequalities contradict each "
+                           "other",
                            s->pivots);
     }
-
-    double sets = 1;
-    for (int i = 0; i < s->n; i++) {
-        bool low = !isinf(s->problem->lower[i]), high = !isinf(s->problem->upper[i]);
-        if (low != high)
-            sets *= 2;
-        if (low && high && !s->fixed[i])
-            sets *= 3;
-    }
-
-    if (sets > 100000)
-        return yk_fail(context, YK_ERROR_NO_SOLUTION,
-                       "MLCP: no solution found: all paths end on rays (%d pivots); M is not "
-                       "semidefinite, so this is no proof",
-                       s->pivots);
-    if (!enumerate(context, s, options->tolerance, z, w, state))
-        return yk_fail(
-            context, YK_ERROR_NO_SOLUTION,
-            "MLCP: no solution: none of the %.0f combinations of active and tight rows gives one",
-            sets);
-    *residual = yk_mlcp_residual(s->problem, z, w);
-    return YK_OK;
+    return enumerate(context, s, options->tolerance, z, w, state, residual);
 }
 
 yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_mlcp_options *options,
                         double *z, double *w, yk_mlcp_state *state, yk_mlcp_report *report)
 {
     double start = yk_clock_seconds();
+    size_t n = (size_t)problem->n;
     *report = (yk_mlcp_report){.residual = INFINITY};
-    yk_status status = check_problem(context, problem);
-    if (status != YK_OK)
-        return status;
 
-    lemke s;
-    status = lemke_create(context, problem, &s);
-    if (status == YK_OK) {
+    for (size_t i = 0; i < n; i++) {
+        double low = problem->lower[i];
+        double high = problem->upper[i];
+        if (!(low <= high) || low == INFINITY || high == -INFINITY)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: bounds of row %zu are [%g, %g]", i,
+                           low, high);
+        if (!isfinite(problem->q[i]))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: q[%zu] is not finite", i);
+        for (size_t j = 0; j < n; j++) {
+            if (!isfinite(problem->m[i * n + j]))
+                return yk_fail(context, YK_ERROR_ARGUMENT, "MLCP: M[%zu][%zu] is not finite", i, j);
+        }
+    }
+
+    /* One piece of memory for the numbers, one for the indices, one for the flags. */
+    lemke s = {.problem = problem, .n = problem->n};
+    s.constant = s.n + 1;
+    s.columns = 2 * s.n + 2;
+    size_t table = n * (size_t)s.columns;
+    double *numbers = yk_allocate(context, table + n * n + 5 * n + 1, sizeof *numbers);
+    int *indices = yk_allocate(context, 8 * n + 1, sizeof *indices);
+    bool *flags = yk_allocate(context, 3 * n + 1, sizeof *flags);
+    yk_status status = YK_ERROR_MEMORY;
+
+    if (numbers && indices && flags) {
+        s.table = numbers;
+        s.work = s.table + table;
+        s.cap = s.work + n * n;
+        s.row_scale = s.cap + n;
+        s.column_scale = s.row_scale + n;
+        s.vector = s.column_scale + n;
+        s.correction = s.vector + n;
+
+        s.row_of = indices;
+        s.column_of = s.row_of + 2 * n;
+        s.basic = s.column_of + 2 * n;
+        s.exchange = s.basic + n;
+        s.index = s.exchange + n;
+        s.nonbasic = s.index + n;
+
+        s.free_row = flags;
+        s.fixed = s.free_row + n;
+        s.mirrored = s.fixed + n;
+
         equilibrate(&s);
         status = search(context, &s, options, z, w, state, &report->residual);
     }
 
     report->pivots = s.pivots;
-    lemke_destroy(context, &s);
+    yk_release(context, flags);
+    yk_release(context, indices);
+    yk_release(context, numbers);
     report->seconds = yk_clock_seconds() - start;
     return status;
 }

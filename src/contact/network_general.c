@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "contact/local.h"
+#include "contact/cone.h"
 #include "contact/network_data.h"
 
 /* Contacts ------------------------------------------------------------------------------------- */

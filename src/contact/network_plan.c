@@ -1,11 +1,11 @@
 /* The order of work: who may be solved at the same time as whom.
  *
- *   nodes       0 ... 511 | 512 ... 1023 | ...            blocks of consecutive nodes, neighbours in space
+ *   nodes       0 ... 511 | 512 ... 1023 | ...     blocks of consecutive nodes, neighbours in space
  *   contacts    each goes to the block of its lower node that moves
  *   blocks      coloured greedily: blocks of one colour touch no common block of nodes
- *   in a block  contacts are dealt into open groups of four: the first open group that has neither of the two nodes
- * takes it. For every node a mask of 64 bits says which open groups it is in, so a contact finds
- * its group with one find-first-set
+ *   in a block  contacts are dealt into open groups of four: the first open group that has neither
+ *               of the two nodes takes it. For every node a mask of 64 bits says which open groups
+ *               it is in, so a contact finds its group with one find-first-set
  *
  * Contacts of nodes that very many contacts share (a container that moves freely) would chain all
  * blocks together; they form the tail, which one thread works off after the colours. */
@@ -13,10 +13,13 @@
 
 #include "contact/network_data.h"
 
-enum { BLOCK_NODES = 512, OPEN_GROUPS = 64, COLOURS_MAX = 64, CROWDED = 200 };
-
-/* Small networks are one block: threads would only wait for each other. */
-enum { ONE_BLOCK_NODES = 2048 };
+enum {
+    BLOCK_NODES = 512,
+    ONE_BLOCK_NODES = 2048, /* up to here one block: threads would only wait for each other */
+    OPEN_GROUPS = 64,
+    COLOURS_MAX = 64,
+    CROWDED = 200 /* contacts of a node, above which they go to the tail */
+};
 
 /* Which nodes of a contact move. */
 typedef enum mobility { NOBODY, ONLY_A, ONLY_B, BOTH } mobility;
@@ -37,30 +40,13 @@ typedef struct plan {
     bool failed;           /* out of memory while dealing */
 } plan;
 
-static yk_status check_pairs(const yk_network *network, const yk_pair *pairs, size_t count)
-{
-    size_t nodes = network->node_count;
-    for (size_t i = 0; i < count; i++) {
-        const yk_pair *p = &pairs[i];
-        bool good_a = p->a >= 0 && (size_t)p->a < nodes;
-        bool good_b = p->b >= YK_NETWORK_NONE && p->b != p->a && (p->b < 0 || (size_t)p->b < nodes);
-        if (!good_a || !good_b)
-            return yk_fail(network->context, YK_ERROR_ARGUMENT,
-                           "contact network: pair %zu joins the nodes %d and %d of %zu", i, p->a,
-                           p->b, nodes);
-        if (p->kind != YK_PAIR_ROUND && p->kind != YK_PAIR_GENERAL)
-            return yk_fail(network->context, YK_ERROR_ARGUMENT,
-                           "contact network: pair %zu is of unknown kind %d", i, p->kind);
-    }
-    return YK_OK;
-}
-
 /* One piece of memory for all arrays of the plan, kept for the next time. */
 static bool reserve_plan(plan *p)
 {
     yk_network *network = p->network;
     size_t nodes = network->node_count;
     size_t blocks = p->node_blocks + 2;
+
     struct {
         void **array;
         size_t bytes;
@@ -75,12 +61,13 @@ static bool reserve_plan(plan *p)
         {(void **)&p->stamp, blocks * sizeof *p->stamp},
         {(void **)&p->who, p->count * sizeof *p->who},
     };
+
+    /* Each begins with a cache line. */
     size_t total = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        parts[i].bytes = (parts[i].bytes + 63) / 64 * 64; /* each begins with a cache line */
+        parts[i].bytes = (parts[i].bytes + 63) / 64 * 64;
         total += parts[i].bytes;
     }
-
     if (!yk_array_reserve(network->context, &network->plan_array, total, 1))
         return false;
 
@@ -101,19 +88,22 @@ static bool reserve_plan(plan *p)
 /* Contacts to blocks: that of the lower node that moves, or the tail where a node is crowded. */
 static void assign_blocks(plan *p)
 {
+    /* Who moves, and how many contacts each node shares with another that moves. */
     for (size_t i = 0; i < p->count; i++) {
         const yk_pair *pair = &p->pairs[i];
         bool a = node_is_dynamic(p->network, pair->a);
         bool b = node_is_dynamic(p->network, pair->b);
-        p->who[i] = NOBODY;
-        if (a)
+        if (a && b) {
+            p->who[i] = BOTH;
+            p->degree[pair->a]++;
+            p->degree[pair->b]++;
+        } else if (a) {
             p->who[i] = ONLY_A;
-        if (b)
-            p->who[i] = a ? BOTH : ONLY_B;
-        if (p->who[i] != BOTH)
-            continue;
-        p->degree[pair->a]++;
-        p->degree[pair->b]++;
+        } else if (b) {
+            p->who[i] = ONLY_B;
+        } else {
+            p->who[i] = NOBODY;
+        }
     }
 
     for (size_t i = 0; i < p->count; i++) {
@@ -121,13 +111,13 @@ static void assign_blocks(plan *p)
         p->owner[i] = 0;
         if (p->node_blocks == 1)
             continue;
+
         int32_t home = pair->a;
-        if (p->who[i] == ONLY_B || (p->who[i] == BOTH && pair->b < pair->a))
+        bool both = p->who[i] == BOTH;
+        if (p->who[i] == ONLY_B || (both && pair->b < pair->a))
             home = pair->b;
         p->owner[i] = (uint32_t)home / BLOCK_NODES;
-        bool crowded =
-            p->who[i] == BOTH && (p->degree[pair->a] > CROWDED || p->degree[pair->b] > CROWDED);
-        if (crowded)
+        if (both && (p->degree[pair->a] > CROWDED || p->degree[pair->b] > CROWDED))
             p->owner[i] = (uint32_t)p->node_blocks;
     }
 
@@ -165,27 +155,29 @@ static void nodes_in_order(const plan *p, uint32_t contact, int32_t *a, int32_t 
     *b = swapped ? pair->a : pair->b;
 }
 
-/* Lanes that are not used hold zeros and nodes of their own. */
-static void clear_lane(dealer *d, uint32_t number, int lane)
+/* A lane that is not used holds zeros and nodes of its own. */
+static void clear_pair_lane(pair_group *group, int lane, int32_t dummy)
 {
-    if (d->pairs) {
-        pair_group *group = &d->plan->network->pairs[number];
-        for (int k = 0; k < 3; k++)
-            group->normal.c[k][lane] = group->impulse.c[k][lane] = 0;
-        group->bias[lane] = group->mu[lane] = 0;
-        group->a[lane] = (int32_t)d->dummy;
-        group->b[lane] = (int32_t)d->dummy + 1;
-    } else {
-        single_group *group = &d->plan->network->singles[number];
-        for (int k = 0; k < 3; k++) {
-            group->normal.c[k][lane] = 0;
-            group->impulse.c[k][lane] = 0;
-            group->velocity.c[k][lane] = 0;
-        }
-        group->mu[lane] = 0;
-        group->a[lane] = (int32_t)d->dummy;
-        group->other[lane] = YK_NETWORK_NONE;
+    for (int k = 0; k < 3; k++) {
+        group->normal.c[k][lane] = 0;
+        group->impulse.c[k][lane] = 0;
     }
+    group->bias[lane] = 0;
+    group->mu[lane] = 0;
+    group->a[lane] = dummy;
+    group->b[lane] = dummy + 1;
+}
+
+static void clear_single_lane(single_group *group, int lane, int32_t dummy)
+{
+    for (int k = 0; k < 3; k++) {
+        group->normal.c[k][lane] = 0;
+        group->impulse.c[k][lane] = 0;
+        group->velocity.c[k][lane] = 0;
+    }
+    group->mu[lane] = 0;
+    group->a[lane] = dummy;
+    group->other[lane] = YK_NETWORK_NONE;
 }
 
 /* Makes a group of the contacts in a slot, which is free then. */
@@ -195,27 +187,26 @@ static void close_group(dealer *d, int slot)
     yk_network *network = p->network;
     uint64_t bit = UINT64_C(1) << slot;
 
-    /* Room for one more. */
-    size_t *count = d->pairs ? &network->pair_groups : &network->single_groups;
-    array *groups = d->pairs ? &network->pairs_array : &network->singles_array;
+    /* Memory for one more. */
+    size_t *count = &network->single_groups;
+    array *groups = &network->singles_array;
+    if (d->pairs) {
+        count = &network->pair_groups;
+        groups = &network->pairs_array;
+    }
     if (!yk_array_grow(network->context, groups, *count, *count + 1)) {
         p->failed = true;
         return;
     }
-
     if (d->pairs) {
         network->pairs = groups->data;
     } else {
         network->singles = groups->data;
     }
-
     uint32_t number = (uint32_t)(*count)++;
 
-    for (int lane = 0; lane < LANES; lane++) {
-        if (lane >= d->fill[slot]) {
-            clear_lane(d, number, lane);
-            continue;
-        }
+    /* Each contact gets its lane; its nodes are free for other groups in this slot. */
+    for (int lane = 0; lane < d->fill[slot]; lane++) {
         uint32_t contact = d->contact[slot][lane];
         int32_t a, b;
         nodes_in_order(p, contact, &a, &b);
@@ -224,6 +215,7 @@ static void close_group(dealer *d, int slot)
             .kind = d->pairs ? SLOT_PAIR : SLOT_SINGLE,
             .swapped = p->who[contact] == ONLY_B,
         };
+
         p->open_mask[a] &= ~bit;
         if (d->pairs) {
             p->open_mask[b] &= ~bit;
@@ -235,10 +227,19 @@ static void close_group(dealer *d, int slot)
         }
     }
 
+    for (int lane = d->fill[slot]; lane < LANES; lane++) {
+        if (d->pairs) {
+            clear_pair_lane(&network->pairs[number], lane, (int32_t)d->dummy);
+        } else {
+            clear_single_lane(&network->singles[number], lane, (int32_t)d->dummy);
+        }
+    }
     d->open &= ~bit;
     d->fill[slot] = 0;
 }
 
+/* Puts a contact into the first open group that has neither of its nodes, else into a new one in
+ * the slot of the oldest: slots are opened in turn, so the oldest is the one after the newest. */
 static void deal(dealer *d, uint32_t contact)
 {
     plan *p = d->plan;
@@ -248,10 +249,10 @@ static void deal(dealer *d, uint32_t contact)
     if (d->pairs)
         busy |= p->open_mask[b];
 
-    /* The first open group that has neither node, else a new one in place of the oldest: slots
-     * are opened in turn, so the oldest is the one after the newest. */
     uint64_t fit = d->open & ~busy;
-    int slot = fit ? __builtin_ctzll(fit) : (d->newest + 1) % OPEN_GROUPS;
+    int slot = (d->newest + 1) % OPEN_GROUPS;
+    if (fit)
+        slot = __builtin_ctzll(fit);
     uint64_t bit = UINT64_C(1) << slot;
     if (!fit) {
         if (d->open & bit)
@@ -260,7 +261,8 @@ static void deal(dealer *d, uint32_t contact)
         d->newest = slot;
     }
 
-    d->contact[slot][d->fill[slot]++] = contact;
+    d->contact[slot][d->fill[slot]] = contact;
+    d->fill[slot]++;
     p->open_mask[a] |= bit;
     if (d->pairs)
         p->open_mask[b] |= bit;
@@ -275,11 +277,14 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
     out->pair_begin = (uint32_t)network->pair_groups;
     out->single_begin = (uint32_t)network->single_groups;
     out->general_begin = (uint32_t)network->general_count;
+
     for (int pass = 0; pass < 2; pass++) {
         dealer d = {.plan = p, .pairs = pass == 0, .dummy = dummy, .newest = OPEN_GROUPS - 1};
+
         for (uint32_t k = p->begin[number]; k < p->begin[number + 1] && !p->failed; k++) {
             uint32_t i = p->order[k];
             const yk_pair *pair = &p->pairs[i];
+
             if (p->who[i] == NOBODY) {
                 network->slots[i] = (contact_slot){.kind = SLOT_IDLE};
             } else if (pair->kind == YK_PAIR_GENERAL) {
@@ -316,6 +321,7 @@ static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t sta
     for (uint32_t k = p->begin[number]; k < p->begin[number + 1]; k++) {
         const yk_pair *pair = &p->pairs[p->order[k]];
         const int32_t nodes[2] = {pair->a, pair->b};
+
         for (int side = 0; side < 2; side++) {
             if (!node_is_dynamic(p->network, nodes[side]))
                 continue;
@@ -336,7 +342,9 @@ static size_t colour_blocks(plan *p)
     size_t colours = 0;
     for (size_t k = 0; k < p->node_blocks; k++) {
         uint64_t used = visit_touched(p, k, 0, (uint32_t)(2 * k));
-        int colour = ~used ? __builtin_ctzll(~used) : COLOURS_MAX - 1;
+        int colour = COLOURS_MAX - 1;
+        if (~used)
+            colour = __builtin_ctzll(~used);
         p->colour[k] = (uint8_t)colour;
         visit_touched(p, k, UINT64_C(1) << colour, (uint32_t)(2 * k + 1));
         if ((size_t)colour + 1 > colours)
@@ -345,49 +353,17 @@ static size_t colour_blocks(plan *p)
     return colours;
 }
 
-/* Deals all blocks, colour by colour, then the tail. Where 64 colours do not suffice, blocks of
- * the last one may be in each other's way, and every one becomes a colour of its own. */
-static void order_blocks(plan *p, size_t colours)
-{
-    yk_network *network = p->network;
-    uint32_t *start = network->colour_start;
-
-    /* Dummies of a block: two nodes of its own, so that blocks at work at the same time share
-     * none. */
-    size_t placed = 0, count = 0;
-    for (size_t c = 0; c < colours; c++) {
-        start[count++] = (uint32_t)placed;
-        for (size_t k = 0; k < p->node_blocks; k++) {
-            if (p->colour[k] != c)
-                continue;
-            if (c == COLOURS_MAX - 1 && placed > start[count - 1])
-                start[count++] = (uint32_t)placed;
-            uint32_t dummy = (uint32_t)(network->node_count + 2 * k);
-            deal_block(p, k, dummy, &network->blocks[placed++]);
-        }
-    }
-
-    /* The tail is a colour of one block. */
-    size_t tail = p->node_blocks;
-    if (p->begin[tail + 1] > p->begin[tail]) {
-        start[count++] = (uint32_t)placed;
-        uint32_t dummy = (uint32_t)(network->node_count + 2 * tail);
-        deal_block(p, tail, dummy, &network->blocks[placed++]);
-    }
-
-    start[count] = (uint32_t)placed;
-    network->colour_count = count;
-    network->block_count = placed;
-}
-
-/* Full groups, and some that stay open at the end of each block; more are made as needed. */
+/* Memory for full groups, and some that stay open at the end of each block; more are made as
+ * needed. */
 static bool reserve_groups(plan *p)
 {
     yk_network *network = p->network;
     yk_context *context = network->context;
 
     /* How many there are of each kind. */
-    size_t pairs = 0, singles = 0, generals = 0;
+    size_t pairs = 0;
+    size_t singles = 0;
+    size_t generals = 0;
     for (size_t i = 0; i < p->count; i++) {
         if (p->who[i] == NOBODY)
             continue;
@@ -401,65 +377,91 @@ static bool reserve_groups(plan *p)
     }
 
     size_t spare = 8 * p->node_blocks + 8;
-    bool room =
-        yk_array_reserve(context, &network->pairs_array, pairs / LANES + spare,
-                         sizeof(pair_group)) &&
-        yk_array_reserve(context, &network->singles_array, singles / LANES + spare,
-                         sizeof(single_group)) &&
-        yk_array_reserve(context, &network->generals_array, generals + 1, sizeof(general_contact));
+    size_t pair_groups = pairs / LANES + spare;
+    size_t single_groups = singles / LANES + spare;
+    if (!yk_array_reserve(context, &network->pairs_array, pair_groups, sizeof(pair_group)) ||
+        !yk_array_reserve(context, &network->singles_array, single_groups, sizeof(single_group)) ||
+        !yk_array_reserve(context, &network->generals_array, generals + 1, sizeof(general_contact)))
+        return false;
+
     network->pairs = network->pairs_array.data;
     network->singles = network->singles_array.data;
     network->generals = network->generals_array.data;
-    return room;
+    return true;
 }
 
-/* Softness of round contacts, where the network was made for it. */
-static bool reserve_softness(yk_network *network)
+/* Deals all blocks, colour by colour, then the tail. The dummies of a block are two nodes of its
+ * own, so that blocks at work at the same time share none. */
+static void deal_all(plan *p)
 {
-    if (!network->soft)
-        return true;
+    yk_network *network = p->network;
+    uint32_t *start = network->colour_start;
+    size_t nodes = network->node_count;
+    size_t colours = 1;
+    p->colour[0] = 0;
+    if (p->node_blocks > 1)
+        colours = colour_blocks(p);
 
-    yk_context *context = network->context;
-    size_t row = sizeof *network->pair_softness;
-    if (!yk_array_reserve(context, &network->pair_softness_array, network->pair_groups + 1, row))
-        return false;
-    if (!yk_array_reserve(context, &network->single_softness_array, network->single_groups + 1,
-                          row))
-        return false;
+    /* Where 64 colours do not suffice, blocks of the last one may be in each other's way, and
+     * every one becomes a colour of its own. */
+    size_t dealt = 0;
+    size_t count = 0;
+    for (size_t c = 0; c < colours; c++) {
+        start[count++] = (uint32_t)dealt;
+        for (size_t k = 0; k < p->node_blocks; k++) {
+            if (p->colour[k] != c)
+                continue;
+            if (c == COLOURS_MAX - 1 && dealt > start[count - 1])
+                start[count++] = (uint32_t)dealt;
+            deal_block(p, k, (uint32_t)(nodes + 2 * k), &network->blocks[dealt++]);
+        }
+    }
 
-    network->pair_softness = network->pair_softness_array.data;
-    network->single_softness = network->single_softness_array.data;
-    memset(network->pair_softness, 0, network->pair_groups * row);
-    memset(network->single_softness, 0, network->single_groups * row);
-    return true;
+    /* The tail is a colour of one block. */
+    size_t tail = p->node_blocks;
+    if (p->begin[tail + 1] > p->begin[tail]) {
+        start[count++] = (uint32_t)dealt;
+        deal_block(p, tail, (uint32_t)(nodes + 2 * tail), &network->blocks[dealt++]);
+    }
+
+    start[count] = (uint32_t)dealt;
+    network->colour_count = count;
+    network->block_count = dealt;
 }
 
 yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t count)
 {
     yk_context *context = network->context;
+    size_t nodes = network->node_count;
     network->contact_count = network->block_count = network->colour_count = 0;
     network->pair_groups = network->single_groups = network->general_count = 0;
-    yk_status status = check_pairs(network, pairs, count);
-    if (status != YK_OK)
-        return status;
 
+    for (size_t i = 0; i < count; i++) {
+        const yk_pair *p = &pairs[i];
+        bool good_a = p->a >= 0 && (size_t)p->a < nodes;
+        bool good_b = p->b >= YK_NETWORK_NONE && p->b != p->a && (p->b < 0 || (size_t)p->b < nodes);
+        if (!good_a || !good_b)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "contact network: pair %zu joins the nodes %d and %d of %zu", i, p->a,
+                           p->b, nodes);
+        if (p->kind != YK_PAIR_ROUND && p->kind != YK_PAIR_GENERAL)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "contact network: pair %zu is of unknown kind %d", i, p->kind);
+    }
     if (count > UINT32_MAX / 8)
         return yk_fail(context, YK_ERROR_ARGUMENT, "contact network: %zu contacts are too many",
                        count);
 
     /* Memory, but for the groups, whose number is not known yet. */
     plan p = {.network = network, .pairs = pairs, .count = count, .node_blocks = 1};
-    size_t nodes = network->node_count;
     if (nodes > ONE_BLOCK_NODES)
         p.node_blocks = (nodes + BLOCK_NODES - 1) / BLOCK_NODES;
     size_t blocks = p.node_blocks + COLOURS_MAX + 2;
-    bool room =
-        reserve_plan(&p) &&
-        yk_array_reserve(context, &network->slots_array, count, sizeof(contact_slot)) &&
-        yk_array_reserve(context, &network->blocks_array, blocks, sizeof(block)) &&
-        yk_array_reserve(context, &network->colours_array, blocks, sizeof(uint32_t)) &&
-        yk_array_reserve(context, &network->partials_array, 3 * (blocks + 1), sizeof(double));
-    if (!room)
+    if (!reserve_plan(&p) ||
+        !yk_array_reserve(context, &network->slots_array, count, sizeof(contact_slot)) ||
+        !yk_array_reserve(context, &network->blocks_array, blocks, sizeof(block)) ||
+        !yk_array_reserve(context, &network->colours_array, blocks, sizeof(uint32_t)) ||
+        !yk_array_reserve(context, &network->partials_array, 3 * (blocks + 1), sizeof(double)))
         return yk_fail(context, YK_ERROR_MEMORY,
                        "contact network: no memory for a plan of %zu contacts", count);
 
@@ -471,14 +473,30 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
 
     /* Contacts to blocks, colours to blocks, contacts to groups. */
     assign_blocks(&p);
-    p.colour[0] = 0;
-    room = reserve_groups(&p);
-    if (room)
-        order_blocks(&p, p.node_blocks > 1 ? colour_blocks(&p) : 1);
-    if (!room || p.failed || !reserve_softness(network)) {
+    bool done = reserve_groups(&p);
+    if (done) {
+        deal_all(&p);
+        done = !p.failed;
+    }
+
+    /* Softness of round contacts, where the network was made for it. */
+    size_t row = sizeof *network->pair_softness;
+    size_t pair_groups = network->pair_groups;
+    size_t single_groups = network->single_groups;
+    if (done && network->soft) {
+        done = yk_array_reserve(context, &network->pair_softness_array, pair_groups + 1, row) &&
+               yk_array_reserve(context, &network->single_softness_array, single_groups + 1, row);
+    }
+    if (!done) {
         network->block_count = network->colour_count = 0;
         return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for %zu contacts",
                        count);
+    }
+    if (network->soft) {
+        network->pair_softness = network->pair_softness_array.data;
+        network->single_softness = network->single_softness_array.data;
+        memset(network->pair_softness, 0, pair_groups * row);
+        memset(network->single_softness, 0, single_groups * row);
     }
 
     network->contact_count = count;

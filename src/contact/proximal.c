@@ -1,4 +1,4 @@
-#include "contact/proximal.h"
+#include "contact/newton.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,6 @@
 /* Projections on friction cones: defining identities, and derivatives against differences. */
 #include "contact/cone.h"
 
-#include "contact/local.h"
 #include "contact/problems.h"
 
 static const int dims[] = {1, 2, 3, 4, 6};

@@ -1,5 +1,5 @@
 /* Proximal point iterations on a pile of balls, where Newton's method alone is lost. */
-#include "contact/proximal.h"
+#include "contact/newton.h"
 
 #include "contact/network.h"
 #include "contact/problems.h"
