@@ -5,20 +5,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int line_of(const yk_reader *in)
-{
-    int line = 1;
-    for (const char *c = in->begin; c < in->at; c++)
-        line += *c == '\n';
-    return line;
-}
-
 void yk_read_refuse(yk_reader *in, const char *what)
 {
     if (in->status != YK_OK)
         return;
-    in->status = yk_fail(in->context, YK_ERROR_INPUT, "%s:%d: %s (byte %zu)", in->name, line_of(in),
-                         what, (size_t)(in->at - in->begin));
+
+    int line = 1;
+    for (const char *c = in->begin; c < in->at; c++)
+        line += *c == '\n';
+    size_t byte = (size_t)(in->at - in->begin);
+    in->status =
+        yk_fail(in->context, YK_ERROR_INPUT, "%s:%d: %s (byte %zu)", in->name, line, what, byte);
 }
 
 static void skip_space(yk_reader *in)
@@ -78,14 +75,16 @@ int yk_read_count(yk_reader *in, int low, size_t bytes, const char *what)
         snprintf(message, sizeof message, "%s is %d, more than the rest of the file can hold", what,
                  value);
         yk_read_refuse(in, message);
+        return low;
     }
-    return in->status == YK_OK ? value : low;
+    return value;
 }
 
 void *yk_read_reserve(yk_reader *in, size_t count, size_t size)
 {
     if (in->status != YK_OK)
         return NULL;
+
     void *memory = yk_allocate(in->context, count + 1, size);
     if (!memory)
         in->status = YK_ERROR_MEMORY;
@@ -111,102 +110,90 @@ static void read_dense(yk_reader *in, yk_stored_matrix *m)
 {
     int rows = yk_read_integer(in, 0, 100000000, "the number of rows");
     int columns = yk_read_integer(in, 0, 100000000, "the number of columns");
-    if (in->status == YK_OK && (rows != m->size0 || columns != m->size1))
+    if (rows != m->size0 || columns != m->size1)
         yk_read_refuse(in, "the sizes of the dense matrix differ from those in its head");
+
     size_t count = (size_t)rows * (size_t)columns;
-    if (in->status == YK_OK && count > (size_t)(in->end - in->at))
+    if (count > (size_t)(in->end - in->at))
         yk_read_refuse(in, "the matrix is larger than the rest of the file can hold");
     m->dense = yk_read_reserve(in, count, sizeof *m->dense);
-    if (in->status == YK_OK)
-        read_dense_values(in, m->dense, rows, columns);
+    read_dense_values(in, m->dense, rows, columns);
 }
 
 /* Cumulative sizes: rising and ending at `total`. */
 static void read_ends(yk_reader *in, int *end, int count, int total)
 {
+    int last = 0;
     for (int i = 0; i < count && in->status == YK_OK; i++) {
-        int value = yk_read_integer(in, i > 0 ? end[i - 1] + 1 : 1, total,
-                                    "the end of a block row or column");
-        if (in->status == YK_OK)
-            end[i] = value;
+        last = yk_read_integer(in, last + 1, total, "the end of a block row or column");
+        end[i] = last;
     }
-    if (in->status == YK_OK && count > 0 && end[count - 1] != total)
+    if (count > 0 && last != total)
         yk_read_refuse(in, "the blocks do not add up to the size of the matrix");
 }
 
-/* Row starts and columns of the blocks. */
-static void read_block_index(yk_reader *in, yk_stored_matrix *m, int blocks)
+static void read_blocks(yk_reader *in, yk_stored_matrix *m)
 {
+    int blocks = yk_read_count(in, 0, 2, "the number of blocks");
+    int block_rows = yk_read_count(in, 0, 2, "the number of block rows");
+    int block_columns = yk_read_count(in, 0, 2, "the number of block columns");
+    if (m->size0 != m->size1 || block_columns != block_rows)
+        yk_read_refuse(in, "the block matrix is not square");
+    m->block_rows = block_rows;
+
+    /* Where block rows and columns end: at the same numbers. */
+    m->end = yk_read_reserve(in, (size_t)block_rows, sizeof *m->end);
+    int *columns_end = yk_read_reserve(in, (size_t)block_rows, sizeof *columns_end);
+    read_ends(in, m->end, block_rows, m->size0);
+    read_ends(in, columns_end, block_rows, m->size1);
+    for (int i = 0; i < block_rows && in->status == YK_OK; i++) {
+        if (m->end[i] != columns_end[i])
+            yk_read_refuse(in, "rows and columns are cut into different blocks");
+    }
+    yk_release(in->context, columns_end);
+
+    /* Row starts, which rise to the number of blocks, and the columns of the blocks. */
     int starts = yk_read_count(in, 0, 2, "the number of row starts");
     m->filled = yk_read_count(in, 0, 2, "the number of blocks in rows");
-    if (in->status == YK_OK && (starts != m->block_rows + 1 || m->filled != blocks))
+    if (starts != block_rows + 1 || m->filled != blocks)
         yk_read_refuse(in, "the index of the blocks does not fit their number");
-    m->start = yk_read_reserve(in, (size_t)m->block_rows + 1, sizeof *m->start);
+    m->start = yk_read_reserve(in, (size_t)block_rows + 1, sizeof *m->start);
     m->column = yk_read_reserve(in, (size_t)m->filled, sizeof *m->column);
     m->offset = yk_read_reserve(in, (size_t)m->filled, sizeof *m->offset);
-
-    /* Row starts rise to the number of blocks. */
-    for (int i = 0; i <= m->block_rows && in->status == YK_OK; i++) {
-        int least = i > 0 ? m->start[i - 1] : 0;
-        m->start[i] = yk_read_integer(in, least, m->filled, "a row start");
+    int last = 0;
+    for (int i = 0; i <= block_rows && in->status == YK_OK; i++) {
+        last = yk_read_integer(in, last, m->filled, "a row start");
+        m->start[i] = last;
     }
-
-    if (in->status == YK_OK && (m->start[0] != 0 || m->start[m->block_rows] != m->filled))
+    if (in->status == YK_OK && (m->start[0] != 0 || last != m->filled))
         yk_read_refuse(in, "the row starts do not span all blocks");
     for (int k = 0; k < m->filled && in->status == YK_OK; k++)
-        m->column[k] = yk_read_integer(in, 0, m->block_rows - 1, "a block column");
-}
+        m->column[k] = yk_read_integer(in, 0, block_rows - 1, "a block column");
+    if (in->status != YK_OK)
+        return;
 
-static void read_block_values(yk_reader *in, yk_stored_matrix *m)
-{
+    /* Memory for the values. */
     size_t total = 0;
-    for (int i = 0; i < m->block_rows; i++) {
+    for (int i = 0; i < block_rows; i++) {
         size_t rows = (size_t)yk_stored_block(m->end, i);
         for (int k = m->start[i]; k < m->start[i + 1]; k++) {
             m->offset[k] = total;
             total += rows * (size_t)yk_stored_block(m->end, m->column[k]);
         }
     }
-
     if (total > (size_t)(in->end - in->at))
         yk_read_refuse(in, "the blocks are larger than the rest of the file can hold");
     m->value = yk_read_reserve(in, total, sizeof *m->value);
 
-    /* Each with its number before it. */
-    for (int i = 0; i < m->block_rows && in->status == YK_OK; i++) {
+    /* Each block with its number before it. */
+    for (int i = 0; i < block_rows && in->status == YK_OK; i++) {
         int rows = yk_stored_block(m->end, i);
-        for (int k = m->start[i]; k < m->start[i + 1] && in->status == YK_OK; k++) {
+        for (int k = m->start[i]; k < m->start[i + 1]; k++) {
+            int columns = yk_stored_block(m->end, m->column[k]);
             yk_read_integer(in, k, k, "the number of a block");
-            read_dense_values(in, m->value + m->offset[k], rows,
-                              yk_stored_block(m->end, m->column[k]));
+            read_dense_values(in, m->value + m->offset[k], rows, columns);
         }
     }
-}
-
-static void read_blocks(yk_reader *in, yk_stored_matrix *m)
-{
-    int blocks = yk_read_count(in, 0, 2, "the number of blocks");
-    m->block_rows = yk_read_count(in, 0, 2, "the number of block rows");
-    int block_columns = yk_read_count(in, 0, 2, "the number of block columns");
-    if (in->status == YK_OK && (m->size0 != m->size1 || block_columns != m->block_rows))
-        yk_read_refuse(in, "the block matrix is not square");
-
-    /* Where block rows and columns end. */
-    m->end = yk_read_reserve(in, (size_t)m->block_rows, sizeof *m->end);
-    int *columns_end = yk_read_reserve(in, (size_t)m->block_rows, sizeof *columns_end);
-    if (in->status == YK_OK)
-        read_ends(in, m->end, m->block_rows, m->size0);
-    if (in->status == YK_OK)
-        read_ends(in, columns_end, m->block_rows, m->size1);
-    if (in->status == YK_OK &&
-        memcmp(m->end, columns_end, (size_t)m->block_rows * sizeof *m->end) != 0)
-        yk_read_refuse(in, "rows and columns are cut into different blocks");
-    yk_release(in->context, columns_end);
-
-    if (in->status == YK_OK)
-        read_block_index(in, m, blocks);
-    if (in->status == YK_OK)
-        read_block_values(in, m);
 }
 
 /* Single entries ------------------------------------------------------------------------------- */
@@ -216,6 +203,7 @@ static void expect_word(yk_reader *in, const char *word)
     size_t length = strlen(word);
     if (in->status != YK_OK)
         return;
+
     skip_space(in);
     if ((size_t)(in->end - in->at) >= length && memcmp(in->at, word, length) == 0) {
         in->at += length;
@@ -227,36 +215,20 @@ static void expect_word(yk_reader *in, const char *word)
     yk_read_refuse(in, message);
 }
 
+/* One entry; its column is read where it is not known (-1). */
 static void read_entry(yk_reader *in, yk_stored_matrix *m, int k, int column)
 {
     int row = yk_read_integer(in, 0, m->size0 - 1, "the row of an entry");
     if (column < 0)
         column = yk_read_integer(in, 0, m->size1 - 1, "the column of an entry");
     expect_word(in, ":");
-    m->entry[k] = (struct yk_stored_entry){row, column, yk_read_number(in, "a matrix value")};
-}
-
-static void read_columns(yk_reader *in, yk_stored_matrix *m)
-{
-    int k = 0;
-    for (int j = 0; j < m->size1 && in->status == YK_OK; j++) {
-        expect_word(in, "col");
-        yk_read_integer(in, j, j, "the number of a column");
-        expect_word(in, ":");
-        expect_word(in, "locations");
-        yk_read_integer(in, k, k, "the first location of a column");
-        expect_word(in, "to");
-        int last = yk_read_integer(in, k - 1, m->entries - 1, "the last location of a column");
-        for (; k <= last && in->status == YK_OK; k++)
-            read_entry(in, m, k, j);
-    }
-    if (in->status == YK_OK && k != m->entries)
-        yk_read_refuse(in, "the columns do not hold all entries");
+    m->entry[k] = (yk_stored_entry){row, column, yk_read_number(in, "a matrix value")};
 }
 
 static void read_entries(yk_reader *in, yk_stored_matrix *m)
 {
-    const char *mark = strstr(in->at, "nnz:"), *kind = strstr(in->at, "triplet:");
+    const char *mark = strstr(in->at, "nnz:");
+    const char *triplet = strstr(in->at, "triplet:");
     if (!mark) {
         yk_read_refuse(in, "the sparse matrix has no line with 'nnz:'");
         return;
@@ -270,19 +242,32 @@ static void read_entries(yk_reader *in, yk_stored_matrix *m)
     while (in->at < in->end && *in->at != '\n')
         in->at++;
     m->entry = yk_read_reserve(in, (size_t)m->entries, sizeof *m->entry);
-    if (in->status != YK_OK)
+
+    int k = 0;
+    if (triplet && triplet < mark) {
+        for (; k < m->entries && in->status == YK_OK; k++)
+            read_entry(in, m, k, -1);
+    } else {
+        for (int j = 0; j < m->size1 && in->status == YK_OK; j++) {
+            expect_word(in, "col");
+            yk_read_integer(in, j, j, "the number of a column");
+            expect_word(in, ":");
+            expect_word(in, "locations");
+            yk_read_integer(in, k, k, "the first location of a column");
+            expect_word(in, "to");
+            int last = yk_read_integer(in, k - 1, m->entries - 1, "the last location of a column");
+            for (; k <= last && in->status == YK_OK; k++)
+                read_entry(in, m, k, j);
+        }
+        if (k != m->entries)
+            yk_read_refuse(in, "the columns do not hold all entries");
+    }
+    if (in->status != YK_OK || !rows)
         return;
 
-    if (!kind || kind > mark) {
-        read_columns(in, m);
-    } else {
-        for (int k = 0; k < m->entries && in->status == YK_OK; k++)
-            read_entry(in, m, k, -1);
-    }
-
-    for (int k = 0; rows && k < m->entries && in->status == YK_OK; k++) {
-        struct yk_stored_entry e = m->entry[k];
-        m->entry[k] = (struct yk_stored_entry){e.column, e.row, e.value};
+    for (k = 0; k < m->entries; k++) {
+        yk_stored_entry e = m->entry[k];
+        m->entry[k] = (yk_stored_entry){e.column, e.row, e.value};
     }
 }
 
@@ -294,6 +279,7 @@ void yk_read_matrix(yk_reader *in, yk_stored_matrix *m)
     m->size1 = yk_read_integer(in, 0, 100000000, "the number of columns");
     if (in->status != YK_OK)
         return;
+
     switch (m->storage) {
     case 0: read_dense(in, m); break;
     case 1: read_blocks(in, m); break;
@@ -311,19 +297,22 @@ bool yk_read_more(yk_reader *in)
 {
     if (in->status != YK_OK)
         return false;
+
     skip_space(in);
     return in->at < in->end && *in->at != '\0' && strchr("+-.0123456789", *in->at);
 }
 
 /* Blocks from entries -------------------------------------------------------------------------- */
 
-typedef struct block_place {
+/* The block that an entry belongs to. */
+typedef struct entry_block {
     int row, column, entry;
-} block_place;
+} entry_block;
 
-static int compare_block_places(const void *a, const void *b)
+static int compare_entry_blocks(const void *a, const void *b)
 {
-    const block_place *x = a, *y = b;
+    const entry_block *x = a;
+    const entry_block *y = b;
     if (x->row != y->row)
         return x->row < y->row ? -1 : 1;
     if (x->column != y->column)
@@ -331,21 +320,45 @@ static int compare_block_places(const void *a, const void *b)
     return (x->entry > y->entry) - (x->entry < y->entry);
 }
 
-static void fill_blocks(yk_stored_matrix *m, const block_place *places, int dim)
+void yk_stored_to_blocks(yk_reader *in, yk_stored_matrix *m, int dim)
 {
+    if (m->size0 != m->size1 || m->size0 % dim != 0)
+        yk_read_refuse(in,
+                       "the sparse matrix is not made of square blocks of the contacts' dimension");
+
+    size_t entries = (size_t)m->entries;
     size_t size = (size_t)dim * (size_t)dim;
+    m->block_rows = m->size0 / dim;
+    entry_block *order = yk_read_reserve(in, entries, sizeof *order);
+    m->end = yk_read_reserve(in, (size_t)m->block_rows, sizeof *m->end);
+    m->start = yk_read_reserve(in, (size_t)m->block_rows + 1, sizeof *m->start);
+    m->column = yk_read_reserve(in, entries, sizeof *m->column);
+    m->offset = yk_read_reserve(in, entries, sizeof *m->offset);
+    m->value = yk_read_reserve(in, entries * size, sizeof *m->value);
+    if (in->status != YK_OK) {
+        yk_release(in->context, order);
+        return;
+    }
+
+    /* Entries of one block follow each other. */
+    for (int i = 0; i < m->block_rows; i++)
+        m->end[i] = (i + 1) * dim;
+    for (int k = 0; k < m->entries; k++)
+        order[k] = (entry_block){m->entry[k].row / dim, m->entry[k].column / dim, k};
+    qsort(order, entries, sizeof *order, compare_entry_blocks);
+
     int block = -1;
     for (int k = 0; k < m->entries; k++) {
-        bool same =
-            k > 0 && places[k].row == places[k - 1].row && places[k].column == places[k - 1].column;
-        if (!same) {
-            m->column[++block] = places[k].column;
+        const entry_block *o = &order[k];
+        if (k == 0 || o->row != o[-1].row || o->column != o[-1].column) {
+            block++;
+            m->column[block] = o->column;
             m->offset[block] = (size_t)block * size;
-            m->start[places[k].row + 1]++;
+            m->start[o->row + 1]++;
         }
 
         /* Entries that are given twice add up, as in CSparse. */
-        const struct yk_stored_entry *entry = &m->entry[places[k].entry];
+        const yk_stored_entry *entry = &m->entry[o->entry];
         double *value = m->value + m->offset[block];
         value[entry->row % dim * dim + entry->column % dim] += entry->value;
     }
@@ -353,34 +366,6 @@ static void fill_blocks(yk_stored_matrix *m, const block_place *places, int dim)
     m->filled = block + 1;
     for (int i = 0; i < m->block_rows; i++)
         m->start[i + 1] += m->start[i];
-}
-
-void yk_stored_to_blocks(yk_reader *in, yk_stored_matrix *m, int dim)
-{
-    if (in->status != YK_OK)
-        return;
-    if (m->size0 != m->size1 || m->size0 % dim != 0) {
-        yk_read_refuse(in,
-                       "the sparse matrix is not made of square blocks of the contacts' dimension");
-        return;
-    }
-
-    size_t entries = (size_t)m->entries;
-    m->block_rows = m->size0 / dim;
-    block_place *places = yk_read_reserve(in, entries, sizeof *places);
-    m->end = yk_read_reserve(in, (size_t)m->block_rows, sizeof *m->end);
-    m->start = yk_read_reserve(in, (size_t)m->block_rows + 1, sizeof *m->start);
-    m->column = yk_read_reserve(in, entries, sizeof *m->column);
-    m->offset = yk_read_reserve(in, entries, sizeof *m->offset);
-    m->value = yk_read_reserve(in, entries * (size_t)dim * (size_t)dim, sizeof *m->value);
-    if (in->status == YK_OK) {
-        for (int i = 0; i < m->block_rows; i++)
-            m->end[i] = (i + 1) * dim;
-        for (int k = 0; k < m->entries; k++)
-            places[k] = (block_place){m->entry[k].row / dim, m->entry[k].column / dim, k};
-        qsort(places, entries, sizeof *places, compare_block_places);
-        fill_blocks(m, places, dim);
-        m->storage = 1;
-    }
-    yk_release(in->context, places);
+    m->storage = 1;
+    yk_release(in->context, order);
 }

@@ -5,10 +5,10 @@
  *   storage 1  blocks block_rows block_columns, cumulative row sizes, cumulative column sizes, filled1 filled2,
  *              index1[filled1] (row starts), index2[filled2] (block columns), then each block's number and values
  *              column-major
- *   storage 2  as CSparse prints: lines up to one with `nnz: count`, then for each column `col j : locations a to b`
- * and
- *              b - a + 1 lines `row : value`; or, where that line says `triplet:`, lines `row column : value`; after a
- *              first line `3` what is printed as columns are rows */
+ *   storage 2  as CSparse prints: lines up to one with `nnz: count`, then for each column
+ *              `col j : locations a to b` and b - a + 1 lines `row : value`; or, where that line
+ *              says `triplet:`, lines `row column : value`; after a first line `3` what is printed
+ *              as columns are rows */
 #ifndef YK_CONTACT_READ_MATRIX_H
 #define YK_CONTACT_READ_MATRIX_H
 
@@ -21,7 +21,15 @@ typedef struct yk_reader {
     yk_status status;             /* the first thing that went wrong; later reads return 0 */
 } yk_reader;
 
-/* Notes the first thing that is wrong, with its place. */
+static inline yk_reader yk_reader_of(yk_context *context, const char *name, const char *text,
+                                     size_t length)
+{
+    return (yk_reader){
+        .context = context, .name = name, .at = text, .begin = text, .end = text + length};
+}
+
+/* Notes the first thing that is wrong, with its location; all functions below do nothing after
+ * it. */
 void yk_read_refuse(yk_reader *in, const char *what);
 /* `what` is named in errors. */
 double yk_read_number(yk_reader *in, const char *what);
@@ -35,15 +43,17 @@ void *yk_read_reserve(yk_reader *in, size_t count, size_t size);
 
 /* A stored matrix as it stands in the file: dense values, blocks, or single entries, not brought
  * in order. */
+typedef struct yk_stored_entry {
+    int row, column;
+    double value;
+} yk_stored_entry;
+
 typedef struct yk_stored_matrix {
     int size0, size1;
     int storage;
     double *dense; /* row-major */
     int entries;   /* storage 2 */
-    struct yk_stored_entry {
-        int row, column;
-        double value;
-    } * entry;
+    yk_stored_entry *entry;
     int block_rows, filled;
     int *end; /* cumulative sizes of block rows and columns */
     int *start, *column;
