@@ -184,6 +184,7 @@ static void apply_scaling(const cone_part *p, double sign, const double *x, doub
 {
     const double *w = p->scaling;
     double factor = p->eta;
+
     if (sign < 0)
         factor = 1 / p->eta;
 
@@ -243,6 +244,7 @@ static int list_parts(const yk_contact_problem *problem, cone_part *parts)
             parts[count] = (cone_part){.contact = i, .normal = first, .dim = 1, .mu = 1};
         count++;
     }
+
     return count;
 }
 
@@ -261,6 +263,7 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
 {
     size_t rows = (size_t)problem->row_count + 1;
     size_t contacts = (size_t)problem->contact_count + 1;
+
     *s = (interior){.options = *options, .best_residual = INFINITY};
     s->tolerance = DEFAULT_TOLERANCE;
     if (options->tolerance > 0)
@@ -356,6 +359,7 @@ static void measure(interior *s)
             if (k > 0)
                 norm += p->z[k] * p->z[k];
         }
+
         norm = sqrt(norm);
 
         for (int k = 1; k < p->dim; k++) {
@@ -365,6 +369,7 @@ static void measure(interior *s)
                 p->slope[k] = p->z[k] / norm;
             s->gap[row] = p->z[k] - s->u[row];
         }
+
         s->gap[p->normal] += p->mu * (p->z[0] - (lifted ? norm : 0));
     }
 
@@ -406,6 +411,7 @@ static void find_direction(interior *s, double target, bool correct)
 {
     const yk_contact_problem *problem = s->newton.problem;
     double *rhs = s->newton.rhs;
+
     memcpy(rhs, s->gap, row_bytes(s));
 
     /* What the complementarity of each part asks for: change with dz = change - theta dx. */
@@ -422,6 +428,7 @@ static void find_direction(interior *s, double target, bool correct)
                 second_order = p->correction[k];
             goal[k] = -goal[k] - second_order;
         }
+
         goal[0] += target;
         jordan_divide(p->dim, lambda, goal, scaled);
         apply_scaling(p, 1, scaled, p->change);
@@ -431,6 +438,7 @@ static void find_direction(interior *s, double target, bool correct)
             rhs[p->normal] -= p->mu * p->slope[k] * p->change[k];
         }
     }
+
     hold_frictionless_rows(s, true);
     yk_newton_solve(&s->newton, 1);
 
@@ -503,6 +511,7 @@ static double plan_step(interior *s)
             }
         }
     }
+
     hold_frictionless_rows(s, false);
     yk_newton_factor(newton);
 
@@ -645,6 +654,7 @@ static bool approach(interior *s, int limit, double size)
         if (!(step > 1e-6) || short_steps >= 3)
             return false;
     }
+
     return false;
 }
 
@@ -666,6 +676,7 @@ static bool alternate(interior *s, int rounds)
         if (residual <= s->tolerance || polish(s, s->r, s->u, residual, 0.9, 20))
             return true;
     }
+
     return false;
 }
 
@@ -746,6 +757,7 @@ yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_proble
 {
     interior s;
     yk_status status = interior_create(context, problem, options, &s);
+
     if (status != YK_OK)
         return status;
 

@@ -19,6 +19,7 @@ static double projected_normal(const yk_cone *cone, double normal, const double 
             numerator += cone->mu[g] * norm[g];
             denominator += cone->mu[g] * cone->mu[g];
         }
+
         double n = numerator > 0 ? numerator / denominator : 0;
 
         /* Groups whose friction is within its limit there are not cut. */
@@ -29,6 +30,7 @@ static double projected_normal(const yk_cone *cone, double normal, const double 
             cut[g] = false;
             changed = true;
         }
+
         if (!changed)
             return n;
     }
@@ -85,6 +87,7 @@ static void projection_slope(const yk_cone *cone, const double *v, double *slope
 {
     int dim = cone->dim;
     double norm[YK_FRICTION_GROUPS] = {0}, ray[YK_CONTACT_DIM_MAX] = {1}, length2 = 1;
+
     memset(slope, 0, (size_t)(dim * dim) * sizeof *slope);
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < dim; g++)
         norm[g] = yk_cone_group_norm(dim, g, v);
@@ -110,6 +113,7 @@ static void projection_slope(const yk_cone *cone, const double *v, double *slope
             for (int l = start; l < end; l++)
                 slope[k * dim + l] -= across * (v[k] / norm[g]) * (v[l] / norm[g]);
         }
+
         if (cut)
             length2 += mu * mu;
     }
@@ -162,6 +166,7 @@ void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double r
 {
     int dim = cone->dim;
     double v[YK_CONTACT_DIM_MAX];
+
     yk_cone_natural_map(cone, friction, rho, r, u, rhs);
     for (int k = 0; k < dim; k++) {
         v[k] = r[k] - rho * u[k];

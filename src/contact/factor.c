@@ -47,6 +47,7 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
     yk_factor *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;
+
     made->context = context;
     yk_status status = analyse(made, w);
 
@@ -58,11 +59,13 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
             count += dim * (size_t)(w->first[j + 1] - w->first[j]);
         }
     }
+
     if (status == YK_OK) {
         made->place = yk_allocate(context, count, sizeof *made->place);
         if (!made->place)
             status = YK_ERROR_MEMORY;
     }
+
     if (status != YK_OK) {
         yk_factor_destroy(made);
         return status;
@@ -79,6 +82,7 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
             }
         }
     }
+
     *factor = made;
     return YK_OK;
 }
@@ -120,6 +124,7 @@ void yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double
                 store[place[e]] += right[offset[i] + (size_t)e];
         }
     }
+
     yk_supernodal_factor(factor->lu, smallest);
 }
 

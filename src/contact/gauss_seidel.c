@@ -16,6 +16,7 @@ static void sweep_contact(const yk_contact_problem *problem, yk_friction_model f
     double u[YK_CONTACT_DIM_MAX], next[YK_CONTACT_DIM_MAX],
         w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
     double *own = r + first;
+
     yk_contact_block_row(problem, i, r, u);
     memcpy(w, yk_contact_diagonal_block(problem, i), (size_t)(dim * dim) * sizeof *w);
     for (int k = 0; problem->softness && k < dim; k++)
@@ -52,6 +53,7 @@ static void sweep_bilateral(const yk_contact_problem *problem, int i, double *r)
 {
     int first = problem->w.first[i], dim = problem->w.first[i + 1] - first;
     double u[YK_CONTACT_DIM_MAX], w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX], largest = 0;
+
     yk_contact_block_row(problem, i, r, u);
     memcpy(w, yk_contact_diagonal_block(problem, i), (size_t)(dim * dim) * sizeof *w);
     for (int k = 0; k < dim; k++)
@@ -63,6 +65,7 @@ static void sweep_bilateral(const yk_contact_problem *problem, int i, double *r)
 
     if (!yk_small_solve(dim, w, u))
         return;
+
     for (int k = 0; k < dim; k++)
         r[first + k] -= u[k];
 }

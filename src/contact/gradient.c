@@ -52,6 +52,7 @@ static yk_status gradient_create(yk_context *context, const yk_contact_problem *
             sum += block[k * dim + k] + (problem->softness ? problem->softness[first + k] : 0);
         s->metric[i] = sum > 0 ? sum / dim : mean;
     }
+
     return YK_OK;
 }
 
@@ -68,6 +69,7 @@ static void extrapolate(gradient *s)
 {
     const int *first = s->problem->w.first;
     double uphill = 0;
+
     for (int i = 0; i < s->problem->w.block_rows; i++) {
         for (int k = first[i]; k < first[i + 1]; k++)
             uphill += s->metric[i] * (s->y[k] - s->next[k]) * (s->next[k] - s->r[k]);
@@ -116,6 +118,7 @@ static void gradient_step(gradient *s)
                 yk_cone_project(&cone, next, next);
             }
         }
+
         yk_contact_multiply(problem, s->next, s->wnext);
 
         /* d W d <= L |d|^2 for d = next - y, with room for rounding. */
@@ -127,10 +130,12 @@ static void gradient_step(gradient *s)
                 length += s->metric[i] * d * d;
             }
         }
+
         if (energy <= s->lipschitz * length * (1 + 1e-10))
             break;
         s->lipschitz *= 1.6;
     }
+
     extrapolate(s);
 }
 
@@ -153,6 +158,7 @@ static yk_status iterate(yk_context *context, gradient *s, const yk_contact_opti
     size_t bytes = (size_t)s->problem->row_count * sizeof *r;
     int limit = options->iterations > 0 ? options->iterations : 10000;
     double rho = 1 / yk_contact_mean_diagonal(s->problem);
+
     memcpy(s->r, r, bytes);
     yk_contact_multiply(s->problem, s->r, s->wr);
     memcpy(s->y, s->r, bytes);

@@ -42,6 +42,7 @@ static double normal_impulse(const yk_cone *cone, yk_friction_model friction,
         sum += mu * w * length;
         weight += mu * mu * w;
     }
+
     return sum / weight;
 }
 

@@ -91,6 +91,7 @@ static bool newton_steps(const yk_cone *cone, yk_friction_model friction, double
 {
     int dim = cone->dim;
     double u[YK_CONTACT_DIM_MAX];
+
     velocity(dim, w, q, r, u);
     double norm = map_norm(cone, friction, rho, r, u);
     for (int step = 0; step < 20; step++) {
@@ -106,6 +107,7 @@ static bool newton_steps(const yk_cone *cone, yk_friction_model friction, double
                     a[k * dim + l] += left[k * dim + m] * w[m * dim + l];
             }
         }
+
         if (!yk_small_solve(dim, a, g))
             return false;
 
@@ -119,11 +121,13 @@ static bool newton_steps(const yk_cone *cone, yk_friction_model friction, double
             if (next < norm)
                 break;
         }
+
         if (!(next < norm))
             return false;
         memcpy(r, trial, (size_t)dim * sizeof *r);
         norm = next;
     }
+
     return norm <= small;
 }
 
@@ -171,8 +175,10 @@ void yk_local_solve(const yk_cone *cone, yk_friction_model friction, const doubl
 {
     int dim = cone->dim;
     double rho = safe_rho(dim, w);
+
     if (rho <= 0 || try_corners(cone, friction, w, q, r))
         return;
+
     double size = 0, trial[YK_CONTACT_DIM_MAX], u[YK_CONTACT_DIM_MAX];
     for (int k = 0; k < dim; k++)
         size += q[k] * q[k];

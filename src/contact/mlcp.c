@@ -61,6 +61,7 @@ double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
 {
     double worst = 0, largest = 0;
     size_t n = (size_t)problem->n;
+
     for (size_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(z[i]));
     for (size_t i = 0; i < n; i++) {
@@ -87,6 +88,7 @@ double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
             return INFINITY;
         worst = fmax(worst, violation);
     }
+
     return worst;
 }
 
@@ -197,6 +199,7 @@ static void fill_table(lemke *s, double regularisation)
             constant += value * origin(s, j);
             row[j] = sign * s->row_scale[i] * s->column_scale[j] * value * direction(s, j);
         }
+
         row[s->constant] = sign * s->row_scale[i] * constant;
         row[s->constant + 1 + i] = 1;
     }
@@ -209,6 +212,7 @@ static void fill_table(lemke *s, double regularisation)
         s->row_of[i] = -1;
         s->column_of[i] = i;
     }
+
     s->nonbasic[n] = COVER;
 }
 
@@ -267,6 +271,7 @@ static void mirror(lemke *s, int i)
             values[s->constant] += shift;
             continue;
         }
+
         for (int k = 0; k < s->n; k++) {
             double *values = table_row(s, k);
             if (shift != 0)
@@ -274,6 +279,7 @@ static void mirror(lemke *s, int i)
             values[column] = -values[column];
         }
     }
+
     s->mirrored[i] = !s->mirrored[i];
 }
 
@@ -333,6 +339,7 @@ static bool pivot_with_pair(lemke *s, int equation, int variable)
             best_pair = j;
         }
     }
+
     if (best_pair < 0)
         return false;
 
@@ -340,6 +347,7 @@ static bool pivot_with_pair(lemke *s, int equation, int variable)
     pivot(s, row, s->column_of[best_pair]);
     if (!(fabs(table_row(s, pair_row)[column]) > 1e-10))
         return false;
+
     pivot(s, pair_row, column);
     return true;
 }
@@ -379,6 +387,7 @@ static bool solve_equations(lemke *s)
         if (largest < 1e-11 && fabs(values[s->constant]) > 1e-8)
             return false;
     }
+
     return true;
 }
 
@@ -397,6 +406,7 @@ static bool is_bounded(const lemke *s, int variable, double *limit)
         return false; /* its w must be zero and never varies where the equations are regular */
     if (variable >= s->n)
         return !s->fixed[i];
+
     *limit = s->cap[i];
     return true;
 }
@@ -460,6 +470,7 @@ static int enter_cover(lemke *s, const double *cover)
 {
     int n = s->n;
     int worst = -1;
+
     for (int i = 0; i < n; i++) {
         double *row = table_row(s, i);
         double limit;
@@ -479,9 +490,11 @@ static int enter_cover(lemke *s, const double *cover)
                 break;
             }
         }
+
         if (more_negative)
             worst = i;
     }
+
     if (worst < 0)
         return COVER;
 
@@ -538,6 +551,7 @@ static outcome follow(lemke *s, int left)
         if (left == COVER)
             return SOLVED;
     }
+
     return TOO_LONG;
 }
 
@@ -637,6 +651,7 @@ static double finish(lemke *s, double *z, double *w, yk_mlcp_state *state)
         residual = next;
         memcpy(z, s->vector, n * sizeof *z);
     }
+
     return yk_mlcp_residual(problem, z, w);
 }
 
@@ -685,6 +700,7 @@ static bool is_semidefinite(lemke *s)
                 a[index[i] * n + index[j]] -= factor * a[p * n + index[j]];
         }
     }
+
     return true;
 }
 
@@ -705,6 +721,7 @@ static bool next_sets(const lemke *s, int *sets)
         }
         sets[i] = low ? -1 : 0;
     }
+
     return false;
 }
 
@@ -726,6 +743,7 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
             z[i] = problem->lower[i];
         }
     }
+
     if (count == 0)
         return true;
 
@@ -738,6 +756,7 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
         for (int b = 0; b < count; b++)
             s->work[a * count + b] = row[active[b]];
     }
+
     if (yk_lu_factor(count, s->work, s->exchange) != YK_OK)
         return false;
 
@@ -760,6 +779,7 @@ static yk_status enumerate(yk_context *context, lemke *s, double tolerance, doub
         if (low && high && !s->fixed[i])
             combinations *= 3;
     }
+
     if (combinations > 100000)
         return yk_fail(context, YK_ERROR_NO_SOLUTION,
                        "MLCP: no solution found: all paths end on rays (%d pivots); M is not "
@@ -769,6 +789,7 @@ static yk_status enumerate(yk_context *context, lemke *s, double tolerance, doub
     int *sets = yk_allocate(context, (size_t)s->n + 1, sizeof *sets);
     if (!sets)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < s->n; i++) {
         sets[i] = -1;
         if (s->free_row[i] || isinf(s->problem->lower[i]))
@@ -804,6 +825,7 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
 {
     size_t n = (size_t)s->n;
     double largest = 0;
+
     for (size_t i = 0; i < n * n; i++)
         largest = fmax(largest, fabs(s->problem->m[i]));
 
@@ -828,6 +850,7 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
             if (*residual <= options->tolerance)
                 return YK_OK;
         }
+
         if (end != ON_RAY || attempt > 0)
             continue;
 
@@ -842,6 +865,7 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
                            "other",
                            s->pivots);
     }
+
     return enumerate(context, s, options->tolerance, z, w, state, residual);
 }
 
@@ -850,6 +874,7 @@ yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_ml
 {
     double start = yk_clock_seconds();
     size_t n = (size_t)problem->n;
+
     *report = (yk_mlcp_report){.residual = INFINITY};
 
     for (size_t i = 0; i < n; i++) {

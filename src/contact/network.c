@@ -17,6 +17,7 @@ bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size)
     void *raw = yk_allocate(context, capacity * size + 64, 1);
     if (!raw)
         return false;
+
     yk_release(context, a->raw);
     *a = (array){.raw = raw, .capacity = capacity, .size = size};
     a->data = (void *)(((uintptr_t)raw + 63) / 64 * 64);
@@ -149,6 +150,7 @@ static yk_status need_extra(yk_network *network, size_t node)
 
     if (!yk_array_reserve(network->context, &network->extras_array, count, sizeof(node_extra)))
         return out_of_memory(network, "inertia tensors", count);
+
     network->extras = network->extras_array.data;
     for (size_t i = 0; i < count; i++)
         network->extras[i] = (node_extra){.length = 1};
@@ -238,6 +240,7 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
     double sign = at.swapped ? -1 : 1;
     yk_vec3 normal = yk_v3_scale(sign, data->normal);
     yk_vec3 impulse = yk_v3_scale(sign, data->impulse);
+
     if (at.kind == SLOT_PAIR) {
         pair_group *g = &network->pairs[group];
         put_lane(&g->normal, lane, normal);
@@ -272,6 +275,7 @@ yk_vec3 yk_network_impulse(const yk_network *network, size_t contact)
     uint32_t group = at.index / LANES;
     int lane = (int)(at.index % LANES);
     double sign = at.swapped ? -1 : 1;
+
     if (at.kind == SLOT_PAIR)
         return yk_v3_scale(sign, get_lane(&network->pairs[group].impulse, lane));
     if (at.kind == SLOT_SINGLE)
@@ -291,6 +295,7 @@ yk_vec3 yk_network_torque(const yk_network *network, size_t contact)
 {
     contact_slot at = network->slots[contact];
     yk_vec3 sum = yk_v3(0, 0, 0);
+
     if (at.kind != SLOT_GENERAL)
         return sum;
     const general_contact *c = &network->generals[at.index];

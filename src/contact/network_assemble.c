@@ -15,7 +15,8 @@ static yk_vec3 lane_vector(const lane_vectors *lanes, uint32_t lane)
 /* Normal and tangents of a round contact. */
 static void lane_frame(const yk_network *network, contact_slot at, yk_vec3 frame[3])
 {
-    uint32_t group = at.index / LANES, lane = at.index % LANES;
+    uint32_t group = at.index / LANES;
+    uint32_t lane = at.index % LANES;
     const lane_vectors *normal = &network->singles[group].normal;
     if (at.kind == SLOT_PAIR)
         normal = &network->pairs[group].normal;
@@ -26,10 +27,15 @@ static void lane_frame(const yk_network *network, contact_slot at, yk_vec3 frame
 /* Three rows n, t1, t2 with lever arms along the normal. */
 static void round_element(const yk_network *network, contact_slot at, element *e)
 {
-    uint32_t group = at.index / LANES, lane = at.index % LANES;
-    yk_vec3 frame[3], surface = yk_v3(0, 0, 0);
-    double soft = 0, bias = 0;
+    uint32_t group = at.index / LANES;
+    uint32_t lane = at.index % LANES;
+    yk_vec3 frame[3];
+    yk_vec3 surface = yk_v3(0, 0, 0);
+    double soft = 0;
+    double bias = 0;
+
     lane_frame(network, at, frame);
+
     e->dim = 3;
     if (at.kind == SLOT_PAIR) {
         const pair_group *g = &network->pairs[group];
@@ -49,9 +55,9 @@ static void round_element(const yk_network *network, contact_slot at, element *e
             soft = network->single_softness[group][lane];
     }
 
+    /* u_k = f_k . (n x s) = s . (f_k x n) */
     for (int k = 0; k < 3; k++) {
-        yk_vec3 rotation =
-            yk_v3_cross(frame[k], frame[0]); /* u_k = f_k . (n x s) = s . (f_k x n) */
+        yk_vec3 rotation = yk_v3_cross(frame[k], frame[0]);
         e->linear[0][k] = frame[k];
         e->linear[1][k] = yk_v3_neg(frame[k]);
         e->spin[0][k] = rotation;
@@ -61,13 +67,14 @@ static void round_element(const yk_network *network, contact_slot at, element *e
     }
 }
 
+/* Three rows of the point's velocity, and where there is rolling friction three of the rotation. */
 static void general_element(const general_contact *c, element *e)
 {
-    *e = (element){.node = {c->a, c->b},
-                   .dim = c->dim,
-                   .mu = c->mu,
-                   .mu_spin = c->mu_spin,
-                   .mu_roll = c->mu_roll};
+    *e = (element){.node = {c->a, c->b}, .dim = c->dim};
+    e->mu = c->mu;
+    e->mu_spin = c->mu_spin;
+    e->mu_roll = c->mu_roll;
+
     for (int k = 0; k < 3; k++) {
         yk_vec3 axis = c->frame[k];
         e->linear[0][k] = axis;
@@ -78,101 +85,87 @@ static void general_element(const general_contact *c, element *e)
         e->softness[k] = c->softness;
     }
 
-    for (int k = 3; k < c->dim; k++) { /* spinning and rolling */
+    for (int k = 3; k < c->dim; k++) {
         yk_vec3 axis = c->frame[k - 3];
         e->spin[0][k] = yk_v3_scale(c->inverse_length_a, axis);
         e->spin[1][k] = yk_v3_scale(-c->inverse_length_b, axis);
     }
 }
 
-static void joint_element(const yk_network *network, const joint_block *b, element *e)
+void yk_network_element(const yk_network *network, size_t i, element *e)
 {
+    if (i < network->contact_count) {
+        contact_slot at = network->slots[i];
+        *e = (element){.node = {YK_NETWORK_NONE, YK_NETWORK_NONE}, .dim = 3};
+        if (at.kind == SLOT_GENERAL) {
+            general_element(&network->generals[at.index], e);
+        } else if (at.kind != SLOT_IDLE) {
+            round_element(network, at, e);
+        }
+        return;
+    }
+
+    /* A joint: its rows as they were scaled. */
+    const joint_block *b = &network->joint_blocks[i - network->contact_count];
     const yk_joint_row *rows = network->joints + b->first;
+    const joint_row *scaled = network->joint_rows + b->first;
     *e = (element){.node = {rows->a, rows->b}, .dim = (int)b->count};
     for (int k = 0; k < e->dim; k++) {
-        const joint_row *scaled = &network->joint_rows[b->first + (size_t)k];
-        e->linear[0][k] = scaled->linear_a;
-        e->linear[1][k] = scaled->linear_b;
-        e->spin[0][k] = scaled->spin_a;
-        e->spin[1][k] = scaled->spin_b;
+        e->linear[0][k] = scaled[k].linear_a;
+        e->linear[1][k] = scaled[k].linear_b;
+        e->spin[0][k] = scaled[k].spin_a;
+        e->spin[1][k] = scaled[k].spin_b;
         e->free_rate[k] = rows[k].bias;
         e->softness[k] = rows[k].softness;
     }
 }
 
-void yk_network_element(const yk_network *network, size_t i, element *e)
+/* The pattern ---------------------------------------------------------------------------------- */
+
+void yk_incidence_list(size_t points, size_t count, const int32_t (*ends)[2], yk_incidence *in)
 {
-    if (i >= network->contact_count) {
-        joint_element(network, &network->joint_blocks[i - network->contact_count], e);
-        return;
-    }
+    memset(in->start, 0, (points + 2) * sizeof *in->start);
 
-    contact_slot at = network->slots[i];
-    *e = (element){.node = {YK_NETWORK_NONE, YK_NETWORK_NONE}, .dim = 3}; /* idle: nothing moves */
-    if (at.kind == SLOT_GENERAL) {
-        general_element(&network->generals[at.index], e);
-    } else if (at.kind != SLOT_IDLE) {
-        round_element(network, at, e);
-    }
-}
-
-/* Elements on each node that moves. */
-typedef struct incidence {
-    size_t *start;
-    uint32_t *element;
-} incidence;
-
-static bool list_incidence(yk_context *context, const yk_network *network, const element *elements,
-                           size_t count, incidence *in)
-{
-    size_t nodes = network->node_count;
-    in->start = yk_allocate(context, nodes + 2, sizeof *in->start);
-    in->element = yk_allocate(context, 2 * count + 1, sizeof *in->element);
-    if (!in->start || !in->element)
-        return false;
-
-    /* Once to count, once to list. */
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < count; i++) {
-            for (int side = 0; side < 2; side++) {
-                int32_t node = elements[i].node[side];
-                if (!node_is_dynamic(network, node))
-                    continue;
-                if (pass == 0) {
-                    in->start[node + 2]++;
-                } else {
-                    in->element[in->start[node + 1]++] = (uint32_t)i;
-                }
-            }
+    /* Counted two further on, so that the starts are in their position after the lists are
+     * filled. */
+    for (size_t i = 0; i < count; i++) {
+        for (int side = 0; side < 2; side++) {
+            if (ends[i][side] >= 0)
+                in->start[ends[i][side] + 2]++;
         }
-        if (pass == 1)
-            break;
-        for (size_t k = 2; k < nodes + 2; k++)
-            in->start[k] += in->start[k - 1];
     }
-    return true;
+
+    for (size_t k = 2; k < points + 2; k++)
+        in->start[k] += in->start[k - 1];
+
+    for (size_t i = 0; i < count; i++) {
+        for (int side = 0; side < 2; side++) {
+            if (ends[i][side] >= 0)
+                in->list[in->start[ends[i][side] + 1]++] = (int)i;
+        }
+    }
 }
 
 static int ascending(const void *a, const void *b)
 {
-    int x = *(const int *)a, y = *(const int *)b;
+    int x = *(const int *)a;
+    int y = *(const int *)b;
     return (x > y) - (x < y);
 }
 
-/* Columns of one block row: all elements that share a node, rising, each once. Returns their
- * number. */
-static int list_columns(const yk_network *network, const element *elements, const incidence *in,
-                        size_t i, int *mark, int *columns)
+int yk_incidence_neighbours(const yk_incidence *in, const int32_t (*ends)[2], size_t i, int *mark,
+                            int *columns)
 {
     int count = 0;
     columns[count++] = (int)i;
     mark[i] = (int)i;
+
     for (int side = 0; side < 2; side++) {
-        int32_t node = elements[i].node[side];
-        if (!node_is_dynamic(network, node))
+        int32_t point = ends[i][side];
+        if (point < 0)
             continue;
-        for (size_t k = in->start[node]; k < in->start[node + 1]; k++) {
-            int j = (int)in->element[k];
+        for (int k = in->start[point]; k < in->start[point + 1]; k++) {
+            int j = in->list[k];
             if (mark[j] == (int)i)
                 continue;
             mark[j] = (int)i;
@@ -184,45 +177,66 @@ static int list_columns(const yk_network *network, const element *elements, cons
     return count;
 }
 
+/* Blocks of W where elements share a node that moves. */
 static yk_status create_pattern(yk_context *context, const yk_network *network,
-                                const element *elements, size_t count, const incidence *in,
-                                yk_contact_problem *problem)
+                                const element *elements, size_t count, yk_contact_problem *problem)
 {
-    /* At most so many columns: some are counted twice. */
-    size_t room = 0;
-    for (size_t i = 0; i < count; i++) {
-        for (int side = 0; side < 2; side++) {
-            int32_t node = elements[i].node[side];
-            room++;
-            if (node_is_dynamic(network, node))
-                room += in->start[node + 1] - in->start[node];
-        }
-    }
+    size_t nodes = network->node_count;
+    yk_incidence in = {
+        .start = yk_allocate(context, nodes + 2, sizeof *in.start),
+        .list = yk_allocate(context, 2 * count + 1, sizeof *in.list),
+    };
 
+    int32_t(*ends)[2] = yk_allocate(context, count + 1, sizeof *ends);
     int *dims = yk_allocate(context, count + 1, sizeof *dims);
     int *start = yk_allocate(context, count + 1, sizeof *start);
-    int *columns = yk_allocate(context, room + 1, sizeof *columns);
     int *mark = yk_allocate(context, count + 1, sizeof *mark);
+    int *columns = NULL;
     yk_status status = YK_ERROR_MEMORY;
-    if (dims && start && columns && mark) {
-        for (size_t i = 0; i < count; i++)
-            mark[i] = -1;
+
+    if (in.start && in.list && ends && dims && start && mark) {
         for (size_t i = 0; i < count; i++) {
+            mark[i] = -1;
             dims[i] = elements[i].dim;
-            start[i + 1] =
-                start[i] + list_columns(network, elements, in, i, mark, columns + start[i]);
+            for (int side = 0; side < 2; side++) {
+                int32_t node = elements[i].node[side];
+                ends[i][side] = node_is_dynamic(network, node) ? node : -1;
+            }
         }
-        int contacts = (int)network->contact_count;
-        status =
-            yk_contact_problem_create(context, (int)count, contacts, dims, start, columns, problem);
+
+        yk_incidence_list(nodes, count, (const int32_t(*)[2])ends, &in);
+
+        /* At most so many columns: some are counted twice. */
+        size_t most = count;
+        for (size_t k = 0; k < nodes; k++) {
+            size_t degree = (size_t)(in.start[k + 1] - in.start[k]);
+            most += degree * degree;
+        }
+        columns = yk_allocate(context, most + 1, sizeof *columns);
     }
 
-    yk_release(context, mark);
+    if (columns) {
+        for (size_t i = 0; i < count; i++) {
+            int found = yk_incidence_neighbours(&in, (const int32_t(*)[2])ends, i, mark,
+                                                columns + start[i]);
+            start[i + 1] = start[i] + found;
+        }
+
+        status = yk_contact_problem_create(context, (int)count, (int)network->contact_count, dims,
+                                           start, columns, problem);
+    }
+
     yk_release(context, columns);
+    yk_release(context, mark);
     yk_release(context, start);
     yk_release(context, dims);
+    yk_release(context, ends);
+    yk_release(context, in.list);
+    yk_release(context, in.start);
     return status;
 }
+
+/* The problem ---------------------------------------------------------------------------------- */
 
 /* Adds J_i M^-1 J_j^T of one node to a block. */
 static void add_product(const yk_network *network, const element *x, int side_x, const element *y,
@@ -230,6 +244,7 @@ static void add_product(const yk_network *network, const element *x, int side_x,
 {
     int32_t node = x->node[side_x];
     double inverse_mass = network->nodes[node].inverse_mass;
+
     for (int c = 0; c < y->dim; c++) {
         yk_vec3 linear = y->linear[side_y][c];
         yk_vec3 response = node_spin_response(network, node, y->spin[side_y][c]);
@@ -282,11 +297,6 @@ static void fill_values(const yk_network *network, const element *elements,
     }
 }
 
-yk_status yk_network_assemble(yk_network *network, yk_contact_problem *problem)
-{
-    return yk_network_assemble_in(network->context, network, problem);
-}
-
 yk_status yk_network_assemble_in(yk_context *context, yk_network *network,
                                  yk_contact_problem *problem)
 {
@@ -303,35 +313,38 @@ yk_status yk_network_assemble_in(yk_context *context, yk_network *network,
     if (status != YK_OK)
         return status;
 
-    /* Elements, who shares nodes with whom, and the pattern that follows. */
+    /* Elements, and the pattern that follows from who shares nodes with whom. */
     size_t count = network->contact_count + network->joint_block_count;
-    incidence in = {0};
     element *elements = yk_allocate(context, count + 1, sizeof *elements);
-    for (size_t i = 0; elements && i < count; i++)
+    if (!elements)
+        return YK_ERROR_MEMORY;
+
+    for (size_t i = 0; i < count; i++)
         yk_network_element(network, i, &elements[i]);
-    bool room = elements && list_incidence(context, network, elements, count, &in);
-    status =
-        room ? create_pattern(context, network, elements, count, &in, problem) : YK_ERROR_MEMORY;
+    status = create_pattern(context, network, elements, count, problem);
 
     if (status == YK_OK) {
         size_t contacts = network->contact_count + 1;
+        size_t rows = (size_t)problem->row_count + 1;
         problem->mu_spin = yk_allocate(context, contacts, sizeof *problem->mu_spin);
         problem->mu_roll = yk_allocate(context, contacts, sizeof *problem->mu_roll);
-        problem->softness =
-            yk_allocate(context, (size_t)problem->row_count + 1, sizeof *problem->softness);
-        room = problem->mu_spin && problem->mu_roll && problem->softness;
-        if (room)
+        problem->softness = yk_allocate(context, rows, sizeof *problem->softness);
+        if (problem->mu_spin && problem->mu_roll && problem->softness) {
             fill_values(network, elements, problem);
-        if (!room)
+        } else {
             status = YK_ERROR_MEMORY;
+        }
     }
 
     if (status != YK_OK)
         yk_contact_problem_destroy(context, problem);
-    yk_release(context, in.element);
-    yk_release(context, in.start);
     yk_release(context, elements);
     return status;
+}
+
+yk_status yk_network_assemble(yk_network *network, yk_contact_problem *problem)
+{
+    return yk_network_assemble_in(network->context, network, problem);
 }
 
 /* Impulses to and from the assembled problem --------------------------------------------------- */
@@ -341,17 +354,21 @@ void yk_network_contact_impulse(const yk_network *network, size_t contact, doubl
     contact_slot at = network->slots[contact];
     if (at.kind == SLOT_IDLE)
         return;
+
     if (at.kind == SLOT_GENERAL) {
         const general_contact *c = &network->generals[at.index];
         memcpy(r, c->impulse, (size_t)c->dim * sizeof *r);
         return;
     }
 
-    uint32_t group = at.index / LANES, lane = at.index % LANES;
+    uint32_t group = at.index / LANES;
+    uint32_t lane = at.index % LANES;
     const lane_vectors *impulses = &network->singles[group].impulse;
     if (at.kind == SLOT_PAIR)
         impulses = &network->pairs[group].impulse;
-    yk_vec3 frame[3], impulse = lane_vector(impulses, lane);
+
+    yk_vec3 frame[3];
+    yk_vec3 impulse = lane_vector(impulses, lane);
     lane_frame(network, at, frame);
     for (int k = 0; k < 3; k++)
         r[k] = yk_v3_dot(frame[k], impulse);
@@ -363,6 +380,7 @@ void yk_network_take_impulses(const yk_network *network, const yk_contact_proble
     const int *first = problem->w.first;
     for (size_t i = 0; i < network->contact_count; i++)
         yk_network_contact_impulse(network, i, r + first[i]);
+
     double *joints = r + first[network->contact_count];
     for (size_t i = 0; i < network->joint_count; i++)
         joints[i] = network->joints[i].impulse;
@@ -377,18 +395,22 @@ void yk_network_give_impulses(yk_network *network, const yk_contact_problem *pro
         const double *own = r + first[i];
         if (at.kind == SLOT_IDLE)
             continue;
+
         if (at.kind == SLOT_GENERAL) {
             general_contact *c = &network->generals[at.index];
             memcpy(c->impulse, own, (size_t)c->dim * sizeof *own);
             continue;
         }
-        yk_vec3 frame[3], impulse = yk_v3(0, 0, 0);
+
+        yk_vec3 frame[3];
+        yk_vec3 impulse = yk_v3(0, 0, 0);
         lane_frame(network, at, frame);
         for (int k = 0; k < 3; k++)
             impulse = yk_v3_axpy(own[k], frame[k], impulse);
 
         /* To its lane. */
-        uint32_t group = at.index / LANES, lane = at.index % LANES;
+        uint32_t group = at.index / LANES;
+        uint32_t lane = at.index % LANES;
         lane_vectors *lanes = &network->singles[group].impulse;
         if (at.kind == SLOT_PAIR)
             lanes = &network->pairs[group].impulse;

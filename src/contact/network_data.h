@@ -105,6 +105,13 @@ typedef struct element {
     double mu, mu_spin, mu_roll;
 } element;
 
+/* Elements at each point (node or slot): those of point k are list[start[k]] to
+ * list[start[k + 1] - 1], rising. */
+typedef struct yk_incidence {
+    int *start; /* points + 2 */
+    int *list;  /* 2 per element */
+} yk_incidence;
+
 typedef struct array {
     void *raw;  /* as allocated */
     void *data; /* aligned to 64 bytes */
@@ -220,6 +227,12 @@ void yk_joints_residual(const yk_network *network, double rho, double partial[3]
 void yk_network_element(const yk_network *network, size_t i, element *e);
 /* The impulse of a contact in the frame of its element. */
 void yk_network_contact_impulse(const yk_network *network, size_t contact, double *r);
+/* Fills the lists of `in` from the points at both ends of each element (-1: none). */
+void yk_incidence_list(size_t points, size_t count, const int32_t (*ends)[2], yk_incidence *in);
+/* Element i and all that share a point with it, rising: the columns of a block row of W. Returns
+ * their number. mark: per element, the last i that it was listed for (-1 at first). */
+int yk_incidence_neighbours(const yk_incidence *in, const int32_t (*ends)[2], size_t i, int *mark,
+                            int *columns);
 /* yk_network_assemble with the memory of another context, which the caller names again to destroy
  * the problem. */
 yk_status yk_network_assemble_in(yk_context *context, yk_network *network,

@@ -17,6 +17,7 @@ void yk_general_velocity(const yk_network_node *nodes, const general_contact *c,
     const yk_network_node *a = &nodes[c->a];
     yk_vec3 velocity = point_velocity(a, c->arm_a);
     yk_vec3 rotation = yk_v3_scale(c->inverse_length_a, a->spin);
+
     if (c->b >= 0) {
         const yk_network_node *b = &nodes[c->b];
         velocity = yk_v3_sub(velocity, point_velocity(b, c->arm_b));
@@ -50,9 +51,11 @@ void yk_general_add(yk_network *network, const general_contact *c, const double 
         if (c->dim == 6)
             torque = yk_v3_axpy(change[3 + k], c->frame[k], torque);
     }
+
     kick_node(network, c->a, force, torque, c->arm_a, c->inverse_length_a);
     if (c->b < 0)
         return;
+
     kick_node(network, c->b, yk_v3_neg(force), yk_v3_neg(torque), c->arm_b, c->inverse_length_b);
 }
 
@@ -62,6 +65,7 @@ static void add_local(const yk_network *network, general_contact *c, bool side_b
     int32_t node = side_b ? c->b : c->a;
     if (!node_is_dynamic(network, node))
         return;
+
     double sign = side_b ? -1 : 1;
     yk_vec3 arm = side_b ? c->arm_b : c->arm_a;
     double inverse_length = side_b ? c->inverse_length_b : c->inverse_length_a;
@@ -182,6 +186,7 @@ static void solve_sliding(const general_contact *c, bool coulomb, double relaxat
 {
     int dim = c->dim;
     int steps = exact ? 4 : 1;
+
     memcpy(next, c->impulse, 3 * sizeof *next);
     for (int step = 0; step < steps; step++) {
         double change[3], moved[3];
@@ -209,6 +214,7 @@ static void rolling_step(const general_contact *c, bool coulomb, double relaxati
 {
     const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
     yk_cone cone = general_cone(c);
+
     for (int k = 0; k < cone.dim; k++)
         next[k] = p[k] - relaxation_factor * u[k] / metric[k];
 
@@ -222,6 +228,7 @@ static void rolling_step(const general_contact *c, bool coulomb, double relaxati
             for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone.dim, g); k++)
                 next[k] *= ratio;
         }
+
         return;
     }
 
@@ -245,6 +252,7 @@ static void solve_rolling(const general_contact *c, bool coulomb, double relaxat
 {
     const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
     int dim = c->dim, steps = exact ? 4 : 1;
+
     memcpy(next, c->impulse, sizeof c->impulse);
     for (int step = 0; step < steps; step++) {
         double moved[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX], size = 0;
@@ -254,6 +262,7 @@ static void solve_rolling(const general_contact *c, bool coulomb, double relaxat
             next[k] = moved[k];
             size += metric[k] * change[k] * change[k];
         }
+
         if (!exact || size <= 1e-6 * c->dn * next[0] * next[0])
             return;
 
@@ -274,6 +283,7 @@ static void solve_locally(const general_contact *c, yk_friction_model friction,
     int dim = c->dim;
     yk_cone cone = general_cone(c);
     double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+
     memcpy(w, c->w, (size_t)(dim * dim) * sizeof *w);
     for (int k = 0; k < 3; k++)
         w[k * dim + k] += c->softness;
@@ -291,6 +301,7 @@ static void solve_locally(const general_contact *c, yk_friction_model friction,
     /* Over-relaxed impulses may leave the cone. */
     if (relaxation_factor == 1)
         return;
+
     for (int k = 0; k < dim; k++)
         next[k] = c->impulse[k] + relaxation_factor * (next[k] - c->impulse[k]);
     if (friction == YK_FRICTION_BOX) {
@@ -384,6 +395,7 @@ static void scale_row(const yk_network *network, const yk_joint_row *row, joint_
         out->kick_a = node_spin_response(network, row->a, out->spin_a);
     if (row->b < 0)
         return;
+
     out->linear_b = row->linear_b;
     out->spin_b = yk_v3_scale(1 / node_length(network, row->b), row->angular_b);
     if (node_is_dynamic(network, row->b))
@@ -399,6 +411,7 @@ yk_status yk_joints_scale(yk_network *network)
 {
     yk_context *context = network->context;
     size_t count = network->joint_count;
+
     network->joint_block_count = 0;
     if (count == 0)
         return YK_OK;
@@ -422,11 +435,13 @@ yk_status yk_joints_scale(yk_network *network)
                 break;
             end++;
         }
+
         joint_block *b = &network->joint_blocks[network->joint_block_count++];
         b->first = (uint32_t)i;
         b->count = (uint32_t)(end - i);
         i = end;
     }
+
     return YK_OK;
 }
 
@@ -436,6 +451,7 @@ double yk_joint_product(const yk_network *network, const yk_joint_row *nodes, co
     const yk_network_node *a = &network->nodes[nodes->a];
     double sum =
         a->inverse_mass * yk_v3_dot(x->linear_a, y->linear_a) + yk_v3_dot(x->spin_a, y->kick_a);
+
     if (nodes->b < 0)
         return sum;
     const yk_network_node *b = &network->nodes[nodes->b];
@@ -474,6 +490,7 @@ yk_status yk_joints_prepare(yk_network *network)
                 b->inverse[i * n + j] = column[i];
         }
     }
+
     return status;
 }
 
@@ -485,6 +502,7 @@ double yk_joint_rate(const yk_network *network, const yk_network_node *nodes, si
     const yk_network_node *a = &nodes[row->a];
     double rate = row->bias + row->softness * impulse + yk_v3_dot(scaled->linear_a, a->velocity) +
                   yk_v3_dot(scaled->spin_a, a->spin);
+
     if (row->b < 0)
         return rate;
     const yk_network_node *b = &nodes[row->b];
@@ -496,10 +514,12 @@ void yk_joint_kick(yk_network *network, size_t i, double impulse)
     const yk_joint_row *row = &network->joints[i];
     const joint_row *scaled = &network->joint_rows[i];
     yk_network_node *a = &network->nodes[row->a];
+
     a->velocity = yk_v3_axpy(a->inverse_mass * impulse, scaled->linear_a, a->velocity);
     a->spin = yk_v3_axpy(impulse, scaled->kick_a, a->spin);
     if (row->b < 0)
         return;
+
     yk_network_node *b = &network->nodes[row->b];
     b->velocity = yk_v3_axpy(b->inverse_mass * impulse, scaled->linear_b, b->velocity);
     b->spin = yk_v3_axpy(impulse, scaled->kick_b, b->spin);

@@ -81,6 +81,7 @@ YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 me
         }
         normal += mu * square_root(slide2);
     }
+
     solve_four(false, 1, n, mu, stiff, stiff, yk_v4_set(0), u, normal, y, next);
 }
 
@@ -172,6 +173,7 @@ static void descend_general(yk_network *network, const descent *s, uint32_t i)
     const double *y = s->general_y + YK_CONTACT_DIM_MAX * (size_t)i;
     double *next = s->general_next + YK_CONTACT_DIM_MAX * (size_t)i;
     double u[YK_CONTACT_DIM_MAX], map[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX];
+
     yk_general_velocity(s->of_y, c, u);
     for (int k = 0; k < 3; k++)
         u[k] += c->softness * y[k];
@@ -210,6 +212,7 @@ static void descend_block(yk_network *network, size_t index, void *user)
 {
     const descent *s = user;
     const block *b = &network->blocks[index];
+
     if (!network->baseline && yk_have_avx2())
         descend_round_avx2(network, s, b);
     else
@@ -253,6 +256,7 @@ static void sum_lane(const yk_network *network, const descent *s, int32_t a, int
     yk_vec3 u =
         yk_v3_sub(round_velocity(network->nodes, a, b, n), round_velocity(s->of_y, a, b, n));
     double mass = network->nodes[a].inverse_mass, spin_mass = network->nodes[a].spin_inverse_mass;
+
     if (b >= 0) {
         mass += network->nodes[b].inverse_mass;
         spin_mass += network->nodes[b].spin_inverse_mass;
@@ -272,6 +276,7 @@ static void sum_block(yk_network *network, size_t index, void *user)
     const descent *s = user;
     const block *b = &network->blocks[index];
     double *sums = network->partials + 3 * index;
+
     memset(sums, 0, 3 * sizeof *sums);
 
     /* Round contacts lane by lane, then the general ones. */
@@ -292,6 +297,7 @@ static void sum_block(yk_network *network, size_t index, void *user)
                      &s->single_y[g], &s->single_next[g], &group->impulse, sums);
         }
     }
+
     for (uint32_t i = b->general_begin; i < b->general_end; i++) {
         const general_contact *c = &network->generals[i];
         size_t at = YK_CONTACT_DIM_MAX * (size_t)i;
@@ -323,6 +329,7 @@ static void extrapolate_block(yk_network *network, size_t index, void *user)
 {
     const descent *s = user;
     const block *b = &network->blocks[index];
+
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++)
         extrapolate(3 * LANES, s->beta, s->pair_next[g].c[0], network->pairs[g].impulse.c[0],
                     s->pair_y[g].c[0]);
@@ -340,6 +347,7 @@ static void next_point(yk_network *network, descent *s)
 {
     double square = s->theta * s->theta;
     double theta = (-square + s->theta * sqrt(square + 4)) / 2;
+
     s->beta = s->theta * (1 - s->theta) / (square + theta);
     s->theta = theta;
     if (s->sums[2] > 0) { /* momentum leads uphill */
@@ -382,10 +390,12 @@ static void step(yk_network *network, descent *s)
             add_sums(joint_metric(network, i), row->softness, 1, &s->joint_y[i], &s->joint_next[i],
                      &row->impulse, &change, s->sums);
         }
+
         if (!(s->sums[1] > s->lipschitz * s->sums[0] * (1 + 1e-10)))
             break;
         s->lipschitz *= 1.6;
     }
+
     next_point(network, s);
 }
 
@@ -394,6 +404,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
 {
     descent s;
     yk_status status = descent_create(network, options->friction == YK_FRICTION_COULOMB, &s);
+
     if (status != YK_OK)
         return status;
 

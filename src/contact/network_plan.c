@@ -175,6 +175,7 @@ static void clear_single_lane(single_group *group, int lane, int32_t dummy)
         group->impulse.c[k][lane] = 0;
         group->velocity.c[k][lane] = 0;
     }
+
     group->mu[lane] = 0;
     group->a[lane] = dummy;
     group->other[lane] = YK_NETWORK_NONE;
@@ -234,6 +235,7 @@ static void close_group(dealer *d, int slot)
             clear_single_lane(&network->singles[number], lane, (int32_t)d->dummy);
         }
     }
+
     d->open &= ~bit;
     d->fill[slot] = 0;
 }
@@ -244,6 +246,7 @@ static void deal(dealer *d, uint32_t contact)
 {
     plan *p = d->plan;
     int32_t a, b;
+
     nodes_in_order(p, contact, &a, &b);
     uint64_t busy = p->open_mask[a];
     if (d->pairs)
@@ -333,6 +336,7 @@ static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t sta
             p->colour_mask[touched] |= add;
         }
     }
+
     return seen;
 }
 
@@ -350,6 +354,7 @@ static size_t colour_blocks(plan *p)
         if ((size_t)colour + 1 > colours)
             colours = (size_t)colour + 1;
     }
+
     return colours;
 }
 
@@ -398,6 +403,7 @@ static void deal_all(plan *p)
     uint32_t *start = network->colour_start;
     size_t nodes = network->node_count;
     size_t colours = 1;
+
     p->colour[0] = 0;
     if (p->node_blocks > 1)
         colours = colour_blocks(p);
@@ -433,6 +439,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
 {
     yk_context *context = network->context;
     size_t nodes = network->node_count;
+
     network->contact_count = network->block_count = network->colour_count = 0;
     network->pair_groups = network->single_groups = network->general_count = 0;
 
@@ -448,6 +455,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "contact network: pair %zu is of unknown kind %d", i, p->kind);
     }
+
     if (count > UINT32_MAX / 8)
         return yk_fail(context, YK_ERROR_ARGUMENT, "contact network: %zu contacts are too many",
                        count);
@@ -492,6 +500,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
         return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for %zu contacts",
                        count);
     }
+
     if (network->soft) {
         network->pair_softness = network->pair_softness_array.data;
         network->single_softness = network->single_softness_array.data;

@@ -32,6 +32,7 @@ static void wait_for_all(crew *c, bool last_colour)
 {
     unsigned phase = atomic_load_explicit(&c->phase, memory_order_acquire);
     int arrived = atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel) + 1;
+
     if (arrived == c->members) {
         if (last_colour && c->after)
             c->after(c->network, c->user);
@@ -174,6 +175,7 @@ yk_network_violation yk_network_measure(yk_network *network, yk_friction_model f
 {
     double total[3] = {0};
     measurement m = {friction, rho};
+
     yk_network_run(network, measure_block, NULL, &m, 1);
     for (size_t k = 0; k < network->block_count; k++) {
         total[0] = fmax(total[0], network->partials[3 * k]);
@@ -205,6 +207,7 @@ void yk_network_start(yk_network *network, bool warm_start)
         yk_joints_apply(network);
         return;
     }
+
     yk_network_run(network, clear_block, NULL, NULL, 1);
     for (size_t i = 0; i < network->joint_count; i++)
         network->joints[i].impulse = 0;
@@ -222,6 +225,7 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options,
 {
     int limit = options->iterations > 0 ? options->iterations : 50;
     int interval = limit;
+
     if (options->check_interval > 0 && options->tolerance > 0)
         interval = options->check_interval;
     double rho = yk_network_rho(network);
@@ -257,6 +261,7 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
         network->scratch = yk_scratch_create(network->context);
     if (!network->scratch)
         return YK_ERROR_MEMORY;
+
     yk_context *context = yk_scratch_context(network->scratch);
     yk_contact_problem problem;
     double *r = NULL;
@@ -284,6 +289,7 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
             report->residual = yk_network_residual(network, options->friction).largest;
         }
     }
+
     if (status != YK_OK)
         yk_fail(network->context, status, "%s", yk_last_message(context));
     yk_scratch_reset(network->scratch);
@@ -295,6 +301,7 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
 {
     yk_context *context = network->context;
     double start = yk_clock_seconds();
+
     *report = (yk_contact_report){.method = options->method};
     if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
         return yk_fail(context, YK_ERROR_ARGUMENT,

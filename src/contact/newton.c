@@ -16,6 +16,7 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
     const yk_block_matrix *w = &problem->w;
     size_t rows = (size_t)problem->row_count + 1;
     size_t blocks = (size_t)w->block_rows;
+
     *newton = (yk_newton){
         .problem = problem, .friction = friction, .mean = yk_contact_mean_diagonal(problem)};
     newton->block_offset = yk_allocate(context, blocks + 1, sizeof *newton->block_offset);
@@ -56,6 +57,7 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
             sum += block[k * dim + k];
         newton->rho[i] = sum > 0 ? dim / sum : 1 / newton->mean;
     }
+
     return YK_OK;
 }
 
@@ -103,6 +105,7 @@ static void take_remainder(yk_newton *newton)
 {
     const yk_contact_problem *problem = newton->problem;
     const yk_block_matrix *w = &problem->w;
+
     yk_contact_multiply(problem, newton->step, newton->remainder);
     for (int i = 0; i < w->block_rows; i++) {
         int first = w->first[i], dim = w->first[i + 1] - first;
@@ -118,6 +121,7 @@ static void take_remainder(yk_newton *newton)
             if (problem->softness)
                 moved[k] -= problem->softness[first + k] * step[k];
         }
+
         for (int k = 0; k < dim; k++) {
             double sum = newton->rhs[first + k];
             if (newton->left_is_identity)
@@ -151,6 +155,7 @@ static void newton_step(yk_newton *newton, const double *r, const double *u)
 {
     const yk_contact_problem *problem = newton->problem;
     const int *first = problem->w.first;
+
     newton->left_is_identity = false;
     for (int i = 0; i < problem->contact_count; i++) {
         yk_cone cone = yk_problem_cone(problem, i);
@@ -181,6 +186,7 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
     int rows = newton->problem->row_count;
     size_t bytes = (size_t)rows * sizeof *r;
     int steps = 0;
+
     while (*residual > tolerance && steps < limit) {
         double before = *residual;
         newton_step(newton, r, u);
@@ -197,6 +203,7 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
             if (found)
                 *residual = next;
         }
+
         if (!found)
             break;
         memcpy(r, newton->trial, bytes);
@@ -204,6 +211,7 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
         if (*residual > gain * before)
             break;
     }
+
     return steps;
 }
 
@@ -212,6 +220,7 @@ int yk_newton_iterate_undamped(yk_newton *newton, double tolerance, int limit, d
 {
     int rows = newton->problem->row_count;
     size_t bytes = (size_t)rows * sizeof *r;
+
     memcpy(newton->trial, r, bytes);
     memcpy(newton->trial_u, u, bytes);
     double now = *residual, begin = now;
@@ -231,5 +240,6 @@ int yk_newton_iterate_undamped(yk_newton *newton, double tolerance, int limit, d
         memcpy(r, newton->trial, bytes);
         memcpy(u, newton->trial_u, bytes);
     }
+
     return steps;
 }

@@ -15,6 +15,7 @@ static void fill_dense(const yk_contact_problem *problem, double pull, yk_mlcp *
 {
     const yk_block_matrix *w = &problem->w;
     size_t n = (size_t)problem->row_count;
+
     for (int i = 0; i < w->block_rows; i++) {
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
             const double *value = w->value + w->offset[k];
@@ -42,6 +43,7 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
     yk_mlcp_options how = yk_mlcp_options_default();
     int limit = options->iterations > 0 ? options->iterations : 200;
     double residual = INFINITY;
+
     for (int round = 0; round < limit; round++) {
         /* Friction is bounded by mu times the last normal impulse. */
         for (int i = 0; i < problem->contact_count; i++) {

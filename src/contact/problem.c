@@ -98,6 +98,7 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
                     columns[start[i + 1]++] = j;
             }
         }
+
         status = yk_contact_problem_create(context, (int)blocks, contact_count, dims, start,
                                            columns, problem);
     }
@@ -132,6 +133,7 @@ static yk_status check_block_row(yk_context *context, const yk_contact_problem *
     const yk_block_matrix *w = &problem->w;
     int dim = w->first[i + 1] - w->first[i];
     bool known = dim >= 1 && dim <= 6 && (i >= problem->contact_count || dim != 5);
+
     if (!known)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "contact problem: block row %d has %d components; contacts have 1, 2, 3, 4 "
@@ -169,6 +171,7 @@ static int find_block(const yk_block_matrix *w, int row, int column)
             high = middle;
         }
     }
+
     return low;
 }
 
@@ -176,6 +179,7 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
 {
     const yk_block_matrix *w = &problem->w;
     size_t contacts = (size_t)problem->contact_count, rows = (size_t)problem->row_count;
+
     for (int i = 0; i < w->block_rows; i++) {
         yk_status status = check_block_row(context, problem, i);
         if (status != YK_OK)
@@ -220,6 +224,7 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
                            numbers[k], arrays[i].non_negative ? " and not negative" : "");
         }
     }
+
     return YK_OK;
 }
 
@@ -237,6 +242,7 @@ static void multiply_block_row(const yk_block_matrix *w, int i, const double *x,
             y[2] += block[6] * from[0] + block[7] * from[1] + block[8] * from[2];
             continue;
         }
+
         for (int r = 0; r < rows; r++) {
             for (int c = 0; c < columns; c++)
                 y[r] += block[r * columns + c] * from[c];
@@ -286,6 +292,7 @@ double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_mod
 {
     const int *first = problem->w.first;
     double sum = 0;
+
     for (int i = 0; i < problem->contact_count; i++) {
         yk_cone cone = yk_problem_cone(problem, i);
         double map[YK_CONTACT_DIM_MAX];

@@ -52,6 +52,7 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
         for (int k = 0; k < dim; k++)
             p->scale[first + k] = sum > 0 ? sum / dim : mean;
     }
+
     return YK_OK;
 }
 
@@ -121,6 +122,7 @@ static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double
 
     if (isfinite(next) && (solved || next <= 3 * now))
         return next;
+
     memcpy(r, p->last, (size_t)rows * sizeof *r);
     return now;
 }
@@ -130,6 +132,7 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
 {
     size_t bytes = (size_t)p->problem->row_count * sizeof *r;
     double best = *residual, now = best;
+
     memcpy(p->best, r, bytes);
     memcpy(p->best_u, u, bytes);
     int total = 0;
@@ -148,6 +151,7 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
             memcpy(r, p->best, bytes);
             now = best;
         }
+
         memcpy(p->last, r, bytes);
 
         double milestone = best;

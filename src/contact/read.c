@@ -56,6 +56,7 @@ static void problem_from_blocks(yk_reader *in, const yk_stored_matrix *m, int di
                 blocks[listed++] = (listed_block){m->column[k], i, -1};
             }
         }
+
         qsort(blocks, (size_t)listed, sizeof *blocks, compare_blocks);
 
         /* Each once: equal ones follow each other, the stored one first. */
@@ -81,6 +82,7 @@ static void problem_from_blocks(yk_reader *in, const yk_stored_matrix *m, int di
         in->status = yk_contact_problem_create(in->context, m->block_rows, m->block_rows, dims,
                                                start, columns, problem);
     }
+
     for (int k = 0; in->status == YK_OK && k < count; k++) {
         if (blocks[k].stored < 0)
             continue;
@@ -100,6 +102,7 @@ yk_status yk_contact_parse(yk_context *context, const char *name, const char *te
 {
     yk_reader in = yk_reader_of(context, name, text, length);
     yk_stored_matrix m = {0};
+
     *problem = (yk_contact_problem){0};
 
     int dim = yk_read_integer(&in, 2, 3, "the dimension");
@@ -209,6 +212,7 @@ static void read_row_kinds(yk_reader *in, int n, int m, yk_mlcp *problem)
         if (kind == 0)
             equations += rows;
     }
+
     if (equations != n)
         yk_read_refuse(in, "the block rows do not hold n equations");
     yk_release(in->context, end);
@@ -220,6 +224,7 @@ static void read_mlcp(yk_reader *in, yk_stored_matrix *stored, yk_mlcp *problem)
     int separate = yk_read_integer(in, 0, 1, "the flag of the separate form");
     int n = yk_read_count(in, 0, 2, "the number of equations");
     int m = yk_read_count(in, 0, 2, "the number of complementarities");
+
     if (!blocks && !separate)
         yk_read_refuse(in, "neither form of the problem is given");
 
@@ -229,6 +234,7 @@ static void read_mlcp(yk_reader *in, yk_stored_matrix *stored, yk_mlcp *problem)
         yk_read_refuse(in, "the matrix is larger than the rest of the file can hold");
     if (in->status != YK_OK)
         return;
+
     in->status = yk_mlcp_create(in->context, n + m, problem);
     if (in->status != YK_OK)
         return;
@@ -252,6 +258,7 @@ static void read_mlcp(yk_reader *in, yk_stored_matrix *stored, yk_mlcp *problem)
         for (int r = 0; r < parts[p].rows; r++, at += size)
             yk_read_vector(in, at, parts[p].columns, "a matrix value");
     }
+
     yk_read_vector(in, problem->q, n + m, "a value of a or b");
     for (int r = 0; r < n; r++)
         problem->lower[r] = -INFINITY;
@@ -265,9 +272,11 @@ static void read_lcp(yk_reader *in, yk_stored_matrix *stored, yk_mlcp *problem)
         yk_read_refuse(in, "M is not n x n");
     if (in->status != YK_OK)
         return;
+
     in->status = yk_mlcp_create(in->context, n, problem);
     if (in->status != YK_OK)
         return;
+
     mlcp_from_stored(in, stored, problem);
     yk_read_vector(in, problem->q, n, "a value of q");
 
@@ -313,6 +322,7 @@ yk_status yk_mlcp_parse(yk_context *context, const char *name, const char *text,
 {
     yk_reader in = yk_reader_of(context, name, text, length);
     yk_stored_matrix stored = {0};
+
     *problem = (yk_mlcp){0};
 
     yk_problem_kind kind = kind_of(&in);
@@ -356,6 +366,7 @@ static yk_status load_text(yk_context *context, const char *path, char **text, s
             status = yk_fail(context, YK_ERROR_FILE, "%s: cannot be read", path);
         }
     }
+
     fclose(file);
 
     if (status != YK_OK) {
@@ -370,6 +381,7 @@ yk_status yk_problem_file_kind(yk_context *context, const char *path, yk_problem
     char *text;
     size_t length;
     yk_status status = load_text(context, path, &text, &length);
+
     if (status != YK_OK)
         return status;
 
@@ -383,6 +395,7 @@ yk_status yk_contact_read(yk_context *context, const char *path, yk_contact_prob
 {
     char *text;
     size_t length;
+
     *problem = (yk_contact_problem){0};
     yk_status status = load_text(context, path, &text, &length);
     if (status != YK_OK)
@@ -397,6 +410,7 @@ yk_status yk_mlcp_read(yk_context *context, const char *path, yk_mlcp *problem)
 {
     char *text;
     size_t length;
+
     *problem = (yk_mlcp){0};
     yk_status status = load_text(context, path, &text, &length);
     if (status != YK_OK)

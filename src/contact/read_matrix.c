@@ -63,6 +63,7 @@ int yk_read_integer(yk_reader *in, int low, int high, const char *what)
         yk_read_refuse(in, message);
         return low;
     }
+
     return (int)value;
 }
 
@@ -70,6 +71,7 @@ int yk_read_count(yk_reader *in, int low, size_t bytes, const char *what)
 {
     size_t rest = (size_t)(in->end - in->at) / bytes + 1;
     int value = yk_read_integer(in, low, 100000000, what);
+
     if (in->status == YK_OK && (size_t)value > rest) {
         char message[160];
         snprintf(message, sizeof message, "%s is %d, more than the rest of the file can hold", what,
@@ -77,6 +79,7 @@ int yk_read_count(yk_reader *in, int low, size_t bytes, const char *what)
         yk_read_refuse(in, message);
         return low;
     }
+
     return value;
 }
 
@@ -110,6 +113,7 @@ static void read_dense(yk_reader *in, yk_stored_matrix *m)
 {
     int rows = yk_read_integer(in, 0, 100000000, "the number of rows");
     int columns = yk_read_integer(in, 0, 100000000, "the number of columns");
+
     if (rows != m->size0 || columns != m->size1)
         yk_read_refuse(in, "the sizes of the dense matrix differ from those in its head");
 
@@ -137,6 +141,7 @@ static void read_blocks(yk_reader *in, yk_stored_matrix *m)
     int blocks = yk_read_count(in, 0, 2, "the number of blocks");
     int block_rows = yk_read_count(in, 0, 2, "the number of block rows");
     int block_columns = yk_read_count(in, 0, 2, "the number of block columns");
+
     if (m->size0 != m->size1 || block_columns != block_rows)
         yk_read_refuse(in, "the block matrix is not square");
     m->block_rows = block_rows;
@@ -181,6 +186,7 @@ static void read_blocks(yk_reader *in, yk_stored_matrix *m)
             total += rows * (size_t)yk_stored_block(m->end, m->column[k]);
         }
     }
+
     if (total > (size_t)(in->end - in->at))
         yk_read_refuse(in, "the blocks are larger than the rest of the file can hold");
     m->value = yk_read_reserve(in, total, sizeof *m->value);
@@ -229,6 +235,7 @@ static void read_entries(yk_reader *in, yk_stored_matrix *m)
 {
     const char *mark = strstr(in->at, "nnz:");
     const char *triplet = strstr(in->at, "triplet:");
+
     if (!mark) {
         yk_read_refuse(in, "the sparse matrix has no line with 'nnz:'");
         return;
@@ -259,9 +266,11 @@ static void read_entries(yk_reader *in, yk_stored_matrix *m)
             for (; k <= last && in->status == YK_OK; k++)
                 read_entry(in, m, k, j);
         }
+
         if (k != m->entries)
             yk_read_refuse(in, "the columns do not hold all entries");
     }
+
     if (in->status != YK_OK || !rows)
         return;
 

@@ -21,7 +21,8 @@ void yk_response_destroy(yk_response *response)
 {
     if (!response)
         return;
-    array *arrays[] = {&response->group_array,          &response->placed_array,
+
+    array *arrays[] = {&response->group_array,          &response->slot_array,
                        &response->nodes_array,          &response->closed_array,
                        &response->parts_array,          &response->coefficient_array,
                        &response->right_array,          &response->bias_array,
@@ -29,7 +30,7 @@ void yk_response_destroy(yk_response *response)
                        &response->incidence_array,      &response->block_index_array,
                        &response->block_offset_array,   &response->block_value_array,
                        &response->block_diagonal_array, &response->last_parts_array,
-                       &response->entry_array,          &response->entry_place_array};
+                       &response->entry_array,          &response->entry_index_array};
     yk_context *context = response->context;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         yk_release(context, arrays[i]->raw);
@@ -43,9 +44,11 @@ static yk_status reserve(yk_response *response)
     yk_context *context = response->context;
     size_t nodes = response->network->node_count;
     size_t parts = response->network->contact_count + response->network->joint_block_count;
-    size_t rows = YK_CONTACT_DIM_MAX * parts, size = 6 * nodes + rows;
+    size_t rows = YK_CONTACT_DIM_MAX * parts;
+    size_t size = 6 * nodes + rows;
+
     bool good = yk_array_reserve(context, &response->group_array, nodes, sizeof(int32_t)) &&
-                yk_array_reserve(context, &response->placed_array, nodes, sizeof(int32_t)) &&
+                yk_array_reserve(context, &response->slot_array, nodes, sizeof(int32_t)) &&
                 yk_array_reserve(context, &response->nodes_array, nodes, sizeof(int32_t)) &&
                 yk_array_reserve(context, &response->closed_array, parts, sizeof(uint8_t)) &&
                 yk_array_reserve(context, &response->parts_array, parts, sizeof(response_part)) &&
@@ -60,7 +63,7 @@ static yk_status reserve(yk_response *response)
                        nodes);
 
     response->group = response->group_array.data;
-    response->placed = response->placed_array.data;
+    response->slot = response->slot_array.data;
     response->nodes = response->nodes_array.data;
     response->closed = response->closed_array.data;
     response->parts = response->parts_array.data;
@@ -87,6 +90,7 @@ static void own_diagonal(const yk_network *network, const element *e, double *w)
             w[k] += network->nodes[node].inverse_mass * yk_v3_norm2(linear) +
                     yk_v3_dot(spin, node_spin_response(network, node, spin));
         }
+
         if (!(w[k] > 0))
             w[k] = 1;
     }
@@ -114,6 +118,7 @@ static void point_of(const yk_network *network, const yk_response_def *def, size
             rate += yk_v3_dot(e->linear[side][k], node->velocity) +
                     yk_v3_dot(e->spin[side][k], node->spin);
         }
+
         at->r[k] *= def->impulse_scale;
         at->softness[k] = e->softness[k];
         at->u[k] = rate + e->softness[k] * at->r[k];
@@ -137,11 +142,11 @@ static int32_t slot_of(yk_response *response, int32_t node)
 {
     if (node < 0)
         return -1;
-    if (response->placed[node] < 0) {
+    if (response->slot[node] < 0) {
         response->nodes[response->slot_count] = node;
-        response->placed[node] = response->slot_count++;
+        response->slot[node] = response->slot_count++;
     }
-    return response->placed[node];
+    return response->slot[node];
 }
 
 /* The islands that closed contacts and joints make of the nodes, and the parts on those that are
@@ -151,14 +156,16 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
     const yk_network *network = response->network;
     size_t count = network->contact_count + network->joint_block_count;
     int32_t *group = response->group;
+
     for (size_t i = 0; i < network->node_count; i++) {
         group[i] = (int32_t)i;
-        response->placed[i] = -1;
+        response->slot[i] = -1;
     }
 
     for (size_t i = 0; i < count; i++) {
         if (i < network->contact_count && !response->closed[i])
             continue;
+
         element e;
         yk_network_element(network, i, &e);
         if (!node_is_dynamic(network, e.node[0]) || !node_is_dynamic(network, e.node[1]))
@@ -181,12 +188,15 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         bool contact = i < network->contact_count;
         if (contact && !response->closed[i])
             continue;
+
         element e;
         yk_network_element(network, i, &e);
-        int32_t moved = node_is_dynamic(network, e.node[0]) ? e.node[0] : e.node[1];
+        int32_t moved = e.node[0];
+        if (!node_is_dynamic(network, moved))
+            moved = e.node[1];
         if (!node_is_dynamic(network, moved))
             continue;
-        int32_t island = response->placed[island_of(group, moved)];
+        int32_t island = response->slot[island_of(group, moved)];
         if (island < 0 || island >= islands)
             continue;
 
@@ -199,35 +209,12 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         response->row_count += e.dim;
         response->closed_count += contact;
     }
+
     for (int i = 0; i < def->node_count; i++)
         slot_of(response, def->nodes[i]);
 }
 
 /* Values --------------------------------------------------------------------------------------- */
-
-/* Rows of a joint hold, unless the impulse is at a bound: it stays there. */
-static void joint_law(yk_response *response, const yk_response_def *def, const response_part *p,
-                      const element *e, yk_held_law *law)
-{
-    const yk_network *network = response->network;
-    const yk_joint_row *rows =
-        network->joints + network->joint_blocks[p->element - network->contact_count].first;
-    memset(law, 0, sizeof *law);
-    for (int k = 0; k < e->dim; k++) {
-        double *bias = &response->biases[p->first + k];
-        bool tight = rows[k].impulse <= rows[k].lower || rows[k].impulse >= rows[k].upper;
-        law->directions[k][k] = 1;
-        if (tight) {
-            law->rates[k][k] = 0;
-            law->softness[k] = 1;
-            *bias = -def->impulse_scale * rows[k].impulse;
-        } else {
-            law->rates[k][k] = 1;
-            law->softness[k] = e->softness[k];
-            *bias = 0;
-        }
-    }
-}
 
 static void put_six(double *six, yk_vec3 linear, yk_vec3 angular)
 {
@@ -246,6 +233,7 @@ static void fill_side(const yk_network *network, const element *e, int side, con
     double direct[YK_CONTACT_DIM_MAX][6], kick[YK_CONTACT_DIM_MAX][6];
     int32_t node = e->node[side];
     double inverse_mass = network->nodes[node].inverse_mass;
+
     for (int k = 0; k < e->dim; k++) {
         yk_vec3 linear = e->linear[side][k], spin = e->spin[side][k], rotation = {0, 0, 0};
         if (node_is_dynamic(network, node))
@@ -276,12 +264,14 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
     bool contact = p->element < network->contact_count;
     element e;
     double w[YK_CONTACT_DIM_MAX];
+
     yk_network_element(network, p->element, &e);
     own_diagonal(network, &e, w);
 
     /* The law that the part keeps. */
     double *biases = response->biases + p->first;
     yk_held_law law;
+    memset(&law, 0, sizeof law);
     memset(biases, 0, (size_t)e.dim * sizeof *biases);
     if (contact) {
         yk_held_point here;
@@ -293,11 +283,23 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
             yk_held_law_of(&cone, def->friction, &here, &law);
         }
     } else {
-        joint_law(response, def, p, &e, &law);
+        /* Rows of a joint hold, unless the impulse is at a bound: it stays there. */
+        size_t joint = p->element - network->contact_count;
+        const yk_joint_row *rows = network->joints + network->joint_blocks[joint].first;
+        for (int k = 0; k < e.dim; k++) {
+            law.directions[k][k] = 1;
+            if (rows[k].impulse <= rows[k].lower || rows[k].impulse >= rows[k].upper) {
+                law.softness[k] = 1;
+                biases[k] = -def->impulse_scale * rows[k].impulse;
+            } else {
+                law.rates[k][k] = 1;
+                law.softness[k] = e.softness[k];
+            }
+        }
     }
 
+    double trace = contact ? CONTACT_TRACE : JOINT_TRACE;
     for (int k = 0; k < e.dim; k++) {
-        double trace = contact ? CONTACT_TRACE : JOINT_TRACE;
         for (int l = 0; l < e.dim; l++)
             biases[k] += law.rates[k][l] * e.free_rate[l];
         response->traces[p->first + k] = trace;
@@ -335,34 +337,11 @@ yk_status yk_response_factor(yk_response *response, yk_network *network, const y
         point_of(network, def, i, &e, &at);
         response->closed[i] = e.node[0] >= 0 && yk_held_is_closed(&cone, def->friction, &at);
     }
+
     return factor_islands(response, def);
 }
 
 /* Review --------------------------------------------------------------------------------------- */
-
-/* The normal velocity of an open contact of a node that takes part, with the solution for those
- * that do. */
-static double expected_approach(const yk_response *response, const yk_response_def *def,
-                                const element *e)
-{
-    double rate = e->free_rate[0];
-    bool near = false;
-    for (int side = 0; side < 2; side++) {
-        int32_t node = e->node[side];
-        if (node < 0)
-            continue;
-        yk_vec3 linear = def->present[node].velocity, spin = def->present[node].spin;
-        int32_t slot = response->placed[node];
-        if (slot >= 0) {
-            const double *v = response->right + 6 * (size_t)slot;
-            linear = yk_v3(v[0], v[1], v[2]);
-            spin = yk_v3(v[3], v[4], v[5]);
-            near = true;
-        }
-        rate += yk_v3_dot(e->linear[side][0], linear) + yk_v3_dot(e->spin[side][0], spin);
-    }
-    return near ? rate : 0;
-}
 
 yk_status yk_response_review(yk_response *response, const yk_response_def *def, double speed,
                              bool *changed)
@@ -388,18 +367,41 @@ yk_status yk_response_review(yk_response *response, const yk_response_def *def, 
         *changed = true;
     }
 
-    /* An open one whose bodies approach closes. */
+    /* An open one whose bodies approach closes: with the solution for nodes that take part, with
+     * the present velocity of others. */
     for (size_t i = 0; i < network->contact_count; i++) {
         if (response->closed[i] != RESPONSE_OPEN)
             continue;
+
         element e;
         yk_network_element(network, i, &e);
-        if (!(expected_approach(response, def, &e) < -speed))
+        double rate = e.free_rate[0];
+        bool near = false;
+        for (int side = 0; side < 2; side++) {
+            int32_t node = e.node[side];
+            if (node < 0)
+                continue;
+            yk_vec3 linear = def->present[node].velocity;
+            yk_vec3 spin = def->present[node].spin;
+            int32_t slot = response->slot[node];
+            if (slot >= 0) {
+                const double *v = response->right + 6 * (size_t)slot;
+                linear = yk_v3(v[0], v[1], v[2]);
+                spin = yk_v3(v[3], v[4], v[5]);
+                near = true;
+            }
+            rate += yk_v3_dot(e.linear[side][0], linear) + yk_v3_dot(e.spin[side][0], spin);
+        }
+
+        if (!near || !(rate < -speed))
             continue;
         response->closed[i] = RESPONSE_CAUGHT;
         *changed = true;
     }
-    return *changed ? factor_islands(response, def) : YK_OK;
+
+    if (!*changed)
+        return YK_OK;
+    return factor_islands(response, def);
 }
 
 /* Right-hand sides ----------------------------------------------------------------------------- */
@@ -431,7 +433,7 @@ static void add_vector(double *to, double scale, yk_vec3 v)
 void yk_response_push(yk_response *response, int32_t node, yk_vec3 impulse, yk_vec3 angular)
 {
     const yk_network *network = response->network;
-    double *right = response->right + 6 * (size_t)response->placed[node];
+    double *right = response->right + 6 * (size_t)response->slot[node];
     if (!node_is_dynamic(network, node))
         return;
     add_vector(right, network->nodes[node].inverse_mass, impulse);
@@ -441,12 +443,12 @@ void yk_response_push(yk_response *response, int32_t node, yk_vec3 impulse, yk_v
 
 yk_vec3 yk_response_velocity(const yk_response *response, int32_t node)
 {
-    const double *v = response->right + 6 * (size_t)response->placed[node];
+    const double *v = response->right + 6 * (size_t)response->slot[node];
     return yk_v3(v[0], v[1], v[2]);
 }
 
 yk_vec3 yk_response_angular_velocity(const yk_response *response, int32_t node)
 {
-    const double *v = response->right + 6 * (size_t)response->placed[node] + 3;
+    const double *v = response->right + 6 * (size_t)response->slot[node] + 3;
     return yk_v3_scale(1 / node_length(response->network, node), yk_v3(v[0], v[1], v[2]));
 }

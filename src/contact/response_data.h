@@ -30,7 +30,7 @@ struct yk_response {
     yk_context *context;
     const yk_network *network;
     int32_t *group;  /* per node: another node of its island, or itself */
-    int32_t *placed; /* per node: its slot, or -1 */
+    int32_t *slot;   /* per node: its slot, or -1 */
     int32_t *nodes;  /* per slot */
     uint8_t *closed; /* per contact: response_state */
     response_part *parts;
@@ -41,22 +41,23 @@ struct yk_response {
     double *biases; /* per row */
     double *traces; /* per row: softness that is not the model's */
     double *refinement;
-    int *incidence, *incident; /* parts on each slot */
+    yk_incidence incidence;   /* parts on each slot */
+    const int32_t (*ends)[2]; /* slots of each part */
     bool by_blocks;
     yk_block_matrix blocks; /* W; the softness of the rows in `diagonal` */
     double *diagonal;
     size_t *diagonal_offset;
     yk_factor *factor;
     yk_sparse *matrix; /* where W would have too many blocks */
-    int *entry_place;
+    int *entry_index;
     /* The pattern that factor or matrix were made for. */
     response_part *last_parts;
     size_t last_part_count;
     int last_slot_count;
-    array group_array, placed_array, nodes_array, closed_array, parts_array, coefficient_array,
+    array group_array, slot_array, nodes_array, closed_array, parts_array, coefficient_array,
         right_array, bias_array, trace_array, refinement_array, incidence_array, block_index_array,
         block_offset_array, block_value_array, block_diagonal_array, last_parts_array, entry_array,
-        entry_place_array;
+        entry_index_array;
     int closed_count; /* contacts that take part */
 };
 

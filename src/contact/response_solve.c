@@ -3,7 +3,6 @@
  *   W z = -(b + G v_free), v = v_free + M^-1 D z     without the velocities, by blocks (factor.h): each body makes a
  *                                                    clique of its contacts and joints, which is right for mechanisms
  *   velocities and rows as they are, sparse          where one body has very many contacts */
-#include <stdlib.h>
 #include <string.h>
 
 #include "contact/response_data.h"
@@ -30,8 +29,10 @@ static bool same_pattern(const yk_response *response)
         return false;
     if (response->part_count != response->last_part_count)
         return false;
+
     for (size_t i = 0; i < response->part_count; i++) {
-        const response_part *a = &response->parts[i], *b = &response->last_parts[i];
+        const response_part *a = &response->parts[i];
+        const response_part *b = &response->last_parts[i];
         if (a->side[0] != b->side[0] || a->side[1] != b->side[1] || a->dim != b->dim)
             return false;
     }
@@ -61,78 +62,15 @@ static void remember_pattern(yk_response *response)
 
 /* By blocks ------------------------------------------------------------------------------------ */
 
-/* Parts on each slot, in rising order. */
-static yk_status list_incidence(yk_response *response)
-{
-    size_t slots = (size_t)response->slot_count, parts = response->part_count;
-    if (!yk_array_reserve(response->context, &response->incidence_array, slots + 2 + 2 * parts,
-                          sizeof(int)))
-        return out_of_memory(response);
-    int *start = response->incidence_array.data, *list = start + slots + 2;
-    memset(start, 0, (slots + 2) * sizeof *start);
-
-    /* Once to count, once to list. */
-    for (int pass = 0; pass < 2; pass++) {
-        for (size_t i = 0; i < parts; i++) {
-            for (int side = 0; side < 2; side++) {
-                int at = response->parts[i].side[side];
-                if (at < 0)
-                    continue;
-                if (pass == 0) {
-                    start[at + 2]++;
-                } else {
-                    list[start[at + 1]++] = (int)i;
-                }
-            }
-        }
-        if (pass == 1)
-            break;
-        for (size_t k = 2; k < slots + 2; k++)
-            start[k] += start[k - 1];
-    }
-
-    response->incidence = start;
-    response->incident = list;
-    return YK_OK;
-}
-
 /* Blocks that W would have, some counted twice. */
 static size_t count_blocks(const yk_response *response)
 {
     size_t count = response->part_count;
     for (int k = 0; k < response->slot_count; k++) {
-        size_t degree = (size_t)(response->incidence[k + 1] - response->incidence[k]);
+        const int *start = response->incidence.start + k;
+        size_t degree = (size_t)(start[1] - start[0]);
         count += degree * degree;
     }
-    return count;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
-/* The columns of block row i: parts that share a slot with it. */
-static int list_columns(const yk_response *response, size_t i, int *mark, int *columns)
-{
-    int count = 0;
-    mark[i] = (int)i;
-    columns[count++] = (int)i;
-    for (int side = 0; side < 2; side++) {
-        int at = response->parts[i].side[side];
-        if (at < 0)
-            continue;
-        for (int k = response->incidence[at]; k < response->incidence[at + 1]; k++) {
-            int j = response->incident[k];
-            if (mark[j] == (int)i)
-                continue;
-            mark[j] = (int)i;
-            columns[count++] = j;
-        }
-    }
-
-    qsort(columns, (size_t)count, sizeof *columns, ascending);
     return count;
 }
 
@@ -144,16 +82,15 @@ static yk_status analyse_blocks(yk_response *response)
 
     /* Memory of W, with that of the marks at the end of the indices. */
     yk_context *context = response->context;
-    size_t parts = response->part_count, blocks = count_blocks(response);
+    size_t parts = response->part_count;
+    size_t blocks = count_blocks(response);
     size_t indices = 3 * parts + 2 + blocks;
     size_t values = blocks * YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX;
     size_t diagonals = (size_t)response->row_count * YK_CONTACT_DIM_MAX;
-    bool good =
-        yk_array_reserve(context, &response->block_index_array, indices, sizeof(int)) &&
-        yk_array_reserve(context, &response->block_offset_array, blocks + parts, sizeof(size_t)) &&
-        yk_array_reserve(context, &response->block_value_array, values, sizeof(double)) &&
-        yk_array_reserve(context, &response->block_diagonal_array, diagonals, sizeof(double));
-    if (!good)
+    if (!yk_array_reserve(context, &response->block_index_array, indices, sizeof(int)) ||
+        !yk_array_reserve(context, &response->block_offset_array, blocks + parts, sizeof(size_t)) ||
+        !yk_array_reserve(context, &response->block_value_array, values, sizeof(double)) ||
+        !yk_array_reserve(context, &response->block_diagonal_array, diagonals, sizeof(double)))
         return out_of_memory(response);
 
     yk_block_matrix *w = &response->blocks;
@@ -166,18 +103,23 @@ static yk_status analyse_blocks(yk_response *response)
     response->diagonal_offset = w->offset + blocks;
     response->diagonal = response->block_diagonal_array.data;
 
+    /* Row by row: the parts that share a slot, and where their blocks stand. */
     int *mark = w->column + blocks;
-    size_t offset = 0, diagonal = 0;
-    w->first[0] = w->start[0] = 0;
+    size_t offset = 0;
+    size_t diagonal = 0;
+    w->first[0] = 0;
+    w->start[0] = 0;
     for (size_t i = 0; i < parts; i++)
         mark[i] = -1;
     for (size_t i = 0; i < parts; i++) {
         int dim = response->parts[i].dim;
+        int *columns = w->column + w->start[i];
+        int count = yk_incidence_neighbours(&response->incidence, response->ends, i, mark, columns);
         w->first[i + 1] = w->first[i] + dim;
-        w->start[i + 1] = w->start[i] + list_columns(response, i, mark, w->column + w->start[i]);
-        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
-            w->offset[k] = offset;
-            offset += (size_t)(dim * response->parts[w->column[k]].dim);
+        w->start[i + 1] = w->start[i] + count;
+        for (int k = 0; k < count; k++) {
+            w->offset[w->start[i] + k] = offset;
+            offset += (size_t)(dim * response->parts[columns[k]].dim);
         }
         response->diagonal_offset[i] = diagonal;
         diagonal += (size_t)(dim * dim);
@@ -192,16 +134,21 @@ static yk_status analyse_blocks(yk_response *response)
 /* A block of W: what part i feels of part j through the nodes that both are on. */
 static void fill_block(const yk_response *response, size_t i, int j, double *value)
 {
-    const response_part *p = &response->parts[i], *q = &response->parts[j];
-    const response_coefficients *a = &response->coefficients[i], *b = &response->coefficients[j];
+    const response_part *p = &response->parts[i];
+    const response_part *q = &response->parts[j];
+    const response_coefficients *a = &response->coefficients[i];
+    const response_coefficients *b = &response->coefficients[j];
+
     memset(value, 0, (size_t)(p->dim * q->dim) * sizeof *value);
+
     for (int s = 0; s < 2; s++) {
         for (int t = 0; t < 2; t++) {
             if (p->side[s] < 0 || p->side[s] != q->side[t])
                 continue;
             for (int k = 0; k < p->dim; k++) {
                 for (int l = 0; l < q->dim; l++) {
-                    const double *row = a->rows[s][k], *column = b->columns[t][l];
+                    const double *row = a->rows[s][k];
+                    const double *column = b->columns[t][l];
                     value[k * q->dim + l] -= row[0] * column[0] + row[1] * column[1] +
                                              row[2] * column[2] + row[3] * column[3] +
                                              row[4] * column[4] + row[5] * column[5];
@@ -224,6 +171,7 @@ static yk_status factor_blocks(yk_response *response)
     for (size_t i = 0; i < response->part_count; i++) {
         for (int k = w->start[i]; k < w->start[i + 1]; k++)
             fill_block(response, i, w->column[k], w->value + w->offset[k]);
+
         int dim = response->parts[i].dim;
         double *diagonal = response->diagonal + response->diagonal_offset[i];
         memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
@@ -279,16 +227,18 @@ static yk_status analyse_sparse(yk_response *response)
     yk_context *context = response->context;
     int velocities = 6 * response->slot_count;
     size_t size = (size_t)velocities + (size_t)response->row_count;
-    size_t room = size + 24 * (size_t)response->row_count;
+    size_t most = size + 24 * (size_t)response->row_count;
     yk_status status = forget_pattern(response);
+
     if (status != YK_OK)
         return status;
 
-    if (!yk_array_reserve(context, &response->entry_array, room, sizeof(yk_sparse_entry)) ||
-        !yk_array_reserve(context, &response->entry_place_array, room, sizeof(int)))
+    if (!yk_array_reserve(context, &response->entry_array, most, sizeof(yk_sparse_entry)) ||
+        !yk_array_reserve(context, &response->entry_index_array, most, sizeof(int)))
         return out_of_memory(response);
+
     yk_sparse_entry *entries = response->entry_array.data;
-    response->entry_place = response->entry_place_array.data;
+    response->entry_index = response->entry_index_array.data;
 
     /* In the order in which factor_sparse adds them. */
     size_t count = 0;
@@ -306,11 +256,12 @@ static yk_status analyse_sparse(yk_response *response)
                 }
             }
         }
+
         for (int k = 0; k < p->dim; k++)
             entries[count++] = (yk_sparse_entry){first + k, first + k};
     }
 
-    status = yk_sparse_create(context, (int)size, entries, count, response->entry_place,
+    status = yk_sparse_create(context, (int)size, entries, count, response->entry_index,
                               &response->matrix);
     if (status == YK_OK)
         remember_pattern(response);
@@ -326,23 +277,25 @@ static yk_status factor_sparse(yk_response *response)
     }
 
     double *values = yk_sparse_values(response->matrix);
-    const int *place = response->entry_place;
+    const int *index = response->entry_index;
     memset(values, 0, yk_sparse_nonzeros(response->matrix) * sizeof *values);
+
     for (int i = 0; i < 6 * response->slot_count; i++)
-        values[*place++] = 1;
+        values[*index++] = 1;
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         const response_coefficients *c = &response->coefficients[i];
         for (int side = 0; side < 2; side++) {
             for (int k = 0; p->side[side] >= 0 && k < p->dim; k++) {
                 for (int j = 0; j < 6; j++) {
-                    values[*place++] += c->rows[side][k][j];
-                    values[*place++] += c->columns[side][k][j];
+                    values[*index++] += c->rows[side][k][j];
+                    values[*index++] += c->columns[side][k][j];
                 }
             }
         }
+
         for (int k = 0; k < p->dim; k++)
-            values[*place++] += c->softness[k];
+            values[*index++] += c->softness[k];
     }
 
     /* Pivots of an earlier factorisation would be cheaper, but then the bits would depend on what
@@ -354,13 +307,29 @@ static yk_status factor_sparse(yk_response *response)
 
 yk_status yk_response_factor_all(yk_response *response)
 {
-    yk_status status = list_incidence(response);
-    if (status != YK_OK)
-        return status;
-    response->by_blocks = count_blocks(response) <= BLOCKS_PER_PART * response->part_count;
-    if (response->part_count == 0)
+    /* Parts on each slot: starts, lists, and the slots of each part in one piece of memory. */
+    size_t slots = (size_t)response->slot_count;
+    size_t parts = response->part_count;
+    size_t size = slots + 2 + 4 * parts;
+    if (!yk_array_reserve(response->context, &response->incidence_array, size, sizeof(int32_t)))
+        return out_of_memory(response);
+
+    response->incidence.start = response->incidence_array.data;
+    response->incidence.list = response->incidence.start + slots + 2;
+    int32_t(*ends)[2] = (int32_t(*)[2])(response->incidence.list + 2 * parts);
+    for (size_t i = 0; i < parts; i++) {
+        ends[i][0] = response->parts[i].side[0];
+        ends[i][1] = response->parts[i].side[1];
+    }
+    response->ends = (const int32_t(*)[2])ends;
+    yk_incidence_list(slots, parts, response->ends, &response->incidence);
+
+    response->by_blocks = count_blocks(response) <= BLOCKS_PER_PART * parts;
+    if (parts == 0)
         return YK_OK;
-    return response->by_blocks ? factor_blocks(response) : factor_sparse(response);
+    if (response->by_blocks)
+        return factor_blocks(response);
+    return factor_sparse(response);
 }
 
 static void solve(yk_response *response, double *right)
@@ -384,13 +353,17 @@ void yk_response_solve(yk_response *response)
 void yk_response_solve_refined(yk_response *response)
 {
     int first = 6 * response->slot_count;
-    double *right = response->right, *left = response->refinement;
+    double *right = response->right;
+    double *left = response->refinement;
+
     solve(response, right);
     if (response->closed_count == 0)
         return;
+
     memset(left, 0, (size_t)first * sizeof *left);
     for (int i = 0; i < response->row_count; i++)
         left[first + i] = response->traces[i] * right[first + i];
+
     solve(response, left);
     for (int i = 0; i < first + response->row_count; i++)
         right[i] += left[i];

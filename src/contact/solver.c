@@ -41,6 +41,7 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
     if (status != YK_NOT_CONVERGED || options->friction != YK_FRICTION_BOX ||
         problem->row_count > YK_PIVOT_ROWS_MAX)
         return status;
+
     part.warm_start = true;
     report->method = YK_CONTACT_PIVOT;
     return yk_contact_solve_pivot(context, problem, &part, r, u, report);
@@ -96,6 +97,7 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
         memset(r, 0, rows * sizeof *r);
     if (rows == 0)
         return YK_OK;
+
     double *own_u = u ? u : yk_allocate(context, rows, sizeof *own_u);
     if (!own_u)
         return YK_ERROR_MEMORY;
