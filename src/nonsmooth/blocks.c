@@ -11,6 +11,7 @@ yk_status yk_blocks_take(yk_context *context, const yk_block *blocks, size_t cou
         if (!*pointer)
             return YK_ERROR_MEMORY;
     }
+
     return YK_OK;
 }
 

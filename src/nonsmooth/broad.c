@@ -111,6 +111,7 @@ static void choose_levels(build_job *job)
         low.y = fmin(low.y, ball->centre.y);
         low.z = fmin(low.z, ball->centre.z);
     }
+
     job->origin = low;
 
     /* Cells of the finest level hold the smallest ball, each next level is twice as wide. */
@@ -287,6 +288,7 @@ static size_t first_not_below(const uint64_t *keys, size_t begin, size_t end, ui
         else
             end = middle;
     }
+
     return begin;
 }
 

@@ -90,6 +90,7 @@ int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
 {
     if (missing(builder, def->body, 2))
         return YK_NO_ID;
+
     yk_nonsmooth *world = builder->world;
     if (def->kind == YK_PORT_SIGNAL) {
         int signal = taken(builder, yk_world_add_signal(world, def->name));
@@ -140,6 +141,7 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
     yk_nonsmooth *world = builder->world;
     int first =
         taken(builder, yk_packing_add(world, packing, def->position, of->density, of->material));
+
     if (first < 0)
         return first;
 
@@ -152,6 +154,7 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
         motion.angular_velocity = def->angular_velocity;
         yk_nonsmooth_set_motion(world, i, &motion);
     }
+
     return first;
 }
 
@@ -159,6 +162,7 @@ int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles
 {
     if (!builder)
         return YK_NO_ID;
+
     yk_packing packing = {0};
     yk_status status;
     if (def->settled) {
@@ -168,6 +172,7 @@ int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles
     }
     if (status < 0)
         return taken(builder, status);
+
     int first = yk_nonsmooth_add_packing(builder, &packing, def);
     yk_packing_destroy(builder->context, &packing);
     return first;
@@ -185,6 +190,7 @@ yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subs
     *subsystem = NULL;
     if (!builder)
         return YK_ERROR_MEMORY;
+
     yk_status status = builder->status;
     if (status == YK_OK) {
         *subsystem = yk_nonsmooth_subsystem(builder->world);

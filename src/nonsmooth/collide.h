@@ -71,7 +71,6 @@ double yk_solid_mass(const yk_solid *solid, double density, yk_mat3 *inertia);
 
 /* Between the files of the narrow phase. ------------------------------------------------------- */
 
-int yk_collide_sphere(const yk_solid *sphere, const yk_solid *other, double margin, yk_touch *list);
 int yk_collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 

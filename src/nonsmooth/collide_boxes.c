@@ -27,6 +27,7 @@ static void consider(const yk_solid *a, const yk_solid *b, yk_vec3 axis, int kin
 {
     yk_vec3 offset = yk_v3_sub(b->position, a->position);
     yk_vec3 n = axis;
+
     if (yk_v3_dot(axis, offset) < 0)
         n = yk_v3_neg(axis);
 

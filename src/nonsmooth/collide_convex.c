@@ -112,6 +112,7 @@ static int meet_face(const yk_vec3 *face, int face_count, const yk_solid *incide
         yk_vec3 w = yk_v3_sub(face[i], face[0]);
         sum = yk_v3_add(sum, yk_v3_cross(u, w));
     }
+
     yk_vec3 normal = yk_v3_unit(sum);
     if (yk_v3_dot(normal, outward) < 0)
         normal = yk_v3_neg(normal);
@@ -143,6 +144,7 @@ static int meet_parallel_edges(const sharp *a, const sharp *b, yk_vec3 n, double
     yk_vec3 ea = yk_v3_sub(pa[1], pa[0]);
     yk_vec3 eb = yk_v3_sub(pb[1], pb[0]);
     double length = yk_v3_norm(ea);
+
     if (yk_v3_norm(yk_v3_cross(ea, eb)) > 2 * YK_FACE_SLOPE * length * yk_v3_norm(eb))
         return 0;
 
@@ -245,6 +247,7 @@ int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_to
 {
     yk_vec3 n, on_a;
     double gap = yk_solid_direction(a, b, &n, &on_a);
+
     if (gap >= margin)
         return 0;
 
@@ -272,6 +275,7 @@ int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_to
                 return 0;
         }
     }
+
     if (count > 0)
         return count;
 

@@ -10,6 +10,7 @@ yk_status yk_problem_create(yk_nonsmooth *self)
     const yk_world_model *model = &self->model;
     yk_problem *problem = &self->problem;
     yk_network_def def = yk_network_default();
+
     def.nodes = model->dynamic_count;
     def.contacts = model->contact_capacity;
     def.joint_rows = model->joint_row_count;
@@ -189,6 +190,7 @@ static void rows_chunk(void *user, size_t begin, size_t end, size_t chunk)
         deepest = fmax(deepest, -row.bias * job->h);
         yk_network_set(problem->network, i, &row);
     }
+
     problem->deepest[chunk] = deepest;
 }
 
@@ -197,6 +199,7 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     yk_problem *problem = &self->problem;
     size_t count = self->collision.found.count;
     yk_status status = yk_network_plan(problem->network, self->collision.pairs, count);
+
     if (status < 0)
         return status;
 
@@ -231,6 +234,7 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
     const yk_world_model *model = &self->model;
     yk_collision *collision = &self->collision;
     yk_contact_list *found = &collision->found, *last = &self->state.contacts;
+
     yk_world_clear_received(self, h);
 
     for (size_t i = 0; i < found->count; i++) {

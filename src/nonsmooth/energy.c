@@ -12,6 +12,7 @@ double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, y
 {
     const yk_body_model *model = &self->model.bodies[slot];
     double linear = model->mass * yk_v3_norm2(v);
+
     if (model->radius > 0)
         return 0.5 * (linear + model->inertia * yk_v3_norm2(w));
     if (model->tensor < 0)
@@ -93,6 +94,7 @@ static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
         yk_vec3 change = yk_q_rotate(q, yk_m3_apply(*tensor, yk_q_rotate_back(q, dw)));
         torque = yk_v3_add(torque, yk_v3_axpy(h, yk_v3_cross(w, momentum), change));
     }
+
     self->state.reactions[known] =
         (yk_wrench){yk_v3_scale(1 / h, impulse), yk_v3_scale(1 / h, torque)};
 
@@ -133,6 +135,7 @@ void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy)
 {
     const yk_world_model *model = &self->model;
     const yk_run *run = &self->state.run;
+
     *energy =
         (yk_energy){.dissipated = run->dissipated, .work = run->work, .port_work = run->port_work};
 

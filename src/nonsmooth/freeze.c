@@ -71,6 +71,7 @@ static void sort_bodies(yk_world_model *model, sort_entry *entries, yk_body_mode
         low = yk_v3(fmin(low.x, p.x), fmin(low.y, p.y), fmin(low.z, p.z));
         high = yk_v3(fmax(high.x, p.x), fmax(high.y, p.y), fmax(high.z, p.z));
     }
+
     yk_vec3 edge = yk_v3_sub(high, low);
     double size = fmax(edge.x, fmax(edge.y, edge.z));
 
@@ -84,6 +85,7 @@ static void sort_bodies(yk_world_model *model, sort_entry *entries, yk_body_mode
         model->dynamic_count += dynamic;
         entries[i] = (sort_entry){dynamic ? key : UINT64_MAX, (int32_t)i};
     }
+
     qsort(entries, count, sizeof *entries, compare_entries);
 
     /* Slots, and the models in their order. */
@@ -93,6 +95,7 @@ static void sort_bodies(yk_world_model *model, sort_entry *entries, yk_body_mode
         model->slot_of[body] = (int32_t)slot;
         sorted[slot] = model->bodies[body];
     }
+
     memcpy(model->bodies, sorted, count * sizeof *sorted);
 }
 
@@ -116,6 +119,7 @@ static void sort_parts(yk_world_model *model, sort_entry *entries, yk_part *sort
         model->finite_count += finite;
         entries[i] = (sort_entry){(uint64_t)!finite << 40 | slot, (int32_t)i};
     }
+
     qsort(entries, count, sizeof *entries, compare_entries);
 
     for (size_t i = 0; i < count; i++)
@@ -152,6 +156,7 @@ static yk_status mark_round_parts(yk_world_model *model)
                 "body %d was added as a sphere and has other shapes: add it as a body with shapes",
                 part->body);
         }
+
         if (!alone)
             continue;
 
@@ -310,6 +315,7 @@ yk_status yk_world_freeze(yk_world_model *model)
     yk_context *context = model->context;
     size_t bodies = model->body_count, materials = model->material_count,
            capacity = model->body_capacity;
+
     if (bodies == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "there is no body in the model");
 
@@ -349,6 +355,7 @@ yk_status yk_world_freeze(yk_world_model *model)
         choose_envelope(model);
         choose_capacities(model);
     }
+
     yk_release(context, entries);
     yk_release(context, sorted_bodies);
     yk_release(context, sorted_parts);

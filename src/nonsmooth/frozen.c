@@ -73,6 +73,7 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
             }
             copy_contact(&old, i, &merged, merged.count++, factor);
         }
+
         for (; k < to_end; k++)
             copy_contact(to, k, &merged, merged.count++, 1);
 
@@ -81,6 +82,7 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
         merged.round_count = merged.count;
         kept.round_count = kept.count;
     }
+
     from->count = kept.count;
     from->round_count = kept.round_count;
 

@@ -132,6 +132,7 @@ static yk_vec3 nearest_on_triangle(simplex *s)
             best = edge;
         }
     }
+
     *s = best;
     return nearest;
 }
@@ -230,6 +231,7 @@ static yk_vec3 gjk(const core *a, const core *b, double scale, yk_vec3 *on_a)
         v = next;
         kept = s;
     }
+
     *on_a = witness(&kept, v);
     return v;
 }

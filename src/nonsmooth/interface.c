@@ -65,6 +65,7 @@ static void list_rows(const yk_nonsmooth *self, port_row *rows)
                 rows[k].angular[0] = axis;
             }
         }
+
         rows += size;
     }
 }
@@ -74,6 +75,7 @@ static yk_status create_interface(yk_nonsmooth *self)
     yk_context *context = self->context;
     const yk_world_model *model = &self->model;
     struct yk_world_interface *made = yk_allocate(context, 1, sizeof *made);
+
     if (!made)
         return YK_ERROR_MEMORY;
 
@@ -193,6 +195,7 @@ static yk_status factor(yk_nonsmooth *self, double h)
             for (int n = 0; n < port_size(model, k); n++, row++)
                 push(self, row, h * values[n]);
         }
+
         yk_response_solve(interface->response);
         status = yk_response_review(interface->response, &def, speed, &changed);
     }
@@ -218,6 +221,7 @@ static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
             const yk_twist *before = &self->step.before[row->slot[side]];
             present += side_rate(row, side, before->linear, before->angular);
         }
+
         model->rate[i] = (solved_rate(self, row, false) - present) / h + row->bias;
     }
 

@@ -83,6 +83,7 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
             b = (yk_frame){begin.position, yk_q_matrix(begin.orientation), end.velocity,
                            end.angular_velocity};
         }
+
         yk_drive drive = joint_drive(joint, t, h, inputs);
         yk_joint_kinematics place;
         yk_joint_kinematics_at(&joint->joint, &a, &b, &drive, &place);
@@ -138,6 +139,7 @@ static void joint_impulses(const yk_nonsmooth *self, size_t index, yk_wrench wre
     const yk_joint_model *joint = &self->model.joints[index];
     const yk_joint_row *rows = &self->problem.joint_rows[self->problem.first_row[index]];
     int first = first_side(self, joint), second = 1 - first;
+
     wrench[0] = wrench[1] = (yk_wrench){.force = {0, 0, 0}};
 
     /* The gradient of a row is the wrench of a unit impulse. */
@@ -217,6 +219,7 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
             state->ports[joint->port].wrench =
                 at_marker(self, joint->slot_a, offset, &wrench[0], h);
         }
+
         if (joint->driver >= 0)
             state->ports[joint->driver].wrench.force.x = rows[0].impulse / h;
 

@@ -50,6 +50,7 @@ static yk_frame frame_ahead(const yk_world_state *state, int slot, double h)
 {
     if (slot < 0)
         return yk_frame_ground();
+
     const yk_body_state *body = &state->bodies[slot];
     yk_quat rotation = yk_so3_exp(yk_v3_scale(h, body->angular_velocity));
     return (yk_frame){

@@ -185,6 +185,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
             whole->bodies[to].tensor += (int32_t)at->tensors;
         whole->names[to] = copied_name(whole, world->names[i], &status);
     }
+
     for (size_t i = 0; i < world->tensor_count; i++)
         whole->tensors[whole->tensor_count++] = world->tensors[i];
     for (size_t i = 0; i < world->prescription_count; i++) {
@@ -204,11 +205,13 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         if (made->geometry >= 0)
             made->geometry += (int32_t)at->geometries;
     }
+
     for (size_t i = 0; i < world->geometry_count; i++) {
         yk_part_geometry *made = &whole->geometries[whole->geometry_count++];
         *made = world->geometries[i];
         made->first_point += (int32_t)at->points;
     }
+
     for (size_t i = 0; i < world->point_count; i++)
         whole->points[whole->point_count++] = world->points[i];
     for (size_t i = 0; i < world->material_count; i++)
@@ -229,6 +232,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
             .world = number,
         };
     }
+
     for (size_t i = 0; i < world->signal_count; i++) {
         char *name = copied_name(whole, world->signals[i].name, &status);
         whole->signals[whole->signal_count++] = (yk_signal_model){.name = name, .world = number};
@@ -246,6 +250,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         if (made < 0)
             return (yk_status)made;
     }
+
     for (size_t i = 0; i < world->force_count; i++) {
         yk_force_def def = world->forces[i].def;
         def.name = world->forces[i].name;
@@ -369,6 +374,7 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         whole->world_joints[merge->part_count] = sum.joints;
         status = yk_world_list_ports(whole);
     }
+
     for (int i = 0; i < merge->joint_count && status == YK_OK; i++)
         status = join(world, merge, &merge->joints[i]);
     if (status == YK_OK)

@@ -74,6 +74,7 @@ static yk_status reserve(yk_context *context, void *array, size_t *capacity, siz
     void *block = yk_reallocate(context, *pointer, grown, size);
     if (!block)
         return YK_ERROR_MEMORY;
+
     *pointer = block;
     *capacity = grown;
     return YK_OK;
@@ -124,6 +125,7 @@ static yk_status check_motion(const yk_world_model *model, const yk_nonsmooth_bo
     double q = yk_q_norm(def->orientation);
     bool finite = yk_v3_finite(def->position) && yk_v3_finite(def->velocity) &&
                   yk_v3_finite(def->angular_velocity);
+
     if (finite && q > 0 && isfinite(q))
         return YK_OK;
     return yk_fail(model->context, YK_ERROR_ARGUMENT,
@@ -166,6 +168,7 @@ static int append_body(yk_world_model *model, const yk_nonsmooth_body_def *def,
         reserve(context, &model->bodies, &capacity[1], count, 1, sizeof *model->bodies) < 0 ||
         reserve(context, &model->names, &capacity[2], count, 1, sizeof *model->names) < 0)
         return YK_ERROR_MEMORY;
+
     model->body_capacity = capacity[2];
 
     if (copy_name(model, def->name, &model->names[count]) < 0)
@@ -381,6 +384,7 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
         int points = yk_solid_has_points(def->kind) ? def->point_count : 0;
         status = add_part(model, &part, &geometry, def->points, points);
     }
+
     if (status < 0)
         return status;
     return (int)model->shape_count++;
@@ -457,6 +461,7 @@ yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size)
             yk_sleep_wake(self, -1);
         return YK_OK;
     }
+
     return yk_fail(model->context, YK_ERROR_ARGUMENT,
                    "shape %d cannot be resized: it must be a placed shape other than mesh or hull, "
                    "sizes positive",
@@ -469,6 +474,7 @@ int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a joint");
+
     for (int side = 0; side < 2 && status == YK_OK; side++)
         status = check_body(model, def->body[side], true, "joint");
     if (status == YK_OK && def->body[0] == def->body[1])
@@ -491,6 +497,7 @@ int yk_world_add_force(yk_nonsmooth *self, const yk_force_def *def)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a force");
+
     for (int side = 0; side < 2 && status == YK_OK; side++)
         status = check_body(model, def->body[side], true, "force");
     if (status == YK_OK && def->feedback.value)
@@ -593,15 +600,18 @@ int yk_world_add_signal(yk_nonsmooth *self, const char *name)
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a signal");
+
     if (status < 0)
         return status;
 
     if (RESERVE(model, signals, signal_count, signal_capacity, 1) < 0)
         return YK_ERROR_MEMORY;
+
     yk_signal_model *signal = &model->signals[model->signal_count];
     *signal = (yk_signal_model){0};
     if (copy_name(model, name, &signal->name) < 0)
         return YK_ERROR_MEMORY;
+
     model->signal_count++;
     status = yk_world_list_ports(model);
     return status < 0 ? (int)status : (int)model->signal_count - 1;
@@ -620,12 +630,14 @@ static int append_port(yk_world_model *model, const char *name, const yk_port_mo
 {
     if (RESERVE(model, ports, port_count, port_capacity, 1) < 0)
         return YK_ERROR_MEMORY;
+
     yk_port_model *port = &model->ports[model->port_count];
     *port = *made;
     port->joint = -1;
     port->marker.orientation = yk_q_unit(port->marker.orientation);
     if (copy_name(model, name, &port->name) < 0)
         return YK_ERROR_MEMORY;
+
     model->port_count++;
     yk_status status = yk_world_list_ports(model);
     return status < 0 ? (int)status : (int)model->port_count - 1;
@@ -635,6 +647,7 @@ int yk_world_add_port(yk_nonsmooth *self, const char *name, int body, const yk_m
 {
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a port");
+
     if (status == YK_OK)
         status = check_body(model, body, false, "port");
     if (status < 0)

@@ -197,6 +197,7 @@ static yk_status separate_general_pairs(yk_collision *collision)
 {
     const yk_world_model *model = collision->model;
     yk_near_list *near = &collision->near;
+
     near->general_count = 0;
     if (model->general_capacity == 0)
         return YK_OK;
@@ -286,6 +287,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
                 fmax(near->reach, yk_v3_norm(yk_v3_sub(ball->centre, centre)) + ball->radius);
         }
     }
+
     for (size_t i = 0; i < model->part_count; i++) {
         if (model->parts[i].round)
             continue;
@@ -312,6 +314,7 @@ static double drift_of(const yk_collision *collision, size_t i, yk_vec3 centre, 
     const yk_world_model *model = collision->model;
     const yk_near_list *near = &collision->near;
     double drift = yk_v3_norm(yk_v3_sub(yk_v3_sub(centre, near->balls[i].centre), shift));
+
     if (model->parts[i].round)
         return drift;
 
@@ -361,6 +364,7 @@ static void speed_chunk(void *user, size_t begin, size_t end, size_t chunk)
         }
         largest = fmax(largest, speed);
     }
+
     collision->partials[chunk] = largest;
 }
 
@@ -380,6 +384,7 @@ static bool list_serves(yk_collision *collision, double reach)
 {
     const yk_near_list *near = &collision->near;
     size_t finite = collision->model->finite_count;
+
     if (near->margin == 0)
         return false;
 
@@ -414,6 +419,7 @@ static double find_approach(yk_collision *collision, double h)
         if (slot >= 0)
             common = yk_v3_add(common, bodies[slot].velocity);
     }
+
     if (count > 0)
         common = yk_v3_scale(1.0 / (double)count, common);
 
@@ -439,6 +445,7 @@ yk_status yk_collision_update_list(yk_collision *collision, double h, double *re
     const yk_world_model *model = collision->model;
     yk_near_list *near = &collision->near;
     size_t finite = model->finite_count;
+
     collision->rebuilt = false;
 
     /* Solids where their bodies are now. */

@@ -110,6 +110,7 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
             packing->radii[placed] = def->radius * (1 + def->spread * (2 * uniform(&seed) - 1));
             packing->positions[placed++] = yk_v3_add(yk_v3(x, y, z), shift);
         }
+
         if (placed == 0) {
             yk_packing_destroy(context, packing);
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -136,6 +137,7 @@ static void shake_motion(void *user, double t, yk_motion *motion)
     const shake *s = user;
     double w = 2 * YK_PI * s->frequency;
     double phase = w * (t - s->begin);
+
     *motion = (yk_motion){.position = {0, 0, s->centre}, .orientation = {1, 0, 0, 0}};
     if (!(phase > 0 && phase < 2 * YK_PI))
         return;
@@ -210,6 +212,7 @@ static yk_status settle(bed *b, yk_packing *packing)
             if (status < 0)
                 return status;
         }
+
         double sum = 0;
         for (int i = 0; i < def->count; i++) {
             yk_nonsmooth_body_motion(b->world, b->first + i, &motion);
@@ -229,6 +232,7 @@ static yk_status settle(bed *b, yk_packing *packing)
         packing->positions[i] = motion.position;
         packing->positions[i].z -= floor + def->size.z;
     }
+
     packing->seconds = yk_nonsmooth_time(b->world);
     return YK_OK;
 }
@@ -252,6 +256,7 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
 {
     bed b = {0};
     yk_status status = yk_packing_lattice(context, def, packing);
+
     if (status < 0)
         return status;
 

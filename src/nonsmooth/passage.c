@@ -10,9 +10,13 @@ static const double NOTABLE = 0.01;
 /* More pairs of solids than this are not looked at. */
 enum { PAIRS_MAX = 100000 };
 
+/* Whether two solids would touch, were it not for their prescribed motion. The model need not be
+ * frozen. */
 static bool may_pass(const yk_world_model *model, size_t driven, size_t still)
 {
-    const yk_part *a = &model->parts[driven], *b = &model->parts[still];
+    const yk_part *a = &model->parts[driven];
+    const yk_part *b = &model->parts[still];
+
     if (a->body < 0 || model->bodies[a->body].drive != YK_PRESCRIBED_BY_PORT)
         return false;
     if (b->body >= 0 && model->bodies[b->body].drive != YK_FIXED)
@@ -22,15 +26,35 @@ static bool may_pass(const yk_world_model *model, size_t driven, size_t still)
     return a->world == b->world && yk_world_layers_meet(model, a, b);
 }
 
+bool yk_world_body_may_pass(const yk_world_model *model, int body)
+{
+    for (size_t i = 0; i < model->part_count; i++) {
+        if (model->parts[i].body != body)
+            continue;
+        for (size_t j = 0; j < model->part_count; j++) {
+            if (may_pass(model, i, j))
+                return true;
+        }
+    }
+
+    return false;
+}
+
 /* Of two solids, one of them finite; 0 where they are apart. */
 static double depth_of(const yk_nonsmooth *self, const yk_passage *p)
 {
     yk_solid a = yk_world_solid(&self->model, &self->state, p->driven);
     yk_solid b = yk_world_solid(&self->model, &self->state, p->still);
 
+    /* Depth does not depend on the side that it is seen from. */
     yk_touch list[YK_MANIFOLD_MAX];
-    int count =
-        yk_solid_is_finite(a.kind) ? yk_collide(&a, &b, 0, list) : yk_collide(&b, &a, 0, list);
+    int count;
+    if (yk_solid_is_finite(a.kind)) {
+        count = yk_collide(&a, &b, 0, list);
+    } else {
+        count = yk_collide(&b, &a, 0, list);
+    }
+
     double depth = 0;
     for (int i = 0; i < count; i++)
         depth = fmax(depth, -list[i].gap);
@@ -53,6 +77,7 @@ yk_status yk_world_start_passages(yk_nonsmooth *self)
         for (size_t j = 0; j < model->part_count && driven; j++)
             count += may_pass(model, i, j);
     }
+
     if (count == 0 || count > PAIRS_MAX)
         return YK_OK;
 

@@ -82,6 +82,7 @@ static bool spheres_meet(const round_search *search, size_t i, size_t j)
     const yk_ball *a = &collision->balls[i], *b = &collision->balls[j];
     double squared = yk_v3_norm2(yk_v3_sub(b->centre, a->centre));
     double near = a->radius + b->radius + collision->model->envelope;
+
     if (squared < near * near)
         return true;
 
@@ -107,6 +108,7 @@ static void add_round(const round_search *search, size_t i, size_t j, uint32_t f
         collision->pairs[at] =
             (yk_pair){a->body, b->round ? b->body : YK_NETWORK_NONE, collision->round_kind};
     }
+
     (*count)++;
 }
 
@@ -157,6 +159,7 @@ static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
                 add_round(search, i, other, 0, &count);
             }
         }
+
         if (search->counting)
             collision->found.rows[i + 1] = count;
     }
@@ -169,6 +172,7 @@ static yk_status find_round(yk_collision *collision, double h, double reach)
     const yk_world_model *model = collision->model;
     yk_contact_list *found = &collision->found;
     round_search search = {collision, h, reach, true};
+
     yk_pool_run(collision->pool, model->finite_count, YK_PAIR_CHUNK, round_chunk, &search);
 
     /* From lengths to where rows begin. */
@@ -328,6 +332,7 @@ static void drop_covered_contacts(yk_collision *collision)
     yk_contact_key *keys = found->keys + first;
     yk_pair *pairs = collision->pairs + first;
     int32_t *last = collision->mesh_last, *link = collision->mesh_link;
+
     if (!last || general == 0)
         return;
 
@@ -363,6 +368,7 @@ static void drop_covered_contacts(yk_collision *collision)
             else
                 covered = edge == other_edge ? (size_t)k < g : edge;
         }
+
         if (covered)
             pairs[g].kind = -1;
     }
@@ -376,6 +382,7 @@ static void drop_covered_contacts(yk_collision *collision)
         keys[kept] = keys[g];
         collision->touches[kept++] = collision->touches[g];
     }
+
     found->count = first + kept;
 }
 

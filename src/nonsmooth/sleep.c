@@ -58,6 +58,7 @@ static void find_islands(yk_nonsmooth *self, const yk_contact_list *contacts)
         if (joint->port < 0)
             join(self, joint->slot_a, joint->slot_b);
     }
+
     for (size_t i = 0; i < model->force_count; i++)
         join(self, model->forces[i].slot_a, model->forces[i].slot_b);
 }
@@ -132,6 +133,7 @@ void yk_sleep_wake(yk_nonsmooth *self, int32_t slot)
     double *rest_time = self->state.sleep.rest_time;
     if (!rest_time)
         return;
+
     uint8_t *disturbed = self->sleep.disturbed;
     memset(disturbed, slot < 0, self->model.body_count * sizeof *disturbed);
     if (slot >= 0)
@@ -154,6 +156,7 @@ static bool has_moved(const yk_nonsmooth *self, yk_rest_pose *pose, yk_vec3 posi
     double shift = yk_v3_norm(yk_v3_sub(position, pose->position));
     double angle =
         2 * sqrt(rotation.x * rotation.x + rotation.y * rotation.y + rotation.z * rotation.z);
+
     if (shift <= POSE_CHANGE * self->model.smallest_radius && angle <= POSE_CHANGE)
         return false;
     *pose = (yk_rest_pose){position, orientation};
@@ -164,6 +167,7 @@ static void notice_known_bodies(yk_nonsmooth *self, double t, double h, const yk
 {
     size_t first = self->model.dynamic_count, known = yk_world_known_count(&self->model);
     yk_body_state *ahead = self->sleep.ahead;
+
     if (known == 0)
         return;
 
@@ -195,6 +199,7 @@ static void notice_ports(yk_nonsmooth *self, double h, const yk_input *inputs)
 
     for (size_t i = 0; inputs && i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
+
         /* A partner that asks how the port answers gets the answer of one that is awake. */
         if (port->causality == YK_TAKES_WRENCH && self->interface)
             disturb_port(self, port);
@@ -241,6 +246,7 @@ static void notice_wrenches(yk_nonsmooth *self)
 {
     const yk_world_model *model = &self->model;
     yk_wrench *wrenches = self->state.sleep.wrenches;
+
     if (!wrenches)
         return;
 
@@ -280,6 +286,7 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
 {
     const yk_world_model *model = &self->model;
     uint8_t *disturbed = self->sleep.disturbed;
+
     memset(disturbed, 0, model->body_count * sizeof *disturbed);
 
     /* All that comes from outside, then what it touches. */
@@ -314,6 +321,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
     yk_sleep_state *sleep = &self->state.sleep;
     size_t count = self->model.dynamic_count;
     double angular = limits->angular_speed;
+
     if (!(angular > 0))
         angular = limits->speed / self->model.smallest_radius;
 
@@ -360,6 +368,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
         if (fallen > 0)
             yk_frozen_take(self, h);
     }
+
     self->report.asleep = sleep->asleep;
 }
 
@@ -367,6 +376,7 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
 {
     const yk_world_model *model = &self->model;
     yk_sleep_state *sleep = &self->state.sleep;
+
     if (!sleep->rest_time)
         return;
 
@@ -386,12 +396,14 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
         yk_motion motion = yk_input_motion(&inputs[i], model->port_list[i].kind, 0);
         sleep->poses[known + i] = (yk_rest_pose){motion.position, motion.orientation};
     }
+
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         sleep->drives[i] = 0;
         if (joint->joint.driven)
             sleep->drives[i] = yk_function_value(joint->def.drive, t);
     }
+
     if (sleep->wrenches)
         memset(sleep->wrenches, 0, model->dynamic_count * sizeof *sleep->wrenches);
 

@@ -39,6 +39,7 @@ static size_t list_blocks(const yk_world_model *model, yk_world_state *state, yk
 {
     size_t known = yk_world_known_count(model), dynamic = model->dynamic_count;
     size_t contacts = model->contact_capacity, general = model->general_capacity;
+
     /* Contacts of sleeping bodies may be as many as there is room for. */
     bool asleep = sleeps(model);
 
@@ -132,6 +133,7 @@ yk_state_layout yk_world_image_layout(const yk_world_model *model)
     size_t known = yk_world_known_count(model), contacts = model->contact_capacity;
     size_t continuous = model->body_count * BODY_WORDS;
     size_t outputs = PORT_WORDS * model->port_count + model->signal_count;
+
     outputs += WRENCH_WORDS * (known + model->joint_count) + model->joint_row_count;
     size_t cache = 2 + CONTACT_WORDS * contacts + 3 * model->general_capacity;
 

@@ -49,6 +49,7 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
 {
     const yk_world_model *model = &self->model;
     yk_step_work *step = &self->step;
+
     step->loss = step->supply = step->force_supply = step->port_work = 0;
     if (!step->applied)
         return;

@@ -26,29 +26,6 @@ static bool moved_by_forces(const yk_world_model *model, int body)
     return body >= 0 && model->bodies[body].drive == YK_MOVED_BY_FORCES;
 }
 
-/* A body of known motion passes through what never moves: no force could stop either of them. */
-static void warn_of_walls(const yk_world_model *model, const yk_port_model *port)
-{
-    /* Only where both it and something fixed have a shape that touches others. */
-    bool touches = false, walls = false;
-    for (size_t i = 0; i < model->part_count; i++) {
-        const yk_part *part = &model->parts[i];
-        if (part->geometry >= 0 && model->geometries[part->geometry].mask == 0)
-            continue;
-        touches = touches || part->body == port->body;
-        walls = walls || part->body < 0 || model->bodies[part->body].drive == YK_FIXED;
-    }
-    if (!touches || !walls)
-        return;
-
-    yk_log(model->context, YK_LOG_WARNING,
-           "the body of port '%s' follows the motion of its partner in all directions: the ground "
-           "and fixed bodies do "
-           "not stop it, it passes through them; if they meet, put both bodies of the interface "
-           "into one subsystem",
-           port->name);
-}
-
 /* A row that keeps the distance of a line at the input, or rows for the prescribed motions of a
  * marker, with the input's frame as body b. */
 static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constrained)
@@ -56,6 +33,7 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
     yk_world_model *model = &world->model;
     yk_port_model *port = &model->ports[index];
     yk_joint_def def = yk_joint_default();
+
     def.body[0] = port->body;
     def.marker[0] = port->marker;
 
@@ -65,6 +43,7 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
         def.body[1] = port->far_body;
         def.marker[1] = port->far_marker;
     }
+
     int joint = yk_world_add_joint(world, &def);
     if (joint < 0)
         return (yk_status)joint;
@@ -125,7 +104,12 @@ static yk_status connect_port(yk_subsystem *self, int index, yk_causality causal
         return add_port_joint(world, index, constrained);
 
     model->bodies[port->body].drive = YK_PRESCRIBED_BY_PORT;
-    warn_of_walls(model, port);
+    if (yk_world_body_may_pass(model, port->body))
+        yk_log(context, YK_LOG_WARNING,
+               "the body of port '%s' follows the motion of its partner in all directions: the "
+               "ground and fixed bodies do not stop it, it passes through them; if they meet, put "
+               "both bodies of the interface into one subsystem",
+               port->name);
     return YK_OK;
 }
 
@@ -200,6 +184,7 @@ static yk_motion marker_motion(const yk_body_state *body, const yk_twist *rate,
     yk_vec3 arm = yk_q_rotate(body->orientation, marker->offset), w = body->angular_velocity;
     yk_vec3 centripetal = yk_v3_cross(w, yk_v3_cross(w, arm));
     yk_vec3 tangential = yk_v3_cross(rate->angular, arm);
+
     return (yk_motion){
         .position = yk_v3_add(body->position, arm),
         .velocity = yk_v3_add(body->velocity, yk_v3_cross(w, arm)),
@@ -229,6 +214,7 @@ static yk_wrench merged_wrench(const yk_nonsmooth *world, const yk_port_model *p
         wrench.force = yk_v3_add(wrench.force, part->force);
         wrench.torque = yk_v3_add(wrench.torque, part->torque);
     }
+
     if (port->merged_side == 1)
         return wrench;
 

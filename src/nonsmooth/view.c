@@ -187,6 +187,7 @@ static void write_particles(const yk_nonsmooth *self, int world, double *values)
 {
     const yk_world_model *model = &self->model;
     extent e = extent_of(model, world);
+
     for (size_t i = e.body; i < e.body_end; i++) {
         if (model->names[i])
             continue;
@@ -251,6 +252,7 @@ static void draw_arm(const yk_nonsmooth *self, int slot, yk_vec3 to, yk_picture 
 {
     if (slot < 0)
         return;
+
     for (size_t i = 0; i < self->model.part_count; i++)
         if (self->model.parts[i].body == slot)
             return;
@@ -276,6 +278,7 @@ int yk_world_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity)
         if (kind->draw)
             kind->draw(&solid, yk_world_part_orientation(&self->model, &self->state, i), &picture);
     }
+
     for (size_t i = 0; i < self->model.joint_count; i++) {
         const yk_joint_model *joint = &self->model.joints[i];
         if (joint->port >= 0)
@@ -287,6 +290,7 @@ int yk_world_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity)
         yk_shape mark = {.kind = YK_SHAPE_JOINT, .position = a, .orientation = yk_q_identity()};
         yk_picture_shape(&picture, &mark);
     }
+
     for (size_t i = 0; i < self->model.port_count; i++) {
         const yk_port_model *port = &self->model.ports[i];
         draw_arm(self, port->slot, point_on(self, port->slot, port->marker.offset), &picture);

@@ -162,6 +162,7 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
         if (signal->connected)
             state->signals[i] = yk_input_scalar(&inputs[signal->index], 0);
     }
+
     for (size_t i = 0; inputs && i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
         if (port->causality != YK_TAKES_WRENCH)
@@ -270,6 +271,7 @@ static yk_vec3 sum_between(const yk_world_model *model, const yk_contact_list *l
         if (b == slot && a == other)
             sum = yk_v3_sub(sum, list->impulses[i]);
     }
+
     return sum;
 }
 

@@ -166,7 +166,9 @@ void yk_frozen_return(yk_nonsmooth *self, double h);
 /* Once the state has been set: what follows from it. */
 void yk_frozen_sum(yk_nonsmooth *self);
 
-/* passage.c: at the start, and at the end of each step. */
+/* passage.c: whether a body would meet something that never moves, were its motion not prescribed
+ * by a port; then at the start, and at the end of each step. */
+bool yk_world_body_may_pass(const yk_world_model *model, int body);
 yk_status yk_world_start_passages(yk_nonsmooth *self);
 void yk_world_watch_passages(yk_nonsmooth *self);
 void yk_world_release_passages(yk_nonsmooth *self);

@@ -70,6 +70,7 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
 {
     yk_vec3 s = solid->size;
     yk_vec3 q = {yk_clamp(p.x, s.x), yk_clamp(p.y, s.y), yk_clamp(p.z, s.z)};
+
     if (q.x != p.x || q.y != p.y || q.z != p.z)
         return yk_nearest_of_point(p, q, yk_v3(0, 0, 1));
 

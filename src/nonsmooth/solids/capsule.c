@@ -50,6 +50,7 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
     yk_vec3 skin = yk_v3_scale(solid->size.x, n);
     double up = yk_sign(n.z) * solid->size.z;
+
     polygon[0] = yk_v3(skin.x, skin.y, skin.z + up);
     if (fabs(n.z) >= YK_FACE_SLOPE)
         return 1;

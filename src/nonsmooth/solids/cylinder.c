@@ -103,6 +103,7 @@ static void extremes(const yk_solid *solid, yk_vec3 d, yk_extremes *set)
     yk_vec3 *own = set->own;
 
     int count = 0;
+
     /* Both rims. */
     for (int cap = -1; cap <= 1; cap += 2) {
         double z = cap * solid->size.z;

@@ -44,6 +44,7 @@ int yk_points_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
         if (yk_v3_dot(p, n) >= top - YK_FACE_SLOPE * spread)
             polygon[count++] = p;
     }
+
     if (count <= 2)
         return count;
 
