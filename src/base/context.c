@@ -18,6 +18,7 @@ static void *allocate_from_heap(void *user, void *block, size_t bytes)
     (void)user;
     if (bytes)
         return realloc(block, bytes);
+
     free(block);
     return NULL;
 }
@@ -40,6 +41,7 @@ yk_context *yk_context_create(const yk_context_def *def)
     yk_context *context = used.allocate(used.allocate_user, NULL, sizeof *context);
     if (!context)
         return NULL;
+
     *context = (yk_context){.def = used};
     return context;
 }
@@ -72,6 +74,7 @@ yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     memcpy(context->message, text, sizeof text);
+
     return status;
 }
 
@@ -89,6 +92,7 @@ void yk_log(yk_context *context, yk_log_level level, const char *format, ...)
 {
     if (!context || !context->def.log || level < context->def.log_level || context->quiet > 0)
         return;
+
     char text[MESSAGE_CAPACITY];
     va_list arguments;
     va_start(arguments, format);
@@ -104,9 +108,11 @@ void *yk_reallocate(yk_context *context, void *block, size_t count, size_t size)
         yk_fail(context, YK_ERROR_MEMORY, "a request for %zu x %zu bytes overflows", count, size);
         return NULL;
     }
+
     void *memory = context->def.allocate(context->def.allocate_user, block, bytes);
     if (!memory)
         yk_fail(context, YK_ERROR_MEMORY, "out of memory: %zu bytes were asked for", bytes);
+
     return memory;
 }
 

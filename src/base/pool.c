@@ -68,8 +68,10 @@ static void run_chunks(yk_pool *pool)
     while (has_chunk(claims)) {
         if (!atomic_compare_exchange_weak(&pool->claims, &claims, claims + 1))
             continue;
+
         size_t chunk = (size_t)(claims & UINT32_MAX);
-        size_t begin = chunk * pool->chunk_size, end = begin + pool->chunk_size;
+        size_t begin = chunk * pool->chunk_size;
+        size_t end = begin + pool->chunk_size;
         if (end > pool->count)
             end = pool->count;
         pool->work(pool->user, begin, end, chunk);
@@ -80,6 +82,7 @@ static void run_chunks(yk_pool *pool)
             pthread_cond_signal(&pool->end);
             pthread_mutex_unlock(&pool->lock);
         }
+
         claims = atomic_load(&pool->claims);
     }
 }
@@ -97,6 +100,7 @@ static void wait_for_work(yk_pool *pool, int *looks)
             adapt(looks, true);
             return;
         }
+
         pause_briefly();
     }
 
@@ -118,6 +122,7 @@ static void *worker_main(void *argument)
         wait_for_work(pool, &looks);
         run_chunks(pool);
     }
+
     return NULL;
 }
 
@@ -151,6 +156,7 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
             yk_pool_destroy(made);
             return status;
         }
+
         made->workers++;
     }
 
@@ -162,6 +168,7 @@ void yk_pool_destroy(yk_pool *pool)
 {
     if (!pool)
         return;
+
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->closing, true);
     pthread_cond_broadcast(&pool->begin);
@@ -191,6 +198,7 @@ static void wait_for_end(yk_pool *pool)
         pause_briefly();
         if (atomic_load(&pool->unfinished) > 0)
             continue;
+
         adapt(&pool->caller_looks, true);
         return;
     }
@@ -220,6 +228,7 @@ void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work wo
             size_t end = chunk + 1 < chunks ? begin + chunk_size : count;
             work(user, begin, end, chunk);
         }
+
         return;
     }
 
@@ -263,5 +272,6 @@ double yk_pool_sum(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_term 
     size_t chunks = (count + chunk_size - 1) / chunk_size;
     for (size_t chunk = 0; chunk < chunks; chunk++)
         sum += partials[chunk];
+
     return sum;
 }

@@ -30,6 +30,7 @@ static void *take(yk_scratch *s, size_t bytes)
         s->block = yk_reallocate(s->parent, NULL, 1, s->due);
         if (!s->block)
             return NULL;
+
         s->capacity = s->due;
         s->due = 0;
     }
@@ -45,6 +46,7 @@ static void *take(yk_scratch *s, size_t bytes)
         head = yk_reallocate(s->parent, NULL, 1, size);
         if (!head)
             return NULL;
+
         *head = (piece){.bytes = bytes, .next = s->others};
         s->others = head;
     }
@@ -86,8 +88,10 @@ yk_scratch *yk_scratch_create(yk_context *parent)
     s->wanted = 0;
     if (s->context)
         return s;
+
     yk_release(parent, own);
     yk_release(parent, s);
+
     return NULL;
 }
 
@@ -104,6 +108,7 @@ void yk_scratch_destroy(yk_scratch *s)
 {
     if (!s)
         return;
+
     yk_context *parent = s->parent;
     release_others(s);
     yk_release(parent, s->block);
@@ -125,5 +130,6 @@ void yk_scratch_reset(yk_scratch *s)
         s->capacity = 0;
         s->due = s->wanted + s->wanted / 4;
     }
+
     s->used = s->wanted = 0;
 }

@@ -16,6 +16,7 @@ const char *yk_status_name(yk_status status)
         YK_STATUS_LIST(NAME_CASE)
 #undef NAME_CASE
     }
+
     return "YK_UNKNOWN";
 }
 
@@ -27,5 +28,6 @@ const char *yk_status_text(yk_status status)
         YK_STATUS_LIST(TEXT_CASE)
 #undef TEXT_CASE
     }
+
     return "unknown status";
 }

@@ -32,6 +32,7 @@ void yk_text_add(yk_context *context, yk_text *text, const char *format, ...)
     va_end(arguments);
     if (length < 0 || !reserve(context, text, (size_t)length))
         return;
+
     va_start(arguments, format);
     vsnprintf(text->data + text->length, (size_t)length + 1, format, arguments);
     va_end(arguments);
@@ -62,13 +63,17 @@ static int lower(char c)
 
 int yk_text_distance(const char *a, const char *b, int limit)
 {
-    size_t length_a = strlen(a), length_b = strlen(b);
+    size_t length_a = strlen(a);
+    size_t length_b = strlen(b);
+
     if (length_a > WORD_MAX || length_b > WORD_MAX)
         return limit + 1;
 
     /* The last three rows of the table of distances between the beginnings of both words. */
     int rows[3][WORD_MAX + 1];
-    int *before = rows[0], *last = rows[1], *now = rows[2];
+    int *before = rows[0];
+    int *last = rows[1];
+    int *now = rows[2];
     for (size_t j = 0; j <= length_b; j++)
         last[j] = (int)j;
     for (size_t i = 1; i <= length_a; i++) {
@@ -76,18 +81,22 @@ int yk_text_distance(const char *a, const char *b, int limit)
         for (size_t j = 1; j <= length_b; j++) {
             int changed = lower(a[i - 1]) != lower(b[j - 1]);
             int either = last[j] < now[j - 1] ? last[j] : now[j - 1];
+
             now[j] = either + 1 < last[j - 1] + changed ? either + 1 : last[j - 1] + changed;
             if (i < 2 || j < 2)
                 continue;
+
             bool swapped = lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
             if (swapped && before[j - 2] + 1 < now[j])
                 now[j] = before[j - 2] + 1;
         }
+
         int *spare = before;
         before = last;
         last = now;
         now = spare;
     }
+
     return last[length_b] > limit ? limit + 1 : last[length_b];
 }
 
@@ -96,6 +105,7 @@ static const char *only_longer(const char *word, const char *const *words)
 {
     const char *found = NULL;
     size_t length = strlen(word);
+
     for (; *words; words++) {
         size_t i = 0;
         while (i < length && lower(word[i]) == lower((*words)[i]))
@@ -104,8 +114,10 @@ static const char *only_longer(const char *word, const char *const *words)
             continue;
         if (found)
             return NULL;
+
         found = *words;
     }
+
     return found;
 }
 
@@ -131,10 +143,12 @@ const char *yk_text_nearest(const char *word, const char *const *words)
         int distance = yk_text_distance(word, *words, limit);
         if (distance > limit)
             continue;
+
         limit = distance - 1;
         nearest = *words;
         if (limit < 0)
             break;
     }
+
     return nearest;
 }

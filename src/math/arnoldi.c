@@ -42,19 +42,24 @@ static double *row(double *rows, size_t n, int index)
  * nothing is left. */
 static bool orthogonalise(search *s)
 {
-    double size = yk_dense_norm(s->n, s->next), left = size;
+    double size = yk_dense_norm(s->n, s->next);
+    double left = size;
+
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < s->count; i++) {
             const double *v = row(s->vector, s->n, i);
             add(s->n, -yk_dense_dot(s->n, v, s->next), v, s->next);
         }
+
         left = yk_dense_norm(s->n, s->next);
     }
 
     if (!(left > 1e-12 * size) || !isfinite(left))
         return false;
+
     for (size_t i = 0; i < s->n; i++)
         s->next[i] /= left;
+
     return true;
 }
 
@@ -62,7 +67,9 @@ static bool orthogonalise(search *s)
 static yk_status extend(search *s)
 {
     int m = s->count, space = s->options->space;
-    double *v = row(s->vector, s->n, m), *w = row(s->image, s->n, m);
+    double *v = row(s->vector, s->n, m);
+    double *w = row(s->image, s->n, m);
+
     memcpy(v, s->next, s->n * sizeof *v);
     yk_status status = s->options->apply(s->options->user, v, w);
     if (status != YK_OK)
@@ -97,11 +104,13 @@ static yk_status solve_projected(search *s)
     for (int i = 0; status == YK_OK && i < m; i++) {
         if (s->imaginary[i] < 0)
             continue;
+
         int at = s->ritz_count++;
         for (; at > 0 && modulus(s, s->order[at - 1]) < modulus(s, i); at--)
             s->order[at] = s->order[at - 1];
         s->order[at] = i;
     }
+
     return status;
 }
 
@@ -119,22 +128,28 @@ static double residual(search *s, int ritz)
     int i = s->order[ritz], m = s->count;
     const double *c = row(s->coefficients, (size_t)m, i);
     const double *d = s->imaginary[i] > 0 ? c + m : NULL;
-    double a = s->real[i], b = s->imaginary[i], squares = 0;
+    double a = s->real[i];
+    double b = s->imaginary[i];
+    double squares = 0;
 
     /* A (c + i d) - (a + i b) (c + i d), entry by entry. */
     for (size_t k = 0; k < s->n; k++) {
         double real = 0, imaginary = 0;
         for (int j = 0; j < m; j++) {
-            double v = s->vector[(size_t)j * s->n + k], w = s->image[(size_t)j * s->n + k];
+            double v = s->vector[(size_t)j * s->n + k];
+            double w = s->image[(size_t)j * s->n + k];
             real += c[j] * (w - a * v);
             if (!d)
                 continue;
+
             real += d[j] * b * v;
             imaginary += d[j] * (w - a * v) - c[j] * b * v;
         }
+
         s->next[k] = real;
         squares += real * real + imaginary * imaginary;
     }
+
     return sqrt(squares);
 }
 
@@ -144,8 +159,11 @@ static int leading_basis(const search *s, int wanted, double *basis)
 {
     size_t m = (size_t)s->count;
     int kept = 0;
+
     for (int r = 0; r < s->ritz_count && kept < wanted; r++) {
-        int i = s->order[r], parts = s->imaginary[i] > 0 ? 2 : 1;
+        int i = s->order[r];
+        int parts = s->imaginary[i] > 0 ? 2 : 1;
+
         for (int part = 0; part < parts; part++) {
             double *b = row(basis, m, kept);
             memcpy(b, row(s->coefficients, m, i + part), m * sizeof *b);
@@ -157,14 +175,17 @@ static int leading_basis(const search *s, int wanted, double *basis)
                     add(m, -yk_dense_dot(m, other, b), other, b);
                 }
             }
+
             double size = yk_dense_norm(m, b);
             if (size < 1e-10)
                 continue;
+
             for (size_t k = 0; k < m; k++)
                 b[k] /= size;
             kept++;
         }
     }
+
     return kept;
 }
 
@@ -212,10 +233,12 @@ static yk_status look(search *s, bool *found)
             invariant = !orthogonalise(s);
             if (invariant)
                 break;
+
             yk_status status = extend(s);
             if (status != YK_OK)
                 return status;
         }
+
         yk_status status = solve_projected(s);
         if (status != YK_OK)
             return status;
@@ -227,8 +250,10 @@ static yk_status look(search *s, bool *found)
             double size = fmax(modulus(s, s->order[good]), DBL_MIN);
             if (residual(s, good) > s->options->tolerance * size)
                 break;
+
             good++;
         }
+
         *found = invariant || good == s->options->wanted;
         if (*found)
             return YK_OK;
@@ -240,6 +265,7 @@ static yk_status look(search *s, bool *found)
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -278,6 +304,7 @@ yk_status yk_arnoldi(yk_context *context, size_t n, const double *start,
         int i = s.order[r];
         const double *coefficients = row(s.coefficients, (size_t)s.count, i);
         yk_arnoldi_pair *pair = &pairs[r];
+
         pair->real = s.real[i];
         pair->imaginary = s.imaginary[i];
         pair->vector_real = row(vectors, n, 2 * r);

@@ -39,12 +39,14 @@ yk_status yk_lu_factor(int n, double *a, int *pivot)
             if (candidate > largest)
                 largest = candidate, best = i;
         }
+
         pivot[k] = best;
         if (best != k) {
             double *row = a + (size_t)best * (size_t)n;
             for (int j = 0; j < n; j++)
                 swap_doubles(&row_k[j], &row[j]);
         }
+
         if (!usable_pivot(row_k[k]))
             return YK_ERROR_SINGULAR;
 
@@ -55,6 +57,7 @@ yk_status yk_lu_factor(int n, double *a, int *pivot)
             subtract_scaled(n - k - 1, row_i[k], row_k + k + 1, row_i + k + 1);
         }
     }
+
     return YK_OK;
 }
 
@@ -64,6 +67,7 @@ void yk_lu_solve(int n, const double *a, const int *pivot, double *b)
         if (pivot[k] != k)
             swap_doubles(&b[k], &b[pivot[k]]);
     }
+
     for (int i = 1; i < n; i++)
         b[i] -= yk_dense_dot((size_t)i, a + (size_t)i * (size_t)n, b);
     for (int i = n - 1; i >= 0; i--) {
@@ -116,6 +120,7 @@ static double norm_1(int n, const double *a)
         if (!(sum <= norm))
             norm = sum; /* keeps a NaN */
     }
+
     return norm;
 }
 
@@ -133,9 +138,11 @@ static void balance(int n, double *a, double *scale)
             for (int j = 0; j < n; j++) {
                 if (j == i)
                     continue;
+
                 row += fabs(a[i * n + j]);
                 column += fabs(a[j * n + i]);
             }
+
             if (!usable_pivot(row) || !usable_pivot(column))
                 continue;
 
@@ -143,6 +150,7 @@ static void balance(int n, double *a, double *scale)
             double factor = exp2(round(0.5 * log2(row / column)));
             if (!usable_pivot(factor) || column * factor + row / factor >= 0.95 * (column + row))
                 continue;
+
             changed = 1;
             scale[i] *= factor;
             for (int j = 0; j < n; j++)
@@ -159,6 +167,7 @@ static void pade_sums(int n, const double *a, const pade *used, double *p, doubl
 {
     double square[EXP_MAX * EXP_MAX], even[EXP_MAX * EXP_MAX], odd[EXP_MAX * EXP_MAX];
     int count = n * n;
+
     multiply(n, a, a, square);
     memset(even, 0, (size_t)count * sizeof *even);
     memset(odd, 0, (size_t)count * sizeof *odd);
@@ -229,6 +238,7 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
 
     for (int i = 0; i < count; i++)
         result[i] = scaled[i] * (scale[i / n] / scale[i % n]);
+
     return isfinite(norm_1(n, result)) ? YK_OK : YK_ERROR_NOT_FINITE;
 }
 
@@ -248,6 +258,7 @@ double yk_dense_dot(size_t n, const double *a, const double *b)
 
     for (; i < n; i++)
         s0 += a[i] * b[i];
+
     return (s0 + s1) + (s2 + s3);
 }
 
@@ -270,5 +281,6 @@ double yk_dense_norm(size_t n, const double *a)
     sum = 0;
     for (size_t i = 0; i < n; i++)
         sum += (a[i] / largest) * (a[i] / largest);
+
     return largest * sqrt(sum);
 }

@@ -18,6 +18,7 @@ static yk_status check_input(yk_context *context, int n, const double *a)
             return yk_fail(context, YK_ERROR_NOT_FINITE,
                            "the matrix whose eigenvalues are sought is not finite");
     }
+
     return YK_OK;
 }
 
@@ -44,6 +45,7 @@ static yk_status solve_general(yk_context *context, int n, double *a, double *re
     if (info != 0)
         return yk_fail(context, YK_ERROR_NO_SOLUTION,
                        "the QR iteration found only %d of %d eigenvalues", n - (int)info, n);
+
     return YK_OK;
 }
 
@@ -72,6 +74,7 @@ yk_status yk_eigen_general_vectors(yk_context *context, int n, double *a, double
             a[upper] = keep;
         }
     }
+
     return solve_general(context, n, a, real, imaginary, vectors);
 }
 
@@ -80,11 +83,13 @@ yk_status yk_eigen_spectral_radius(yk_context *context, int n, double *a, double
     double *values = yk_allocate(context, 2 * (size_t)(n > 0 ? n : 1), sizeof *values);
     if (!values)
         return YK_ERROR_MEMORY;
+
     yk_status status = yk_eigen_general(context, n, a, values, values + n);
     *radius = 0;
     for (int i = 0; status == YK_OK && i < n; i++)
         *radius = fmax(*radius, hypot(values[i], values[n + i]));
     yk_release(context, values);
+
     return status;
 }
 
@@ -121,5 +126,6 @@ yk_status yk_eigen_symmetric_pair(yk_context *context, int n, double *a, double 
     if (info != 0)
         return yk_fail(context, YK_ERROR_NO_SOLUTION,
                        "the QR iteration for symmetric matrices failed");
+
     return YK_OK;
 }

@@ -12,6 +12,7 @@ void yk_fourier_transform(size_t n, double *real, double *imaginary)
         j ^= bit;
         if (i >= j)
             continue;
+
         double re = real[i], im = imaginary[i];
         real[i] = real[j];
         imaginary[i] = imaginary[j];

@@ -13,6 +13,7 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
     size_t stored = (size_t)starts[n];
     size_t room = stored + stored / 5 + (size_t)n + 1;
     int *work = NULL;
+
     if (room < INT_MAX)
         work = yk_allocate(context, room + 8 * (size_t)n, sizeof *work);
     if (!work)
@@ -35,6 +36,7 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
             if (rows[p] != i)
                 work[entries++] = rows[p];
         }
+
         length[i] = entries - begin[i];
     }
 
@@ -43,6 +45,7 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
     amd_2(n, begin, work, length, (int)room, entries, count, next, order, head, elements, degree,
           mark, control, info);
     yk_release(context, work);
+
     return YK_OK;
 }
 
@@ -78,6 +81,7 @@ static void postorder(int n, const int *parent, int *child, int *sibling, int *s
     for (int k = n - 1; k >= 0; k--) {
         if (parent[k] < 0)
             continue;
+
         sibling[k] = child[parent[k]];
         child[parent[k]] = k;
     }
@@ -87,6 +91,7 @@ static void postorder(int n, const int *parent, int *child, int *sibling, int *s
     for (int root = 0; root < n; root++) {
         if (parent[root] >= 0)
             continue;
+
         int top = 0;
         stack[0] = root;
         while (top >= 0) {
@@ -131,5 +136,6 @@ yk_status yk_elimination_order(yk_context *context, int n, const int *starts, co
     for (int k = 0; k < n; k++)
         order[k] = last[sequence[k]];
     yk_release(context, work);
+
     return YK_OK;
 }

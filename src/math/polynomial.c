@@ -28,6 +28,7 @@ void yk_poly_interpolate(const double *t, const double *y, int degree, double *c
         for (int i = degree; i >= order; i--)
             c[i] = (c[i] - c[i - 1]) / (t[i] - t[i - order]);
     }
+
     for (int i = degree - 1; i >= 0; i--) {
         for (int j = i; j < degree; j++)
             c[j] -= t[i] * c[j + 1];
@@ -40,7 +41,9 @@ void yk_poly_quintic(double h, double y0, double rate0, double second0, double y
                      double second1, double c[6])
 {
     double value = y1 - y0 - h * (rate0 + h / 2 * second0);
-    double rate = h * (rate1 - rate0 - h * second0), second = h * h * (second1 - second0);
+    double rate = h * (rate1 - rate0 - h * second0);
+    double second = h * h * (second1 - second0);
+
     c[0] = y0;
     c[1] = rate0;
     c[2] = second0 / 2;
@@ -62,6 +65,7 @@ static vector_jet evaluate(const yk_vec3 *c, int degree, double t)
         jet.rate = yk_v3_axpy(t, jet.rate, jet.value);
         jet.value = yk_v3_axpy(t, jet.value, c[i]);
     }
+
     return jet;
 }
 
@@ -90,6 +94,7 @@ static void reduce_vectors(const yk_vec3 *c, int degree, double h, yk_vec3 line[
         mean = yk_v3_axpy(h * power / (i + 1), c[i], mean);
         slope = yk_v3_axpy(power, c[i], slope);
     }
+
     line[0] = mean;
     line[1] = slope;
 }
@@ -98,13 +103,16 @@ yk_input yk_input_reduce(const yk_input *input, double h, int degree)
 {
     if (input->degree <= degree)
         return *input;
+
     yk_input line = {.degree = degree, .orientation = input->orientation};
     reduce_vectors(input->linear, input->degree, h, line.linear);
     reduce_vectors(input->angular, input->degree, h, line.angular);
     if (degree == 0)
+
         return line;
     line.linear[0] = yk_v3_axpy(-h / 2, line.linear[1], line.linear[0]);
     line.angular[0] = yk_v3_axpy(-h / 2, line.angular[1], line.angular[0]);
+
     return line;
 }
 
@@ -129,6 +137,7 @@ yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t)
                         .velocity = linear.rate,
                         .acceleration = linear.second_rate,
                         .orientation = yk_q_identity()};
+
     if (kind != YK_PORT_MARKER)
         return motion;
 
@@ -139,5 +148,6 @@ yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t)
     motion.angular_velocity = yk_m3_apply(tangent, theta.rate);
     motion.angular_acceleration =
         yk_v3_add(yk_m3_apply(tangent_rate, theta.rate), yk_m3_apply(tangent, theta.second_rate));
+
     return motion;
 }

@@ -30,6 +30,7 @@ static void linearise(const yk_radau_problem *p, double t, double h, const doubl
     int n = p->n, size = YK_RADAU_STAGES * n;
     double rate[YK_RADAU_STAGES][YK_RADAU_SIZE_MAX];
     double jacobian[YK_RADAU_SIZE_MAX * YK_RADAU_SIZE_MAX];
+
     for (int j = 0; j < YK_RADAU_STAGES; j++) {
         double at = t + yk_radau_node[j] * h;
         p->rate(p->user, at, step->stage[j], rate[j]);
@@ -58,7 +59,9 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
                         yk_radau_step *step)
 {
     double matrix[UNKNOWNS_MAX * UNKNOWNS_MAX], b[UNKNOWNS_MAX];
-    int pivot[UNKNOWNS_MAX], size = YK_RADAU_STAGES * problem->n;
+    int pivot[UNKNOWNS_MAX];
+    int size = YK_RADAU_STAGES * problem->n;
+
     for (int i = 0; i < YK_RADAU_STAGES; i++)
         memcpy(step->stage[i], y, (size_t)problem->n * sizeof *y);
     double last = INFINITY;
@@ -66,6 +69,7 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
         linearise(problem, t, h, y, step, matrix, b);
         if (yk_lu_factor(size, matrix, pivot) < 0)
             return YK_NOT_CONVERGED;
+
         yk_lu_solve(size, matrix, pivot, b);
 
         /* The largest correction, relative to what counts. */
@@ -76,10 +80,12 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
                 double correction = b[i * problem->n + r];
                 if (!isfinite(correction))
                     return YK_NOT_CONVERGED;
+
                 stage[r] += correction;
                 change = fmax(change, fabs(correction) / (problem->scale[r] + fabs(stage[r])));
             }
         }
+
         if (!isfinite(change))
             return YK_NOT_CONVERGED;
 
@@ -87,16 +93,20 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
          * rounding. */
         if (change <= NEWTON_TOLERANCE || (change < 1e-7 && change < 1e-3 * last))
             return YK_OK;
+
         last = change;
     }
+
     return YK_NOT_CONVERGED;
 }
 
 yk_status yk_radau_error(const yk_radau_problem *problem, double t, double h, const double *y,
                          const yk_radau_step *step, double *error)
 {
-    int n = problem->n, pivot[YK_RADAU_SIZE_MAX];
+    int pivot[YK_RADAU_SIZE_MAX];
+    int n = problem->n;
     double matrix[YK_RADAU_SIZE_MAX * YK_RADAU_SIZE_MAX];
+
     problem->rate(problem->user, t, y, error);
     problem->jacobian(problem->user, t, y, matrix);
     for (int r = 0; r < n; r++) {
@@ -109,6 +119,7 @@ yk_status yk_radau_error(const yk_radau_problem *problem, double t, double h, co
     yk_status status = yk_lu_factor(n, matrix, pivot);
     if (status < 0)
         return status;
+
     yk_lu_solve(n, matrix, pivot, error);
     return YK_OK;
 }

@@ -40,6 +40,7 @@ static stumpff stumpff_values(double x)
     c.c3 = (1 - sin(angle) / angle) / x;
     c.c4 = (0.5 - c.c2) / x;
     c.c5 = (1.0 / 6 - c.c3) / x;
+
     return c;
 }
 
@@ -84,6 +85,7 @@ yk_vec3 yk_so3_log(yk_quat q)
     /* atan2 of half sine and half cosine is accurate everywhere, unlike acos(w) near 0 and asin
      * near pi. */
     double scale = x < 1e-30 * w * w ? 2 / w : 2 * atan2(sine, w) / sine;
+
     return yk_v3_scale(sign * scale, yk_v3(q.x, q.y, q.z));
 }
 
@@ -108,7 +110,9 @@ yk_quat yk_so3_quat(yk_mat3 r)
         v[1] = m[0][2] - m[2][0];
         v[2] = m[1][0] - m[0][1];
     } else {
-        int i = largest, j = (i + 1) % 3, k = (i + 2) % 3;
+        int i = largest;
+        int j = (i + 1) % 3;
+        int k = (i + 2) % 3;
         w = m[k][j] - m[j][k];
         v[i] = 1 + m[i][i] - m[j][j] - m[k][k];
         v[j] = m[j][i] + m[i][j];
@@ -147,6 +151,7 @@ yk_mat3 yk_so3_left_tangent_rate(yk_vec3 theta, yk_vec3 theta_rate)
                   yk_m3_diagonal(2 * half_x_rate, 2 * half_x_rate, 2 * half_x_rate));
     yk_mat3 rate = yk_m3_add(yk_m3_scale(c2_rate, yk_m3_skew(theta)),
                              yk_m3_scale(c.c2, yk_m3_skew(theta_rate)));
+
     rate = yk_m3_add(rate, yk_m3_scale(c3_rate, skew_squared(theta)));
     return yk_m3_add(rate, yk_m3_scale(c.c3, skew_square_rate));
 }

@@ -60,12 +60,14 @@ static yk_status check_entries(yk_context *context, int n, const yk_sparse_entry
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%zu entries are more than a sparse matrix can number", count);
     for (size_t k = 0; k < count; k++) {
-        int row = entries[k].row, column = entries[k].column;
+        int row = entries[k].row;
+        int column = entries[k].column;
         if (row < 0 || row >= n || column < 0 || column >= n)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "entry %zu at (%d, %d) lies outside the %d x %d matrix", k, row, column,
                            n, n);
     }
+
     return YK_OK;
 }
 
@@ -83,6 +85,7 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
     yk_context *context = matrix->context;
     int n = matrix->n;
     size_t size = (size_t)n;
+
     matrix->starts = yk_allocate(context, size + 1, sizeof *matrix->starts);
     matrix->rows = yk_allocate(context, count, sizeof *matrix->rows);
     int *order = yk_allocate(context, count, sizeof *order);
@@ -107,6 +110,7 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
                 matrix->starts[entry.column + 1]++;
             last[entry.column] = entry.row;
         }
+
         accumulate(matrix->starts, n);
 
         /* then number them. */
@@ -114,6 +118,7 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
             last[j] = -1;
             next[j] = matrix->starts[j];
         }
+
         for (size_t k = 0; k < count; k++) {
             yk_sparse_entry entry = entries[order[k]];
             if (last[entry.column] != entry.row)
@@ -121,12 +126,14 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
             last[entry.column] = entry.row;
             place[order[k]] = next[entry.column] - 1;
         }
+
         matrix->values = yk_allocate(context, yk_sparse_nonzeros(matrix), sizeof *matrix->values);
     }
 
     yk_release(context, last);
     yk_release(context, next);
     yk_release(context, order);
+
     return complete && matrix->values ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -194,10 +201,12 @@ yk_status yk_sparse_create_ordered(yk_context *context, int n, const yk_sparse_e
                             sizeof *copy); /* KLU's arguments are not const */
     if (!copy)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < n; i++)
         copy[i] = order[i];
     yk_status status = create(context, n, entries, entry_count, place, copy, matrix);
     yk_release(context, copy);
+
     return status;
 }
 
@@ -218,6 +227,7 @@ yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edge
     yk_release(context, graph.values);
     yk_release(context, graph.rows);
     yk_release(context, graph.starts);
+
     return status;
 }
 
@@ -231,6 +241,7 @@ void yk_sparse_destroy(yk_sparse *matrix)
 {
     if (!matrix)
         return;
+
     yk_supernodal_destroy(matrix->lu);
     yk_release(matrix->context, matrix->panel_pivots);
     yk_release(matrix->context, matrix->panel_place);
@@ -269,7 +280,9 @@ double *yk_sparse_values(yk_sparse *matrix)
 
 static yk_status check_values(yk_sparse *matrix, int *column)
 {
-    int bad = 0, count = matrix->starts[matrix->n];
+    int bad = 0;
+    int count = matrix->starts[matrix->n];
+
     for (int k = 0; k < count; k++)
         bad |= !isfinite(matrix->values[k]);
     if (!bad)
@@ -340,8 +353,10 @@ static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *g
 static yk_status make_panels(yk_sparse *matrix)
 {
     yk_context *context = matrix->context;
-    size_t n = (size_t)matrix->n, entries = yk_sparse_nonzeros(matrix);
+    size_t n = (size_t)matrix->n;
+    size_t entries = yk_sparse_nonzeros(matrix);
     const int *pivots = matrix->numeric->Pnum;
+
     if (matrix->lu && memcmp(matrix->panel_pivots, pivots, n * sizeof *pivots) == 0)
         return YK_OK;
 
@@ -376,6 +391,7 @@ static yk_status make_panels(yk_sparse *matrix)
         for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++)
             matrix->panel_place[k] = (int)yk_supernodal_place(matrix->lu, matrix->rows[k], j);
     }
+
     return YK_OK;
 }
 
@@ -401,8 +417,10 @@ static double panel_growth(yk_sparse *matrix)
             if (size > most)
                 most = size;
         }
+
         least = fmin(least, most / matrix->largest[j]);
     }
+
     return least;
 }
 
@@ -434,6 +452,7 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
     matrix->growth = panel_growth(matrix);
     matrix->present = NULL;
     discard_factors(matrix, &matrix->numeric);
+
     return YK_OK;
 }
 
@@ -453,6 +472,7 @@ yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
                          panel_growth(matrix) > GROWTH_LOSS * matrix->growth);
     if (matrix->in_panels)
         return YK_OK;
+
     yk_status status = check_values(matrix, column);
     if (status != YK_OK)
         return status;
@@ -481,8 +501,10 @@ void yk_sparse_solve(yk_sparse *matrix, double *b)
         yk_supernodal_solve(matrix->lu, b);
         return;
     }
+
     if (klu_solve(matrix->symbolic, matrix->present, matrix->n, 1, b, &matrix->common))
         return;
+
     for (int i = 0; i < matrix->n; i++)
         b[i] = NAN; /* there are no factors: must not pass for a solution */
 }
@@ -505,8 +527,10 @@ double yk_sparse_rcond(yk_sparse *matrix)
         if (status != YK_OK)
             return 0;
     }
+
     if (!matrix->present)
         return 0;
+
     klu_condest(matrix->starts, matrix->values, matrix->symbolic, matrix->present, &matrix->common);
     return 1 / matrix->common.condest;
 }

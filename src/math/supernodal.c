@@ -71,7 +71,8 @@ typedef struct pattern {
 
 static int ascending(const void *a, const void *b)
 {
-    int x = *(const int *)a, y = *(const int *)b;
+    int x = *(const int *)a;
+    int y = *(const int *)b;
     return (x > y) - (x < y);
 }
 
@@ -87,9 +88,11 @@ static void symmetric_pattern(const yk_supernodal_def *def, const int *row_place
     for (int pass = 0; pass < 2; pass++) {
         for (int j = 0; j < n; j++) {
             for (int k = def->starts[j]; k < def->starts[j + 1]; k++) {
-                int a = row_place[def->rows[k]], b = column_place[j];
+                int a = row_place[def->rows[k]];
+                int b = column_place[j];
                 int low = a < b ? a : b;
                 int high = a < b ? b : a;
+
                 if (low == high)
                     continue;
                 if (pass == 0) {
@@ -99,8 +102,10 @@ static void symmetric_pattern(const yk_supernodal_def *def, const int *row_place
                 }
             }
         }
+
         if (pass == 1)
             break;
+
         for (int j = 0; j < n; j++)
             from[j + 2] += from[j + 1];
     }
@@ -115,11 +120,13 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
         mark[k] = child[k] = -1;
     size_t count = 0;
     for (int k = 0; k < l->n; k++) {
-        size_t begin = count, wanted = count + (size_t)(l->n - k);
+        size_t begin = count;
+        size_t wanted = count + (size_t)(l->n - k);
         if (wanted > l->capacity) {
             int *grown = yk_reallocate(context, l->row, 2 * wanted, sizeof *grown);
             if (!grown)
                 return false;
+
             l->row = grown;
             l->capacity = 2 * wanted;
         }
@@ -129,18 +136,22 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
         for (size_t p = from[k]; p < from[k + 1]; p++) {
             if (mark[to[p]] == k)
                 continue;
+
             mark[to[p]] = k;
             l->row[count++] = to[p];
         }
+
         for (int c = child[k]; c >= 0; c = sibling[c]) {
             for (size_t p = l->start[c]; p < l->start[c + 1]; p++) {
                 int row = l->row[p];
                 if (mark[row] == k)
                     continue;
+
                 mark[row] = k;
                 l->row[count++] = row;
             }
         }
+
         l->start[k + 1] = count;
         if (count == begin)
             continue;
@@ -151,6 +162,7 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
         sibling[k] = child[parent];
         child[parent] = k;
     }
+
     return true;
 }
 
@@ -161,7 +173,8 @@ static int run_length(const pattern *l, int first)
 {
     size_t stored = 0; /* below the diagonals of the columns so far */
     for (int width = 1;; width++) {
-        int last = first + width - 1, next = last + 1;
+        int last = first + width - 1;
+        int next = last + 1;
         size_t below = l->start[last + 1] - l->start[last];
         if (below == 0 || l->row[l->start[last]] != next)
             return width;
@@ -198,10 +211,13 @@ static yk_status find_supernodes(yk_supernodal *lu, const pattern *l, const int 
                         lu->rows[rows] = r;
                 }
             }
+
             node->below = (int)(rows - node->row);
         }
+
         if (pass == 1)
             break;
+
         lu->rows = yk_allocate(lu->context, rows, sizeof *lu->rows);
         if (!lu->rows)
             return YK_ERROR_MEMORY;
@@ -219,6 +235,7 @@ static yk_status find_supernodes(yk_supernodal *lu, const pattern *l, const int 
     for (int s = 0; s < lu->count; s++)
         lu->nodes[s].upper = at + lu->nodes[s].lower;
     lu->size = 2 * at;
+
     return YK_OK;
 }
 
@@ -230,6 +247,7 @@ static yk_status list_updates(yk_supernodal *lu)
         for (int s = 0; s < lu->count; s++) {
             const supernode *node = &lu->nodes[s];
             const int *rows = &lu->rows[node->row];
+
             for (int begin = 0, end; begin < node->below; begin = end) {
                 supernode *target = &lu->nodes[lu->owner[rows[begin]]];
                 end = begin;
@@ -240,6 +258,7 @@ static yk_status list_updates(yk_supernodal *lu)
                 target->updates++;
             }
         }
+
         if (pass == 1)
             break;
 
@@ -249,10 +268,12 @@ static yk_status list_updates(yk_supernodal *lu)
             count += lu->nodes[s].updates;
             lu->nodes[s].updates = 0;
         }
+
         lu->updates = yk_allocate(lu->context, count, sizeof *lu->updates);
         if (!lu->updates)
             return YK_ERROR_MEMORY;
     }
+
     return YK_OK;
 }
 
@@ -261,6 +282,7 @@ static yk_status reserve(yk_supernodal *lu)
 {
     yk_context *context = lu->context;
     size_t n = (size_t)lu->n, longest = 0;
+
     for (int s = 0; s < lu->count; s++) {
         size_t height = (size_t)(lu->nodes[s].width + lu->nodes[s].below);
         if (height > longest)
@@ -277,6 +299,7 @@ static yk_status reserve(yk_supernodal *lu)
     lu->position = yk_allocate(context, longest, sizeof *lu->position);
     bool complete = lu->store && lu->inverse && lu->pivot && lu->vector && lu->product && lu->map &&
                     lu->position;
+
     return complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -297,8 +320,10 @@ static void invert_order(const yk_supernodal_def *def, const int *order, const i
 static yk_status analyse(yk_supernodal *lu, const yk_supernodal_def *def)
 {
     yk_context *context = lu->context;
-    size_t vertices = (size_t)def->vertices, n = (size_t)lu->n;
+    size_t vertices = (size_t)def->vertices;
+    size_t n = (size_t)lu->n;
     pattern l = {.n = def->vertices};
+
     l.start = yk_allocate(context, vertices + 1, sizeof *l.start);
     int *begin = yk_allocate(context, vertices + 1, sizeof *begin);
     int *places = yk_allocate(context, 2 * vertices, sizeof *places);
@@ -312,7 +337,6 @@ static yk_status analyse(yk_supernodal *lu, const yk_supernodal_def *def)
     bool complete = l.start && begin && places && from && to && lists && lu->nodes && lu->owner &&
                     lu->row_place && lu->column_place;
     yk_status status = complete ? YK_OK : YK_ERROR_MEMORY;
-
     if (status == YK_OK) {
         for (int k = 0; k < def->vertices; k++)
             begin[k + 1] = begin[k] + (def->size ? def->size[def->row_order[k]] : 1);
@@ -334,6 +358,7 @@ static yk_status analyse(yk_supernodal *lu, const yk_supernodal_def *def)
     yk_release(context, lists);
     yk_release(context, begin);
     yk_release(context, places);
+
     return status;
 }
 
@@ -375,6 +400,7 @@ void yk_supernodal_destroy(yk_supernodal *lu)
 {
     if (!lu)
         return;
+
     yk_context *context = lu->context;
     yk_release(context, lu->nodes);
     yk_release(context, lu->rows);
@@ -408,17 +434,22 @@ static size_t position_of(const yk_supernodal *lu, const supernode *node, int i)
             high = middle;
         }
     }
+
     return (size_t)(node->width + low);
 }
 
 size_t yk_supernodal_place(const yk_supernodal *lu, int row, int column)
 {
-    int r = lu->row_place[row], c = lu->column_place[column];
+    int r = lu->row_place[row];
+    int c = lu->column_place[column];
     const supernode *node = &lu->nodes[lu->owner[r < c ? r : c]];
-    size_t width = (size_t)node->width, height = (size_t)(node->width + node->below);
-    size_t i = position_of(lu, node, r), j = position_of(lu, node, c);
+    size_t width = (size_t)node->width;
+    size_t height = (size_t)(node->width + node->below);
+    size_t i = position_of(lu, node, r);
+    size_t j = position_of(lu, node, c);
     if (j < width)
         return node->lower + i + height * j;
+
     return node->upper + i + width * j;
 }
 
@@ -446,7 +477,10 @@ YK_INLINE void sweep_down(const double *block, size_t h, int width, int rows, do
 {
     int k = 0;
     for (; k + 4 <= width; k += 4, block += 4 * h) {
-        const double *a = block, *b = a + h, *c = b + h;
+        const double *a = block;
+        const double *b = a + h;
+        const double *c = b + h;
+
         z[k + 1] -= a[k + 1] * z[k];
         z[k + 2] -= a[k + 2] * z[k] + b[k + 2] * z[k + 1];
         z[k + 3] -= a[k + 3] * z[k] + b[k + 3] * z[k + 1] + c[k + 3] * z[k + 2];
@@ -467,11 +501,15 @@ YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, s
 {
     yk_v4 sum[STRIP][2] = {{{0}}};
     int p = 0;
+
     for (; p + 4 <= k; p += 4, a += 4 * sa) {
         for (int v = 0; v < vectors; v++) {
             const double *at = a + LANES * v;
-            yk_v4 a0 = yk_v4_load(at), a1 = yk_v4_load(at + sa);
-            yk_v4 a2 = yk_v4_load(at + 2 * sa), a3 = yk_v4_load(at + 3 * sa);
+            yk_v4 a0 = yk_v4_load(at);
+            yk_v4 a1 = yk_v4_load(at + sa);
+            yk_v4 a2 = yk_v4_load(at + 2 * sa);
+            yk_v4 a3 = yk_v4_load(at + 3 * sa);
+
             for (int j = 0; j < columns; j++) {
                 const double *bj = b + (size_t)j * sb + p;
                 sum[j][v] += (yk_v4_set(bj[0]) * a0 + yk_v4_set(bj[1]) * a1) +
@@ -528,12 +566,16 @@ YK_INLINE void take_update(yk_supernodal *lu, const supernode *node, const updat
 {
     const supernode *source = &lu->nodes[by->source];
     const int *rows = &lu->rows[source->row];
-    int begin = by->begin, end = by->end, below = source->below;
-    size_t width = (size_t)source->width, height = (size_t)(source->width + below);
+    int begin = by->begin;
+    int end = by->end;
+    int below = source->below;
+    size_t width = (size_t)source->width;
+    size_t height = (size_t)(source->width + below);
     const double *lower = lu->store + source->lower + width + begin;
     const double *upper = lu->store + source->upper + width * width;
     double *product = lu->product;
     int *position = lu->position;
+
     for (int q = begin; q < below; q++)
         position[q - begin] = lu->map[rows[q]];
 
@@ -574,6 +616,7 @@ static void exchange_rows(double *block, int width, size_t height, int k, int *p
 {
     const double *column = block + (size_t)k * height;
     int best = k;
+
     for (int r = k + 1; r < width; r++) {
         if (fabs(column[r]) > fabs(column[best]))
             best = r;
@@ -582,6 +625,7 @@ static void exchange_rows(double *block, int width, size_t height, int k, int *p
     *pivot = best;
     if (best == k)
         return;
+
     for (int c = 0; c < width; c++, block += height) {
         double value = block[k];
         block[k] = block[best];
@@ -593,7 +637,9 @@ static void exchange_rows(double *block, int width, size_t height, int k, int *p
 YK_INLINE bool factor_lower(yk_supernodal *lu, const supernode *node, double least)
 {
     double *block = lu->store + node->lower;
-    int width = node->width, height = node->width + node->below;
+    int width = node->width;
+    int height = node->width + node->below;
+
     for (int k = 0; k < width; k++) {
         double *column = block + (size_t)k * (size_t)height;
         sweep_down(block, (size_t)height, k, height, column);
@@ -605,10 +651,12 @@ YK_INLINE bool factor_lower(yk_supernodal *lu, const supernode *node, double lea
         double pivot = column[k], scale = 1 / pivot;
         if (!(least > 0) && (pivot == 0 || !isfinite(scale) || !isfinite(pivot)))
             return false;
+
         lu->inverse[node->first + k] = scale;
         for (int i = k + 1; i < height; i++)
             column[i] *= scale;
     }
+
     return true;
 }
 
@@ -628,6 +676,7 @@ YK_INLINE void factor_upper(yk_supernodal *lu, const supernode *node)
     double *upper = lu->store + node->upper;
     int width = node->width;
     size_t height = (size_t)(node->width + node->below);
+
     for (int k = 0; k < width; k++, upper += width) {
         for (int i = 0; i < k; i++)
             upper[i] = lower[(size_t)k * height + (size_t)i];
@@ -651,12 +700,15 @@ YK_INLINE bool factor(yk_supernodal *lu, double least)
             for (int q = 0; q < node->below; q++)
                 lu->map[rows[q]] = node->width + q;
         }
+
         for (size_t u = 0; u < node->updates; u++)
             take_update(lu, node, &lu->updates[node->update + u]);
         if (!factor_lower(lu, node, least))
             return false;
+
         factor_upper(lu, node);
     }
+
     return true;
 }
 
@@ -685,6 +737,7 @@ double yk_supernodal_spread(const yk_supernodal *lu)
         least = size < least ? size : least;
         most = size > most ? size : most;
     }
+
     return least / most;
 }
 
@@ -700,11 +753,13 @@ void yk_supernodal_largest(const yk_supernodal *lu, double *largest)
     for (int s = 0; s < lu->count; s++) {
         const supernode *node = &lu->nodes[s];
         const double *lower = lu->store + node->lower;
+
         for (int j = 0; j < node->width; j++, lower += node->width + node->below) {
             double *of = &of_pivot[node->first + j];
             for (int i = 0; i <= j; i++)
                 *of = larger(*of, lower[i]);
         }
+
         const double *upper = lu->store + node->upper + (size_t)node->width * (size_t)node->width;
         for (int q = 0; q < node->below; q++, upper += node->width) {
             double *of = &of_pivot[lu->rows[node->row + (size_t)q]];
@@ -712,6 +767,7 @@ void yk_supernodal_largest(const yk_supernodal *lu, double *largest)
                 *of = larger(*of, upper[i]);
         }
     }
+
     for (int j = 0; j < lu->n; j++)
         largest[j] = of_pivot[lu->column_place[j]];
 }
@@ -723,8 +779,13 @@ static void sweep_up(const double *block, int width, const double *inverse, doub
 {
     size_t h = (size_t)width;
     int k = width;
+
     for (; k >= 4; k -= 4) {
-        const double *a = block + (size_t)(k - 4) * h, *b = a + h, *c = b + h, *d = c + h;
+        const double *a = block + (size_t)(k - 4) * h;
+        const double *b = a + h;
+        const double *c = b + h;
+        const double *d = c + h;
+
         z[k - 1] *= inverse[k - 1];
         z[k - 2] = (z[k - 2] - d[k - 2] * z[k - 1]) * inverse[k - 2];
         z[k - 3] = (z[k - 3] - d[k - 3] * z[k - 1] - c[k - 3] * z[k - 2]) * inverse[k - 3];
@@ -743,10 +804,12 @@ static void sweep_up(const double *block, int width, const double *inverse, doub
 
 static void forward(const yk_supernodal *lu, const supernode *node, double *x, double *z)
 {
-    int width = node->width, below = node->below;
+    int width = node->width;
+    int below = node->below;
     const double *lower = lu->store + node->lower;
     const int *rows = &lu->rows[node->row];
     double *own = x + node->first;
+
     if (width == 1) {
         for (int q = 0; q < below; q++)
             x[rows[q]] -= own[0] * lower[1 + q];
@@ -769,11 +832,13 @@ static void forward(const yk_supernodal *lu, const supernode *node, double *x, d
 
 static void backward(const yk_supernodal *lu, const supernode *node, double *x, double *gathered)
 {
-    int width = node->width, below = node->below;
+    int width = node->width;
+    int below = node->below;
     const double *upper = lu->store + node->upper;
     const double *inverse = lu->inverse + node->first;
     const int *rows = &lu->rows[node->row];
     double *own = x + node->first;
+
     if (width == 1) {
         double sum = own[0];
         for (int q = 0; q < below; q++)
@@ -794,6 +859,7 @@ static void backward(const yk_supernodal *lu, const supernode *node, double *x, 
         for (int k = 0; k < width; k++)
             own[k] -= gathered[q] * across[k];
     }
+
     sweep_up(upper, width, inverse, own);
 }
 

@@ -34,5 +34,6 @@ double yk_table_next_point(const yk_table *table, double t)
         else
             low = middle + 1;
     }
+
     return low < table->count ? table->time[low] : INFINITY;
 }

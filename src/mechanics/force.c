@@ -24,8 +24,10 @@ yk_force_law yk_force_of(const yk_force_def *def)
         law.offset[side] = def->marker[side].offset;
         law.axes[side] = yk_q_matrix(yk_q_unit(def->marker[side].orientation));
     }
+
     memcpy(law.bushing_stiffness, def->bushing_stiffness, sizeof law.bushing_stiffness);
     memcpy(law.bushing_damping, def->bushing_damping, sizeof law.bushing_damping);
+
     return law;
 }
 
@@ -238,10 +240,12 @@ static void bushing(const yk_force_law *law, const pair *p, double load, yk_forc
     for (int i = 0; i < 6; i++) {
         double elastic = 0;
         double viscous = 0;
+
         for (int j = 0; j < 6; j++) {
             elastic += law->bushing_stiffness[i][j] * value[j];
             viscous += law->bushing_damping[i][j] * rate[j];
         }
+
         resisting[i] = elastic + viscous;
         result->energy += 0.5 * elastic * value[i];
         result->loss += viscous * rate[i];
@@ -316,6 +320,7 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
 {
     const yk_force_traits *traits = yk_force_traits_of(law->kind);
     yk_vec3 vector = yk_v3_scale(load, law->vector);
+
     if (traits->follows)
         vector = yk_m3_apply(yk_m3_columns(p->b.axis[0], p->b.axis[1], p->b.axis[2]), vector);
     yk_mat3 vector_turns = yk_m3_skew(yk_v3_neg(vector));

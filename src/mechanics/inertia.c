@@ -65,8 +65,10 @@ double yk_inertia_least(const yk_inertia *inertia)
         yk_vec3 centre = yk_v3_scale(1 / inertia->mass, inertia->moment);
         central = yk_m3_sub(central, point_tensor(inertia->mass, centre));
     }
+
     double moment[3];
     principal_moments(central, moment);
+
     return moment[0];
 }
 
@@ -82,6 +84,7 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
                 snprintf(why, size, "it has a number that is not finite");
                 return false;
             }
+
             largest = fmax(largest, fabs(entry));
         }
     }
@@ -93,6 +96,7 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
             double above = central->m[j][i];
             if (fabs(below - above) <= 1e-9 * largest)
                 continue;
+
             snprintf(why, size, "it is not symmetric: %g in row %d and %g in row %d", above, j + 1,
                      below, i + 1);
             return false;
@@ -122,6 +126,7 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
                  moment[2], most, 0.5 * moment[2]);
         return false;
     }
+
     return true;
 }
 

@@ -103,6 +103,7 @@ yk_joint yk_joint_make(yk_joint_kind kind, const yk_marker *a, const yk_marker *
     joint.row_count = entry->row_count;
     for (int i = 0; i < joint.row_count; i++)
         joint.row[i] = entry->row[i];
+
     return joint;
 }
 
@@ -134,6 +135,7 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
             free_axis = k;
         }
     }
+
     if (fixed_count == 3) {
         joint.row[n++] = (yk_row){YK_ROW_AXES, X, Z};
         joint.row[n++] = (yk_row){YK_ROW_AXES, Y, Z};
@@ -148,6 +150,7 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
         /* As in a universal joint: the axes of the two free rotations stay perpendicular. */
         joint.row[n++] = (yk_row){YK_ROW_AXES, (fixed_axis + 1) % 3, (fixed_axis + 2) % 3};
     }
+
     joint.row_count = n;
     return joint;
 }
@@ -178,6 +181,7 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
         driven_rotations += driven >> k & 1;
         held_rotations += held >> k & 1;
     }
+
     if (driven_rotations > 1)
         return 0;
     if (driven_rotations == 1 && held_rotations == 1)
@@ -188,6 +192,7 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
     for (int k = 0; k < 3; k++) {
         if (!(driven >> (3 + k) & 1))
             continue;
+
         bool first = constrained >> (k + 1) % 3 & 1;
         bool second = constrained >> (k + 2) % 3 & 1;
         if (first != second)
@@ -201,9 +206,11 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
     for (int k = 0; k < 6; k++) {
         if (!(driven >> k & 1))
             continue;
+
         yk_joint_kind kind = k < 3 ? YK_JOINT_DRIVEN_POSITION : YK_JOINT_DRIVEN_ROTATION;
         pieces[count++] = (yk_joint_piece){kind, 0, to_axis[k % 3], k};
     }
+
     return count;
 }
 

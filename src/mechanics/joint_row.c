@@ -219,6 +219,7 @@ static wheel wheel_of(const yk_joint_kinematics *kinematics)
     w.along = yk_v3_scale(inverse, along);
     w.across = yk_v3_cross(normal, w.along);
     w.contact = yk_v3_scale(-kinematics->length * inverse, yk_v3_axpy(-w.cosine, axle, normal));
+
     return w;
 }
 
@@ -342,6 +343,7 @@ double yk_row_rate(const yk_row *row, const yk_joint_kinematics *kinematics)
         }
         break;
     }
+
     return rate;
 }
 
@@ -380,6 +382,7 @@ double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *bod
         yk_joint_kinematics_at(joint, &a, &b, drive ? &moved : NULL, &kinematics);
         rate[side] = yk_row_rate(row, &kinematics);
     }
+
     return (rate[1] - rate[0]) / (2 * step);
 }
 
@@ -399,6 +402,7 @@ unsigned yk_row_mask(const yk_row *row)
     /* A force along one global axis has no torque about it. */
     unsigned force = 1u << row->k;
     unsigned torque = 7u & ~force;
+
     return force | torque << 3 | force << 6 | torque << 9;
 }
 

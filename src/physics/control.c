@@ -91,6 +91,7 @@ static double derivative(loop_state *s, double filter, double h, double begin, d
     double ramp = (end - begin) / h;
     if (filter <= 0)
         return ramp;
+
     double decay = exp(-h / filter);
     s->smoothed = end - ramp * filter + (s->smoothed - begin + ramp * filter) * decay;
     return (end - s->smoothed) / filter;
@@ -106,9 +107,9 @@ static bool set_command(const loop *l, double wanted, double h)
     double command = fmax(l->now->command - most, fmin(l->now->command + most, wanted));
     command = fmax(def->low, fmin(def->high, command));
     l->now->command = command;
-
     if (command == wanted)
         return true;
+
     l->memory->limited += h;
     return false;
 }
@@ -143,6 +144,7 @@ static void advance_loop(const view *v, double t, double h, double integral)
             derivative(s, def->filter, h, error - change, error);
             grown = s->smoothed - before;
         }
+
         wanted = s->command + def->proportional * integral + h * (s->integral + 0.5 * part) +
                  def->derivative * grown;
     } else {
@@ -196,12 +198,15 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
                 double sample = self->start + (taken + 1) * period;
                 if (sample > end)
                     break;
+
                 advance_loop(&v, sample, period, period * error_at(&v, sample));
             }
         }
+
         if (!isfinite(v.of->now->command))
             return YK_ERROR_NOT_FINITE;
     }
+
     *self->samples = taken;
     return YK_OK;
 }
@@ -216,6 +221,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         loop *l = &self->loops[i];
         view v = {l, inputs ? &inputs[LOOP_PORTS * i] : NULL, t};
         double error = inputs ? error_at(&v, t) : 0;
+
         *l->now = (loop_state){.error = error, .smoothed = error};
         *l->memory = (loop_memory){.reference = reference_at(&v, t)};
 
@@ -228,8 +234,10 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
             if (def->filter <= 0)
                 wanted -= def->derivative * input_at(&v, RATE, t);
         }
+
         l->now->command = fmax(def->low, fmin(def->high, wanted));
     }
+
     return YK_OK;
 }
 
@@ -252,6 +260,7 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
                        "%s: port %d cannot be connected like this", self->name, port);
     self->loops[port / LOOP_PORTS].connected[port % LOOP_PORTS] = true;
+
     return YK_OK;
 }
 
@@ -326,11 +335,13 @@ static double next_event(const yk_subsystem *subsystem, double t)
 {
     const control *self = (const control *)subsystem;
     double next = INFINITY;
+
     for (int i = 0; i < self->count; i++) {
         const loop *l = &self->loops[i];
         if (!l->connected[REFERENCE])
             next = fmin(next, yk_function_next_event(l->def.reference, t));
     }
+
     if (self->period <= 0)
         return next;
 
@@ -339,6 +350,7 @@ static double next_event(const yk_subsystem *subsystem, double t)
     double sample = self->start + count * self->period;
     if (!(sample > t))
         sample += self->period;
+
     return fmin(next, sample);
 }
 
@@ -347,6 +359,7 @@ static void destroy(yk_subsystem *subsystem)
     control *self = (control *)subsystem;
     if (!self)
         return;
+
     yk_context *context = self->context;
 
     for (int i = 0; self->loops && i < self->count; i++) {
@@ -354,6 +367,7 @@ static void destroy(yk_subsystem *subsystem)
         for (int k = 0; k < LOOP_PORTS; k++)
             yk_release(context, self->loops[i].port_names[k]);
     }
+
     yk_release(context, self->loops);
     yk_release(context, self->ports);
     yk_release(context, self->image);
@@ -397,6 +411,7 @@ static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)
             context, YK_ERROR_ARGUMENT,
             "loop '%s': the rate limit (%g 1/s) must be positive, the filter (%g s) not negative",
             name, def->rate_limit, def->filter);
+
     return YK_OK;
 }
 
@@ -410,6 +425,7 @@ static yk_status fill(control *self, const yk_control_def *def)
     static const char *const endings[LOOP_PORTS] = {"", ".measured", ".rate", ".reference"};
     yk_context *context = self->context;
     size_t count = (size_t)def->loop_count;
+
     self->count = def->loop_count;
     self->period = def->period;
     self->longest = def->step;
@@ -435,6 +451,7 @@ static yk_status fill(control *self, const yk_control_def *def)
             l->port_names[k] = yk_name_join(context, l->name, endings[k]);
             if (!l->port_names[k])
                 return YK_ERROR_MEMORY;
+
             yk_causality causality = k == COMMAND ? YK_GIVES_SIGNAL : YK_TAKES_SIGNAL;
             self->ports[LOOP_PORTS * (int)i + k] =
                 (yk_port){l->port_names[k], YK_PORT_SIGNAL, causality};
@@ -465,6 +482,7 @@ yk_status yk_control_create(yk_context *context, const yk_control_def *def,
     control *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;
+
     self->subsystem.ops = &control_ops;
     self->context = context;
 
@@ -473,6 +491,7 @@ yk_status yk_control_create(yk_context *context, const yk_control_def *def,
         destroy(&self->subsystem);
         return status;
     }
+
     *subsystem = &self->subsystem;
     return YK_OK;
 }

@@ -20,6 +20,7 @@ static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFIC
     double retract, extend;
     double d_retract = 0;
     double d_extend = 0;
+
     if (kind == YK_VALVE_OPEN_CENTRE) {
         retract = k;
         extend = 1 - k;
@@ -66,6 +67,7 @@ static double rounded_root(const yk_valve *valve, double difference, double *slo
         root = top * x * (1.5 - 0.5 * x);
         *slope = (1.5 - x) / top;
     }
+
     return difference < 0 ? -root : root;
 }
 
@@ -82,6 +84,7 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
     const yk_valve *valve = &cylinder->valve;
     double fraction[YK_ORIFICES];
     double by_spool[YK_ORIFICES];
+
     openings(valve->kind, yk_cylinder_spool(cylinder, drive, unknowns), fraction, by_spool);
 
     /* area cd sqrt(2 dp / density) through each, from the pump or to the tank */
@@ -92,6 +95,7 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
         double head = unknowns[i / 2];
         double p = yk_fluid_pressure(fluid, head);
         double difference = p - drive->tank;
+
         if (pump)
             difference = drive->pump - p;
         double slope;
@@ -125,6 +129,7 @@ static chamber chamber_at(const yk_cylinder *c, int index, double displacement, 
     double least = 0.5 * c->stop;
     if (length > least)
         return (chamber){c->area[index] * length, sign * c->area[index] * rate};
+
     return (chamber){c->area[index] * least, 0};
 }
 
@@ -151,6 +156,7 @@ void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,
 {
     yk_cylinder_flow flow;
     double in[2];
+
     yk_cylinder_flows(cylinder, fluid, drive, unknowns, &flow);
     supplies(cylinder, fluid, unknowns, &flow, in);
 
@@ -162,6 +168,7 @@ void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,
         rate[i] =
             (in[i] - fill * at.volume_rate) / (at.volume * yk_fluid_fill_slope(fluid, unknowns[i]));
     }
+
     if (cylinder->valve.lag > 0)
         rate[2] = (drive->command - unknowns[2]) / cylinder->valve.lag;
 }
@@ -172,6 +179,7 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
     int n = yk_cylinder_size(cylinder);
     yk_cylinder_flow flow;
     double in[2];
+
     yk_cylinder_flows(cylinder, fluid, drive, unknowns, &flow);
     supplies(cylinder, fluid, unknowns, &flow, in);
 
@@ -202,6 +210,7 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
             jacobian[i * n + 2] = scale * yk_fluid_fill(fluid, p) * by_spool;
         }
     }
+
     if (n > 2) {
         jacobian[2 * n] = 0;
         jacobian[2 * n + 1] = 0;
@@ -220,6 +229,7 @@ static double stop_depth(const yk_cylinder *c, double displacement)
         return extended;
     if (retracted < 0)
         return retracted;
+
     return 0;
 }
 
@@ -244,12 +254,14 @@ double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, do
 {
     double depth = stop_depth(cylinder, length);
     double sum = 0.5 * cylinder->stop_stiffness * depth * depth;
+
     for (int i = 0; i < 2; i++) {
         double volume = chamber_at(cylinder, i, length, 0).volume;
         double p = yk_fluid_pressure(fluid, unknowns[i]);
         double liquid = volume * yk_fluid_fill(fluid, unknowns[i]);
         sum += liquid * yk_fluid_enthalpy(fluid, p) - p * volume;
     }
+
     return sum;
 }
 
@@ -259,6 +271,7 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid,
 {
     const yk_cylinder *c = cylinder;
     double rate = drive->rate;
+
     yk_cylinder_flow flow;
     yk_cylinder_flows(c, fluid, drive, unknowns, &flow);
 
@@ -273,6 +286,7 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid,
         double out = flow.orifice[2 * i + 1];
         double p = yk_fluid_pressure(fluid, unknowns[i]);
         double fill = yk_fluid_fill(fluid, p);
+
         own[i] = yk_fluid_enthalpy(fluid, p);
         power->supply += fill * (pump * in - tank * out);
         power->loss += fill * ((pump - own[i]) * in + (own[i] - tank) * out);
@@ -301,6 +315,7 @@ bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *dr
 {
     double fraction[YK_ORIFICES];
     double slope[YK_ORIFICES];
+
     openings(cylinder->valve.kind, drive->command, fraction, slope);
 
     /* in^2 (pump - p) = out^2 (p - tank) */
@@ -309,7 +324,9 @@ bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *dr
         double out = fraction[2 * i + 1] * fraction[2 * i + 1];
         if (!(in + out > 0))
             return false;
+
         pressure[i] = (in * drive->pump + out * drive->tank) / (in + out);
     }
+
     return true;
 }

@@ -14,10 +14,12 @@ static double within(const yk_fluid *fluid, double p)
         double root = sqrt(square);
         return 2 / root * atanh(root * ratio);
     }
+
     if (square < 0) {
         double root = sqrt(-square);
         return 2 / root * atan(root * ratio);
     }
+
     return 2 * ratio;
 }
 

@@ -30,11 +30,13 @@ static void log_events(yk_hydraulic *self)
         for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++) {
             if (!(b->event_time[k] > 0))
                 continue;
+
             yk_log(self->context, YK_LOG_WARNING,
                    "%s: cylinder '%s': %s for %.3g s in all, from t = %.6g s on", self->name,
                    self->slots[i].name, words[k], b->event_time[k], b->event_first[k]);
         }
     }
+
     self->ran = false;
 }
 
@@ -45,6 +47,7 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at,
     const yk_hydraulic_cylinder_def *def = &at->def;
     const double *area = at->cylinder.area;
     double sum = drive->pump + drive->tank;
+
     switch (def->start) {
     case YK_HYDRAULIC_PRESSURE:
         heads[0] = def->pressure[0];
@@ -101,6 +104,7 @@ static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const y
     /* The spool where it is commanded, and pressures that belong to it. */
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t);
     at->now->unknown[2] = drive.command;
+
     return start_heads(self, at, &drive, at->now->unknown);
 }
 
@@ -114,10 +118,12 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         yk_status status = start_cylinder(self, i, t, inputs);
         if (status >= 0)
             continue;
+
         int room = (int)sizeof self->message - 1;
         snprintf(self->message, sizeof self->message, "%.*s", room, yk_last_message(self->context));
         return status;
     }
+
     return YK_OK;
 }
 
@@ -145,6 +151,7 @@ static void output(const yk_subsystem *subsystem, int port, yk_port_value *value
 {
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
     const yk_hydraulic_slot *at = &self->slots[port % self->count];
+
     if (port >= self->count) {
         value->motion.position.x = at->now->unknown[2];
         return;
@@ -181,6 +188,7 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
     } else {
         at->wired = true;
     }
+
     return YK_OK;
 }
 
@@ -284,6 +292,7 @@ static double channel_value(const yk_hydraulic *self, const yk_hydraulic_slot *a
     const yk_fluid *fluid = &self->fluid;
     const double *y = at->now->unknown;
     yk_cylinder_drive drive = present_drive(self, at);
+
     yk_cylinder_flow flow;
     yk_cylinder_flows(cylinder, fluid, &drive, y, &flow);
 
@@ -328,6 +337,7 @@ yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
         .stop_damping = 1,
         .valve = valve,
     };
+
     return (yk_hydraulic_cylinder_def){
         .cylinder = cylinder, .neutral = NAN, .actuator_length = NAN};
 }
@@ -354,6 +364,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     if (!self)
         return;
+
     yk_context *context = self->context;
     if (self->image)
         log_events(self);
@@ -362,6 +373,7 @@ static void destroy(yk_subsystem *subsystem)
         yk_release(context, self->slots[i].name);
         yk_release(context, self->slots[i].spool_name);
     }
+
     yk_release(context, self->slots);
     yk_release(context, self->ports);
     yk_release(context, self->image);
@@ -409,6 +421,7 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
                        "stops are at %g m; they "
                        "must leave the piston room",
                        name, least, c->stop);
+
     return YK_OK;
 }
 
@@ -437,6 +450,7 @@ static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
         if (status < 0)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -445,6 +459,7 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
     yk_context *context = self->context;
     size_t count = (size_t)def->cylinder_count;
     size_t words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS);
+
     self->count = def->cylinder_count;
     self->name = yk_text_copy(context, def->name ? def->name : "hydraulic");
     self->slots = yk_allocate(context, count, sizeof *self->slots);
@@ -470,9 +485,11 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
         at->name = yk_text_copy(context, at->def.name ? at->def.name : "cylinder");
         if (!at->name)
             return YK_ERROR_MEMORY;
+
         at->spool_name = yk_name_join(context, at->name, ".spool");
         if (!at->spool_name)
             return YK_ERROR_MEMORY;
+
         self->ports[i] = (yk_port){at->name, YK_PORT_SCALAR, YK_TAKES_MOTION};
         self->ports[count + i] = (yk_port){at->spool_name, YK_PORT_SIGNAL, YK_TAKES_SIGNAL};
     }
@@ -493,6 +510,7 @@ yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
     yk_hydraulic *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;
+
     self->subsystem.ops = &hydraulic_ops;
     self->context = context;
     self->def = *def;
@@ -505,6 +523,7 @@ yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
         destroy(&self->subsystem);
         return status;
     }
+
     *subsystem = &self->subsystem;
     return YK_OK;
 }

@@ -23,6 +23,7 @@ yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
         length = yk_input_scalar(j->motion, local);
         drive.rate = yk_input_scalar_rate(j->motion, local);
     }
+
     drive.length = length - j->at->origin;
 
     /* Command: of a wire, of the function, or neutral. */
@@ -31,6 +32,7 @@ yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
         drive.command = yk_function_value(def->spool, t);
     if (j->spool)
         drive.command = yk_input_scalar(j->spool, local);
+
     return drive;
 }
 
@@ -59,6 +61,7 @@ static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight,
     yk_cylinder_drive drive = yk_hydraulic_drive(j, t);
     yk_cylinder_power power;
     yk_cylinder_flow flow;
+
     yk_cylinder_powers(cylinder, fluid, &drive, y, &power);
     yk_cylinder_flows(cylinder, fluid, &drive, y, &flow);
 
@@ -108,10 +111,12 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
         .scale = scales,
     };
     yk_radau_step step;
+
     *size = 0;
     yk_status status = yk_radau_take(&problem, t, h, y, &step);
     if (status != YK_OK)
         return status;
+
     const double *end = step.stage[YK_RADAU_STAGES - 1];
 
     /* Too large an error: a shorter step. */
@@ -119,10 +124,12 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
         double error[YK_RADAU_SIZE_MAX];
         if (yk_radau_error(&problem, t, h, y, &step, error) < 0)
             return YK_NOT_CONVERGED;
+
         for (int i = 0; i < problem.n; i++) {
             double allowed = j->self->def.tolerance * (scales[i] + fabs(end[i]));
             *size = fmax(*size, fabs(error[i]) / allowed);
         }
+
         if (*size > 1)
             return YK_STEP_CUT;
     }
@@ -131,6 +138,7 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
     for (int i = 0; i < YK_RADAU_STAGES; i++)
         add_stage_energy(j, t + yk_radau_node[i] * h, yk_radau_weight[i] * h, step.stage[i]);
     memcpy(y, end, (size_t)problem.n * sizeof *y);
+
     return YK_OK;
 }
 
@@ -167,6 +175,7 @@ static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, doubl
         if (halvings > 0 && at == floor(at))
             halvings = 0;
     }
+
     return YK_OK;
 }
 
@@ -177,6 +186,7 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
     double end = t + h;
     double least = h * ldexp(1, -HALVINGS_MAX);
     double next = 0.01 * h;
+
     if (ledger->next_step > 0)
         next = ledger->next_step;
 
@@ -210,6 +220,7 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
         if (next < least)
             return give_up(self, j->at, t);
     }
+
     ledger->next_step = next;
     return YK_OK;
 }
@@ -231,6 +242,7 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
     } else {
         status = take_fixed(self, &j, t, h);
     }
+
     if (status < 0)
         return status;
 
@@ -253,6 +265,7 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
                  "t = %g: the pressures of cylinder '%s' are not finite", t + h, at->name);
         return YK_ERROR_NOT_FINITE;
     }
+
     if (highest >= IMPOSSIBLE_PRESSURE) {
         snprintf(self->message, sizeof self->message,
                  "t = %g: the pressure of cylinder '%s' is %.3g Pa; its motion is impossible "
@@ -260,6 +273,7 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
                  t + h, at->name, highest);
         return YK_ERROR_DIVERGED;
     }
+
     return YK_OK;
 }
 
@@ -271,5 +285,6 @@ yk_status yk_hydraulic_advance(yk_hydraulic *self, double t, double h, const yk_
         if (status < 0)
             return status;
     }
+
     return YK_OK;
 }

@@ -22,12 +22,14 @@ yk_status yk_name_channels(yk_context *context, const yk_channel_rows *of, yk_ch
         if (length > part_width)
             part_width = length;
     }
+
     size_t row_width = 0;
     for (int i = 0; i < of->row_count; i++) {
         size_t length = strlen(of->rows[i].name);
         if (length > row_width)
             row_width = length;
     }
+
     size_t width = part_width + row_width + 2;
 
     int count = of->part_count * of->row_count;
@@ -42,5 +44,6 @@ yk_status yk_name_channels(yk_context *context, const yk_channel_rows *of, yk_ch
         snprintf(name, width, "%s.%s", of->part_name(of->user, i / of->row_count), row->name);
         (*channels)[i] = (yk_channel){name, row->unit, 1};
     }
+
     return YK_OK;
 }

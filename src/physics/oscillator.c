@@ -172,6 +172,7 @@ static double mean_over_step(const yk_input *input, double h)
         sum += input->linear[i].x * power / (i + 1);
         power *= h;
     }
+
     return sum;
 }
 
@@ -184,6 +185,7 @@ static void semi_implicit_force(oscillator *self, double t, double h, const yk_i
     double force = port_force + external_force(self, t) - k * s->x - c * s->v;
     double a = force / self->def.mass;
     double v = s->v + h * a;
+
     self->now.port_force = port_force;
     accept(self, h, s->x + h * v, v, a);
 }
@@ -225,6 +227,7 @@ static void exact_prepare(oscillator *self, double h)
         for (int j = 0; j < YK_INPUT_COEFFICIENTS; j++)
             self->exact.input[i][j] = e[i * N + 2 + j];
     }
+
     self->exact.step = h;
 }
 
@@ -243,6 +246,7 @@ static void exact_force(oscillator *self, double t, double h, const yk_input *in
         const double times[4] = {0, h / 4, 3 * h / 4, h};
         double values[4];
         double c[4];
+
         for (int i = 0; i < 4; i++)
             values[i] = external_force(self, t + times[i]);
         yk_poly_interpolate(times, values, 3, c);
@@ -274,6 +278,7 @@ static void exact_motion(oscillator *self, double t, double h, const yk_input *i
     const yk_oscillator_def *def = &self->def;
     double x = yk_input_scalar(input, h);
     double v = yk_input_scalar_rate(input, h);
+
     if (input->degree >= 2) {
         double a = yk_input_scalar_second_rate(input, h);
         self->now.port_force = force_needed(self, t + h, x, v, a);
@@ -350,6 +355,7 @@ static yk_status oscillator_connect(yk_subsystem *subsystem, int port, yk_causal
         return yk_fail(self->context, YK_ERROR_CAPABILITY,
                        "oscillator: port %d cannot be connected", port);
     self->causality = causality;
+
     return YK_OK;
 }
 
@@ -367,6 +373,7 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h,
             s.x = yk_input_scalar(inputs, 0);
             s.v = yk_input_scalar_rate(inputs, 0);
         }
+
         s.a = yk_input_scalar_second_rate(inputs, 0);
         s.port_force = force_needed(self, t, s.x, s.v, s.a);
         self->now = s;
@@ -379,6 +386,7 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h,
         s.port_force = yk_input_scalar(inputs, 0);
     s.a = (own_force + s.port_force) / def->mass;
     self->now = s;
+
     return YK_OK;
 }
 
@@ -446,6 +454,7 @@ static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, 
         for (int row = 0; row < 3; row++)
             matrix[row * (degree + 1) + power] = response[row];
     }
+
     return oscillator_step(subsystem, t, h, inputs);
 }
 
@@ -472,9 +481,11 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
             yk_input own = yk_input_shift(&input, YK_PORT_SCALAR, i * part);
             self->integrator->step_force(self, t + i * part, part, &own);
         }
+
         x[more] = self->now.x - before.x;
         v[more] = self->now.v;
     }
+
     self->now = before;
 
     /* How the end of the step follows the force, as differences of both runs. */
@@ -501,6 +512,7 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
     model->weight[1] = k.b1;
     model->weight[2] = k.b2;
     model->memory = k.a2;
+
     return YK_OK;
 }
 
@@ -508,6 +520,7 @@ static void oscillator_output(const yk_subsystem *subsystem, int port, yk_port_v
 {
     const oscillator *self = (const oscillator *)subsystem;
     const oscillator_state *s = &self->now;
+
     value->motion.position.x = s->x;
     value->motion.velocity.x = s->v;
     value->motion.acceleration.x = s->a;
@@ -527,6 +540,7 @@ static void oscillator_destroy(yk_subsystem *subsystem)
     oscillator *self = (oscillator *)subsystem;
     if (!self)
         return;
+
     yk_context *context = self->context;
     yk_release(context, self->parts);
     yk_release(context, self->ports);
@@ -579,6 +593,7 @@ static void oscillator_energy(const yk_subsystem *subsystem, yk_energy *energy)
 {
     const oscillator *self = (const oscillator *)subsystem;
     const oscillator_state *s = &self->now;
+
     *energy = (yk_energy){
         .kinetic = 0.5 * self->def.mass * s->v * s->v,
         .potential = 0.5 * self->def.stiffness * s->x * s->x,
@@ -634,6 +649,7 @@ static yk_status check_def(yk_context *context, const yk_oscillator_def *def)
     if ((size_t)def->integrator >= sizeof integrators / sizeof *integrators)
         return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: unknown integrator %d",
                        (int)def->integrator);
+
     return YK_OK;
 }
 
@@ -647,6 +663,7 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
     oscillator *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;
+
     self->subsystem.ops = &oscillator_ops;
     self->context = context;
     self->def = *def;
@@ -665,6 +682,7 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
     for (int i = 0; i < part_count; i++)
         self->ports[i] = port;
     *made = self;
+
     return YK_OK;
 }
 
@@ -676,8 +694,10 @@ yk_status yk_oscillator_create(yk_context *context, const yk_oscillator_def *def
     yk_status status = create_with_parts(context, def, 1, &self);
     if (status != YK_OK)
         return status;
+
     self->parts[0] = (oscillator_part){def->mass, def->stiffness, def->damping, def->force, 1};
     *out = &self->subsystem;
+
     return YK_OK;
 }
 
@@ -693,14 +713,17 @@ static bool all_connected(int part_count, const yk_merge_joint *joints, int join
         for (int i = 0; i < joint_count; i++) {
             bool *a = &reached[joints[i].part_a];
             bool *b = &reached[joints[i].part_b];
+
             if (*a == *b)
                 continue;
+
             *a = true;
             *b = true;
             grown = true;
             count++;
         }
     }
+
     return count == part_count;
 }
 
@@ -718,6 +741,7 @@ static yk_oscillator_def placed_def(const yk_merge_def *merge, int part)
     def.damping *= mass;
     def.position *= length;
     def.velocity *= length;
+
     return def;
 }
 
@@ -749,11 +773,13 @@ static yk_status check_merge(const yk_merge_def *merge)
     bool *reached = yk_allocate(context, (size_t)merge->part_count, sizeof *reached);
     if (!reached)
         return YK_ERROR_MEMORY;
+
     bool connected = all_connected(merge->part_count, merge->joints, merge->joint_count, reached);
     yk_release(context, reached);
     if (!connected)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the interfaces do not join all oscillators to one");
+
     return YK_OK;
 }
 
@@ -782,12 +808,14 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
                                merge->part_count, &self);
     if (status != YK_OK)
         return status;
+
     for (int i = 0; i < merge->part_count; i++) {
         yk_oscillator_def def = placed_def(merge, i);
         double unit =
             merge->transforms ? merge->transforms[i].mass * merge->transforms[i].length : 1;
         self->parts[i] = (oscillator_part){def.mass, def.stiffness, def.damping, def.force, unit};
     }
+
     *merged = &self->subsystem;
     return YK_OK;
 }
@@ -805,6 +833,7 @@ static yk_status oscillator_free_mass(const yk_subsystem *self, double mass, yk_
     def.position = 1;
     def.integrator = model->def.integrator;
     def.rho_inf = model->def.rho_inf;
+
     return yk_oscillator_create(model->context, &def, made);
 }
 

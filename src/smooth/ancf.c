@@ -52,6 +52,7 @@ static void gradients_at(const yk_ancf_point *point, const double *coordinates,
             int vector = parts[m][k];
             sum = yk_v3_axpy(point->shape[m][vector], vector_at(coordinates, vector), sum);
         }
+
         gradient[m] = sum;
     }
 }
@@ -100,6 +101,7 @@ static void fill_point(double xi, double l, yk_ancf_point *point)
     };
     const double slope[3] = {(4 * xi - 3) / l, (4 - 8 * xi) / l, (4 * xi - 1) / l};
     double across[3];
+
     section_shapes(xi, across);
 
     /* Which vectors make them up: see parts. */
@@ -131,6 +133,7 @@ static void fill_mass(const yk_beam_section_def *section, yk_ancf *element)
         double weight = 0.5 * gauss[g] * l;
         double line[4];
         double across[3];
+
         line_shapes(xi, l, line);
         section_shapes(xi, across);
 
@@ -140,6 +143,7 @@ static void fill_mass(const yk_beam_section_def *section, yk_ancf *element)
             for (int j = 0; j < 4; j++)
                 element->mass[a][parts[RX][j]] += weight * rho * area * line[i] * line[j];
         }
+
         for (int i = 0; i < 3; i++) {
             for (int j = 0; j < 3; j++) {
                 double fraction = weight * rho * across[i] * across[j];
@@ -169,6 +173,7 @@ static void fill_law(const yk_beam_section_def *section,
             law[i][j] = a * lame;
         law[i][i] = a * (lame + 2 * g);
     }
+
     law[3][3] = g * a * section->shear_y;
     law[4][4] = g * a * section->shear_z;
     law[5][5] = g * a;
@@ -230,6 +235,7 @@ yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_secti
         gradients_at(point, coordinates, gradient);
         strain_measures(gradient, point->reference);
     }
+
     return YK_OK;
 }
 
@@ -256,6 +262,7 @@ static void set_station(const int vector[4], const yk_frame *start, yk_vec3 arm,
             v = yk_v3_add(start->position, v);
             rate = yk_v3_add(start->velocity, rate);
         }
+
         add_vector(coordinates, vector[k], 1, v);
         if (rates)
             add_vector(rates, vector[k], 1, rate);
@@ -365,6 +372,7 @@ static void point_at(const yk_ancf *element, const yk_ancf_point *point, const d
             yk_v3_dot(at->gradient[a], at->rate[b]) + yk_v3_dot(at->rate[a], at->gradient[b]);
         strain_rate[s] = product[s].factor * both;
     }
+
     apply_law(element->law, strain_rate, viscous);
     for (int s = 0; s < YK_ANCF_STRAINS; s++) {
         at->stress[s] += element->damping_ratio * viscous[s];
@@ -378,6 +386,7 @@ void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const d
     memset(loads, 0, sizeof *loads);
     for (int g = 0; g < YK_ANCF_POINTS; g++) {
         const yk_ancf_point *point = &element->point[g];
+
         point_state at;
         point_at(element, point, coordinates, rates, &at);
 
@@ -419,6 +428,7 @@ static void add_material(const yk_ancf *element, const yk_vec3 *gradient, const 
 {
     double left[YK_ANCF_STRAINS][LOCAL];
     double right[YK_ANCF_STRAINS][LOCAL];
+
     for (int s = 0; s < YK_ANCF_STRAINS; s++) {
         strain_gradient(gradient, s, left[s]);
         strain_gradient(other, s, right[s]);
@@ -430,6 +440,7 @@ static void add_material(const yk_ancf *element, const yk_vec3 *gradient, const 
             double law = scale * element->law[s][t];
             if (law == 0)
                 continue;
+
             for (int i = 0; i < LOCAL; i++)
                 if (left[s][i] != 0)
                     for (int j = 0; j < LOCAL; j++)
@@ -465,12 +476,14 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
 {
     size_t bytes = sizeof(double[YK_ANCF_COORDINATES][YK_ANCF_COORDINATES]);
     double damping = element->damping_ratio;
+
     memset(transform, 0, bytes);
     if (rate)
         memset(rate, 0, bytes);
 
     for (int g = 0; g < YK_ANCF_POINTS; g++) {
         const yk_ancf_point *point = &element->point[g];
+
         point_state at;
         point_at(element, point, coordinates, rates, &at);
 
@@ -490,11 +503,13 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
                 local[b][a] -= stress;
             }
         }
+
         add_to_element(point, local, transform);
 
         /* By the rates: the viscous part alone. */
         if (!rate || damping == 0)
             continue;
+
         double viscous[LOCAL][LOCAL] = {{0}};
         add_material(element, at.gradient, at.gradient, damping, viscous);
         add_to_element(point, viscous, rate);

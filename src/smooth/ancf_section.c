@@ -79,6 +79,7 @@ static section section_of(vector y, vector z)
     /* Half of each, as the mean of both counts. */
     s.rotation[0] = scale(half(inverse(dot(y, y))), cross(s.x, y));
     s.rotation[1] = scale(half(inverse(dot(z, z))), cross(s.x, z));
+
     return s;
 }
 
@@ -106,6 +107,7 @@ void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION],
     vector y = vector_of(coordinates + 3, NULL);
     vector z = vector_of(coordinates + 6, NULL);
     section s = section_of(y, z);
+
     placed->position = yk_v3(coordinates[0], coordinates[1], coordinates[2]);
     placed->velocity = yk_v3(rates[0], rates[1], rates[2]);
     placed->rotation = axes_of(s.x.v, y.v, z.v);
@@ -146,6 +148,7 @@ void yk_ancf_section_bias(const double coordinates[YK_ANCF_SECTION],
         spin = add(spin, scale(negative(dot(s.x, rate)), s.tilt[k]));
         spin = add(spin, scale(dot(s.rotation[k], rate), s.x));
     }
+
     *acceleration = yk_v3(0, 0, 0);
     *angular_acceleration = spin.d;
 }

@@ -75,6 +75,7 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
             put(to, mode, u + k, u + j, scale * tangent[k][j] + (k == j ? point : 0));
     if (!node->eccentric)
         return;
+
     for (int j = 0; j < 3; j++)
         for (int k = 3; k < 6; k++) {
             put(to, mode, u + k, u + j, scale * tangent[k][j]);
@@ -88,10 +89,12 @@ void yk_smooth_inertias(const yk_smooth_model *model, yk_smooth_workspace *work,
     for (int i = 0; i < model->node_count; i++) {
         if (!model->nodes[i].massive)
             continue;
+
         const yk_inertia *inertia = &model->nodes[i].inertia;
         trial_node *node = &work->trial[i];
         const yk_frame *frame = &node->frame;
-        yk_vec3 v = frame->velocity, w = frame->angular_velocity;
+        yk_vec3 v = frame->velocity;
+        yk_vec3 w = frame->angular_velocity;
 
         /* J w = R (J0 (R^T w)): cheaper than to turn the tensor. */
         yk_vec3 own = yk_m3_apply(inertia->tensor, yk_m3_apply_transposed(frame->rotation, w));
@@ -107,6 +110,7 @@ void yk_smooth_inertias(const yk_smooth_model *model, yk_smooth_workspace *work,
         /* p' = (p - past) / c */
         if (!with_rates)
             continue;
+
         yk_vec3 linear = yk_v3_sub(node->momentum.linear, node->momentum_past.linear);
         yk_vec3 angular = yk_v3_sub(node->momentum.angular, node->momentum_past.angular);
         node->momentum_rate.linear = yk_v3_scale(inverse, linear);
@@ -122,11 +126,13 @@ static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     yk_vec3 g = model->def.gravity;
     double damping = work->damping;
+
     for (int i = 0; i < model->node_count; i++) {
         const node_model *node = &model->nodes[i];
         const trial_node *trial = &work->trial[i];
         const yk_frame *frame = &trial->frame;
         yk_wrench *load = &work->load[i];
+
         load->force = yk_v3_scale(node->inertia.mass, g);
         load->torque = yk_v3(0, 0, 0);
         work->potential -= yk_v3_dot(load->force, frame->position);
@@ -138,6 +144,7 @@ static void node_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
 
         if (damping <= 0)
             continue;
+
         double kinetic =
             yk_inertia_kinetic(&trial->momentum, frame->velocity, frame->angular_velocity);
         load->force = yk_v3_axpy(-damping, trial->momentum.linear, load->force);
@@ -161,10 +168,13 @@ static void node_right(const yk_smooth_model *model, yk_smooth_workspace *work,
 {
     bool accelerations = level == LEVEL_ACCELERATION;
     double scale = accelerations ? s->inertia : s->node;
+
     for (int i = 0; i < model->node_count; i++) {
         const node_model *of = &model->nodes[i];
         const trial_node *node = &work->trial[i];
-        yk_vec3 force = work->load[i].force, torque = work->load[i].torque;
+        yk_vec3 force = work->load[i].force;
+        yk_vec3 torque = work->load[i].torque;
+
         if (accelerations) {
             yk_inertia_global inertia;
             yk_vec3 bias_force, bias_torque;
@@ -208,11 +218,13 @@ yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joi
     if (joint->port >= 0) {
         if (!work->inputs)
             return (yk_drive){0};
+
         const yk_input *signal = &work->inputs[joint->port];
         double local = t - work->t + work->input_time;
         yk_drive length = {.value = yk_input_scalar(signal, local)};
         if (!with_rates)
             return length;
+
         length.rate = yk_input_scalar_rate(signal, local);
         length.second = yk_input_scalar_second_rate(signal, local);
         return length;
@@ -228,13 +240,15 @@ yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joi
         static const double first[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
         static const double second[4] = {8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560};
         double step = work->drive_step > 0 ? work->drive_step : 1e-4;
-        double rate = 0, curvature = -205.0 / 72 * result.value;
+        double rate = 0;
+        double curvature = -205.0 / 72 * result.value;
         for (int k = 0; k < 4; k++) {
             double after = drive.value(drive.user, t + (k + 1) * step);
             double before = drive.value(drive.user, t - (k + 1) * step);
             rate += first[k] * (after - before);
             curvature += second[k] * (after + before);
         }
+
         result.rate = rate / step;
         result.second = curvature / (step * step);
     }
@@ -242,6 +256,7 @@ yk_drive yk_smooth_drive(const yk_smooth_workspace *work, const joint_model *joi
     result.value *= joint->drive_unit;
     result.rate *= joint->drive_unit;
     result.second *= joint->drive_unit;
+
     return result;
 }
 
@@ -257,6 +272,7 @@ static double row_acceleration(const yk_smooth_model *model, const yk_smooth_wor
     double beta = work->stabilisation;
     const trial_node *end[2] = {&work->trial[joint->node[0]], &work->trial[joint->node[1]]};
     double residual = yk_row_bias(row, &joint->joint, &end[0]->frame, &end[1]->frame, drive);
+
     if (beta != 0 && yk_row_on_velocity(row->kind)) {
         residual = residual + beta * yk_row_rate(row, kinematics);
     } else if (beta != 0) {
@@ -266,10 +282,11 @@ static double row_acceleration(const yk_smooth_model *model, const yk_smooth_wor
 
     double known = 0;
     for (int side = 0; side < 2; side++) {
-        bool ground = joint->node[side] == model->node_count,
-             moves = joint->node[side] < model->node_count;
+        bool ground = joint->node[side] == model->node_count;
+        bool moves = joint->node[side] < model->node_count;
         if (ground || (moves && !all))
             continue;
+
         known += yk_v3_dot(gradient->force[side], end[side]->acceleration) +
                  yk_v3_dot(gradient->torque[side], end[side]->angular_acceleration);
     }
@@ -295,9 +312,11 @@ static inline void row_matrix(const yk_smooth_model *model, const yk_smooth_work
         unsigned bits = mask >> (3 * (2 * body + torque)) & 7u;
         if (u < 0 || !bits)
             continue;
+
         for (int k = 0; k < 3; k++) {
             if (!(bits >> k & 1u))
                 continue;
+
             double value = hold ? 0 : entry[3 * part + k];
             put(to, mode, equation, u + 3 * torque + k, value);
             put(to, mode, u + 3 * torque + k, equation, value);
@@ -316,6 +335,7 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
     bool stabilised = level == LEVEL_STEP && work->stabilisation > 0;
     bool accelerated = level == LEVEL_ACCELERATION || stabilised;
     yk_drive drive = {0};
+
     if (joint->driven && mode != SINK_RECORD)
         drive = yk_smooth_drive(work, joint, work->t, level == LEVEL_VELOCITY || accelerated);
     yk_joint_kinematics kinematics;
@@ -325,10 +345,12 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
     /* Its rows: what is left of them, their reactions, their gradients. */
     int first = model->motion_count + joint->row;
     const double *lambda = &work->lambda[joint->row];
-    yk_wrench *load_a = &work->load[node[0]], *load_b = &work->load[node[1]];
+    yk_wrench *load_a = &work->load[node[0]];
+    yk_wrench *load_b = &work->load[node[1]];
     for (int r = 0; r < equations->row_count; r++) {
         const yk_row *row = &equations->row[r];
         bool on_velocity = yk_row_on_velocity(row->kind);
+
         yk_gradient gradient;
         yk_row_gradient(row, &kinematics, &gradient);
         if (mode != SINK_RECORD) {
@@ -347,10 +369,12 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
             } else if (level == LEVEL_STEP) {
                 residual = s->c * yk_row_rate(row, &kinematics);
             }
+
             if (work->compliance > 0 && s->node > 0) {
                 double scale = model->unknown_scale[first + r];
                 residual -= work->compliance * s->node * lambda[r] / (scale * scale);
             }
+
             work->right[first + r] = -residual;
 
             /* The reaction on both bodies; multipliers are unknowns where accelerations are. */
@@ -360,8 +384,10 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
             load_b->force = yk_v3_axpy(force, gradient.force[1], load_b->force);
             load_b->torque = yk_v3_axpy(force, gradient.torque[1], load_b->torque);
         }
+
         if (mode == SINK_NONE)
             continue;
+
         bool hold = (level == LEVEL_POSITION || level == LEVEL_STATIC) && on_velocity;
         row_matrix(model, work, joint, row, first + r, &gradient, hold, to, mode);
     }
@@ -387,6 +413,7 @@ static inline void joint_pass(const yk_smooth_model *model, yk_smooth_workspace 
             int column = model->nodes[node[j >> 1]].unknown;
             if (!(joint->stiffness_mask >> (4 * i + j) & 1u) || row < 0 || column < 0)
                 continue;
+
             put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &stiffness[i][j]);
         }
     }
@@ -461,6 +488,7 @@ static inline void force_pass(const yk_smooth_model *model, yk_smooth_workspace 
             int column = model->nodes[node[j >> 1]].unknown;
             if (row < 0 || column < 0)
                 continue;
+
             yk_mat3 block = pair_block(s, &tangent, i, j);
             put_block(to, mode, row + 3 * (i & 1), column + 3 * (j & 1), 1, &block);
         }
@@ -504,11 +532,13 @@ static inline void beam_pass(const yk_smooth_model *model, yk_smooth_workspace *
                         put(to, mode, unknown[a] + k, unknown[b] + j, 0);
                     continue;
                 }
+
                 const int *entry = to->entry_index + to->cursor;
                 int row = 6 * a, column = 6 * b + j;
                 to->cursor += 6;
                 if (!stiff)
                     continue;
+
                 for (int k = 0; k < 6; k++)
                     to->values[entry[k]] -= s->node * jacobian.pose[row + k][column];
                 for (int k = 0; k < 6 && beam->beam.damped; k++)
@@ -526,6 +556,7 @@ static void port_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
         const port_model *port = &model->ports[i];
         if (port->causality != YK_TAKES_WRENCH)
             continue;
+
         const yk_frame *frame = &work->trial[port->node[0]].frame;
         yk_wrench wrench = yk_input_wrench(&work->inputs[i], work->input_time);
         work->wrench[i] = wrench;
@@ -535,6 +566,7 @@ static void port_loads(const yk_smooth_model *model, yk_smooth_workspace *work)
             yk_vec3 torque = yk_v3_add(wrench.torque, yk_v3_cross(arm, wrench.force));
             yk_vec3 velocity =
                 yk_v3_add(frame->velocity, yk_v3_cross(frame->angular_velocity, arm));
+
             add_wrench(&work->load[port->node[0]], wrench.force, torque);
             double power = yk_v3_dot(wrench.force, velocity) +
                            yk_v3_dot(wrench.torque, frame->angular_velocity);
@@ -564,6 +596,7 @@ static inline void pass(const yk_smooth_model *model, yk_smooth_workspace *work,
 {
     const yk_smooth_description *def = &model->def;
     bool weigh = level == LEVEL_POSITION || level == LEVEL_VELOCITY;
+
     for (int i = 0; i < model->node_count && mode != SINK_NONE; i++)
         node_matrix(model, work, i, weigh && model->nodes[i].keep ? KEPT_WEIGHT : 1, s, to, mode);
     for (int i = 0; i < def->force_count; i++)
@@ -574,6 +607,7 @@ static inline void pass(const yk_smooth_model *model, yk_smooth_workspace *work,
         joint_pass(model, work, &model->joints[i], level, s, to, mode);
     if (def->flexible_count == 0)
         return;
+
     yk_smooth_flexible_pass(model, work, level, weigh ? KEPT_WEIGHT : 1, s, to, mode);
     yk_smooth_place_pass(model, work, s, to, mode);
 }
@@ -592,6 +626,7 @@ void yk_smooth_assemble(const yk_smooth_model *model, yk_smooth_workspace *work,
 {
     bool in_time = level == LEVEL_STEP || level == LEVEL_STATIC;
     scales s = scales_of(model, in_time ? work->c : 0);
+
     work->supply = work->port_supply = work->loss = work->potential = 0;
     memset(work->right, 0, (size_t)model->motion_count * sizeof *work->right);
 

@@ -41,6 +41,7 @@ static inline double arc_by_sine(double x)
     double sum = c[8];
     for (int k = 7; k >= 0; k--)
         sum = c[k] + x * sum;
+
     return sum;
 }
 
@@ -186,6 +187,7 @@ static void evaluate_section(const yk_beam *beam, int index, const beam_state *s
         strain[i] -= point->strain[i];
         resultant[i] = 0;
     }
+
     apply_section(point->stiffness, strain, resultant);
     double work = 0;
     for (int i = 0; i < 6; i++)
@@ -197,14 +199,17 @@ static void evaluate_section(const yk_beam *beam, int index, const beam_state *s
         double rate[6];
         double viscous[6] = {0};
         double power = 0;
+
         section_rates(point, state, node, section, rate);
         apply_section(point->damping, rate, viscous);
         for (int i = 0; i < 6; i++) {
             resultant[i] += viscous[i];
             power += viscous[i] * rate[i];
         }
+
         loads->loss += point->length * power;
     }
+
     section->force = yk_m3_apply(section->frame, yk_v3(resultant[0], resultant[1], resultant[2]));
     section->torque = yk_m3_apply(section->frame, yk_v3(resultant[3], resultant[4], resultant[5]));
 
@@ -221,6 +226,7 @@ static void evaluate_section(const yk_beam *beam, int index, const beam_state *s
         yk_vec3 part = yk_v3_axpy(point->slope[i], by_slope, yk_v3_scale(point->shape[i], by_psi));
         moments->end[k] = yk_v3_axpy(point->length, part, moments->end[k]);
     }
+
     moments->all = yk_v3_axpy(point->length, a, moments->all);
 }
 
@@ -238,6 +244,7 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
         state.tangent[i] = yk_tangent_at(state.psi[i]);
         state.inverse[i] = yk_tangent_inverse(&state.tangent[i]);
     }
+
     for (int i = 0; i < 2 && beam->damped; i++) {
         state.spin[i] =
             yk_v3_sub(node[end_node[i]]->angular_velocity, node[MIDDLE]->angular_velocity);
@@ -257,12 +264,14 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
         moments.c[k] = yk_back_inverse(state.psi[k], moments.end[k]);
         loads->torque[end_node[k]] = yk_v3_neg(moments.c[k]);
     }
+
     loads->torque[MIDDLE] = yk_v3_sub(yk_v3_add(moments.c[0], moments.c[1]), moments.all);
     for (int i = 0; i < YK_BEAM_NODES && beam->has_offset; i++)
         loads->torque[i] = yk_v3_add(loads->torque[i], yk_v3_cross(state.arm[i], loads->force[i]));
 
     if (!jacobian)
         return;
+
     yk_beam_stiffness(beam, &state, section, &moments, jacobian->pose);
     if (beam->damped)
         yk_beam_damping(beam, &state, section, node, jacobian);
@@ -286,6 +295,7 @@ yk_beam_def yk_beam_straight(yk_vec3 start, yk_vec3 end, yk_vec3 up, const yk_be
         def.orientation[i] = frame;
         def.section_frame[i] = yk_q_identity();
     }
+
     return def;
 }
 
@@ -306,6 +316,7 @@ static void reference_shape(const yk_beam_def *def, yk_beam *beam, yk_frame node
         node[i].position = def->position[i];
         node[i].rotation = yk_q_matrix(yk_q_unit(def->orientation[i]));
     }
+
     place_nodes(beam, (const yk_frame *const[]){&node[0], &node[1], &node[2]}, state);
 }
 
@@ -329,6 +340,7 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
         for (int j = 0; j < i; j++) {
             double upper = a[j][i];
             double lower = a[i][j];
+
             if (fabs(upper - lower) > 1e-6 * sqrt(a[i][i] * a[j][j]))
                 return yk_fail(
                     context, YK_ERROR_ARGUMENT,
@@ -351,6 +363,7 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
             for (int j = k + 1; j < 6; j++)
                 a[i][j] -= a[i][k] * a[k][j] / a[k][k];
     }
+
     return YK_OK;
 }
 
@@ -365,6 +378,7 @@ static yk_status check_def(yk_context *context, const yk_beam_def *def, const be
                            "them or its offset",
                            i + 1, i + 2);
     }
+
     if (!(half[0] < 3 * half[1] && half[1] < 3 * half[0]))
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
@@ -382,6 +396,7 @@ static yk_status check_def(yk_context *context, const yk_beam_def *def, const be
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -423,6 +438,7 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
             }
         }
     }
+
     return YK_OK;
 }
 
@@ -444,6 +460,7 @@ void yk_beam_lumps(const yk_beam_def *def, yk_inertia lump[YK_BEAM_NODES])
 {
     yk_beam beam;
     yk_frame node[YK_BEAM_NODES];
+
     beam_state state;
     reference_shape(def, &beam, node, &state);
     memset(lump, 0, YK_BEAM_NODES * sizeof *lump);
@@ -465,6 +482,7 @@ void yk_beam_lumps(const yk_beam_def *def, yk_inertia lump[YK_BEAM_NODES])
         double slope[YK_BEAM_NODES];
         double strain[6];
         beam_section_state section;
+
         shape_functions(xi[i], shape, slope);
         place_section(&state, shape, slope, &section, strain);
 

@@ -122,6 +122,7 @@ static void add_section(const yk_beam_point *point, const beam_section_blocks *r
     add_product(&r->by_rotation[1], &rotated->block[1][1], curvature);
     if (!point->coupled)
         return;
+
     add_product(&r->by_rotation[0], &rotated->block[0][1], curvature);
     add_product(&r->by_rotation[1], &rotated->block[1][0], strain);
 }
@@ -149,6 +150,7 @@ static void vary_rates(const yk_beam_point *point, const beam_state *state,
         add_product(&rate[e], &minus, &psi_ends[e]);
         add_rotation(&rate[e], MIDDLE, &spin);
     }
+
     by_rotations psi_rate;
     by_rotations psi_rate_slope;
     interpolate_turns(point->shape, rate, &psi_rate);
@@ -186,6 +188,7 @@ static void vary_by_placement(const yk_beam *beam, const yk_beam_point *point,
                               resultant_variation *r)
 {
     by_rotations angular_velocity;
+
     by_rotations curvature_rate;
     vary_rates(point, state, section, psi_ends, v, &angular_velocity, &curvature_rate);
 
@@ -202,6 +205,7 @@ static void vary_by_placement(const yk_beam *beam, const yk_beam_point *point,
             cross_columns(yk_v3_sub(section->angular_velocity, node[i]->angular_velocity), &arm);
         add_rotation(&strain_rate, i, &swept);
     }
+
     add_cross(&strain_rate, section->line, &angular_velocity);
     add_cross(&strain_rate, section->strain_rate, &v->rotation);
 
@@ -306,6 +310,7 @@ static void vary_torques(const beam_state *state, moment_variations *sums,
         add_scaled(&sums->all.position, -1, &part.position);
         subtract_rows(&part, end_node[k], matrix);
     }
+
     subtract_rows(&sums->all, MIDDLE, matrix);
 }
 
@@ -315,6 +320,7 @@ void yk_beam_damping(const yk_beam *beam, const beam_state *state,
 {
     moment_variations sums;
     moment_variations rate_sums;
+
     memset(&sums, 0, sizeof sums);
     memset(&rate_sums, 0, sizeof rate_sums);
     memset(jacobian->rate, 0, sizeof jacobian->rate);
@@ -337,6 +343,7 @@ void yk_beam_damping(const yk_beam *beam, const beam_state *state,
         const yk_beam_point *point = &beam->point[p];
         point_variation v;
         beam_section_blocks damping;
+
         vary_point(beam, point, state, &section[p], psi_ends, &v);
         yk_beam_rotate_section(point->damping, point->coupled, false, &section[p].frame, &damping);
 

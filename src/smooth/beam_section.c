@@ -34,6 +34,7 @@ void yk_beam_section_tube(yk_beam_section_def *def, double outer_radius, double 
 {
     double outer2 = outer_radius * outer_radius;
     double inner2 = inner_radius * inner_radius;
+
     def->area = YK_PI * (outer2 - inner2);
     def->inertia_y = 0.25 * YK_PI * (outer2 * outer2 - inner2 * inner2);
     def->inertia_z = def->inertia_y;
@@ -62,9 +63,11 @@ yk_beam_section yk_beam_section_create(const yk_beam_section_def *def)
         section.stiffness[i][i] = stiffness[i];
         section.damping[i][i] = def->damping_ratio * stiffness[i];
     }
+
     double polar = def->inertia_y + def->inertia_z;
     double rho = def->density;
     section.inertia = yk_m3_diagonal(rho * polar, rho * def->inertia_y, rho * def->inertia_z);
+
     return section;
 }
 
@@ -112,5 +115,6 @@ yk_beam_section yk_beam_section_moved(const yk_beam_section *section, double ang
     transform(moved.damping, p);
     moved.centre = yk_m3_apply_transposed(rotation, yk_v3_sub(section->centre, offset));
     moved.inertia = yk_m3_mul(yk_m3_transpose(rotation), yk_m3_mul(section->inertia, rotation));
+
     return moved;
 }

@@ -39,6 +39,7 @@ static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool
             rotated.m[j][i] = sum;
         }
     }
+
     return rotated;
 }
 
@@ -124,6 +125,7 @@ differentiate_point(const yk_beam_point *point, const beam_section_state *sectio
         yk_mat3 coupled = multiply_back(&along, d_ke);
         add_to(&h->psi_line, &coupled);
     }
+
     yk_mat3 by_a = multiply_back(&forward, &h->a_by_psi);
     yk_mat3 by_torque = multiply_back(&along, &torque_by_psi);
     add_to(&h->psi_psi, &by_a);
@@ -158,6 +160,7 @@ static inline yk_mat3 end_block(const yk_beam *beam, const point_hessian h[YK_BE
                 sum.m[i][j] += both * h[p].psi_psi.m[i][j] + mixed * h[p].psi_slope.m[i][j] +
                                other * h[p].psi_slope.m[j][i] + slopes * h[p].slope_slope.m[i][j];
     }
+
     return sum;
 }
 
@@ -187,6 +190,7 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
     for (int n = 0; n < YK_BEAM_NODES; n++) {
         const double slope[2] = {length[0] * point[0].slope[n], length[1] * point[1].slope[n]};
         yk_mat3 block = combine_blocks(slope, &h[0].a_by_line, &h[1].a_by_line);
+
         put_block(matrix, middle, 6 * n, &block);
         line_rotation[n] = combine_blocks(slope, &h[0].line_rotation, &h[1].line_rotation);
         for (int k = 0; k <= n; k++) {
@@ -213,11 +217,13 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
             double shape = length[p] * point[p].shape[i];
             double slope = length[p] * point[p].slope[i];
             yk_mat3 by_line = yk_m3_scale(shape, h[p].psi_line);
+
             add_times(&all_psi, shape, &h[p].a_by_psi);
             if (point[p].coupled) {
                 add_times(&by_line, slope, &h[p].slope_line);
                 add_times(&all_psi, slope, &h[p].a_by_slope);
             }
+
             part[p] = multiply_back(inverse, &by_line);
             yk_mat3 rotated = cross_rows(&part[p], section[p].line);
             add_to(&by_middle[e], &rotated);
@@ -232,6 +238,7 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
             put_block(matrix, 6 * n, torque, &transposed);
             subtract_from(&line_rotation[n], &transposed);
         }
+
         yk_mat3 all_end = multiply(&all_psi, inverse);
         put_block(matrix, middle, torque, &all_end);
         subtract_from(&all_rotate, &all_end);
@@ -299,6 +306,7 @@ void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force,
         /* The arm itself turns under the force. */
         if (!force)
             continue;
+
         yk_mat3 arm_skew = yk_m3_skew(arm);
         yk_mat3 swept = cross_columns(force[n], &arm_skew);
         for (int i = 0; i < 3; i++)

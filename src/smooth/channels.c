@@ -68,6 +68,7 @@ static void add(channel_list *list, const char *owner, channel_group group, int 
     for (int k = 0; k < count; k++) {
         const channel_kind *kind = &kinds[k];
         size_t bytes = strlen(owner) + strlen(kind->suffix) + 2;
+
         if (list->names) {
             char *name = list->names + list->bytes;
             snprintf(name, bytes, "%s%s%s", owner, owner[0] ? "." : "", kind->suffix);
@@ -75,6 +76,7 @@ static void add(channel_list *list, const char *owner, channel_group group, int 
             list->sources[list->count] =
                 (channel_source){group, index, first + k, kind->quantity, -1};
         }
+
         list->count++;
         list->bytes += bytes;
     }
@@ -102,6 +104,7 @@ static void list_all(const yk_smooth_description *def, channel_list *list)
     for (int i = 0; i < def->flexible_count; i++) {
         const char *name = def->flexibles[i].name;
         const yk_flexible *body = def->flexibles[i].body;
+
         add(list, name, CHANNEL_FLEXIBLE, i, 0, &strain_channel, 1);
         for (int k = 0; k < body->coordinates && body->kind == YK_FLEXIBLE_MODAL; k++) {
             char suffix[24];
@@ -126,6 +129,7 @@ yk_status yk_smooth_make_channels(yk_smooth_model *model)
     list = (channel_list){model->channels, model->sources, model->channel_names, 0, 0};
     list_all(&model->def, &list);
     model->channel_count = list.count;
+
     return YK_OK;
 }
 
@@ -149,7 +153,9 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
 
     /* In the whole every group has its own channels one after the other, those of the first part
      * first. */
-    int next[CHANNEL_GROUPS] = {0}, end[CHANNEL_GROUPS] = {0}, count = 0;
+    int next[CHANNEL_GROUPS] = {0};
+    int end[CHANNEL_GROUPS] = {0};
+    int count = 0;
     for (int i = 0; i < model->channel_count; i++)
         end[model->sources[i].group] = i + 1;
     for (int i = model->channel_count - 1; i >= 0; i--)
@@ -164,6 +170,7 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
             sources[count].part = p;
             count++;
         }
+
         if (merge->transforms)
             model->part_transforms[p] = merge->transforms[p];
     }
@@ -181,6 +188,7 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
     model->channels = channels;
     model->sources = sources;
     model->channel_count = count;
+
     return YK_OK;
 }
 
@@ -227,13 +235,16 @@ static void read_source(const yk_smooth *smooth, const channel_source *source, d
 {
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_workspace *work = &smooth->work;
-    int index = source->index, kind = source->kind;
+    int index = source->index;
+    int kind = source->kind;
+
     switch (source->group) {
     case CHANNEL_MODEL: {
         if (kind == 1) {
             values[0] = yk_smooth_strain_energy(smooth);
             return;
         }
+
         yk_energy energy;
         yk_smooth_energy(smooth, &energy);
         values[0] = energy.kinetic;
@@ -247,8 +258,8 @@ static void read_source(const yk_smooth *smooth, const channel_source *source, d
     case CHANNEL_JOINT: read_joint(smooth, index, kind, values); return;
     case CHANNEL_FORCE: {
         const force_model *force = &model->forces[index];
-        const yk_frame *a = &work->trial[force->node[0]].frame,
-                       *b = &work->trial[force->node[1]].frame;
+        const yk_frame *a = &work->trial[force->node[0]].frame;
+        const yk_frame *b = &work->trial[force->node[1]].frame;
         double stretch[FORCE_CHANNELS];
         yk_force_stretch(&force->law, a, b, &stretch[0], &stretch[1]);
         values[0] = stretch[kind];
@@ -263,6 +274,7 @@ static void read_source(const yk_smooth *smooth, const channel_source *source, d
         } else {
             memcpy(values, &loads.resultant[kind / 2][3 * (kind % 2)], 3 * sizeof *values);
         }
+
         return;
     }
 
@@ -289,6 +301,7 @@ void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values
     read_source(smooth, source, values);
     if (!model->part_transforms || source->part < 0)
         return;
+
     yk_smooth_quantity_of_part(&model->part_transforms[source->part], source->quantity,
                                model->channels[channel].components, values);
 }
@@ -307,6 +320,7 @@ double yk_smooth_channel_value(const yk_smooth *smooth, int channel, int compone
     double values[4] = {0};
     if (channel < 0 || channel >= smooth->model.channel_count || component < 0 || component > 3)
         return NAN;
+
     yk_smooth_channel_read(smooth, channel, values);
     return values[component];
 }
@@ -325,6 +339,7 @@ void yk_smooth_find_input(const yk_smooth_model *model, const char *name, int fi
         if (strncmp(other, name, length) == 0 && !other[length])
             *channel = i;
     }
+
     if (*channel < 0)
         return;
 
@@ -334,6 +349,7 @@ void yk_smooth_find_input(const yk_smooth_model *model, const char *name, int fi
         *component = 0;
     if (count == 1 || !lettered)
         return;
+
     const char *letters = count == 4 ? "wxyz" : "xyz";
     const char *found = strchr(letters, last[1]);
     if (found)

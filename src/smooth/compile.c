@@ -16,6 +16,7 @@ yk_beam_def yk_smooth_beam_shape(const yk_smooth_description *def, const yk_smoo
         shape.offset[k] = beam->offset[k];
         shape.section_frame[k] = beam->section_frame[k];
     }
+
     return shape;
 }
 
@@ -32,26 +33,33 @@ static double length_scale(const yk_smooth_description *def)
 
         if (joint->body[0] < 0 || joint->body[1] < 0)
             continue;
+
         yk_vec3 a = yk_smooth_start_pose(def, joint->body[0]).position;
         yk_vec3 b = yk_smooth_start_pose(def, joint->body[1]).position;
         length = fmax(length, yk_v3_norm(yk_v3_sub(a, b)));
     }
+
+    /* Beams and flexible bodies bring their own lengths. */
     for (int i = 0; i < def->beam_count; i++) {
         const int *node = def->beams[i].node;
         if (node[0] < 0 || node[2] < 0)
             continue;
+
         yk_vec3 along = yk_v3_sub(def->nodes[node[0]].position, def->nodes[node[2]].position);
         length = fmax(length, yk_v3_norm(along));
     }
+
     for (int i = 0; i < def->flexible_count; i++)
         length = fmax(length, def->flexibles[i].body->length);
     if (length > 0)
         return length;
 
+    /* Bodies that nothing joins: how far they are spread. */
     for (int i = 1; i < def->node_count; i++) {
         yk_vec3 apart = yk_v3_sub(def->nodes[i].position, def->nodes[0].position);
         length = fmax(length, yk_v3_norm(apart));
     }
+
     return length > 0 ? length : 1;
 }
 
@@ -67,6 +75,7 @@ static yk_status compile_beams(yk_smooth_model *model)
         const yk_smooth_beam_def *beam = &def->beams[i];
         yk_beam_def shape = yk_smooth_beam_shape(def, beam);
         beam_model *made = &model->beams[i];
+
         made->name = beam->name;
         for (int k = 0; k < YK_BEAM_NODES; k++)
             made->node[k] = yk_smooth_frame_of(model, beam->node[k]);
@@ -84,6 +93,7 @@ static yk_status compile_beams(yk_smooth_model *model)
             if (lump[k].mass > 0)
                 yk_inertia_add(&model->nodes[made->node[k]].inertia, &lump[k]);
     }
+
     return YK_OK;
 }
 
@@ -92,16 +102,21 @@ static yk_status compile_nodes(yk_smooth_model *model)
 {
     const yk_smooth_description *def = &model->def;
     int drivers = 0;
+
+    /* Frames: the nodes, the ground, one for each marker whose motion is prescribed,
+     * attachments. */
     for (int i = 0; i < def->port_count; i++) {
         const port_model *port = &model->ports[i];
         drivers += port->causality == YK_TAKES_MOTION && port->def.kind == YK_PORT_MARKER;
     }
+
     model->node_count = def->node_count;
     model->attachment_first = def->node_count + 1 + drivers;
     model->frame_count = model->attachment_first + def->attachment_count;
     model->nodes = yk_allocate(model->context, (size_t)model->frame_count, sizeof *model->nodes);
     if (!model->nodes)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < model->frame_count; i++) {
         node_model *node = &model->nodes[i];
         *node = (node_model){.name = "ground", .unknown = -1, .attachment = -1};
@@ -109,16 +124,19 @@ static yk_status compile_nodes(yk_smooth_model *model)
             node->attachment = i - model->attachment_first;
         if (i >= def->node_count)
             continue;
+
         node->name = def->nodes[i].name;
         node->unknown = 6 * i;
         node->keep = def->nodes[i].keep;
     }
 
+    /* Bodies and beams add up to the inertia of their nodes. */
     for (int i = 0; i < def->body_count; i++) {
         const yk_smooth_body_def *body = &def->bodies[i];
         yk_inertia part = yk_inertia_of_body(body->mass, body->centre, body->inertia, body->axes);
         yk_inertia_add(&model->nodes[body->node].inertia, &part);
     }
+
     yk_status status = compile_beams(model);
     if (status != YK_OK)
         return status;
@@ -133,6 +151,7 @@ static yk_status compile_nodes(yk_smooth_model *model)
         if (inertia->mass != 0 && yk_inertia_least(inertia) < least)
             for (int k = 0; k < 3; k++)
                 inertia->tensor.m[k][k] += least;
+
         node->massive = inertia->mass > 0;
         node->eccentric = yk_v3_norm2(inertia->moment) > 0;
     }
@@ -147,19 +166,23 @@ static yk_status compile_nodes(yk_smooth_model *model)
         for (int k = 0; k < 3; k++)
             square += inertia->tensor.m[k][k] / 3;
     }
+
     for (int i = 0; i < def->flexible_count; i++) {
         const yk_flexible *body = def->flexibles[i].body;
         mass += yk_flexible_mass(body);
         massive += body->kind == YK_FLEXIBLE_ROD ? body->elements : 1;
         if (body->kind == YK_FLEXIBLE_ROD)
             continue;
+
         yk_inertia inertia = yk_ffrf_inertia(&body->modal, NULL);
         for (int k = 0; k < 3; k++)
             square += inertia.tensor.m[k][k] / 3;
+
         /* Floating frames carry mass, and not in its centre. */
         node_model *node = &model->nodes[def->flexibles[i].node];
         node->massive = node->eccentric = true;
     }
+
     model->mass_scale = massive ? mass / massive : 1;
     model->gyration = square > 0 ? sqrt(square / mass) : model->length_scale;
     return YK_OK;
@@ -193,8 +216,10 @@ static joint_model *add_joint(yk_smooth_model *model, const char *name, yk_joint
             if (joint.row[r].kind == YK_ROW_POINT && !arm)
                 bits &= ~(1u << (4 * torque + torque));
         }
+
         made->stiffness_mask |= bits;
     }
+
     return made;
 }
 
@@ -205,13 +230,14 @@ static yk_status compile_joints(yk_smooth_model *model)
                                 sizeof *model->joints);
     if (!model->joints)
         return YK_ERROR_MEMORY;
+
     model->joint_count = 0;
     model->row_count = 0;
 
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
-        int a = yk_smooth_frame_of(model, joint->body[0]),
-            b = yk_smooth_frame_of(model, joint->body[1]);
+        int a = yk_smooth_frame_of(model, joint->body[0]);
+        int b = yk_smooth_frame_of(model, joint->body[1]);
         joint_model *made = add_joint(model, joint->name, yk_joint_of(joint), a, b);
         made->drive = joint->drive;
         made->drive_unit = joint->drive_unit;
@@ -227,8 +253,11 @@ static yk_status compile_joints(yk_smooth_model *model)
         bool scalar = of->kind == YK_PORT_SCALAR;
         for (int side = 0; side < 2; side++)
             port->node[side] = yk_smooth_frame_of(model, of->body[side]);
+
         if (scalar)
             port->distance = yk_joint_make(YK_JOINT_DISTANCE, &of->marker[0], &of->marker[1], 0);
+
+        /* Ports that take wrenches add no equation. */
         port->joint = port->driver = -1;
         if (port->causality != YK_TAKES_MOTION)
             continue;
@@ -243,8 +272,10 @@ static yk_status compile_joints(yk_smooth_model *model)
             made = add_joint(model, of->name, yk_smooth_joint_of_port(port), port->node[0],
                              port->driver);
         }
+
         made->port = i;
     }
+
     return YK_OK;
 }
 
@@ -271,11 +302,13 @@ static yk_status compile_forces(yk_smooth_model *model)
                               .load_unit = force->load_unit,
                               .input = force->input};
 
+        /* Feedbacks read channels, which were numbered when the model was created. */
         int first = def->force_channels ? def->force_channels[i] : 0;
         for (int k = 0; k < made->feedback.input_count; k++)
             yk_smooth_find_input(model, made->feedback.inputs[k], first, &made->channel[k],
                                  &made->component[k]);
     }
+
     return YK_OK;
 }
 
@@ -288,6 +321,8 @@ static yk_status compile_scales(yk_smooth_model *model)
     model->coordinate_first = 6 * model->node_count;
     model->motion_count = model->coordinate_first + model->coordinate_count;
     model->unknown_count = model->motion_count + model->row_count;
+
+    /* One scale per unknown, of both its column and its row. */
     model->unknown_scale =
         yk_allocate(model->context, (size_t)model->unknown_count, sizeof *model->unknown_scale);
     if (!model->unknown_scale)
@@ -295,19 +330,22 @@ static yk_status compile_scales(yk_smooth_model *model)
 
     for (int i = 0; i < model->coordinate_first; i++)
         model->unknown_scale[i] = yk_smooth_is_rotation(model, i) ? 1 / model->gyration : 1;
+
+    /* Of a rod the masses of one element stand for all; those of its second node repeat. */
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
         const yk_flexible *body = of->body;
         double *scale = &model->unknown_scale[model->coordinate_first + of->coordinate];
+
         for (int k = 0; k < body->coordinates; k++) {
-            int vector = k % (YK_ANCF_NODE + YK_ANCF_MIDDLE) /
-                         3; /* of an element; those of its second node repeat */
+            int vector = k % (YK_ANCF_NODE + YK_ANCF_MIDDLE) / 3;
             double mass = body->element.mass[vector][vector];
             if (body->kind == YK_FLEXIBLE_MODAL)
                 mass = body->modal.modal_mass[(body->modal.modes + 1) * k];
             scale[k] = sqrt(model->mass_scale / mass);
         }
     }
+
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
         double *scale = &model->unknown_scale[model->motion_count + joint->row];
@@ -317,6 +355,7 @@ static yk_status compile_scales(yk_smooth_model *model)
             scale[r] = angle ? model->gyration : 1;
         }
     }
+
     return YK_OK;
 }
 
@@ -344,6 +383,41 @@ void yk_smooth_model_release(yk_smooth_model *model)
     yk_release(context, model->beams), model->beams = NULL;
     yk_release(context, model->unknown_scale), model->unknown_scale = NULL;
     yk_smooth_release_flexibles(model);
+}
+
+/* Whose unknown it is, by the order of nodes, coordinates, rows. */
+const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buffer,
+                            size_t capacity)
+{
+    if (unknown < model->coordinate_first) {
+        snprintf(buffer, capacity, "node '%s'", model->nodes[unknown / 6].name);
+        return buffer;
+    }
+
+    if (unknown < model->motion_count) {
+        int coordinate = unknown - model->coordinate_first;
+        int last = model->def.flexible_count - 1;
+        while (last > 0 && model->flexibles[last].coordinate > coordinate)
+            last--;
+        const flexible_model *body = &model->flexibles[last];
+        snprintf(buffer, capacity, "coordinate %d of '%s'", coordinate - body->coordinate + 1,
+                 body->name);
+        return buffer;
+    }
+
+    int row = unknown - model->motion_count;
+    for (int i = 0; i < model->joint_count; i++) {
+        const joint_model *joint = &model->joints[i];
+        if (row >= joint->row + joint->joint.row_count)
+            continue;
+
+        const char *what = joint->port >= 0 ? "port" : "joint";
+        snprintf(buffer, capacity, "%s '%s'", what, joint->name);
+        return buffer;
+    }
+
+    snprintf(buffer, capacity, "equation %d", unknown);
+    return buffer;
 }
 
 /* The object ----------------------------------------------------------------------------------- */

@@ -20,8 +20,11 @@
  * J < (tr J)^3 / 240. */
 static bool slender(const yk_mat3 *j)
 {
-    yk_vec3 x = yk_m3_column(j, 0), y = yk_m3_column(j, 1), z = yk_m3_column(j, 2);
+    yk_vec3 x = yk_m3_column(j, 0);
+    yk_vec3 y = yk_m3_column(j, 1);
+    yk_vec3 z = yk_m3_column(j, 2);
     double trace = x.x + y.y + z.z;
+
     return 240 * yk_v3_dot(x, yk_v3_cross(y, z)) < trace * trace * trace;
 }
 
@@ -36,7 +39,6 @@ yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver 
     const yk_smooth_description *def = &model->def;
     yk_context *context = model->context;
     bool *chosen = yk_allocate(context, (size_t)model->node_count, sizeof *chosen);
-
     if (!chosen)
         return YK_ERROR_MEMORY;
 
@@ -46,6 +48,7 @@ yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver 
     for (int i = 0; i < def->flexible_count; i++)
         if (model->flexibles[i].node >= 0)
             chosen[model->flexibles[i].node] = true;
+
     for (int i = 0; i < def->beam_count; i++) {
         const int *node = model->beams[i].node;
         for (int k = 0; k < YK_BEAM_NODES; k++)
@@ -53,14 +56,17 @@ yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver 
                 chosen[node[k]] = true;
     }
 
-    /* Both vectors of a node. */
+    /* How many vectors that makes. */
     int count = 0;
     for (int i = 0; i < model->node_count; i++)
         count += chosen[i];
     for (int i = 0; i < def->flexible_count; i++)
         count += stations(model->flexibles[i].body);
+
     solver->carried = yk_allocate(context, (size_t)count, sizeof *solver->carried);
     solver->carried_count = solver->carried ? count : 0;
+
+    /* Both vectors of a node. */
     carried_vectors *made = solver->carried;
     for (int i = 0; i < model->node_count && solver->carried; i++)
         if (chosen[i])
@@ -70,6 +76,7 @@ yk_status yk_smooth_list_carried(const yk_smooth_model *model, yk_linear_solver 
     for (int i = 0; i < def->flexible_count && solver->carried; i++) {
         const flexible_model *of = &model->flexibles[i];
         int first = model->coordinate_first + of->coordinate;
+
         for (int k = 0; k < stations(of->body); k++) {
             int size = k % 2 ? YK_ANCF_MIDDLE : YK_ANCF_NODE;
             *made++ = (carried_vectors){
@@ -87,10 +94,14 @@ static yk_mat3 axes_of(const yk_smooth_model *model, const yk_smooth_workspace *
 {
     if (of->node >= 0)
         return work->trial[of->node].frame.rotation;
+
+    /* The section of a rod: across r_y and r_z, then along r_y. */
     const trial_coordinate *at = &work->coordinates[of->section - model->coordinate_first];
     yk_vec3 r_y = {at[0].value, at[1].value, at[2].value};
     yk_vec3 r_z = {at[3].value, at[4].value, at[5].value};
-    yk_vec3 x = yk_v3_unit(yk_v3_cross(r_y, r_z)), y = yk_v3_unit(r_y);
+    yk_vec3 x = yk_v3_unit(yk_v3_cross(r_y, r_z));
+    yk_vec3 y = yk_v3_unit(r_y);
+
     return yk_m3_columns(x, y, yk_v3_cross(x, y));
 }
 
@@ -113,7 +124,9 @@ void yk_smooth_solve_carried(const yk_smooth_model *model, const yk_smooth_works
         double *at = &vector[of->first];
         for (int i = 0; i < of->vectors; i++, at += 3) {
             yk_vec3 v = yk_m3_apply_transposed(of->rotation, yk_v3(at[0], at[1], at[2]));
-            at[0] = v.x, at[1] = v.y, at[2] = v.z;
+            at[0] = v.x;
+            at[1] = v.y;
+            at[2] = v.z;
         }
     }
 
@@ -125,7 +138,9 @@ void yk_smooth_solve_carried(const yk_smooth_model *model, const yk_smooth_works
         double *at = &vector[of->first];
         for (int i = 0; i < of->vectors; i++, at += 3) {
             yk_vec3 v = yk_m3_apply(of->rotation, yk_v3(at[0], at[1], at[2]));
-            at[0] = v.x, at[1] = v.y, at[2] = v.z;
+            at[0] = v.x;
+            at[1] = v.y;
+            at[2] = v.z;
         }
     }
 }

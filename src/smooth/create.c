@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "smooth/internal.h"
-#include "smooth/subsystem.h"
 
 /* Validation ----------------------------------------------------------------------------------- */
 
@@ -25,18 +24,22 @@ static yk_status check_nodes(yk_context *context, const yk_smooth_description *d
         if (!node->name || !node->name[0])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: node %d has no name: give it one",
                            def->name, i);
+
         if (!quat_usable(node->orientation))
             return yk_fail(
                 context, YK_ERROR_ARGUMENT,
                 "%s: the orientation of node '%s' is not a unit quaternion: normalise it",
                 def->name, node->name);
-        if (!yk_v3_finite(node->position) || !yk_v3_finite(node->velocity) ||
-            !yk_v3_finite(node->angular_velocity) || !yk_v3_finite(node->displacement) ||
-            !yk_v3_finite(node->rotation))
+
+        bool finite = yk_v3_finite(node->position) && yk_v3_finite(node->velocity) &&
+                      yk_v3_finite(node->angular_velocity) && yk_v3_finite(node->displacement) &&
+                      yk_v3_finite(node->rotation);
+        if (!finite)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: node '%s' starts at a position or velocity that is not finite",
                            def->name, node->name);
     }
+
     return YK_OK;
 }
 
@@ -45,23 +48,28 @@ static yk_status check_bodies(yk_context *context, const yk_smooth_description *
     for (int i = 0; i < def->body_count; i++) {
         const yk_smooth_body_def *body = &def->bodies[i];
         const char *name = body->name ? body->name : "(unnamed)";
+
         if (body->node < 0 || body->node >= def->node_count)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: body '%s' is on node %d, but there are %d nodes", def->name, name,
                            body->node, def->node_count);
+
         if (!(body->mass > 0 && isfinite(body->mass)))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: the mass of body '%s' must be positive, not %g kg", def->name, name,
                            body->mass);
+
         if (!quat_usable(body->axes) || !yk_v3_finite(body->centre))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: centre or axes of body '%s' are not usable", def->name, name);
+
         char why[240];
         if (!yk_inertia_possible(&body->inertia, why, sizeof why))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: no body has the inertia tensor of body '%s': %s", def->name, name,
                            why);
     }
+
     return YK_OK;
 }
 
@@ -70,6 +78,7 @@ static bool node_usable(const yk_smooth_description *def, int node)
     return node >= YK_GROUND && node < def->node_count + def->attachment_count;
 }
 
+/* The markers of a joint, force or port; `both`: the first counts as well as the second. */
 static yk_status check_ends(yk_context *context, const yk_smooth_description *def, const char *what,
                             const char *name, const int node[2], const yk_marker marker[2],
                             bool both)
@@ -77,22 +86,29 @@ static yk_status check_ends(yk_context *context, const yk_smooth_description *de
     if (!name || !name[0])
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a %s has no name: give it one", def->name,
                        what);
+
     for (int side = both ? 0 : 1; side < 2; side++) {
         if (!node_usable(def, node[side]))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: %s '%s' names node %d, but there are %d nodes", def->name, what,
                            name, node[side], def->node_count);
+
         if (!marker_usable(&marker[side]))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: marker %d of %s '%s' has an offset that is not finite or an "
-                           "orientation that is not a "
-                           "unit quaternion",
+                           "orientation that is not a unit quaternion",
                            def->name, side + 1, what, name);
     }
-    if (both && node[0] == node[1])
+
+    if (both && node[0] == node[1]) {
+        const char *where = "the ground";
+        if (node[0] >= 0)
+            where = yk_smooth_start_pose(def, node[0]).name;
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: %s '%s' has both ends on %s: join two different nodes", def->name, what,
-                       name, node[0] < 0 ? "the ground" : yk_smooth_start_pose(def, node[0]).name);
+                       name, where);
+    }
+
     return YK_OK;
 }
 
@@ -104,25 +120,31 @@ static yk_status check_joints(yk_context *context, const yk_smooth_description *
             check_ends(context, def, "joint", joint->name, joint->body, joint->marker, true);
         if (status != YK_OK)
             return status;
+
         if ((unsigned)joint->kind >= YK_JOINT_KINDS)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: joint '%s' is of no known kind",
                            def->name, joint->name);
+
+        /* A length that a drive prescribes needs no number of its own. */
         bool needs_length = joint->kind == YK_JOINT_ROLLING ||
                             (joint->kind == YK_JOINT_DISTANCE && !joint->drive.value);
         if (needs_length && !(joint->length > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: joint '%s' needs a positive length, not %g m", def->name,
                            joint->name, joint->length);
+
         if (joint->kind == YK_JOINT_AXES && !(joint->constrained & YK_AXES_ALL))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: joint '%s' constrains no motion: name its axes", def->name,
                            joint->name);
+
         const yk_drive_traits *drive = yk_drive_traits_of(yk_joint_traits_of(joint->kind)->drive);
         if (drive->required && !joint->drive.value)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: joint '%s' prescribes a motion but has no drive", def->name,
                            joint->name);
     }
+
     return YK_OK;
 }
 
@@ -133,27 +155,34 @@ static yk_status check_forces(yk_context *context, const yk_smooth_description *
         if ((unsigned)force->kind >= YK_FORCE_KINDS)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: force %d is of no known kind",
                            def->name, i);
+
         bool both = yk_force_on_both(force->kind);
         yk_status status = check_ends(context, def, yk_force_name(force->kind), force->name,
                                       force->body, force->marker, both);
         if (status != YK_OK)
             return status;
-        if (!isfinite(force->stiffness) || !isfinite(force->damping) || !isfinite(force->free) ||
-            !yk_v3_finite(force->vector))
+
+        bool finite = isfinite(force->stiffness) && isfinite(force->damping) &&
+                      isfinite(force->free) && yk_v3_finite(force->vector);
+        if (!finite)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a coefficient of %s '%s' is not finite",
                            def->name, yk_force_name(force->kind), force->name);
+
+        /* The load comes from a signal port, or from a feedback on channels of the model. */
         if (force->input >= def->port_count ||
             (force->input >= 0 && def->ports[force->input].kind != YK_PORT_SIGNAL))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: the input of %s '%s' is no signal port of the model", def->name,
                            yk_force_name(force->kind), force->name);
+
         const yk_feedback *feedback = &force->feedback;
-        if (feedback->value &&
-            (feedback->input_count < 0 || feedback->input_count > YK_FEEDBACK_MAX))
+        int inputs = feedback->input_count;
+        if (feedback->value && (inputs < 0 || inputs > YK_FEEDBACK_MAX))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: the feedback of '%s' has %d inputs, at most %d are allowed",
-                           def->name, force->name, feedback->input_count, YK_FEEDBACK_MAX);
+                           def->name, force->name, inputs, YK_FEEDBACK_MAX);
     }
+
     return YK_OK;
 }
 
@@ -164,23 +193,27 @@ static yk_status check_beams(yk_context *context, const yk_smooth_description *d
         if (!beam->name || !beam->name[0])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: beam %d has no name: give it one",
                            def->name, i);
+
         for (int k = 0; k < YK_BEAM_NODES; k++) {
             if (!node_usable(def, beam->node[k]) || beam->node[k] >= def->node_count)
                 return yk_fail(context, YK_ERROR_ARGUMENT,
                                "%s: beam '%s' names node %d, but there are %d nodes", def->name,
                                beam->name, beam->node[k], def->node_count);
+
             if (!quat_usable(beam->section_frame[k]) || !yk_v3_finite(beam->offset[k]))
                 return yk_fail(
                     context, YK_ERROR_ARGUMENT,
                     "%s: offset or section axes of beam '%s' at its node %d are not usable",
                     def->name, beam->name, k + 1);
         }
-        if (beam->node[0] == beam->node[1] || beam->node[1] == beam->node[2] ||
-            beam->node[2] == beam->node[0])
+
+        const int *node = beam->node;
+        if (node[0] == node[1] || node[1] == node[2] || node[2] == node[0])
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: beam '%s' names a node twice: it needs three", def->name,
                            beam->name);
     }
+
     return YK_OK;
 }
 
@@ -192,39 +225,50 @@ static yk_status check_flexibles(yk_context *context, const yk_smooth_descriptio
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: flexible body %d has no name, or no body: give it both", def->name,
                            i);
+
+        /* A floating frame is the node that a modal body moves with, and no other. */
         bool modal = flexible->body->kind == YK_FLEXIBLE_MODAL;
         if (modal && (flexible->node < 0 || flexible->node >= def->node_count))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: the floating frame of '%s' is on node %d, but there are %d nodes",
                            def->name, flexible->name, flexible->node, def->node_count);
-        for (int k = 0; k < i && modal; k++)
-            if (def->flexibles[k].body->kind == YK_FLEXIBLE_MODAL &&
-                def->flexibles[k].node == flexible->node)
+
+        for (int k = 0; k < i && modal; k++) {
+            const yk_smooth_flexible_def *other = &def->flexibles[k];
+            if (other->body->kind == YK_FLEXIBLE_MODAL && other->node == flexible->node)
                 return yk_fail(
                     context, YK_ERROR_ARGUMENT,
                     "%s: '%s' and '%s' float on one node: give each its own, and join them",
-                    def->name, def->flexibles[k].name, flexible->name);
-        if (!quat_usable(flexible->orientation) || !yk_v3_finite(flexible->position) ||
-            !yk_v3_finite(flexible->velocity) || !yk_v3_finite(flexible->angular_velocity) ||
-            !yk_v3_finite(flexible->curvature))
+                    def->name, other->name, flexible->name);
+        }
+
+        bool usable = quat_usable(flexible->orientation) && yk_v3_finite(flexible->position) &&
+                      yk_v3_finite(flexible->velocity) &&
+                      yk_v3_finite(flexible->angular_velocity) && yk_v3_finite(flexible->curvature);
+        if (!usable)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: the start of flexible body '%s' is not usable", def->name,
                            flexible->name);
     }
+
     for (int i = 0; i < def->attachment_count; i++) {
         const yk_smooth_attachment_def *attachment = &def->attachments[i];
         if (!attachment->name || !attachment->name[0])
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: place %d has no name: give it one",
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: attachment %d has no name: give it one",
                            def->name, i);
+
         if (attachment->flexible < 0 || attachment->flexible >= def->flexible_count)
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s: place '%s' is on flexible body %d, but there are %d", def->name,
-                           attachment->name, attachment->flexible, def->flexible_count);
-        if (attachment->attachment < 0 ||
-            attachment->attachment >= def->flexibles[attachment->flexible].body->attachments)
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: '%s' has no place %d", def->name,
-                           def->flexibles[attachment->flexible].name, attachment->attachment);
+                           "%s: attachment '%s' is on flexible body %d, but there are %d",
+                           def->name, attachment->name, attachment->flexible, def->flexible_count);
+
+        const yk_smooth_flexible_def *flexible = &def->flexibles[attachment->flexible];
+        int index = attachment->attachment;
+        if (index < 0 || index >= flexible->body->attachments)
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s: '%s' has no attachment %d", def->name,
+                           flexible->name, index);
     }
+
     return YK_OK;
 }
 
@@ -232,15 +276,18 @@ static yk_status check_ports(yk_context *context, const yk_smooth_description *d
 {
     for (int i = 0; i < def->port_count; i++) {
         const yk_port_def *port = &def->ports[i];
-        bool scalar = port->kind == YK_PORT_SCALAR;
         if (port->kind == YK_PORT_SIGNAL && port->name && port->name[0])
             continue;
+
+        /* A marker port has the first marker alone, which comes second in the check. */
+        bool scalar = port->kind == YK_PORT_SCALAR;
         int swapped[2] = {port->body[1], port->body[0]};
         yk_marker marker[2] = {port->marker[1], port->marker[0]};
         yk_status status = check_ends(context, def, "port", port->name, swapped, marker, scalar);
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -250,20 +297,25 @@ static yk_status check_options(yk_context *context, const yk_smooth_description 
     if (!yk_smooth_integrator_of(options->integrator))
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the integrator is of no known kind",
                        def->name);
+
     if (!(options->rho_inf >= 0 && options->rho_inf <= 1))
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: rho_inf must be between 0 and 1, not %g",
                        def->name, options->rho_inf);
+
     if (!(options->newton_relative > 0 && options->newton_absolute > 0 && options->assembly > 0) ||
         options->newton_iterations < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: tolerances and the number of iterations must be positive", def->name);
+
     if (!(options->stabilisation >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: the stabilisation of constraints must not be negative, not %g",
                        def->name, options->stabilisation);
+
     if (options->error_tolerance < 0 || options->damping < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: error tolerance and damping must not be negative", def->name);
+
     return YK_OK;
 }
 
@@ -274,14 +326,17 @@ static yk_status check(yk_context *context, const yk_smooth_description *def)
     if (def->node_count + def->flexible_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a smooth model needs at least one node",
                        def->name);
+
     yk_status (*const checks[])(yk_context *, const yk_smooth_description *) = {
         check_options, check_nodes,  check_bodies, check_flexibles,
         check_joints,  check_forces, check_beams,  check_ports};
+
     for (size_t i = 0; i < sizeof checks / sizeof *checks; i++) {
         yk_status status = checks[i](context, def);
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -292,43 +347,55 @@ static size_t keep_name(char *store, size_t used, const char **name)
 {
     if (!*name)
         return used;
+
     size_t length = strlen(*name) + 1;
     if (store)
         *name = memcpy(store + used, *name, length);
     return used + length;
 }
 
-static size_t keep_force_names(char *store, size_t used, yk_force_def *force)
-{
-    used = keep_name(store, used, &force->name);
-    const char **inputs = (const char **)(uintptr_t)force->feedback.inputs;
-    for (int k = 0; k < force->feedback.input_count; k++)
-        used = keep_name(store, used, &inputs[k]);
-    return used;
-}
-
 static size_t keep_names(char *store, yk_smooth_description *def)
 {
     size_t used = keep_name(store, 0, &def->name);
+
     /* The arrays were copied before: they may be written. */
+    yk_smooth_node_def *nodes = (yk_smooth_node_def *)(uintptr_t)def->nodes;
     for (int i = 0; i < def->node_count; i++)
-        used = keep_name(store, used, &((yk_smooth_node_def *)(uintptr_t)def->nodes)[i].name);
+        used = keep_name(store, used, &nodes[i].name);
+
+    yk_smooth_body_def *bodies = (yk_smooth_body_def *)(uintptr_t)def->bodies;
     for (int i = 0; i < def->body_count; i++)
-        used = keep_name(store, used, &((yk_smooth_body_def *)(uintptr_t)def->bodies)[i].name);
+        used = keep_name(store, used, &bodies[i].name);
+
+    yk_joint_def *joints = (yk_joint_def *)(uintptr_t)def->joints;
     for (int i = 0; i < def->joint_count; i++)
-        used = keep_name(store, used, &((yk_joint_def *)(uintptr_t)def->joints)[i].name);
-    for (int i = 0; i < def->force_count; i++)
-        used = keep_force_names(store, used, &((yk_force_def *)(uintptr_t)def->forces)[i]);
+        used = keep_name(store, used, &joints[i].name);
+
+    yk_force_def *forces = (yk_force_def *)(uintptr_t)def->forces;
+    for (int i = 0; i < def->force_count; i++) {
+        used = keep_name(store, used, &forces[i].name);
+        const yk_feedback *feedback = &forces[i].feedback;
+        const char **inputs = (const char **)(uintptr_t)feedback->inputs;
+        for (int k = 0; k < feedback->input_count; k++)
+            used = keep_name(store, used, &inputs[k]);
+    }
+
+    yk_smooth_beam_def *beams = (yk_smooth_beam_def *)(uintptr_t)def->beams;
     for (int i = 0; i < def->beam_count; i++)
-        used = keep_name(store, used, &((yk_smooth_beam_def *)(uintptr_t)def->beams)[i].name);
+        used = keep_name(store, used, &beams[i].name);
+
+    yk_smooth_flexible_def *flexibles = (yk_smooth_flexible_def *)(uintptr_t)def->flexibles;
     for (int i = 0; i < def->flexible_count; i++)
-        used =
-            keep_name(store, used, &((yk_smooth_flexible_def *)(uintptr_t)def->flexibles)[i].name);
+        used = keep_name(store, used, &flexibles[i].name);
+
+    yk_smooth_attachment_def *attachments = (yk_smooth_attachment_def *)(uintptr_t)def->attachments;
     for (int i = 0; i < def->attachment_count; i++)
-        used = keep_name(store, used,
-                         &((yk_smooth_attachment_def *)(uintptr_t)def->attachments)[i].name);
+        used = keep_name(store, used, &attachments[i].name);
+
+    yk_port_def *ports = (yk_port_def *)(uintptr_t)def->ports;
     for (int i = 0; i < def->port_count; i++)
-        used = keep_name(store, used, &((yk_port_def *)(uintptr_t)def->ports)[i].name);
+        used = keep_name(store, used, &ports[i].name);
+
     return used;
 }
 
@@ -337,11 +404,13 @@ static const void *copy_array(yk_context *context, const void *source, int count
 {
     if (count <= 0)
         return NULL;
+
     void *copy = yk_allocate(context, (size_t)count, size);
     if (!copy) {
         *failed = true;
         return NULL;
     }
+
     return memcpy(copy, source, (size_t)count * size);
 }
 
@@ -358,48 +427,52 @@ static yk_status copy_def(yk_smooth_model *model, const yk_smooth_description *d
 {
     yk_context *context = model->context;
     bool failed = false;
+
+    /* All arrays first, so that whatever has been copied can be released when one fails. */
     model->def = *def;
-    model->def.nodes =
-        copy_array(context, def->nodes, def->node_count, sizeof *def->nodes, &failed);
-    model->def.bodies =
-        copy_array(context, def->bodies, def->body_count, sizeof *def->bodies, &failed);
-    model->def.joints =
-        copy_array(context, def->joints, def->joint_count, sizeof *def->joints, &failed);
-    model->def.forces =
-        copy_array(context, def->forces, def->force_count, sizeof *def->forces, &failed);
-    model->def.beams =
-        copy_array(context, def->beams, def->beam_count, sizeof *def->beams, &failed);
-    model->def.shapes =
-        copy_array(context, def->shapes, def->shape_count, sizeof *def->shapes, &failed);
-    model->def.ports =
-        copy_array(context, def->ports, def->port_count, sizeof *def->ports, &failed);
-    model->def.flexibles =
-        copy_array(context, def->flexibles, def->flexible_count, sizeof *def->flexibles, &failed);
-    model->def.attachments = copy_array(context, def->attachments, def->attachment_count,
-                                        sizeof *def->attachments, &failed);
+    yk_smooth_description *own = &model->def;
+#define COPY(array, count) \
+    own->array = copy_array(context, def->array, def->count, sizeof *def->array, &failed)
+    COPY(nodes, node_count);
+    COPY(bodies, body_count);
+    COPY(joints, joint_count);
+    COPY(forces, force_count);
+    COPY(beams, beam_count);
+    COPY(shapes, shape_count);
+    COPY(ports, port_count);
+    COPY(flexibles, flexible_count);
+    COPY(attachments, attachment_count);
     if (def->force_channels)
-        model->def.force_channels = copy_array(context, def->force_channels, def->force_count,
-                                               sizeof *def->force_channels, &failed);
-    for (int i = 0; i < def->force_count && model->def.forces; i++) {
-        yk_feedback *feedback = &((yk_force_def *)(uintptr_t)model->def.forces)[i].feedback;
+        COPY(force_channels, force_count);
+#undef COPY
+
+    /* What their elements point to. */
+    yk_force_def *forces = (yk_force_def *)(uintptr_t)own->forces;
+    for (int i = 0; i < def->force_count && forces; i++) {
+        yk_feedback *feedback = &forces[i].feedback;
         if (!feedback->value)
             *feedback = (yk_feedback){0};
         feedback->inputs = copy_array(context, feedback->inputs, feedback->input_count,
                                       sizeof *feedback->inputs, &failed);
     }
-    for (int i = 0; i < def->flexible_count && model->def.flexibles; i++) {
-        yk_smooth_flexible_def *flexible =
-            &((yk_smooth_flexible_def *)(uintptr_t)model->def.flexibles)[i];
-        yk_flexible_keep(flexible->body);
-        flexible->amplitudes = copy_start(context, flexible->amplitudes, flexible->body, &failed);
-        flexible->amplitude_rates =
-            copy_start(context, flexible->amplitude_rates, flexible->body, &failed);
+
+    yk_smooth_flexible_def *flexibles = (yk_smooth_flexible_def *)(uintptr_t)own->flexibles;
+    for (int i = 0; i < def->flexible_count && flexibles; i++) {
+        yk_smooth_flexible_def *flexible = &flexibles[i];
+        const yk_flexible *body = flexible->body;
+        yk_flexible_keep(body);
+        flexible->amplitudes = copy_start(context, flexible->amplitudes, body, &failed);
+        flexible->amplitude_rates = copy_start(context, flexible->amplitude_rates, body, &failed);
     }
+
     if (failed)
         return YK_ERROR_MEMORY;
+
+    /* Names last, as they are kept in one block. */
     model->name_store = yk_allocate(context, keep_names(NULL, &model->def), 1);
     if (!model->name_store)
         return YK_ERROR_MEMORY;
+
     keep_names(model->name_store, &model->def);
     return YK_OK;
 }
@@ -413,26 +486,27 @@ void yk_smooth_destroy(yk_smooth *smooth)
 {
     if (!smooth)
         return;
+
     yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
+    const yk_smooth_description *def = &model->def;
     yk_smooth_release_compiled(smooth);
-    release_array(context, model->def.nodes);
-    release_array(context, model->def.bodies);
-    release_array(context, model->def.joints);
-    for (int i = 0; i < model->def.force_count && model->def.forces; i++)
-        release_array(context, model->def.forces[i].feedback.inputs);
-    release_array(context, model->def.forces);
-    release_array(context, model->def.force_channels);
-    release_array(context, model->def.beams);
-    release_array(context, model->def.shapes);
-    release_array(context, model->def.ports);
-    for (int i = 0; i < model->def.flexible_count && model->def.flexibles; i++) {
-        yk_flexible_release((yk_flexible *)(uintptr_t)model->def.flexibles[i].body);
-        release_array(context, model->def.flexibles[i].amplitudes);
-        release_array(context, model->def.flexibles[i].amplitude_rates);
+
+    /* What the elements of the description point to, then the arrays. */
+    for (int i = 0; i < def->force_count && def->forces; i++)
+        release_array(context, def->forces[i].feedback.inputs);
+    for (int i = 0; i < def->flexible_count && def->flexibles; i++) {
+        yk_flexible_release((yk_flexible *)(uintptr_t)def->flexibles[i].body);
+        release_array(context, def->flexibles[i].amplitudes);
+        release_array(context, def->flexibles[i].amplitude_rates);
     }
-    release_array(context, model->def.flexibles);
-    release_array(context, model->def.attachments);
+
+    const void *const arrays[] = {def->nodes, def->bodies,        def->joints,      def->forces,
+                                  def->beams, def->flexibles,     def->attachments, def->shapes,
+                                  def->ports, def->force_channels};
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        yk_release(context, (void *)(uintptr_t)arrays[i]);
+
     yk_release(context, model->name_store);
     yk_release(context, model->ports);
     yk_release(context, model->port_list);
@@ -454,14 +528,18 @@ static yk_status make_ports(yk_smooth_model *model, yk_smooth_workspace *work)
     work->wrench = yk_allocate(model->context, (size_t)count, sizeof *work->wrench);
     if (!model->ports || !model->port_list || !work->own_inputs || !work->wrench)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < count; i++) {
         const yk_port_def *def = &model->def.ports[i];
         model->ports[i] = (port_model){.def = *def, .joint = -1, .driver = -1};
         model->port_list[i] = (yk_port){
             .name = def->name, .kind = def->kind, .causalities = YK_TAKES_WRENCH | YK_TAKES_MOTION};
+
+        /* Signals carry no power: what they take is neither wrench nor motion. */
         if (def->kind == YK_PORT_SIGNAL)
             model->port_list[i].causalities = YK_TAKES_SIGNAL;
     }
+
     return YK_OK;
 }
 
@@ -478,6 +556,7 @@ static yk_status check_feedbacks(const yk_smooth_model *model)
             yk_smooth_find_input(model, input, 0, &channel, &component);
             if (component >= 0)
                 continue;
+
             if (channel < 0)
                 return yk_fail(model->context, YK_ERROR_ARGUMENT,
                                "%s: the feedback of '%s': there is no channel '%.80s', such as "
@@ -489,6 +568,7 @@ static yk_status check_feedbacks(const yk_smooth_model *model)
                 def->name, force->name, input, model->channels[channel].name);
         }
     }
+
     return YK_OK;
 }
 
@@ -498,14 +578,17 @@ yk_status yk_smooth_make(yk_context *context, const yk_smooth_description *def, 
     yk_status status = check(context, def);
     if (status != YK_OK)
         return status;
+
     yk_smooth *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;
+
     made->model.context = context;
     made->model.integrator = yk_smooth_integrator_of(def->options.integrator);
     made->work.owner = made;
     made->work.rotation_weight = YK_ROTATION_OF_STEP;
     made->base.ops = yk_smooth_ops();
+
     status = copy_def(&made->model, def);
     if (status == YK_OK)
         status = make_ports(&made->model, &made->work);
@@ -517,6 +600,7 @@ yk_status yk_smooth_make(yk_context *context, const yk_smooth_description *def, 
         yk_smooth_destroy(made);
         return status;
     }
+
     *model = made;
     return YK_OK;
 }

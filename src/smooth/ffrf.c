@@ -41,10 +41,12 @@ void yk_ffrf_shape_at(const yk_ffrf *body, const double *p, yk_ffrf_shape *at)
         at->spread[i] = body->spread[i];
         bend[i] = yk_v3(0, 0, 0);
     }
+
     if (p) {
         add_pairs(body, p, at->spread);
         contract_vectors(body->curves, body->curve_count, n, p, bend);
     }
+
     for (int i = 0; i < n; i++) {
         at->shift[i] = yk_v3_add(body->shift[i], bend[i]);
         at->spin[i] = yk_ffrf_axial(&at->spread[i]);
@@ -63,6 +65,7 @@ void yk_ffrf_shape_at(const yk_ffrf *body, const double *p, yk_ffrf_shape *at)
                 second.m[r][c] +=
                     0.5 * p[i] * (now->m[r][c] + plain->m[r][c] + now->m[c][r] + plain->m[c][r]);
     }
+
     at->tensor = yk_ffrf_tensor(&second);
 }
 
@@ -117,6 +120,7 @@ static void apply_mass(const yk_ffrf *body, const yk_ffrf_shape *at, yk_vec3 a, 
     int n = body->modes;
     yk_vec3 force = yk_v3_axpy(body->mass, a, yk_v3_cross(alpha, at->moment));
     yk_vec3 torque = yk_v3_add(yk_v3_cross(at->moment, a), yk_m3_apply(at->tensor, alpha));
+
     for (int i = 0; i < n; i++) {
         force = yk_v3_axpy(second[i], at->shift[i], force);
         torque = yk_v3_axpy(second[i], at->spin[i], torque);
@@ -127,6 +131,7 @@ static void apply_mass(const yk_ffrf *body, const yk_ffrf_shape *at, yk_vec3 a, 
             modal += body->modal_mass[n * i + j] * second[j];
         loads->modal[i] = modal;
     }
+
     loads->force = force;
     loads->torque = torque;
 }
@@ -178,11 +183,13 @@ static void finish_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_v
         double elastic = 0;
         double viscous = 0;
         double momentum = 0;
+
         for (int j = 0; j < n; j++) {
             elastic += body->stiffness[n * i + j] * motion->amplitude[j];
             viscous += body->damping[n * i + j] * motion->rate[j];
             momentum += body->modal_mass[n * i + j] * motion->rate[j];
         }
+
         sum->modal[i] += elastic + viscous;
         loads->potential += 0.5 * elastic * motion->amplitude[i];
         loads->loss += viscous * motion->rate[i];
@@ -215,6 +222,7 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
     } else {
         apply_mass(body, &at, a, alpha, motion->second, &sum);
     }
+
     add_velocity_loads(body, motion, &at, &s, &sum);
     finish_loads(body, motion, gravity, &at, &s, &sum, loads);
 }
@@ -230,6 +238,7 @@ static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, 
     yk_ffrf_shape at;
     yk_ffrf_shape plain;
     yk_ffrf_seen s;
+
     yk_ffrf_shape_at(body, motion->amplitude, &at);
     yk_ffrf_shape_at(body, NULL, &plain);
     yk_ffrf_see(body, motion, gravity, &at, &s);
@@ -253,6 +262,7 @@ static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, 
         spin = yk_v3_axpy(motion->rate[i], plain.spin[i], spin);
         sum.modal[i] -= yk_v3_dot(s.v, yk_v3_cross(s.w, plain.shift[i]));
     }
+
     yk_vec3 swing = yk_v3_add(yk_v3_cross(s.w, plain.moment), drift);
     sum.force = yk_v3_sub(sum.force, yk_v3_cross(s.w, swing));
     sum.torque = yk_v3_sub(sum.torque, yk_v3_add(yk_v3_cross(s.w, spin), yk_v3_cross(s.v, drift)));
@@ -265,6 +275,7 @@ static double row_times(const double *matrix, int n, int i, bool diagonal, const
 {
     if (diagonal)
         return matrix[(n + 1) * i] * vector[i];
+
     double sum = 0;
     for (int j = 0; j < n; j++)
         sum += matrix[n * i + j] * vector[j];
@@ -295,6 +306,7 @@ static yk_mat3 second_at(const yk_ffrf *body, const double *p)
 
     yk_mat3 change = {
         {{sum[0], sum[3], sum[4]}, {sum[3], sum[1], sum[5]}, {sum[4], sum[5], sum[2]}}};
+
     return yk_m3_add(body->second, change);
 }
 
@@ -328,11 +340,13 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
         bend[i] = yk_v3(0, 0, 0);
         slope[i] = 0;
     }
+
     for (int k = 0; k < body->curve_count; k++) {
         const yk_ffrf_bend *curve = &body->curves[k];
         bend[curve->i] = yk_v3_axpy(p[curve->j], curve->value, bend[curve->i]);
         slope[curve->i] += rate[curve->j] * yk_v3_dot(v, curve->value);
     }
+
     const double w_axis[3] = {w.x, w.y, w.z};
     for (int k = 0; k < body->swirl_count; k++) { /* axial(pair_ji) */
         const yk_ffrf_swirl *swirl = &body->swirls[k];

@@ -17,6 +17,7 @@ static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
     double *at = yk_allocate(context, 3 * vectors + 9 * matrices + numbers + 1, sizeof *at);
     if (!at)
         return YK_ERROR_MEMORY;
+
     body->store = at;
 
     /* Vectors, matrices and numbers one behind the other. */
@@ -37,6 +38,7 @@ static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
     body->damping = at;
     at += squares;
     body->reach = at;
+
     return YK_OK;
 }
 
@@ -57,6 +59,7 @@ static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
     for (int i = 0; i < n; i++) {
         yk_vec3 s = point->displacement[i];
         yk_mat3 rotated = yk_m3_zero();
+
         body->shift[i] = yk_v3_axpy(m, s, body->shift[i]);
         yk_m3_add_to(&body->spread[i], m, yk_m3_outer(u, s));
         if (point->rotation) {
@@ -72,6 +75,7 @@ static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
                 yk_m3_add_to(&body->pair[k], 1, yk_m3_mul(yk_m3_skew(point->rotation[j]), rotated));
             if (!point->shortening)
                 continue;
+
             yk_m3_add_to(&body->pair[k], m, yk_m3_outer(u, point->shortening[k]));
             body->curve[k] = yk_v3_axpy(m, point->shortening[k], body->curve[k]);
         }
@@ -87,9 +91,11 @@ static double mass_integral(const yk_ffrf_def *def, int i, int j)
         sum += point->mass * yk_v3_dot(point->displacement[i], point->displacement[j]);
         if (!point->rotation)
             continue;
+
         yk_mat3 tensor = yk_ffrf_tensor(&point->second);
         sum += yk_v3_dot(point->rotation[i], yk_m3_apply(tensor, point->rotation[j]));
     }
+
     return sum;
 }
 
@@ -101,6 +107,7 @@ static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
     if (def->invariants) {
         const yk_ffrf_invariants *from = def->invariants;
         size_t count = (size_t)n;
+
         body->mass = from->mass;
         body->moment = from->moment;
         body->second = from->second;
@@ -144,6 +151,7 @@ static yk_status list_terms(yk_context *context, yk_ffrf *body)
         for (int j = 0; j < n; j++) {
             yk_mat3 *pair = &body->pair[n * i + j];
             double size = sqrt(fabs(body->modal_mass[(n + 1) * i] * body->modal_mass[(n + 1) * j]));
+
             for (int k = 0; k < 9; k++) {
                 double *value = &pair->m[k / 3][k % 3];
                 if (fabs(*value) < 1e-15 * size)
@@ -153,6 +161,7 @@ static yk_status list_terms(yk_context *context, yk_ffrf *body)
             }
         }
     }
+
     body->first_term[n] = count;
     return YK_OK;
 }
@@ -193,6 +202,7 @@ static yk_status list_couplings(yk_context *context, yk_ffrf *body)
             int k = n * i + j;
             yk_vec3 swirl = yk_ffrf_axial(&body->pair[n * j + i]);
             const double component[3] = {swirl.x, swirl.y, swirl.z};
+
             for (int axis = 0; axis < 3; axis++)
                 if (component[axis] != 0)
                     body->swirls[body->swirl_count++] =
@@ -200,8 +210,10 @@ static yk_status list_couplings(yk_context *context, yk_ffrf *body)
             body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), swirl);
         }
     }
+
     body->curve_count = list_vectors(n, body->curve, body->curves);
     body->gyro_count = list_vectors(n, body->gyro, body->gyros);
+
     return YK_OK;
 }
 
@@ -211,6 +223,7 @@ static yk_status list_squares(yk_context *context, yk_ffrf *body)
     static const int row[YK_FFRF_SYMMETRIC] = {0, 1, 2, 0, 0, 1};
     static const int column[YK_FFRF_SYMMETRIC] = {0, 1, 2, 1, 2, 2};
     int n = body->modes;
+
     body->squares =
         yk_allocate(context, (size_t)(YK_FFRF_SYMMETRIC * n * (n + 1) / 2), sizeof *body->squares);
     if (!body->squares)
@@ -220,12 +233,14 @@ static yk_status list_squares(yk_context *context, yk_ffrf *body)
     for (int e = 0; e < YK_FFRF_SYMMETRIC; e++) {
         int r = row[e];
         int c = column[e];
+
         body->first_square[e] = count;
         for (int i = 0; i < n; i++) {
             for (int j = i; j < n; j++) {
                 const yk_mat3 *a = &body->pair[n * i + j];
                 const yk_mat3 *b = &body->pair[n * j + i];
                 double other = 0;
+
                 if (i != j)
                     other = b->m[r][c] + b->m[c][r];
                 double value = 0.5 * (a->m[r][c] + a->m[c][r] + other);
@@ -234,6 +249,7 @@ static yk_status list_squares(yk_context *context, yk_ffrf *body)
             }
         }
     }
+
     body->first_square[YK_FFRF_SYMMETRIC] = count;
     return YK_OK;
 }
@@ -256,6 +272,7 @@ static yk_status check_symmetric(yk_context *context, int n, const double *matri
             double a = matrix[n * i + j];
             double b = matrix[n * j + i];
             double size = fmax(sqrt(d * matrix[(n + 1) * j]), fmax(fabs(a), fabs(b)));
+
             if (!(fabs(a - b) <= ROUGH * size) && a != b)
                 return yk_fail(context, YK_ERROR_ARGUMENT,
                                "the modal %s matrix is not symmetric: %.9g for shapes %d and %d, "
@@ -263,6 +280,7 @@ static yk_status check_symmetric(yk_context *context, int n, const double *matri
                                what, a, i + 1, j + 1, b);
         }
     }
+
     return YK_OK;
 }
 
@@ -273,6 +291,7 @@ static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, do
     double *unit = yk_allocate(context, (size_t)(n * n + 2 * n), sizeof *unit);
     if (!unit)
         return YK_ERROR_MEMORY;
+
     double *scale = unit + n * n;
     double *values = scale + n;
 
@@ -283,15 +302,18 @@ static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, do
         if (d > 0)
             scale[i] = 1 / sqrt(d);
     }
+
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             matrix[n * i + j] *= scale[i] * scale[j];
             unit[n * i + j] = i == j;
         }
     }
+
     yk_status status = yk_eigen_symmetric_pair(context, n, matrix, unit, values);
     *least = values[0];
     yk_release(context, unit);
+
     return status;
 }
 
@@ -335,12 +357,14 @@ static yk_status check_matrices(yk_context *context, const yk_ffrf *body, double
         if (status != YK_OK)
             return status;
     }
+
     for (int k = 0; k < MATRICES; k++) {
         yk_status status = check_definite(context, body->modes, table[k].matrix, copy,
                                           table[k].limit, table[k].refusal);
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -389,10 +413,12 @@ static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *m
         yk_vec3 shift = body->shift[k];
         yk_vec3 spin = yk_ffrf_axial(&body->spread[k]);
         const double column[6] = {shift.x, shift.y, shift.z, spin.x, spin.y, spin.z};
+
         for (int i = 0; i < 6; i++) {
             matrix[n * i + 6 + k] = column[i];
             matrix[n * (6 + k) + i] = column[i];
         }
+
         for (int l = 0; l < body->modes; l++)
             matrix[n * (6 + k) + 6 + l] = body->modal_mass[body->modes * k + l];
     }
@@ -411,6 +437,7 @@ static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *m
                least);
         return YK_OK;
     }
+
     return yk_fail(context, YK_ERROR_ARGUMENT,
                    "the mass matrix of frame and shapes is not positive (least eigenvalue %.2g for "
                    "a diagonal of one): "
@@ -438,6 +465,7 @@ static yk_status check_body(yk_context *context, yk_ffrf *body)
     double *copy = yk_allocate(context, 2 * n * n + n, sizeof *copy);
     if (!copy)
         return YK_ERROR_MEMORY;
+
     yk_status status = check_matrices(context, body, copy);
     if (status == YK_OK)
         status = check_rigid(context, body, copy);
@@ -454,6 +482,7 @@ static yk_status check_body(yk_context *context, yk_ffrf *body)
         status = yk_eigen_symmetric_pair(context, modes, copy, other, values);
         body->slowest = sqrt(fmax(0, values[0]));
     }
+
     yk_release(context, copy);
     return status;
 }
@@ -474,6 +503,7 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
     yk_status status = take_store(context, def->mode_count, body);
     if (status != YK_OK)
         return status;
+
     fill_integrals(def, body);
     status = check_body(context, body);
 
@@ -512,6 +542,7 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
         for (int k = 0; k < def->point_count; k++)
             body->reach[i] = fmax(body->reach[i], yk_v3_norm(def->points[k].displacement[i]));
     }
+
     return YK_OK;
 }
 

@@ -29,6 +29,7 @@ yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend
         if (point->rotation && yk_v3_norm2(point->rotation[i]) > 0)
             node.rotates |= (uint64_t)1 << i;
     }
+
     return node;
 }
 
@@ -62,11 +63,13 @@ void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *fram
         if (has(node->moves, i))
             position = yk_v3_axpy(amplitude[i], node->displacement[i], position);
     }
+
     for (int k = 0; k < node->bend_count; k++) {
         const yk_ffrf_bend *bend = &node->bends[k];
         pose->pull[bend->i] = yk_v3_axpy(amplitude[bend->j], bend->value, pose->pull[bend->i]);
         position = yk_v3_axpy(0.5 * amplitude[bend->i] * amplitude[bend->j], bend->value, position);
     }
+
     pose->position = position;
     yk_vec3 relative = {0, 0, 0};
     for (int i = 0; i < modes; i++)
@@ -103,6 +106,7 @@ void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *
     int size = 6 + modes;
     const yk_mat3 axes = frame->rotation;
     const yk_mat3 unit = yk_m3_identity();
+
     memset(jacobian, 0, 6 * (size_t)size * sizeof *jacobian);
 
     /* As if rigid. */
@@ -118,6 +122,7 @@ void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *
         put_column(jacobian, size, 0, 6 + i, yk_m3_apply(axes, pose->pull[i]));
         if (!node->rotation)
             continue;
+
         yk_vec3 spin = yk_rotation_tangent(&pose->rotation, node->rotation[i]);
         put_column(jacobian, size, 3, 6 + i, yk_m3_apply(axes, spin));
     }
@@ -137,12 +142,14 @@ yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame 
         yk_vec3 twice = yk_v3_cross(rotation->phi, once);
         twist = yk_v3_axpy(rotation->q, twice, yk_v3_axpy(-rotation->p, once, twist));
     }
+
     for (int i = 0; i < modes; i++) {
         if (has(node->moves, i))
             modal[i] += yk_v3_dot(local_force, pose->pull[i]);
         if (has(node->rotates, i))
             modal[i] += yk_v3_dot(twist, node->rotation[i]);
     }
+
     return yk_v3_add(torque, yk_v3_cross(yk_m3_apply(axes, pose->position), force));
 }
 
@@ -163,6 +170,7 @@ void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *fram
         const yk_ffrf_bend *bend = &node->bends[k];
         curve = yk_v3_axpy(rate[bend->i] * rate[bend->j], bend->value, curve);
     }
+
     yk_vec3 relative = yk_m3_apply(axes, velocity);
     yk_vec3 swing = yk_v3_cross(w, yk_v3_axpy(2, relative, yk_v3_cross(w, arm)));
     *acceleration = yk_v3_add(swing, yk_m3_apply(axes, curve));
@@ -171,6 +179,7 @@ void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *fram
     *angular_acceleration = yk_v3(0, 0, 0);
     if (!node->rotation)
         return;
+
     yk_vec3 theta = rotation_of(node, modes, amplitude);
     yk_vec3 theta_rate = rotation_of(node, modes, rate);
     yk_vec3 spin = yk_m3_apply(axes, yk_rotation_tangent(&pose->rotation, theta_rate));
@@ -203,6 +212,7 @@ void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame 
     for (int i = 0; i < modes; i++) {
         yk_vec3 s = yk_m3_apply(axes, pose->pull[i]);
         yk_vec3 theta = {0, 0, 0};
+
         if (node->rotation)
             theta = yk_m3_apply(axes, yk_rotation_tangent(&pose->rotation, node->rotation[i]));
 
@@ -228,11 +238,13 @@ void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame 
     /* T . R tangent(theta) theta_i by theta_j */
     if (!node->rotation || !(yk_v3_norm2(torque) > 0))
         return;
+
     yk_vec3 local_torque = yk_m3_apply_transposed(axes, torque);
     yk_vec3 theta = rotation_of(node, modes, amplitude);
     for (int j = 0; j < modes; j++) {
         if (yk_v3_norm2(node->rotation[j]) == 0)
             continue;
+
         yk_mat3 moved = yk_so3_left_tangent_rate(theta, node->rotation[j]);
         yk_vec3 load = yk_m3_apply_transposed(moved, local_torque);
         for (int i = 0; i < modes; i++)

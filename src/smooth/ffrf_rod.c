@@ -130,6 +130,7 @@ static ordinate static_shape(yk_rod_support support, int number, double x)
     double y = 1 - x;
     if (number == 0)
         return (ordinate){x * y * (1 + y), 2 - 6 * x + 3 * x * x, 6 * x - 6};
+
     return (ordinate){x * y * (1 + x), 1 - 3 * x * x, -6 * x};
 }
 
@@ -166,11 +167,13 @@ static ordinate shape_value(const rod_work *work, int i, double x)
         double fraction = work->mix[i * work->count + k];
         if (fraction == 0)
             continue;
+
         ordinate raw = raw_value(work->def, &work->raw[k], x);
         sum.value += fraction * raw.value;
         sum.slope += fraction * raw.slope;
         sum.curvature += fraction * raw.curvature;
     }
+
     return sum;
 }
 
@@ -199,6 +202,7 @@ static void raw_integrals(rod_work *work)
         double weight;
         double x = station_at(k, &weight);
         ordinate at[YK_FFRF_MODES_MAX];
+
         for (int i = 0; i < n; i++)
             at[i] = raw_value(work->def, &work->raw[i], x);
 
@@ -208,6 +212,7 @@ static void raw_integrals(rod_work *work)
                 motion_kind kind = work->raw[i].kind;
                 if (work->raw[j].kind != kind)
                     continue;
+
                 double strain = at[i].slope * at[j].slope;
                 if (is_bending(kind))
                     strain = at[i].curvature * at[j].curvature;
@@ -227,6 +232,7 @@ static yk_status orthogonalise(yk_context *context, rod_work *work)
 {
     int n = work->count;
     int last = 0;
+
     for (int first = 0; first < n; first = last) {
         while (last < n && work->raw[last].kind == work->raw[first].kind)
             last++;
@@ -236,6 +242,7 @@ static yk_status orthogonalise(yk_context *context, rod_work *work)
         double *stiffness = yk_allocate(context, 2 * (size_t)(m * m), sizeof *stiffness);
         if (!stiffness)
             return YK_ERROR_MEMORY;
+
         double *mass = stiffness + m * m;
         for (int i = 0; i < m; i++) {
             for (int j = 0; j < m; j++) {
@@ -256,10 +263,12 @@ static yk_status orthogonalise(yk_context *context, rod_work *work)
             for (int j = 0; j < m; j++)
                 work->mix[n * (first + i) + first + j] = vector[j] / largest;
         }
+
         yk_release(context, stiffness);
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -275,15 +284,18 @@ static void transform(const rod_work *work, double *matrix)
             for (int k = 0; k < n; k++)
                 half[i] += work->mix[n * i + k] * matrix[n * k + column];
         }
+
         for (int i = 0; i < n; i++)
             matrix[n * i + column] = half[i];
     }
+
     for (int row = 0; row < n; row++) {
         for (int j = 0; j < n; j++) {
             half[j] = 0;
             for (int k = 0; k < n; k++)
                 half[j] += matrix[n * row + k] * work->mix[n * j + k];
         }
+
         for (int j = 0; j < n; j++)
             matrix[n * row + j] = half[j];
     }
@@ -305,6 +317,7 @@ static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
             double at = from + 0.5 * (1 + gauss_node[g]) * (to - from);
             double weight = 0.5 * gauss_weight[g] * (to - from);
             double slope[YK_FFRF_MODES_MAX];
+
             for (int i = 0; i < n; i++)
                 slope[i] = shape_value(work, i, at).slope;
 
@@ -313,10 +326,12 @@ static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
                     motion_kind kind = work->raw[i].kind;
                     if (kind != work->raw[j].kind || !is_bending(kind))
                         continue;
+
                     shortening[n * i + j].x -= weight * slope[i] * slope[j] / work->def->length;
                 }
             }
         }
+
         from = to;
     }
 }
@@ -361,6 +376,7 @@ static yk_ffrf_point point_at(const rod_work *work, double x, double weight, yk_
     size_t n = (size_t)work->count;
     yk_vec3 *rotation = store + n;
     yk_vec3 *shortening = store + 2 * n;
+
     shapes_at(work, x, store, rotation);
     if (def->stiffening)
         shortening_at(work, x, shortening);
@@ -391,6 +407,7 @@ static yk_status make_body(yk_context *context, const rod_work *work, yk_ffrf_ro
         double x = station_at(k, &weight);
         points[k] = point_at(work, x, weight, store + (size_t)k * stride);
     }
+
     yk_ffrf_def def = {
         .mode_count = work->count,
         .points = points,
@@ -401,6 +418,7 @@ static yk_status make_body(yk_context *context, const rod_work *work, yk_ffrf_ro
     };
     yk_status status = yk_ffrf_create(context, &def, &rod->body);
     yk_release(context, store);
+
     return status;
 }
 
@@ -410,6 +428,7 @@ static yk_status make_nodes(yk_context *context, const rod_work *work, yk_ffrf_r
     size_t stride = point_vectors(work);
     size_t count = (size_t)def->attachment_count;
     size_t squares = (size_t)(work->count * work->count);
+
     rod->nodes = yk_allocate(context, count, sizeof *rod->nodes);
     rod->bends = yk_allocate(context, count * squares, sizeof *rod->bends);
     yk_vec3 *store = yk_allocate(context, count * stride, sizeof *store);
@@ -422,6 +441,7 @@ static yk_status make_nodes(yk_context *context, const rod_work *work, yk_ffrf_r
         yk_ffrf_point at = point_at(work, def->attachments[k] / def->length, 0, store + k * stride);
         rod->nodes[k] = yk_ffrf_node_of(&at, work->count, rod->bends + k * squares);
     }
+
     return YK_OK;
 }
 
@@ -432,6 +452,7 @@ static yk_status check_def(yk_context *context, const yk_ffrf_rod_def *def)
     const yk_beam_section_def *s = &def->section;
     bool material = s->young > 0 && s->density > 0;
     bool section = s->area > 0 && s->inertia_y > 0 && s->inertia_z > 0 && s->torsion > 0;
+
     if (!(def->length > 0 && material && section))
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
@@ -457,6 +478,7 @@ static yk_status check_def(yk_context *context, const yk_ffrf_rod_def *def)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "a point at %g is not on the rod, which is %g long", def->attachments[k],
                            def->length);
+
     return YK_OK;
 }
 
@@ -466,9 +488,11 @@ yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk
     yk_status status = check_def(context, def);
     if (status != YK_OK)
         return status;
+
     rod_work *work = yk_allocate(context, 1, sizeof *work);
     if (!work)
         return YK_ERROR_MEMORY;
+
     work->def = def;
 
     /* Raw shapes, those of vibration before static ones of the same kind. */
@@ -479,6 +503,7 @@ yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk
             work->raw[work->count++] = (raw_shape){of, k, false};
         if (!def->statics || !is_bending(of) || counts[kind] == 0)
             continue;
+
         for (int k = 0; k < STATICS; k++)
             work->raw[work->count++] = (raw_shape){of, k, true};
     }
@@ -495,13 +520,16 @@ yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk
             work->damping[n * i + i] =
                 critical * sqrt(work->stiffness[n * i + i] * work->mass[n * i + i]);
         }
+
         status = make_body(context, work, rod);
     }
+
     if (status == YK_OK)
         status = make_nodes(context, work, rod);
     yk_release(context, work);
     if (status != YK_OK)
         yk_ffrf_rod_destroy(context, rod);
+
     return status;
 }
 

@@ -46,12 +46,14 @@ static void momentum_change(const columns *f, const change *by, yk_vec3 *linear,
     int j = by->mode;
     if (j < 0)
         return;
+
     *linear = yk_v3_add(*linear, at->shift[j]);
     *angular = yk_v3_add(*angular, at->spin[j]);
 
     /* and what S, J and all S_i and Gamma_i change by with p_j. */
     if (f->body->constant_mass)
         return;
+
     *linear = yk_v3_axpy(f->c, f->slope_v[j], *linear);
     *angular = yk_v3_axpy(f->c, f->slope_w[j], *angular);
 }
@@ -61,6 +63,7 @@ static double modal_change(const columns *f, const change *by, int i)
 {
     const yk_ffrf *body = f->body;
     double sum = yk_v3_dot(f->heavy->shift[i], by->v) + yk_v3_dot(f->heavy->spin[i], by->w);
+
     if (by->mode < 0)
         return sum;
 
@@ -68,8 +71,10 @@ static double modal_change(const columns *f, const change *by, int i)
     sum += body->modal_mass[k];
     if (body->constant_mass)
         return sum;
+
     double moved =
         yk_v3_dot(body->curve[k], f->s->v) + yk_v3_dot(yk_ffrf_axial(&body->pair[k]), f->s->w);
+
     return sum + f->c * moved;
 }
 
@@ -78,6 +83,7 @@ static double slope_change(const columns *f, const change *by, int i)
 {
     const yk_ffrf *body = f->body;
     double sum = yk_v3_dot(by->w, f->slope_w[i]) + yk_v3_dot(by->v, f->slope_v[i]);
+
     if (by->mode < 0)
         return sum;
 
@@ -122,6 +128,7 @@ static void motion_column(const columns *f, const change *by, int column)
             sum += c * body->damping[k] +
                    c * c * (body->stiffness[k] - yk_v3_dot(body->curve[k], f->s->g));
         }
+
         f->tangent[f->size * (6 + i) + column] = sum;
     }
 }
@@ -151,12 +158,14 @@ static void add_turned_loads(const columns *f)
             yk_v3_axpy(mass, fall, yk_v3_cross(unit, force)),
             yk_v3_add(yk_v3_cross(moment, fall), yk_v3_cross(unit, torque)),
         };
+
         for (int part = 0; part < 2; part++) {
             double *at = &f->tangent[f->size * 3 * part + 3 + j];
             at[0] += rotated[part].x;
             at[f->size] += rotated[part].y;
             at[2 * f->size] += rotated[part].z;
         }
+
         for (int i = 0; i < f->body->modes; i++)
             f->tangent[f->size * (6 + i) + 3 + j] += yk_v3_dot(f->at->shift[i], fall);
     }
@@ -193,6 +202,7 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
     yk_ffrf_shape at;
     yk_ffrf_shape undeformed;
     yk_ffrf_seen s;
+
     yk_ffrf_shape_at(body, motion->amplitude, &at);
     yk_ffrf_see(body, motion, gravity, &at, &s);
 
@@ -231,6 +241,7 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
     for (int j = 0; j < 6; j++) {
         yk_vec3 unit = {j % 3 == 0, j % 3 == 1, j % 3 == 2};
         change by = {.mode = -1};
+
         if (j < 3) {
             by.v = unit;
         } else {
@@ -238,12 +249,15 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
             by.w = yk_v3_axpy((1 - fraction) * c, yk_v3_cross(s.w, unit), unit);
             by.v = yk_v3_scale(c, yk_v3_cross(s.v, unit));
         }
+
         motion_column(&f, &by, j);
     }
+
     for (int j = 0; j < body->modes; j++) {
         change by = {.mode = j};
         motion_column(&f, &by, 6 + j);
     }
+
     add_turned_loads(&f);
     rotate_to_global(&f, &motion->frame.rotation);
 }
@@ -279,9 +293,11 @@ bool yk_ffrf_coupled(const yk_ffrf *body, int row, int column)
     /* A mode with a rotation of the frame, or with its displacement. */
     if (row >= 3 && column >= 3)
         return true;
+
     int mode = row > column ? row - 6 : column - 6;
     bool moves = yk_v3_norm2(body->shift[mode]) > 0;
     for (int k = 0; k < n; k++)
         moves |= yk_v3_norm2(body->curve[n * mode + k]) > 0;
+
     return moves;
 }

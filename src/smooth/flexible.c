@@ -8,9 +8,11 @@ static yk_status begin(yk_context *context, yk_flexible_kind kind, yk_flexible *
     *body = yk_allocate(context, 1, sizeof **body);
     if (!*body)
         return YK_ERROR_MEMORY;
+
     (*body)->context = context;
     (*body)->users = 1;
     (*body)->kind = kind;
+
     return YK_OK;
 }
 
@@ -20,6 +22,7 @@ static yk_status finish(yk_status status, yk_flexible **body)
         yk_flexible_release(*body);
         *body = NULL;
     }
+
     return status;
 }
 
@@ -55,6 +58,7 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
     made->coordinates = made->modal.modes;
     made->attachments = def->attachment_count;
     made->outline = YK_FLEXIBLE_OUTLINE;
+
     return YK_OK;
 }
 
@@ -64,6 +68,7 @@ static yk_status copy_attachments(yk_flexible *made, const yk_ffrf_def *def, con
 {
     size_t n = (size_t)def->mode_count;
     size_t count = (size_t)attachment_count;
+
     made->nodes = yk_allocate(made->context, count, sizeof *made->nodes);
     made->bends = yk_allocate(made->context, count * n * n, sizeof *made->bends);
     yk_vec3 *store = yk_allocate(made->context, 2 * count * n, sizeof *store);
@@ -83,6 +88,7 @@ static yk_status copy_attachments(yk_flexible *made, const yk_ffrf_def *def, con
             point.rotation = memcpy(store + n, point.rotation, n * sizeof *store);
         made->nodes[k] = yk_ffrf_node_of(&point, def->mode_count, made->bends + k * n * n);
     }
+
     return YK_OK;
 }
 
@@ -92,12 +98,14 @@ yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const i
     yk_status status = begin(context, YK_FLEXIBLE_MODAL, body);
     if (status != YK_OK)
         return status;
+
     yk_flexible *made = *body;
     status = yk_ffrf_create(context, def, &made->modal);
     if (status == YK_OK)
         status = copy_attachments(made, def, attachments, attachment_count);
     if (status != YK_OK)
         return finish(status, body);
+
     made->coordinates = def->mode_count;
     made->attachments = attachment_count;
 
@@ -106,10 +114,12 @@ yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const i
         yk_vec3 arm = yk_v3_sub(def->points[k].position, def->points[0].position);
         made->length = fmax(made->length, yk_v3_norm(arm));
     }
+
     const yk_mat3 *second = &made->modal.second;
     double spread = second->m[0][0] + second->m[1][1] + second->m[2][2];
     if (made->length == 0)
         made->length = sqrt(3 * spread / made->modal.mass);
+
     return YK_OK;
 }
 
@@ -134,6 +144,7 @@ yk_status yk_flexible_ancf(yk_context *context, const yk_ancf_rod_def *def, yk_f
     double coordinates[YK_ANCF_COORDINATES];
     yk_frame origin = yk_frame_ground();
     yk_ancf_straight(&origin, 0, part, coordinates, NULL);
+
     return finish(yk_ancf_create(context, part, &def->section, coordinates, &made->element), body);
 }
 
@@ -158,6 +169,7 @@ void yk_flexible_release(yk_flexible *body)
         yk_release(context, body->bends);
         yk_release(context, body->store);
     }
+
     yk_release(context, body);
 }
 
@@ -183,5 +195,6 @@ double yk_flexible_reach(const yk_flexible *body, int coordinate)
     /* Against the position of the node: gradients along the rod by its length, across it by the
      * section's size. */
     int vector = coordinate % (YK_ANCF_NODE + YK_ANCF_MIDDLE) / 3;
+
     return sqrt(body->element.mass[vector][vector] / body->element.mass[0][0]);
 }

@@ -49,8 +49,10 @@ static bool carries(const end *e, int k, unsigned force, unsigned torque)
         return force >> k & 1u;
     if (!e->moves)
         return torque >> (k - 3) & 1u;
+
     bool moves = force && e->moves[k] & ATTACHMENT_MOVES;
     bool rotates = torque && e->moves[k] & ATTACHMENT_ROTATIONS;
+
     return moves || rotates;
 }
 
@@ -65,6 +67,7 @@ void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace
         const double load[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
         unsigned forces = mask >> (6 * side) & 7u;
         unsigned torques = mask >> (6 * side + 3) & 7u;
+
         if (row->kind == YK_ROW_POINT && yk_v3_norm2(joint->joint.offset[side]) == 0)
             torques = 0;
 
@@ -74,6 +77,7 @@ void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace
         for (int k = 0; k < e.count; k++) {
             if (!carries(&e, k, forces, torques))
                 continue;
+
             double value = 0;
             if (!e.jacobian && !hold)
                 value = load[k];
@@ -83,6 +87,7 @@ void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace
             put(to, mode, e.column[k], equation, value);
         }
     }
+
     put(to, mode, equation, equation, hold ? -1 : -work->compliance);
 }
 
@@ -109,9 +114,11 @@ static void chain_part(const end *a, const end *b, const unsigned bits[2], doubl
             for (int k = 0; k < 6 && b->jacobian; k++)
                 right[r] += part[r][k] * b->jacobian[b->count * k + j];
         }
+
         for (int i = 0; i < a->count; i++) {
             if (!carries(a, i, of_force, of_torque))
                 continue;
+
             double sum = 0;
             if (mode == SINK_ADD && !a->jacobian)
                 sum = right[i];
@@ -170,6 +177,7 @@ void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *wor
             kind->spread_load(model, work, i, yk_v3_add(load->force, port->force),
                               yk_v3_add(load->torque, port->torque));
         }
+
         if (mode == SINK_NONE)
             continue;
 

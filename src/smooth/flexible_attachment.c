@@ -47,6 +47,7 @@ yk_smooth_node_def yk_smooth_start_pose(const yk_smooth_description *def, int no
         yk_q_rotate(at.orientation, yk_flexible_attachment(flexible->body, attachment->attachment));
     at.position = yk_v3_add(at.position, arm);
     at.velocity = yk_v3_add(at.velocity, yk_v3_cross(at.angular_velocity, arm));
+
     return at;
 }
 
@@ -75,6 +76,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
         const yk_flexible *body = def->flexibles[def->attachments[i].flexible].body;
         columns += (size_t)yk_flexible_kind_of(body)->attachment_columns(body);
     }
+
     model->flexibles = yk_allocate(context, (size_t)def->flexible_count, sizeof *model->flexibles);
     model->attachments =
         yk_allocate(context, (size_t)def->attachment_count, sizeof *model->attachments);
@@ -93,6 +95,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
         const yk_smooth_flexible_def *flexible = &def->flexibles[i];
         const yk_flexible *body = flexible->body;
         bool modal = body->kind == YK_FLEXIBLE_MODAL;
+
         model->flexibles[i] = (flexible_model){
             .name = flexible->name,
             .body = body,
@@ -109,6 +112,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
             if (gradient)
                 model->fraction[coordinate + k] = 1;
         }
+
         coordinate += body->coordinates;
     }
 
@@ -119,6 +123,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
         const yk_flexible *body = model->flexibles[def->attachments[i].flexible].body;
         const flexible_kind *kind = yk_flexible_kind_of(body);
         attachment_model *made = &model->attachments[i];
+
         *made = (attachment_model){
             .flexible = def->attachments[i].flexible,
             .attachment = def->attachments[i].attachment,
@@ -131,6 +136,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
         moves += made->count;
         kind->map_attachment(model, made);
     }
+
     return YK_OK;
 }
 
@@ -174,6 +180,7 @@ void yk_smooth_gather_flexibles(const yk_smooth_model *model, yk_smooth_workspac
         const flexible_model *of = &model->flexibles[i];
         const trial_coordinate *trial = &work->coordinates[of->coordinate];
         flexible_trial *at = &work->flexibles[i];
+
         for (int k = 0; k < of->body->coordinates; k++) {
             at->value[k] = trial[k].value;
             at->rate[k] = trial[k].rate;
@@ -200,9 +207,11 @@ void yk_smooth_show_attachments(const yk_smooth_model *model, yk_smooth_workspac
     for (int i = 0; i < model->def.flexible_count; i++) {
         if (model->flexibles[i].node < 0)
             continue;
+
         trial_node *node = &work->trial[model->flexibles[i].node];
         node->frame.rotation = yk_q_matrix(yk_q_unit(node->orientation));
     }
+
     yk_smooth_place_flexibles(model, work, ATTACHMENT_FRAMES);
 }
 
@@ -216,6 +225,7 @@ const trial_node *yk_smooth_shown(const yk_smooth_model *model, const yk_smooth_
     *own = work->trial[frame];
     own->orientation = yk_so3_quat(own->frame.rotation);
     kind_at(model, attachment)->accelerate(model, work, attachment, own);
+
     return own;
 }
 
@@ -235,6 +245,7 @@ void yk_smooth_push_frame(const yk_smooth_model *model, const yk_smooth_workspac
     const yk_vec3 force = wrench->force;
     const yk_vec3 torque = wrench->torque;
     const double load[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
+
     if (node->unknown >= 0)
         for (int k = 0; k < 6; k++)
             right[node->unknown + k] += scale * load[k];
@@ -257,6 +268,7 @@ void yk_smooth_pull_frame(const yk_smooth_model *model, const yk_smooth_workspac
 {
     const node_model *node = &model->nodes[frame];
     double sum[6] = {0};
+
     if (node->unknown >= 0)
         memcpy(sum, change + node->unknown, sizeof sum);
 
@@ -268,6 +280,7 @@ void yk_smooth_pull_frame(const yk_smooth_model *model, const yk_smooth_workspac
             for (int r = 0; r < 6; r++)
                 sum[r] += jacobian[attachment->count * r + k] * change[attachment->column[k]];
     }
+
     *linear = yk_v3(sum[0], sum[1], sum[2]);
     *angular = yk_v3(sum[3], sum[4], sum[5]);
 }

@@ -9,6 +9,7 @@ void yk_smooth_flexible_inertias(const yk_smooth_model *model, yk_smooth_workspa
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
         double *momentum = work->flexibles[i].second; /* gathered anew before it is read again */
+
         yk_flexible_kind_of(of->body)->momenta(model, work, i, with_rates, momentum);
 
         /* Their rates as the step has them: p' = (p - past) / c. */
@@ -52,12 +53,14 @@ double yk_smooth_flexible_loss(const yk_smooth_model *model, const yk_smooth_wor
         const yk_flexible *body = model->flexibles[i].body;
         damped |= body->modal.damped || body->element.damping_ratio > 0;
     }
+
     if (!damped)
         return 0;
 
     yk_energy energy = {0};
     double loss = 0;
     sum_energies(model, work, &energy, &loss);
+
     return loss;
 }
 

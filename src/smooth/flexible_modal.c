@@ -26,6 +26,7 @@ static void map_attachment(const yk_smooth_model *model, attachment_model *attac
 {
     const flexible_model *of = &model->flexibles[attachment->flexible];
     int first = 6 * model->node_count + of->coordinate;
+
     for (int k = 0; k < RIGID; k++)
         attachment->column[k] = 6 * of->node + k;
     for (int i = 0; i < of->body->coordinates; i++)
@@ -112,6 +113,7 @@ static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *
         if (node->rotation)
             rotation = yk_v3_axpy(at->second[i], node->rotation[i], rotation);
     }
+
     if (node->rotation)
         rotation = yk_rotation_tangent(&pose->rotation, rotation);
 
@@ -163,6 +165,7 @@ static yk_ffrf_motion motion_of(const yk_smooth_model *model, const yk_smooth_wo
 {
     const trial_node *node = &work->trial[model->flexibles[flexible].node];
     const flexible_trial *at = &work->flexibles[flexible];
+
     return (yk_ffrf_motion){
         .frame = node->frame,
         .acceleration = node->acceleration,
@@ -186,6 +189,7 @@ static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work, int
 {
     const flexible_model *of = &model->flexibles[flexible];
     yk_ffrf_motion motion = motion_of(model, work, flexible);
+
     yk_momentum frame;
     yk_ffrf_rest(&of->body->modal, &motion, model->def.gravity, &frame, momentum,
                  work->flexibles[flexible].loads);
@@ -194,6 +198,7 @@ static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work, int
     add_momentum(node, &frame);
     if (!with_rates)
         return;
+
     double inverse = 1 / work->c;
     yk_vec3 linear = yk_v3_sub(node->momentum.linear, node->momentum_past.linear);
     yk_vec3 angular = yk_v3_sub(node->momentum.angular, node->momentum_past.angular);
@@ -211,6 +216,7 @@ static void momentum_rates(const yk_smooth_model *model, yk_smooth_workspace *wo
     yk_ffrf_loads *rest = work->flexibles[flexible].loads; /* kept for the assembly of the step */
     yk_momentum frame;
     double momentum[YK_FFRF_MODES_MAX];
+
     yk_ffrf_evaluate(body, &motion, model->def.gravity, &all);
     yk_ffrf_rest(body, &motion, model->def.gravity, &frame, momentum, rest);
 
@@ -239,6 +245,7 @@ static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *
     yk_ffrf_loads loads;
     yk_momentum frame;
     double momentum[YK_FFRF_MODES_MAX];
+
     yk_ffrf_rest(&of->body->modal, &motion, model->def.gravity, &frame, momentum, &loads);
 
     energy->kinetic += loads.kinetic;
@@ -276,6 +283,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
             coasting.second = still;
             yk_ffrf_evaluate(body, &coasting, model->def.gravity, at->loads);
         }
+
         yk_wrench *load = &work->load[of->node];
         load->force = yk_v3_sub(load->force, at->loads->force);
         load->torque = yk_v3_sub(load->torque, at->loads->torque);
@@ -283,6 +291,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
             work->coordinates[of->coordinate + k].load -= at->loads->modal[k];
         work->potential += at->loads->potential;
     }
+
     if (mode == SINK_NONE)
         return;
 
@@ -318,8 +327,10 @@ static yk_vec3 outline_point(const yk_smooth_model *model, const yk_smooth_works
     yk_vec3 pull[YK_FFRF_MODES_MAX];
     yk_ffrf_pose pose = {.pull = pull};
     yk_frame placed;
+
     yk_ffrf_node_pose(node, of->body->coordinates, &work->trial[of->node].frame, at->value,
                       at->rate, &pose, &placed);
+
     return placed.position;
 }
 

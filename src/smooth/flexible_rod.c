@@ -81,6 +81,7 @@ static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int 
     trial_node *trial = &work->trial[attachment->frame];
     double value[YK_ANCF_SECTION];
     double rate[YK_ANCF_SECTION];
+
     section_at(attachment->attachment, at->value, value);
     section_at(attachment->attachment, at->rate, rate);
 
@@ -98,6 +99,7 @@ static void accelerate(const yk_smooth_model *model, const yk_smooth_workspace *
     double value[YK_ANCF_SECTION];
     double rate[YK_ANCF_SECTION];
     double second[YK_ANCF_SECTION];
+
     section_at(attachment->attachment, at->value, value);
     section_at(attachment->attachment, at->rate, rate);
     section_at(attachment->attachment, at->second, second);
@@ -115,6 +117,7 @@ static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work,
     const attachment_model *attachment = &model->attachments[index];
     const double *jacobian = work->attachments[index].jacobian;
     const double value[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
+
     for (int k = 0; k < attachment->count; k++) {
         double sum = 0;
         for (int r = 0; r < 6; r++)
@@ -179,9 +182,11 @@ static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *
     const yk_flexible *body = model->flexibles[flexible].body;
     const flexible_trial *at = &work->flexibles[flexible];
     const yk_ancf *element = &body->element;
+
     for (int e = 0; e < body->elements; e++) {
         const double *q = at->value + yk_flexible_rod_node(e);
         const double *v = at->rate + yk_flexible_rod_node(e);
+
         yk_ancf_loads loads;
         yk_ancf_evaluate(element, q, v, &loads);
         *loss += loads.loss;
@@ -207,6 +212,7 @@ static double strain_energy(const yk_flexible *body, const flexible_trial *at)
         yk_ancf_evaluate(&body->element, at->value + first, at->rate + first, &loads);
         sum += loads.energy;
     }
+
     return sum;
 }
 
@@ -226,6 +232,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
     for (int e = 0; e < of->body->elements && mode != SINK_RECORD; e++) {
         int first = yk_flexible_rod_node(e);
         trial_coordinate *trial = &work->coordinates[of->coordinate + first];
+
         yk_ancf_loads loads;
         yk_ancf_evaluate(element, at->value + first, at->rate + first, &loads);
         work->potential += loads.energy;
@@ -235,6 +242,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
             work->potential -= own_weight * trial[i].value;
         }
     }
+
     if (mode == SINK_NONE)
         return;
 
@@ -247,6 +255,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
     for (int e = 0; e < of->body->elements; e++) {
         int first = yk_flexible_rod_node(e);
         int unknown = model->coordinate_first + of->coordinate + first;
+
         if (stiff)
             yk_ancf_tangent(element, at->value + first, at->rate + first, transform,
                             damped ? rate : NULL);

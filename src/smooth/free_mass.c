@@ -8,6 +8,7 @@ yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kin
     *made = NULL;
     if (kind == YK_PORT_SIGNAL)
         return YK_ERROR_CAPABILITY;
+
     const yk_smooth *smooth = (const yk_smooth *)self;
 
     yk_smooth_node_def node = yk_smooth_node_default();
@@ -42,5 +43,6 @@ yk_status yk_smooth_free_mass(const yk_subsystem *self, double mass, yk_port_kin
     yk_status status = yk_smooth_make(smooth->model.context, &def, &created);
     if (status == YK_OK)
         *made = yk_smooth_subsystem(created);
+
     return status;
 }

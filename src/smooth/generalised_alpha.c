@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-#include "smooth/two_step.h"
+#include "smooth/variation.h"
 
 /* Smallest share of a step that is tried before the step is given up. */
 static const double SMALLEST_FRACTION = 1e-4;
@@ -27,6 +27,7 @@ yk_generalised_alpha yk_generalised_alpha_of(double rho_inf)
     double ratio = (1 - m.alpha_f) / (1 - m.alpha_m);
     m.position = m.beta * ratio;
     m.velocity = m.gamma * ratio;
+
     return m;
 }
 
@@ -97,16 +98,16 @@ void yk_generalised_alpha_place_node(const yk_smooth_model *model, const yk_smoo
     trial_node *node = &work->trial[i];
     double h = work->h;
 
-    /* Position. */
+    /* The formulas of the head, for the position ... */
     yk_vec3 linear = take(method);
     yk_vec3 a = method_acceleration(&m, node->acceleration, now->acceleration, linear);
     node->frame.velocity = velocity_at(&m, h, now->velocity, linear, a);
     node->frame.position = yk_v3_add(now->position, move_of(&m, h, now->velocity, linear, a));
 
-    /* Rotation, in the chart around the last accepted one. */
+    /* ... and for the rotation, in the chart around the last accepted one. */
     yk_vec3 angular = take(method + 3);
-    yk_vec3 b =
-        method_acceleration(&m, node->angular_acceleration, now->angular_acceleration, angular);
+    yk_vec3 swing = now->angular_acceleration;
+    yk_vec3 b = method_acceleration(&m, node->angular_acceleration, swing, angular);
     node->frame.angular_velocity = velocity_at(&m, h, now->angular_velocity, angular, b);
     node->rotation = yk_rotation_of(move_of(&m, h, now->angular_velocity, angular, b));
     node->orientation = yk_q_unit(yk_q_mul(node->rotation.quaternion, now->orientation));
@@ -120,10 +121,13 @@ void yk_generalised_alpha_place_coordinate(const yk_smooth_model *model,
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     const coordinate_state *now = &state->coordinate_now[k];
     trial_coordinate *trial = &work->coordinates[k];
-    double h = work->h, method = state->method[model->coordinate_first + k];
+    double h = work->h;
+    double method = state->method[model->coordinate_first + k];
     double a = coordinate_acceleration(&m, trial->acceleration, now->acceleration, method);
+
+    double curve = (0.5 - m.beta) * method + m.beta * a;
     trial->rate = now->rate + h * ((1 - m.gamma) * method + m.gamma * a);
-    trial->value = now->value + h * (now->rate + h * ((0.5 - m.beta) * method + m.beta * a));
+    trial->value = now->value + h * (now->rate + h * curve);
 }
 
 void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_state *state,
@@ -137,29 +141,39 @@ void yk_generalised_alpha_open(const yk_smooth_model *model, const yk_smooth_sta
 
     /* Accelerations and multipliers go on as they changed in the last step; the rest follows from
      * them. */
-    double ratio = clock->steps > 0 ? h / clock->h : 0;
+    double ratio = 0;
+    if (clock->steps > 0)
+        ratio = h / clock->h;
     work->extent = 0;
     for (int i = 0; i < model->node_count; i++) {
-        const node_state *now = &state->now[i], *before = &state->before[i];
+        const node_state *now = &state->now[i];
+        const node_state *before = &state->before[i];
         trial_node *node = &work->trial[i];
-        yk_vec3 linear = now->acceleration, angular = now->angular_acceleration, at = now->position;
-        node->acceleration = yk_v3_axpy(ratio, yk_v3_sub(linear, before->acceleration), linear);
-        node->angular_acceleration =
-            yk_v3_axpy(ratio, yk_v3_sub(angular, before->angular_acceleration), angular);
+
+        yk_vec3 linear = now->acceleration;
+        yk_vec3 angular = now->angular_acceleration;
+        yk_vec3 change = yk_v3_sub(linear, before->acceleration);
+        yk_vec3 swing = yk_v3_sub(angular, before->angular_acceleration);
+        node->acceleration = yk_v3_axpy(ratio, change, linear);
+        node->angular_acceleration = yk_v3_axpy(ratio, swing, angular);
         yk_generalised_alpha_place_node(model, state, work, i);
+
+        yk_vec3 at = now->position;
         work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
 
     for (int k = 0; k < model->coordinate_count; k++) {
-        double now = state->coordinate_now[k].acceleration,
-               before = state->coordinate_before[k].acceleration;
+        double now = state->coordinate_now[k].acceleration;
+        double before = state->coordinate_before[k].acceleration;
         work->coordinates[k].acceleration = now + ratio * (now - before);
         yk_generalised_alpha_place_coordinate(model, state, work, k);
     }
 
-    /* Multipliers likewise. */
-    for (int r = 0; r < model->row_count; r++)
-        work->lambda[r] = state->lambda[r] + ratio * (state->lambda[r] - state->lambda_before[r]);
+    for (int r = 0; r < model->row_count; r++) {
+        double now = state->lambda[r];
+        work->lambda[r] = now + ratio * (now - state->lambda_before[r]);
+    }
+
     work->open = true;
     work->iteration = 0;
 }
@@ -174,9 +188,10 @@ static void open_newton(const yk_smooth_model *model, const yk_smooth_state *sta
     work->c = h * sqrt(m.position);
     work->compliance = yk_smooth_redundant_compliance(model, state, work);
 
-    /* Form ode: a row is weighed so that its change by a change of position is the gradient
-     * again. */
-    double beta = yk_generalised_alpha_stabilisation(model, h), square = m.position * h * h;
+    /* Form ode: the row c'' + 2 beta c' + beta^2 c is weighed so that its change by a change of
+     * position is the gradient again. */
+    double beta = yk_generalised_alpha_stabilisation(model, h);
+    double square = m.position * h * h;
     work->stabilisation = beta;
     work->row_weight = work->velocity_row_weight = 0;
     if (beta > 0) {
@@ -193,25 +208,32 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
                      yk_smooth_workspace *work)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    double inverse = 1 / (m.position * work->h * work->h), length = 1 / model->length_scale,
-           largest = 0;
+    double inverse = 1 / (m.position * work->h * work->h);
+    double length = 1 / model->length_scale;
+    double largest = 0;
+
+    /* Accelerations are what the method solves for: d v' = d q / (position h^2). */
     for (int i = 0; i < model->node_count; i++) {
         trial_node *node = &work->trial[i];
         const double *change = &work->right[model->nodes[i].unknown];
-        yk_vec3 move = take(change),
-                rotation = yk_rotation_tangent_inverse(&node->rotation, take(change + 3));
+        yk_vec3 move = take(change);
+        yk_vec3 rotation = yk_rotation_tangent_inverse(&node->rotation, take(change + 3));
+
         node->acceleration = yk_v3_axpy(inverse, move, node->acceleration);
         node->angular_acceleration = yk_v3_axpy(inverse, rotation, node->angular_acceleration);
         yk_generalised_alpha_place_node(model, state, work, i);
+
         double size = fmax(yk_v3_norm2(move) * length * length, yk_v3_norm2(rotation));
         if (size > largest || isnan(size))
             largest = size;
     }
 
     for (int k = 0; k < model->coordinate_count; k++) {
-        double move = work->right[model->coordinate_first + k], size = move * model->fraction[k];
+        double move = work->right[model->coordinate_first + k];
         work->coordinates[k].acceleration += inverse * move;
         yk_generalised_alpha_place_coordinate(model, state, work, k);
+
+        double size = move * model->fraction[k];
         size *= size;
         if (size > largest || isnan(size))
             largest = size;
@@ -221,6 +243,7 @@ static double update(const yk_smooth_model *model, const yk_smooth_state *state,
     double scale = model->mass_scale / (work->c * work->c);
     for (int r = 0; r < model->row_count; r++)
         work->lambda[r] += scale * work->right[model->motion_count + r];
+
     return sqrt(largest);
 }
 
@@ -237,8 +260,9 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
         const node_state *now = &state->now[i];
         double *method = &state->method[model->nodes[i].unknown];
         yk_vec3 a = method_acceleration(&m, node->acceleration, now->acceleration, take(method));
-        yk_vec3 b = method_acceleration(&m, node->angular_acceleration, now->angular_acceleration,
-                                        take(method + 3));
+        yk_vec3 swing = now->angular_acceleration;
+        yk_vec3 b = method_acceleration(&m, node->angular_acceleration, swing, take(method + 3));
+
         memcpy(method, &a, sizeof a);
         memcpy(method + 3, &b, sizeof b);
         state->before[i] = *now;
@@ -247,8 +271,8 @@ void yk_generalised_alpha_close(const yk_smooth_model *model, yk_smooth_state *s
     for (int k = 0; k < model->coordinate_count; k++) {
         const coordinate_state *now = &state->coordinate_now[k];
         double *method = &state->method[model->coordinate_first + k];
-        *method = coordinate_acceleration(&m, work->coordinates[k].acceleration, now->acceleration,
-                                          *method);
+        double end = work->coordinates[k].acceleration;
+        *method = coordinate_acceleration(&m, end, now->acceleration, *method);
         state->coordinate_before[k] = *now;
     }
 
@@ -274,9 +298,12 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
     double done = 0, size = h;
+
     while (done < h) {
         /* An open trial is of the whole step. */
-        double left = h - done, used = work->open ? h : yk_smooth_next_size(size, left);
+        double left = h - done;
+        double used = work->open ? h : yk_smooth_next_size(size, left);
+
         work->input_time = done + used;
         if (!work->open)
             open_newton(model, state, work, t + done, used);
@@ -287,12 +314,13 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
         /* Derivatives are those of one step. */
         if (status == YK_OK && work->varying && used < h)
             status = yk_fail(model->context, YK_ERROR_CAPABILITY,
-                             "%s: the step to t = %g had to be cut to converge, and tells no "
-                             "sensitivities then: use a "
-                             "smaller step",
+                             "%s: the step to t = %g had to be cut to converge, and has no "
+                             "sensitivities then: use a smaller step",
                              model->def.name, work->t);
+
         if (status == YK_OK && work->varying)
             status = yk_two_step_vary(smooth);
+
         if (status == YK_OK) {
             yk_generalised_alpha_close(model, state, work);
             done = used >= left ? h : done + used;
@@ -304,6 +332,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
         yk_smooth_trial_from_state(model, state, work);
         if (status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
             return status;
+
         work->report.rejected++;
         size = 0.25 * used;
         if (size < SMALLEST_FRACTION * h)
@@ -329,8 +358,10 @@ static yk_status iterate(yk_smooth *smooth, double t, double h, yk_iteration *re
     yk_status status = yk_smooth_iterate_once(smooth, &converged);
     if (status != YK_OK)
         return status;
+
     report->correction = work->report.correction;
     report->converged = converged || work->report.correction <= 1;
+
     return YK_OK;
 }
 
@@ -342,6 +373,7 @@ static yk_status begin(yk_smooth *smooth)
     yk_linear_solver *solver = &smooth->solver;
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
     double t = work->t, h = state->clock->h;
+
     memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
 
     /* Method accelerations of the start, at (alpha_m - alpha_f) h beside it. */
@@ -357,6 +389,7 @@ static yk_status begin(yk_smooth *smooth)
 
     if (status == YK_ERROR_MEMORY)
         return status;
+
     yk_smooth_trial_from_state(model, state, work);
     work->t = t;
     work->input_time = 0;
@@ -370,6 +403,7 @@ static yk_status begin(yk_smooth *smooth)
             memcpy(method, &now->acceleration, sizeof now->acceleration);
             memcpy(method + 3, &now->angular_acceleration, sizeof now->angular_acceleration);
         }
+
         for (int k = 0; k < model->coordinate_count; k++)
             state->method[model->coordinate_first + k] = state->coordinate_now[k].acceleration;
     }
@@ -383,6 +417,7 @@ static yk_status begin(yk_smooth *smooth)
     work->compliance = yk_smooth_redundant_compliance(model, state, work);
     yk_smooth_assemble(model, work, solver, LEVEL_STEP);
     status = yk_sparse_factor(solver->matrix, NULL);
+
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 

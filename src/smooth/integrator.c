@@ -10,6 +10,7 @@ const integrator *yk_smooth_integrator_of(yk_smooth_integrator kind)
     };
     if ((unsigned)kind >= YK_SMOOTH_INTEGRATORS)
         return NULL;
+
     return table[kind];
 }
 
@@ -36,8 +37,10 @@ void yk_smooth_predict_taylor(const yk_smooth_model *model, const yk_smooth_stat
 {
     (void)model;
     const node_state *now = &state->now[i];
-    yk_vec3 v = now->velocity, a = now->acceleration;
-    yk_vec3 w = now->angular_velocity, b = now->angular_acceleration;
+    yk_vec3 v = now->velocity;
+    yk_vec3 a = now->acceleration;
+    yk_vec3 w = now->angular_velocity;
+    yk_vec3 b = now->angular_acceleration;
     double half = 0.5 * h * h;
 
     node->frame.position = yk_v3_axpy(h, v, yk_v3_axpy(half, a, now->position));

@@ -44,12 +44,15 @@ int yk_smooth_port_size(const port_model *port)
 static void marker_rows(const yk_smooth_workspace *work, const port_model *port, port_row *rows)
 {
     const yk_frame *frame = &work->trial[port->node[0]].frame;
-    yk_vec3 arm = yk_m3_apply(frame->rotation, port->def.marker[0].offset),
-            w = frame->angular_velocity;
+    yk_vec3 arm = yk_m3_apply(frame->rotation, port->def.marker[0].offset);
+    yk_vec3 w = frame->angular_velocity;
     yk_vec3 centripetal = yk_v3_cross(w, yk_v3_cross(w, arm));
+
     for (int k = 0; k < 3; k++) {
         yk_vec3 axis = yk_v3(k == 0, k == 1, k == 2);
-        port_row *linear = &rows[k], *angular = &rows[3 + k];
+        port_row *linear = &rows[k];
+        port_row *angular = &rows[3 + k];
+
         *linear = *angular = (port_row){.frame = {port->node[0], -1}};
         linear->linear[0] = axis;
         linear->angular[0] = yk_v3_cross(arm, axis);
@@ -72,9 +75,11 @@ static void scalar_row(const yk_smooth_workspace *work, const port_model *port, 
     }
 
     /* Its rate by the velocities, and what the second derivative has without accelerations. */
-    yk_vec3 along = yk_v3_sub(at[1], at[0]), axis = yk_v3_unit(along);
+    yk_vec3 along = yk_v3_sub(at[1], at[0]);
+    yk_vec3 axis = yk_v3_unit(along);
     yk_vec3 rate = yk_v3_sub(velocity[1], velocity[0]);
-    double length = yk_v3_norm(along), speed = yk_v3_dot(axis, rate);
+    double length = yk_v3_norm(along);
+    double speed = yk_v3_dot(axis, rate);
     *row = (port_row){.frame = {port->node[0], port->node[1]}};
     for (int side = 0; side < 2; side++) {
         row->linear[side] = yk_v3_scale(side == 0 ? -1 : 1, axis);
@@ -106,6 +111,7 @@ void yk_smooth_push(const yk_smooth_model *model, const yk_smooth_workspace *wor
     for (int side = 0; side < 2; side++) {
         if (row->frame[side] < 0)
             continue;
+
         yk_wrench wrench = {row->linear[side], row->angular[side]};
         yk_smooth_push_frame(model, work, row->frame[side], 1 / model->mass_scale, &wrench, right);
     }
@@ -121,12 +127,14 @@ static double rate_of(const yk_smooth_model *model, const yk_smooth_workspace *w
         int frame = row->frame[side];
         if (frame < 0)
             continue;
+
         yk_vec3 linear, angular;
         yk_smooth_pull_frame(model, work, frame, solution, &linear, &angular);
         if (driven && model->nodes[frame].unknown < 0) {
             linear = yk_v3_add(linear, work->trial[frame].acceleration);
             angular = yk_v3_add(angular, work->trial[frame].angular_acceleration);
         }
+
         rate += yk_v3_dot(row->linear[side], linear) + yk_v3_dot(row->angular[side], angular);
     }
 
@@ -139,8 +147,10 @@ void yk_smooth_release_interface(yk_smooth *smooth)
 {
     struct smooth_interface *made = smooth->interface;
     yk_context *context = smooth->model.context;
+
     if (!made)
         return;
+
     yk_sparse_destroy(made->matrix);
     yk_release(context, made->rows);
     yk_release(context, made->right);
@@ -159,6 +169,7 @@ static yk_status prepare(yk_smooth *smooth, int size)
         struct smooth_interface *made = yk_allocate(context, 1, sizeof *made);
         if (!made)
             return YK_ERROR_MEMORY;
+
         smooth->interface = made;
         for (int i = 0; i < model->def.port_count; i++)
             made->row_count += yk_smooth_port_size(&model->ports[i]);
@@ -176,6 +187,7 @@ static yk_status prepare(yk_smooth *smooth, int size)
             status = yk_sparse_create(context, model->unknown_count, entries, count, entry_index,
                                       &made->matrix);
         }
+
         yk_release(context, entries);
         yk_release(context, entry_index);
         if (status != YK_OK) {
@@ -210,6 +222,7 @@ static yk_status factor_own(yk_smooth *smooth)
     interface->pivoted = status == YK_OK;
     if (status == YK_OK)
         return YK_OK;
+
     char owner[128];
     return yk_fail(
         model->context, status, "%s: the interface model at t = %g has no unique solution at %s",
@@ -233,6 +246,7 @@ static void read_rates(yk_smooth *smooth, double *rate)
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_workspace *work = &smooth->work;
     struct smooth_interface *interface = smooth->interface;
+
     yk_smooth_port_rows(model, work, interface->rows);
     memcpy(interface->right, work->right, (size_t)model->unknown_count * sizeof *interface->right);
     solve(model, interface, interface->right);
@@ -268,14 +282,18 @@ yk_status yk_smooth_interface_model(yk_smooth *smooth, yk_interface_model *out)
     yk_status status = prepare(smooth, out->size);
     if (status != YK_OK)
         return status;
+
     out->lead = 0.5;
     if (smooth->interface->row_count == 0)
         return YK_OK;
 
     /* The equations without wrenches; what the trial knows of its powers stays. */
     yk_smooth_workspace *work = &smooth->work;
-    double compliance = work->compliance, loss = work->loss, potential = work->potential;
-    double supply = work->supply, port_supply = work->port_supply;
+    double compliance = work->compliance;
+    double loss = work->loss;
+    double potential = work->potential;
+    double supply = work->supply;
+    double port_supply = work->port_supply;
     const yk_input *inputs = work->inputs;
     work->inputs = NULL;
     work->compliance = smooth->state.clock->redundant != 0 ? REDUNDANT_COMPLIANCE : 0;
@@ -290,8 +308,10 @@ yk_status yk_smooth_interface_model(yk_smooth *smooth, yk_interface_model *out)
     status = factor_own(smooth);
     if (status != YK_OK)
         return status;
+
     read_rates(smooth, out->rate);
     read_columns(smooth, 1, 1, out->inverse_mass);
+
     return YK_OK;
 }
 
@@ -314,14 +334,17 @@ static void read_ports(yk_smooth *smooth, double *velocity, double *displacement
         int size = yk_smooth_port_size(&model->ports[i]);
         if (size == 0)
             continue;
+
         yk_port_value value;
         yk_smooth_port_output(model, &smooth->work, i, &value);
-        const yk_motion *from = &smooth->interface->begin[i].motion, *to = &value.motion;
+        const yk_motion *from = &smooth->interface->begin[i].motion;
+        const yk_motion *to = &value.motion;
         if (size == 1) {
             *velocity++ = to->velocity.x;
             *displacement++ = to->position.x - from->position.x;
             continue;
         }
+
         yk_quat rotated = yk_q_mul(to->orientation, yk_q_conjugate(from->orientation));
         velocity = put(velocity, to->velocity);
         velocity = put(velocity, to->angular_velocity);
@@ -361,6 +384,7 @@ static yk_status model_by_newton(yk_smooth *smooth, double t, double h, yk_step_
     solve(model, smooth->interface, work->right);
     method->update(model, state, work);
     read_ports(smooth, out->velocity, out->displacement);
+
     return YK_OK;
 }
 
@@ -395,8 +419,8 @@ static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
     for (int port = 0; port < model->def.port_count; port++) {
         int size = yk_smooth_port_size(&model->ports[port]);
         for (int k = 0; k < size; k++, i++) {
-            double begin = acceleration_of(&smooth->interface->begin[port].motion, k),
-                   rate = middle[i];
+            double begin = acceleration_of(&smooth->interface->begin[port].motion, k);
+            double rate = middle[i];
             out->displacement[i] = h * (out->velocity[i] + h * (begin + 2 * rate) / 6);
             out->velocity[i] += h * rate;
         }
@@ -412,6 +436,7 @@ static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
     out->weight[0] = 1;
     out->weight[1] = out->weight[2] = 0;
     out->memory = 0;
+
     return YK_OK;
 }
 
@@ -424,8 +449,10 @@ yk_status yk_smooth_step_model(yk_smooth *smooth, double t, double h, yk_step_mo
         return status;
 
     /* What the trial knows of its powers, and the ports at the start of the step. */
-    double loss = work->loss, potential = work->potential;
-    double supply = work->supply, port_supply = work->port_supply;
+    double loss = work->loss;
+    double potential = work->potential;
+    double supply = work->supply;
+    double port_supply = work->port_supply;
     for (int i = 0; i < model->def.port_count; i++)
         yk_smooth_port_output(model, work, i, &smooth->interface->begin[i]);
 
@@ -442,5 +469,6 @@ yk_status yk_smooth_step_model(yk_smooth *smooth, double t, double h, yk_step_mo
     work->supply = supply;
     work->port_supply = port_supply;
     yk_smooth_trial_from_state(model, &smooth->state, work);
+
     return status;
 }

@@ -72,6 +72,7 @@ static void apply(problem *p, const double *x, double *y)
 {
     const yk_linear_system *system = p->system;
     int n = p->n;
+
     memset(p->right, 0, ((size_t)n + (size_t)system->constraints) * sizeof *p->right);
 
     /* q' = (K + z^2 M)^-1 M q */
@@ -132,6 +133,7 @@ static yk_status factor(problem *p)
     const yk_linear_system *system = p->system;
     const int *entry_index = p->entry_index;
     double *values = yk_sparse_values(p->matrix);
+
     memset(values, 0, yk_sparse_nonzeros(p->matrix) * sizeof *values);
 
     /* P = K + z C + z^2 M */
@@ -167,6 +169,7 @@ static yk_status create_matrix(problem *p)
     size_t motion = system->mass.count + system->damping.count + system->stiffness.count;
     size_t count = motion + 2 * system->constraint.count + (size_t)system->constraints;
     yk_sparse_entry *entries = yk_allocate(p->context, count, sizeof *entries);
+
     p->entry_index = yk_allocate(p->context, count, sizeof *p->entry_index);
     if (!entries || !p->entry_index) {
         yk_release(p->context, entries);
@@ -185,6 +188,7 @@ static yk_status create_matrix(problem *p)
     yk_status status = yk_sparse_create(p->context, p->n + system->constraints, entries, count,
                                         p->entry_index, &p->matrix);
     yk_release(p->context, entries);
+
     return status;
 }
 
@@ -208,8 +212,10 @@ static bool append(const problem *p, space *s, const double *x)
 {
     size_t d = (size_t)p->dimension;
     double before = yk_dense_norm(d, x);
+
     if (s->count == s->capacity || !(before > 0))
         return false;
+
     double *v = vector_at(p, s->vector, s->count);
     for (size_t i = 0; i < d; i++)
         v[i] = x[i] / before;
@@ -228,9 +234,11 @@ static bool append(const problem *p, space *s, const double *x)
     double after = yk_dense_norm(d, v);
     if (after < 1e-10)
         return false;
+
     for (size_t i = 0; i < d; i++)
         v[i] /= after;
     s->count++;
+
     return true;
 }
 
@@ -239,6 +247,7 @@ static bool append_random(problem *p, space *s)
 {
     if (s->count == s->capacity)
         return false;
+
     double *x = vector_at(p, s->image, s->count); /* scratch: its image is not known yet */
     double *y = vector_at(p, s->vector, s->count);
     for (int i = 0; i < p->dimension; i++)
@@ -250,6 +259,7 @@ static bool append_random(problem *p, space *s)
         apply(p, x, y);
         memcpy(x, y, (size_t)p->dimension * sizeof *x);
     }
+
     return append(p, s, x);
 }
 
@@ -259,11 +269,13 @@ static bool grow(problem *p, space *s, int target)
     while (s->processed < target) {
         if (s->processed == s->count && !append_random(p, s))
             return false;
+
         double *image = vector_at(p, s->image, s->processed);
         apply(p, vector_at(p, s->vector, s->processed), image);
         s->processed++;
         append(p, s, image);
     }
+
     return true;
 }
 
@@ -291,10 +303,12 @@ static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
         for (int j = 0; j < s->processed; j++) {
             if (i < s->projected_count && j < s->projected_count)
                 continue;
+
             double product = yk_dense_dot(d, vector_at(p, s->vector, i), vector_at(p, s->image, j));
             s->projected[(size_t)i * capacity + (size_t)j] = product;
         }
     }
+
     s->projected_count = s->processed;
 
     for (size_t i = 0; i < m; i++)
@@ -316,15 +330,19 @@ static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
         double size = hypot(r->real[i], r->imaginary[i]);
         if (r->imaginary[i] < 0 || size <= zero * top)
             continue;
+
         int at = count++;
         while (at > 0) {
             int before = r->order[at - 1];
             if (hypot(r->real[before], r->imaginary[before]) >= size)
                 break;
+
             r->order[at--] = before;
         }
+
         r->order[at] = i;
     }
+
     *candidates = count;
     return YK_OK;
 }
@@ -370,6 +388,7 @@ static double ritz_residual(const problem *p, const space *s, const ritz *r, int
         double b = scratch[d + i] - re * x[d + i] - im * x[i];
         sum += a * a + b * b;
     }
+
     return sqrt(sum) / hypot(re, im);
 }
 
@@ -379,6 +398,7 @@ static void eigenvalue(const problem *p, double re, double im, double *s_re, dou
     double size2 = re * re + im * im;
     double inverse_re = re / size2;
     double inverse_im = -im / size2;
+
     if (p->damped) {
         *s_re = p->shift + inverse_re;
         *s_im = inverse_im;
@@ -403,6 +423,7 @@ void yk_linear_modes_destroy(yk_linear_modes *modes)
 {
     if (!modes)
         return;
+
     yk_release(modes->context, modes->real);
     yk_release(modes->context, modes->imaginary);
     yk_release(modes->context, modes->residual);
@@ -416,6 +437,7 @@ static void add_mode(yk_linear_modes *modes, double s_re, double s_im, double re
 {
     size_t n = (size_t)modes->unknowns;
     int at = modes->count++;
+
     modes->real[at] = s_re;
     modes->imaginary[at] = s_im;
     modes->residual[at] = residual;
@@ -443,6 +465,7 @@ static void take_pair(const problem *p, const ritz *r, int index, double residua
     double re = r->real[index];
     double im = r->imaginary[index];
     double s_re;
+
     double s_im;
     eigenvalue(p, re, im, &s_re, &s_im);
 
@@ -459,6 +482,7 @@ static void take_pair(const problem *p, const ritz *r, int index, double residua
         add_mode(modes, s_re, s_im, residual, x, x_im);
         if (modes->count == most)
             return;
+
         eigenvalue(p, re, -im, &s_re, &s_im);
         add_mode(modes, s_re, s_im, residual, x, x_im);
         conjugate_last(modes);
@@ -494,10 +518,13 @@ static yk_status collect(problem *p, space *s, ritz *r, const yk_linear_modes_op
          * allows, or spurious. */
         if (residual > 1e-4)
             continue;
+
         take_pair(p, r, r->order[i], residual, scratch, options->count, modes);
     }
+
     if (complete || modes->count == options->count)
         return YK_OK;
+
     return YK_NOT_CONVERGED;
 }
 
@@ -516,6 +543,7 @@ static yk_status choose_shift(problem *p, const yk_linear_modes_options *options
     grow(p, s, target < s->capacity ? target : s->capacity);
     if (s->processed == 0)
         return YK_OK;
+
     int candidates = 0;
     yk_status status = solve_projected(p, s, r, &candidates);
     if (status != YK_OK)
@@ -529,11 +557,13 @@ static yk_status choose_shift(problem *p, const yk_linear_modes_options *options
         eigenvalue(p, r->real[index], r->imaginary[index], &re, &im);
         highest = fmax(highest, hypot(re, im));
     }
+
     if (highest > 0)
         p->shift = 0.1 * fmin(highest, highest_frequency(p->system));
     status = factor(p);
     if (status == YK_OK)
         begin_space(p, s);
+
     return status;
 }
 
@@ -548,9 +578,11 @@ static yk_status search(problem *p, const yk_linear_modes_options *options, spac
         bool complete = !grow(p, s, target) || target == p->dimension;
         if (s->processed == 0)
             return YK_OK;
+
         yk_status status = collect(p, s, r, options, complete, modes, scratch);
         if (status != YK_NOT_CONVERGED || target == s->capacity)
             return status;
+
         target += target / 2;
     }
 }
@@ -603,6 +635,7 @@ static yk_status find_modes(problem *p, const yk_linear_modes_options *options,
     yk_release(context, r.vectors);
     yk_release(context, r.matrix);
     yk_release(context, r.order);
+
     return status;
 }
 
@@ -665,5 +698,6 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
         yk_linear_modes_destroy(made);
         *modes = NULL;
     }
+
     return status;
 }

@@ -29,6 +29,7 @@ static void normalise(int n, double *re)
 {
     double *im = re + n;
     int top = 0;
+
     for (int i = 1; i < n; i++)
         if (hypot(re[i], im[i]) > (1 + 1e-9) * hypot(re[top], im[top]))
             top = i;
@@ -75,6 +76,7 @@ static double absolute_form(const yk_linear_matrix *a, int n, const double *x)
         sum += fabs(e->value) * hypot(x[e->row], x[n + e->row]) *
                hypot(x[e->column], x[n + e->column]);
     }
+
     return sum;
 }
 
@@ -97,6 +99,7 @@ static void separate(const yk_linear_system *system, yk_linear_modes *modes, int
     double own[2];
     double other[2];
     double shared[2];
+
     inner_product(&system->mass, n, x, x, own);
     inner_product(&system->mass, n, y, y, other);
     inner_product(&system->mass, n, x, y, shared);
@@ -123,6 +126,7 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
             double before = hypot(modes->real[j - 1], modes->imaginary[j - 1]);
             if (size >= before * (1 - 1e-12))
                 break;
+
             swap_modes(modes, j, j - 1);
         }
     }

@@ -19,6 +19,7 @@ static int graph_node(const yk_smooth_model *model, int frame)
     const node_model *node = &model->nodes[frame];
     if (node->attachment >= 0)
         return model->flexibles[model->attachments[node->attachment].flexible].node;
+
     return node->unknown < 0 ? -1 : frame;
 }
 
@@ -26,6 +27,7 @@ static size_t add_edge(yk_sparse_entry *edges, size_t count, int a, int b)
 {
     if (a < 0 || b < 0)
         return count;
+
     edges[count++] = (yk_sparse_entry){a, b};
     edges[count++] = (yk_sparse_entry){b, a};
     return count;
@@ -48,8 +50,8 @@ static size_t graph_edges(const yk_smooth_model *model, yk_sparse_entry *edges)
     for (int i = 0; i < model->def.beam_count; i++) {
         const int *node = model->beams[i].node;
         for (int k = 0; k < YK_BEAM_NODES; k++) {
-            int a = graph_node(model, node[k]),
-                b = graph_node(model, node[(k + 1) % YK_BEAM_NODES]);
+            int a = graph_node(model, node[k]);
+            int b = graph_node(model, node[(k + 1) % YK_BEAM_NODES]);
             count = add_edge(edges, count, a, b);
         }
     }
@@ -61,6 +63,7 @@ static size_t graph_edges(const yk_smooth_model *model, yk_sparse_entry *edges)
 static void assign_joints(const yk_smooth_model *model, const int *node_order, int *rank,
                           int *freedom, int *owner)
 {
+    /* A node can take six rows before its pivots are used up. */
     for (int k = 0; k < model->node_count; k++) {
         rank[node_order[k]] = k;
         freedom[k] = 6;
@@ -70,7 +73,9 @@ static void assign_joints(const yk_smooth_model *model, const int *node_order, i
         const joint_model *joint = &model->joints[i];
 
         /* The end that is eliminated first, and the one that is last. */
-        int rows = joint->joint.row_count, first = -1, last = -1;
+        int rows = joint->joint.row_count;
+        int first = -1;
+        int last = -1;
         for (int side = 0; side < 2; side++) {
             int node = graph_node(model, joint->node[side]);
             if (node < 0)
@@ -103,14 +108,17 @@ static void write_order(const yk_smooth_model *model, const int *node_order, con
     for (int i = model->joint_count - 1; i >= 0; i--) {
         if (owner[i] < 0)
             continue;
+
         next[i] = head[owner[i]];
         head[owner[i]] = i;
     }
 
-    /* Three lists, one behind the other. */
+    /* Coordinates. */
     int at = 0;
     for (int k = 0; k < model->coordinate_count; k++)
         order[at++] = model->coordinate_first + k;
+
+    /* Nodes, each with the rows of its joints. */
     for (int k = 0; k < model->node_count; k++) {
         int node = node_order[k];
         for (int u = 0; u < 6; u++)
@@ -122,10 +130,12 @@ static void write_order(const yk_smooth_model *model, const int *node_order, con
         }
     }
 
+    /* Rows that no node could take. */
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
         if (owner[i] >= 0)
             continue;
+
         for (int r = 0; r < joint->joint.row_count; r++)
             order[at++] = model->motion_count + joint->row + r;
     }
@@ -134,16 +144,24 @@ static void write_order(const yk_smooth_model *model, const int *node_order, con
 static yk_status elimination_order(const yk_smooth_model *model, int *order)
 {
     yk_context *context = model->context;
-    size_t n = (size_t)model->node_count, m = (size_t)model->joint_count;
-    size_t edge_count =
-        2 * (m + (size_t)model->def.force_count) + 6 * (size_t)model->def.beam_count;
+    size_t n = (size_t)model->node_count;
+    size_t m = (size_t)model->joint_count;
+    size_t forces = (size_t)model->def.force_count;
+    size_t beams = (size_t)model->def.beam_count;
+
+    size_t edge_count = 2 * (m + forces) + 6 * beams;
     yk_sparse_entry *edges = yk_allocate(context, edge_count, sizeof *edges);
     int *block = yk_allocate(context, 4 * n + 2 * m, sizeof *block);
     yk_status status = edges && block ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK) {
-        int *node_order = block, *rank = node_order + n, *freedom = rank + n, *head = freedom + n;
-        int *owner = head + n, *next = owner + m;
+        int *node_order = block;
+        int *rank = node_order + n;
+        int *freedom = rank + n;
+        int *head = freedom + n;
+        int *owner = head + n;
+        int *next = owner + m;
         size_t count = graph_edges(model, edges);
+
         if (model->node_count)
             status = yk_graph_order(context, model->node_count, edges, count, node_order);
         if (status == YK_OK) {
@@ -188,19 +206,22 @@ yk_status yk_linear_solver_create(const yk_smooth_model *model, yk_smooth_worksp
     if (status != YK_OK)
         return status;
 
-    /* Scales of row and column; the compliance of an equation is in scaled units already. */
+    /* Each entry is scaled by its row and its column. */
     solver->entry_scale =
         yk_allocate(context, yk_sparse_nonzeros(solver->matrix), sizeof *solver->entry_scale);
     if (!solver->entry_scale)
         return YK_ERROR_MEMORY;
-    const int *starts = yk_sparse_column_starts(solver->matrix),
-              *rows = yk_sparse_rows(solver->matrix);
+
+    /* The compliance of an equation is in scaled units already. */
+    const int *starts = yk_sparse_column_starts(solver->matrix);
+    const int *rows = yk_sparse_rows(solver->matrix);
+    const double *scale = model->unknown_scale;
     for (int j = 0; j < model->unknown_count; j++)
         for (int k = starts[j]; k < starts[j + 1]; k++) {
             bool compliance = rows[k] == j && j >= model->motion_count;
-            solver->entry_scale[k] =
-                compliance ? 1 : model->unknown_scale[j] * model->unknown_scale[rows[k]];
+            solver->entry_scale[k] = compliance ? 1 : scale[j] * scale[rows[k]];
         }
+
     return YK_OK;
 }
 
@@ -218,17 +239,19 @@ yk_status yk_smooth_factor_failed(const yk_smooth_model *model, const yk_smooth_
 {
     char owner[128];
     yk_smooth_owner(model, column, owner, sizeof owner);
+
     if (status == YK_ERROR_NOT_FINITE)
         return yk_fail(model->context, YK_ERROR_DIVERGED,
                        "%s: the equations at t = %g are not finite at %s: use a smaller step, or "
                        "check its forces",
                        model->def.name, work->t, owner);
+
     if (status != YK_ERROR_SINGULAR)
+
         return status;
     return yk_fail(model->context, status,
                    "%s: the equations at t = %g have no unique solution at %s: a massless node "
-                   "moves freely there, or "
-                   "its joints lock; give it mass or a joint",
+                   "moves freely there, or its joints lock; give it mass or a joint",
                    model->def.name, work->t, owner);
 }
 
@@ -241,6 +264,7 @@ yk_status yk_smooth_factor(const yk_smooth_model *model, const yk_smooth_workspa
         solver->match = false;
         return yk_smooth_factor_failed(model, work, status, column);
     }
+
     solver->factorisations++;
     return YK_OK;
 }
@@ -259,13 +283,17 @@ void yk_smooth_solve_refined(const yk_smooth_model *model, yk_smooth_workspace *
 {
     int n = model->unknown_count;
     const double *scale = model->unknown_scale;
-    double *b = work->right, *solution = work->work_vector, *residual = work->work_vector + n;
+    double *b = work->right;
+    double *solution = work->work_vector;
+    double *residual = work->work_vector + n;
 
     for (int i = 0; i < n; i++)
         b[i] *= scale[i];
     memset(solution, 0, (size_t)n * sizeof *solution);
     memcpy(residual, b, (size_t)n * sizeof *b);
 
+    /* The factors are those of A with its compliance, residuals those of A without: what
+     * redundant rows leave open becomes least norm. */
     for (int k = 0; k < REFINEMENTS; k++) {
         yk_sparse_solve(solver->matrix, residual);
         for (int i = 0; i < n; i++)

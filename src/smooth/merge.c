@@ -32,6 +32,7 @@ static totals totals_before(yk_subsystem *const *parts, int part)
         sum.ports += def->port_count;
         sum.channels += ((const yk_smooth *)parts[i])->model.channel_count;
     }
+
     return sum;
 }
 
@@ -74,6 +75,7 @@ static void add_part(const yk_smooth_description *def, int part, const totals *a
         if (transform)
             yk_smooth_convert_node(transform, node);
     }
+
     for (int i = 0; i < def->body_count; i++) {
         yk_smooth_body_def *body = &to->bodies[at->bodies + i];
         *body = def->bodies[i];
@@ -81,6 +83,7 @@ static void add_part(const yk_smooth_description *def, int part, const totals *a
         if (transform)
             yk_smooth_convert_body(transform, body);
     }
+
     for (int i = 0; i < def->joint_count; i++) {
         yk_joint_def *joint = &to->joints[at->joints + i];
         *joint = def->joints[i];
@@ -89,6 +92,7 @@ static void add_part(const yk_smooth_description *def, int part, const totals *a
         if (transform)
             yk_smooth_convert_joint(transform, joint);
     }
+
     for (int i = 0; i < def->force_count; i++) {
         yk_force_def *force = &to->forces[at->forces + i];
         *force = def->forces[i];
@@ -101,6 +105,7 @@ static void add_part(const yk_smooth_description *def, int part, const totals *a
         if (transform)
             yk_smooth_convert_force(transform, force);
     }
+
     for (int i = 0; i < def->beam_count; i++) {
         yk_smooth_beam_def *beam = &to->beams[at->beams + i];
         *beam = def->beams[i];
@@ -118,6 +123,7 @@ static void add_part(const yk_smooth_description *def, int part, const totals *a
         if (transform)
             yk_smooth_convert_flexible(transform, flexible);
     }
+
     for (int i = 0; i < def->attachment_count; i++) {
         to->attachments[at->attachments + i] = def->attachments[i];
         to->attachments[at->attachments + i].flexible += at->flexibles;
@@ -130,6 +136,7 @@ static void add_part(const yk_smooth_description *def, int part, const totals *a
         if (transform)
             yk_smooth_convert_shape(transform, shape);
     }
+
     for (int i = 0; i < def->port_count; i++) {
         yk_port_def *port = &to->ports[at->ports + i];
         *port = def->ports[i];
@@ -160,8 +167,8 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
     if (a < 0 || a >= merge->part_count || b < 0 || b >= merge->part_count)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a joint between parts names a part that is not there");
-    int ports_a = def_of(merge->parts[a])->port_count,
-        ports_b = def_of(merge->parts[b])->port_count;
+    int ports_a = def_of(merge->parts[a])->port_count;
+    int ports_b = def_of(merge->parts[b])->port_count;
     if (joint->port_a < 0 || joint->port_a >= ports_a || joint->port_b < 0 ||
         joint->port_b >= ports_b)
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -190,6 +197,7 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
         const yk_joint_piece *piece = &pieces[i];
         yk_joint_def *of = &made[i];
         char *name = names + (size_t)i * NAME_LENGTH;
+
         snprintf(name, NAME_LENGTH, "%.40s-%.40s%s", port_a->name, port_b->name,
                  piece->driven >= 0 ? "-drive" : "");
         *of = yk_joint_default();
@@ -204,11 +212,13 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
             of->marker[side].orientation = yk_q_mul(of->marker[side].orientation, piece->axes);
         if (piece->driven < 0)
             continue;
+
         of->drive = (yk_function){.value = driven_value,
                                   .user = (void *)(uintptr_t)&joint->drive[piece->driven]};
         if (piece->driven < 3)
             of->drive_unit = 1 / merge->length;
     }
+
     return YK_OK;
 }
 
@@ -229,6 +239,7 @@ static yk_status allocate_arrays(yk_context *context, const totals *sum, int int
     bool complete = to->nodes && to->bodies && to->joints && to->forces && to->beams &&
                     to->flexibles && to->attachments && to->shapes && to->ports &&
                     to->force_channels && to->names;
+
     return complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -259,9 +270,11 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
 {
     const yk_smooth_description *first = def_of(merge->parts[0]);
     yk_vec3 gravity = gravity_of(merge, 0);
+
     for (int i = 0; i < merge->part_count; i++) {
         const yk_smooth_description *def = def_of(merge->parts[i]);
-        const yk_smooth_options *a = &first->options, *b = &def->options;
+        const yk_smooth_options *a = &first->options;
+        const yk_smooth_options *b = &def->options;
         double difference = yk_v3_norm(yk_v3_sub(gravity_of(merge, i), gravity));
         if (difference > 1e-9 * yk_v3_norm(gravity))
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -284,6 +297,7 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
                            "the same units, or choose the scheme tight or index1",
                            def->name, first->name);
     }
+
     return YK_OK;
 }
 
@@ -297,8 +311,10 @@ static yk_smooth_options common_options(yk_context *context, const yk_merge_def 
         yk_smooth_integrator kind = def_of(merge->parts[chosen])->options.integrator;
         if (yk_smooth_is_implicit(yk_smooth_integrator_of(kind)))
             break;
+
         chosen++;
     }
+
     yk_smooth_options options = def_of(merge->parts[chosen])->options;
 
     bool same = true;
@@ -324,6 +340,7 @@ static yk_smooth_options common_options(yk_context *context, const yk_merge_def 
                "the merged parts have different integrators: all take that of '%s'",
                def_of(merge->parts[chosen])->name);
     }
+
     return options;
 }
 
@@ -364,12 +381,14 @@ static yk_status create_whole(yk_context *context, const yk_merge_def *merge, co
         const yk_merge_joint *joint = &merge->joints[i];
         port_model *a = &ports[totals_before(merge->parts, joint->part_a).ports + joint->port_a];
         port_model *b = &ports[totals_before(merge->parts, joint->part_b).ports + joint->port_b];
+
         a->merged = b->merged = first;
         a->merged_count = b->merged_count = counts[i];
         a->merged_side = 1;
         b->merged_side = 0;
         first += counts[i];
     }
+
     return YK_OK;
 }
 
@@ -392,6 +411,7 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         add_part(def_of(parts[i]), i, &at, sum.nodes,
                  merge->transforms ? &merge->transforms[i] : NULL, &to);
     }
+
     int made = 0;
     for (int i = 0; i < merge->joint_count && status == YK_OK; i++) {
         char *names = to.names + (size_t)made * NAME_LENGTH;
@@ -407,5 +427,6 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         *merged = yk_smooth_subsystem(whole);
     yk_release(context, counts);
     release_arrays(context, &to);
+
     return status;
 }

@@ -176,7 +176,7 @@ yk_status yk_smooth_order_channels(yk_smooth_model *model, const yk_merge_def *m
 /* relaxation.c: parts that the image has room for: none if they cannot be relaxed. */
 int yk_smooth_part_count(const yk_smooth_model *model);
 
-/* report.c: whose unknown or equation is it, for messages: "node 'crank'" or "joint 'pin'". */
+/* Whose unknown or equation is it, for messages: "node 'crank'" or "joint 'pin'". */
 const char *yk_smooth_owner(const yk_smooth_model *model, int unknown, char *buffer,
                             size_t capacity);
 

@@ -53,6 +53,7 @@ static double largest_value(const yk_smooth_model *model, const yk_linear_solver
         for (int k = starts[j]; k < starts[j + 1]; k++)
             if (rows[k] < model->motion_count)
                 size = fmax(size, fabs(values[k]));
+
     return size;
 }
 
@@ -83,6 +84,7 @@ static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace 
             if (rows[k] == i)
                 size[i] = fabs(p->mass[k]) + c * c * fabs(p->stiffness[k]);
     }
+
     for (int j = 0; j < n; j++) {
         for (int k = starts[j]; k < starts[j + 1] && rows[k] < n; k++) {
             double rest = p->damping[k] - p->mass[k] - c * c * p->stiffness[k];
@@ -90,6 +92,7 @@ static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace 
             p->damping[k] = fabs(rest) > rounding ? rest / c : 0;
         }
     }
+
     yk_release(model->context, size);
     return YK_OK;
 }
@@ -107,10 +110,12 @@ static yk_linear_matrix list_block(const yk_smooth_model *model, const yk_linear
         for (int k = starts[j]; k < starts[j + 1]; k++) {
             if ((rows[k] >= n) != constraints || values[k] == 0)
                 continue;
+
             int row = constraints ? rows[k] - n : rows[k];
             entries[count++] = (yk_linear_entry){row, j, values[k]};
         }
     }
+
     return (yk_linear_matrix){entries, count};
 }
 
@@ -121,6 +126,7 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
     yk_context *context = model->context;
+
     p->count = yk_sparse_nonzeros(solver->matrix);
     p->mass = yk_allocate(context, p->count, sizeof *p->mass);
     p->damping = yk_allocate(context, p->count, sizeof *p->damping);
@@ -168,6 +174,7 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
     bool *used = yk_allocate(context, (size_t)system->unknowns, sizeof *used);
     if (!used)
         return YK_ERROR_MEMORY;
+
     const yk_linear_matrix *all[4] = {&system->mass, &system->damping, &system->stiffness,
                                       &system->constraint};
     for (int m = 0; m < 4; m++)
@@ -177,6 +184,7 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
         if (!used[i])
             list[2][system->stiffness.count++] = (yk_linear_entry){i, i, 1};
     yk_release(context, used);
+
     return YK_OK;
 }
 
@@ -197,6 +205,7 @@ static int axis_of(const yk_smooth_model *model, int unknown)
         i--;
     if (model->flexibles[i].body->kind == YK_FLEXIBLE_MODAL)
         return -1;
+
     int within = (k - model->flexibles[i].coordinate) % (YK_ANCF_NODE + YK_ANCF_MIDDLE);
     return within < 3 ? within : -1;
 }
@@ -208,12 +217,14 @@ static void participation(const yk_smooth_model *model, const yk_linear_system *
     double along_re[3] = {0};
     double along_im[3] = {0};
     double modal = 0;
+
     for (size_t k = 0; k < system->mass.count; k++) {
         const yk_linear_entry *e = &system->mass.entries[k];
         modal += e->value * (re[e->row] * re[e->column] + im[e->row] * im[e->column]);
         int axis = axis_of(model, e->column);
         if (axis < 0)
             continue;
+
         along_re[axis] += re[e->row] * e->value;
         along_im[axis] += im[e->row] * e->value;
     }
@@ -232,9 +243,11 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
 {
     yk_context *context = model->context;
     yk_modes *made = yk_allocate(context, 1, sizeof *made);
+
     *modes = made;
     if (!made)
         return YK_ERROR_MEMORY;
+
     made->context = context;
     made->node_count = model->node_count + model->def.attachment_count;
     size_t length = 6 * (size_t)made->node_count;
@@ -242,6 +255,7 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
     made->shape = yk_allocate(context, 2 * (size_t)linear->count * length + 1, sizeof *made->shape);
     if (!made->mode || !made->shape)
         return YK_ERROR_MEMORY;
+
     made->count = linear->count;
 
     /* Displacement and rotation of nodes and places from the unknowns; real and imaginary parts
@@ -249,6 +263,7 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
     for (int i = 0; i < 2 * linear->count; i++) {
         const double *from = linear->shape + (size_t)i * (size_t)linear->unknowns;
         double *to = made->shape + (size_t)i * length;
+
         for (int k = 0; k < made->node_count; k++) {
             yk_vec3 linear_part;
             yk_vec3 angular_part;
@@ -271,6 +286,7 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
         double real = linear->real[i];
         double imaginary = linear->imaginary[i];
         double size = hypot(real, imaginary);
+
         *mode = (yk_mode){.residual = linear->residual[i]};
         participation(model, system, yk_linear_modes_shape(linear, i, false),
                       yk_linear_modes_shape(linear, i, true), total, mode->mass);
@@ -279,12 +295,14 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
         mode->free_motion = size < fmax(linear->floor[i], NO_RATE);
         if (mode->free_motion)
             continue;
+
         mode->growth = real;
         mode->omega = imaginary;
         mode->frequency = imaginary / (2 * YK_PI);
         if (real != 0)
             mode->damping = -real / size;
     }
+
     return YK_OK;
 }
 
@@ -292,6 +310,7 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
 {
     const yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
+
     *modes = NULL;
     if (!smooth->compiled)
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -324,6 +343,7 @@ yk_status yk_modes_find(yk_smooth *smooth, const yk_modes_options *options, yk_m
         yk_modes_destroy(*modes);
         *modes = NULL;
     }
+
     return status;
 }
 
@@ -331,6 +351,7 @@ void yk_modes_destroy(yk_modes *modes)
 {
     if (!modes)
         return;
+
     yk_release(modes->context, modes->mode);
     yk_release(modes->context, modes->shape);
     yk_release(modes->context, modes);

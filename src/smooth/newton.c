@@ -40,6 +40,7 @@ void yk_smooth_remember_factors(yk_smooth *smooth, assembly_level level)
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_workspace *work = &smooth->work;
     yk_smooth_state *state = &smooth->state;
+
     *state->factor =
         (factor_state){.c = work->c, .t = work->t, .damping = work->damping, .level = level};
     yk_smooth_keep_placement(model, work, state->reference, state->reference_coordinate);
@@ -59,7 +60,9 @@ yk_status yk_smooth_restore_factors(yk_smooth *smooth)
     const factor_state *wanted = state->factor;
 
     /* The trial as it was then. */
-    double c = work->c, t = work->t, damping = work->damping;
+    double c = work->c;
+    double t = work->t;
+    double damping = work->damping;
     double *lambda = work->lambda;
     yk_smooth_swap_placement(model, work, state->reference, state->reference_coordinate);
     work->c = wanted->c;
@@ -78,6 +81,7 @@ yk_status yk_smooth_restore_factors(yk_smooth *smooth)
     work->t = t;
     work->damping = damping;
     yk_smooth_swap_placement(model, work, state->reference, state->reference_coordinate);
+
     return status;
 }
 
@@ -118,6 +122,7 @@ static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, dou
         bool jump = correction > 8 * clock->correction;
         if (jump || clock->unmeasured >= MEASURE_EVERY)
             return 1;
+
         double rate = SAFETY * clock->age * clock->rate;
         if (work->refreshed)
             rate = SAFETY * clock->fresh_rate;
@@ -156,9 +161,9 @@ static bool good_enough(const yk_smooth_model *model, yk_smooth_state *state,
      * their mode of motion. */
     double relative = options->newton_relative * (state->clock->redundant != 0 ? 0.01 : 1);
     double wanted = fmin(relative * work->first_correction, options->newton_absolute);
-    double rounding = rounding_of(model, work), limit = fmax(wanted, rounding);
+    double rounding = rounding_of(model, work);
+    double limit = fmax(wanted, rounding);
     work->report.correction = correction / limit;
-
     if (correction <= rounding)
         return true;
     if (rate >= 1 && work->iteration > 1 && correction < 100 * rounding)
@@ -169,6 +174,7 @@ static bool good_enough(const yk_smooth_model *model, yk_smooth_state *state,
     /* Kept factors may let an error of rounding's size grow where all others shrink. */
     if (measured && rate > SLOW_RATE)
         work->refresh = true;
+
     return false;
 }
 
@@ -196,6 +202,7 @@ yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
         yk_status status = yk_smooth_factor(model, work, solver);
         if (status != YK_OK)
             return status;
+
         yk_smooth_remember_factors(smooth, LEVEL_STEP);
         work->refresh = false;
         work->refreshed = true;
@@ -220,6 +227,7 @@ yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
         work->first_correction = correction;
     *converged = good_enough(model, state, work, correction);
     work->last_correction = correction;
+
     return YK_OK;
 }
 
@@ -232,6 +240,7 @@ static yk_status not_converged(const yk_smooth_model *model, const yk_smooth_wor
         double size = fabs(work->right[i]) * yk_smooth_relative_size(model, i);
         if (!(size > largest))
             continue;
+
         largest = size;
         worst = i;
     }
@@ -250,7 +259,9 @@ static yk_status not_converged(const yk_smooth_model *model, const yk_smooth_wor
  * model (1/s). */
 static double rotating_rate(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
-    double largest = 0, inverse = 1 / (model->length_scale * model->length_scale);
+    double largest = 0;
+    double inverse = 1 / (model->length_scale * model->length_scale);
+
     for (int i = 0; i < model->node_count; i++) {
         const yk_frame *frame = &work->trial[i].frame;
         largest = fmax(largest, yk_v3_norm2(frame->angular_velocity));
@@ -271,6 +282,7 @@ yk_status yk_smooth_solve_step(yk_smooth *smooth)
     yk_smooth_workspace *work = &smooth->work;
     clock_state *clock = smooth->state.clock;
     bool converged = false;
+
     while (!converged) {
         yk_status status = YK_OK;
         if (work->iteration >= model->def.options.newton_iterations) {
@@ -278,6 +290,7 @@ yk_status yk_smooth_solve_step(yk_smooth *smooth)
         } else {
             status = yk_smooth_iterate_once(smooth, &converged);
         }
+
         if (status != YK_OK) {
             clock->refresh = 1;
             return status;
@@ -300,5 +313,6 @@ yk_status yk_smooth_solve_step(yk_smooth *smooth)
     if (model->row_count > 0 && work->first_correction < UNSEEN * rounding_of(model, work))
         refresh = refresh || clock->age * work->h * rotating_rate(model, work) > UNSEEN_ROTATION;
     clock->refresh = refresh;
+
     return YK_OK;
 }

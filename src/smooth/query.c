@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "smooth/internal.h"
-#include "smooth/subsystem.h"
 
 /* Motions and reactions ------------------------------------------------------------------------ */
 
@@ -20,10 +19,12 @@ yk_smooth *yk_smooth_of(yk_subsystem *subsystem)
 void yk_smooth_motion_of(const trial_node *node, const yk_marker *marker, yk_motion *motion)
 {
     const yk_frame *frame = &node->frame;
-    yk_vec3 arm = yk_m3_apply(frame->rotation, marker->offset), w = frame->angular_velocity;
+    yk_vec3 arm = yk_m3_apply(frame->rotation, marker->offset);
+    yk_vec3 w = frame->angular_velocity;
     yk_vec3 swing = yk_v3_cross(w, arm);
-    yk_vec3 tangential = yk_v3_cross(node->angular_acceleration, arm),
-            centripetal = yk_v3_cross(w, swing);
+    yk_vec3 tangential = yk_v3_cross(node->angular_acceleration, arm);
+    yk_vec3 centripetal = yk_v3_cross(w, swing);
+
     motion->position = yk_v3_add(frame->position, arm);
     motion->velocity = yk_v3_add(frame->velocity, swing);
     motion->acceleration = yk_v3_add(node->acceleration, yk_v3_add(tangential, centripetal));
@@ -37,9 +38,9 @@ static yk_motion marker_motion(const yk_smooth_model *model, const yk_smooth_wor
                                int node, const yk_marker *marker)
 {
     trial_node own;
+    const trial_node *shown = yk_smooth_shown(model, work, yk_smooth_frame_of(model, node), &own);
     yk_motion motion;
-    yk_smooth_motion_of(yk_smooth_shown(model, work, yk_smooth_frame_of(model, node), &own), marker,
-                        &motion);
+    yk_smooth_motion_of(shown, marker, &motion);
     return motion;
 }
 
@@ -59,22 +60,29 @@ void yk_smooth_motion(const yk_smooth *smooth, int node, yk_motion *motion)
 void yk_smooth_joint_wrench(const yk_smooth_workspace *work, const joint_model *joint, int side,
                             yk_wrench *wrench)
 {
-    const yk_frame *a = &work->trial[joint->node[0]].frame, *b = &work->trial[joint->node[1]].frame;
+    const yk_frame *a = &work->trial[joint->node[0]].frame;
+    const yk_frame *b = &work->trial[joint->node[1]].frame;
     yk_drive drive = {0};
-    if (joint->driven)
+    const yk_drive *driven = NULL;
+    if (joint->driven) {
         drive = yk_smooth_drive(work, joint, work->t, false);
-    yk_joint_kinematics kinematics;
-    yk_joint_kinematics_at(&joint->joint, a, b, joint->driven ? &drive : NULL, &kinematics);
+        driven = &drive;
+    }
 
-    /* Every row pulls along its gradient. */
+    yk_joint_kinematics kinematics;
+    yk_joint_kinematics_at(&joint->joint, a, b, driven, &kinematics);
+
+    /* Every row pulls along its gradient; the torque is moved from the frame to the marker. */
     yk_vec3 arm = side ? kinematics.b.arm : kinematics.a.arm;
     *wrench = (yk_wrench){0};
     for (int r = 0; r < joint->joint.row_count; r++) {
         yk_gradient gradient;
         yk_row_gradient(&joint->joint.row[r], &kinematics, &gradient);
+        yk_vec3 force = gradient.force[side];
+        yk_vec3 torque = yk_v3_sub(gradient.torque[side], yk_v3_cross(arm, force));
+
         double lambda = -work->lambda[joint->row + r];
-        yk_vec3 torque = yk_v3_sub(gradient.torque[side], yk_v3_cross(arm, gradient.force[side]));
-        wrench->force = yk_v3_axpy(lambda, gradient.force[side], wrench->force);
+        wrench->force = yk_v3_axpy(lambda, force, wrench->force);
         wrench->torque = yk_v3_axpy(lambda, torque, wrench->torque);
     }
 }
@@ -86,18 +94,24 @@ void yk_smooth_reaction(const yk_smooth *smooth, int joint, yk_wrench *reaction)
 
 /* Ports ---------------------------------------------------------------------------------------- */
 
-/* The distance of two markers. */
+/* The distance of two markers: l = |d|, l' = e . d', l'' = e . d'' + (|d'|^2 - l'^2) / l. */
 static void scalar_motion(const yk_smooth_model *model, const yk_smooth_workspace *work,
                           const port_model *port, yk_motion *motion)
 {
-    yk_motion a = marker_motion(model, work, port->def.body[0], &port->def.marker[0]);
-    yk_motion b = marker_motion(model, work, port->def.body[1], &port->def.marker[1]);
-    yk_vec3 d = yk_v3_sub(b.position, a.position), e = yk_v3_unit(d);
+    const yk_port_def *def = &port->def;
+    yk_motion a = marker_motion(model, work, def->body[0], &def->marker[0]);
+    yk_motion b = marker_motion(model, work, def->body[1], &def->marker[1]);
+    yk_vec3 d = yk_v3_sub(b.position, a.position);
+    yk_vec3 e = yk_v3_unit(d);
     yk_vec3 rate = yk_v3_sub(b.velocity, a.velocity);
     yk_vec3 second = yk_v3_sub(b.acceleration, a.acceleration);
-    double length = yk_v3_norm(d), speed = yk_v3_dot(e, rate), rotating = 0;
+
+    double length = yk_v3_norm(d);
+    double speed = yk_v3_dot(e, rate);
+    double rotating = 0;
     if (length > 0)
         rotating = (yk_v3_norm2(rate) - speed * speed) / length;
+
     motion->position.x = length;
     motion->velocity.x = speed;
     motion->acceleration.x = yk_v3_dot(e, second) + rotating;
@@ -109,6 +123,7 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
 {
     const port_model *port = &model->ports[index];
     memset(value, 0, sizeof *value);
+
     if (port->def.kind == YK_PORT_SIGNAL) {
         value->motion.position.x = work->wrench[index].force.x;
         value->motion.orientation = yk_q_identity();
@@ -125,6 +140,7 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
             value->wrench.force.x = -work->lambda[joint->row];
         return;
     }
+
     value->motion = marker_motion(model, work, port->def.body[0], &port->def.marker[0]);
     if (joint)
         yk_smooth_joint_wrench(work, joint, 0, &value->wrench);
@@ -158,36 +174,45 @@ void yk_smooth_energy(const yk_smooth *smooth, yk_energy *energy)
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_workspace *work = &smooth->work;
     const clock_state *clock = smooth->state.clock;
+
     *energy = (yk_energy){
         .dissipated = clock->dissipated, .work = clock->work, .port_work = clock->port_work};
 
+    /* Kinetic energy and weight of what is fixed to the nodes. */
     for (int i = 0; i < model->node_count; i++) {
         const yk_inertia *own = &model->nodes[i].inertia;
         const yk_frame *frame = &work->trial[i].frame;
+        yk_vec3 v = frame->velocity;
+        yk_vec3 w = frame->angular_velocity;
         if (!model->nodes[i].massive)
             continue;
+
         yk_inertia_global inertia;
         yk_inertia_rotate(own, &frame->rotation, &inertia);
-        yk_momentum momentum =
-            yk_inertia_momentum(&inertia, frame->velocity, frame->angular_velocity);
-        energy->kinetic += yk_inertia_kinetic(&momentum, frame->velocity, frame->angular_velocity);
-        yk_vec3 moment =
-            yk_v3_axpy(own->mass, frame->position, yk_m3_apply(frame->rotation, own->moment));
+        yk_momentum momentum = yk_inertia_momentum(&inertia, v, w);
+        energy->kinetic += yk_inertia_kinetic(&momentum, v, w);
+
+        yk_vec3 moment = yk_m3_apply(frame->rotation, own->moment);
+        moment = yk_v3_axpy(own->mass, frame->position, moment);
         energy->potential += -yk_v3_dot(moment, model->def.gravity);
     }
+
+    /* Springs, beams and flexible bodies. */
     for (int i = 0; i < model->def.force_count; i++) {
         const force_model *force = &model->forces[i];
-        const yk_frame *a = &work->trial[force->node[0]].frame,
-                       *b = &work->trial[force->node[1]].frame;
+        const yk_frame *a = &work->trial[force->node[0]].frame;
+        const yk_frame *b = &work->trial[force->node[1]].frame;
         yk_force_load load;
         yk_force_evaluate(&force->law, a, b, 0, &load, NULL);
         energy->potential += load.energy;
     }
+
     for (int i = 0; i < model->def.beam_count; i++) {
         yk_beam_loads loads;
         beam_loads(work, &model->beams[i], &loads);
         energy->potential += loads.energy;
     }
+
     yk_smooth_flexible_energy(model, work, energy);
 }
 
@@ -195,13 +220,16 @@ double yk_smooth_strain_energy(const yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
     double sum = 0;
+
     for (int i = 0; i < model->def.beam_count; i++) {
         yk_beam_loads loads;
         beam_loads(&smooth->work, &model->beams[i], &loads);
         sum += loads.energy;
     }
+
     for (int i = 0; i < model->def.flexible_count; i++)
         sum += yk_smooth_flexible_strain(model, &smooth->work, i);
+
     return sum;
 }
 
@@ -211,10 +239,12 @@ double yk_smooth_beam_loss(const yk_smooth_model *model, const yk_smooth_workspa
     for (int i = 0; i < model->def.beam_count; i++) {
         if (!model->beams[i].beam.damped)
             continue;
+
         yk_beam_loads loads;
         beam_loads(work, &model->beams[i], &loads);
         loss += loads.loss;
     }
+
     return loss + yk_smooth_flexible_loss(model, work);
 }
 

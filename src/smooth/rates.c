@@ -25,9 +25,13 @@ static double largest(int n, const double *v)
 void yk_smooth_rates_open(yk_smooth *smooth)
 {
     const yk_smooth_state *state = &smooth->state;
-    smooth->work.c = 0;
-    smooth->work.compliance = state->clock->redundant != 0 ? REDUNDANT_COMPLIANCE : 0;
-    /* relaxations go on with theirs */
+    yk_smooth_workspace *work = &smooth->work;
+    work->c = 0;
+    work->compliance = 0;
+    if (state->clock->redundant != 0)
+        work->compliance = REDUNDANT_COMPLIANCE;
+
+    /* Factors of accelerations serve on; those of a step are of no use. */
     if (state->factor->level != LEVEL_ACCELERATION)
         smooth->solver.match = false;
 }
@@ -55,10 +59,15 @@ static void solve(const yk_smooth_model *model, yk_smooth_workspace *work,
 
     int n = model->unknown_count;
     const double *scale = model->unknown_scale;
-    double *b = work->work_vector, *image = work->work_vector + n, *x = work->right;
+    double *b = work->work_vector;
+    double *image = work->work_vector + n;
+    double *x = work->right;
+
     for (int i = 0; i < n; i++)
         b[i] = x[i] *= scale[i];
     yk_sparse_solve(solver->matrix, x);
+
+    /* b - A x, and its solution added. */
     yk_sparse_multiply(solver->matrix, x, image);
     for (int i = 0; i < n; i++)
         b[i] -= image[i];
@@ -81,18 +90,22 @@ yk_status yk_smooth_rates(const yk_smooth_model *model, yk_smooth_workspace *wor
     solve(model, work, solver);
     yk_smooth_read_accelerations(model, work);
     work->report.iterations++;
+
     return YK_OK;
 }
 
 yk_status yk_smooth_project_positions(const yk_smooth_model *model, yk_smooth_workspace *work,
                                       const yk_linear_solver *solver)
 {
-    double rounding = ROUNDING_FRACTION * fmax(model->length_scale, work->extent), last = INFINITY;
+    double rounding = ROUNDING_FRACTION * fmax(model->length_scale, work->extent);
+    double last = INFINITY;
+
     for (int k = 0; k < PROJECTIONS; k++) {
         yk_smooth_assemble(model, work, NULL, LEVEL_POSITION);
         double gap = largest(model->row_count, work->right + model->motion_count);
         if (gap <= rounding)
             return YK_OK;
+
         /* Rounding ends the decrease; anything larger is a step that went astray. */
         if (!(gap < 0.5 * last))
             return gap < 1e-9 * model->length_scale ? YK_OK : YK_ERROR_DIVERGED;
@@ -122,18 +135,22 @@ static bool solve_with_kept(const yk_smooth_model *model, yk_smooth_workspace *w
 {
     int n = model->unknown_count;
     const double *scale = model->unknown_scale;
-    double *solution = work->work_vector, *residual = work->work_vector + n, *b = work->right;
+    double *solution = work->work_vector;
+    double *residual = work->work_vector + n;
+    double *b = work->right;
 
     for (int i = 0; i < n; i++) {
         residual[i] = b[i] * scale[i];
         solution[i] = 0;
     }
 
-    double wanted = KEPT_ACCURACY * largest(n, residual), last = INFINITY;
+    double wanted = KEPT_ACCURACY * largest(n, residual);
+    double last = INFINITY;
     for (int k = 0; k < KEPT_REFINEMENTS; k++) {
         yk_sparse_solve(solver->matrix, residual);
         for (int i = 0; i < n; i++)
             solution[i] += residual[i];
+
         yk_sparse_multiply(solver->matrix, solution, residual);
         for (int i = 0; i < n; i++)
             residual[i] = b[i] * scale[i] - residual[i];
@@ -145,8 +162,10 @@ static bool solve_with_kept(const yk_smooth_model *model, yk_smooth_workspace *w
                 b[i] = solution[i] * scale[i];
             return true;
         }
+
         if (!(left < 0.1 * last))
             return false;
+
         last = left;
     }
 
@@ -157,10 +176,12 @@ yk_status yk_smooth_renew_rates(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
+
     assemble_rates(model, work, &smooth->solver);
     yk_status status = yk_smooth_factor(model, work, &smooth->solver);
     if (status == YK_OK)
         yk_smooth_remember_factors(smooth, LEVEL_ACCELERATION);
+
     return status;
 }
 
@@ -172,6 +193,7 @@ yk_status yk_smooth_solve_rates(yk_smooth *smooth)
     bool plain = work->compliance == 0;
     bool kept = plain && smooth->state.factor->level == LEVEL_ACCELERATION;
     yk_status status = YK_OK;
+
     if (kept && !solver->match)
         status = yk_smooth_restore_factors(smooth);
     if (status != YK_OK)
@@ -186,7 +208,9 @@ yk_status yk_smooth_solve_rates(yk_smooth *smooth)
     status = yk_smooth_factor(model, work, solver);
     if (status != YK_OK)
         return status;
+
     yk_smooth_remember_factors(smooth, LEVEL_ACCELERATION);
+
     if (plain) {
         yk_smooth_solve(model, solver, work->right);
     } else {

@@ -43,11 +43,14 @@ static bool orthonormalise(int m, const double *basis, int count, double *y)
             for (int i = 0; i < m; i++)
                 y[i] -= along * row[i];
         }
+
     double norm = sqrt(dot(m, y, y));
     if (!(norm > 1e-100))
         return false;
+
     for (int i = 0; i < m; i++)
         y[i] /= norm;
+
     return true;
 }
 
@@ -63,6 +66,8 @@ static bool next_null_vector(const yk_smooth_model *model, yk_smooth_workspace *
                              uint64_t *seed, double *y)
 {
     int m = model->row_count;
+
+    /* From a vector at random, orthogonal to those that are known. */
     for (int i = 0; i < m; i++) {
         *seed = *seed * 6364136223846793005u + 1442695040888963407u;
         y[i] = (double)(*seed >> 11) / 9007199254740992.0 - 0.5;
@@ -90,6 +95,7 @@ static bool next_null_vector(const yk_smooth_model *model, yk_smooth_workspace *
             return true;
         if (!(now < 0.95 * size))
             return false;
+
         size = now;
     }
 
@@ -99,18 +105,23 @@ static bool next_null_vector(const yk_smooth_model *model, yk_smooth_workspace *
 /* Names the joints whose equations the vectors of the basis mix. */
 static yk_status report_redundant(const yk_smooth_model *model, const double *basis, int count)
 {
+    /* Joints that have a part in any of the vectors. */
     yk_text names = {0};
     int involved = 0;
+
     for (int j = 0; j < model->joint_count; j++) {
         const joint_model *joint = &model->joints[j];
         double largest = 0;
+
         for (int k = 0; k < count; k++) {
             const double *row = basis + (size_t)k * (size_t)model->row_count + (size_t)joint->row;
             for (int r = 0; r < joint->joint.row_count; r++)
                 largest = fmax(largest, fabs(row[r]));
         }
+
         if (largest < 1e-4)
             continue;
+
         const char *comma = involved > 0 ? ", " : "";
         if (involved++ < NAMES_MAX)
             yk_text_add(model->context, &names, "%s'%s'", comma, joint->name);
@@ -126,6 +137,7 @@ static yk_status report_redundant(const yk_smooth_model *model, const double *ba
         model->def.name, count == NULL_VECTORS_MAX ? "at least " : "", count,
         count == 1 ? " is" : "s are", names.data ? names.data : "");
     yk_text_destroy(model->context, &names);
+
     return status;
 }
 
@@ -133,11 +145,14 @@ yk_status yk_smooth_find_redundant(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
-    size_t m = (size_t)model->row_count, capacity = 4;
+    size_t m = (size_t)model->row_count;
+    size_t capacity = 4;
+
     smooth->state.clock->redundant = 0;
     smooth->work.report.redundant = 0;
     if (m == 0)
         return YK_OK;
+
     double *basis = yk_allocate(context, capacity * m, sizeof *basis);
     if (!basis)
         return YK_ERROR_MEMORY;
@@ -149,23 +164,28 @@ yk_status yk_smooth_find_redundant(yk_smooth *smooth)
         double *next = basis + (size_t)count * m;
         if (!next_null_vector(model, &smooth->work, &smooth->solver, basis, count, &seed, next))
             break;
+
         if ((size_t)++count < capacity)
             continue;
+
         capacity *= 2;
         double *grown = yk_reallocate(context, basis, capacity * m, sizeof *basis);
         if (!grown) {
             yk_release(context, basis);
             return YK_ERROR_MEMORY;
         }
+
         basis = grown;
     }
 
     /* Steps will want multipliers of least norm. */
     smooth->work.report.redundant = count;
     smooth->state.clock->redundant = count > 0;
+
     yk_status status = YK_OK;
     if (count)
         status = report_redundant(model, basis, count);
     yk_release(context, basis);
+
     return status;
 }

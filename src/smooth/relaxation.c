@@ -83,6 +83,7 @@ void yk_smooth_release_relaxation(yk_smooth *smooth)
     struct relaxation *made = smooth->relaxation;
     if (!made)
         return;
+
     for (int i = 0; i < made->count && made->part; i++) {
         part_model *part = &made->part[i];
         yk_release(context, part->unknown);
@@ -120,6 +121,7 @@ static yk_status make_part(const yk_smooth_model *model, const int *owner, int i
     for (int i = 0; i < model->motion_count; i++)
         if (owner[i] == index)
             part->unknown[at++] = i;
+
     return YK_OK;
 }
 
@@ -131,6 +133,7 @@ static yk_status prepare(yk_smooth *smooth)
 
     if (smooth->relaxation)
         return YK_OK;
+
     int parts = yk_smooth_part_count(model);
     if (parts == 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
@@ -142,6 +145,7 @@ static yk_status prepare(yk_smooth *smooth)
     struct relaxation *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;
+
     smooth->relaxation = made;
     made->count = parts;
     made->part = yk_allocate(context, (size_t)made->count, sizeof *made->part);
@@ -168,6 +172,7 @@ static yk_status prepare(yk_smooth *smooth)
         status = make_part(model, made->owner, i, &made->part[i]);
     if (status != YK_OK)
         yk_smooth_release_relaxation(smooth);
+
     return status;
 }
 
@@ -177,6 +182,7 @@ static double *acceleration_of(const yk_smooth_model *model, yk_smooth_workspace
 {
     if (unknown >= model->coordinate_first)
         return &work->coordinates[unknown - model->coordinate_first].acceleration;
+
     trial_node *node = &work->trial[unknown / 6];
     yk_vec3 *v = unknown % 6 < 3 ? &node->acceleration : &node->angular_acceleration;
     double *component[3] = {&v->x, &v->y, &v->z};
@@ -191,7 +197,8 @@ static void put_accelerations(const yk_smooth_model *model, const yk_smooth_stat
     for (int i = 0; i < part->count; i++)
         *acceleration_of(model, work, part->unknown[i]) = values[i];
     for (int i = 0; i < part->count; i++) {
-        int unknown = part->unknown[i], coordinate = unknown - model->coordinate_first;
+        int unknown = part->unknown[i];
+        int coordinate = unknown - model->coordinate_first;
         if (coordinate >= 0) {
             yk_generalised_alpha_place_coordinate(model, state, work, coordinate);
         } else if (unknown % 6 == 0) {
@@ -207,7 +214,10 @@ static void displace(const yk_smooth_model *model, yk_smooth_workspace *work, in
                      double push)
 {
     yk_generalised_alpha m = yk_generalised_alpha_of(model->def.options.rho_inf);
-    double h = work->h, move = h * h * m.position * push, speed = h * m.velocity * push;
+    double h = work->h;
+    double move = h * h * m.position * push;
+    double speed = h * m.velocity * push;
+
     if (unknown >= model->coordinate_first) {
         trial_coordinate *coordinate = &work->coordinates[unknown - model->coordinate_first];
         coordinate->value += move;
@@ -237,7 +247,8 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     int n = part->count;
-    double *jacobian = part->jacobian, *base = jacobian + (size_t)n * (size_t)n;
+    double *jacobian = part->jacobian;
+    double *base = jacobian + (size_t)n * (size_t)n;
     const yk_input *inputs = work->inputs;
 
     work->inputs = work->own_inputs;
@@ -255,15 +266,18 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
     /* V of the part with one unknown after the other displaced. */
     double push = 1e-3 * largest;
     for (int j = 0; j < n && status == YK_OK; j++) {
-        int unknown = part->unknown[j], k = unknown - model->coordinate_first;
+        int unknown = part->unknown[j];
+        int k = unknown - model->coordinate_first;
         int node = unknown / 6;
         yk_frame frame = {0};
         trial_coordinate coordinate = {0};
+
         if (k < 0) {
             frame = work->trial[node].frame;
         } else {
             coordinate = work->coordinates[k];
         }
+
         displace(model, work, unknown, push);
         status = yk_smooth_solve_rates(smooth);
         for (int i = 0; i < n; i++)
@@ -281,6 +295,7 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
     if (status == YK_OK)
         status = yk_lu_factor(n, jacobian, part->pivot);
     smooth->solver.factorisations++;
+
     return status;
 }
 
@@ -293,6 +308,7 @@ static yk_status differentiate(yk_smooth *smooth, part_model *part, part_state *
     *kept = (part_state){.t = work->t, .h = status == YK_OK ? work->h : 0, .rate = 1};
     part->match = true;
     yk_smooth_keep_placement(model, work, frames_of(kept), coordinates_of(model, kept));
+
     return status;
 }
 
@@ -313,7 +329,9 @@ static yk_status restore(yk_smooth *smooth, part_model *part, part_state *kept)
     yk_smooth_workspace *work = &smooth->work;
     yk_frame *frames = frames_of(kept);
     coordinate_reference *coordinates = coordinates_of(model, kept);
-    double t = work->t, h = work->h, *spare = smooth->relaxation->spare;
+    double t = work->t;
+    double h = work->h;
+    double *spare = smooth->relaxation->spare;
     size_t bytes = factor_words(state) * sizeof *spare;
 
     /* Difference at the placement of the image, and come back. */
@@ -356,9 +374,11 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
     yk_smooth_workspace *work = &smooth->work;
     part_model *part = &smooth->relaxation->part[index];
     part_state *kept = kept_of(&smooth->state, index);
-    double speed = smooth->relaxation->speed, limit = rounding_of(model, work, speed),
-           last = INFINITY;
+    double speed = smooth->relaxation->speed;
+    double limit = rounding_of(model, work, speed);
+    double last = INFINITY;
     double velocity = yk_generalised_alpha_of(model->def.options.rho_inf).velocity;
+
     *change = 0;
     for (int k = 0; k < NEWTON_ITERATIONS; k++) {
         /* The Jacobian that is kept, or a new one, and the residual. */
@@ -368,12 +388,14 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
         } else if (!part->match) {
             status = restore(smooth, part, kept);
         }
+
         if (status == YK_OK)
             status = yk_smooth_solve_rates(smooth);
         if (status == YK_ERROR_SINGULAR || status == YK_ERROR_DIVERGED)
             return diverged(model, work); /* an iterate went astray */
         if (status != YK_OK)
             return status;
+
         for (int i = 0; i < part->count; i++)
             part->residual[i] = part->acceleration[i] - work->right[part->unknown[i]];
 
@@ -386,9 +408,12 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
             if (size > largest || isnan(size))
                 largest = size;
         }
-        double step = work->h * velocity / speed * largest, rate = step / last;
+
+        double step = work->h * velocity / speed * largest;
+        double rate = step / last;
         if (!isfinite(step))
             return diverged(model, work);
+
         for (int i = 0; i < part->count; i++)
             part->acceleration[i] -= part->residual[i];
         put_accelerations(model, &smooth->state, work, part, part->acceleration);
@@ -400,6 +425,7 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
             kept->rate = rate;
             kept->trusted = 0;
         }
+
         if (k > 0 && rate > SLOW_RATE && step > 1e3 * limit)
             kept->stale = 1;
         double contraction = 1;
@@ -408,10 +434,12 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
         } else if (kept->trusted++ < MEASURE_EVERY) {
             contraction = kept->rate;
         }
+
         if (step <= limit)
             return YK_OK;
         if (contraction < 1 && contraction / (1 - contraction) * step <= INNER_FRACTION * *change)
             return YK_OK;
+
         last = step;
     }
 
@@ -422,7 +450,9 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
  * millionth of that length per second it counts as at rest. */
 static double typical_speed(const yk_smooth_model *model, const yk_smooth_state *state)
 {
-    double length = model->length_scale, speed = 1e-6 * length;
+    double length = model->length_scale;
+    double speed = 1e-6 * length;
+
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i];
         double moves = yk_v3_norm(now->velocity) + length * yk_v3_norm(now->angular_velocity);
@@ -430,6 +460,7 @@ static double typical_speed(const yk_smooth_model *model, const yk_smooth_state 
             yk_v3_norm(now->acceleration) + length * yk_v3_norm(now->angular_acceleration);
         speed = fmax(speed, fmax(moves, sqrt(falls * length)));
     }
+
     return speed;
 }
 
@@ -465,6 +496,7 @@ yk_status yk_smooth_relax(yk_smooth *smooth, int index, double t, double h, doub
         *change = 0;
     work->stabilisation = 0;
     work->report.iterations++;
+
     return status;
 }
 
@@ -484,6 +516,7 @@ yk_status yk_smooth_accept_relaxed(yk_smooth *smooth)
     /* Only the multipliers are new: motions are those of the last sweep. */
     yk_smooth_read_multipliers(model, work);
     yk_generalised_alpha_close(model, &smooth->state, work);
+
     return YK_OK;
 }
 
@@ -492,7 +525,8 @@ yk_status yk_smooth_accept_relaxed(yk_smooth *smooth)
 /* Whether two images have the same Jacobian; how it serves does not matter. */
 static bool same_jacobian(const yk_smooth_state *state, const double *a, const double *b)
 {
-    size_t skipped = sizeof(part_state) / sizeof(double), words = state->part_words - skipped;
+    size_t skipped = sizeof(part_state) / sizeof(double);
+    size_t words = state->part_words - skipped;
     return a[0] == b[0] && a[1] == b[1] && memcmp(a + skipped, b + skipped, words * sizeof *a) == 0;
 }
 
@@ -513,6 +547,7 @@ yk_status yk_smooth_part_words(yk_smooth *smooth, int part, size_t *words, size_
     yk_status status = prepare(smooth);
     if (status != YK_OK)
         return status;
+
     *unknowns = (size_t)smooth->relaxation->part[part].count;
     *words = *unknowns + smooth->state.part_words;
     return YK_OK;

@@ -36,11 +36,13 @@ workspace yk_runge_kutta_workspace_of(const yk_smooth_model *model, yk_smooth_wo
     workspace w = {.n = vector_size(model)};
     double **vectors[] = {&w.begin, &w.value, &w.error5, &w.error3, &w.stage, &w.moved};
     double *at = work->scratch;
+
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, at += w.n)
         *vectors[i] = at;
     for (int i = 0; i < STAGES; i++, at += w.n)
         w.slope[i] = at;
     w.orientation = (yk_quat *)at;
+
     return w;
 }
 
@@ -64,6 +66,7 @@ static void begin_from_trial(const yk_smooth_model *model, yk_smooth_workspace *
     for (int i = 0; i < model->node_count; i++) {
         trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
+
         put(w->begin + u, node->frame.position);
         put(w->begin + u + 3, yk_v3(0, 0, 0));
         put(rate + u, node->frame.velocity);
@@ -75,6 +78,7 @@ static void begin_from_trial(const yk_smooth_model *model, yk_smooth_workspace *
         yk_vec3 at = node->frame.position;
         work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         w->begin[model->coordinate_first + k] = work->coordinates[k].value;
         rate[model->coordinate_first + k] = work->coordinates[k].rate;
@@ -88,6 +92,7 @@ void yk_runge_kutta_place(const yk_smooth_model *model, yk_smooth_workspace *wor
     for (int i = 0; i < model->node_count; i++) {
         trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
+
         node->frame.position = take(value + u);
         node->frame.velocity = take(rate + u);
         node->frame.angular_velocity = take(rate + u + 3);
@@ -118,6 +123,7 @@ static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work, 
         put(second + u, node->acceleration);
         put(second + u + 3, node->angular_acceleration);
     }
+
     for (int k = 0; k < model->coordinate_count; k++) {
         slope[model->coordinate_first + k] = work->coordinates[k].rate;
         second[model->coordinate_first + k] = work->coordinates[k].acceleration;
@@ -146,9 +152,11 @@ static void combine(const workspace *w, const double *weight, int count, double 
     for (int j = 0; j < count; j++) {
         if (weight[j] == 0)
             continue;
+
         for (size_t i = 0; i < w->n; i++)
             sum[i] += weight[j] * w->slope[j][i];
     }
+
     for (size_t i = 0; i < w->n; i++)
         sum[i] *= h;
 }
@@ -174,6 +182,7 @@ static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work,
         yk_status status = yk_smooth_rates(model, work, solver, false);
         if (status != YK_OK)
             return status;
+
         read_slope(model, work, w, w->slope[s]);
     }
 
@@ -183,6 +192,7 @@ static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work,
     combine(w, method->b, STAGES, size, w->value);
     for (size_t i = 0; i < w->n; i++)
         w->value[i] += w->begin[i];
+
     return YK_OK;
 }
 
@@ -220,6 +230,7 @@ static double error_of(const yk_smooth_model *model, const workspace *w, double 
             size_t at = (size_t)(level * n + i);
             double e5 = scale * fabs(w->error5[at]);
             double e3 = scale * fabs(w->error3[at]);
+
             if (e5 > fifth || isnan(e5))
                 fifth = e5;
             if (e3 > third || isnan(e3))
@@ -230,6 +241,7 @@ static double error_of(const yk_smooth_model *model, const workspace *w, double 
     /* Of order 8: Hairer, Norsett, Wanner 1993, II.10 */
     double norm = sqrt(fifth * fifth + 0.01 * third * third);
     if (!(norm > 0))
+
         return fifth;
     return CAUTION * fifth * fifth / norm / tolerance;
 }
@@ -245,6 +257,7 @@ static yk_status arrive(const yk_smooth_model *model, yk_smooth_workspace *work,
         status = yk_smooth_rates(model, work, solver, false);
     if (status != YK_OK)
         return status;
+
     yk_smooth_project_velocities(model, work, solver);
     status = yk_smooth_rates(model, work, solver, true);
     if (status != YK_OK)
@@ -255,6 +268,7 @@ static yk_status arrive(const yk_smooth_model *model, yk_smooth_workspace *work,
     size_t sums = w->n - SUMS;
     memcpy(w->begin + sums, w->value + sums, SUMS * sizeof *w->begin);
     read_slope(model, work, w, w->slope[0]);
+
     return isfinite(w->slope[0][sums]) ? YK_OK : YK_ERROR_DIVERGED;
 }
 
@@ -285,6 +299,7 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
     while (done < h) {
         double left = h - done;
         double used = left;
+
         if (wanted > 0)
             used = yk_smooth_next_size(size, left);
         yk_status status = stages(model, work, solver, w, t, done, used);
@@ -319,12 +334,14 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
                 work->size = size;
                 continue;
             }
+
             error = 0;
         }
 
         /* Rejected: a smaller step, unless there is none. */
         if (status < 0 && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
             return status;
+
         work->report.rejected++;
         double factor = 0.25;
         if (status == YK_OK && isfinite(error))
@@ -341,6 +358,7 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
                        "two-step method",
                        model->def.name, wanted, t + done);
     }
+
     return YK_OK;
 }
 
@@ -364,12 +382,14 @@ static yk_status travel_from_state(yk_smooth *smooth, double t, double h)
     yk_status status = yk_smooth_rates(model, work, &smooth->solver, false);
     if (status != YK_OK)
         return status;
+
     read_slope(model, work, &w, w.slope[0]);
 
     status = travel(smooth, &w, t, h);
     if (status == YK_OK && work->varying)
         status = yk_runge_kutta_vary_outputs(smooth, h);
     work->drive_step = 0;
+
     return status;
 }
 
@@ -407,6 +427,7 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     clock->steps++;
     work->report.steps++;
     work->open = false;
+
     return YK_OK;
 }
 
@@ -432,6 +453,7 @@ static yk_status begin(yk_smooth *smooth)
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
+
     smooth->state.clock->size = 0;
     yk_smooth_rates_open(smooth);
     yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
@@ -440,6 +462,7 @@ static yk_status begin(yk_smooth *smooth)
     yk_status status = yk_sparse_factor(solver->matrix, &column);
     if (status != YK_OK)
         return yk_smooth_factor_failed(model, work, status, column);
+
     return YK_OK;
 }
 

@@ -35,6 +35,7 @@ static void residual(yk_smooth *smooth, double *to)
     yk_smooth_workspace *work = &smooth->work;
     yk_linear_solver *solver = &smooth->solver;
     variation *v = smooth->variation;
+
     if (work->damping > 0)
         yk_smooth_inertias(model, work, false);
     yk_smooth_assemble(model, work, solver, LEVEL_ACCELERATION);
@@ -124,6 +125,7 @@ static void add_slopes(const variation *v, int column, const double *weight, int
     for (int j = 0; j < count; j++) {
         if (weight[j] == 0)
             continue;
+
         const double *slope = slope_of(v, column, j);
         for (size_t i = 0; i < v->n; i++)
             sum[i] += size * weight[j] * slope[i];
@@ -192,6 +194,7 @@ static void project(yk_smooth *smooth, const yk_runge_kutta_workspace *w, assemb
     yk_linear_solver *solver = &smooth->solver;
     variation *v = smooth->variation;
     int n = model->motion_count;
+
     memcpy(v->direction, column, v->n * sizeof *column);
     double fraction = yk_variation_relative_size(model, work, v->direction);
     if (fraction == 0)
@@ -204,6 +207,7 @@ static void project(yk_smooth *smooth, const yk_runge_kutta_workspace *w, assemb
         memcpy(side ? v->minus : v->plus, work->right,
                (size_t)model->unknown_count * sizeof *v->plus);
     }
+
     for (int i = 0; i < n; i++)
         v->plus[i] = 0;
     for (int i = n; i < model->unknown_count; i++)
@@ -225,6 +229,7 @@ void yk_runge_kutta_vary_end(yk_smooth *smooth, const yk_runge_kutta_workspace *
         project(smooth, w, LEVEL_POSITION, column);
         project(smooth, w, LEVEL_VELOCITY, column);
     }
+
     yk_variation_restore(smooth);
 }
 
@@ -234,6 +239,7 @@ static void displace_outputs(yk_smooth *smooth, int column, double fraction)
     yk_smooth_workspace *work = &smooth->work;
     variation *v = smooth->variation;
     yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
+
     displace_to(smooth, &w, w.begin, fraction);
 
     /* Accelerations follow the slope of the column at the end. */
@@ -246,6 +252,7 @@ static void displace_outputs(yk_smooth *smooth, int column, double fraction)
         node->angular_acceleration =
             yk_v3_axpy(fraction, yk_v3(a[3], a[4], a[5]), v->trial[i].angular_acceleration);
     }
+
     for (int k = 0; k < model->coordinate_count; k++)
         work->coordinates[k].acceleration =
             v->coordinates[k].acceleration + fraction * change[model->coordinate_first + k];
@@ -264,6 +271,7 @@ yk_status yk_runge_kutta_vary_outputs(yk_smooth *smooth, double h)
     yk_status status = yk_smooth_rates(model, work, &smooth->solver, false);
     if (status != YK_OK)
         return status;
+
     keep_base(smooth);
 
     for (int c = 0; c < v->columns; c++) {
@@ -272,6 +280,7 @@ yk_status yk_runge_kutta_vary_outputs(yk_smooth *smooth, double h)
         slope_along(smooth, &w, w.begin, c, h, slope_of(v, c, 0));
         yk_variation_read(smooth, c, fraction, displace_outputs);
     }
+
     yk_variation_restore(smooth);
     return YK_OK;
 }

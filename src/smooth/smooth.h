@@ -103,6 +103,8 @@ yk_status yk_smooth_make(yk_context *context, const yk_smooth_description *def, 
 yk_subsystem *yk_smooth_subsystem(yk_smooth *model);
 /* The model as it was created. */
 const yk_smooth_description *yk_smooth_definition(const yk_smooth *model);
+/* The solver behind the plug-in contract (subsystem.c). */
+const yk_subsystem_ops *yk_smooth_ops(void);
 /* NULL for a subsystem of another kind. */
 yk_smooth *yk_smooth_of(yk_subsystem *subsystem);
 

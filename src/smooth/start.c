@@ -27,8 +27,10 @@ static yk_status solve_start(const yk_smooth_model *model, yk_smooth_workspace *
                        "%s: the start has no unique solution at %s: give it mass or a joint",
                        model->def.name, yk_smooth_owner(model, column, owner, sizeof owner));
     }
+
     if (status == YK_OK)
         yk_smooth_solve_refined(model, work, solver);
+
     return status;
 }
 
@@ -41,9 +43,11 @@ static int worst_row(const yk_smooth_model *model, const yk_smooth_workspace *wo
         double value = fabs(work->right[model->motion_count + r]);
         if (!(value > *size || isnan(value)))
             continue;
+
         *size = value;
         worst = r;
     }
+
     return model->motion_count + worst;
 }
 
@@ -51,8 +55,10 @@ static int worst_row(const yk_smooth_model *model, const yk_smooth_workspace *wo
 static yk_status assemble_positions(const yk_smooth_model *model, yk_smooth_workspace *work,
                                     yk_linear_solver *solver)
 {
-    double gap = 0, limit = model->def.options.assembly * fmax(1, model->length_scale);
+    double gap = 0;
+    double limit = model->def.options.assembly * fmax(1, model->length_scale);
     int worst = 0;
+
     for (int k = 0; k < ASSEMBLY_ITERATIONS; k++) {
         yk_smooth_assemble(model, work, solver, LEVEL_POSITION);
         worst = worst_row(model, work, &gap);
@@ -62,9 +68,11 @@ static yk_status assemble_positions(const yk_smooth_model *model, yk_smooth_work
         yk_status status = solve_start(model, work, solver);
         if (status != YK_OK)
             return status;
+
         double change = yk_smooth_largest_change(model, work);
         if (!isfinite(change))
             break;
+
         yk_smooth_move_nodes(model, work, change > 0.5 ? 0.5 / change : 1);
 
         /* Converged quadratically: the next gap would be rounding. */
@@ -74,11 +82,11 @@ static yk_status assemble_positions(const yk_smooth_model *model, yk_smooth_work
 
     if (gap < limit)
         return YK_OK;
+
     char owner[128];
     return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
                    "%s: the mechanism cannot be assembled at t = %g: %s stays open by %.3g (m or "
-                   "rad); check its markers "
-                   "and lengths, or start closer",
+                   "rad); check its markers and lengths, or start closer",
                    model->def.name, work->t, yk_smooth_owner(model, worst, owner, sizeof owner),
                    gap);
 }
@@ -91,6 +99,7 @@ static yk_status project_velocities(const yk_smooth_model *model, yk_smooth_work
     yk_status status = solve_start(model, work, solver);
     if (status != YK_OK)
         return status;
+
     yk_smooth_add_velocities(model, work);
 
     /* Nodes that are to be kept are only heavy, and move a little with the rest. A second round,
@@ -100,11 +109,13 @@ static yk_status project_velocities(const yk_smooth_model *model, yk_smooth_work
     for (int i = 0; i < model->node_count; i++) {
         if (!model->nodes[i].keep)
             continue;
+
         yk_frame *frame = &work->trial[i].frame;
         const double *change = &work->right[model->nodes[i].unknown];
-        frame->velocity = yk_v3_sub(frame->velocity, yk_v3(change[0], change[1], change[2]));
-        frame->angular_velocity =
-            yk_v3_sub(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
+        yk_vec3 linear = {change[0], change[1], change[2]};
+        yk_vec3 angular = {change[3], change[4], change[5]};
+        frame->velocity = yk_v3_sub(frame->velocity, linear);
+        frame->angular_velocity = yk_v3_sub(frame->angular_velocity, angular);
         again = true;
     }
 
@@ -115,21 +126,23 @@ static yk_status project_velocities(const yk_smooth_model *model, yk_smooth_work
     }
 
     /* What is left of the rows, against the largest speed. */
-    double speed = 0, rate;
+    double speed = 0;
     for (int i = 0; i < model->node_count; i++) {
         const yk_frame *frame = &work->trial[i].frame;
         double arc = model->length_scale * yk_v3_norm(frame->angular_velocity);
         speed = fmax(speed, yk_v3_norm(frame->velocity) + arc);
     }
+
     yk_smooth_assemble(model, work, NULL, LEVEL_VELOCITY);
+    double rate;
     int worst = worst_row(model, work, &rate);
     if (rate <= 1e-6 * (1 + speed))
         return YK_OK;
+
     char owner[128];
     return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
                    "%s: no velocities satisfy all joints at t = %g: %s is off by %.3g (m/s or "
-                   "rad/s); its prescribed "
-                   "motion contradicts the others",
+                   "rad/s); its prescribed motion contradicts the others",
                    model->def.name, work->t, yk_smooth_owner(model, worst, owner, sizeof owner),
                    rate);
 }
@@ -161,6 +174,7 @@ yk_status yk_smooth_begin_motion(yk_smooth *smooth)
     status = solve_start(model, work, solver);
     if (status != YK_OK)
         return status;
+
     yk_smooth_read_accelerations(model, work);
     yk_smooth_momenta(model, work);
 
@@ -191,13 +205,17 @@ static void initial_state(yk_smooth *smooth, double t, double h)
     yk_smooth_workspace *work = &smooth->work;
 
     memset(state->image, 0, state->words * sizeof *state->image);
+
+    /* Given displacements and rotations come on top of the reference placement. */
     for (int i = 0; i < model->node_count; i++) {
         const yk_smooth_node_def *node = &model->def.nodes[i];
         node_state *now = &state->now[i];
+
         now->position = yk_v3_add(node->position, node->displacement);
         now->orientation = yk_q_unit(node->orientation);
         if (yk_v3_norm2(node->rotation) > 0)
             now->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(node->rotation), now->orientation));
+
         now->velocity = node->velocity;
         now->angular_velocity = node->angular_velocity;
         state->before[i].orientation = now->orientation;
@@ -212,6 +230,7 @@ static void initial_state(yk_smooth *smooth, double t, double h)
         work->wrench[i] = (yk_wrench){0};
     for (int i = model->node_count; i < model->frame_count; i++)
         work->trial[i].frame = yk_frame_ground();
+
     yk_smooth_keep_inputs(model, state, work);
     smooth->solver.match = false;
     yk_smooth_trial_from_state(model, state, work);
@@ -222,12 +241,13 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_options *options = &model->def.options;
     yk_smooth_workspace *work = &smooth->work;
+
     initial_state(smooth, t, h);
     work->report = (yk_smooth_report){.unknowns = model->unknown_count};
     smooth->solver.factorisations = 0;
     yk_smooth_watch_reset(smooth);
 
-    /* Positions. */
+    /* Positions that satisfy the joints. */
     work->input_time = 0;
     yk_smooth_input_frames(model, work);
     work->c = 0;
@@ -238,7 +258,7 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
     if (status != YK_OK)
         return status;
 
-    /* The rest. */
+    /* Velocities, accelerations and multipliers. */
     status = yk_smooth_begin_motion(smooth);
 
     /* Multipliers of constraints at position level repeat their errors by a factor of about
@@ -248,13 +268,13 @@ yk_status yk_smooth_consistent_start(yk_smooth *smooth, double t, double h)
     if (!ode && model->row_count > 0 && options->rho_inf > 0.9)
         yk_log(model->context, YK_LOG_WARNING,
                "%s: rho_inf = %g hardly damps errors of the joints' reactions, which may grow "
-               "until the run fails: "
-               "take 0.9 or less",
+               "until the run fails: take 0.9 or less",
                model->def.name, options->rho_inf);
 
     /* From there to static equilibrium, where it is wanted. */
     if (status < 0 || !options->static_start)
         return status;
+
     yk_status rest = yk_smooth_equilibrium(smooth);
     return rest == YK_OK ? yk_smooth_begin_motion(smooth) : rest;
 }

@@ -13,6 +13,7 @@ static image_size image_size_of(const yk_smooth_model *model)
 {
     const yk_smooth_description *def = &model->def;
     image_size size = {.nodes = (size_t)def->node_count, .ports = (size_t)def->port_count};
+
     size.coordinates = (size_t)yk_smooth_coordinates_of(def);
     size.frames = size.nodes + 1 + (size_t)def->attachment_count;
     for (int i = 0; i < def->joint_count; i++)
@@ -21,6 +22,7 @@ static image_size image_size_of(const yk_smooth_model *model)
         const port_model *port = &model->ports[i];
         if (port->causality != YK_TAKES_MOTION)
             continue;
+
         bool marker = port->def.kind == YK_PORT_MARKER;
         size.rows += marker ? (size_t)yk_smooth_joint_of_port(port).row_count : 1;
         size.frames += marker;
@@ -41,6 +43,7 @@ static image_size image_size_of(const yk_smooth_model *model)
                  size.frames * sizeof(yk_frame) / word +
                  (size_t)yk_smooth_part_count(model) * size.part + transform + size.rows +
                  (sizeof(factor_state) + sizeof(clock_state)) / word;
+
     return size;
 }
 
@@ -87,6 +90,7 @@ yk_status yk_smooth_state_create(const yk_smooth_model *model, yk_smooth_state *
     state->reference_lambda = at, at += size.rows;
     state->factor = (factor_state *)at, at += sizeof(factor_state) / word;
     state->clock = (clock_state *)at;
+
     return YK_OK;
 }
 

@@ -25,10 +25,12 @@ static double typical_load(const yk_smooth_model *model, const yk_smooth_workspa
 {
     double largest = unbalanced;
     double gravity = yk_v3_norm(model->def.gravity);
+
     for (int i = 0; i < model->node_count; i++)
         largest = fmax(largest, gravity * model->nodes[i].inertia.mass);
     for (int r = 0; r < model->row_count; r++)
         largest = fmax(largest, fabs(work->lambda[r]));
+
     return largest;
 }
 
@@ -38,22 +40,26 @@ static double imbalance(const yk_smooth_model *model, const yk_smooth_workspace 
 {
     double scale = model->mass_scale / (work->c * work->c);
     double force = 0;
+
     *worst = 0;
     for (int i = 0; i < model->motion_count; i++) {
-        double size = scale * fabs(work->right[i]) /
-                      (yk_smooth_relative_size(model, i) * model->length_scale);
+        double arm = yk_smooth_relative_size(model, i) * model->length_scale;
+        double size = scale * fabs(work->right[i]) / arm;
         if (size > force) {
             force = size;
             *worst = i;
         }
     }
+
     double gap = 0;
     for (int i = model->motion_count; i < model->unknown_count; i++)
         gap = fmax(gap, fabs(work->right[i]));
 
     /* By the loads at work, and by the length scale. */
     *load = typical_load(model, work, force);
-    double fraction = *load > 0 ? force / *load : 0;
+    double fraction = 0;
+    if (*load > 0)
+        fraction = force / *load;
     return fmax(fraction, gap / model->length_scale);
 }
 
@@ -88,6 +94,7 @@ static yk_status relax(const yk_smooth_model *model, yk_smooth_workspace *work,
     double scale = fraction * model->mass_scale / (work->c * work->c);
     for (int r = 0; r < model->row_count; r++)
         work->lambda[r] += scale * work->right[model->motion_count + r];
+
     return YK_OK;
 }
 
@@ -107,11 +114,16 @@ yk_status yk_smooth_equilibrium(yk_smooth *smooth)
         node->momentum = (yk_momentum){0};
         node->momentum_rate = (yk_momentum){0};
     }
+
     for (int k = 0; k < model->coordinate_count; k++)
         work->coordinates[k] = (trial_coordinate){.value = work->coordinates[k].value};
+
+    /* A first weight, and a little compliance where rows are redundant. */
     work->c = 1;
     solver->match = false;
-    work->compliance = smooth->state.clock->redundant != 0 ? 1e-11 : 0;
+    work->compliance = 0;
+    if (smooth->state.clock->redundant != 0)
+        work->compliance = 1e-11;
 
     /* Larger steps as the corrections get smaller. */
     double change = 1;
@@ -120,12 +132,15 @@ yk_status yk_smooth_equilibrium(yk_smooth *smooth)
     double largest_load = 0;
     double smallest_step = 0;
     int worst = 0;
+
     for (int k = 0; k < MOST_ITERATIONS; k++) {
         double load = 0;
         yk_smooth_assemble(model, work, solver, LEVEL_STATIC);
         left = imbalance(model, work, &worst, &load);
         largest_load = fmax(largest_load, load);
         double largest_step = LAST_STEP * time_of(model, fmax(load, LEAST_LOAD * largest_load));
+
+        /* In balance; or so stiff that rounding hides it, while masses matter no more. */
         if (left < BALANCE && change < 1e-4)
             return YK_OK;
         if (change < SETTLED && work->c >= 0.3 * largest_step)
@@ -137,6 +152,7 @@ yk_status yk_smooth_equilibrium(yk_smooth *smooth)
             smallest_step = 0.1 * work->c;
             yk_smooth_assemble(model, work, solver, LEVEL_STATIC);
         }
+
         yk_status status = relax(model, work, solver, &change);
         if (status != YK_OK)
             return status;
@@ -156,8 +172,7 @@ yk_status yk_smooth_equilibrium(yk_smooth *smooth)
     char owner[128];
     return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
                    "%s: no static equilibrium was found in %d iterations: %.3g of the loads at %s "
-                   "are not in balance; "
-                   "start closer, or let damping bring it to rest",
+                   "are not in balance; start closer, or let damping bring it to rest",
                    model->def.name, MOST_ITERATIONS, left,
                    yk_smooth_owner(model, worst, owner, sizeof owner));
 }

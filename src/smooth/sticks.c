@@ -12,6 +12,7 @@ static bool has_shape(const yk_smooth_description *def, int node)
 {
     if (node < 0 || node >= def->node_count)
         return true;
+
     for (int i = 0; i < def->shape_count; i++)
         if (def->shapes[i].node == node)
             return true;
@@ -49,6 +50,7 @@ int yk_smooth_sticks(const yk_smooth *smooth, yk_shape *list, int capacity)
         for (int k = 0; k + 1 < YK_BEAM_NODES; k++) {
             if (has_shape(def, beam->node[k]) || has_shape(def, beam->node[k + 1]))
                 continue;
+
             add(&s, YK_SHAPE_LINE, point_on(smooth, beam->node[k], beam->offset[k]),
                 point_on(smooth, beam->node[k + 1], beam->offset[k + 1]));
         }
@@ -59,15 +61,18 @@ int yk_smooth_sticks(const yk_smooth *smooth, yk_shape *list, int capacity)
         const yk_smooth_body_def *body = &def->bodies[i];
         if (has_shape(def, body->node))
             continue;
+
         add(&s, YK_SHAPE_LINE, point_on(smooth, body->node, origin),
             point_on(smooth, body->node, body->centre));
     }
+
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
         for (int side = 0; side < 2; side++) {
             int node = joint->body[side];
             if (has_shape(def, node))
                 continue;
+
             add(&s, YK_SHAPE_LINE, point_on(smooth, node, origin),
                 point_on(smooth, node, joint->marker[side].offset));
         }
@@ -77,6 +82,7 @@ int yk_smooth_sticks(const yk_smooth *smooth, yk_shape *list, int capacity)
         const yk_port_def *port = &def->ports[i];
         if (port->kind == YK_PORT_SIGNAL || has_shape(def, port->body[0]))
             continue;
+
         add(&s, YK_SHAPE_LINE, point_on(smooth, port->body[0], origin),
             point_on(smooth, port->body[0], port->marker[0].offset));
     }
@@ -84,10 +90,12 @@ int yk_smooth_sticks(const yk_smooth *smooth, yk_shape *list, int capacity)
     /* Modal bodies from their floating frame from place to place, where they have no outline;
      * rods have a line of their own. */
     for (int i = 0; i < def->attachment_count; i++) {
-        int flexible = def->attachments[i].flexible, node = def->node_count + i;
+        int flexible = def->attachments[i].flexible;
+        int node = def->node_count + i;
         const yk_flexible *body = def->flexibles[flexible].body;
         if (body->kind != YK_FLEXIBLE_MODAL || body->outline > 1)
             continue;
+
         bool first = i == 0 || def->attachments[i - 1].flexible != flexible;
         int before = first ? def->flexibles[flexible].node : node - 1;
         add(&s, YK_SHAPE_LINE, point_on(smooth, before, origin), point_on(smooth, node, origin));
@@ -98,13 +106,16 @@ int yk_smooth_sticks(const yk_smooth *smooth, yk_shape *list, int capacity)
         const yk_force_def *force = &def->forces[i];
         if (!yk_force_on_both(force->kind))
             continue;
+
         for (int side = 0; side < 2; side++) {
             int node = force->body[side];
             if (has_shape(def, node))
                 continue;
+
             add(&s, YK_SHAPE_LINE, point_on(smooth, node, origin),
                 point_on(smooth, node, force->marker[side].offset));
         }
+
         add(&s, YK_SHAPE_EDGE, point_on(smooth, force->body[0], force->marker[0].offset),
             point_on(smooth, force->body[1], force->marker[1].offset));
     }
@@ -114,5 +125,6 @@ int yk_smooth_sticks(const yk_smooth *smooth, yk_shape *list, int capacity)
         yk_vec3 attachment = point_on(smooth, joint->body[1], joint->marker[1].offset);
         add(&s, YK_SHAPE_JOINT, attachment, attachment);
     }
+
     return s.count;
 }

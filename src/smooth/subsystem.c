@@ -1,5 +1,4 @@
 /* The contract of yoke/subsystem.h over the solver. */
-#include "smooth/subsystem.h"
 
 #include <string.h>
 
@@ -46,6 +45,7 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
     model->ports[port].causality = causality;
     model->ports[port].constrained = constrained;
     smooth->compiled = false;
+
     return YK_OK;
 }
 
@@ -70,6 +70,7 @@ static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position
     yk_port_def *defs = (yk_port_def *)(uintptr_t)model->def.ports;
     defs[port].marker[0] = *marker;
     smooth->compiled = false;
+
     return YK_OK;
 }
 
@@ -83,6 +84,7 @@ static void make_own_inputs(const yk_smooth_model *model, yk_smooth_workspace *w
         const port_model *port = &model->ports[i];
         const yk_port_def *def = &port->def;
         yk_input *input = &work->own_inputs[i];
+
         *input = (yk_input){.orientation = yk_q_identity()};
         if (port->causality != YK_TAKES_MOTION)
             continue;
@@ -97,6 +99,7 @@ static void make_own_inputs(const yk_smooth_model *model, yk_smooth_workspace *w
             input->linear[0].x = yk_v3_norm(yk_v3_sub(end, at));
             continue;
         }
+
         input->linear[0] = at;
         input->linear[1] = yk_v3_add(a.velocity, yk_v3_cross(a.angular_velocity, arm));
         input->angular[1] = a.angular_velocity;
@@ -126,6 +129,7 @@ static yk_status start(yk_subsystem *self, double t, double h, const yk_input *i
     status = yk_smooth_consistent_start(smooth, t, h);
     work->inputs = NULL;
     smooth->started = status >= 0;
+
     return status >= 0 ? yk_smooth_watch_start(smooth, status) : status;
 }
 
@@ -143,6 +147,7 @@ static yk_status step(yk_subsystem *self, double t, double h, const yk_input *in
 
     if (!smooth->started)
         return not_started(model);
+
     for (int i = 0; i < model->def.port_count && !inputs; i++)
         if (model->ports[i].causality == YK_TAKES_MOTION)
             return yk_fail(model->context, YK_ERROR_ARGUMENT,
@@ -169,9 +174,11 @@ static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const 
     yk_smooth_workspace *work = &smooth->work;
     if (!smooth->started)
         return not_started(&smooth->model);
+
     work->inputs = inputs;
     yk_status status = yk_smooth_step_sensitivity(smooth, t, h, degree, matrix);
     work->inputs = NULL;
+
     return status;
 }
 
@@ -181,12 +188,15 @@ static yk_status iterate(yk_subsystem *self, double t, double h, const yk_input 
     yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
     yk_smooth_workspace *work = &smooth->work;
+
     if (!smooth->started)
         return not_started(model);
+
     work->inputs = inputs;
     yk_status status = model->integrator->iterate(smooth, t, h, report);
     yk_smooth_show_attachments(model, work);
     work->inputs = NULL;
+
     return status;
 }
 
@@ -248,14 +258,18 @@ static trial_node predict_frame(const yk_smooth *smooth, int frame, double h)
 {
     const yk_smooth_model *model = &smooth->model;
     trial_node node = smooth->work.trial[frame];
+
     if (frame < model->node_count) {
         model->integrator->predict(model, &smooth->state, frame, h, &node);
     } else if (model->nodes[frame].attachment >= 0) {
         trial_node own;
         const trial_node *now = yk_smooth_shown(model, &smooth->work, frame, &own);
-        yk_vec3 v = now->frame.velocity, a = now->acceleration;
-        yk_vec3 w = now->frame.angular_velocity, b = now->angular_acceleration;
+        yk_vec3 v = now->frame.velocity;
+        yk_vec3 a = now->acceleration;
+        yk_vec3 w = now->frame.angular_velocity;
+        yk_vec3 b = now->angular_acceleration;
         yk_rotation rotation = yk_rotation_of(yk_v3_scale(h, yk_v3_axpy(0.5 * h, b, w)));
+
         node.frame.position = yk_v3_axpy(h, yk_v3_axpy(0.5 * h, a, v), now->frame.position);
         node.frame.velocity = yk_v3_axpy(h, a, v);
         node.frame.angular_velocity = yk_v3_axpy(h, b, w);
@@ -272,6 +286,7 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
     const port_model *port = &smooth->model.ports[index];
     trial_node node = predict_frame(smooth, port->node[0], h);
     yk_motion a, b;
+
     yk_smooth_motion_of(&node, &port->def.marker[0], &a);
     if (port->def.kind == YK_PORT_MARKER) {
         *motion = a;
@@ -281,7 +296,8 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
     /* The distance of two markers. */
     node = predict_frame(smooth, port->node[1], h);
     yk_smooth_motion_of(&node, &port->def.marker[1], &b);
-    yk_vec3 d = yk_v3_sub(b.position, a.position), axis = yk_v3_unit(d);
+    yk_vec3 d = yk_v3_sub(b.position, a.position);
+    yk_vec3 axis = yk_v3_unit(d);
     memset(motion, 0, sizeof *motion);
     motion->orientation = yk_q_identity();
     motion->position.x = yk_v3_norm(d);
@@ -314,6 +330,7 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_workspace *work = &smooth->work;
     int count = model->def.shape_count;
+
     for (int i = 0; i < count && i < capacity; i++) {
         const yk_smooth_shape_def *shape = &model->def.shapes[i];
         yk_motion motion;
@@ -330,6 +347,7 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
         for (int k = 1; k < points; k++, count++) {
             if (count >= capacity)
                 continue;
+
             yk_vec3 from = yk_smooth_outline_point(model, work, i, k - 1);
             yk_vec3 to = yk_smooth_outline_point(model, work, i, k);
             list[count] = (yk_shape){.kind = YK_SHAPE_LINE,
@@ -338,8 +356,8 @@ static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
                                      .size = yk_v3_sub(to, from)};
         }
     }
-    count += yk_smooth_sticks(smooth, list + (count < capacity ? count : 0), capacity - count);
 
+    count += yk_smooth_sticks(smooth, list + (count < capacity ? count : 0), capacity - count);
     return count;
 }
 
@@ -352,13 +370,16 @@ static yk_status interface_model(yk_subsystem *self, double t, double h, const y
 {
     yk_smooth *smooth = smooth_of(self);
     const yk_smooth_model *model = &smooth->model;
+
     (void)t;
     (void)h;
     if (!smooth->started)
         return not_started(model);
+
     for (int i = 0; inputs && i < model->def.port_count; i++)
         if (model->ports[i].causality == YK_TAKES_SIGNAL)
             smooth->work.wrench[i].force.x = yk_input_scalar(&inputs[i], 0);
+
     return yk_smooth_interface_model(smooth, result);
 }
 
@@ -369,9 +390,11 @@ static yk_status step_model(yk_subsystem *self, double t, double h, const yk_inp
     yk_smooth_workspace *work = &smooth->work;
     if (!smooth->started)
         return not_started(&smooth->model);
+
     work->inputs = inputs;
     yk_status status = yk_smooth_step_model(smooth, t, h, result);
     work->inputs = NULL;
+
     return status;
 }
 
@@ -382,9 +405,11 @@ static yk_status relax(yk_subsystem *self, int part, double t, double h, const y
     yk_smooth_workspace *work = &smooth->work;
     if (!smooth->started)
         return not_started(&smooth->model);
+
     work->inputs = inputs;
     yk_status status = yk_smooth_relax(smooth, part, t, h, change);
     work->inputs = NULL;
+
     return status;
 }
 
@@ -470,9 +495,11 @@ yk_status yk_smooth_statics(yk_smooth *smooth, double t)
 {
     if (!smooth->started)
         return not_started(&smooth->model);
+
     smooth->work.t = t;
     yk_status status = yk_smooth_equilibrium(smooth);
     if (status >= 0)
         status = yk_smooth_begin_motion(smooth);
+
     return status;
 }

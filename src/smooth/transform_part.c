@@ -23,6 +23,7 @@ static void place_marker(const yk_transform *at, int node, yk_marker *marker)
         marker->offset = yk_v3_scale(at->length, marker->offset);
         return;
     }
+
     marker->offset = point_of(at, marker->offset);
     marker->orientation = yk_q_mul(at->orientation, marker->orientation);
 }
@@ -73,7 +74,9 @@ void yk_smooth_convert_joint(const yk_transform *at, yk_joint_def *joint)
 void yk_smooth_convert_force(const yk_transform *at, yk_force_def *force)
 {
     const yk_force_traits *traits = yk_force_traits_of(force->kind);
-    double newton = at->mass * at->length, newton_metre = newton * at->length;
+    double newton = at->mass * at->length;
+    double newton_metre = newton * at->length;
+
     for (int side = 0; side < 2; side++)
         place_marker(at, force->body[side], &force->marker[side]);
 
@@ -99,7 +102,9 @@ void yk_smooth_convert_force(const yk_transform *at, yk_force_def *force)
 /* Resultants of a section from strains without unit and from curvatures per length. */
 void yk_smooth_convert_beam(const yk_transform *at, yk_smooth_beam_def *beam)
 {
-    double newton = at->mass * at->length, newton_metre = newton * at->length;
+    double newton = at->mass * at->length;
+    double newton_metre = newton * at->length;
+
     for (int i = 0; i < YK_BEAM_NODES; i++)
         beam->offset[i] = yk_v3_scale(at->length, beam->offset[i]);
     for (int i = 0; i < YK_BEAM_POINTS; i++) {
@@ -149,7 +154,10 @@ static void rotate_back(const yk_transform *at, double unit, double *values)
 void yk_smooth_quantity_of_part(const yk_transform *at, yk_smooth_quantity quantity, int components,
                                 double *values)
 {
-    double newton = at->mass * at->length, newton_metre = newton * at->length, unit = 1;
+    double newton = at->mass * at->length;
+    double newton_metre = newton * at->length;
+    double unit = 1;
+
     switch (quantity) {
     case YK_QUANTITY_POINT:
         values[0] -= at->position.x, values[1] -= at->position.y, values[2] -= at->position.z;
@@ -171,6 +179,7 @@ void yk_smooth_quantity_of_part(const yk_transform *at, yk_smooth_quantity quant
     case YK_QUANTITY_ENERGY: unit = newton_metre; break;
     case YK_QUANTITY_NUMBER: break;
     }
+
     for (int i = 0; i < components; i++)
         values[i] /= unit;
 }

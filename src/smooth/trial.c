@@ -8,11 +8,13 @@
 double yk_smooth_damping_at(const yk_smooth_model *model, double t)
 {
     const yk_smooth_options *options = &model->def.options;
-    double start = options->damping_start, end = options->damping_end;
+    double start = options->damping_start;
+    double end = options->damping_end;
     if (options->damping == 0 || t >= end)
         return 0;
     if (t <= start)
         return options->damping;
+
     return options->damping * (end - t) / (end - start);
 }
 
@@ -20,10 +22,12 @@ void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *w
 {
     if (!work->inputs)
         return;
+
     for (int i = 0; i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
         if (port->driver < 0)
             continue;
+
         yk_motion motion = yk_input_motion(&work->inputs[i], YK_PORT_MARKER, work->input_time);
         trial_node *node = &work->trial[port->driver];
         node->frame = (yk_frame){.position = motion.position,
@@ -50,9 +54,10 @@ void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *wor
 {
     for (int i = 0; i < model->node_count; i++) {
         const double *change = &work->right[model->nodes[i].unknown];
-        yk_vec3 move = {change[0], change[1], change[2]},
-                rotation = {change[3], change[4], change[5]};
+        yk_vec3 move = {change[0], change[1], change[2]};
+        yk_vec3 rotation = {change[3], change[4], change[5]};
         trial_node *node = &work->trial[i];
+
         node->frame.position = yk_v3_axpy(fraction, move, node->frame.position);
         yk_rotation step = yk_rotation_of(yk_v3_scale(fraction, rotation));
         node->orientation = yk_q_unit(yk_q_mul(step.quaternion, node->orientation));
@@ -72,6 +77,7 @@ void yk_smooth_add_velocities(const yk_smooth_model *model, yk_smooth_workspace 
         frame->angular_velocity =
             yk_v3_add(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
     }
+
     for (int k = 0; k < model->coordinate_count; k++)
         work->coordinates[k].rate += work->right[model->coordinate_first + k];
 }
@@ -89,6 +95,7 @@ void yk_smooth_read_accelerations(const yk_smooth_model *model, yk_smooth_worksp
         work->trial[i].acceleration = yk_v3(value[0], value[1], value[2]);
         work->trial[i].angular_acceleration = yk_v3(value[3], value[4], value[5]);
     }
+
     for (int k = 0; k < model->coordinate_count; k++)
         work->coordinates[k].acceleration = work->right[model->coordinate_first + k];
     yk_smooth_read_multipliers(model, work);
@@ -101,6 +108,7 @@ void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
         const yk_frame *frame = &node->frame;
         yk_inertia_global inertia;
         yk_vec3 force, torque;
+
         yk_inertia_rotate(&model->nodes[i].inertia, &frame->rotation, &inertia);
 
         /* p' = M a and what velocities add; the balance about a moving node has v x p on its
@@ -272,6 +280,7 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i];
         trial_node *node = &work->trial[i];
+
         node->frame = (yk_frame){.position = now->position,
                                  .rotation = rotation_of(now->orientation),
                                  .velocity = now->velocity,

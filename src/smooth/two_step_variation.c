@@ -6,7 +6,6 @@
  * with displaced wrenches. */
 #include <string.h>
 
-#include "smooth/two_step.h"
 #include "smooth/variation.h"
 
 /* At most; they end when the last one adds less than this share. */
@@ -21,6 +20,7 @@ static void displace(yk_smooth *smooth, int column, double fraction)
     const yk_smooth_model *model = &smooth->model;
     const integrator *method = model->integrator;
     yk_smooth_workspace *work = &smooth->work;
+
     (void)column;
     yk_variation_restore(smooth);
     for (int i = 0; i < model->unknown_count; i++)
@@ -39,6 +39,7 @@ static double fraction_of(yk_smooth *smooth)
         v->direction[i] = v->base[i];
         v->direction[model->motion_count + i] = v->base[i] / work->c;
     }
+
     return yk_variation_relative_size(model, work, v->direction);
 }
 
@@ -83,6 +84,7 @@ static void one_column(yk_smooth *smooth, int column)
             change = fmax(change, fabs(v->minus[i]) / model->unknown_scale[i]);
             size = fmax(size, fabs(v->base[i]) / model->unknown_scale[i]);
         }
+
         if (change <= SETTLED * size)
             break;
     }
@@ -121,7 +123,9 @@ static double push_input(yk_smooth *smooth, int column, double h, double sign)
     const variation *v = smooth->variation;
 
     /* The port that the column belongs to, and which of its components. */
-    int port = 0, k = v->row[column], power = v->power[column];
+    int port = 0;
+    int k = v->row[column];
+    int power = v->power[column];
     for (int size; k >= (size = yk_smooth_port_size(&model->ports[port])); port++)
         k -= size;
     yk_input *signal = &smooth->work.own_inputs[port];
@@ -135,6 +139,7 @@ static double push_input(yk_smooth *smooth, int column, double h, double sign)
     yk_vec3 *vector = k < 3 ? &signal->linear[power] : &signal->angular[power];
     double *component[3] = {&vector->x, &vector->y, &vector->z};
     *component[k % 3] += sign * fraction;
+
     return fraction;
 }
 
@@ -145,9 +150,10 @@ yk_status yk_two_step_differences(yk_smooth *smooth, double t, double h, const d
     yk_smooth_state *state = &smooth->state;
     yk_smooth_workspace *work = &smooth->work;
     const yk_input *inputs = work->inputs;
-    size_t bytes = state->words * sizeof *end,
-           input_bytes = (size_t)model->def.port_count * sizeof *inputs;
+    size_t bytes = state->words * sizeof *end;
+    size_t input_bytes = (size_t)model->def.port_count * sizeof *inputs;
     yk_status status = YK_OK;
+
     yk_variation_keep(smooth);
     memcpy(end, state->image, bytes);
 
@@ -166,6 +172,7 @@ yk_status yk_two_step_differences(yk_smooth *smooth, double t, double h, const d
             if (status == YK_OK)
                 yk_variation_read_side(smooth, side);
         }
+
         if (status == YK_OK)
             yk_variation_write(smooth, c, fraction);
     }
@@ -174,5 +181,6 @@ yk_status yk_two_step_differences(yk_smooth *smooth, double t, double h, const d
     memcpy(state->image, end, bytes);
     yk_variation_restore(smooth);
     smooth->solver.match = false;
+
     return status;
 }

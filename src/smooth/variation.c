@@ -17,6 +17,7 @@ void yk_smooth_release_variation(yk_smooth *smooth)
     variation *v = smooth->variation;
     if (!v)
         return;
+
     yk_context *context = smooth->model.context;
     void *const blocks[] = {v->row,    v->power,     v->begin,   v->end,  v->slope, v->direction,
                             v->base,   v->plus,      v->minus,   v->rows, v->trial, v->coordinates,
@@ -32,9 +33,9 @@ static yk_status create(yk_smooth *smooth, int degree)
     const yk_smooth_model *model = &smooth->model;
     yk_context *context = model->context;
     variation *v = yk_allocate(context, 1, sizeof *v);
-
     if (!v)
         return YK_ERROR_MEMORY;
+
     smooth->variation = v;
     v->degree = degree;
     v->n = 2 * (size_t)model->motion_count;
@@ -50,9 +51,11 @@ static yk_status create(yk_smooth *smooth, int degree)
     v->columns = v->port_rows * (degree + 1);
 
     /* All memory of a step with its derivatives. */
-    size_t columns = (size_t)v->columns, unknowns = (size_t)model->unknown_count,
-           word = sizeof(double);
-    size_t stages = (size_t)model->integrator->stages, words = smooth->state.words;
+    size_t columns = (size_t)v->columns;
+    size_t unknowns = (size_t)model->unknown_count;
+    size_t word = sizeof(double);
+    size_t stages = (size_t)model->integrator->stages;
+    size_t words = smooth->state.words;
     v->row = yk_allocate(context, columns, sizeof *v->row);
     v->power = yk_allocate(context, columns, sizeof *v->power);
     v->begin = yk_allocate(context, columns * v->n, word);
@@ -103,6 +106,7 @@ void yk_variation_keep(yk_smooth *smooth)
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_workspace *work = &smooth->work;
     variation *v = smooth->variation;
+
     memcpy(v->trial, work->trial, (size_t)model->frame_count * sizeof *v->trial);
     memcpy(v->coordinates, work->coordinates,
            (size_t)model->coordinate_count * sizeof *v->coordinates);
@@ -142,6 +146,7 @@ double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_
             double size = fabs(direction[level * model->motion_count + i]) * (level ? work->h : 1);
             largest = fmax(largest, size * yk_smooth_relative_size(model, i));
         }
+
     return largest > 0 ? DISPLACED / largest : 0;
 }
 
@@ -162,6 +167,7 @@ void yk_variation_read_side(yk_smooth *smooth, int side)
         int size = yk_smooth_port_size(&model->ports[p]);
         if (size == 0)
             continue;
+
         yk_port_value value;
         yk_smooth_port_output(model, &smooth->work, p, &value);
         const yk_motion *m = &value.motion;
@@ -201,6 +207,7 @@ void yk_variation_read(yk_smooth *smooth, int column, double fraction, displacem
         displace(smooth, column, side ? fraction : -fraction);
         yk_variation_read_side(smooth, side);
     }
+
     yk_variation_write(smooth, column, fraction);
 }
 
@@ -228,5 +235,6 @@ yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int 
     status = model->integrator->vary(smooth, t, h);
     work->varying = false;
     yk_smooth_show_attachments(model, work);
+
     return status;
 }

@@ -55,4 +55,12 @@ void yk_variation_read(yk_smooth *smooth, int column, double fraction, displacem
 void yk_variation_keep(yk_smooth *smooth);
 void yk_variation_restore(yk_smooth *smooth);
 
+/* two_step.c: internal steps of the given sizes from the accepted state, without error control. */
+yk_status yk_two_step_repeat(yk_smooth *smooth, double t, const double *sizes, int count);
+/* two_step_variation.c: derivatives at the converged end of a single internal step; and by repetition
+ * of several from the image `mark`, with memory for an image in `end`. */
+yk_status yk_two_step_vary(yk_smooth *smooth);
+yk_status yk_two_step_differences(yk_smooth *smooth, double t, double h, const double *mark,
+                                  const double *sizes, int count, double *end);
+
 #endif

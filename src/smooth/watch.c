@@ -67,8 +67,10 @@ yk_status yk_smooth_watch_create(yk_smooth *smooth)
     smooth->watch = made;
     if (!made)
         return YK_ERROR_MEMORY;
+
     made->flexibles =
         yk_allocate(context, (size_t)smooth->model.def.flexible_count, sizeof *made->flexibles);
+
     return made->flexibles ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -76,6 +78,7 @@ void yk_smooth_watch_release(yk_smooth *smooth)
 {
     if (!smooth->watch)
         return;
+
     yk_release(smooth->model.context, smooth->watch->flexibles);
     yk_release(smooth->model.context, smooth->watch);
     smooth->watch = NULL;
@@ -96,6 +99,7 @@ static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *stat
 
     if (seen->warned_spin || body->slowest == 0)
         return;
+
     const yk_frame *frame = &work->trial[of->node].frame;
     yk_vec3 w = yk_m3_apply_transposed(frame->rotation, frame->angular_velocity);
     double rest = body->slowest * body->slowest * of->body->length;
@@ -107,6 +111,7 @@ static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *stat
     /* Shapes of second order know of it. */
     if (body->curve_count > 0)
         return;
+
     for (int k = 0; k < of->body->attachments; k++)
         if (of->body->nodes[k].bend_count > 0)
             return;
@@ -125,6 +130,7 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
 {
     const clock_state *clock = state->clock;
     bool settled = !model->integrator->settles || clock->unchanged >= 3;
+
     if (seen->warned_steps || clock->steps < 4 || !settled)
         return;
 
@@ -132,8 +138,8 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
      * stiffer than the step say nothing of its position. */
     double h = clock->h, error = 0, size = 0;
     for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
-        const coordinate_state *now = &state->coordinate_now[k],
-                               *before = &state->coordinate_before[k];
+        const coordinate_state *now = &state->coordinate_now[k];
+        const coordinate_state *before = &state->coordinate_before[k];
         double jump = h * h * fabs(now->acceleration - before->acceleration) / 12;
         error = fmax(error, model->reach[k] * fmin(jump, fabs(now->value - before->value)));
         size = fmax(size, model->reach[k] * fabs(now->value));
@@ -141,9 +147,11 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
 
     /* Against the deformation of a modal body, or the length of a rod; over a window of steps. */
     bool modal = of->body->kind == YK_FLEXIBLE_MODAL;
-    double length = of->body->length, limit = MOTION_LIMIT * length;
+    double length = of->body->length;
+    double limit = MOTION_LIMIT * length;
     if (modal && size < VISIBLE * length)
         return;
+
     seen->largest = fmax(seen->largest, size);
     if (modal)
         limit = VIBRATION_LIMIT * seen->largest;
@@ -151,11 +159,13 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
     seen->steps_coarse += error > limit;
     if (seen->steps_seen < WINDOW)
         return;
+
     int coarse = seen->steps_coarse;
     seen->steps_seen = seen->steps_coarse = 0;
     seen->warned_steps = 2 * coarse >= WINDOW;
     if (!seen->warned_steps)
         return;
+
     yk_log(model->context, YK_LOG_WARNING,
            "%s: steps of %.3g s are too long for the motion of flexible body '%s': of the last %d "
            "at t = %.6g s, %d had a "
@@ -170,9 +180,11 @@ static void watch_cuts(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
     const yk_smooth_report *report = &smooth->work.report;
+
     if (smooth->watch->warned_cuts || report->rejected < CUTS ||
         5 * report->rejected < report->steps)
         return;
+
     smooth->watch->warned_cuts = true;
     yk_log(model->context, YK_LOG_WARNING,
            "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are "
@@ -208,6 +220,7 @@ static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *s
     double missed = MISSED_FREQUENCY * seen->drawn;
     if (!(missed > FREQUENCY_LIMIT * seen->vibrating))
         return;
+
     seen->warned_inertia = true;
     yk_log(model->context, YK_LOG_WARNING,
            "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s, and its bending "
@@ -239,6 +252,7 @@ static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state 
     watch_inertia(model, state, of, seen, fraction);
     if (fraction < MUCH || seen->warned_size)
         return YK_OK;
+
     seen->warned_size = true;
     yk_log(model->context, YK_LOG_WARNING,
            "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s: shapes are for "
@@ -248,6 +262,7 @@ static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state 
            "elements",
            model->def.name, of->name, fraction, state->clock->t,
            100 * MISSED_DEFLECTION * fraction * fraction);
+
     return YK_OK;
 }
 
@@ -258,10 +273,12 @@ yk_status yk_smooth_watch_start(yk_smooth *smooth, yk_status status)
         const flexible_model *of = &model->flexibles[i];
         if (of->node < 0)
             continue;
+
         yk_status outcome = watch_size(model, &smooth->state, of, &smooth->watch->flexibles[i]);
         if (outcome != YK_OK)
             return outcome;
     }
+
     return status;
 }
 

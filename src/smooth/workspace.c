@@ -9,8 +9,10 @@
 static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     const yk_smooth_description *def = &model->def;
-    size_t bodies = (size_t)def->flexible_count, attachments = (size_t)def->attachment_count,
-           words = 0;
+    size_t bodies = (size_t)def->flexible_count;
+    size_t attachments = (size_t)def->attachment_count;
+    size_t words = 0;
+
     for (int i = 0; i < def->flexible_count; i++)
         words += yk_smooth_flexible_words(model->flexibles[i].body);
     for (int i = 0; i < def->attachment_count; i++)
@@ -28,6 +30,7 @@ static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_worksp
     for (int i = 0; i < def->flexible_count; i++) {
         const yk_flexible *body = model->flexibles[i].body;
         int n = body->coordinates;
+
         work->flexibles[i] = (flexible_trial){.value = at,
                                               .rate = at + n,
                                               .second = at + 2 * n,
@@ -49,8 +52,11 @@ static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_worksp
 yk_status yk_smooth_workspace_create(const yk_smooth_model *model, yk_smooth_workspace *work)
 {
     yk_context *context = model->context;
-    size_t frames = (size_t)model->frame_count, rows = (size_t)model->row_count;
-    size_t unknowns = (size_t)model->unknown_count, scratch = 0;
+    size_t frames = (size_t)model->frame_count;
+    size_t rows = (size_t)model->row_count;
+    size_t unknowns = (size_t)model->unknown_count;
+    size_t scratch = 0;
+
     if (model->integrator->scratch_words)
         scratch = model->integrator->scratch_words(model);
     work->trial = yk_allocate(context, frames, sizeof *work->trial);

@@ -4,7 +4,6 @@
 
 #include "math/so3.h"
 #include "run.h"
-#include "smooth/subsystem.h"
 
 static void assert_second_order(double coarse, double fine)
 {

@@ -6,7 +6,6 @@
 
 #include "math/so3.h"
 #include "run.h"
-#include "smooth/subsystem.h"
 
 enum {
     DEGREE = 3,
