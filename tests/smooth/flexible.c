@@ -335,8 +335,8 @@ static void free_rods_move_on(void **state)
     }
 }
 
-/* The acceleration of a place against differences of its velocity, and ports by merging. */
-static void places_move_as_they_say(void **state)
+/* The acceleration of an attachment against differences of its velocity, and ports by merging. */
+static void attachments_move_as_they_say(void **state)
 {
     for (int kind = 0; kind < DESCRIPTIONS; kind += 3) {
         setting s;
@@ -359,13 +359,13 @@ static void places_move_as_they_say(void **state)
     }
 }
 
-static void bad_places_are_refused(void **state)
+static void bad_attachments_are_refused(void **state)
 {
     setting s;
     set_up(&s, *state, CLAMPED, YK_JOINT_CLAMP);
     s.attachments[1].attachment = 2;
     assert_int_equal(yk_smooth_make(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
-    assert_non_null(strstr(yk_last_message(*state), "'rod' has no place 2"));
+    assert_non_null(strstr(yk_last_message(*state), "'rod' has no attachment 2"));
     s.attachments[1].attachment = 1, s.flexible.node = 1;
     assert_int_equal(yk_smooth_make(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
     s.flexible.node = 0, s.joint.body[1] = 3;
@@ -455,8 +455,8 @@ int main(void)
         cmocka_unit_test(error_control_sees_what_deforms),
         cmocka_unit_test(runs_reports_when_they_leave_their_range),
         cmocka_unit_test(free_rods_move_on),
-        cmocka_unit_test(places_move_as_they_say),
-        cmocka_unit_test(bad_places_are_refused),
+        cmocka_unit_test(attachments_move_as_they_say),
+        cmocka_unit_test(bad_attachments_are_refused),
         cmocka_unit_test(scenarios_say_what_is_wrong),
     };
     return cmocka_run_group_tests(tests, create_context, destroy_context);
