@@ -4,9 +4,9 @@
  * numerical outcome that the caller may accept (the result stands, but is not what was asked
  * for).
  *
- *   status < 0         has it failed? The question after every call.
- *   status != YK_OK    is there anything to say? Only where an outcome is treated unlike success: a step that did not
- *                      converge, redundant constraints, a run that was interrupted. */
+ *   status != YK_OK    the call did not do what it was asked to: the question after every call
+ *   YK_FAILED(status)  nothing useful was done: the question where outcomes are accepted, as those of
+ *                      steps that did not converge, redundant constraints, an interrupted run */
 #ifndef YOKE_STATUS_H
 #define YOKE_STATUS_H
 
@@ -39,6 +39,8 @@ typedef enum yk_status {
     YK_STATUS_LIST(YK_STATUS_ENUM)
 #undef YK_STATUS_ENUM
 } yk_status;
+
+#define YK_FAILED(status) ((status) < 0)
 
 #ifdef __cplusplus
 }
