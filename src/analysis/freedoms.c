@@ -6,7 +6,7 @@
  * P^T. Joints inside that hold a motion make W zero along it. */
 #include <math.h>
 
-#include "math/vec3.h"
+#include "math/polynomial.h"
 #include "yoke/analysis.h"
 
 /* Fraction of a motion's own answer below which it is one of the others, or held: what is left of
@@ -23,11 +23,6 @@ typedef struct workspace {
     double *along;  /* rows x size: P */
     double *answer; /* rows x rows: P W P^T */
 } workspace;
-
-static int columns_of(yk_port_kind kind)
-{
-    return kind == YK_PORT_SCALAR ? 1 : 6;
-}
 
 /* All ports of the subsystem that take part in interfaces take wrenches. */
 static yk_status connect_ports(const yk_scenario_info *info, int subsystem, workspace *w)
@@ -56,7 +51,7 @@ static yk_status connect_ports(const yk_scenario_info *info, int subsystem, work
         if (w->first[i] < 0)
             continue;
         w->first[i] = w->size;
-        w->size += columns_of(ports[i].kind);
+        w->size += yk_port_freedoms(ports[i].kind);
     }
     return YK_OK;
 }
@@ -185,7 +180,7 @@ static yk_status ask(yk_context *context, const yk_scenario_info *info, int subs
     yk_interface_model model = {.size = w->size, .inverse_mass = w->inverse_mass, .rate = w->rate};
     for (size_t i = 0; complete && i < count; i++) {
         inputs[i].orientation.w = 1;
-        for (int k = 3; w->first[i] >= 0 && k < columns_of(ports[i].kind); k++)
+        for (int k = 3; w->first[i] >= 0 && k < yk_port_freedoms(ports[i].kind); k++)
             w->rotates[w->first[i] + k] = true;
     }
     if (status == YK_OK)

@@ -1,6 +1,7 @@
-#include "coupling/contract.h"
-
+/* Whether the tables of a subsystem are such that this library can call them. */
 #include <string.h>
+
+#include "coupling/system.h"
 
 typedef void (*operation)(void);
 
@@ -38,8 +39,7 @@ static yk_status check_size(yk_context *context, const char *name, const char *t
         return YK_OK;
     return yk_fail(context, YK_ERROR_CAPABILITY,
                    "subsystem '%s' was built for another version of the contract (its table %s has "
-                   "%zu bytes, this "
-                   "library's %zu): rebuild it",
+                   "%zu bytes, this library's %zu): rebuild it",
                    name, table, size, expected);
 }
 
@@ -47,7 +47,7 @@ yk_status yk_contract_check(yk_context *context, const yk_subsystem *subsystem, 
 {
     const yk_subsystem_ops *ops = subsystem->ops;
     yk_status status = check_size(context, name, "of operations", ops->size, sizeof *ops);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     const char *kind = ops->kind ? ops->kind : "unknown kind";
@@ -68,7 +68,7 @@ yk_status yk_contract_check(yk_context *context, const yk_subsystem *subsystem, 
         size_t size;
         memcpy(&size, table, sizeof size);
         status = check_size(context, name, g->name, size, g->size);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
 
         for (size_t at = g->first; at < g->size; at += sizeof(operation)) {
@@ -81,5 +81,6 @@ yk_status yk_contract_check(yk_context *context, const yk_subsystem *subsystem, 
                                name, kind, g->name);
         }
     }
+
     return YK_OK;
 }

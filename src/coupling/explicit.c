@@ -5,14 +5,12 @@
  * Jacobi: all go at once, wrench sides with the wrench of the last step. The inputs of motion
  * sides are those of (20), or of (25), (26). Interfaces that are balanced get their wrenches
  * before any subsystem moves (balance.h); the order does not matter to them. */
-#include "coupling/explicit.h"
-
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "coupling/balance/balance.h"
-#include "coupling/options.h"
+#include "coupling/system.h"
 
 typedef struct explicit_scheme {
     yk_scheme base;
@@ -22,58 +20,40 @@ typedef struct explicit_scheme {
     yk_balance *balance; /* NULL: no interface is balanced */
 } explicit_scheme;
 
-/* Inputs --------------------------------------------------------------------------------------- */
-
-const yk_input_weights yk_index1_weights = {2, 2, 1};
-static const yk_input_weights INDEX_2 = {1, 1, 0}, INDEX_3 = {1, 0, 0};
-
-void yk_explicit_motion_input(yk_system *system, int number, const yk_input_weights *weights,
-                              bool a_advanced)
-{
-    yk_interface *interface = &system->interfaces[number];
-    const yk_participant *a = yk_interface_a(system, interface),
-                         *b = yk_interface_b(system, interface);
-    int a_port = interface->def.wrench_port, b_port = interface->def.motion_port;
-    yk_motion predicted;
-    const yk_motion *a_end = &a->values[a_port].motion;
-    if (!a_advanced) {
-        yk_system_predict(system, number, &predicted);
-        a_end = &predicted;
-    }
-    interface->origin = a_end->position;
-
-    if (weights)
-        yk_input_modified(interface->kind, interface->def.constrained, weights, system->h,
-                          &b->before[b_port], a_end, &b->inputs[b_port]);
-    else
-        yk_input_original(interface->kind, &a->before[a_port], a_end, &b->inputs[b_port]);
-}
-
-static void set_wrench_inputs(yk_system *system, int participant)
-{
-    if (!system->participants[participant].wrench_size)
-        return;
-    yk_system_pack_wrenches(system, participant);
-    yk_system_apply_wrenches(system, participant, system->participants[participant].fresh);
-}
+static const yk_input_weights INDEX_2 = {1, 1, 0};
+static const yk_input_weights INDEX_3 = {1, 0, 0};
 
 /* Steps ---------------------------------------------------------------------------------------- */
+
+/* The wrenches that the motion sides last needed, on a participant. */
+static inline void set_wrench_inputs(yk_system *system, int participant)
+{
+    const yk_participant *m = &system->participants[participant];
+    if (m->wrench_size == 0)
+        return;
+    yk_system_pack_wrenches(system, participant);
+    yk_system_apply_wrenches(system, participant, m->fresh);
+}
 
 static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
+
+        /* Motions as their partners have reached or predict them, wrenches as they were needed. */
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
             if (interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface))
-                yk_explicit_motion_input(system, i, x->weights, interface->a_index < index);
+                yk_system_prescribe_weighted(system, i, x->weights, interface->a_index < index);
         }
+
         set_wrench_inputs(system, participant);
         yk_system_carry_signals(system, participant);
-        yk_status status = yk_system_advance(system, participant);
-        if (status < 0)
+
+        if (YK_FAILED(yk_system_advance(system, participant)))
             return yk_system_report_failure(system, participant);
     }
+
     return YK_OK;
 }
 
@@ -89,22 +69,23 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
     /* The wrenches of the last step belong to where the partners were at its end. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        interface->origin =
-            yk_interface_a(system, interface)->before[interface->def.wrench_port].position;
+        interface->origin = yk_before_a(system, interface)->position;
     }
 
     for (int i = 0; i < system->participant_count; i++) {
         set_wrench_inputs(system, i);
         yk_system_carry_signals(system, i);
     }
+
     for (int i = 0; i < system->interface_count; i++)
         if (!yk_both_take_wrench(&system->interfaces[i]))
-            yk_explicit_motion_input(system, i, x->weights, false);
+            yk_system_prescribe_weighted(system, i, x->weights, false);
 
     yk_system_for_all(system, system->participant_count, advance_range, system);
     for (int i = 0; i < system->participant_count; i++)
-        if (system->participants[i].status < 0)
+        if (YK_FAILED(system->participants[i].status))
             return yk_system_report_failure(system, i);
+
     return YK_OK;
 }
 
@@ -114,10 +95,13 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     report->iterations = 1;
     if (x->balance) {
         yk_status status = yk_balance_solve(x->balance, system, x->weights);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
     }
-    return x->options.order == YK_ORDER_JACOBI ? jacobi(x, system) : gauss_seidel(x, system);
+
+    if (x->options.order == YK_ORDER_JACOBI)
+        return jacobi(x, system);
+    return gauss_seidel(x, system);
 }
 
 /* Life ----------------------------------------------------------------------------------------- */
@@ -127,23 +111,25 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     explicit_scheme *x = yk_allocate(system->context, 1, sizeof *x);
     if (!x)
         return YK_ERROR_MEMORY;
+
     x->base.ops = yk_scheme_explicit();
     x->options = *(const yk_explicit_options *)options;
     *scheme = &x->base;
 
     /* Weights of their own are given per time, and belong to the macro step. */
     double h = system->step;
-    x->own_weights =
-        (yk_input_weights){x->options.alpha * h * h, x->options.beta * h, x->options.gamma};
-    const yk_input_weights *const by_inputs[] = {[YK_EXPLICIT_INPUTS_ORIGINAL] = NULL,
-                                                 [YK_EXPLICIT_INPUTS_INDEX_1] = &yk_index1_weights,
-                                                 [YK_EXPLICIT_INPUTS_INDEX_2] = &INDEX_2,
-                                                 [YK_EXPLICIT_INPUTS_INDEX_3] = &INDEX_3,
-                                                 [YK_INPUTS_WEIGHTED] = &x->own_weights};
+    x->own_weights.position = x->options.alpha * h * h;
+    x->own_weights.velocity = x->options.beta * h;
+    x->own_weights.acceleration = x->options.gamma;
+    const yk_input_weights *const by_inputs[] = {
+        [YK_EXPLICIT_INPUTS_ORIGINAL] = NULL,    [YK_EXPLICIT_INPUTS_INDEX_1] = &yk_weights_index1,
+        [YK_EXPLICIT_INPUTS_INDEX_2] = &INDEX_2, [YK_EXPLICIT_INPUTS_INDEX_3] = &INDEX_3,
+        [YK_INPUTS_WEIGHTED] = &x->own_weights,
+    };
     x->weights = by_inputs[x->options.inputs];
 
     yk_status status = yk_balance_create(system, &x->balance);
-    if (status < 0 || x->options.order != YK_ORDER_JACOBI)
+    if (status != YK_OK || x->options.order != YK_ORDER_JACOBI)
         return status;
     return yk_system_use_threads(system, x->options.threads);
 }
@@ -168,14 +154,16 @@ static yk_state_layout state_layout(const yk_scheme *scheme, const yk_system *sy
 static void state_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
                       double *opaque)
 {
-    (void)system, (void)opaque;
+    (void)system;
+    (void)opaque;
     yk_balance_get(((const explicit_scheme *)scheme)->balance, continuous);
 }
 
 static void state_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                       const double *opaque)
 {
-    (void)system, (void)opaque;
+    (void)system;
+    (void)opaque;
     yk_balance_set(((explicit_scheme *)scheme)->balance, continuous);
 }
 
@@ -200,19 +188,20 @@ static const yk_option weights_rows[] = {
     {0},
 };
 
-enum { INPUTS_ROW = 2 };
+enum { EXCHANGE_ROW = 1, INPUTS_ROW = 2 };
 
 static const yk_option options[] = {
     {"order", ROW(CHOICE, order), .fallback = "gauss-seidel", .words = yk_order_words,
      .text = "order of the subsystems"},
-    {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
-     .text =
-         "what crosses an interface; auto where it is absent, but motion where `inputs` are given"},
+    [EXCHANGE_ROW] =
+        {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
+         .text = "what crosses an interface; auto where it is absent, but motion where `inputs` "
+                 "are given"},
     [INPUTS_ROW] =
         {"inputs", ROW(CHOICE, inputs), .fallback = "index-1", .derived = true,
          .words = inputs_words, .fields = weights_rows,
-         .text =
-             "what is prescribed to the sides that receive a motion; index-1 where it is absent"},
+         .text = "what is prescribed to the sides that receive a motion; index-1 where it is "
+                 "absent"},
     {"threads", ROW(INTEGER, threads), .fallback = "1", .most = 1024,
      .text = "in order jacobi: subsystems that advance at the same time; 0 is one per core"},
     {0},
@@ -234,23 +223,25 @@ static const yk_scheme_variant variants[] = {
 static unsigned traits(const void *own)
 {
     const yk_explicit_options *o = own;
-    bool original = o->inputs == YK_EXPLICIT_INPUTS_ORIGINAL;
-    bool ignores = original || (o->inputs == YK_INPUTS_WEIGHTED && !(o->alpha > 0));
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION;
-    if (ignores)
+
+    bool original = o->inputs == YK_EXPLICIT_INPUTS_ORIGINAL;
+    if (original || (o->inputs == YK_INPUTS_WEIGHTED && !(o->alpha > 0)))
         set |= YK_SCHEME_IGNORES_POSITIONS;
     if (o->exchange != YK_EXCHANGE_MOTION)
         set |= YK_SCHEME_BALANCES;
     return set;
 }
 
-/* Who asks for inputs by name wants a motion to be prescribed. */
 static void derive(void *own, uint64_t given)
 {
     yk_explicit_options *o = own;
-    bool exchange = given >> 1 & 1, inputs = given >> INPUTS_ROW & 1;
-    if (!exchange)
-        o->exchange = inputs ? YK_EXCHANGE_MOTION : YK_EXCHANGE_AUTO;
+    if (given >> EXCHANGE_ROW & 1)
+        return;
+
+    /* Who asks for inputs by name wants a motion to be prescribed. */
+    bool inputs = given >> INPUTS_ROW & 1;
+    o->exchange = inputs ? YK_EXCHANGE_MOTION : YK_EXCHANGE_AUTO;
 }
 
 static yk_status check(yk_context *context, const void *own)
@@ -258,14 +249,14 @@ static yk_status check(yk_context *context, const void *own)
     const yk_explicit_options *o = own;
     if (o->inputs != YK_INPUTS_WEIGHTED)
         return YK_OK;
+
     double sum = o->alpha + o->beta + o->gamma;
     bool negative = o->alpha < 0 || o->beta < 0 || o->gamma < 0;
     if (!negative && sum > 0 && isfinite(sum))
         return YK_OK;
     return yk_fail(context, YK_ERROR_ARGUMENT,
                    "scheme explicit: the weights of the modified inputs (alpha %g, beta %g, gamma "
-                   "%g) must not be "
-                   "negative, and one must be greater than 0",
+                   "%g) must not be negative, and one must be greater than 0",
                    o->alpha, o->beta, o->gamma);
 }
 
@@ -309,6 +300,7 @@ const yk_scheme_ops *yk_scheme_explicit(void)
         .state_get = state_get,
         .state_set = state_set,
     };
+
     return &ops;
 }
 

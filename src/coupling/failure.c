@@ -1,39 +1,15 @@
-/* Failures of participants: what happened, when, and what helps. */
+/* What a system says where something is wrong while it runs: what happened, when, and what
+ * helps. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "coupling/failure.h"
-#include "coupling/interface.h"
-#include "coupling/ledger.h"
+#include "coupling/system.h"
 
 const char *yk_participant_message(const yk_participant *m)
 {
     const yk_subsystem_ops *ops = m->subsystem->ops;
     return ops->message ? ops->message(m->subsystem) : yk_status_text(m->status);
-}
-
-const char *yk_scheme_name_with(unsigned trait)
-{
-    for (int i = 0; yk_scheme_at(i); i++) {
-        const yk_scheme_def scheme = {.ops = yk_scheme_at(i)};
-        if (yk_scheme_traits(&scheme) & trait)
-            return scheme.ops->name;
-    }
-    return "";
-}
-
-/* What carries a coupling that ran away: wrenches on both sides know no limit of masses or
- * steps. */
-static void write_remedy(const yk_system *system, char *text, size_t capacity)
-{
-    if (system->traits & YK_SCHEME_MERGES)
-        snprintf(text, capacity, "use a smaller macro step");
-    else if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES)
-        snprintf(text, capacity, "use a smaller macro step");
-    else
-        snprintf(text, capacity, "use the scheme %s, or a smaller macro step",
-                 yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
 }
 
 yk_status yk_system_report_failure(yk_system *system, int participant)
@@ -43,25 +19,33 @@ yk_status yk_system_report_failure(yk_system *system, int participant)
 
 yk_status yk_system_report_failure_at(yk_system *system, int participant, double t)
 {
+    yk_context *context = system->context;
     const yk_participant *m = &system->participants[participant];
-    const char *why = yk_participant_message(m), *scheme = yk_system_scheme_name(system);
+    const char *why = yk_participant_message(m);
+    const char *scheme = yk_system_scheme_name(system);
     long long step = (long long)system->step_count + 1;
     if (system->interface_count + system->wire_count == 0)
-        return yk_fail(system->context, m->status,
-                       "at t = %g s (step %lld) subsystem '%s' failed: %s", t, step, m->name, why);
+        return yk_fail(context, m->status, "at t = %g s (step %lld) subsystem '%s' failed: %s", t,
+                       step, m->name, why);
 
     /* A subsystem that is asked for the impossible fails last: numbers that grew without bounds
      * may be the coupling's. */
-    char remedy[120];
-    write_remedy(system, remedy, sizeof remedy);
     bool numerical = m->status == YK_ERROR_NOT_FINITE || m->status == YK_ERROR_DIVERGED;
     yk_runaway run = {.known = true};
     if (numerical)
         run = yk_ledger_runaway(system);
 
+    /* What carries a coupling that ran away: wrenches on both sides know no limit of masses or
+     * steps. */
+    char remedy[120] = "use a smaller macro step";
+    if (!(system->traits & (YK_SCHEME_MERGES | YK_SCHEME_WRENCH_ON_BOTH_SIDES)))
+        snprintf(remedy, sizeof remedy, "use the scheme %s, or a smaller macro step",
+                 yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
+
     if (run.found && run.interface >= 0) {
         /* What the solver says, without what it takes for the cause and the remedy. */
-        const char *clause = strstr(why, ": "), *end = strchr(why, ';');
+        const char *end = strchr(why, ';');
+        const char *clause = strstr(why, ": ");
         const char *second = clause ? strstr(clause + 2, ": ") : NULL;
         if (second && (!end || second < end))
             end = second;
@@ -71,21 +55,21 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
         if (isfinite(run.made))
             snprintf(made, sizeof made, "%.3g J of nothing", run.made);
         const yk_interface *interface = &system->interfaces[run.interface];
-        return yk_fail(
-            system->context, m->status,
-            "the coupling is unstable: it made %s, most at interface '%s' between '%s' and '%s', "
-            "until "
-            "subsystem '%s' could not make step %lld of scheme %s to t = %g s (%.*s); %s",
-            made, interface->def.name, yk_interface_a(system, interface)->name,
-            yk_interface_b(system, interface)->name, m->name, step, scheme, t, length, why, remedy);
+        return yk_fail(context, m->status,
+                       "the coupling is unstable: it made %s, most at interface '%s' between '%s' "
+                       "and '%s', until subsystem '%s' could not make step %lld of scheme %s to "
+                       "t = %g s (%.*s); %s",
+                       made, interface->def.name, yk_interface_a(system, interface)->name,
+                       yk_interface_b(system, interface)->name, m->name, step, scheme, t, length,
+                       why, remedy);
     }
 
     if (numerical && !run.known)
-        return yk_fail(system->context, m->status,
+        return yk_fail(context, m->status,
                        "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s; if the "
                        "coupling is unstable, %s",
                        t, step, scheme, m->name, why, remedy);
-    return yk_fail(system->context, m->status,
+    return yk_fail(context, m->status,
                    "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s", t, step,
                    scheme, m->name, why);
 }
@@ -97,33 +81,42 @@ yk_status yk_system_check_finite(yk_system *system)
         for (int port = 0; port < m->port_count; port++) {
             if (yk_port_value_finite(m->ports[port].kind, &m->values[port]))
                 continue;
+
             m->status = YK_ERROR_NOT_FINITE;
             yk_status status = yk_system_report_failure(system, i);
             return yk_fail(system->context, status, "%s (port '%s')",
                            yk_last_message(system->context), m->ports[port].name);
         }
     }
+
     return YK_OK;
 }
+
+/* A gap at the start (rad) beyond which the markers are not misplaced by rounding or a guess but
+ * rotated against each other; gaps (m, rad; m/s, rad/s) that are worth a message. */
+static const double ROTATED = 0.01;
+static const double NOTABLE = 1e-6;
+static const double NOTABLE_SPEED = 1e-5;
 
 yk_status yk_system_report_start_gap(yk_system *system, const char *name,
                                      const yk_interface_error *gap)
 {
-    /* A start gap (rad) beyond which the markers are not misplaced by rounding or a guess but
-     * turned against each other; gaps (m, rad; m/s, rad/s) that are worth a word. */
-    static const double ROTATED = 0.01, NOTABLE = 1e-6, NOTABLE_SPEED = 1e-5;
-
-    /* Merged parts are assembled, which a rough guess of their places is enough for. */
+    /* Merged parts are assembled, for which a rough guess of their poses is enough. */
     bool merged = system->merging != NULL;
-    yk_log_level level = merged ? YK_LOG_INFO : YK_LOG_WARNING;
-    const char *who = merged ? "the assembly pulls" : "the first steps pull";
-    const char *when = merged ? "the start" : "the first step";
     if (gap->rotation > ROTATED && !merged)
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "interface '%s': its two markers start %.3g rad apart; give the interface "
-                       "an axis or orientation, "
-                       "turn one of the ports, or free that rotation",
+                       "an axis or orientation, rotate one of the ports, or free that rotation",
                        name, gap->rotation);
+
+    yk_log_level level = YK_LOG_WARNING;
+    const char *who = "the first steps pull";
+    const char *when = "the first step";
+    if (merged) {
+        level = YK_LOG_INFO;
+        who = "the assembly pulls";
+        when = "the start";
+    }
 
     if (gap->position > NOTABLE || gap->rotation > NOTABLE)
         yk_log(system->context, level,
@@ -132,8 +125,8 @@ yk_status yk_system_report_start_gap(yk_system *system, const char *name,
     if (gap->velocity > NOTABLE_SPEED || gap->angular_velocity > NOTABLE_SPEED)
         yk_log(system->context, level,
                "interface '%s': its two sides start with velocities that differ by %.3g m/s and "
-               "%.3g rad/s, which %s "
-               "takes away like an impact; give both sides the same velocity at the start",
+               "%.3g rad/s, which %s takes away like an impact; give both sides the same velocity "
+               "at the start",
                name, gap->velocity, gap->angular_velocity, when);
     return YK_OK;
 }

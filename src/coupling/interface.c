@@ -2,6 +2,63 @@
 
 #include "math/so3.h"
 
+const yk_input_weights yk_weights_index1 = {2, 2, 1};
+
+/* Rotations ------------------------------------------------------------------------------------ */
+
+/* The rotation vector, in the global frame, that leads from one orientation to another. */
+static yk_vec3 rotation_between(yk_quat from, yk_quat to)
+{
+    return yk_so3_log(yk_q_mul(to, yk_q_conjugate(from)));
+}
+
+static yk_vec3 axis_of(yk_quat orientation, int axis)
+{
+    return yk_q_rotate(orientation, yk_v3(axis == 0, axis == 1, axis == 2));
+}
+
+/* One free axis: the shortest rotation that brings b's free axis onto a's. */
+static yk_vec3 rotation_of_axis(yk_quat b, yk_quat a, int axis)
+{
+    yk_vec3 from = axis_of(b, axis);
+    yk_vec3 to = axis_of(a, axis);
+    yk_vec3 normal = yk_v3_cross(from, to);
+    double sine = yk_v3_norm(normal);
+    double angle = atan2(sine, yk_v3_dot(from, to));
+
+    return sine > 0 ? yk_v3_scale(angle / sine, normal) : normal;
+}
+
+/* Two free axes: the rotation that makes the axis before the constrained one, on a, perpendicular
+ * to the one after it, on b (a universal joint). */
+static yk_vec3 rotation_to_perpendicular(yk_quat b, yk_quat a, int constrained)
+{
+    yk_vec3 on_a = axis_of(a, (constrained + 1) % 3);
+    yk_vec3 on_b = axis_of(b, (constrained + 2) % 3);
+    double sine = yk_v3_dot(on_a, on_b);
+    double angle = asin(fmax(-1, fmin(1, sine)));
+
+    return yk_v3_scale(angle, yk_v3_unit(yk_v3_cross(on_a, on_b)));
+}
+
+/* The rotation, in the global frame, by which b would follow a along the constrained rotations;
+ * free ones are left alone however far they have gone. */
+static yk_vec3 constrained_rotation(unsigned rotations, yk_quat b, yk_quat a)
+{
+    switch (rotations) {
+    case 0: return yk_v3(0, 0, 0);
+    case 1: return rotation_to_perpendicular(b, a, 0);
+    case 2: return rotation_to_perpendicular(b, a, 1);
+    case 4: return rotation_to_perpendicular(b, a, 2);
+    case 6: return rotation_of_axis(b, a, 0);
+    case 5: return rotation_of_axis(b, a, 1);
+    case 3: return rotation_of_axis(b, a, 2);
+    default: return rotation_between(b, a);
+    }
+}
+
+/* Motion inputs -------------------------------------------------------------------------------- */
+
 static void set_line(yk_input *input, yk_vec3 position, yk_vec3 velocity)
 {
     input->degree = 1;
@@ -23,50 +80,6 @@ static void set_rotation_line(yk_input *input, yk_quat orientation, yk_vec3 angu
     input->angular[1] = angular_velocity;
 }
 
-/* The rotation vector, in the global frame, that turns `from` into `to`. */
-static yk_vec3 rotation_between(yk_quat from, yk_quat to)
-{
-    return yk_so3_log(yk_q_mul(to, yk_q_conjugate(from)));
-}
-
-static yk_vec3 axis_of(yk_quat orientation, int axis)
-{
-    return yk_q_rotate(orientation, yk_v3(axis == 0, axis == 1, axis == 2));
-}
-
-/* One free axis: the shortest turn that brings b's free axis onto a's. */
-static yk_vec3 rotation_of_axis(yk_quat b, yk_quat a, int axis)
-{
-    yk_vec3 from = axis_of(b, axis), to = axis_of(a, axis), normal = yk_v3_cross(from, to);
-    double sine = yk_v3_norm(normal), angle = atan2(sine, yk_v3_dot(from, to));
-    return sine > 0 ? yk_v3_scale(angle / sine, normal) : normal;
-}
-
-/* Two free axes: the rotation that makes the axis before the constrained one, on a, perpendicular
- * to the one after it, on b (a universal joint). */
-static yk_vec3 rotate_to_perpendicular(yk_quat b, yk_quat a, int constrained)
-{
-    yk_vec3 on_a = axis_of(a, (constrained + 1) % 3), on_b = axis_of(b, (constrained + 2) % 3);
-    double sine = yk_v3_dot(on_a, on_b);
-    return yk_v3_scale(asin(fmax(-1, fmin(1, sine))), yk_v3_unit(yk_v3_cross(on_a, on_b)));
-}
-
-/* The turn, in the global frame, that b lacks to follow a along the constrained rotations; free
- * ones are left alone however far they have gone. */
-static yk_vec3 constrained_rotation(unsigned rotations, yk_quat b, yk_quat a)
-{
-    switch (rotations) {
-    case 0: return yk_v3(0, 0, 0);
-    case 1: return rotate_to_perpendicular(b, a, 0);
-    case 2: return rotate_to_perpendicular(b, a, 1);
-    case 4: return rotate_to_perpendicular(b, a, 2);
-    case 6: return rotation_of_axis(b, a, 0);
-    case 5: return rotation_of_axis(b, a, 1);
-    case 3: return rotation_of_axis(b, a, 2);
-    default: return rotation_between(b, a);
-    }
-}
-
 void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_motion *a_end,
                        yk_input *input)
 {
@@ -74,6 +87,7 @@ void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_mot
         set_scalar_line(input, a_start->position.x, a_end->velocity.x);
         return;
     }
+
     set_line(input, a_start->position, a_end->velocity);
     set_rotation_line(input, a_start->orientation, a_end->angular_velocity);
 }
@@ -101,40 +115,49 @@ void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_w
 {
     if (kind == YK_PORT_SCALAR) {
         double displacement = a_end->position.x - b_start->position.x;
-        set_scalar_line(input, b_start->position.x,
-                        weighted(weights, h, displacement, a_end->velocity.x, b_start->velocity.x,
-                                 a_end->acceleration.x));
+        double velocity = weighted(weights, h, displacement, a_end->velocity.x, b_start->velocity.x,
+                                   a_end->acceleration.x);
+        set_scalar_line(input, b_start->position.x, velocity);
         return;
     }
+
     yk_vec3 displacement = yk_v3_sub(a_end->position, b_start->position);
-    yk_vec3 rotation =
-        constrained_rotation(constrained >> 3, b_start->orientation, a_end->orientation);
-    set_line(input, b_start->position,
-             weighted3(weights, h, displacement, a_end->velocity, b_start->velocity,
-                       a_end->acceleration));
-    set_rotation_line(input, b_start->orientation,
-                      weighted3(weights, h, rotation, a_end->angular_velocity,
-                                b_start->angular_velocity, a_end->angular_acceleration));
+    yk_vec3 velocity = weighted3(weights, h, displacement, a_end->velocity, b_start->velocity,
+                                 a_end->acceleration);
+    set_line(input, b_start->position, velocity);
+
+    /* Of the relative rotation, what the joint constrains. */
+    unsigned rotations = constrained >> 3;
+    yk_vec3 rotation = constrained_rotation(rotations, b_start->orientation, a_end->orientation);
+    yk_vec3 spin = weighted3(weights, h, rotation, a_end->angular_velocity,
+                             b_start->angular_velocity, a_end->angular_acceleration);
+    set_rotation_line(input, b_start->orientation, spin);
 }
 
 void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start,
                            const yk_motion *a_end, yk_input *input)
 {
     if (kind == YK_PORT_SCALAR) {
-        set_scalar_line(input, a_start->position.x, (a_end->position.x - a_start->position.x) / h);
+        double displacement = a_end->position.x - a_start->position.x;
+        set_scalar_line(input, a_start->position.x, displacement / h);
         return;
     }
+
     yk_vec3 displacement = yk_v3_sub(a_end->position, a_start->position);
     set_line(input, a_start->position, yk_v3_scale(1 / h, displacement));
+
     yk_vec3 rotation = rotation_between(a_start->orientation, a_end->orientation);
     set_rotation_line(input, a_start->orientation, yk_v3_scale(1 / h, rotation));
 }
 
+/* With the mean rate m = displacement / h:
+ * y = rate t + (3 m - 2 rate - end_rate) t^2 / h + (rate + end_rate - 2 m) t^3 / h^2 */
 static void set_cubic(double h, yk_vec3 displacement, yk_vec3 rate, yk_vec3 end_rate,
                       yk_vec3 c[YK_INPUT_COEFFICIENTS])
 {
-    /* y = rate t + (3 way/h - 2 rate - end_rate) t^2/h + (rate + end_rate - 2 way/h) t^3/h^2 */
-    yk_vec3 mean = yk_v3_scale(1 / h, displacement), sum = yk_v3_add(rate, end_rate);
+    yk_vec3 mean = yk_v3_scale(1 / h, displacement);
+    yk_vec3 sum = yk_v3_add(rate, end_rate);
+
     c[1] = rate;
     c[2] = yk_v3_scale(1 / h, yk_v3_sub(yk_v3_axpy(3, mean, yk_v3_neg(rate)), sum));
     c[3] = yk_v3_scale(1 / (h * h), yk_v3_axpy(-2, mean, sum));
@@ -144,13 +167,17 @@ void yk_input_cubic(yk_port_kind kind, double h, const yk_motion *a_start, const
                     yk_input *input)
 {
     input->degree = 3;
+    yk_vec3 displacement = yk_v3_sub(a_end->position, a_start->position);
     input->linear[0] = a_start->position;
-    set_cubic(h, yk_v3_sub(a_end->position, a_start->position), a_start->velocity, a_end->velocity,
-              input->linear);
+    set_cubic(h, displacement, a_start->velocity, a_end->velocity, input->linear);
     if (kind == YK_PORT_SCALAR)
         return;
+
+    /* The rate of the rotation vector is the angular velocity at the start only; at the end the
+     * tangent of SO(3) stands between them. */
     yk_vec3 rotation = rotation_between(a_start->orientation, a_end->orientation);
-    yk_vec3 end_rate = yk_m3_apply(yk_so3_left_tangent_inverse(rotation), a_end->angular_velocity);
+    yk_mat3 tangent = yk_so3_left_tangent_inverse(rotation);
+    yk_vec3 end_rate = yk_m3_apply(tangent, a_end->angular_velocity);
     input->orientation = a_start->orientation;
     input->angular[0] = yk_v3(0, 0, 0);
     set_cubic(h, rotation, a_start->angular_velocity, end_rate, input->angular);
@@ -163,16 +190,21 @@ void yk_input_taylor(yk_port_kind kind, const yk_motion *a, yk_input *input)
     input->linear[2] = yk_v3_scale(0.5, a->acceleration);
     if (kind == YK_PORT_SCALAR)
         return;
+
     set_rotation_line(input, a->orientation, a->angular_velocity);
     input->angular[2] = yk_v3_scale(0.5, a->angular_acceleration);
 }
+
+/* Wrenches ------------------------------------------------------------------------------------- */
 
 yk_wrench yk_wrench_opposite(yk_port_kind kind, const yk_port_value *b, yk_vec3 a_origin)
 {
     if (kind == YK_PORT_SCALAR)
         return (yk_wrench){{-b->wrench.force.x, 0, 0}, {0, 0, 0}};
+
     yk_vec3 arm = yk_v3_sub(b->motion.position, a_origin);
     yk_vec3 torque = yk_v3_add(b->wrench.torque, yk_v3_cross(arm, b->wrench.force));
+
     return (yk_wrench){yk_v3_neg(b->wrench.force), yk_v3_neg(torque)};
 }
 
@@ -182,6 +214,7 @@ void yk_input_constant(yk_port_kind kind, const yk_wrench *wrench, yk_input *inp
     input->linear[0].x = wrench->force.x;
     if (kind == YK_PORT_SCALAR)
         return;
+
     input->linear[0] = wrench->force;
     input->angular[0] = wrench->torque;
 }
@@ -195,45 +228,9 @@ void yk_input_line(yk_port_kind kind, const yk_wrench *wrench, double at, const 
     input->linear[0] = yk_v3_axpy(-at, input->linear[1], wrench->force);
     if (kind == YK_PORT_SCALAR)
         return;
+
     input->angular[1] = yk_v3_scale(1 / since, change.torque);
     input->angular[0] = yk_v3_axpy(-at, input->angular[1], wrench->torque);
-}
-
-static yk_vec3 along_axes(unsigned axes, yk_quat frame, yk_vec3 v)
-{
-    yk_vec3 local = yk_q_rotate_back(frame, v);
-    return yk_v3(axes & 1 ? local.x : 0, axes & 2 ? local.y : 0, axes & 4 ? local.z : 0);
-}
-
-yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, const yk_motion *a,
-                                    const yk_motion *b)
-{
-    if (kind == YK_PORT_SCALAR)
-        return (yk_interface_error){.position = fabs(a->position.x - b->position.x),
-                                    .velocity = fabs(a->velocity.x - b->velocity.x)};
-    unsigned rotations = constrained >> 3;
-    yk_quat frame = b->orientation;
-    yk_vec3 reach = yk_v3_sub(a->position, b->position);
-    yk_vec3 position = along_axes(constrained, frame, reach);
-    yk_vec3 rotation = constrained_rotation(rotations, b->orientation, a->orientation);
-
-    /* Seen from b, whose axes turn: where markers slide they are far apart, and a moves across
-     * b's axes with them. */
-    yk_vec3 carried = yk_v3_add(b->velocity, yk_v3_cross(b->angular_velocity, reach));
-    yk_vec3 velocity = along_axes(constrained, frame, yk_v3_sub(a->velocity, carried));
-    yk_vec3 relative = yk_v3_sub(a->angular_velocity, b->angular_velocity);
-    yk_vec3 spin = along_axes(rotations, frame, relative);
-    if (rotations == 1 || rotations == 2 || rotations == 4) {
-        /* Two free axes: the rate at which the other two leave their right angle. */
-        int axis = rotations == 4 ? 2 : (int)rotations - 1;
-        yk_vec3 on_a = axis_of(a->orientation, (axis + 1) % 3),
-                on_b = axis_of(frame, (axis + 2) % 3);
-        spin = yk_v3(yk_v3_dot(relative, yk_v3_cross(on_a, on_b)), 0, 0);
-    }
-    return (yk_interface_error){.position = yk_v3_norm(position),
-                                .rotation = yk_v3_norm(rotation),
-                                .velocity = yk_v3_norm(velocity),
-                                .angular_velocity = yk_v3_norm(spin)};
 }
 
 double yk_wrench_work(yk_port_kind kind, const yk_wrench *wrench, const yk_motion *from,
@@ -241,8 +238,11 @@ double yk_wrench_work(yk_port_kind kind, const yk_wrench *wrench, const yk_motio
 {
     if (kind == YK_PORT_SCALAR)
         return wrench->force.x * (to->position.x - from->position.x);
-    return yk_v3_dot(wrench->force, yk_v3_sub(to->position, from->position)) +
-           yk_v3_dot(wrench->torque, rotation_between(from->orientation, to->orientation));
+
+    yk_vec3 displacement = yk_v3_sub(to->position, from->position);
+    yk_vec3 rotation = rotation_between(from->orientation, to->orientation);
+
+    return yk_v3_dot(wrench->force, displacement) + yk_v3_dot(wrench->torque, rotation);
 }
 
 double yk_wrench_impulse_work(yk_port_kind kind, double h, const yk_wrench *wrench,
@@ -250,8 +250,10 @@ double yk_wrench_impulse_work(yk_port_kind kind, double h, const yk_wrench *wren
 {
     if (kind == YK_PORT_SCALAR)
         return 0.5 * h * wrench->force.x * (from->velocity.x + to->velocity.x);
+
     yk_vec3 velocity = yk_v3_add(from->velocity, to->velocity);
     yk_vec3 spin = yk_v3_add(from->angular_velocity, to->angular_velocity);
+
     return 0.5 * h * (yk_v3_dot(wrench->force, velocity) + yk_v3_dot(wrench->torque, spin));
 }
 
@@ -260,28 +262,9 @@ yk_wrench yk_wrench_combine(yk_port_kind kind, const yk_wrench *a, double factor
 {
     if (kind == YK_PORT_SCALAR)
         return (yk_wrench){{a->force.x + factor * b->force.x, 0, 0}, {0, 0, 0}};
+
     return (yk_wrench){yk_v3_axpy(factor, b->force, a->force),
                        yk_v3_axpy(factor, b->torque, a->torque)};
-}
-
-double *yk_wrench_pack(yk_port_kind kind, const yk_wrench *wrench, double *array)
-{
-    *array++ = wrench->force.x;
-    if (kind == YK_PORT_SCALAR)
-        return array;
-    *array++ = wrench->force.y, *array++ = wrench->force.z;
-    *array++ = wrench->torque.x, *array++ = wrench->torque.y, *array++ = wrench->torque.z;
-    return array;
-}
-
-const double *yk_wrench_unpack(yk_port_kind kind, const double *array, yk_wrench *wrench)
-{
-    wrench->force.x = *array++;
-    if (kind == YK_PORT_SCALAR)
-        return array;
-    wrench->force.y = *array++, wrench->force.z = *array++;
-    wrench->torque.x = *array++, wrench->torque.y = *array++, wrench->torque.z = *array++;
-    return array;
 }
 
 double yk_wrench_size(yk_port_kind kind, const yk_wrench *a)
@@ -291,13 +274,96 @@ double yk_wrench_size(yk_port_kind kind, const yk_wrench *a)
     return fmax(yk_v3_norm(a->force), yk_v3_norm(a->torque));
 }
 
+double *yk_wrench_pack(yk_port_kind kind, const yk_wrench *wrench, double *array)
+{
+    *array++ = wrench->force.x;
+    if (kind == YK_PORT_SCALAR)
+        return array;
+
+    *array++ = wrench->force.y;
+    *array++ = wrench->force.z;
+    *array++ = wrench->torque.x;
+    *array++ = wrench->torque.y;
+    *array++ = wrench->torque.z;
+    return array;
+}
+
+const double *yk_wrench_unpack(yk_port_kind kind, const double *array, yk_wrench *wrench)
+{
+    wrench->force.x = *array++;
+    if (kind == YK_PORT_SCALAR)
+        return array;
+
+    wrench->force.y = *array++;
+    wrench->force.z = *array++;
+    wrench->torque.x = *array++;
+    wrench->torque.y = *array++;
+    wrench->torque.z = *array++;
+
+    return array;
+}
+
+/* Both ----------------------------------------------------------------------------------------- */
+
+static yk_vec3 along_axes(unsigned axes, yk_quat frame, yk_vec3 v)
+{
+    yk_vec3 local = yk_q_rotate_back(frame, v);
+    if (!(axes & 1))
+        local.x = 0;
+    if (!(axes & 2))
+        local.y = 0;
+    if (!(axes & 4))
+        local.z = 0;
+    return local;
+}
+
+yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, const yk_motion *a,
+                                    const yk_motion *b)
+{
+    if (kind == YK_PORT_SCALAR) {
+        return (yk_interface_error){
+            .position = fabs(a->position.x - b->position.x),
+            .velocity = fabs(a->velocity.x - b->velocity.x),
+        };
+    }
+
+    unsigned rotations = constrained >> 3;
+    yk_quat frame = b->orientation;
+    yk_vec3 reach = yk_v3_sub(a->position, b->position);
+    yk_vec3 position = along_axes(constrained, frame, reach);
+    yk_vec3 rotation = constrained_rotation(rotations, b->orientation, a->orientation);
+
+    /* Velocities seen from b, whose axes rotate: where markers slide they are far apart, and a
+     * moves across b's axes with them. */
+    yk_vec3 carried = yk_v3_add(b->velocity, yk_v3_cross(b->angular_velocity, reach));
+    yk_vec3 velocity = along_axes(constrained, frame, yk_v3_sub(a->velocity, carried));
+    yk_vec3 relative = yk_v3_sub(a->angular_velocity, b->angular_velocity);
+    yk_vec3 spin = along_axes(rotations, frame, relative);
+
+    /* Two free axes: the rate at which the other two leave their right angle. */
+    if (rotations == 1 || rotations == 2 || rotations == 4) {
+        int axis = rotations == 4 ? 2 : (int)rotations - 1;
+        yk_vec3 on_a = axis_of(a->orientation, (axis + 1) % 3);
+        yk_vec3 on_b = axis_of(frame, (axis + 2) % 3);
+        spin = yk_v3(yk_v3_dot(relative, yk_v3_cross(on_a, on_b)), 0, 0);
+    }
+
+    return (yk_interface_error){
+        .position = yk_v3_norm(position),
+        .rotation = yk_v3_norm(rotation),
+        .velocity = yk_v3_norm(velocity),
+        .angular_velocity = yk_v3_norm(spin),
+    };
+}
+
 bool yk_port_value_finite(yk_port_kind kind, const yk_port_value *value)
 {
     const yk_motion *m = &value->motion;
     if (kind != YK_PORT_MARKER)
         return isfinite(m->position.x + m->velocity.x + value->wrench.force.x);
+
+    const yk_quat *q = &m->orientation;
     return yk_v3_finite(m->position) && yk_v3_finite(m->velocity) &&
            yk_v3_finite(m->angular_velocity) && yk_v3_finite(value->wrench.force) &&
-           yk_v3_finite(value->wrench.torque) &&
-           isfinite(m->orientation.w + m->orientation.x + m->orientation.y + m->orientation.z);
+           yk_v3_finite(value->wrench.torque) && isfinite(q->w + q->x + q->y + q->z);
 }

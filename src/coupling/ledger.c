@@ -2,7 +2,7 @@
  * subsystems.
  *
  * Over a step the interface does on each side the work of the wrench that this side received
- * along the way that this side went: both may differ from its partner's. A rigid joint does none
+ * along the path that this side went: both may differ from its partner's. A rigid joint does none
  * in all, so the sum of both is energy that the coupling created (or destroyed, where it is
  * negative); a prescribed relative motion does work of its own, which is not counted as created.
  * Sides that step several times in a macro step sum over their steps.
@@ -13,13 +13,10 @@
  *
  * defines the last term: what its integration made of the exchanged quantities that the exact
  * solution would not. */
-#include "coupling/ledger.h"
-
 #include <math.h>
 
 #include "coupling/constraint.h"
-#include "coupling/interface.h"
-#include "coupling/transform.h"
+#include "coupling/system.h"
 
 /* The part of what moves that is most of it. */
 static const double MOST = 0.5;
@@ -30,28 +27,31 @@ static void raise_to(double *largest, double value)
         *largest = value;
 }
 
+/* Gaps ----------------------------------------------------------------------------------------- */
+
 yk_interface_error yk_gap_between(yk_port_kind kind, const yk_interface_def *def,
                                   const yk_motion *a, const yk_motion *b, double t)
 {
     if (!def->drive)
         return yk_interface_gap(kind, def->constrained, a, b);
+
+    /* With a drive, from the frame that it moves, or from the length that it prescribes. */
     yk_constraint constraint = yk_constraint_make(kind, def->constrained, def->drive);
-    yk_constraint_kinematics place;
-    yk_constraint_kinematics_at(&constraint, t, a, b, &place);
-    if (constraint.length > 0) {
-        double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
-        yk_constraint_value(&constraint, &place, g);
-        return (yk_interface_error){.position = fabs(g[0][0]), .velocity = fabs(g[1][0])};
-    }
-    return yk_interface_gap(kind, def->constrained, &place.a, &place.b);
+    yk_constraint_kinematics kinematics;
+    yk_constraint_kinematics_at(&constraint, t, a, b, &kinematics);
+    if (constraint.length <= 0)
+        return yk_interface_gap(kind, def->constrained, &kinematics.a, &kinematics.b);
+
+    double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
+    yk_constraint_value(&constraint, &kinematics, g);
+
+    return (yk_interface_error){.position = fabs(g[0][0]), .velocity = fabs(g[1][0])};
 }
 
 yk_interface_error yk_system_gap(const yk_system *system, const yk_interface *interface, double t)
 {
-    const yk_motion *a =
-        &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
-    const yk_motion *b =
-        &yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
+    const yk_motion *a = &yk_value_a(system, interface)->motion;
+    const yk_motion *b = &yk_value_b(system, interface)->motion;
     return yk_gap_between(interface->kind, &interface->def, a, b, t);
 }
 
@@ -65,30 +65,35 @@ void yk_ledger_add_gap(yk_system *system, yk_interface *interface, double t)
     raise_to(&largest->angular_velocity, gap.angular_velocity);
 }
 
+/* Work ----------------------------------------------------------------------------------------- */
+
 double yk_driven_created(const yk_system *system, const yk_interface *interface,
                          const yk_wrench *on_a, const double on[2])
 {
-    const yk_participant *a = yk_interface_a(system, interface),
-                         *b = yk_interface_b(system, interface);
-    int a_port = interface->def.wrench_port, b_port = interface->def.motion_port;
-    yk_constraint constraint =
-        yk_constraint_make(interface->kind, interface->def.constrained, interface->def.drive);
-    yk_constraint_kinematics start, end;
-    yk_constraint_kinematics_at(&constraint, system->t, &a->before[a_port], &b->before[b_port],
-                                &start);
-    yk_constraint_kinematics_at(&constraint, system->t + system->h, &a->values[a_port].motion,
-                                &b->values[b_port].motion, &end);
+    const yk_interface_def *def = &interface->def;
+    const yk_motion *a_end = &yk_value_a(system, interface)->motion;
+    const yk_motion *b_end = &yk_value_b(system, interface)->motion;
+    double t = system->t;
+
+    yk_constraint constraint = yk_constraint_make(interface->kind, def->constrained, def->drive);
+    yk_constraint_kinematics start;
+    yk_constraint_kinematics end;
+    yk_constraint_kinematics_at(&constraint, t, yk_before_a(system, interface),
+                                yk_before_b(system, interface), &start);
+    yk_constraint_kinematics_at(&constraint, t + system->h, a_end, b_end, &end);
 
     if (constraint.length <= 0)
         return on[0] - yk_wrench_work(interface->kind, on_a, &start.b, &end.b);
 
     /* A distance pulls along its line, and does work where its length is driven. */
-    yk_vec3 line = yk_v3_add(yk_v3_sub(start.a.position, start.b.position),
-                             yk_v3_sub(end.a.position, end.b.position));
+    yk_vec3 first = yk_v3_sub(start.a.position, start.b.position);
+    yk_vec3 line = yk_v3_add(first, yk_v3_sub(end.a.position, end.b.position));
     double length = yk_v3_norm(line);
     if (length <= 0)
         return on[0] + on[1];
+
     double along = yk_v3_dot(on_a->force, line) / length;
+
     return on[0] + on[1] - along * (end.length[0] - start.length[0]);
 }
 
@@ -96,90 +101,92 @@ double yk_driven_created(const yk_system *system, const yk_interface *interface,
 static void exchanged_work(const yk_system *system, const yk_interface *interface,
                            yk_interface_work *work)
 {
-    const yk_participant *a = yk_interface_a(system, interface),
-                         *b = yk_interface_b(system, interface);
-    int a_port = interface->def.wrench_port, b_port = interface->def.motion_port;
-    const yk_motion *a_start = &a->before[a_port], *a_end = &a->values[a_port].motion;
-    const yk_port_value *b_end = &b->values[b_port];
-    const yk_input *input = &a->inputs[a_port];
+    const yk_participant *a = yk_interface_a(system, interface);
+    const yk_participant *b = yk_interface_b(system, interface);
+    const yk_motion *a_start = yk_before_a(system, interface);
+    const yk_motion *a_end = &yk_value_a(system, interface)->motion;
+    const yk_port_value *b_end = yk_value_b(system, interface);
+    const yk_input *input = yk_input_a(system, interface);
     yk_port_kind kind = interface->kind;
+    double h = system->h;
 
-    /* Side A. A wrench that changes over the step is met by the two sides at different times. */
-    yk_wrench received = interface->applied, late = {{0, 0, 0}, {0, 0, 0}};
-    bool changes = input->degree == 1, single = a->substeps == 1 && b->substeps == 1;
+    /* Side A. A wrench that changes over the step is met by the two sides at different times:
+     * where both integrate over the step, what they exchanged in its middle counts, not at its
+     * end. */
+    yk_wrench received = interface->applied;
+    yk_wrench late = {{0, 0, 0}, {0, 0, 0}};
+    bool changes = input->degree == 1;
+    bool single = a->substeps == 1 && b->substeps == 1;
     if (changes && single && yk_follows_polynomials(a->subsystem) &&
         yk_follows_polynomials(b->subsystem)) {
-        /* Both sides integrate over the step: what they exchanged in its middle counts, not at
-         * its end. */
-        late.force = yk_v3_scale(0.5 * system->h, input->linear[1]);
-        late.torque = yk_v3_scale(0.5 * system->h, input->angular[1]);
+        late.force = yk_v3_scale(0.5 * h, input->linear[1]);
+        late.torque = yk_v3_scale(0.5 * h, input->angular[1]);
         received = yk_wrench_combine(kind, &received, -1, &late);
     }
+
     work->on[0] = yk_wrench_work(kind, &received, a_start, a_end);
+
+    /* With substeps A reads it at their ends, and B answers at the ends of its own, so that both
+     * are compared at the same distance from the middle of a substep. */
     if (changes && a->substeps > 1) {
-        /* It is read by A at the ends of its substeps. B answers at the ends of its own, so that
-         * both are compared at the same distance from the middle of a substep. */
-        double delay = 0.5 * system->h * (1.0 / b->substeps - 1.0 / a->substeps);
+        double delay = 0.5 * h * (1.0 / b->substeps - 1.0 / a->substeps);
         yk_wrench rate = {input->linear[1], input->angular[1]};
-        work->on[0] = a->port_work[a_port] + delay * yk_wrench_work(kind, &rate, a_start, a_end);
+        double late_work = delay * yk_wrench_work(kind, &rate, a_start, a_end);
+        work->on[0] = a->port_work[interface->def.wrench_port] + late_work;
     }
 
-    /* Side B, and what a prescribed relative motion did. */
+    /* Side B. */
     if (b->substeps > 1) {
-        work->on[1] = b->port_work[b_port];
+        work->on[1] = b->port_work[interface->def.motion_port];
     } else {
         yk_wrench given = yk_wrench_combine(kind, &b_end->wrench, 1, &late);
-        work->on[1] = yk_wrench_work(kind, &given, &b->before[b_port], &b_end->motion);
+        work->on[1] = yk_wrench_work(kind, &given, yk_before_b(system, interface), &b_end->motion);
     }
+
+    /* Both, less what a prescribed relative motion did. */
     work->created = work->on[0] + work->on[1];
     if (interface->def.drive)
         work->created = yk_driven_created(system, interface, &received, work->on);
 }
 
-void yk_system_observe(yk_system *system)
+void yk_ledger_add_step(yk_system *system)
 {
+    const yk_scheme_ops *ops = system->scheme->ops;
+    double h = system->h;
+
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        yk_ledger_add_gap(system, interface, system->t + system->h);
+        yk_interface_statistics *s = &interface->statistics;
+        yk_ledger_add_gap(system, interface, system->t + h);
 
         yk_interface_work work;
-        const yk_scheme_ops *scheme = system->scheme->ops;
-        if (scheme->work)
-            scheme->work(system->scheme, system, i, &work);
+        if (ops->work)
+            ops->work(system->scheme, system, i, &work);
         else
             exchanged_work(system, interface, &work);
-
-        yk_interface_statistics *s = &interface->statistics;
         s->work[0] += work.on[0];
         s->work[1] += work.on[1];
         s->energy_created += work.created;
 
-        double wrench = yk_wrench_size(
-            interface->kind,
-            &yk_interface_b(system, interface)->values[interface->def.motion_port].wrench);
-        s->impulse += system->h * wrench;
-        s->residual_impulse += system->h * interface->residual;
+        const yk_wrench *wrench = &yk_value_b(system, interface)->wrench;
+        s->impulse += h * yk_wrench_size(interface->kind, wrench);
+        s->residual_impulse += h * interface->residual;
         raise_to(&s->largest_residual, interface->residual);
     }
-}
-
-/* Substeps ------------------------------------------------------------------------------------- */
-
-static void read_motion(const yk_participant *m, int port, yk_port_value *value)
-{
-    m->subsystem->ops->output(m->subsystem, port, value);
-    if (m->transform)
-        yk_transform_value(m->transform, m->ports[port].kind, value);
 }
 
 void yk_ledger_begin_substeps(yk_participant *m)
 {
     for (int port = 0; port < m->port_count; port++) {
         m->port_work[port] = 0;
-        yk_port_value value;
-        if (m->ports[port].kind == YK_PORT_SIGNAL)
+        yk_port_kind kind = m->ports[port].kind;
+        if (kind == YK_PORT_SIGNAL)
             continue;
-        read_motion(m, port, &value);
+
+        yk_port_value value;
+        m->subsystem->ops->output(m->subsystem, port, &value);
+        if (m->transform)
+            yk_transform_value(m->transform, kind, &value);
         m->substep_start[port] = value.motion;
     }
 }
@@ -187,12 +194,15 @@ void yk_ledger_begin_substeps(yk_participant *m)
 void yk_ledger_add_substep(yk_participant *m, double h)
 {
     for (int port = 0; port < m->port_count; port++) {
-        if (m->ports[port].kind == YK_PORT_SIGNAL)
+        yk_port_kind kind = m->ports[port].kind;
+        if (kind == YK_PORT_SIGNAL)
             continue;
+
         const yk_port_value *value = &m->values[port];
-        m->port_work[port] += yk_wrench_impulse_work(m->ports[port].kind, h, &value->wrench,
-                                                     &m->substep_start[port], &value->motion);
-        m->substep_start[port] = value->motion;
+        yk_motion *start = &m->substep_start[port];
+        m->port_work[port] +=
+            yk_wrench_impulse_work(kind, h, &value->wrench, start, &value->motion);
+        *start = value->motion;
     }
 }
 
@@ -203,6 +213,7 @@ static bool participant_energy(const yk_participant *m, yk_energy *energy)
     *energy = (yk_energy){0};
     if (!m->subsystem->ops->energy)
         return false;
+
     energy->port_work = NAN;
     m->subsystem->ops->energy->read(m->subsystem, energy);
     if (m->transform)
@@ -214,22 +225,17 @@ bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
 {
     const yk_system_part *part = &system->parts[subsystem];
     *energy = (yk_energy){0};
-    return !part->shows || participant_energy(&system->participants[part->participant], energy);
+    if (!part->shows)
+        return true;
+    return participant_energy(&system->participants[part->participant], energy);
 }
 
 void yk_ledger_start(yk_system *system)
 {
-    for (int i = 0; i < system->participant_count; i++)
-        participant_energy(&system->participants[i], &system->participants[i].start_energy);
-}
-
-/* Whether the ports of a subsystem can do work. */
-static bool has_power(const yk_participant *m)
-{
-    for (int port = 0; port < m->port_count; port++)
-        if (m->ports[port].kind != YK_PORT_SIGNAL)
-            return true;
-    return false;
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
+        participant_energy(m, &m->start_energy);
+    }
 }
 
 yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
@@ -237,8 +243,10 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
     yk_energy_balance balance = {.known = true};
     if (!system->parts[subsystem].shows)
         return balance;
+
     int participant = system->parts[subsystem].participant;
     const yk_participant *m = &system->participants[participant];
+
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem == participant)
@@ -246,27 +254,36 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
         if (interface->def.motion_subsystem == participant)
             balance.interfaces += interface->statistics.work[1];
     }
+
+    /* What a subsystem that does not give its energy gives or takes comes from outside; one whose
+     * ports can do no work has none. */
     yk_energy now;
-    const yk_energy *start = &m->start_energy;
-    balance.known = participant_energy(m, &now);
-    if (!balance.known) {
-        /* What a subsystem that does not tell its energy gives or takes comes from outside;
-         * without ports it has none. */
-        balance.known = !has_power(m);
+    if (!participant_energy(m, &now)) {
+        for (int port = 0; port < m->port_count; port++)
+            if (m->ports[port].kind != YK_PORT_SIGNAL)
+                balance.known = false;
+
         balance.external = -balance.interfaces;
         return balance;
     }
 
+    const yk_energy *start = &m->start_energy;
     balance.kinetic = now.kinetic;
     balance.potential = now.potential;
     balance.start = start->kinetic + start->potential;
     balance.dissipated = now.dissipated - start->dissipated;
-    double work = now.work - start->work, ports = now.port_work - start->port_work;
+
+    /* Of the work on it, what came through the ports by its own count, else by that of the
+     * interfaces. */
+    double work = now.work - start->work;
+    double ports = now.port_work - start->port_work;
     bool given = isfinite(ports) && (ports != 0 || balance.interfaces == 0);
     balance.external = work - (given ? ports : balance.interfaces);
+
     balance.numerical =
         now.kinetic + now.potential - balance.start + balance.dissipated - balance.external;
     balance.numerical -= balance.interfaces;
+
     return balance;
 }
 
@@ -274,12 +291,14 @@ yk_runaway yk_ledger_runaway(const yk_system *system)
 {
     yk_runaway r = {.known = true, .interface = -1};
     double moving = 0;
+
     for (int i = 0; i < system->participant_count; i++) {
         yk_energy_balance b = yk_system_balance(system, i);
         r.known = r.known && b.known;
         moving += b.kinetic;
         r.made += b.interfaces + b.numerical;
     }
+
     /* Numbers that are not finite any more have grown beyond all others. */
     r.found = !(r.made <= MOST * moving) || !isfinite(moving);
 
@@ -291,5 +310,6 @@ yk_runaway yk_ledger_runaway(const yk_system *system)
             r.interface = i;
         }
     }
+
     return r;
 }

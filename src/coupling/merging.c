@@ -9,9 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "coupling/failure.h"
-#include "coupling/ledger.h"
-#include "coupling/transform.h"
+#include "coupling/interface.h"
+#include "coupling/system.h"
 #include "math/vec3.h"
 
 enum { NAME_LENGTH = 128 };

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coupling/options.h"
 #include "coupling/system.h"
 
 const yk_option_word yk_order_words[] = {
@@ -19,8 +18,8 @@ const yk_option_word yk_exchange_words[] = {
     {"motion", "a motion to the second side, and the wrench that it took to the first: the schemes "
                "of the papers"},
     {"auto", "one wrench to both sides, so that the joint holds at the end of the step whatever "
-             "their masses, where both "
-             "say what their next step will do (smooth mechanisms, oscillators); else motion"},
+             "their masses, where both say what their next step will do (smooth mechanisms, "
+             "oscillators); else motion"},
     {"forces", "the same, also where a subsystem tells an interface model only (nonsmooth)"},
     {NULL, NULL},
 };
@@ -32,31 +31,33 @@ const yk_option_word yk_acceleration_words[] = {
     {NULL, NULL},
 };
 
+/* Values --------------------------------------------------------------------------------------- */
+
 static void put_number(const yk_option *row, void *options, double value)
 {
-    char *place = (char *)options + row->offset;
+    char *field = (char *)options + row->offset;
     int whole = (int)value;
     bool flag = value != 0;
     switch (row->kind) {
-    case YK_OPTION_NUMBER: memcpy(place, &value, sizeof value); break;
+    case YK_OPTION_NUMBER: memcpy(field, &value, sizeof value); break;
     case YK_OPTION_INTEGER:
-    case YK_OPTION_CHOICE: memcpy(place, &whole, sizeof whole); break;
-    case YK_OPTION_BOOLEAN: memcpy(place, &flag, sizeof flag); break;
+    case YK_OPTION_CHOICE: memcpy(field, &whole, sizeof whole); break;
+    case YK_OPTION_BOOLEAN: memcpy(field, &flag, sizeof flag); break;
     default: break; /* what is no number has no default here */
     }
 }
 
 static double get_number(const yk_option *row, const void *options)
 {
-    const char *place = (const char *)options + row->offset;
+    const char *field = (const char *)options + row->offset;
     double value = 0;
     int whole = 0;
     bool flag = false;
     switch (row->kind) {
-    case YK_OPTION_NUMBER: memcpy(&value, place, sizeof value); return value;
+    case YK_OPTION_NUMBER: memcpy(&value, field, sizeof value); return value;
     case YK_OPTION_INTEGER:
-    case YK_OPTION_CHOICE: memcpy(&whole, place, sizeof whole); return whole;
-    case YK_OPTION_BOOLEAN: memcpy(&flag, place, sizeof flag); return flag;
+    case YK_OPTION_CHOICE: memcpy(&whole, field, sizeof whole); return whole;
+    case YK_OPTION_BOOLEAN: memcpy(&flag, field, sizeof flag); return flag;
     default: return 0;
     }
 }
@@ -78,16 +79,23 @@ static bool parse(const yk_option *row, const char *text, double *value)
             if (strcmp(row->words[i].word, text) == 0)
                 return true;
         }
+
         return false;
     }
+
     if (row->kind == YK_OPTION_BOOLEAN) {
         *value = strcmp(text, "true") == 0;
         return *value != 0 || strcmp(text, "false") == 0;
     }
+
+    if (row->kind != YK_OPTION_NUMBER && row->kind != YK_OPTION_INTEGER)
+        return false;
+
     char *end;
     *value = strtod(text, &end);
-    bool whole = row->kind == YK_OPTION_NUMBER || (fabs(*value) < 1e9 && *value == rint(*value));
-    return row->kind <= YK_OPTION_CHOICE && end != text && *end == '\0' && whole;
+    if (end == text || *end != '\0')
+        return false;
+    return row->kind == YK_OPTION_NUMBER || (fabs(*value) < 1e9 && *value == rint(*value));
 }
 
 void yk_scheme_fill(const yk_scheme_ops *ops, void *options)
@@ -100,16 +108,20 @@ void yk_scheme_fill(const yk_scheme_ops *ops, void *options)
     }
 }
 
+/* Checks --------------------------------------------------------------------------------------- */
+
 /* Whether the value of a row lies in its range, with a message that names both. */
 static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, const yk_option *row,
                              double value)
 {
-    double least = row->least, most = row->most;
+    double least = row->least;
+    double most = row->most;
     bool bounded = least != 0 || most != 0;
     if (row->kind == YK_OPTION_CHOICE) {
         bounded = true;
         most = count_words(row) - (row->fields ? 0 : 1);
     }
+
     if (!isnan(value) && (!bounded || (value >= least && value <= most)))
         return YK_OK;
 
@@ -122,44 +134,50 @@ static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, cons
                    row->key, value, least, most);
 }
 
-static yk_status check_table(yk_context *context, const yk_scheme_ops *ops)
+yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
 {
+    const yk_scheme_ops *ops = scheme->ops ? scheme->ops : yk_scheme_at(0);
+
+    /* The table, which may come from outside the library. */
     const char *name = ops->name ? ops->name : "unknown";
     if (ops->size != sizeof(yk_scheme_ops))
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "scheme %s was built for another version of the contract (its table has %zu "
-                       "bytes, this "
-                       "library's %zu): rebuild it",
+                       "bytes, this library's %zu): rebuild it",
                        name, ops->size, sizeof(yk_scheme_ops));
+
     int rows = 0;
+
     while (ops->options && ops->options[rows].key)
         rows++;
     if (rows > YK_SCHEME_OPTIONS_MAX || ops->options_size > YK_SCHEME_OPTIONS_SIZE_MAX)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "scheme %s has %d options in %zu bytes; the most are %d in %d bytes", name,
                        rows, ops->options_size, YK_SCHEME_OPTIONS_MAX, YK_SCHEME_OPTIONS_SIZE_MAX);
-    if (ops->name && ops->traits && ops->create && ops->destroy && ops->start && ops->step)
+    if (!ops->name || !ops->traits || !ops->create || !ops->destroy || !ops->start || !ops->step)
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "scheme %s lacks a required operation: name, traits, create, destroy, start "
+                       "or step",
+                       name);
+    if (!scheme->options)
         return YK_OK;
-    return yk_fail(
-        context, YK_ERROR_CAPABILITY,
-        "scheme %s lacks a required operation: name, traits, create, destroy, start or step", name);
-}
 
-yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
-{
-    const yk_scheme_ops *ops = scheme->ops ? scheme->ops : yk_scheme_at(0);
-    yk_status status = check_table(context, ops);
-    if (status < 0 || !scheme->options)
-        return status;
-    for (const yk_option *row = ops->options; row && row->key; row++) {
+    /* The options, each by itself and then together. */
+    for (int i = 0; i < rows; i++) {
+        const yk_option *row = &ops->options[i];
         if (row->kind == YK_OPTION_SUBSYSTEMS)
             continue;
-        status = check_range(context, ops, row, get_number(row, scheme->options));
-        if (status < 0)
+
+        double value = get_number(row, scheme->options);
+        yk_status status = check_range(context, ops, row, value);
+        if (status != YK_OK)
             return status;
     }
+
     return ops->check ? ops->check(context, scheme->options) : YK_OK;
 }
+
+/* Options by name ------------------------------------------------------------------------------ */
 
 const yk_option *yk_scheme_option(const yk_scheme_ops *ops, const char *key)
 {
@@ -178,10 +196,13 @@ static bool set_fields(const yk_option *row, void *options, const char *text)
         bool last = !field[1].key;
         if (end == text || *end != (last ? '\0' : ','))
             return false;
+
         put_number(field, options, value);
         text = end + 1;
     }
+
     put_number(row, options, count_words(row));
+
     return true;
 }
 
@@ -201,18 +222,21 @@ yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *opt
             put_number(row, options, value);
         return status;
     }
+
     if (row->kind != YK_OPTION_CHOICE)
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s: '%s' is no value of the option '%s'",
                        ops->name, text, key);
 
+    /* What it may be: one of its words, or the numbers of its own keys. */
     char words[200] = "";
     size_t used = 0;
+
     for (int i = 0; row->words[i].word && used < sizeof words; i++)
         used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? ", " : "",
                                  row->words[i].word);
 
-    /* Or the numbers of its own keys. */
     int numbers = 0;
+
     while (row->fields && row->fields[numbers].key)
         numbers++;
     if (numbers > 0 && used < sizeof words)
@@ -225,6 +249,8 @@ yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *opt
                    words);
 }
 
+/* What others ask ------------------------------------------------------------------------------ */
+
 unsigned yk_scheme_traits(const yk_scheme_def *scheme)
 {
     const yk_scheme_ops *ops = scheme->ops ? scheme->ops : yk_scheme_at(0);
@@ -233,6 +259,7 @@ unsigned yk_scheme_traits(const yk_scheme_def *scheme)
 
     double defaults[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
     yk_scheme_fill(ops, defaults);
+
     return ops->traits(defaults);
 }
 
@@ -242,4 +269,24 @@ void yk_scheme_title(const yk_scheme_def *scheme, char *text, size_t capacity)
     snprintf(text, capacity, "%s", ops->name);
     if (ops->title && scheme->options)
         ops->title(scheme->options, text, capacity);
+}
+
+const char *yk_scheme_name_with(unsigned trait)
+{
+    for (int i = 0; yk_scheme_at(i); i++) {
+        const yk_scheme_def scheme = {.ops = yk_scheme_at(i)};
+        if (yk_scheme_traits(&scheme) & trait)
+            return scheme.ops->name;
+    }
+    return "";
+}
+
+const char *yk_scheme_name_without(unsigned trait)
+{
+    for (int i = 0; yk_scheme_at(i); i++) {
+        const yk_scheme_def scheme = {.ops = yk_scheme_at(i)};
+        if (!(yk_scheme_traits(&scheme) & trait))
+            return scheme.ops->name;
+    }
+    return "";
 }

@@ -1,16 +1,13 @@
 /* One participant of a system: its inputs in its own units, a step or several substeps with them,
  * and its outputs.
  *
- * Every call of a subsystem for a step passes through call_participant, which keeps the time that
- * it took and reads the outputs. The wrench of a participant with substeps is the mean over them:
- * what its partner receives is then the whole impulse. */
+ * Every call of a subsystem for a step lies between begin_call and end_call, which keep the time
+ * that it took and read the outputs. The wrench of a participant with substeps is the mean over
+ * them: what its partner receives is then the whole impulse. */
 #include <string.h>
 
 #include "base/clock.h"
-#include "coupling/interface.h"
-#include "coupling/ledger.h"
-#include "coupling/transform.h"
-#include "math/polynomial.h"
+#include "coupling/system.h"
 
 /* Steps that are shorter than this (s) are timed only now and then: reading the clock would cost
  * more than they do. */
@@ -19,85 +16,115 @@ enum { TIMING_STRIDE = 64 };
 
 bool yk_follows_polynomials(const yk_subsystem *subsystem)
 {
-    return subsystem->ops->input_degree &&
-           subsystem->ops->input_degree(subsystem) >= YK_INPUT_DEGREE_MAX;
-}
-
-bool yk_participant_can_return(const yk_participant *m)
-{
-    return m->subsystem->ops->rollback;
+    const yk_subsystem_ops *ops = subsystem->ops;
+    return ops->input_degree && ops->input_degree(subsystem) >= YK_INPUT_DEGREE_MAX;
 }
 
 /* Inputs and outputs --------------------------------------------------------------------------- */
 
-void yk_system_gather(yk_participant *participant)
+void yk_system_gather(yk_participant *m)
 {
-    for (int port = 0; port < participant->port_count; port++) {
-        participant->subsystem->ops->output(participant->subsystem, port,
-                                            &participant->values[port]);
-        if (participant->transform)
-            yk_transform_value(participant->transform, participant->ports[port].kind,
-                               &participant->values[port]);
+    for (int port = 0; port < m->port_count; port++) {
+        yk_port_value *value = &m->values[port];
+        m->subsystem->ops->output(m->subsystem, port, value);
+        if (m->transform)
+            yk_transform_value(m->transform, m->ports[port].kind, value);
     }
-    yk_wires_read(participant);
+
+    yk_wires_read(m);
 }
 
-/* The inputs as the subsystem takes them, from `offset` on in the step. */
-static const yk_input *own_inputs(yk_system *system, yk_participant *m, double offset)
+/* Fills the inputs as the subsystem takes them, from `offset` on in the step. */
+static void make_own_inputs(yk_system *system, yk_participant *m, double offset)
 {
-    if (!m->transform && !m->shaped && offset == 0)
-        return m->inputs;
-
+    const yk_scheme_ops *scheme = system->scheme->ops;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         bool first = yk_interface_a(system, interface) == m;
         if (!first && yk_interface_b(system, interface) != m)
             continue;
 
-        int port = first ? interface->def.wrench_port : interface->def.motion_port;
-        yk_causality causality = first ? YK_TAKES_WRENCH : interface->takes;
+        int side = 0;
+        int port = interface->def.wrench_port;
+        yk_causality causality = YK_TAKES_WRENCH;
+        if (!first) {
+            side = 1;
+            port = interface->def.motion_port;
+            causality = interface->takes;
+        }
+
+        /* What acts over the substep is the scheme's choice, or the input as it stands. */
         yk_input input;
         if (m->shaped && causality == YK_TAKES_WRENCH)
-            input = system->scheme->ops->substep_input(system->scheme, system, i, first ? 0 : 1,
-                                                       offset);
+            input = scheme->substep_input(system->scheme, system, i, side, offset);
         else
             input = yk_input_shift(&m->inputs[port], interface->kind, offset);
 
+        yk_input *own = &m->own_inputs[port];
         if (m->transform)
-            yk_transform_input(m->transform, interface->kind, causality, &input,
-                               &m->own_inputs[port]);
+            yk_transform_input(m->transform, interface->kind, causality, &input, own);
         else
-            m->own_inputs[port] = input;
+            *own = input;
     }
 
+    /* Signals have no units and no axes. */
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire_def *def = &system->wires[i].def;
-        if (&system->participants[def->target_subsystem] == m)
-            m->own_inputs[def->target_port] =
-                yk_input_shift(&m->inputs[def->target_port], YK_PORT_SIGNAL, offset);
+        if (&system->participants[def->target_subsystem] != m)
+            continue;
+
+        const yk_input *signal = &m->inputs[def->target_port];
+        m->own_inputs[def->target_port] = yk_input_shift(signal, YK_PORT_SIGNAL, offset);
     }
+}
+
+static inline const yk_input *inputs_from(yk_system *system, yk_participant *m, double offset)
+{
+    if (!m->transform && !m->shaped && offset == 0)
+        return m->inputs;
+    make_own_inputs(system, m, offset);
     return m->own_inputs;
 }
 
 const yk_input *yk_system_inputs(yk_system *system, int participant)
 {
-    return own_inputs(system, &system->participants[participant], 0);
+    return inputs_from(system, &system->participants[participant], 0);
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* What a participant is called for. */
-typedef struct participant_call {
-    double t, h;
-    int substeps;
-    int sensitivity_degree;
-    double *sensitivity; /* where its sensitivities go; NULL: none wanted */
-    yk_preparation prepare;
-    void *user;
-} participant_call;
+/* The time at which a call begins, 0 where it is not measured. */
+static inline double begin_call(const yk_participant *m)
+{
+    const yk_subsystem_statistics *s = &m->statistics;
+    bool timed = s->calls % TIMING_STRIDE == 0 || s->seconds > SHORT_STEP * (double)m->timed_calls;
+    return timed ? yk_clock_seconds() : 0;
+}
 
-typedef yk_status (*participant_step)(yk_system *system, yk_participant *participant,
-                                      const participant_call *call);
+static inline yk_status end_call(yk_system *system, yk_participant *m, int substeps, double begin)
+{
+    yk_subsystem_statistics *s = &m->statistics;
+    if (begin > 0) {
+        s->seconds += yk_clock_seconds() - begin;
+        m->timed_calls++;
+    }
+
+    s->calls++;
+    s->steps += substeps;
+
+    yk_system_gather(m);
+    if (substeps > 1) {
+        for (int port = 0; port < m->port_count; port++)
+            m->values[port].wrench = m->mean_wrenches[port];
+
+        yk_wires_read(m);
+    } else if (system->substep) {
+        system->substep(system->scheme, system, (int)(m - system->participants), 1);
+    }
+
+    m->advanced = true;
+    return m->status;
+}
 
 /* Adds to the mean wrenches at motion ports `factor` times the torque that the last or the mean
  * force has about the marker that the port follows, `t` after the start of the step: markers of
@@ -108,172 +135,126 @@ static void add_arms(const yk_system *system, yk_participant *m, double t, doubl
         const yk_interface *interface = &system->interfaces[i];
         if (yk_interface_b(system, interface) != m || interface->kind != YK_PORT_MARKER)
             continue;
+
         int port = interface->def.motion_port;
+        const yk_port_value *value = &m->values[port];
+        yk_wrench *sum = &m->mean_wrenches[port];
         yk_vec3 followed = yk_input_motion(&m->inputs[port], YK_PORT_MARKER, t).position;
-        yk_vec3 force = mean ? m->mean_wrenches[port].force : m->values[port].wrench.force;
-        yk_vec3 torque = yk_v3_cross(yk_v3_sub(m->values[port].motion.position, followed), force);
-        m->mean_wrenches[port].torque = yk_v3_axpy(factor, torque, m->mean_wrenches[port].torque);
+        yk_vec3 arm = yk_v3_sub(value->motion.position, followed);
+        yk_vec3 force = mean ? sum->force : value->wrench.force;
+        sum->torque = yk_v3_axpy(factor, yk_v3_cross(arm, force), sum->torque);
     }
 }
 
-static yk_status step_in_parts(yk_system *system, yk_participant *m, const participant_call *call)
+static yk_status make_substeps(yk_system *system, yk_participant *m, double t, double whole,
+                               int substeps)
 {
-    int participant = (int)(m - system->participants), substeps = call->substeps;
-    double h = call->h / substeps;
+    int participant = (int)(m - system->participants);
+    double h = whole / substeps;
+    double fraction = 1.0 / substeps;
     bool arms = system->traits & YK_SCHEME_MOVES_TORQUES;
     yk_status worst = YK_OK;
     memset(m->mean_wrenches, 0, (size_t)m->port_count * sizeof *m->mean_wrenches);
     yk_ledger_begin_substeps(m);
 
     for (int i = 0; i < substeps; i++) {
-        yk_status status =
-            m->subsystem->ops->step(m->subsystem, call->t + i * h, h, own_inputs(system, m, i * h));
-        if (status < 0)
+        const yk_input *inputs = inputs_from(system, m, i * h);
+        yk_status status = m->subsystem->ops->step(m->subsystem, t + i * h, h, inputs);
+        if (YK_FAILED(status))
             return status;
         if (status > worst)
             worst = status;
 
+        /* Mean wrench and work are sums over the substeps. */
         yk_system_gather(m);
-        for (int port = 0; port < m->port_count; port++)
-            m->mean_wrenches[port] = yk_wrench_combine(m->ports[port].kind, &m->mean_wrenches[port],
-                                                       1.0 / substeps, &m->values[port].wrench);
+        for (int port = 0; port < m->port_count; port++) {
+            yk_wrench *sum = &m->mean_wrenches[port];
+            const yk_wrench *wrench = &m->values[port].wrench;
+            *sum = yk_wrench_combine(m->ports[port].kind, sum, fraction, wrench);
+        }
+
         if (arms)
-            add_arms(system, m, (i + 1) * h, 1.0 / substeps, false);
+            add_arms(system, m, (i + 1) * h, fraction, false);
         yk_ledger_add_substep(m, h);
+
         if (system->substep)
             system->substep(system->scheme, system, participant, i + 1);
     }
 
     /* As a wrench at its own marker where that is now. */
     if (arms)
-        add_arms(system, m, call->h, -1, true);
+        add_arms(system, m, whole, -1, true);
     return worst;
 }
 
-static yk_status step_participant(yk_system *system, yk_participant *m,
-                                  const participant_call *call)
+static inline yk_status make_step(yk_system *system, yk_participant *m, double t, double h,
+                                  int substeps)
 {
-    if (system->substep)
-        system->substep(system->scheme, system, (int)(m - system->participants), 0);
-    if (call->prepare) {
-        yk_status status = call->prepare(system, (int)(m - system->participants), call->user);
-        if (status < 0)
-            return status;
-    }
-
-    if (call->substeps > 1)
-        return step_in_parts(system, m, call);
-    const yk_input *inputs = own_inputs(system, m, 0);
-    if (call->sensitivity)
-        return m->subsystem->ops->sensitivity->step(m->subsystem, call->t, call->h, inputs,
-                                                    call->sensitivity_degree, call->sensitivity);
-    return m->subsystem->ops->step(m->subsystem, call->t, call->h, inputs);
-}
-
-static yk_status iterate_participant(yk_system *system, yk_participant *m,
-                                     const participant_call *call)
-{
-    yk_iteration report;
-    return m->subsystem->ops->iteration->iterate(m->subsystem, call->t, call->h,
-                                                 own_inputs(system, m, 0), &report);
-}
-
-/* Calls the participant, keeps the time that it took, and reads its outputs. */
-static inline yk_status call_participant(yk_system *system, int participant, participant_step step,
-                                         const participant_call *call)
-{
-    yk_participant *m = &system->participants[participant];
-    yk_subsystem_statistics *s = &m->statistics;
-    bool timed = s->calls % TIMING_STRIDE == 0 || s->seconds > SHORT_STEP * (double)m->timed_calls;
-    double begin = timed ? yk_clock_seconds() : 0;
-    m->status = step(system, m, call);
-    if (timed) {
-        s->seconds += yk_clock_seconds() - begin;
-        m->timed_calls++;
-    }
-    s->calls++;
-    s->steps += call->substeps;
-
-    yk_system_gather(m);
-    if (call->substeps > 1) {
-        for (int port = 0; port < m->port_count; port++)
-            m->values[port].wrench = m->mean_wrenches[port];
-        yk_wires_read(m);
-    } else if (system->substep) {
-        system->substep(system->scheme, system, participant, 1);
-    }
-    m->advanced = true;
-    return m->status;
-}
-
-int yk_system_number_velocities(const yk_system *system, int participant, int *offsets)
-{
-    const yk_participant *m = &system->participants[participant];
-    for (int port = 0; port < m->port_count; port++)
-        offsets[port] = -1;
-
-    /* Which ports take a wrench ... */
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem == participant)
-            offsets[interface->def.wrench_port] = 0;
-        if (interface->def.motion_subsystem == participant && yk_both_take_wrench(interface))
-            offsets[interface->def.motion_port] = 0;
-    }
-
-    /* ... and where their velocities begin, in the order of the ports, whatever that of the
-     * interfaces is. */
-    int size = 0;
-    for (int port = 0; port < m->port_count; port++) {
-        if (offsets[port] < 0)
-            continue;
-        offsets[port] = size;
-        size += m->ports[port].kind == YK_PORT_SCALAR ? 1 : 6;
-    }
-    return size;
+    if (substeps > 1)
+        return make_substeps(system, m, t, h, substeps);
+    return m->subsystem->ops->step(m->subsystem, t, h, inputs_from(system, m, 0));
 }
 
 yk_status yk_system_advance(yk_system *system, int participant)
 {
-    const participant_call whole = {
-        .t = system->t, .h = system->h, .substeps = system->participants[participant].substeps};
-    return call_participant(system, participant, step_participant, &whole);
+    yk_participant *m = &system->participants[participant];
+    double begin = begin_call(m);
+    if (system->substep)
+        system->substep(system->scheme, system, participant, 0);
+    m->status = make_step(system, m, system->t, system->h, m->substeps);
+
+    return end_call(system, m, m->substeps, begin);
 }
 
 yk_status yk_system_advance_part(yk_system *system, int participant, double offset, double h,
                                  int substeps)
 {
-    const participant_call part = {.t = system->t + offset, .h = h, .substeps = substeps};
-    return call_participant(system, participant, step_participant, &part);
-}
+    yk_participant *m = &system->participants[participant];
+    double begin = begin_call(m);
+    if (system->substep)
+        system->substep(system->scheme, system, participant, 0);
+    m->status = make_step(system, m, system->t + offset, h, substeps);
 
-yk_status yk_system_advance_sensitive(yk_system *system, int participant, int degree,
-                                      double *sensitivity)
-{
-    const participant_call sensitive = {.t = system->t,
-                                        .h = system->h,
-                                        .substeps = system->participants[participant].substeps,
-                                        .sensitivity_degree = degree,
-                                        .sensitivity = sensitivity};
-    return call_participant(system, participant, step_participant, &sensitive);
+    return end_call(system, m, substeps, begin);
 }
 
 yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_preparation prepare,
                                      void *user)
 {
-    const participant_call prepared = {.t = system->t,
-                                       .h = system->h,
-                                       .substeps = system->participants[participant].substeps,
-                                       .prepare = prepare,
-                                       .user = user};
-    return call_participant(system, participant, step_participant, &prepared);
+    yk_participant *m = &system->participants[participant];
+    double begin = begin_call(m);
+    if (system->substep)
+        system->substep(system->scheme, system, participant, 0);
+    m->status = prepare ? prepare(system, participant, user) : YK_OK;
+    if (!YK_FAILED(m->status))
+        m->status = make_step(system, m, system->t, system->h, m->substeps);
+    return end_call(system, m, m->substeps, begin);
+}
+
+yk_status yk_system_advance_sensitive(yk_system *system, int participant, int degree,
+                                      double *sensitivity)
+{
+    yk_participant *m = &system->participants[participant];
+    const yk_sensitivity_ops *ops = m->subsystem->ops->sensitivity;
+    double begin = begin_call(m);
+    if (system->substep)
+        system->substep(system->scheme, system, participant, 0);
+    const yk_input *inputs = inputs_from(system, m, 0);
+    m->status = ops->step(m->subsystem, system->t, system->h, inputs, degree, sensitivity);
+
+    return end_call(system, m, 1, begin);
 }
 
 yk_status yk_system_iterate(yk_system *system, int participant)
 {
-    const participant_call whole = {
-        .t = system->t, .h = system->h, .substeps = system->participants[participant].substeps};
-    return call_participant(system, participant, iterate_participant, &whole);
+    yk_participant *m = &system->participants[participant];
+    const yk_iteration_ops *ops = m->subsystem->ops->iteration;
+    double begin = begin_call(m);
+    const yk_input *inputs = inputs_from(system, m, 0);
+    yk_iteration report;
+    m->status = ops->iterate(m->subsystem, system->t, system->h, inputs, &report);
+
+    return end_call(system, m, 1, begin);
 }
 
 yk_status yk_system_use_threads(yk_system *system, int threads)
@@ -293,37 +274,74 @@ void yk_system_for_all(yk_system *system, int count, yk_pool_work work, void *us
 
 /* Models of what a participant will do --------------------------------------------------------- */
 
+int yk_system_number_velocities(const yk_system *system, int participant, int *offsets)
+{
+    const yk_participant *m = &system->participants[participant];
+    for (int port = 0; port < m->port_count; port++)
+        offsets[port] = -1;
+
+    /* Which ports take a wrench ... */
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        const yk_interface_def *def = &interface->def;
+        if (def->wrench_subsystem == participant)
+            offsets[def->wrench_port] = 0;
+        if (def->motion_subsystem == participant && yk_both_take_wrench(interface))
+            offsets[def->motion_port] = 0;
+    }
+
+    /* ... and where their velocities begin, in the order of the ports, whatever that of the
+     * interfaces is. */
+    int size = 0;
+    for (int port = 0; port < m->port_count; port++) {
+        if (offsets[port] < 0)
+            continue;
+
+        offsets[port] = size;
+        size += yk_port_freedoms(m->ports[port].kind);
+    }
+
+    return size;
+}
+
 yk_status yk_system_step_model(yk_system *system, int participant, const int *offsets,
                                yk_step_model *model)
 {
     yk_participant *m = &system->participants[participant];
+    const yk_step_model_ops *ops = m->subsystem->ops->step_model;
     const yk_input *inputs = yk_system_inputs(system, participant);
-    m->status =
-        m->subsystem->ops->step_model->evaluate(m->subsystem, system->t, system->h, inputs, model);
-    if (m->status >= 0)
-        yk_participant_place_step_model(m, offsets, model);
+    m->status = ops->evaluate(m->subsystem, system->t, system->h, inputs, model);
+    if (!YK_FAILED(m->status))
+        yk_participant_transform_step_model(m, offsets, model);
     return m->status;
 }
 
-void yk_participant_place_step_model(const yk_participant *m, const int *offsets,
-                                     yk_step_model *model)
+void yk_participant_transform_step_model(const yk_participant *m, const int *offsets,
+                                         yk_step_model *model)
 {
-    for (int port = 0; m->transform && port < m->port_count; port++) {
-        if (offsets[port] < 0)
+    if (!m->transform)
+        return;
+
+    for (int port = 0; port < m->port_count; port++) {
+        int offset = offsets[port];
+        if (offset < 0)
             continue;
+
         yk_port_kind kind = m->ports[port].kind;
-        yk_transform_rates(m->transform, kind, model->velocity + offsets[port]);
-        yk_transform_rates(m->transform, kind, model->displacement + offsets[port]);
-        yk_transform_response(m->transform, kind, offsets[port], model->size, model->mobility);
+        yk_transform_rates(m->transform, kind, model->velocity + offset);
+        yk_transform_rates(m->transform, kind, model->displacement + offset);
+        yk_transform_response(m->transform, kind, offset, model->size, model->mobility);
     }
 }
 
 yk_status yk_system_interface_model(yk_system *system, int participant, yk_interface_model *model)
 {
     yk_participant *m = &system->participants[participant];
+    const yk_interface_model_ops *ops = m->subsystem->ops->interface_model;
     const yk_input *inputs = yk_system_inputs(system, participant);
-    return m->status = m->subsystem->ops->interface_model->evaluate(m->subsystem, system->t,
-                                                                    system->h, inputs, model);
+    m->status = ops->evaluate(m->subsystem, system->t, system->h, inputs, model);
+
+    return m->status;
 }
 
 void yk_system_count_model(yk_system *system, int participant, double begin)
@@ -338,13 +356,14 @@ void yk_system_count_model(yk_system *system, int participant, double begin)
 void yk_system_pack_wrenches(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    double *fresh = m->fresh, *applied = m->applied;
+    double *fresh = m->fresh;
+    double *applied = m->applied;
     for (int i = 0; i < system->interface_count; i++) {
-        yk_interface *interface = &system->interfaces[i];
+        const yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
             continue;
-        const yk_port_value *b =
-            &yk_interface_b(system, interface)->values[interface->def.motion_port];
+
+        const yk_port_value *b = yk_value_b(system, interface);
         yk_wrench wrench = yk_wrench_opposite(interface->kind, b, interface->origin);
         fresh = yk_wrench_pack(interface->kind, &wrench, fresh);
         applied = yk_wrench_pack(interface->kind, &interface->applied, applied);
@@ -353,12 +372,14 @@ void yk_system_pack_wrenches(yk_system *system, int participant)
 
 void yk_system_apply_wrenches(yk_system *system, int participant, const double *wrenches)
 {
+    const yk_participant *m = &system->participants[participant];
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
             continue;
+
+        yk_input *input = &m->inputs[interface->def.wrench_port];
         wrenches = yk_wrench_unpack(interface->kind, wrenches, &interface->applied);
-        yk_input_constant(interface->kind, &interface->applied,
-                          &system->participants[participant].inputs[interface->def.wrench_port]);
+        yk_input_constant(interface->kind, &interface->applied, input);
     }
 }

@@ -23,7 +23,7 @@
 
 #include "coupling/acceleration.h"
 #include "coupling/merging.h"
-#include "coupling/options.h"
+#include "coupling/system.h"
 
 /* A change that grows by this over its smallest value, after some sweeps, will not come down
  * again. */

@@ -3,9 +3,6 @@
  * order. */
 #include <math.h>
 
-#include "coupling/failure.h"
-#include "coupling/interface.h"
-#include "coupling/ledger.h"
 #include "coupling/merging.h"
 #include "coupling/unknowns.h"
 
@@ -16,13 +13,14 @@ static const double START_TOLERANCE = 1e-12;
 static yk_status start_participant(yk_system *system, int participant, const yk_input *inputs)
 {
     yk_participant *m = &system->participants[participant];
-    m->status =
-        m->subsystem->ops->start(m->subsystem, system->start, system->h / m->substeps, inputs);
-    if (m->status < 0)
+    double h = system->h / m->substeps;
+    m->status = m->subsystem->ops->start(m->subsystem, system->start, h, inputs);
+    if (YK_FAILED(m->status))
         return yk_system_report_failure(system, participant);
-    if (m->status > 0 && !inputs)
+    if (m->status != YK_OK && !inputs)
         yk_log(system->context, YK_LOG_WARNING, "subsystem '%s': %s", m->name,
                yk_participant_message(m));
+
     yk_system_gather(m);
     return YK_OK;
 }
@@ -34,29 +32,31 @@ yk_status yk_system_start_participant(yk_system *system, int participant)
 }
 
 /* Wrench sides first, each with the wrench applied to it; then motion sides with the acceleration
- * that follows. The largest relative change of a wire is in `change`. */
-static yk_status start_sweep(yk_system *system, double *change)
+ * that follows. */
+static yk_status start_sweep(yk_system *system)
 {
-    for (int place = 0; place < system->participant_count; place++) {
-        int participant = system->wrench_sequence[place];
+    for (int index = 0; index < system->participant_count; index++) {
+        int participant = system->wrench_sequence[index];
         for (int i = 0; i < system->interface_count; i++) {
             yk_interface *interface = &system->interfaces[i];
             if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
                 continue;
-            yk_motion a = *yk_system_motion(system, i, 0);
+
+            yk_motion a = yk_value_a(system, interface)->motion;
             if (interface->lagged) {
                 a.acceleration = interface->given.acceleration;
                 a.angular_acceleration = interface->given.angular_acceleration;
             }
+
             interface->origin = a.position;
-            yk_input_taylor(interface->kind, &a,
-                            &system->participants[participant].inputs[interface->def.motion_port]);
+            yk_input_taylor(interface->kind, &a, yk_input_b(system, interface));
         }
+
         yk_status status = yk_system_start_participant(system, participant);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
     }
-    *change = yk_wires_start_change(system);
+
     return YK_OK;
 }
 
@@ -68,17 +68,23 @@ static double update_start_unknowns(yk_system *system, bool first)
     for (int i = 0; i < system->start_unknowns_count; i++) {
         yk_unknowns *w = &system->start_unknowns[i];
         yk_unknowns_read(system, w);
-        double change = 0, size = 0;
+
+        double change = 0;
+        double size = 0;
+
         for (int k = 0; k < w->size; k++) {
             change += fabs(w->fresh[k] - w->applied[k]);
             size += fabs(w->fresh[k]);
         }
+
         largest = fmax(largest, change / (1 + size));
+
         if (first)
             yk_accelerator_restart(w->accelerator);
         yk_accelerator_next(w->accelerator, w->applied, w->fresh, w->next);
         yk_unknowns_apply(system, w, w->next);
     }
+
     return largest;
 }
 
@@ -89,30 +95,35 @@ yk_status yk_system_start_consistently(yk_system *system)
 
     /* From no wrenches at all. */
     for (int i = 0; i < system->interface_count; i++) {
-        if (yk_both_take_wrench(&system->interfaces[i]))
+        yk_interface *interface = &system->interfaces[i];
+        if (yk_both_take_wrench(interface))
             continue;
+
         const yk_wrench none = {{0, 0, 0}, {0, 0, 0}};
-        system->interfaces[i].given = *yk_system_motion(system, i, 0);
+        interface->given = yk_value_a(system, interface)->motion;
         yk_system_apply_wrench(system, i, &none);
     }
 
-    /* Fixed-point iterations of wrenches and signals, accelerated. */
+    /* Fixed-point iterations of wrenches and signals, accelerated. In the first sweep wires may
+     * carry what their sources had before they started. */
     double change = 0;
     for (int i = 0; i < START_ITERATIONS; i++) {
-        double wires;
-        yk_status status = start_sweep(system, &wires);
-        if (status < 0)
+        yk_status status = start_sweep(system);
+        if (status != YK_OK)
             return status;
+
+        double wires = yk_wires_start_change(system);
         change = fmax(update_start_unknowns(system, i == 0), wires);
-        /* In the first sweep wires may carry what their sources had before they started. */
         bool settled = i > 0 || system->wire_count == 0;
         if (settled && change <= START_TOLERANCE)
             return YK_OK;
     }
+
     yk_log(system->context, YK_LOG_WARNING,
            "the initial wrenches and signals did not settle (relative change %g); the first steps "
            "are less accurate",
            change);
+
     return YK_OK;
 }
 
@@ -123,49 +134,68 @@ yk_status yk_system_start(yk_system *system)
     system->t = system->start;
     system->h = system->step;
     system->statistics = (yk_system_statistics){0};
+
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
         m->statistics = (yk_subsystem_statistics){0};
         m->timed_calls = 0;
         m->earlier_step = 0;
     }
+
     for (int i = 0; i < system->interface_count; i++) {
         system->interfaces[i].statistics = (yk_interface_statistics){0};
         system->interfaces[i].residual = 0;
     }
 
     /* Each participant by itself. Gaps are looked at before anything closes them: the assembly of
-     * merged parts, and motion sides that go at once where they are told to be. */
-    yk_status status = system->merging ? yk_merging_check_start(system) : YK_OK;
+     * merged parts, and motion sides that go at once where they are prescribed to be. */
+    yk_status status = YK_OK;
+    if (system->merging)
+        status = yk_merging_check_start(system);
     for (int i = 0; status == YK_OK && i < system->participant_count; i++)
         status = start_participant(system, i, NULL);
+    if (status != YK_OK)
+        return status;
+
     yk_system_keep_start(system);
-    for (int i = 0; status == YK_OK && i < system->interface_count; i++) {
+
+    for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
+        const yk_interface_error *gap = &interface->statistics.largest;
         yk_ledger_add_gap(system, interface, system->start);
-        status =
-            yk_system_report_start_gap(system, interface->def.name, &interface->statistics.largest);
+        status = yk_system_report_start_gap(system, interface->def.name, gap);
+        if (status != YK_OK)
+            return status;
     }
 
     /* All together. */
-    if (status == YK_OK)
-        status = system->scheme->ops->start(system->scheme, system);
-    if (status == YK_OK)
-        status = yk_system_prepare_states(system);
-    if (status == YK_OK)
-        status = yk_controller_start(system);
-    if (status < 0)
+    status = system->scheme->ops->start(system->scheme, system);
+    if (status != YK_OK)
         return status;
 
+    status = yk_system_prepare_states(system);
+    if (status != YK_OK)
+        return status;
+
+    status = yk_controller_start(system);
+    if (status != YK_OK)
+        return status;
+
+    /* Gaps and energies that the run begins with. */
     for (int i = 0; i < system->interface_count; i++)
         yk_ledger_add_gap(system, &system->interfaces[i], system->start);
+
     yk_ledger_start(system);
 
     /* The wrenches that a rollback to the start returns to. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
-        for (int port = 0; m->mean_wrenches && port < m->port_count; port++)
+        if (!m->mean_wrenches)
+            continue;
+
+        for (int port = 0; port < m->port_count; port++)
             m->mean_wrenches[port] = m->values[port].wrench;
     }
+
     return YK_OK;
 }

@@ -1,7 +1,6 @@
 /* What is known of a system after a step: outputs, errors of the interfaces, statistics. */
 #include <string.h>
 
-#include "coupling/ledger.h"
 #include "coupling/merging.h"
 
 static const yk_participant *participant_of(const yk_system *system, int subsystem)
@@ -16,6 +15,7 @@ int yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name)
     for (int i = 0; i < count; i++)
         if (strcmp(ports[i].name, name) == 0)
             return i;
+
     return -1;
 }
 
@@ -33,15 +33,18 @@ int yk_system_find_port(const yk_system *system, int subsystem, const char *name
         if (behind && other->port < end)
             end = other->port;
     }
+
     for (int i = part->port; i < end; i++)
         if (strcmp(ports[i].name, name) == 0)
             return i - part->port;
+
     return -1;
 }
 
 const yk_port_value *yk_system_output(const yk_system *system, int subsystem, int port)
 {
-    return &participant_of(system, subsystem)->values[system->parts[subsystem].port + port];
+    const yk_participant *m = participant_of(system, subsystem);
+    return &m->values[system->parts[subsystem].port + port];
 }
 
 void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values)
@@ -50,30 +53,28 @@ void yk_system_channel(const yk_system *system, int subsystem, int channel, doub
     shown->ops->channels->read(shown, system->parts[subsystem].channel + channel, values);
 }
 
-/* Joints inside a merged participant hold, or close as fast as its stabilisation makes them. */
-static yk_interface_error joint_gap(const yk_system *system, const yk_interface_def *def)
-{
-    const yk_system_part *a = &system->parts[def->wrench_subsystem],
-                         *b = &system->parts[def->motion_subsystem];
-    const yk_participant *m = &system->participants[a->participant];
-    int port = a->port + def->wrench_port;
-    return yk_gap_between(m->ports[port].kind, def, &m->values[port].motion,
-                          &m->values[b->port + def->motion_port].motion, yk_system_time(system));
-}
-
 bool yk_system_prescribes_motion(const yk_system *system, int number)
 {
     if (system->merging)
         return false;
-    const yk_interface *interface = &system->interfaces[number];
-    return !yk_both_take_wrench(interface);
+    return !yk_both_take_wrench(&system->interfaces[number]);
 }
 
 yk_interface_error yk_system_interface_error(const yk_system *system, int number)
 {
-    if (system->merging)
-        return joint_gap(system, &system->merging->interfaces[number]);
-    return yk_system_gap(system, &system->interfaces[number], yk_system_time(system));
+    double t = yk_system_time(system);
+    if (!system->merging)
+        return yk_system_gap(system, &system->interfaces[number], t);
+
+    /* Joints inside a merged participant hold, or close as fast as its stabilisation makes them. */
+    const yk_interface_def *def = &system->merging->interfaces[number];
+    const yk_system_part *a = &system->parts[def->wrench_subsystem];
+    const yk_system_part *b = &system->parts[def->motion_subsystem];
+    const yk_participant *m = &system->participants[a->participant];
+    int a_port = a->port + def->wrench_port;
+    int b_port = b->port + def->motion_port;
+    return yk_gap_between(m->ports[a_port].kind, def, &m->values[a_port].motion,
+                          &m->values[b_port].motion, t);
 }
 
 yk_system_statistics yk_system_statistics_get(const yk_system *system)
@@ -84,23 +85,26 @@ yk_system_statistics yk_system_statistics_get(const yk_system *system)
 int yk_system_scheme_statistics(const yk_system *system,
                                 yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX])
 {
-    const yk_scheme_ops *scheme = system->scheme->ops;
-    return scheme->statistics ? scheme->statistics(system->scheme, system, rows) : 0;
+    const yk_scheme_ops *ops = system->scheme->ops;
+    return ops->statistics ? ops->statistics(system->scheme, system, rows) : 0;
 }
 
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem)
 {
     if (!system->parts[subsystem].shows)
         return (yk_subsystem_statistics){0};
+
+    /* Short calls are timed now and then: those count for all. */
     const yk_participant *m = participant_of(system, subsystem);
     yk_subsystem_statistics s = m->statistics;
-    int64_t timed = m->timed_calls;
-    if (timed > 0)
-        s.seconds *= (double)s.calls / (double)timed;
+    if (m->timed_calls > 0)
+        s.seconds *= (double)s.calls / (double)m->timed_calls;
     return s;
 }
 
 yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int number)
 {
-    return system->merging ? (yk_interface_statistics){0} : system->interfaces[number].statistics;
+    if (system->merging)
+        return (yk_interface_statistics){0};
+    return system->interfaces[number].statistics;
 }

@@ -2,7 +2,7 @@
  *
  * Errors are those of the interface motions in one step, as velocities: a difference in position
  * counts by the speed that would make it in the step. So errors add up to the tolerance times the
- * way that was gone: a tenth of the tolerance gives a tenth of the error at the end. Two
+ * distance that was gone: a tenth of the tolerance gives a tenth of the error at the end. Two
  * estimates are used. A scheme that has predicted the step before it takes it knows the
  * difference at no cost. Every other takes the step once as a whole and once in two halves, and
  * goes on with the halves. A step whose error is too large, or in which a subsystem fails, is
@@ -10,34 +10,37 @@
  * step.
  *
  * An error of order p asks for steps as its p-th root. The order is that of the coupled solvers,
- * which nobody tells; two attempts at the same step show it. Some errors no step makes smaller:
+ * which nobody reports; two attempts at the same step show it. Some errors no step makes smaller:
  * what iterations of a solver or of the coupling leave. Where several steps in a row are too
  * inaccurate at the smallest size this is no impact, and what they have in common is taken for
  * the floor; steps then grow again as long as their error stays near it. */
 #include <math.h>
 
-#include "coupling/failure.h"
-#include "coupling/interface.h"
-#include "math/polynomial.h"
+#include "coupling/system.h"
 #include "math/so3.h"
 
-static const double SAFETY = 0.9, GROWTH = 2, SHRINKAGE = 0.2;
+/* How the size of a step follows from its error. */
+static const double SAFETY = 0.9;
+static const double GROWTH = 2;
+static const double SHRINKAGE = 0.2;
 /* A step is not changed for less: solvers that remember steps answer every change with an error. */
 static const double NOTABLE_GROWTH = 1.2;
 /* Of an error by whole and half steps: the power of the step by which it falls, at first, and
  * within which bounds. */
-static const double FIRST_ORDER = 2, LEAST_ORDER = 1, GREATEST_ORDER = 3;
+static const double FIRST_ORDER = 2;
+static const double LEAST_ORDER = 1;
+static const double GREATEST_ORDER = 3;
 /* Steps in a row at the smallest size whose errors make the floor, by how much of it an error may
  * be larger, and how much of it is left after a step that is better than the tolerance. */
 enum { FUTILE_STEPS = 4 };
+static const double ABOVE_FLOOR = 2;
+static const double FADING = 0.7;
 /* Fraction of a wrench that iterations may leave in a step that is taken in spite of its error. */
 static const double FAR_OFF = 0.1;
-static const double ABOVE_FLOOR = 2, FADING = 0.7;
 /* Fraction of the step that a step may be longer or shorter to end on the grid or an event. */
 static const double SLIVER = 1e-9;
-/* Smallest step, against the largest, where none is given. */
+/* Smallest step, against the largest, where none is given; the first step, against the smallest. */
 static const double DEFAULT_SMALLEST = 1e-4;
-/* The first step, against the smallest. */
 static const double FIRST = 100;
 
 yk_step_control yk_step_control_default(void)
@@ -50,7 +53,7 @@ static bool is_controlled(const yk_system *system)
     return system->control.def.tolerance > 0;
 }
 
-/* Creation ------------------------------------------------------------------------------------- */
+/* Life ----------------------------------------------------------------------------------------- */
 
 yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
 {
@@ -62,37 +65,37 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
     if (c->def.smallest == 0)
         c->def.smallest = DEFAULT_SMALLEST * c->def.largest;
 
-    double smallest = c->def.smallest, largest = c->def.largest;
+    double smallest = c->def.smallest;
+    double largest = c->def.largest;
     bool tolerances = def->tolerance >= 0 && def->tolerance < 1 && def->absolute >= 0;
     bool sizes = smallest > 0 && smallest <= largest && largest <= system->step;
     if (!tolerances || !sizes)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "step control: the tolerance (%g) must lie between 0 and 1, the absolute "
-                       "one (%g) must not be "
-                       "negative, and the smallest step (%g s), the largest (%g s) and the macro "
-                       "step (%g s) must be "
-                       "positive and ascending",
+                       "one (%g) must not be negative, and the smallest step (%g s), the largest "
+                       "(%g s) and the macro step (%g s) must be positive and ascending",
                        def->tolerance, def->absolute, smallest, largest, system->step);
     if (is_controlled(system) && system->interface_count == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "step control measures the motions of interfaces, and with scheme %s there "
-                       "are none: take "
-                       "steps of one size, or another scheme",
+                       "are none: take steps of one size, or another scheme",
                        yk_system_scheme_name(system));
+
     for (int i = 0; i < def->event_count; i++) {
         bool ascending = i == 0 || def->events[i] > def->events[i - 1];
-        if (isfinite(def->events[i]) && ascending)
-            continue;
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "event %d at %g s: events must be finite and in ascending order", i + 1,
-                       def->events[i]);
+        if (!isfinite(def->events[i]) || !ascending)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "event %d at %g s: events must be finite and in ascending order", i + 1,
+                           def->events[i]);
     }
 
     if (!is_controlled(system))
         return YK_OK;
+
     size_t sides = 2 * (size_t)system->interface_count;
     c->whole = yk_allocate(context, sides, sizeof *c->whole);
     c->middle = yk_allocate(context, sides, sizeof *c->middle);
+
     return c->whole && c->middle ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -141,11 +144,12 @@ void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_m
         raise_to(speed, fabs(a->position.x - b->position.x) / h);
         return;
     }
+
     raise_to(speed, yk_v3_norm(yk_v3_sub(a->velocity, b->velocity)));
     raise_to(speed, yk_v3_norm(yk_v3_sub(a->position, b->position)) / h);
+    yk_quat rotation = yk_q_mul(a->orientation, yk_q_conjugate(b->orientation));
     raise_to(spin, yk_v3_norm(yk_v3_sub(a->angular_velocity, b->angular_velocity)));
-    raise_to(spin,
-             yk_v3_norm(yk_so3_log(yk_q_mul(a->orientation, yk_q_conjugate(b->orientation)))) / h);
+    raise_to(spin, yk_v3_norm(yk_so3_log(rotation)) / h);
 }
 
 /* The largest velocities of the interfaces up to now, which errors are compared with. */
@@ -158,6 +162,7 @@ static void observe_speeds(yk_system *system)
             raise_to(&c->speed, fabs(m->velocity.x));
             continue;
         }
+
         raise_to(&c->speed, yk_v3_norm(m->velocity));
         raise_to(&c->spin, yk_v3_norm(m->angular_velocity));
     }
@@ -167,7 +172,11 @@ yk_status yk_controller_start(yk_system *system)
 {
     yk_controller *c = &system->control;
     c->proposal = fmin(c->def.largest, FIRST * c->def.smallest);
-    c->speed = c->spin = c->floor = c->least = c->futile = 0;
+    c->speed = 0;
+    c->spin = 0;
+    c->floor = 0;
+    c->least = 0;
+    c->futile = 0;
     c->order = FIRST_ORDER;
 
     /* Motion from rest has no size yet: what it will have after one macro step counts too. */
@@ -177,43 +186,38 @@ yk_status yk_controller_start(yk_system *system)
             raise_to(&c->speed, system->step * fabs(m->acceleration.x));
             continue;
         }
+
         raise_to(&c->speed, system->step * yk_v3_norm(m->acceleration));
         raise_to(&c->spin, system->step * yk_v3_norm(m->angular_acceleration));
     }
+
     observe_speeds(system);
 
     if (!is_controlled(system))
         return YK_OK;
+
     double *image = yk_reallocate(system->context, c->image, system->layout.words, sizeof *image);
     if (!image)
         return YK_ERROR_MEMORY;
+
     c->image = image;
+
     return YK_OK;
 }
 
 /* One attempt ---------------------------------------------------------------------------------- */
-
-typedef struct attempt {
-    double error; /* against the tolerance */
-    double order; /* by which power of the step it falls */
-} attempt;
-
-void yk_system_announce_event(yk_system *system)
-{
-    if (system->scheme->ops->event)
-        system->scheme->ops->event(system->scheme, system);
-}
 
 static yk_status take_part(yk_system *system, double t, double h, yk_step_report *report)
 {
     yk_step_report part = {0};
     yk_system_begin_part(system, t, h);
     yk_status status = system->scheme->ops->step(system->scheme, system, &part);
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         yk_status finite = yk_system_check_finite(system);
-        if (finite < 0)
+        if (finite != YK_OK)
             status = finite;
     }
+
     part.iterations += report->iterations;
     part.halved = part.halved || report->halved;
     *report = part;
@@ -226,12 +230,14 @@ static yk_status take_back(yk_system *system)
 {
     double order = system->control.order;
     yk_status status = yk_system_state_set(system, system->control.image);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
+
     system->control.order = order;
     yk_system_keep_start(system);
     for (int i = 0; i < system->interface_count; i++)
         system->interfaces[i].statistics = system->interfaces[i].kept;
+
     return YK_OK;
 }
 
@@ -243,68 +249,79 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
     yk_controller *c = &system->control;
     int sides = 2 * system->interface_count;
     yk_status whole = take_part(system, t, h, report);
-    if (whole < 0)
+    if (YK_FAILED(whole))
         return whole;
 
-    /* Where the whole step led, and where it passed by in its middle if nothing happened on the
-     * way. */
+    /* Where the whole step led, and where its middle was if nothing happened in between. */
     for (int i = 0; i < sides; i++) {
         yk_port_kind kind = system->interfaces[i / 2].kind;
         const yk_motion *begin = yk_system_motion_before(system, i / 2, i % 2);
-        yk_input way = {.orientation = yk_q_identity()};
+        yk_input path = {.orientation = yk_q_identity()};
         c->whole[i] = *yk_system_motion(system, i / 2, i % 2);
-        yk_input_cubic(kind, h, begin, &c->whole[i], &way);
-        c->middle[i] = yk_input_motion(&way, kind, h / 2);
+        yk_input_cubic(kind, h, begin, &c->whole[i], &path);
+        c->middle[i] = yk_input_motion(&path, kind, h / 2);
     }
+
     yk_status status = take_back(system);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* In the middle of the step positions count alone: velocities of the cubic are of lower
      * order. */
     yk_status first = take_part(system, t, h / 2, report);
-    if (first < 0)
+    if (YK_FAILED(first))
         return first;
+
     for (int i = 0; i < sides; i++) {
         const yk_motion *now = yk_system_motion(system, i / 2, i % 2);
         c->middle[i].velocity = now->velocity;
         c->middle[i].angular_velocity = now->angular_velocity;
         yk_motion_error(system->interfaces[i / 2].kind, h, &c->middle[i], now, speed, spin);
     }
+
     yk_system_end_part(system);
 
     yk_status second = take_part(system, t + h / 2, h / 2, report);
-    if (second < 0)
+    if (YK_FAILED(second))
         return second;
-    for (int i = 0; i < sides; i++)
-        yk_motion_error(system->interfaces[i / 2].kind, h, &c->whole[i],
-                        yk_system_motion(system, i / 2, i % 2), speed, spin);
+
+    for (int i = 0; i < sides; i++) {
+        const yk_motion *now = yk_system_motion(system, i / 2, i % 2);
+        yk_motion_error(system->interfaces[i / 2].kind, h, &c->whole[i], now, speed, spin);
+    }
+
     return second != YK_OK ? second : first;
 }
 
-static yk_status try_step(yk_system *system, double t, double h, yk_step_report *report, attempt *a)
+/* A step of size h: its error against the tolerance, and the power of h by which that falls. */
+static yk_status try_step(yk_system *system, double t, double h, yk_step_report *report,
+                          double *error, double *order)
 {
     yk_controller *c = &system->control;
     const yk_scheme_ops *ops = system->scheme->ops;
-    double speed = 0, spin = 0;
+    double speed = 0;
+    double spin = 0;
     yk_status status;
     if (ops->estimate && ops->foretells && ops->foretells(system->scheme, system)) {
         status = take_part(system, t, h, report);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
-        a->order = ops->estimate(system->scheme, system, &speed, &spin);
+
+        *order = ops->estimate(system->scheme, system, &speed, &spin);
     } else {
-        double order = ops->order ? ops->order(system->scheme, system) : 0;
-        a->order = order > 0 ? order : c->order;
+        double known = ops->order ? ops->order(system->scheme, system) : 0;
+        *order = known > 0 ? known : c->order;
         status = take_twice(system, t, h, report, &speed, &spin);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
     }
 
     observe_speeds(system);
     double linear = speed / (c->def.tolerance * c->speed + c->def.absolute);
-    double angular = spin > 0 ? spin / (c->def.tolerance * c->spin + c->def.absolute) : 0;
-    a->error = fmax(linear, angular);
+    double angular = 0;
+    if (spin > 0)
+        angular = spin / (c->def.tolerance * c->spin + c->def.absolute);
+    *error = fmax(linear, angular);
     return status;
 }
 
@@ -318,13 +335,13 @@ bool yk_step_can_be_mended(yk_status status)
 /* The size that follows ------------------------------------------------------------------------ */
 
 /* By how much the step is to change for its error to come to `allowed`. */
-static double factor_for(const attempt *a, bool failed, double allowed)
+static double factor_for(double error, double order, double allowed)
 {
-    if (failed || !isfinite(a->error))
+    if (!isfinite(error))
         return SHRINKAGE;
-    if (!(a->error > 0))
+    if (!(error > 0))
         return GROWTH;
-    return fmax(SHRINKAGE, fmin(GROWTH, SAFETY * pow(a->error / allowed, -1 / a->order)));
+    return fmax(SHRINKAGE, fmin(GROWTH, SAFETY * pow(error / allowed, -1 / order)));
 }
 
 /* Two attempts at one step show by which power of its size the error falls; where it hardly does,
@@ -346,6 +363,7 @@ static void keep_floor(yk_controller *c, double error, bool good, bool forced)
     c->least = c->futile <= 1 ? error : fmin(c->least, error);
     if (c->futile < FUTILE_STEPS || !isfinite(c->least))
         return;
+
     c->floor = c->least;
     c->futile = 0;
 }
@@ -359,97 +377,107 @@ static bool is_far_off(const yk_system *system)
         if (!(interface->residual <= FAR_OFF * wrench))
             return true;
     }
+
     return false;
 }
 
 static yk_status never_converges(yk_system *system, double t, const yk_step_report *report)
 {
-    const yk_scheme_ops *scheme = system->scheme->ops;
-    const char *remedy = scheme->remedy ? scheme->remedy(system->scheme) : "more iterations";
+    const yk_scheme_ops *ops = system->scheme->ops;
+    const char *remedy = ops->remedy ? ops->remedy(system->scheme) : "more iterations";
     return yk_fail(
         system->context, YK_ERROR_DIVERGED,
         "at t = %g s the iterations of scheme %s do not converge, and no step mends that: at the "
-        "smallest one "
-        "(%g s) the interface wrenches still change by %g (N, N m); use %s, the scheme %s, or "
-        "exchange the "
-        "sides of the interface: the one that takes the motion cannot give way to a wall",
-        t, scheme->name, system->control.def.smallest, report->wrench_change, remedy,
+        "smallest one (%g s) the interface wrenches still change by %g (N, N m); use %s, the "
+        "scheme %s, or exchange the sides of the interface: the one that takes the motion cannot "
+        "give way to a wall",
+        t, ops->name, system->control.def.smallest, report->wrench_change, remedy,
         yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
 }
 
-/* From t over `room` at most; the size that was taken is left in system->h, or in two halves of
- * it. */
-static yk_status controlled_step(yk_system *system, double t, double room, double *taken,
+/* From t over the time that is left at most; the size that was taken is left in system->h, or in
+ * two halves of it. */
+static yk_status controlled_step(yk_system *system, double t, double left, double *taken,
                                  yk_step_report *report)
 {
     yk_controller *c = &system->control;
     yk_system_state_get(system, c->image);
+
     for (int i = 0; i < system->interface_count; i++)
         system->interfaces[i].kept = system->interfaces[i].statistics;
 
     /* As proposed, without leaving a sliver at the end. */
-    double proposed = c->proposal, h = proposed;
-    if (h >= room * (1 - SLIVER))
-        h = room;
-    else if (h > room / 2)
-        h = room / 2;
+    double proposed = c->proposal;
+    double h = proposed;
+    if (h >= left * (1 - SLIVER))
+        h = left;
+    else if (h > left / 2)
+        h = left / 2;
 
-    for (double last_h = 0, last_error = 0;;) {
-        attempt a = {0};
-        yk_status status = try_step(system, t, h, report, &a);
-        if (status < 0 && !yk_step_can_be_mended(status))
-            return status;
-        bool failed = status < 0, smallest = h <= c->def.smallest * (1 + SLIVER);
-        if (failed && smallest)
+    double last_h = 0;
+    double last_error = 0;
+
+    for (;;) {
+        double error = 0;
+        double order = 0;
+        yk_status status = try_step(system, t, h, report, &error, &order);
+        bool failed = YK_FAILED(status);
+        bool smallest = h <= c->def.smallest * (1 + SLIVER);
+        if (failed && (smallest || !yk_step_can_be_mended(status)))
             return status;
         if (!failed && last_error > 1)
-            learn_order(c, h, a.error, last_h, last_error);
+            learn_order(c, h, error, last_h, last_error);
 
         /* Iterations that ended at their limit show in the error as far as they matter. */
         double allowed = fmax(1, ABOVE_FLOOR * c->floor);
-        bool good = !failed && a.error <= 1, tolerable = !failed && a.error <= allowed;
-        double next = h * factor_for(&a, failed, allowed);
+        bool good = !failed && error <= 1;
+        bool tolerable = !failed && error <= allowed;
         bool give_up = is_far_off(system) || c->futile + 1 >= FUTILE_STEPS;
         if (status == YK_NOT_CONVERGED && !tolerable && smallest && give_up)
             return never_converges(system, t + h, report);
 
-        /* The step is taken. No growth where a larger one has just failed; else a step that was
-         * cut to end somewhere says nothing against the size that was proposed before. */
-        if (tolerable || smallest) {
-            *taken = h;
-            bool repeated = last_h > 0;
-            if (repeated)
-                next = fmin(next, h);
-            double before = repeated ? h : proposed;
-            if (next >= h && before > next)
-                next = before;
-            if (next > h && next < NOTABLE_GROWTH * h)
-                next = h;
-            c->proposal = fmin(c->def.largest, fmax(c->def.smallest, next));
+        double next = h * (failed ? SHRINKAGE : factor_for(error, order, allowed));
+        if (!tolerable && !smallest) {
+            /* Again, smaller. */
+            system->statistics.steps_rejected++;
+            yk_status restored = take_back(system);
+            if (restored != YK_OK)
+                return restored;
 
-            keep_floor(c, a.error, good, !tolerable);
-            system->statistics.steps_forced += !good;
-            if (!tolerable)
-                yk_system_announce_event(system);
-            return status;
+            last_h = h;
+            last_error = failed ? 0 : error;
+            h = fmax(c->def.smallest, fmin(next, SAFETY * h));
+            continue;
         }
 
-        /* Again, smaller. */
-        system->statistics.steps_rejected++;
-        yk_status restored = take_back(system);
-        if (restored < 0)
-            return restored;
-        last_h = h;
-        last_error = failed ? 0 : a.error;
-        h = fmax(c->def.smallest, fmin(next, SAFETY * h));
+        /* The step is taken. No growth where a larger one has just failed; else a step that was
+         * cut to end somewhere says nothing against the size that was proposed before. */
+        *taken = h;
+        double before = proposed;
+        if (last_h > 0) {
+            next = fmin(next, h);
+            before = h;
+        }
+
+        if (next >= h && before > next)
+            next = before;
+        if (next > h && next < NOTABLE_GROWTH * h)
+            next = h;
+        c->proposal = fmin(c->def.largest, fmax(c->def.smallest, next));
+
+        keep_floor(c, error, good, !tolerable);
+        system->statistics.steps_forced += !good;
+        if (!tolerable)
+            yk_system_announce_event(system);
+        return status;
     }
 }
 
-yk_status yk_controller_step(yk_system *system, double t, double room, double *taken,
+yk_status yk_controller_step(yk_system *system, double t, double left, double *taken,
                              yk_step_report *report)
 {
-    *taken = room;
+    *taken = left;
     if (is_controlled(system))
-        return controlled_step(system, t, room, taken, report);
-    return take_part(system, t, room, report);
+        return controlled_step(system, t, left, taken, report);
+    return take_part(system, t, left, report);
 }

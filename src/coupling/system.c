@@ -1,14 +1,15 @@
 /* A coupled system: its life, and its public step.
  *
  * yk_system_step ends at the next multiple of the macro step, whatever happens in between: the
- * clock counts whole steps, and only the way from one count to the next is cut, at events and
+ * clock counts whole steps, and only the time from one count to the next is cut, at events and
  * where step control asks for it (step_control.c). So neither the clock nor the times of results
  * depend on the control. */
+#include "coupling/system.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "coupling/failure.h"
 #include "coupling/merging.h"
 
 /* Fraction of the step that a step may be longer or shorter to end on the grid or an event. */
@@ -22,90 +23,100 @@ static yk_status copy_options(yk_system *system, const yk_scheme_ops *ops, const
     system->options = yk_allocate(system->context, ops->options_size + 1, 1);
     if (!system->options)
         return YK_ERROR_MEMORY;
+
     system->scheme_def = (yk_scheme_def){.ops = ops, .options = system->options};
     if (!options) {
         yk_scheme_fill(ops, system->options);
         return YK_OK;
     }
+
     memcpy(system->options, options, ops->options_size);
 
+    /* The copy still refers to the caller's lists. */
     size_t count = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        int *next = system->option_items;
-        for (const yk_option *row = ops->options; row && row->key; row++) {
-            if (row->kind != YK_OPTION_SUBSYSTEMS)
-                continue;
-            yk_subsystem_list *list = (void *)((char *)system->options + row->offset);
-            if (pass == 0) {
-                count += (size_t)list->count;
-                continue;
-            }
-            memcpy(next, list->items, (size_t)list->count * sizeof *next);
-            list->items = next;
-            next += list->count;
-        }
-        if (count == 0)
-            return YK_OK;
-        if (pass == 0)
-            system->option_items =
-                yk_allocate(system->context, count, sizeof *system->option_items);
-        if (!system->option_items)
-            return YK_ERROR_MEMORY;
+    for (const yk_option *row = ops->options; row && row->key; row++) {
+        const yk_subsystem_list *list = (void *)((char *)system->options + row->offset);
+        if (row->kind == YK_OPTION_SUBSYSTEMS)
+            count += (size_t)list->count;
     }
+
+    if (count == 0)
+        return YK_OK;
+
+    int *next = yk_allocate(system->context, count, sizeof *next);
+    if (!next)
+        return YK_ERROR_MEMORY;
+
+    system->option_items = next;
+
+    for (const yk_option *row = ops->options; row->key; row++) {
+        if (row->kind != YK_OPTION_SUBSYSTEMS)
+            continue;
+
+        yk_subsystem_list *list = (void *)((char *)system->options + row->offset);
+        memcpy(next, list->items, (size_t)list->count * sizeof *next);
+        list->items = next;
+        next += list->count;
+    }
+
     return YK_OK;
-}
-
-static yk_status choose_scheme(yk_system *system, const yk_system_def *def)
-{
-    yk_scheme_def scheme = def->scheme;
-    if (!scheme.ops)
-        scheme.ops = yk_scheme_at(0);
-    yk_status status = yk_scheme_check(system->context, &scheme);
-    if (status < 0)
-        return status;
-
-    /* Without interfaces there is nothing to solve for: subsystems then step side by side. */
-    if (def->interface_count == 0 && yk_scheme_traits(&scheme) & YK_SCHEME_NEEDS_INTERFACES)
-        scheme = yk_scheme_default();
-    status = copy_options(system, scheme.ops, scheme.options);
-    if (status == YK_OK)
-        system->traits = yk_scheme_traits(&system->scheme_def);
-    return status;
 }
 
 static yk_status build(yk_system *system, const yk_system_def *asked)
 {
     yk_context *context = system->context;
-    yk_status status = choose_scheme(system, asked);
-    if (status < 0)
+
+    /* The scheme with its options. Without interfaces there is nothing to solve for: subsystems
+     * then step side by side. */
+    yk_scheme_def scheme = asked->scheme;
+    if (!scheme.ops)
+        scheme.ops = yk_scheme_at(0);
+    yk_status status = yk_scheme_check(context, &scheme);
+    if (status != YK_OK)
         return status;
+    if (asked->interface_count == 0 && yk_scheme_traits(&scheme) & YK_SCHEME_NEEDS_INTERFACES)
+        scheme = yk_scheme_default();
+    status = copy_options(system, scheme.ops, scheme.options);
+    if (status != YK_OK)
+        return status;
+
+    system->traits = yk_scheme_traits(&system->scheme_def);
+    system->substep = scheme.ops->substep;
 
     /* Without merging every subsystem is a participant of its own. */
     system->subsystem_count = asked->subsystem_count;
     system->parts = yk_allocate(context, (size_t)asked->subsystem_count, sizeof *system->parts);
     if (!system->parts)
         return YK_ERROR_MEMORY;
-    for (int i = 0; i < asked->subsystem_count; i++)
-        system->parts[i] =
-            (yk_system_part){.name = asked->names[i], .participant = i, .shows = true};
+
+    for (int i = 0; i < asked->subsystem_count; i++) {
+        system->parts[i].name = asked->names[i];
+        system->parts[i].participant = i;
+        system->parts[i].shows = true;
+    }
+
     const yk_system_def *def = asked;
     if (system->traits & YK_SCHEME_MERGES) {
         status = yk_merging_create(system, asked);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
+
         def = &system->merging->reduced;
     }
 
+    /* What the scheme finds is the wiring; what it needs of the participants is asked last. */
     status = yk_wiring_create(system, def);
-    const yk_scheme_def *scheme = &system->scheme_def;
-    if (status == YK_OK)
-        status = scheme->ops->create(system, scheme->options, &system->scheme);
-    system->substep = scheme->ops->substep;
-    if (status == YK_OK)
-        status = yk_controller_create(system, &def->control);
-    if (status == YK_OK)
-        status = yk_system_check_rollback(system);
-    return status;
+    if (status != YK_OK)
+        return status;
+
+    status = scheme.ops->create(system, system->options, &system->scheme);
+    if (status != YK_OK)
+        return status;
+
+    status = yk_controller_create(system, &def->control);
+    if (status != YK_OK)
+        return status;
+    return yk_system_check_rollback(system);
 }
 
 yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_system **system)
@@ -121,14 +132,18 @@ yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_sys
     yk_system *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;
+
     made->context = context;
     made->start = def->start;
-    made->step = made->h = def->step;
+    made->step = def->step;
+    made->h = def->step;
+
     yk_status status = build(made, def);
-    if (status < 0) {
+    if (status != YK_OK) {
         yk_system_destroy(made);
         return status;
     }
+
     *system = made;
     return YK_OK;
 }
@@ -137,6 +152,7 @@ void yk_system_destroy(yk_system *system)
 {
     if (!system)
         return;
+
     yk_context *context = system->context;
     yk_pool_destroy(system->pool);
     if (system->scheme)
@@ -163,36 +179,46 @@ int64_t yk_system_steps(const yk_system *system)
     return system->step_count;
 }
 
-/* The next event after t that a participant announces. Those that follow each other within a
- * macro step, such as samples of a fast controller, are the participant's own affair. */
-static double announced_event(const yk_system *system, const yk_participant *m, double t)
-{
-    if (!m->subsystem->ops->events)
-        return INFINITY;
-    double event = m->subsystem->ops->events->next(m->subsystem, t);
-    if (!isfinite(event))
-        return INFINITY;
-    double following = m->subsystem->ops->events->next(m->subsystem, event * (1 + DBL_EPSILON));
-    return following - event > system->step * (1 + SLIVER) ? event : INFINITY;
-}
-
 /* The next event after t, if it comes before the end of the step; otherwise the end. */
 static double next_stop(const yk_system *system, double t, double end, bool *event)
 {
-    const yk_step_control *def = &system->control.def;
-    double sliver = SLIVER * system->step, next = INFINITY;
+    const yk_step_control *control = &system->control.def;
+    double sliver = SLIVER * system->step;
+
+    /* Those that the def lists ... */
+    double next = INFINITY;
     int listed = 0;
-    while (listed < def->event_count && def->events[listed] <= t + sliver)
+
+    while (listed < control->event_count && control->events[listed] <= t + sliver)
         listed++;
-    if (listed < def->event_count)
-        next = def->events[listed];
-    for (int i = 0; i < system->participant_count; i++)
-        next = fmin(next, announced_event(system, &system->participants[i], t + sliver));
+    if (listed < control->event_count)
+        next = control->events[listed];
+
+    /* ... and those that subsystems announce. Where these follow each other within a macro step,
+     * as samples of a fast controller do, they are the subsystem's own affair. */
+    for (int i = 0; i < system->participant_count; i++) {
+        const yk_subsystem *subsystem = system->participants[i].subsystem;
+        const yk_event_ops *events = subsystem->ops->events;
+        if (!events)
+            continue;
+
+        double own = events->next(subsystem, t + sliver);
+        if (!(own < next))
+            continue;
+
+        double following = events->next(subsystem, own * (1 + DBL_EPSILON));
+        if (following - own > system->step * (1 + SLIVER))
+            next = own;
+    }
+
     *event = next <= end + sliver;
     return *event && next < end - sliver ? next : end;
 }
 
-static void count_step(yk_system *system, double h, const yk_step_report *report)
+/* What the statistics keep of a step that was taken, and the message of one that did not
+ * converge. */
+static void count_step(yk_system *system, double t, double h, yk_status status,
+                       const yk_step_report *report)
 {
     yk_system_statistics *s = &system->statistics;
     s->steps++;
@@ -204,51 +230,31 @@ static void count_step(yk_system *system, double h, const yk_step_report *report
         s->smallest_step = h;
     if (h > s->largest_step)
         s->largest_step = h;
-}
+    if (status != YK_NOT_CONVERGED)
+        return;
 
-static void count_unconverged(yk_system *system, double t, double h, const yk_step_report *report)
-{
-    yk_system_statistics *s = &system->statistics;
     if (s->steps_not_converged++ == 0) {
         s->first_not_converged = t;
         s->worst_not_converged = report->worst_subsystem;
     }
+
     s->time_not_converged += h;
     s->residual_not_converged += report->residual;
     if (report->explained)
         return;
 
-    const yk_scheme_def *scheme = &system->scheme_def;
-    double absolute = 0, relative = 0;
-    if (scheme->ops->tolerances)
-        scheme->ops->tolerances(scheme->options, &absolute, &relative);
-    const char *remedy =
-        scheme->ops->remedy ? scheme->ops->remedy(system->scheme) : "a smaller macro step";
+    const yk_scheme_ops *ops = system->scheme->ops;
+    double absolute = 0;
+    double relative = 0;
+    if (ops->tolerances)
+        ops->tolerances(system->options, &absolute, &relative);
+    const char *remedy = "a smaller macro step";
+    if (ops->remedy)
+        remedy = ops->remedy(system->scheme);
     yk_fail(system->context, YK_NOT_CONVERGED,
             "at t = %g s the scheme %s did not converge in %d iterations: the interface wrenches "
-            "still change by %g (N, "
-            "N m), the tolerance is %g; use %s",
-            t, scheme->ops->name, report->iterations - 1, report->wrench_change, absolute, remedy);
-}
-
-/* One step that is taken, and what is kept of it. */
-static yk_status take_step(yk_system *system, double t, double room, double *taken,
-                           yk_step_report *report)
-{
-    yk_step_report part = {0};
-    yk_system_keep_start(system);
-    yk_status status = yk_controller_step(system, t, room, taken, &part);
-    if (status < 0)
-        return status;
-
-    yk_system_keep_step(system);
-    count_step(system, *taken, &part);
-    if (status == YK_NOT_CONVERGED)
-        count_unconverged(system, t + *taken, *taken, &part);
-    report->iterations += part.iterations;
-    report->halved = report->halved || part.halved;
-    report->wrench_change = part.wrench_change;
-    return status;
+            "still change by %g (N, N m), the tolerance is %g; use %s",
+            t, ops->name, report->iterations - 1, report->wrench_change, absolute, remedy);
 }
 
 yk_status yk_system_step(yk_system *system, yk_step_report *report)
@@ -258,30 +264,49 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
         report = &own;
     *report = (yk_step_report){0};
 
-    double begin = yk_system_time(system), t = begin;
+    double begin = yk_system_time(system);
     double end = system->start + (double)(system->step_count + 1) * system->step;
+    double t = begin;
     yk_status worst = YK_OK;
+
     while (t < end) {
         bool event;
         double stop = next_stop(system, t, end, &event);
-        double room = t == begin && stop == end ? system->step : stop - t;
+        double left = stop - t;
+        if (t == begin && stop == end)
+            left = system->step;
 
         /* Steps end a few digits before an event and go on at it, so that functions of time are
          * taken on its own side by both. */
         if (event)
-            room -= 16 * DBL_EPSILON * fmax(fabs(stop), system->step);
+            left -= 16 * DBL_EPSILON * fmax(fabs(stop), system->step);
+
+        /* All that is left, or what step control makes of it. */
+        yk_step_report part = {0};
         double taken;
-        yk_status status = take_step(system, t, room, &taken, report);
-        if (status < 0)
+        yk_system_keep_start(system);
+        yk_status status = yk_controller_step(system, t, left, &taken, &part);
+        if (YK_FAILED(status))
             return status;
         if (status > worst)
             worst = status;
 
-        bool there = taken == room;
-        t = there ? stop : t + taken;
-        if (there && event)
+        yk_system_keep_step(system);
+        count_step(system, t + taken, taken, status, &part);
+        report->iterations += part.iterations;
+        report->halved = report->halved || part.halved;
+        report->wrench_change = part.wrench_change;
+
+        if (taken != left) {
+            t += taken;
+            continue;
+        }
+
+        t = stop;
+        if (event)
             yk_system_announce_event(system);
     }
+
     system->step_count++;
     return worst;
 }

@@ -1,27 +1,28 @@
-/* The inside of a coupled system, and the verbs that the schemes of this room use besides those
+/* The inside of a coupled system, and the verbs that the schemes of this module use besides those
  * of yoke/scheme.h.
  *
  * A scheme is an object with a table of operations (yoke/scheme.h) that carries all subsystems
  * from t to t + h. It owns what it keeps between steps: nothing in this header belongs to one
- * scheme, and nothing outside a scheme's files asks which one it is. */
+ * scheme, and nothing outside a scheme's files asks which one it is.
+ *
+ * Types first, then the functions by the file that has them. */
 #ifndef YK_COUPLING_SYSTEM_H
 #define YK_COUPLING_SYSTEM_H
 
 #include "base/pool.h"
-#include "coupling/acceleration.h"
+#include "coupling/interface.h"
 #include "yoke/coupling.h"
 
-/* One wire in its place. */
 typedef struct yk_wire {
     yk_wire_def def;
     double now, before; /* the source's value now, and at the start of the macro step */
-    double *channel;    /* room for the whole channel; NULL: the source is a port */
-    bool lagged; /* in the sequence that has A sides first, the source comes after the target */
-    /* then, what the target is told at t + h in a sweep of iterations over wrenches */
+    double *channel;    /* memory for the whole channel; NULL: the source is a port */
+    /* In the sequence that has A sides first, the source comes after the target: what the target
+     * is then given for t + h in a sweep of iterations over wrenches. */
+    bool lagged;
     double given;
 } yk_wire;
 
-/* One subsystem in its place. */
 typedef struct yk_participant {
     yk_subsystem *subsystem;
     const char *name;
@@ -30,6 +31,13 @@ typedef struct yk_participant {
     yk_transform *transform; /* NULL: that of the system */
     int substeps;
     bool shaped; /* the scheme gives its inputs substep by substep (substep_input) */
+
+    yk_input *inputs;      /* one per port, in the system's units and axes */
+    yk_input *own_inputs;  /* the same as the subsystem takes them */
+    yk_port_value *values; /* one per port: outputs at the end of the last step or trial */
+    yk_motion *before;     /* one per port: motion at the start of the macro step */
+    bool advanced; /* its outputs are those of a step or trial that ends with the macro step */
+
     /* With substeps only, per port; part of the state image. */
     yk_wrench *mean_wrenches; /* over the macro step */
     yk_motion *earlier;       /* at the start of the macro step before */
@@ -38,37 +46,37 @@ typedef struct yk_participant {
     yk_motion *substep_start;
     double *port_work;      /* of the wrenches over the macro step, substep by substep (J) */
     yk_energy start_energy; /* at the start of the run */
-    yk_input *inputs;       /* one per port, in the system's units and axes */
-    yk_input *own_inputs;   /* the same as the subsystem takes them */
-    yk_port_value *values;  /* one per port: outputs at the end of the last step or trial */
-    yk_motion *before;      /* one per port: motion at the start of the macro step */
+
     yk_state_layout layout; /* zero if it cannot be rolled back */
     double *mark;           /* state image at the last mark */
+
     /* All wrenches that it takes as one vector: as applied, and as the motion sides now need
      * them. */
     int wrench_size;
     double *applied, *fresh;
+
+    int wire_count;
+    yk_wire **wires; /* those that it is the source of */
+
     yk_status status; /* of the last advance */
     yk_subsystem_statistics statistics;
     int64_t timed_calls;
-    bool advanced; /* its outputs are those of a step or trial that ends with the macro step */
-    int wire_count;
-    yk_wire **wires; /* those that it is the source of */
 } yk_participant;
 
-/* One interface in its place. Side A takes the wrench, side B the motion. */
+/* Side A takes the wrench, side B the motion. */
 typedef struct yk_interface {
     yk_interface_def def;
     yk_port_kind kind;
     yk_causality takes;   /* of side B: a wrench, where the scheme applies it to both sides */
     int a_index, b_index; /* of the two sides in the Gauss-Seidel sequence */
-    /* in the sequence that has A sides first, A comes after B nevertheless: a circle */
+    /* In the sequence that has A sides first, A comes after B nevertheless, for interfaces run in
+     * a circle: the motion of A at t + h that B is then given in a sweep of iterations over
+     * wrenches. */
     bool lagged;
-    /* then, of A at t + h: what B is told in a sweep of iterations over wrenches */
     yk_motion given;
     yk_wrench applied; /* on A in this macro step */
-    yk_vec3 origin; /* of A's marker where B's wrench belongs: the place at t + h that B was told */
-    double residual; /* what the iterations of this step left of the wrench's change (N or N m) */
+    yk_vec3 origin;    /* of A's marker at t + h as B was given it: there B's wrench belongs */
+    double residual;   /* what the iterations of this step left of the wrench's change (N, N m) */
     yk_interface_statistics statistics;
     yk_interface_statistics kept; /* before a step that may be taken back */
 } yk_interface;
@@ -78,12 +86,10 @@ typedef struct yk_interface {
 typedef struct yk_system_part {
     const char *name;
     int participant, port, channel;
-    /* the participant's energy and statistics are told as its own: it is the first of those that
-     * were merged */
-    bool shows;
+    bool shows; /* energy and statistics of the participant: it is the first of those merged */
 } yk_system_part;
 
-/* Step control at work; all but the definition and the workspace is part of the state image. */
+/* Step control; all but the definition and the workspace is part of the state image. */
 typedef struct yk_controller {
     yk_step_control def;
     double proposal;    /* s, the next step */
@@ -94,7 +100,7 @@ typedef struct yk_controller {
     double least;       /* ... and the smallest of their errors */
     double *image;      /* of the whole system at the start of a step */
     yk_motion *whole;   /* per interface and side: where one whole step led ... */
-    yk_motion *middle;  /* ... and by where its middle would be */
+    yk_motion *middle;  /* ... and where its middle would be */
 } yk_controller;
 
 enum { YK_CONTROLLER_WORDS = 7 };
@@ -105,27 +111,30 @@ struct yk_system {
     yk_scheme_def scheme_def; /* with the copy of the options */
     void *options;
     int *option_items; /* of the lists in them */
+    unsigned traits;
     /* Of the scheme's operations, beside the participants that call it at every step; NULL: it
      * has none. */
     void (*substep)(yk_scheme *scheme, yk_system *system, int participant, int number);
-    unsigned traits;
+
     double start, step;
     int64_t step_count;
     double t, h; /* of the step that is being taken: the macro step, or a part of it */
+
     int participant_count;
     yk_participant *participants;
-    int *sequence; /* Gauss-Seidel order: B sides before their A sides */
-    /* the other way: A sides before their B sides; for iterations of wrenches */
-    int *wrench_sequence;
+    int *sequence;        /* Gauss-Seidel order: B sides before their A sides */
+    int *wrench_sequence; /* A sides before their B sides, for iterations over wrenches */
     int interface_count;
     yk_interface *interfaces;
     int wire_count;
     yk_wire *wires;
     int start_unknowns_count;
     struct yk_unknowns *start_unknowns; /* of the consistent start */
-    struct yk_merging *merging;         /* where the scheme merges */
-    int subsystem_count;                /* of the def */
-    yk_system_part *parts;              /* one for each of them */
+
+    struct yk_merging *merging; /* where the scheme merges */
+    int subsystem_count;        /* of the def */
+    yk_system_part *parts;      /* one for each of them */
+
     yk_pool *pool; /* of schemes that advance several participants at the same time */
     yk_controller control;
     yk_state_layout layout;
@@ -133,7 +142,8 @@ struct yk_system {
     yk_system_statistics statistics;
 };
 
-/* Both sides of an interface. */
+/* The sides of an interface ---------------------------------------------------------------------*/
+
 static inline yk_participant *yk_interface_a(const yk_system *system, const yk_interface *interface)
 {
     return &system->participants[interface->def.wrench_subsystem];
@@ -144,18 +154,74 @@ static inline yk_participant *yk_interface_b(const yk_system *system, const yk_i
     return &system->participants[interface->def.motion_subsystem];
 }
 
-/* Both sides, one wrench on each, found by the scheme: none is told a motion. */
+/* What their ports show, and what they are given. */
+static inline yk_port_value *yk_value_a(const yk_system *system, const yk_interface *interface)
+{
+    return &yk_interface_a(system, interface)->values[interface->def.wrench_port];
+}
+
+static inline yk_port_value *yk_value_b(const yk_system *system, const yk_interface *interface)
+{
+    return &yk_interface_b(system, interface)->values[interface->def.motion_port];
+}
+
+static inline yk_input *yk_input_a(const yk_system *system, const yk_interface *interface)
+{
+    return &yk_interface_a(system, interface)->inputs[interface->def.wrench_port];
+}
+
+static inline yk_input *yk_input_b(const yk_system *system, const yk_interface *interface)
+{
+    return &yk_interface_b(system, interface)->inputs[interface->def.motion_port];
+}
+
+/* Where they were at the start of the macro step. */
+static inline yk_motion *yk_before_a(const yk_system *system, const yk_interface *interface)
+{
+    return &yk_interface_a(system, interface)->before[interface->def.wrench_port];
+}
+
+static inline yk_motion *yk_before_b(const yk_system *system, const yk_interface *interface)
+{
+    return &yk_interface_b(system, interface)->before[interface->def.motion_port];
+}
+
+/* One wrench on both sides, found by the scheme: neither is prescribed a motion. */
 static inline bool yk_both_take_wrench(const yk_interface *interface)
 {
     return interface->takes == YK_TAKES_WRENCH;
 }
 
-/* Where the velocities of each wrench port of a participant begin in its reduced or step model,
- * in the order of its ports: offsets has one entry per port, -1 for those that take no wrench.
- * Returns the number of velocities. */
-int yk_system_number_velocities(const yk_system *system, int participant, int *offsets);
+static inline const char *yk_system_scheme_name(const yk_system *system)
+{
+    return system->scheme_def.ops->name;
+}
 
-/* Verbs ---------------------------------------------------------------------------------------- */
+/* options.c --------------------------------------------------------------------------------------
+ *
+ * Words of options that several schemes have: of yk_order, yk_exchange and yk_acceleration. */
+extern const yk_option_word yk_order_words[];
+extern const yk_option_word yk_exchange_words[];
+extern const yk_option_word yk_acceleration_words[];
+
+/* The first scheme of the library that has a trait, or has it not, for messages that recommend
+ * it. */
+const char *yk_scheme_name_with(unsigned trait);
+const char *yk_scheme_name_without(unsigned trait);
+
+/* wiring.c, contract.c --------------------------------------------------------------------------*/
+
+/* At creation: participants, interfaces, wires and their sequences. */
+yk_status yk_wiring_create(yk_system *system, const yk_system_def *def);
+void yk_wiring_destroy(yk_system *system);
+
+/* Whether the tables of operations of a subsystem are such that this library can call them
+ * (yoke/subsystem.h). YK_ERROR_CAPABILITY, with the operation or group that is wrong, where a
+ * required operation is missing, a group of capabilities is not whole, or a table was compiled for
+ * another version of the contract. */
+yk_status yk_contract_check(yk_context *context, const yk_subsystem *subsystem, const char *name);
+
+/* participant.c ---------------------------------------------------------------------------------*/
 
 /* Advance with step_sensitivity: derivatives of a participant's motions by the coefficients of
  * its inputs, in its own units. */
@@ -173,16 +239,12 @@ yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_prep
 /* One iteration of a participant's own solver towards the end of the macro step, and gather its
  * outputs. */
 yk_status yk_system_iterate(yk_system *system, int participant);
+
 /* Several participants at the same time where the scheme has asked for threads; their statuses
  * are in the participants. */
-void yk_system_for_all(yk_system *system, int count, yk_pool_work work, void *user);
 yk_status yk_system_use_threads(yk_system *system, int threads);
-/* The step is now the part of it from t over h; what was reached of a part is kept, and the next
- * begins there. */
-void yk_system_begin_part(yk_system *system, double t, double h);
-void yk_system_end_part(yk_system *system);
-/* Starts a participant with its inputs, and gathers its outputs. */
-yk_status yk_system_start_participant(yk_system *system, int participant);
+void yk_system_for_all(yk_system *system, int count, yk_pool_work work, void *user);
+
 /* The inputs of a participant in its own units. */
 const yk_input *yk_system_inputs(yk_system *system, int participant);
 /* Reads the outputs of a participant; advance does it by itself. */
@@ -191,74 +253,132 @@ void yk_system_gather(yk_participant *participant);
  * inputs. */
 void yk_system_pack_wrenches(yk_system *system, int participant);
 void yk_system_apply_wrenches(yk_system *system, int participant, const double *wrenches);
-/* Feed, with what wires that run against the sequence are told of the end of the step. */
-double yk_system_carry_given_signals(yk_system *system, int participant);
+
+/* Where the velocities of each wrench port of a participant begin in its reduced or step model,
+ * in the order of its ports: offsets has one entry per port, -1 for those that take no wrench.
+ * Returns the number of velocities. */
+int yk_system_number_velocities(const yk_system *system, int participant, int *offsets);
+/* What a participant says of its next step, in the system's units; of its mechanism, in its own
+ * units. The cost of models is counted from a time of the clock on. */
+yk_status yk_system_step_model(yk_system *system, int participant, const int *offsets,
+                               yk_step_model *model);
+void yk_participant_transform_step_model(const yk_participant *participant, const int *offsets,
+                                         yk_step_model *model);
+yk_status yk_system_interface_model(yk_system *system, int participant, yk_interface_model *model);
+void yk_system_count_model(yk_system *system, int participant, double begin);
+
+/* verbs.c ---------------------------------------------------------------------------------------*/
+
+/* Modified inputs of side B, from the motion of side A at the end of the step: as it is where A
+ * has made the step, else as it is predicted. Without weights: original inputs. */
+void yk_system_prescribe_weighted(yk_system *system, int interface, const yk_input_weights *weights,
+                                  bool a_advanced);
+
 /* Keeps the motions now as those at the start of the step that follows. */
 void yk_system_keep_start(yk_system *system);
 /* After a step that is kept: errors and work of its interfaces into the statistics; its start is
  * the earlier motion that the next prediction of participants with substeps knows. At its end,
  * not at the next start, so that the state image has it. */
 void yk_system_keep_step(yk_system *system);
-/* Errors and work of all interfaces since then, into the statistics. */
-void yk_system_observe(yk_system *system);
-/* What a participant says of its next step, with the place of its ports' velocities in the model
- * or -1, in the system's units; of its mechanism, in its own units. Their cost is counted from a
- * time of the clock on. */
-yk_status yk_system_step_model(yk_system *system, int participant, const int *offsets,
-                               yk_step_model *model);
-yk_status yk_system_interface_model(yk_system *system, int participant, yk_interface_model *model);
-void yk_participant_place_step_model(const yk_participant *participant, const int *offsets,
-                                     yk_step_model *model);
-void yk_system_count_model(yk_system *system, int participant, double begin);
+/* The step is now the part of it from t over h; what was reached of a part is kept, and the next
+ * begins there. */
+void yk_system_begin_part(yk_system *system, double t, double h);
+void yk_system_end_part(yk_system *system);
+/* Forces may jump now. */
+void yk_system_announce_event(yk_system *system);
+
+/* start.c: starts a participant with its inputs, and gathers its outputs. */
+yk_status yk_system_start_participant(yk_system *system, int participant);
+
+/* wire.c ----------------------------------------------------------------------------------------*/
+
+/* At creation: checks and connects the wires of the def. */
+yk_status yk_wires_create(yk_system *system, const yk_system_def *def);
+void yk_wires_destroy(yk_system *system);
+/* Reads what a participant gives. */
+void yk_wires_read(yk_participant *participant);
+/* As yk_system_carry_signals, with what wires that run against the sequence are given of the end
+ * of the step. */
+double yk_system_carry_given_signals(yk_system *system, int participant);
+/* At the start: as carry, from the present values; then the largest difference, relative to its
+ * size or to 1, between a wire's value and what its target started with. */
+void yk_wires_carry_start(yk_system *system, int participant);
+double yk_wires_start_change(const yk_system *system);
+
+/* state.c ---------------------------------------------------------------------------------------*/
+
+bool yk_participant_can_return(const yk_participant *participant);
+/* At creation: whether every participant can be rolled back where the scheme or step control
+ * needs it; after the participants have started: memory for their states. */
+yk_status yk_system_check_rollback(const yk_system *system);
+yk_status yk_system_prepare_states(yk_system *system);
 /* Mark, of one participant. */
 void yk_system_mark_participant(yk_system *system, int participant);
 
-/* At creation: whether every participant can be rolled back where the scheme needs it; after the
- * participants have started: room for their states. See state.c. */
-bool yk_participant_can_return(const yk_participant *participant);
-yk_status yk_system_check_rollback(const yk_system *system);
-yk_status yk_system_prepare_states(yk_system *system);
+/* step_control.c --------------------------------------------------------------------------------*/
 
-/* Wires, see wire.c. At creation: checks and connects them; room for them. Reads what a
- * participant gives. At the start: as carry, from the present values. */
-yk_status yk_wires_create(yk_system *system, const yk_system_def *def);
-void yk_wires_destroy(yk_system *system);
-void yk_wires_read(yk_participant *participant);
-void yk_wires_carry_start(yk_system *system, int participant);
-/* The largest difference, relative to its size or to 1, between a wire's value and what its
- * target started with. */
-double yk_wires_start_change(const yk_system *system);
-
-/* Steps: step_control.c. */
 yk_status yk_controller_create(yk_system *system, const yk_step_control *def);
 yk_status yk_controller_start(yk_system *system);
+void yk_controller_destroy(yk_system *system);
 /* Its part of the state image. */
 void yk_controller_get(const yk_controller *controller, double words[YK_CONTROLLER_WORDS]);
 void yk_controller_set(yk_controller *controller, const double words[YK_CONTROLLER_WORDS]);
-void yk_controller_destroy(yk_system *system);
-/* From t over `room` by the scheme, or over a part of it; *taken is what was made. All outputs
- * are finite afterwards. */
-yk_status yk_controller_step(yk_system *system, double t, double room, double *taken,
+/* From t by the scheme over the time that is left, or over a part of it; *taken is what was made.
+ * All outputs are finite afterwards. */
+yk_status yk_controller_step(yk_system *system, double t, double left, double *taken,
                              yk_step_report *report);
-/* Forces may jump now. */
-void yk_system_announce_event(yk_system *system);
 /* Whether a failed step may succeed with a smaller size, or with other wrenches. */
 bool yk_step_can_be_mended(yk_status status);
-/* Raises speed and spin to the differences of two motions, those in place as what makes them in
- * the time h. */
+/* Raises speed and spin to the differences of two motions, those of position as the velocity that
+ * makes them in the time h. */
 void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b,
                      double *speed, double *spin);
 
-static inline const char *yk_system_scheme_name(const yk_system *system)
-{
-    return system->scheme_def.ops->name;
-}
+/* ledger.c --------------------------------------------------------------------------------------*/
 
-/* The gap of an interface at a time, with its prescribed motion. */
+/* The gap of an interface now, and between two motions, with what it prescribes at the time t. */
 yk_interface_error yk_system_gap(const yk_system *system, const yk_interface *interface, double t);
+yk_interface_error yk_gap_between(yk_port_kind kind, const yk_interface_def *def,
+                                  const yk_motion *a, const yk_motion *b, double t);
+/* Raises the largest gaps to those at the time t. */
+void yk_ledger_add_gap(yk_system *system, yk_interface *interface, double t);
+/* Errors and work of all interfaces in the step, into the statistics. */
+void yk_ledger_add_step(yk_system *system);
+/* The energy created over the step where a relative motion is prescribed: what moves B's frame on
+ * its body does work as well, so that it is the work of the wrench on A along the displacement of
+ * A less that of the driven frame (J). */
+double yk_driven_created(const yk_system *system, const yk_interface *interface,
+                         const yk_wrench *on_a, const double on[2]);
+/* Keeps the energies at the start. */
+void yk_ledger_start(yk_system *system);
+/* A participant with substeps: before the first, and after each of them with its outputs
+ * gathered. */
+void yk_ledger_begin_substeps(yk_participant *participant);
+void yk_ledger_add_substep(yk_participant *participant, double h);
 
-/* At creation: participants, interfaces, wires and their sequences; see wiring.c. */
-yk_status yk_wiring_create(yk_system *system, const yk_system_def *def);
-void yk_wiring_destroy(yk_system *system);
+/* Whether a run has run away: what coupling and integration made of nothing is most of what
+ * moves. */
+typedef struct yk_runaway {
+    bool known; /* all subsystems give their energy */
+    bool found;
+    double made;   /* J */
+    int interface; /* that made most; -1: there is none */
+} yk_runaway;
+
+yk_runaway yk_ledger_runaway(const yk_system *system);
+
+/* failure.c -------------------------------------------------------------------------------------*/
+
+/* What a participant says of its last status. */
+const char *yk_participant_message(const yk_participant *participant);
+/* An error of a participant at a time of its own; yk_system_report_failure is at the end of the
+ * step. */
+yk_status yk_system_report_failure_at(yk_system *system, int participant, double t);
+/* Whether all outputs are finite, with an error that names the port. */
+yk_status yk_system_check_finite(yk_system *system);
+/* Warns of a gap between two sides at the start, and refuses markers that are rotated against each
+ * other. */
+yk_status yk_system_report_start_gap(yk_system *system, const char *name,
+                                     const yk_interface_error *gap);
 
 #endif

@@ -1,6 +1,7 @@
-#include "coupling/transform.h"
-
-#include "math/vec3.h"
+/* Between the units and axes of a subsystem and those of the system (paper tight (20)): a point x
+ * of the subsystem is at position + length Q x in the system. Forces have the unit mass length
+ * (seconds are the same everywhere), torques and energies mass length^2. */
+#include "coupling/interface.h"
 
 yk_transform yk_transform_default(void)
 {
@@ -22,19 +23,31 @@ static yk_vec3 inward(const yk_transform *transform, double unit, yk_vec3 v)
     return yk_v3_scale(1 / unit, yk_q_rotate_back(transform->orientation, v));
 }
 
+/* The same for three numbers `stride` apart, in place. */
+static void outward_strided(const yk_transform *transform, double unit, double *v, int stride)
+{
+    yk_vec3 out = outward(transform, unit, yk_v3(v[0], v[stride], v[2 * stride]));
+    v[0] = out.x;
+    v[stride] = out.y;
+    v[2 * stride] = out.z;
+}
+
 void yk_transform_motion(const yk_transform *transform, yk_port_kind kind, yk_motion *motion)
 {
     double length = transform->length;
     if (kind == YK_PORT_SIGNAL)
         return;
     if (kind == YK_PORT_SCALAR) {
-        motion->position.x *= length, motion->velocity.x *= length,
-            motion->acceleration.x *= length;
+        motion->position.x *= length;
+        motion->velocity.x *= length;
+        motion->acceleration.x *= length;
         return;
     }
+
     motion->position = yk_v3_add(transform->position, outward(transform, length, motion->position));
     motion->velocity = outward(transform, length, motion->velocity);
     motion->acceleration = outward(transform, length, motion->acceleration);
+
     motion->orientation = yk_q_mul(transform->orientation, motion->orientation);
     motion->angular_velocity = outward(transform, 1, motion->angular_velocity);
     motion->angular_acceleration = outward(transform, 1, motion->angular_acceleration);
@@ -44,14 +57,18 @@ void yk_transform_value(const yk_transform *transform, yk_port_kind kind, yk_por
 {
     if (kind == YK_PORT_SIGNAL)
         return;
+
     yk_transform_motion(transform, kind, &value->motion);
+
+    double force = force_unit(transform);
+    yk_wrench *wrench = &value->wrench;
     if (kind == YK_PORT_SCALAR) {
-        value->wrench.force.x *= force_unit(transform);
+        wrench->force.x *= force;
         return;
     }
-    value->wrench.force = outward(transform, force_unit(transform), value->wrench.force);
-    value->wrench.torque =
-        outward(transform, force_unit(transform) * transform->length, value->wrench.torque);
+
+    wrench->force = outward(transform, force, wrench->force);
+    wrench->torque = outward(transform, force * transform->length, wrench->torque);
 }
 
 void yk_transform_variation(const yk_transform *transform, yk_port_kind kind, double *change,
@@ -62,20 +79,12 @@ void yk_transform_variation(const yk_transform *transform, yk_port_kind kind, do
             change[level * stride] *= transform->length;
             continue;
         }
-        for (int i = 0; i < 2; i++) {
-            double *place = change + (6 * level + 3 * i) * stride;
-            yk_vec3 v = outward(transform, i ? 1 : transform->length,
-                                yk_v3(place[0], place[stride], place[2 * stride]));
-            place[0] = v.x, place[stride] = v.y, place[2 * stride] = v.z;
-        }
-    }
-}
 
-/* Three numbers `stride` apart. */
-static void rotation(const yk_transform *transform, double unit, double *v, int stride)
-{
-    yk_vec3 out = outward(transform, unit, yk_v3(v[0], v[stride], v[2 * stride]));
-    v[0] = out.x, v[stride] = out.y, v[2 * stride] = out.z;
+        double *linear = change + 6 * level * stride;
+        double *angular = linear + 3 * stride;
+        outward_strided(transform, transform->length, linear, stride);
+        outward_strided(transform, 1, angular, stride);
+    }
 }
 
 void yk_transform_rates(const yk_transform *transform, yk_port_kind kind, double *rates)
@@ -84,35 +93,48 @@ void yk_transform_rates(const yk_transform *transform, yk_port_kind kind, double
         rates[0] *= transform->length;
         return;
     }
-    rotation(transform, transform->length, rates, 1);
-    rotation(transform, 1, rates + 3, 1);
+    outward_strided(transform, transform->length, rates, 1);
+    outward_strided(transform, 1, rates + 3, 1);
 }
 
 void yk_transform_response(const yk_transform *transform, yk_port_kind kind, int offset, int size,
                            double *matrix)
 {
-    double length = transform->length, force = force_unit(transform);
-    for (int k = 0; k < size; k++) {
-        double *row = &matrix[offset * size + k], *column = &matrix[k * size + offset];
-        if (kind == YK_PORT_SCALAR) {
-            row[0] *= length;
-            column[0] /= force;
-            continue;
+    double length = transform->length;
+    double force = force_unit(transform);
+
+    /* A scalar port has one row and one column. */
+    if (kind == YK_PORT_SCALAR) {
+        for (int k = 0; k < size; k++) {
+            matrix[offset * size + k] *= length;
+            matrix[k * size + offset] /= force;
         }
-        rotation(transform, length, row, size);
-        rotation(transform, 1, row + 3 * size, size);
+
+        return;
     }
-    for (int k = 0; kind != YK_PORT_SCALAR && k < size; k++) {
-        rotation(transform, 1 / force, &matrix[k * size + offset], 1);
-        rotation(transform, 1 / (force * length), &matrix[k * size + offset + 3], 1);
+
+    /* Rows are velocities, in the units of motion ... */
+    for (int k = 0; k < size; k++) {
+        double *row = &matrix[offset * size + k];
+        outward_strided(transform, length, row, size);
+        outward_strided(transform, 1, row + 3 * size, size);
+    }
+
+    /* ... columns those of a unit force or torque of the system. */
+    for (int k = 0; k < size; k++) {
+        double *column = &matrix[k * size + offset];
+        outward_strided(transform, 1 / force, column, 1);
+        outward_strided(transform, 1 / (force * length), column + 3, 1);
     }
 }
 
 void yk_transform_energy(const yk_transform *transform, yk_energy *energy)
 {
     double unit = force_unit(transform) * transform->length;
-    energy->kinetic *= unit, energy->potential *= unit, energy->dissipated *= unit,
-        energy->work *= unit;
+    energy->kinetic *= unit;
+    energy->potential *= unit;
+    energy->dissipated *= unit;
+    energy->work *= unit;
     energy->port_work *= unit;
 }
 
@@ -120,20 +142,27 @@ void yk_transform_input(const yk_transform *transform, yk_port_kind kind, yk_cau
                         const yk_input *input, yk_input *own)
 {
     bool motion = causality == YK_TAKES_MOTION;
-    double linear = motion ? transform->length : force_unit(transform);
-    double angular = motion ? 1 : force_unit(transform) * transform->length;
+    double linear = transform->length;
+    double angular = 1;
+    if (!motion) {
+        linear = force_unit(transform);
+        angular = force_unit(transform) * transform->length;
+    }
+
     own->degree = input->degree;
     for (int i = 0; i <= input->degree; i++) {
         if (kind == YK_PORT_SCALAR) {
             own->linear[i].x = input->linear[i].x / linear;
             continue;
         }
+
         yk_vec3 value = input->linear[i];
         if (motion && i == 0)
             value = yk_v3_sub(value, transform->position);
         own->linear[i] = inward(transform, linear, value);
         own->angular[i] = inward(transform, angular, input->angular[i]);
     }
+
     if (kind == YK_PORT_MARKER)
         own->orientation = yk_q_mul(yk_q_conjugate(transform->orientation), input->orientation);
 }

@@ -39,7 +39,7 @@ static void find_roots(const yk_system *system, bool joined, int *parent)
 /* Coordinates of a motion that is told. */
 static int motion_words(const yk_unknowns *w, const yk_interface *interface)
 {
-    int words = interface->kind == YK_PORT_SCALAR ? 1 : 6;
+    int words = yk_port_freedoms(interface->kind);
     return w->rates ? 2 * words : words;
 }
 
@@ -127,7 +127,7 @@ yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def
             w->interfaces[w->interface_count++] = k;
             if (joined && system->interfaces[k].lagged)
                 w->lagged[w->lagged_count++] = k;
-            w->size += system->interfaces[k].kind == YK_PORT_SCALAR ? 1 : 6;
+            w->size += yk_port_freedoms(system->interfaces[k].kind);
         }
         for (int k = 0;
              status == YK_OK && def->what == YK_UNKNOWNS_OF_JOINED && k < system->wire_count; k++) {

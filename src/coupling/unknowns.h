@@ -14,6 +14,7 @@
 #ifndef YK_COUPLING_UNKNOWNS_H
 #define YK_COUPLING_UNKNOWNS_H
 
+#include "coupling/acceleration.h"
 #include "coupling/system.h"
 
 typedef struct yk_unknowns {

@@ -1,7 +1,10 @@
-/* The verbs that schemes are made of (yoke/scheme.h): what is known of an interface, and the
- * inputs of its sides. */
-#include "coupling/interface.h"
+/* The verbs that schemes are made of (yoke/scheme.h): what is known of an interface, the inputs of
+ * its sides, and the beginning and end of a step. */
+#include <math.h>
+
 #include "coupling/system.h"
+#include "math/so3.h"
+#include "math/two_step.h"
 
 yk_context *yk_system_context(const yk_system *system)
 {
@@ -44,45 +47,149 @@ const yk_motion *yk_system_motion(const yk_system *system, int number, int side)
 {
     const yk_interface *interface = &system->interfaces[number];
     if (side == 0)
-        return &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
-    return &yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
+        return &yk_value_a(system, interface)->motion;
+    return &yk_value_b(system, interface)->motion;
 }
 
 const yk_motion *yk_system_motion_before(const yk_system *system, int number, int side)
 {
     const yk_interface *interface = &system->interfaces[number];
     if (side == 0)
-        return &yk_interface_a(system, interface)->before[interface->def.wrench_port];
-    return &yk_interface_b(system, interface)->before[interface->def.motion_port];
+        return yk_before_a(system, interface);
+    return yk_before_b(system, interface);
 }
 
 yk_wrench yk_system_required_wrench(const yk_system *system, int number)
 {
     const yk_interface *interface = &system->interfaces[number];
-    const yk_port_value *b = &yk_interface_b(system, interface)->values[interface->def.motion_port];
+    const yk_port_value *b = yk_value_b(system, interface);
     return yk_wrench_opposite(interface->kind, b, interface->origin);
 }
 
 void yk_system_prescribe_motion(yk_system *system, int number, const yk_motion *end)
 {
     yk_interface *interface = &system->interfaces[number];
-    const yk_motion *start = yk_system_motion_before(system, number, 0);
+    const yk_motion *start = yk_before_a(system, interface);
+    yk_input *input = yk_input_b(system, interface);
     interface->origin = end->position;
-    yk_input_interpolated(interface->kind, system->h, start, end,
-                          &yk_interface_b(system, interface)->inputs[interface->def.motion_port]);
+    yk_input_interpolated(interface->kind, system->h, start, end, input);
+}
+
+void yk_system_prescribe_weighted(yk_system *system, int number, const yk_input_weights *weights,
+                                  bool a_advanced)
+{
+    yk_interface *interface = &system->interfaces[number];
+    yk_input *input = yk_input_b(system, interface);
+
+    const yk_motion *end = &yk_value_a(system, interface)->motion;
+    yk_motion predicted;
+    if (!a_advanced) {
+        yk_system_predict(system, number, &predicted);
+        end = &predicted;
+    }
+
+    interface->origin = end->position;
+
+    if (weights)
+        yk_input_modified(interface->kind, interface->def.constrained, weights, system->h,
+                          yk_before_b(system, interface), end, input);
+    else
+        yk_input_original(interface->kind, yk_before_a(system, interface), end, input);
 }
 
 void yk_system_apply_wrench(yk_system *system, int number, const yk_wrench *wrench)
 {
     yk_interface *interface = &system->interfaces[number];
     interface->applied = *wrench;
-    yk_input_constant(interface->kind, wrench,
-                      &yk_interface_a(system, interface)->inputs[interface->def.wrench_port]);
+    yk_input_constant(interface->kind, wrench, yk_input_a(system, interface));
 }
 
 void yk_system_set_residual(yk_system *system, int number, double residual)
 {
     system->interfaces[number].residual = residual;
+}
+
+/* Prediction -------------------------------------------------------------------------------------
+ *
+ * The motion of a wrench side at the end of the macro step, before it is known. A subsystem that
+ * predicts does it best: its own solver starts from the same values. One with substeps can only
+ * predict a part of the macro step, so the coupling extrapolates its motion over the macro steps
+ * in the same way, by the cubic Hermite polynomial of paper explicit (33) closed with the two-step
+ * formula (34). Where there is no history, the acceleration is taken to stay. */
+
+/* Asymptotic spectral radius of the closing formula: the papers' recommendation for the two-step
+ * method. */
+static const double RHO_INF = 0.6;
+
+static void predict_by_taylor(yk_port_kind kind, double h, yk_motion *motion)
+{
+    yk_vec3 mean = yk_v3_axpy(h / 2, motion->acceleration, motion->velocity);
+    motion->position = yk_v3_axpy(h, mean, motion->position);
+    motion->velocity = yk_v3_axpy(h, motion->acceleration, motion->velocity);
+    if (kind == YK_PORT_SCALAR)
+        return;
+
+    yk_vec3 spin = yk_v3_axpy(h / 2, motion->angular_acceleration, motion->angular_velocity);
+    yk_quat rotation = yk_so3_exp(yk_v3_scale(h, spin));
+    motion->orientation = yk_q_unit(yk_q_mul(rotation, motion->orientation));
+    motion->angular_velocity =
+        yk_v3_axpy(h, motion->angular_acceleration, motion->angular_velocity);
+}
+
+/* From the displacement of the last step and the rates at its ends: the rate at the end of the
+ * next step, in *rate, and the displacement to there. */
+static yk_vec3 extrapolate(const yk_two_step *k, double h, yk_vec3 last_displacement,
+                           yk_vec3 rate_before, yk_vec3 *rate)
+{
+    /* (33): the slope of the cubic through both ends, one step on. */
+    yk_vec3 now = *rate;
+    yk_vec3 rates = yk_v3_axpy(5, rate_before, yk_v3_scale(8, now));
+    yk_vec3 next = yk_v3_axpy(-12 / h, last_displacement, rates);
+    *rate = next;
+
+    /* (34): the two-step formula with this rate. */
+    yk_vec3 known = yk_v3_axpy(k->b2, rate_before, yk_v3_scale(k->b1, now));
+    yk_vec3 sum = yk_v3_axpy(k->b0, next, known);
+
+    return yk_v3_axpy(-k->a2, last_displacement, yk_v3_scale(h, sum));
+}
+
+static void predict_by_hermite(yk_port_kind kind, double h, const yk_motion *before,
+                               yk_motion *motion)
+{
+    yk_two_step k = yk_two_step_coefficients(RHO_INF);
+    yk_vec3 last = yk_v3_sub(motion->position, before->position);
+    yk_vec3 displacement = extrapolate(&k, h, last, before->velocity, &motion->velocity);
+    motion->position = yk_v3_add(motion->position, displacement);
+    if (kind == YK_PORT_SCALAR)
+        return;
+
+    yk_quat since = yk_q_mul(motion->orientation, yk_q_conjugate(before->orientation));
+    yk_vec3 rotation =
+        extrapolate(&k, h, yk_so3_log(since), before->angular_velocity, &motion->angular_velocity);
+    motion->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(rotation), motion->orientation));
+}
+
+void yk_system_predict(const yk_system *system, int number, yk_motion *motion)
+{
+    const yk_interface *interface = &system->interfaces[number];
+    const yk_participant *a = yk_interface_a(system, interface);
+    int port = interface->def.wrench_port;
+    double h = system->h;
+
+    if (a->substeps == 1 && a->subsystem->ops->predict) {
+        a->subsystem->ops->predict(a->subsystem, port, h, motion);
+        if (a->transform)
+            yk_transform_motion(a->transform, interface->kind, motion);
+        return;
+    }
+
+    *motion = a->before[port];
+    bool has_history = a->substeps > 1 && fabs(a->earlier_step - h) <= 1e-9 * h;
+    if (has_history)
+        predict_by_hermite(interface->kind, h, &a->earlier[port], motion);
+    else
+        predict_by_taylor(interface->kind, h, motion);
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */
@@ -91,40 +198,42 @@ void yk_system_keep_start(yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
+        m->advanced = false;
+
         for (int port = 0; port < m->port_count; port++) {
+            yk_motion *before = &m->before[port];
+            const yk_motion *now = &m->values[port].motion;
             if (m->ports[port].kind == YK_PORT_MARKER) {
-                m->before[port] = m->values[port].motion;
+                *before = *now;
                 continue;
             }
-            m->before[port].position.x = m->values[port].motion.position.x;
-            m->before[port].velocity.x = m->values[port].motion.velocity.x;
-            m->before[port].acceleration.x = m->values[port].motion.acceleration.x;
+
+            before->position.x = now->position.x;
+            before->velocity.x = now->velocity.x;
+            before->acceleration.x = now->acceleration.x;
         }
-        m->advanced = false;
     }
+
     for (int i = 0; i < system->wire_count; i++)
         system->wires[i].before = system->wires[i].now;
 }
 
-/* The start of a step that is kept is the earlier motion that the next prediction of participants
- * with substeps knows. */
-static void keep_earlier(yk_system *system)
+void yk_system_keep_step(yk_system *system)
 {
+    yk_ledger_add_step(system);
+
+    /* The start of the step is the earlier motion of the next prediction. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
         if (!m->earlier)
             continue;
+
         for (int port = 0; port < m->port_count; port++)
             if (m->ports[port].kind != YK_PORT_SIGNAL)
                 m->earlier[port] = m->before[port];
+
         m->earlier_step = system->h;
     }
-}
-
-void yk_system_keep_step(yk_system *system)
-{
-    yk_system_observe(system);
-    keep_earlier(system);
 }
 
 void yk_system_begin_part(yk_system *system, double t, double h)
@@ -137,4 +246,11 @@ void yk_system_end_part(yk_system *system)
 {
     yk_system_keep_step(system);
     yk_system_keep_start(system);
+}
+
+void yk_system_announce_event(yk_system *system)
+{
+    const yk_scheme_ops *ops = system->scheme->ops;
+    if (ops->event)
+        ops->event(system->scheme, system);
 }

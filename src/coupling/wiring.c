@@ -3,128 +3,144 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "coupling/contract.h"
-#include "coupling/failure.h"
-#include "coupling/merging.h"
 #include "coupling/unknowns.h"
-#include "math/vec3.h"
 
-static yk_status check_transform(yk_context *context, const yk_transform *transform,
-                                 const char *name)
-{
-    double norm = yk_q_norm(transform->orientation);
-    bool good = transform->length > 0 && transform->mass > 0 &&
-                isfinite(transform->length * transform->mass) &&
-                yk_v3_finite(transform->position) && fabs(norm - 1) < 1e-6;
-    if (good)
-        return YK_OK;
-    return yk_fail(context, YK_ERROR_ARGUMENT,
-                   "subsystem '%s': its units must be positive (%g m, %g kg) and its orientation a "
-                   "unit quaternion (norm %g)",
-                   name, transform->length, transform->mass, norm);
-}
+/* Participants --------------------------------------------------------------------------------- */
 
-static yk_status place_participant(yk_system *system, yk_participant *participant,
-                                   const yk_transform *transform, int substeps)
-{
-    if (substeps < 1)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                       "subsystem '%s' has %d substeps, must be 1 or more", participant->name,
-                       substeps);
-    participant->substeps = substeps;
-    if (substeps > 1) {
-        size_t count = (size_t)participant->port_count;
-        participant->mean_wrenches =
-            yk_allocate(system->context, count, sizeof *participant->mean_wrenches);
-        participant->earlier = yk_allocate(system->context, count, sizeof *participant->earlier);
-        participant->substep_start =
-            yk_allocate(system->context, count, sizeof *participant->substep_start);
-        participant->port_work =
-            yk_allocate(system->context, count, sizeof *participant->port_work);
-        if (!participant->mean_wrenches || !participant->earlier || !participant->substep_start ||
-            !participant->port_work)
-            return YK_ERROR_MEMORY;
-    }
-    if (!transform)
-        return YK_OK;
-    yk_status status = check_transform(system->context, transform, participant->name);
-    if (status < 0)
-        return status;
-    yk_transform *copy = yk_allocate(system->context, 1, sizeof *copy);
-    if (!copy)
-        return YK_ERROR_MEMORY;
-    *copy = *transform;
-    participant->transform = copy;
-    return YK_OK;
-}
-
-static yk_status create_participant(yk_system *system, yk_participant *participant,
-                                    yk_subsystem *subsystem, const char *name)
+static yk_status create_participant(yk_system *system, yk_participant *m, yk_subsystem *subsystem,
+                                    const char *name)
 {
     yk_context *context = system->context;
     yk_status status = yk_contract_check(context, subsystem, name);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
-    participant->subsystem = subsystem;
-    participant->name = name;
-    participant->port_count = subsystem->ops->ports(subsystem, &participant->ports);
-    size_t count = (size_t)participant->port_count;
-    participant->inputs = yk_allocate(context, count, sizeof *participant->inputs);
-    participant->own_inputs = yk_allocate(context, count, sizeof *participant->own_inputs);
-    participant->values = yk_allocate(context, count, sizeof *participant->values);
-    participant->before = yk_allocate(context, count, sizeof *participant->before);
-    if (!participant->inputs || !participant->own_inputs || !participant->values ||
-        !participant->before)
+
+    m->subsystem = subsystem;
+    m->name = name;
+    m->port_count = subsystem->ops->ports(subsystem, &m->ports);
+    size_t count = (size_t)m->port_count;
+    m->inputs = yk_allocate(context, count, sizeof *m->inputs);
+    m->own_inputs = yk_allocate(context, count, sizeof *m->own_inputs);
+    m->values = yk_allocate(context, count, sizeof *m->values);
+    m->before = yk_allocate(context, count, sizeof *m->before);
+    if (!m->inputs || !m->own_inputs || !m->values || !m->before)
         return YK_ERROR_MEMORY;
+
     for (size_t i = 0; i < count; i++) {
-        participant->values[i].motion.orientation.w = 1;
-        participant->inputs[i].orientation.w = 1;
-        participant->own_inputs[i].orientation.w = 1;
+        m->values[i].motion.orientation.w = 1;
+        m->inputs[i].orientation.w = 1;
+        m->own_inputs[i].orientation.w = 1;
     }
+
     return YK_OK;
 }
 
-static yk_status check_place(yk_system *system, const char *face, int participant, int port)
+static yk_status set_substeps(yk_system *system, yk_participant *m, int substeps)
 {
-    if (participant < 0 || participant >= system->participant_count)
+    if (substeps < 1)
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                       "interface '%s': there is no subsystem %d", face, participant);
+                       "subsystem '%s' has %d substeps, must be 1 or more", m->name, substeps);
+
+    m->substeps = substeps;
+    if (substeps == 1)
+        return YK_OK;
+
+    size_t count = (size_t)m->port_count;
+    m->mean_wrenches = yk_allocate(system->context, count, sizeof *m->mean_wrenches);
+    m->earlier = yk_allocate(system->context, count, sizeof *m->earlier);
+    m->substep_start = yk_allocate(system->context, count, sizeof *m->substep_start);
+    m->port_work = yk_allocate(system->context, count, sizeof *m->port_work);
+    bool complete = m->mean_wrenches && m->earlier && m->substep_start && m->port_work;
+
+    return complete ? YK_OK : YK_ERROR_MEMORY;
+}
+
+static yk_status set_transform(yk_system *system, yk_participant *m, const yk_transform *transform)
+{
+    double length = transform->length;
+    double mass = transform->mass;
+    double norm = yk_q_norm(transform->orientation);
+    bool units = length > 0 && mass > 0 && isfinite(length * mass);
+    bool pose = yk_v3_finite(transform->position) && fabs(norm - 1) < 1e-6;
+    if (!units || !pose)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                       "subsystem '%s': its units must be positive (%g m, %g kg) and its "
+                       "orientation a unit quaternion (norm %g)",
+                       m->name, length, mass, norm);
+
+    m->transform = yk_allocate(system->context, 1, sizeof *m->transform);
+    if (!m->transform)
+        return YK_ERROR_MEMORY;
+
+    *m->transform = *transform;
+    return YK_OK;
+}
+
+/* Interfaces ----------------------------------------------------------------------------------- */
+
+/* One end of an interface: whether there is such a port, whether it has power, and whether no
+ * other interface uses it. */
+static yk_status check_port(yk_system *system, int number, int participant, int port)
+{
+    yk_context *context = system->context;
+    const char *name = system->interfaces[number].def.name;
+    if (participant < 0 || participant >= system->participant_count)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "interface '%s': there is no subsystem %d", name,
+                       participant);
+
     const yk_participant *m = &system->participants[participant];
     if (port < 0 || port >= m->port_count)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                       "interface '%s': subsystem '%s' has no port %d", face, m->name, port);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "interface '%s': subsystem '%s' has no port %d",
+                       name, m->name, port);
     if (m->ports[port].kind == YK_PORT_SIGNAL)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+        return yk_fail(context, YK_ERROR_ARGUMENT,
                        "interface '%s': port '%s' of subsystem '%s' carries a signal without "
                        "power; join it by a wire",
-                       face, m->ports[port].name, m->name);
+                       name, m->ports[port].name, m->name);
+
+    for (int i = 0; i < number; i++) {
+        const yk_interface_def *other = &system->interfaces[i].def;
+        bool first = other->wrench_subsystem == participant && other->wrench_port == port;
+        bool second = other->motion_subsystem == participant && other->motion_port == port;
+        if (first || second)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "interfaces '%s' and '%s' both use port '%s' of subsystem '%s'; a port "
+                           "can be joined once",
+                           other->name, name, m->ports[port].name, m->name);
+    }
+
     return YK_OK;
 }
 
-static yk_status check_causality(yk_system *system, const char *face, int participant, int port,
-                                 yk_causality causality)
+static yk_status check_causality(yk_system *system, const char *name, const yk_participant *m,
+                                 int port, yk_causality causality)
 {
-    const yk_participant *m = &system->participants[participant];
     const yk_port *p = &m->ports[port];
     if (p->causalities & causality)
         return YK_OK;
-    if (causality == YK_TAKES_MOTION || !(p->causalities & YK_TAKES_MOTION))
-        return yk_fail(
-            system->context, YK_ERROR_CAPABILITY,
-            "interface '%s': port '%s' of subsystem '%s' cannot take %s; exchange the two sides",
-            face, p->name, m->name, causality == YK_TAKES_WRENCH ? "a wrench" : "a motion");
+    if (causality == YK_TAKES_MOTION)
+        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                       "interface '%s': port '%s' of subsystem '%s' cannot take a motion; exchange "
+                       "the two sides",
+                       name, p->name, m->name);
+    if (!(p->causalities & YK_TAKES_MOTION))
+        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                       "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; exchange "
+                       "the two sides",
+                       name, p->name, m->name);
 
     /* It takes motions only. */
     if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES && p->kind == YK_PORT_MARKER)
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it "
-                       "be the second side, "
-                       "and choose the scheme tight or rim: %s tells motions to scalar ports only",
-                       face, p->name, m->name, yk_system_scheme_name(system));
+                       "be the second side, and choose another scheme, such as %s: %s prescribes "
+                       "motions to scalar ports only",
+                       name, p->name, m->name, yk_scheme_name_with(YK_SCHEME_EXCHANGES_MOTION),
+                       yk_system_scheme_name(system));
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
                    "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it be "
                    "the second side",
-                   face, p->name, m->name);
+                   name, p->name, m->name);
 }
 
 /* A prescribed relative motion is a constraint with a wrench on both sides. */
@@ -136,117 +152,100 @@ static yk_status check_drive(yk_system *system, const yk_interface *interface)
     if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES)
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "interface '%s' prescribes a relative motion to a port that takes motion "
-                       "only; drive a joint "
-                       "inside the subsystem of the other side",
+                       "only; drive a joint inside the subsystem of the other side",
                        def->name);
+
+    const char *what = "prescribes a relative motion";
+    if (def->constrained & YK_AXIS_DISTANCE)
+        what = "keeps a distance";
     return yk_fail(
         system->context, YK_ERROR_CAPABILITY,
-        "interface '%s' %s, which needs wrenches on both sides: choose the scheme %s, or %s; the "
-        "schemes explicit and rim do it between subsystems that tell their next step, as smooth "
-        "ones do",
-        def->name,
-        def->constrained & YK_AXIS_DISTANCE ? "keeps a distance" : "prescribes a relative motion",
-        yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES), yk_scheme_name_with(YK_SCHEME_MERGES));
+        "interface '%s' %s, which needs wrenches on both sides: choose the scheme %s, or "
+        "%s; others can do it between subsystems that report what their next step will "
+        "do, as smooth ones do",
+        def->name, what, yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES),
+        yk_scheme_name_with(YK_SCHEME_MERGES));
 }
 
-static bool uses_port(const yk_interface_def *def, int participant, int port)
+static yk_status connect_port(yk_system *system, const yk_interface_def *def, yk_participant *m,
+                              int port, yk_causality causality)
 {
-    return (def->wrench_subsystem == participant && def->wrench_port == port) ||
-           (def->motion_subsystem == participant && def->motion_port == port);
-}
+    yk_subsystem *subsystem = m->subsystem;
+    yk_status status = subsystem->ops->connect(subsystem, port, causality, def->constrained);
+    if (!YK_FAILED(status))
+        return YK_OK;
 
-static yk_status check_port_is_free(yk_system *system, int interface, int participant, int port)
-{
-    for (int i = 0; i < interface; i++)
-        if (uses_port(&system->interfaces[i].def, participant, port))
-            return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                           "interfaces '%s' and '%s' both use port '%s' of subsystem '%s'; a port "
-                           "can be joined once",
-                           system->interfaces[i].def.name, system->interfaces[interface].def.name,
-                           system->participants[participant].ports[port].name,
-                           system->participants[participant].name);
-    return YK_OK;
-}
-
-static yk_status connect_interface(yk_system *system, yk_interface *interface)
-{
-    const yk_interface_def *def = &interface->def;
-    yk_participant *a = yk_interface_a(system, interface), *b = yk_interface_b(system, interface);
-    yk_participant *participant = a;
-    yk_status status = a->subsystem->ops->connect(a->subsystem, def->wrench_port, YK_TAKES_WRENCH,
-                                                  def->constrained);
-    if (status >= 0) {
-        participant = b;
-        status = b->subsystem->ops->connect(b->subsystem, def->motion_port, interface->takes,
-                                            def->constrained);
-    }
-    if (status >= 0)
-        return status;
     char why[512];
     snprintf(why, sizeof why, "%s", yk_last_message(system->context));
     return yk_fail(system->context, status, "interface '%s', subsystem '%s': %s", def->name,
-                   participant->name, why);
+                   m->name, why);
 }
 
-static yk_status create_interface(yk_system *system, int number, const yk_interface_def *def)
+static yk_status create_interface(yk_system *system, int number)
 {
     yk_interface *interface = &system->interfaces[number];
-    interface->def = *def;
-    if (!interface->def.name)
-        interface->def.name = "unnamed";
-    const char *name = interface->def.name;
+    const yk_interface_def *def = &interface->def;
+    const char *name = def->name;
+    yk_status status = check_port(system, number, def->wrench_subsystem, def->wrench_port);
+    if (status != YK_OK)
+        return status;
 
-    yk_status status = check_place(system, name, def->wrench_subsystem, def->wrench_port);
-    if (status == YK_OK)
-        status = check_place(system, name, def->motion_subsystem, def->motion_port);
-    if (status < 0)
+    status = check_port(system, number, def->motion_subsystem, def->motion_port);
+    if (status != YK_OK)
         return status;
 
     /* What the second side takes is the scheme's choice. */
-    const yk_participant *a = yk_interface_a(system, interface),
-                         *b = yk_interface_b(system, interface);
-    const yk_joined_ports joined = {.subsystem = {a->subsystem, b->subsystem},
-                                    .number = {def->wrench_subsystem, def->motion_subsystem},
-                                    .port = {def->wrench_port, def->motion_port}};
-    const yk_scheme_def *scheme = &system->scheme_def;
+    yk_participant *a = yk_interface_a(system, interface);
+    yk_participant *b = yk_interface_b(system, interface);
+    const yk_joined_ports joined = {
+        .subsystem = {a->subsystem, b->subsystem},
+        .number = {def->wrench_subsystem, def->motion_subsystem},
+        .port = {def->wrench_port, def->motion_port},
+    };
+    const yk_scheme_ops *ops = system->scheme_def.ops;
     interface->takes = YK_TAKES_MOTION;
-    if (scheme->ops->second_side)
-        interface->takes = scheme->ops->second_side(scheme->options, &joined);
+    if (ops->second_side)
+        interface->takes = ops->second_side(system->options, &joined);
 
-    status =
-        check_causality(system, name, def->wrench_subsystem, def->wrench_port, YK_TAKES_WRENCH);
-    if (status == YK_OK)
-        status = check_causality(system, name, def->motion_subsystem, def->motion_port,
-                                 interface->takes);
-    if (status == YK_OK)
-        status = check_drive(system, interface);
-    if (status == YK_OK)
-        status = check_port_is_free(system, number, def->wrench_subsystem, def->wrench_port);
-    if (status == YK_OK)
-        status = check_port_is_free(system, number, def->motion_subsystem, def->motion_port);
-    if (status < 0)
+    status = check_causality(system, name, a, def->wrench_port, YK_TAKES_WRENCH);
+    if (status != YK_OK)
+        return status;
+
+    status = check_causality(system, name, b, def->motion_port, interface->takes);
+    if (status != YK_OK)
+        return status;
+
+    status = check_drive(system, interface);
+    if (status != YK_OK)
         return status;
 
     if (a == b)
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "interface '%s' joins subsystem '%s' with itself", name, a->name);
-    interface->kind = a->ports[def->wrench_port].kind;
-    if (interface->kind != b->ports[def->motion_port].kind)
+
+    const yk_port *a_port = &a->ports[def->wrench_port];
+    const yk_port *b_port = &b->ports[def->motion_port];
+    interface->kind = a_port->kind;
+    if (a_port->kind != b_port->kind)
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "interface '%s' joins a scalar port with a marker: '%s.%s' and '%s.%s'",
-                       name, a->name, a->ports[def->wrench_port].name, b->name,
-                       b->ports[def->motion_port].name);
-    return connect_interface(system, interface);
+                       name, a->name, a_port->name, b->name, b_port->name);
+
+    status = connect_port(system, def, a, def->wrench_port, YK_TAKES_WRENCH);
+    if (status != YK_OK)
+        return status;
+    return connect_port(system, def, b, def->motion_port, interface->takes);
 }
 
+/* Sequences ------------------------------------------------------------------------------------ */
+
 /* What the order of Gauss-Seidel gives up first where it would go in a circle. */
-typedef enum demand {
-    ALL_WIRES, /* motion sides before wrench sides, sources of wires before their targets */
-    /* the same without wires from wrench sides, whose motion is known at the start: measured */
-    WIRES_OF_COMMANDS,
+enum {
+    ALL_WIRES,         /* motion sides before wrench sides, sources of wires before their targets */
+    WIRES_OF_COMMANDS, /* without wires from wrench sides, whose motion is known at the start */
     NO_WIRES,
-    NOTHING /* the order of the scenario */
-} demand;
+    NOTHING /* the order of the def */
+};
 
 static bool takes_wrench(const yk_system *system, int participant)
 {
@@ -256,38 +255,50 @@ static bool takes_wrench(const yk_system *system, int participant)
     return false;
 }
 
-/* True if everything that the participant takes comes from participants that are already placed. */
+/* True if everything that the participant takes comes from participants that are in the sequence
+ * already. */
 static bool can_follow(const yk_system *system, int participant, bool wrenches_first,
-                       const bool *placed, demand level)
+                       const bool *listed, int level)
 {
-    for (int i = 0; i < system->interface_count && level < NOTHING; i++) {
+    for (int i = 0; i < system->interface_count; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
         if (yk_both_take_wrench(&system->interfaces[i]))
             continue;
-        int later = wrenches_first ? def->motion_subsystem : def->wrench_subsystem;
-        int earlier = wrenches_first ? def->wrench_subsystem : def->motion_subsystem;
-        if (later == participant && !placed[earlier])
+
+        int later = def->wrench_subsystem;
+        int earlier = def->motion_subsystem;
+        if (wrenches_first) {
+            later = def->motion_subsystem;
+            earlier = def->wrench_subsystem;
+        }
+
+        if (later == participant && !listed[earlier])
             return false;
     }
+
     for (int i = 0; i < system->wire_count && level < NO_WIRES; i++) {
-        int source = system->wires[i].def.source_subsystem;
-        bool waits = system->wires[i].def.target_subsystem == participant &&
-                     source != participant && !placed[source];
-        if (waits && (level == ALL_WIRES || !takes_wrench(system, source)))
+        const yk_wire_def *def = &system->wires[i].def;
+        int source = def->source_subsystem;
+        if (def->target_subsystem != participant || source == participant || listed[source])
+            continue;
+        if (level == ALL_WIRES || !takes_wrench(system, source))
             return false;
     }
+
     return true;
 }
 
-static int next_in_sequence(const yk_system *system, bool wrenches_first, const bool *placed)
+static int next_in_sequence(const yk_system *system, bool wrenches_first, const bool *listed)
 {
-    for (demand level = ALL_WIRES; level < NOTHING; level++)
+    for (int level = ALL_WIRES; level < NOTHING; level++)
         for (int i = 0; i < system->participant_count; i++)
-            if (!placed[i] && can_follow(system, i, wrenches_first, placed, level))
+            if (!listed[i] && can_follow(system, i, wrenches_first, listed, level))
                 return i;
+
     int first = 0;
-    while (placed[first])
+    while (listed[first])
         first++;
+
     return first;
 }
 
@@ -295,68 +306,55 @@ static int next_in_sequence(const yk_system *system, bool wrenches_first, const 
  * targets. */
 static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequence)
 {
-    int count = system->participant_count;
-    bool *placed = yk_allocate(system->context, (size_t)count, sizeof *placed);
-    int *index = yk_allocate(system->context, (size_t)count, sizeof *index);
-    if (!placed || !index) {
-        yk_release(system->context, placed);
+    size_t count = (size_t)system->participant_count;
+    bool *listed = yk_allocate(system->context, count, sizeof *listed);
+    int *index = yk_allocate(system->context, count, sizeof *index);
+    if (!listed || !index) {
+        yk_release(system->context, listed);
         yk_release(system->context, index);
         return YK_ERROR_MEMORY;
     }
-    for (int n = 0; n < count; n++) {
-        int chosen = next_in_sequence(system, wrenches_first, placed);
-        placed[chosen] = true;
+
+    for (int n = 0; n < system->participant_count; n++) {
+        int chosen = next_in_sequence(system, wrenches_first, listed);
+        listed[chosen] = true;
         index[chosen] = n;
         sequence[n] = chosen;
     }
 
+    /* Where interfaces and wires go in a circle, some run against it. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        int a = index[interface->def.wrench_subsystem], b = index[interface->def.motion_subsystem];
-        if (wrenches_first)
+        int a = index[interface->def.wrench_subsystem];
+        int b = index[interface->def.motion_subsystem];
+        if (wrenches_first) {
             interface->lagged = a > b;
-        else
-            interface->a_index = a, interface->b_index = b;
+        } else {
+            interface->a_index = a;
+            interface->b_index = b;
+        }
     }
+
     for (int i = 0; wrenches_first && i < system->wire_count; i++) {
         yk_wire *wire = &system->wires[i];
-        wire->lagged = !wire->def.hold &&
-                       index[wire->def.source_subsystem] >= index[wire->def.target_subsystem];
+        int source = index[wire->def.source_subsystem];
+        int target = index[wire->def.target_subsystem];
+        wire->lagged = !wire->def.hold && source >= target;
     }
-    yk_release(system->context, placed);
+
+    yk_release(system->context, listed);
     yk_release(system->context, index);
+
     return YK_OK;
 }
 
-/* Room for the wrenches of every wrench side, and for a consistent start. */
-static yk_status prepare_wrenches(yk_system *system)
-{
-    yk_context *context = system->context;
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        if (yk_both_take_wrench(interface))
-            continue;
-        yk_interface_a(system, interface)->wrench_size += interface->kind == YK_PORT_SCALAR ? 1 : 6;
-    }
-    for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        if (m->wrench_size == 0)
-            continue;
-        m->applied = yk_allocate(context, 2 * (size_t)m->wrench_size, sizeof *m->applied);
-        if (!m->applied)
-            return YK_ERROR_MEMORY;
-        m->fresh = m->applied + m->wrench_size;
-    }
-    const yk_unknowns_def start = {.kind = YK_ACCELERATION_QUASI_NEWTON,
-                                   .what = YK_UNKNOWNS_AT_START};
-    return yk_unknowns_create(system, &start, &system->start_unknowns,
-                              &system->start_unknowns_count);
-}
+/* All together --------------------------------------------------------------------------------- */
 
 yk_status yk_wiring_create(yk_system *system, const yk_system_def *def)
 {
     yk_context *context = system->context;
-    size_t participants = (size_t)def->subsystem_count, interfaces = (size_t)def->interface_count;
+    size_t participants = (size_t)def->subsystem_count;
+    size_t interfaces = (size_t)def->interface_count;
     system->participant_count = def->subsystem_count;
     system->interface_count = def->interface_count;
     system->participants = yk_allocate(context, participants, sizeof *system->participants);
@@ -367,25 +365,66 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_def *def)
         !system->wrench_sequence)
         return YK_ERROR_MEMORY;
 
+    /* What is coupled, and by what. */
     yk_status status = YK_OK;
-    for (int i = 0; status == YK_OK && i < system->participant_count; i++) {
+    for (int i = 0; i < def->subsystem_count; i++) {
         yk_participant *m = &system->participants[i];
         status = create_participant(system, m, def->subsystems[i], def->names[i]);
-        const yk_transform *transform = def->transforms ? &def->transforms[i] : NULL;
         if (status == YK_OK)
-            status = place_participant(system, m, transform, def->substeps ? def->substeps[i] : 1);
+            status = set_substeps(system, m, def->substeps ? def->substeps[i] : 1);
+        if (status == YK_OK && def->transforms)
+            status = set_transform(system, m, &def->transforms[i]);
+        if (status != YK_OK)
+            return status;
     }
-    for (int i = 0; status == YK_OK && i < system->interface_count; i++)
-        status = create_interface(system, i, &def->interfaces[i]);
-    if (status == YK_OK)
-        status = yk_wires_create(system, def);
-    if (status == YK_OK)
-        status = find_sequence(system, false, system->sequence);
-    if (status == YK_OK)
-        status = find_sequence(system, true, system->wrench_sequence);
-    if (status == YK_OK)
-        status = prepare_wrenches(system);
-    return status;
+
+    for (int i = 0; i < def->interface_count; i++) {
+        system->interfaces[i].def = def->interfaces[i];
+        if (!system->interfaces[i].def.name)
+            system->interfaces[i].def.name = "unnamed";
+        status = create_interface(system, i);
+        if (status != YK_OK)
+            return status;
+    }
+
+    status = yk_wires_create(system, def);
+    if (status != YK_OK)
+        return status;
+
+    /* In which order. */
+    status = find_sequence(system, false, system->sequence);
+    if (status != YK_OK)
+        return status;
+
+    status = find_sequence(system, true, system->wrench_sequence);
+    if (status != YK_OK)
+        return status;
+
+    /* Memory for the wrenches of every wrench side, and for a consistent start. */
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        if (!yk_both_take_wrench(interface))
+            yk_interface_a(system, interface)->wrench_size += yk_port_freedoms(interface->kind);
+    }
+
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
+        if (m->wrench_size == 0)
+            continue;
+
+        m->applied = yk_allocate(context, 2 * (size_t)m->wrench_size, sizeof *m->applied);
+        if (!m->applied)
+            return YK_ERROR_MEMORY;
+
+        m->fresh = m->applied + m->wrench_size;
+    }
+
+    const yk_unknowns_def start = {
+        .kind = YK_ACCELERATION_QUASI_NEWTON,
+        .what = YK_UNKNOWNS_AT_START,
+    };
+    return yk_unknowns_create(system, &start, &system->start_unknowns,
+                              &system->start_unknowns_count);
 }
 
 void yk_wiring_destroy(yk_system *system)
@@ -405,6 +444,7 @@ void yk_wiring_destroy(yk_system *system)
         yk_release(context, m->mark);
         yk_release(context, m->applied);
     }
+
     yk_wires_destroy(system);
     yk_release(context, system->participants);
     yk_release(context, system->interfaces);

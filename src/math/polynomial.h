@@ -4,6 +4,12 @@
 
 #include "math/vec3.h"
 
+/* Freedoms of a port: velocities that it has, and components of the wrench on it. */
+static inline int yk_port_freedoms(yk_port_kind kind)
+{
+    return kind == YK_PORT_SCALAR ? 1 : 6;
+}
+
 /* Value at local time `t` of the polynomial c[0] + c[1] t + ... of any degree. */
 double yk_poly_value(const double *c, int degree, double t);
 /* Coefficients of the same polynomial about the new origin t0. */

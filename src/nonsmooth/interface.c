@@ -7,6 +7,7 @@
  * solution gives the velocities at the end of a step without wrenches at the ports, one more per
  * port velocity a column of the inverse effective mass (56). */
 #include "contact/response.h"
+#include "math/polynomial.h"
 #include "nonsmooth/world.h"
 
 enum { REVIEWS = 4 }; /* of the states of contacts, at most */
@@ -31,7 +32,7 @@ static int port_size(const yk_world_model *model, size_t port)
 {
     if (model->ports[port].causality != YK_TAKES_WRENCH)
         return 0;
-    return model->port_list[port].kind == YK_PORT_SCALAR ? 1 : 6;
+    return yk_port_freedoms(model->port_list[port].kind);
 }
 
 static void list_rows(const yk_nonsmooth *self, port_row *rows)

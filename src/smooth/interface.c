@@ -16,6 +16,7 @@
  * (Runge-Kutta) answer by those in the middle of the step. */
 #include <string.h>
 
+#include "math/polynomial.h"
 #include "math/so3.h"
 #include "smooth/internal.h"
 
@@ -38,7 +39,7 @@ int yk_smooth_port_size(const port_model *port)
 {
     if (port->causality != YK_TAKES_WRENCH)
         return 0;
-    return port->def.kind == YK_PORT_SCALAR ? 1 : 6;
+    return yk_port_freedoms(port->def.kind);
 }
 
 static void marker_rows(const yk_smooth_workspace *work, const port_model *port, port_row *rows)

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coupling/contract.h"
+#include "coupling/system.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "math/vec3.h"

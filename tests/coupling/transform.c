@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "any_scheme.h"
-#include "coupling/transform.h"
+#include "coupling/interface.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "test.h"

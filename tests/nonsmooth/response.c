@@ -3,6 +3,7 @@
  * models. */
 #include <string.h>
 
+#include "math/polynomial.h"
 #include "math/so3.h"
 #include "scene.h"
 
@@ -228,17 +229,12 @@ static void build_bar_slipping(scene *s, yk_friction_model friction)
     leaning_bar(s, 0.2, 0.5);
 }
 
-static int width(const yk_port *port)
-{
-    return port->kind == YK_PORT_SCALAR ? 1 : 6;
-}
-
 static void set_wrench(const yk_port *ports, int count, const double *wrench, yk_input *inputs)
 {
-    for (int i = 0; i < count; wrench += width(&ports[i++])) {
+    for (int i = 0; i < count; wrench += yk_port_freedoms(ports[i++].kind)) {
         inputs[i] = (yk_input){.degree = 0, .orientation = {1, 0, 0, 0}};
         inputs[i].linear[0].x = wrench[0];
-        if (width(&ports[i]) == 1)
+        if (yk_port_freedoms(ports[i].kind) == 1)
             continue;
         inputs[i].linear[0] = yk_v3(wrench[0], wrench[1], wrench[2]);
         inputs[i].angular[0] = yk_v3(wrench[3], wrench[4], wrench[5]);
@@ -249,11 +245,11 @@ static void read_velocities(const yk_subsystem *subsystem, int count, double *w)
 {
     const yk_port *ports;
     subsystem->ops->ports(subsystem, &ports);
-    for (int i = 0; i < count; w += width(&ports[i++])) {
+    for (int i = 0; i < count; w += yk_port_freedoms(ports[i++].kind)) {
         yk_port_value value;
         subsystem->ops->output(subsystem, i, &value);
         w[0] = value.motion.velocity.x;
-        if (width(&ports[i]) == 1)
+        if (yk_port_freedoms(ports[i].kind) == 1)
             continue;
         w[1] = value.motion.velocity.y, w[2] = value.motion.velocity.z;
         w[3] = value.motion.angular_velocity.x, w[4] = value.motion.angular_velocity.y;
@@ -332,7 +328,7 @@ static void run_case(const response_case *c)
     const yk_port *ports;
     int count = subsystem->ops->ports(subsystem, &ports), size = 0;
     for (int i = 0; i < count; i++)
-        size += width(&ports[i]);
+        size += yk_port_freedoms(ports[i].kind);
     for (int i = 0; i < count; i++)
         assert_int_equal(subsystem->ops->connect(subsystem, i, YK_TAKES_WRENCH, YK_AXES_ALL),
                          YK_OK);

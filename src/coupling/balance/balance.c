@@ -1,8 +1,8 @@
 #include "coupling/balance/balance.h"
 
 #include "base/clock.h"
-#include "coupling/explicit.h"
-#include "coupling/transform.h"
+#include "coupling/interface.h"
+#include "coupling/system.h"
 #include "math/so3.h"
 
 /* Weights of g / h^2, g' / h and g'' in the condition at the end of a step. */
@@ -75,7 +75,7 @@ static yk_status ask_for_interface_model(yk_balance *balance, yk_system *system,
         double velocity[6] = {motion->velocity.x,         motion->velocity.y,
                               motion->velocity.z,         motion->angular_velocity.x,
                               motion->angular_velocity.y, motion->angular_velocity.z};
-        int size = m->ports[port].kind == YK_PORT_SCALAR ? 1 : 6;
+        int size = yk_port_freedoms(m->ports[port].kind);
         for (int k = 0; k < size; k++)
             model->displacement[offset + k] = (1 - lead) * h * velocity[k];
         for (int k = 0; k < size; k++)
@@ -109,7 +109,7 @@ static yk_status ask(yk_balance *balance, yk_system *system, int participant)
     } else {
         m->status = ask_for_interface_model(balance, system, participant);
         if (m->status >= 0)
-            yk_participant_place_step_model(m, own->offsets, &own->model);
+            yk_participant_transform_step_model(m, own->offsets, &own->model);
     }
     yk_system_count_model(system, participant, begin);
     return m->status < 0 ? yk_system_report_failure(system, participant) : YK_OK;
@@ -161,8 +161,7 @@ static void fill_response(yk_balance *balance, double h, int participant)
             double carried = 1 + pushed->shift[by->side];
             for (int j = 0; j < r->connection_count; j++) {
                 const yk_connection *of = &r->connections[j];
-                int size =
-                    balance->interfaces[of->interface].constraint.kind == YK_PORT_SCALAR ? 1 : 6;
+                int size = yk_port_freedoms(balance->interfaces[of->interface].constraint.kind);
                 for (int k = 0; k < size; k++) {
                     const double *mobility =
                         own->model.mobility + (own->offsets[of->port] + k) * own->size + columns;
@@ -259,7 +258,7 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         const yk_interface *interface = &system->interfaces[i];
         if (!yk_both_take_wrench(interface) &&
             balance->participants[interface->def.motion_subsystem].size > 0)
-            yk_explicit_motion_input(system, i, weights, false);
+            yk_system_prescribe_weighted(system, i, weights, false);
     }
 
     /* The step as it will be with the multipliers of the last one. */

@@ -10,7 +10,6 @@
 #include "coupling/constraint.h"
 #include "coupling/index1/path.h"
 #include "coupling/jacobian.h"
-#include "coupling/ledger.h"
 #include "coupling/system.h"
 
 enum {

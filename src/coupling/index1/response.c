@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "coupling/index1/index1.h"
-#include "coupling/transform.h"
+#include "coupling/interface.h"
 
 /* Changes of a parameter, relative to the largest multiplier: large against the rounding of
  * motions, and so small that the turning of bodies under it does not show. What is left of that
@@ -48,7 +48,7 @@ static int pack_input(yk_port_kind kind, int degree, const yk_input *input, doub
 
 static int wrench_coefficients(yk_port_kind kind, int degree)
 {
-    return (kind == YK_PORT_SCALAR ? 1 : 6) * (degree + 1);
+    return yk_port_freedoms(kind) * (degree + 1);
 }
 
 /* The degree of the wrenches that a participant sees. */

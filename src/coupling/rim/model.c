@@ -16,7 +16,6 @@
 #include "base/clock.h"
 #include "coupling/interface.h"
 #include "coupling/rim/rim.h"
-#include "coupling/transform.h"
 
 static bool known(const yk_system *system, const yk_participant *m)
 {
@@ -165,7 +164,7 @@ static void take_sensitivity(const yk_participant *m, yk_rim_participant *own, d
     int n = own->size;
     double moved = 0, gained = 0;
     for (int port = 0; port < m->port_count; port++) {
-        int offset = own->offsets[port], size = m->ports[port].kind == YK_PORT_SCALAR ? 1 : 6;
+        int offset = own->offsets[port], size = yk_port_freedoms(m->ports[port].kind);
         if (offset < 0)
             continue;
         for (int k = 0; k < size; k++) {

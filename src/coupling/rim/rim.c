@@ -35,9 +35,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "coupling/explicit.h"
-#include "coupling/failure.h"
-#include "coupling/options.h"
+#include "coupling/system.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
 
@@ -60,8 +58,7 @@ static void modelled_motion(const yk_system *system, const yk_interface *interfa
 {
     const yk_rim_participant *a = &yk_rim_of(system)->participants[interface->def.wrench_subsystem];
     const yk_motion *begin = &yk_interface_a(system, interface)->before[interface->def.wrench_port];
-    int offset = a->offsets[interface->def.wrench_port],
-        size = interface->kind == YK_PORT_SCALAR ? 1 : 6;
+    int offset = a->offsets[interface->def.wrench_port], size = yk_port_freedoms(interface->kind);
     double displacement[6] = {0};
     const double *now = a->now + offset;
     for (int k = 0; k < size; k++) {
@@ -270,8 +267,8 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
         if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
             continue;
         if (rim->interfaces[i].role == YK_RIM_SLOW)
-            yk_explicit_motion_input(system, i, &yk_index1_weights,
-                                     index >= 0 && interface->a_index < index);
+            yk_system_prescribe_weighted(system, i, &yk_weights_index1,
+                                         index >= 0 && interface->a_index < index);
         else /* The fast side has gone this way, or will go on from here. */
             yk_system_prescribe_motion(system, i, yk_system_motion(system, i, 0));
     }
@@ -337,7 +334,7 @@ static yk_status begin_models(yk_rim *rim, yk_system *system)
                 put3(own->start + offset, motion->velocity);
                 put3(own->start + offset + 3, motion->angular_velocity);
             }
-            int size = interface->kind == YK_PORT_SCALAR ? 1 : 6;
+            int size = yk_port_freedoms(interface->kind);
             memcpy(own->now + offset, own->start + offset, (size_t)size * sizeof *own->now);
         }
     }
@@ -401,7 +398,7 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     report->iterations = 1;
     yk_status status = YK_OK;
     if (rim->balance)
-        status = yk_balance_solve(rim->balance, system, &yk_index1_weights);
+        status = yk_balance_solve(rim->balance, system, &yk_weights_index1);
     if (status == YK_OK)
         status = begin_models(rim, system);
     if (status < 0)

@@ -5,7 +5,6 @@
 #define YK_COUPLING_RIM_H
 
 #include "coupling/balance/balance.h"
-#include "coupling/ledger.h"
 #include "coupling/system.h"
 
 /* One participant as the scheme sees it. */

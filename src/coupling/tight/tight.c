@@ -12,8 +12,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "coupling/explicit.h"
-#include "coupling/options.h"
+#include "coupling/system.h"
 
 typedef struct sweep {
     int number; /* from 0 */
@@ -240,7 +239,7 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     /* Balanced interfaces are those of the loose scheme, whose one sweep takes their wrenches as
      * they are. */
     if (x->balance) {
-        yk_status status = yk_balance_solve(x->balance, system, &yk_index1_weights);
+        yk_status status = yk_balance_solve(x->balance, system, &yk_weights_index1);
         if (status < 0)
             return status;
     }
