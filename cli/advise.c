@@ -52,7 +52,7 @@ static void print_rows(const yk_advice *a)
             printf("  %s: %s\n", a->rows[i].name, a->rows[i].message);
 }
 
-static void print_warnings(const yk_advice *a, double end)
+static void print_warnings(const char *path, const yk_advice *a, double end)
 {
     if (a->verified < end * (1 - 1e-6))
         printf("  - verified on the first %g s of %g s only: more --seconds go further\n",
@@ -73,13 +73,16 @@ static void print_warnings(const yk_advice *a, double end)
                a->stability.radius);
     else if (a->stability.verdict == YK_VERDICT_STABLE)
         printf("  - its coupling is stable: spectral radius %.9g\n", a->stability.radius);
-    for (int i = 0; i < a->watched.finding_count; i++)
-        printf("  - %s\n", a->watched.findings[i].text);
+    for (int i = 0; i < a->watched.finding_count; i++) {
+        printf("  - ");
+        print_finding(stdout, path, &a->watched.findings[i]);
+        printf("\n");
+    }
     for (int i = 0; i < a->best; i++)
         if (a->rows[i].outcome == YK_ADVICE_GOOD)
             printf("  - the subsystems could be merged to one (%s, step %g s), which is cheaper "
                    "still\n",
-                   a->rows[i].block, a->rows[i].step);
+                   a->rows[i].name, a->rows[i].step);
 }
 
 /* The file ------------------------------------------------------------------------------------- */
@@ -153,13 +156,18 @@ static int print_advice(yk_context *context, const request *q, const yk_advise_d
         return EXIT_FAILED;
     }
     printf("\nof the choice:\n");
-    print_warnings(a, end);
+    print_warnings(def->scenario.path, a, end);
 
     /* What to paste, and the command that checks it. */
     const yk_advice_row *best = &a->rows[a->best];
     const char *step = strchr(a->overrides[a->override_count - 1], '=') + 1;
-    printf("\ntake, with the keys that are there already:\n\n  %s\n  time: {step: %s}\n",
-           best->block, step);
+    printf("\ntake, with the keys that are there already:\n\n  coupling: {");
+    for (int i = 0; i < best->override_count; i++) {
+        const char *key = best->overrides[i] + strlen("coupling.");
+        const char *equals = strchr(key, '=');
+        printf("%s%.*s: %s", i ? ", " : "", (int)(equals - key), key, equals + 1);
+    }
+    printf("}\n  time: {step: %s}\n", step);
     printf("\ncheck it:\n\n  yoke run %s", def->scenario.path);
     for (int i = 0; i < q->sets.count; i++)
         printf(" --set '%s'", q->sets.items[i]);

@@ -36,8 +36,11 @@ static void report_limits(const loaded *l)
     yk_run_report report;
     if (yk_limits(l->context, l->scenario, &report) < 0)
         return;
-    for (int i = 0; i < report.finding_count; i++)
-        fprintf(stderr, "yoke: warning: %s\n", report.findings[i].text);
+    for (int i = 0; i < report.finding_count; i++) {
+        fprintf(stderr, "yoke: warning: ");
+        print_finding(stderr, yk_scenario_get(l->scenario)->path, &report.findings[i]);
+        fprintf(stderr, "\n");
+    }
 }
 
 int command_check(int argc, char **argv)

@@ -150,7 +150,7 @@ static bool is_serious(const yk_run_report *report)
 }
 
 /* Whether to trust the run, and whatever was noticed. */
-static void print_verdict(const yk_run_report *report, bool coupled)
+static void print_verdict(const char *path, const yk_run_report *report, bool coupled)
 {
     if (coupled && report->energy_scale > 0 && isfinite(report->energy_made))
         printf("\n  coupling and integration %s %.3g %% of the energy at the start and fed in "
@@ -160,8 +160,11 @@ static void print_verdict(const yk_run_report *report, bool coupled)
     bool serious = is_serious(report);
     if (serious)
         printf("\n  DO NOT TRUST this run:\n");
-    for (int i = 0; i < report->finding_count; i++)
-        printf("%s  - %s\n", i == 0 && !serious ? "\n" : "", report->findings[i].text);
+    for (int i = 0; i < report->finding_count; i++) {
+        printf("%s  - ", i == 0 && !serious ? "\n" : "");
+        print_finding(stdout, path, &report->findings[i]);
+        printf("\n");
+    }
 }
 
 static void print_summary(const loaded *l, const yk_run_report *report)
@@ -171,7 +174,7 @@ static void print_summary(const loaded *l, const yk_run_report *report)
         return;
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
     if (report->steps == 0) {
-        print_verdict(report, false);
+        print_verdict(info->path, report, false);
         return;
     }
     print_steps(report, system);
@@ -181,7 +184,7 @@ static void print_summary(const loaded *l, const yk_run_report *report)
         print_interfaces(info, system);
     if (coupled)
         print_energies(info, system);
-    print_verdict(report, coupled);
+    print_verdict(info->path, report, coupled);
 }
 
 /* Recorders ------------------------------------------------------------------------------------ */
@@ -317,8 +320,11 @@ static int run_scenario(const loaded *l, const request *q)
     if (status == YK_OK || status == YK_NOT_CONVERGED) {
         if (!is_serious(&report))
             return EXIT_GOOD;
-        if (quiet)
-            fprintf(stderr, "yoke: do not trust this run: %s\n", report.findings[0].text);
+        if (quiet) {
+            fprintf(stderr, "yoke: do not trust this run: ");
+            print_finding(stderr, q->path, &report.findings[0]);
+            fprintf(stderr, "\n");
+        }
         return EXIT_UNTRUSTED;
     }
     int code = print_refusal(l->context, NULL, status);

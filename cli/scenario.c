@@ -1,6 +1,7 @@
 #include "scenario.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void print_log(void *user, yk_log_level level, const char *message)
 {
@@ -115,4 +116,25 @@ int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_sta
     bool wrong_input =
         status == YK_ERROR_ARGUMENT || status == YK_ERROR_INPUT || status == YK_ERROR_CAPABILITY;
     return wrong_input ? EXIT_MISUSE : EXIT_FAILED;
+}
+
+void print_finding(FILE *file, const char *path, const yk_finding *finding)
+{
+    fputs(finding->text, file);
+    for (int i = 0; i < finding->remedy_count; i++) {
+        const yk_remedy *remedy = &finding->remedies[i];
+        fputs(i == 0 ? "; " : ", or ", file);
+        if (remedy->kind == YK_REMEDY_ADVICE)
+            fprintf(file, "let `yoke advise %s` find a scheme and a step", path);
+        if (remedy->kind == YK_REMEDY_STEP)
+            fprintf(file, "let `yoke converge %s` find a step that is small enough", path);
+
+        /* "use coupling.scheme tight with coupling.acceleration aitken" */
+        for (int k = 0; k < remedy->override_count; k++) {
+            const char *key = remedy->overrides[k];
+            const char *equals = strchr(key, '=');
+            const char *lead = k == 0 ? "use" : k == 1 ? " with" : " and";
+            fprintf(file, "%s %.*s %s", lead, (int)(equals - key), key, equals + 1);
+        }
+    }
 }

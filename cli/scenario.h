@@ -2,7 +2,10 @@
 #ifndef YOKE_CLI_SCENARIO_H
 #define YOKE_CLI_SCENARIO_H
 
+#include <stdio.h>
+
 #include "options.h"
+#include "yoke/analysis.h"
 #include "yoke/model.h"
 
 typedef struct loaded {
@@ -39,5 +42,8 @@ int print_failure(const yk_context *context);
 /* Why work on a scenario ended with a status other than YK_OK: its mistakes, or the last message.
  * Returns the exit code. */
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status);
+
+/* What was found in a run, and what can be done about it, in one sentence without a full stop. */
+void print_finding(FILE *file, const char *path, const yk_finding *finding);
 
 #endif

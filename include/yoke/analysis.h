@@ -47,13 +47,17 @@ typedef enum yk_finding_kind {
 
 enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };
 
-/* What can be done about a finding: in words, and as values of the scenario (`--set`) that bring
- * it about. */
+typedef enum yk_remedy_kind {
+    YK_REMEDY_CHANGE, /* of values of the scenario: the overrides, all of them together */
+    YK_REMEDY_ADVICE, /* another scheme or step, which yk_advise finds */
+    YK_REMEDY_STEP    /* a smaller step; yk_converge shows which is small enough */
+} yk_remedy_kind;
+
+/* What can be done about a finding. */
 typedef struct yk_remedy {
-    char text[160]; /* "use coupling.scheme tight" */
+    yk_remedy_kind kind;
     int override_count;
-    char overrides[YK_REMEDY_OVERRIDES_MAX]
-                  [160]; /* "coupling.scheme=tight"; all of them together */
+    char overrides[YK_REMEDY_OVERRIDES_MAX][160]; /* "coupling.scheme=tight" */
 } yk_remedy;
 
 typedef struct yk_finding {
@@ -61,7 +65,7 @@ typedef struct yk_finding {
     bool serious;  /* the run is not to be trusted */
     int interface; /* -1: of the whole */
     double value;
-    char text[768]; /* in words: the cause, then the remedies */
+    char text[768]; /* the cause, in words */
     int remedy_count;
     yk_remedy remedies[YK_REMEDIES_MAX]; /* each one alone helps; the best first */
 } yk_finding;
@@ -503,9 +507,13 @@ typedef enum yk_advice_outcome {
     YK_ADVICE_NOT_TRIED   /* the time was over */
 } yk_advice_outcome;
 
+enum { YK_ADVICE_MAX = 32, YK_ADVICE_OVERRIDES_MAX = 8 };
+
 typedef struct yk_advice_row {
     char name[48];
-    char block[200]; /* "coupling: {scheme: tight, acceleration: aitken}" */
+    /* The values of the scenario that it stands for: "coupling.scheme=tight". */
+    int override_count;
+    char overrides[YK_ADVICE_OVERRIDES_MAX][64];
     yk_advice_outcome outcome;
     double step; /* s: the coarsest that meets the tolerance, else the last that was tried */
     /* of the worst channel: its distance from the reference and that one's own error */
@@ -516,8 +524,6 @@ typedef struct yk_advice_row {
     double energy_fraction; /* created by the interfaces, of what moves */
     char message[768];      /* why not, or what to know; "" */
 } yk_advice_row;
-
-enum { YK_ADVICE_MAX = 32, YK_ADVICE_OVERRIDES_MAX = 8 };
 
 typedef struct yk_advice {
     int count;

@@ -162,7 +162,9 @@ enum {
     YK_VARIANT_AGAINST_DRIFT = 1 << 3, /* of positions, for the same scheme */
     YK_VARIANT_ANY_RATIO =
         1 << 4, /* carries any ratio of masses with motions prescribed to one side */
-    YK_VARIANT_CANDIDATE = 1 << 5 /* to be ranked with others by accuracy and cost */
+    YK_VARIANT_CANDIDATE = 1 << 5, /* to be ranked with others by accuracy and cost */
+    YK_VARIANT_BASELINE =
+        1 << 6 /* a candidate that in fine steps may be what others are compared with */
 };
 
 typedef struct yk_scheme_variant {

@@ -1,14 +1,13 @@
 /* Which scheme and step to take: by trying them, the cheapest first.
  *
- *   pilot      three short runs tell what a step of each subsystem costs; from that and the time that is allowed
+ *   pilot      three short runs show what a step of each subsystem costs; from that and the time that is allowed
  *              follows the stretch of the scenario on which schemes are compared
  *   reference  the monolithic system where the subsystems can be merged, else the tightest scheme that runs, in steps
  *              so fine that its own error, measured as in error_bars.h, is a small part of the tolerance
  *   search     every scheme begins with the coarsest step. The one whose next trial would be cheapest goes on with half
  *              its step, until none that is cheaper than the cheapest that meets the tolerance is left
  *   verify     beyond the stretch that one is compared with itself in halves and quarters of its steps, over the whole
- *              scenario, and asked for its stability. One that fails goes on with half its step, or another takes its
- *              place
+ *              scenario, and asked for its stability. One that fails goes on with half its step, or another takes over
  *
  * The error of a scheme is its distance from the reference plus that of the reference, in the
  * measure of `yk_channel_error`. Cost is counted in steps of subsystems, weighed by what they
@@ -20,9 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/align.h"
-#include "analysis/candidates.h"
 #include "analysis/error_bars.h"
+#include "analysis/remedies.h"
 #include "analysis/trial.h"
 #include "base/clock.h"
 #include "model/scenario.h"
@@ -36,7 +34,7 @@ enum { REFERENCE_LEVELS = 3, REFERENCE_PARTS = 8, REFERENCE_PARTS_MAX = 256 };
  * channel cannot be judged. */
 static const double REFERENCE_FINE = 0.1, REFERENCE_COARSE = 0.5;
 /* Runs of the scenario that all trials amount to, roughly, and the part of the time that they may
- * take: to tell how long a stretch may be. */
+ * take: from these follows how long a stretch may be. */
 static const double WORK = 150, SEARCH_FRACTION = 0.4;
 /* The most that one trial may take. */
 static const double TRIAL_FRACTION = 0.1;
@@ -51,6 +49,7 @@ static const double SAME_COST = 1.1;
 
 /* One scheme on its way from coarse to fine steps. */
 typedef struct contender {
+    unsigned traits;
     int rung;        /* that was tried last; -1: none */
     bool closed;     /* no finer step is tried any more */
     int64_t broke;   /* macro steps after which it broke down with the last step; 0: it did not */
@@ -61,9 +60,9 @@ typedef struct contender {
 
 /* What schemes are compared with. */
 typedef struct reference {
-    const yk_variant *variant;
-    int parts;         /* of the scenario's step */
-    yk_record *record; /* the limit of its runs, in the context of the study; NULL: there is none */
+    int candidate;            /* the scheme, by its number */
+    int parts;                /* of the scenario's step */
+    yk_record *record;        /* the limit of its runs; NULL: there is none */
     yk_run_report report;     /* of the finest */
     double stretch;           /* s, that it covers */
     double seconds;           /* of the processor, for all runs */
@@ -71,23 +70,39 @@ typedef struct reference {
     yk_channel_error *errors; /* per channel */
 } reference;
 
+/* Candidates that may serve as reference, from the most exact on. */
+enum {
+    BASELINE_MERGED,
+    BASELINE_ACCELERATED,
+    BASELINE_BOTH_WRENCHES,
+    BASELINE_ITERATED,
+    BASELINE_PLAIN,
+    BASELINES
+};
+
 typedef struct study {
     yk_context *context;
     const yk_advise_def *def;
     yk_advice *advice;
     int jobs;
-    double budget, spent;    /* s of the processor */
-    double step, start, end; /* of the scenario */
+    double budget, spent; /* s of the processor */
+
+    /* The scenario. */
+    double step, start, end;
     bool mergeable, impacts;
     int subsystems, grid;
-    double *weights, *call_seconds;
-    double seconds_per_work, seconds_per_step; /* of the scenario as it is */
-    const yk_variant *candidates;
-    contender contenders[YK_ADVICE_MAX];
-    int count;
     char (*names)[160];
     const char **channels;
     int channel_count;
+
+    /* What steps cost. */
+    double *weights, *call_seconds;
+    double seconds_per_work, seconds_per_step; /* of the scenario as it is */
+
+    yk_variant candidates[YK_ADVICE_MAX];
+    contender contenders[YK_ADVICE_MAX];
+    int count;
+    int baselines[BASELINES]; /* numbers of candidates; -1: none */
 
     reference reference; /* on the present stretch */
     bool too_long;       /* one did not end in its time */
@@ -95,7 +110,6 @@ typedef struct study {
     /* The trials that run at present. */
     int batch[YK_ADVICE_MAX], batch_count;
     double used[YK_ADVICE_MAX]; /* s of the processor, of each */
-    int done;
 } study;
 
 yk_advise_def yk_advise_default(void)
@@ -109,165 +123,196 @@ static double time_left(const study *s)
     return s->budget - s->spent;
 }
 
-static double step_of(const study *s, int rung)
-{
-    return ldexp(s->grid * s->step, -rung);
-}
-
 static yk_trial_def trial_of(const study *s, const yk_variant *variant, double step)
 {
-    return (yk_trial_def){.scenario = &s->def->scenario,
-                          .variant = variant,
-                          .step = step,
-                          .end = s->start + s->advice->stretch,
-                          .channels = s->channels,
-                          .channel_count = s->channel_count,
-                          .every = (int)lround(s->grid * s->step / step),
-                          .weights = s->weights,
-                          .seconds = INFINITY};
+    return (yk_trial_def){
+        .scenario = &s->def->scenario,
+        .variant = variant,
+        .step = step,
+        .end = s->start + s->advice->stretch,
+        .channels = s->channels,
+        .channel_count = s->channel_count,
+        .every = (int)lround(s->grid * s->step / step),
+        .weights = s->weights,
+        .seconds = INFINITY,
+    };
 }
 
-static const yk_variant *variant_named(const study *s, const char *name)
+/* A length in whole numbers of the coarsest step. */
+static double whole_stretch(const study *s, double length)
 {
-    for (int i = 0; i < s->count; i++)
-        if (strcmp(s->candidates[i].name, name) == 0)
-            return &s->candidates[i];
-    return NULL;
+    double grid = s->grid * s->step;
+    double whole = s->end - s->start;
+    double least = fmin(whole, STRETCH_LEAST * s->step);
+    double steps = floor(fmin(whole, fmax(length, least)) / grid + 1e-9);
+    return grid * fmax(1, steps);
 }
 
 /* Preparation ---------------------------------------------------------------------------------- */
 
-/* What is compared: position and velocity of the interfaces, and what is recorded; not gaps and
- * created energies, which are errors themselves. */
-static yk_status choose_channels(study *s, const yk_scenario *scenario)
+/* What the schemes offer, and which of these may serve as reference. */
+static void list_candidates(study *s, const yk_choice *choices, const char **overrides)
 {
-    const yk_scenario_info *info = yk_scenario_get(scenario);
-    int most = s->def->channel_count ? s->def->channel_count
-                                     : 2 * info->interface_count + info->channel_count;
-    s->names = yk_allocate(s->context, (size_t)most + 1, sizeof *s->names);
-    s->channels = yk_allocate(s->context, (size_t)most + 1, sizeof *s->channels);
-    if (!s->names || !s->channels)
-        return YK_ERROR_MEMORY;
-    for (int i = 0; i < most; i++) {
-        char *name = s->names[s->channel_count];
-        int recorded = i - 2 * info->interface_count;
-        if (s->def->channel_count) {
-            snprintf(name, sizeof *s->names, "%s", s->def->channels[i]);
-        } else if (recorded < 0) {
-            snprintf(name, sizeof *s->names, "%s.%s", info->interfaces[i / 2].name,
-                     i % 2 ? "velocity" : "position");
-        } else {
-            yk_channel_kind kind = scenario->rows[recorded].kind;
-            if (kind == YK_CHANNEL_GAP || kind == YK_CHANNEL_CREATED)
-                continue;
-            snprintf(name, sizeof *s->names, "%s", info->channels[recorded].name);
-        }
-        bool listed = false;
-        for (int k = 0; k < s->channel_count; k++)
-            listed = listed || strcmp(s->names[k], name) == 0;
-        if (listed)
-            continue;
-        s->channels[s->channel_count++] = name;
-    }
-    return YK_OK;
-}
+    for (int k = 0; k < BASELINES; k++)
+        s->baselines[k] = -1;
 
-/* Subsystems of different kinds cannot be merged: that need not be tried. */
-static bool can_merge(const yk_scenario_info *info)
-{
-    for (int i = 0; i < info->subsystem_count; i++)
-        if (!info->subsystems[i]->ops->merging ||
-            info->subsystems[i]->ops != info->subsystems[0]->ops)
-            return false;
-    return true;
+    s->advice->count = s->count;
+    for (int i = 0; i < s->count; i++) {
+        const yk_choice *choice = &choices[i];
+        const yk_changes *changes = &choice->changes;
+        yk_advice_row *row = &s->advice->rows[i];
+        *row = (yk_advice_row){.outcome = YK_ADVICE_NOT_TRIED, .error = NAN, .step = NAN};
+        snprintf(row->name, sizeof row->name, "%s", choice->name);
+        snprintf(row->message, sizeof row->message, "the time was over");
+        for (int k = 0; k < changes->count; k++) {
+            overrides[k] = changes->texts[k];
+            snprintf(row->overrides[k], sizeof row->overrides[k], "%.*s",
+                     (int)sizeof row->overrides[k] - 1, changes->texts[k]);
+        }
+
+        row->override_count = changes->count;
+        s->candidates[i] = (yk_variant){choice->name, overrides, changes->count};
+        overrides += changes->count;
+
+        unsigned traits = yk_choice_traits(s->context, choice);
+        s->contenders[i] = (contender){.traits = traits, .rung = -1, .work = NAN};
+        if (!choice->variant || !(choice->variant->purpose & YK_VARIANT_BASELINE))
+            continue;
+
+        int rank = BASELINE_PLAIN;
+        if (traits & YK_SCHEME_IS_REFERENCE)
+            rank = BASELINE_MERGED;
+        else if (traits & YK_SCHEME_ACCELERATES)
+            rank = BASELINE_ACCELERATED;
+        else if (traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES)
+            rank = BASELINE_BOTH_WRENCHES;
+        else if (traits & YK_SCHEME_ITERATES)
+            rank = BASELINE_ITERATED;
+        s->baselines[rank] = i;
+    }
 }
 
 static yk_status read_scenario(study *s, yk_diagnostics *diagnostics)
 {
     yk_scenario *scenario = NULL;
     yk_status status = yk_scenario_load(s->context, &s->def->scenario, diagnostics, &scenario);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
+
     const yk_scenario_info *info = yk_scenario_get(scenario);
-    s->step = info->step, s->start = info->start, s->end = info->end;
-    s->mergeable = can_merge(info);
+    s->step = info->step;
+    s->start = info->start;
+    s->end = info->end;
     s->impacts = info->impacts;
     s->subsystems = info->subsystem_count;
     for (s->grid = GRID; s->grid > 1 && info->steps % s->grid != 0;)
         s->grid /= 2;
+
+    /* Subsystems of different kinds cannot be merged: that need not be tried. */
+    s->mergeable = true;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        const yk_subsystem_ops *ops = info->subsystems[i]->ops;
+        if (!ops->merging || ops != info->subsystems[0]->ops)
+            s->mergeable = false;
+    }
+
+    int given = s->def->channel_count;
+    int of_interfaces = 2 * info->interface_count;
+    int most = given;
+    if (given == 0)
+        most = of_interfaces + info->channel_count;
     s->weights = yk_allocate(s->context, (size_t)s->subsystems, sizeof *s->weights);
     s->call_seconds = yk_allocate(s->context, (size_t)s->subsystems, sizeof *s->call_seconds);
-    if (!s->weights || !s->call_seconds)
+    s->names = yk_allocate(s->context, (size_t)most + 1, sizeof *s->names);
+    s->channels = yk_allocate(s->context, (size_t)most + 1, sizeof *s->channels);
+    if (!s->weights || !s->call_seconds || !s->names || !s->channels)
         status = YK_ERROR_MEMORY;
     else if (info->interface_count == 0)
         status = yk_fail(s->context, YK_ERROR_ARGUMENT,
                          "advise: the scenario has no interfaces, so there is nothing to couple");
-    else
-        status = choose_channels(s, scenario);
+
+    /* What is compared, each once: position and velocity of the interfaces, and what is recorded;
+     * not gaps and created energies, which are errors themselves. */
+    for (int i = 0; status == YK_OK && i < most; i++) {
+        char *name = s->names[s->channel_count];
+        int recorded = i - of_interfaces;
+        if (given > 0) {
+            snprintf(name, sizeof *s->names, "%s", s->def->channels[i]);
+        } else if (recorded < 0) {
+            const char *quantity = i % 2 ? "velocity" : "position";
+            snprintf(name, sizeof *s->names, "%s.%s", info->interfaces[i / 2].name, quantity);
+        } else {
+            yk_channel_kind kind = scenario->rows[recorded].kind;
+            if (kind == YK_CHANNEL_GAP || kind == YK_CHANNEL_CREATED)
+                continue;
+
+            snprintf(name, sizeof *s->names, "%s", info->channels[recorded].name);
+        }
+
+        bool listed = false;
+        for (int k = 0; k < s->channel_count; k++)
+            listed = listed || strcmp(s->names[k], name) == 0;
+        if (!listed)
+            s->channels[s->channel_count++] = name;
+    }
+
     yk_scenario_destroy(scenario);
     return status;
 }
 
-/* Whole numbers of the coarsest step. */
-static double whole_stretch(const study *s, double length)
-{
-    double grid = s->grid * s->step, whole = s->end - s->start;
-    double least = fmin(whole, STRETCH_LEAST * s->step);
-    double steps = floor(fmin(whole, fmax(length, least)) / grid + 1e-9);
-    return grid * fmax(1, steps);
-}
-
-/* What a step of each subsystem costs beside the others, in powers of two, so that it is the same
- * every time. */
-static void weigh(study *s, const double *least)
-{
-    double heaviest = 0;
-    for (int i = 0; i < s->subsystems; i++)
-        if (isfinite(least[i]))
-            heaviest = fmax(heaviest, least[i]);
-    for (int i = 0; i < s->subsystems; i++) {
-        bool known = isfinite(least[i]) && heaviest > 0;
-        s->weights[i] = known ? exp2(round(log2(fmax(least[i] / heaviest, 1e-3)))) : 1;
-    }
-}
-
-static yk_status run_pilot(study *s, const yk_variant *variant, double *least, yk_trial *pilot)
-{
-    yk_trial_def def = trial_of(s, variant, s->step);
-    def.call_seconds = s->call_seconds;
-    def.seconds = s->budget / 10;
-    double before = yk_processor_seconds();
-    yk_trial_run(&def, pilot);
-    s->spent += yk_processor_seconds() - before;
-    if (pilot->status == YK_ERROR_INPUT || pilot->status == YK_ERROR_MEMORY)
-        return yk_fail(s->context, pilot->status, "advise: %s", pilot->message);
-    for (int i = 0; pilot->status >= 0 && i < s->subsystems; i++)
-        if (s->call_seconds[i] > 0)
-            least[i] = fmin(least[i], s->call_seconds[i]);
-    weigh(s, least);
-    return YK_OK;
-}
-
 /* Short runs, of which the quickest counts, for other programs only ever make them longer. Where
  * the scenario as it is breaks down, which costs more than steps that go well, another scheme
- * tells. */
+ * shows the cost. */
 static yk_status run_pilots(study *s)
 {
-    static const char *const others[] = {NULL, "tight, quasi-newton", "index1, degree 3"};
+    const int others[] = {-1, s->baselines[BASELINE_ACCELERATED],
+                          s->baselines[BASELINE_BOTH_WRENCHES]};
     double *least = yk_allocate(s->context, (size_t)s->subsystems, sizeof *least);
     if (!least)
         return YK_ERROR_MEMORY;
-    for (int i = 0; i < s->subsystems; i++)
-        least[i] = INFINITY, s->weights[i] = 1;
+
+    for (int i = 0; i < s->subsystems; i++) {
+        least[i] = INFINITY;
+        s->weights[i] = 1;
+    }
+
     s->advice->stretch = whole_stretch(s, PILOT_STEPS * s->step);
-    s->seconds_per_step = s->seconds_per_work = INFINITY;
+    s->seconds_per_step = INFINITY;
+    s->seconds_per_work = INFINITY;
+
     yk_status status = YK_OK;
-    for (size_t k = 0; status == YK_OK && k < sizeof others / sizeof *others; k++) {
-        const yk_variant *variant = others[k] ? variant_named(s, others[k]) : NULL;
-        bool good = false;
-        for (int n = 0; status == YK_OK && n < PILOTS && s->spent < s->budget / 5; n++) {
+    bool good = false;
+    for (size_t k = 0; status == YK_OK && !good && k < sizeof others / sizeof *others; k++) {
+        const yk_variant *variant = NULL;
+        if (others[k] >= 0)
+            variant = &s->candidates[others[k]];
+
+        for (int n = 0; n < PILOTS && s->spent < s->budget / 5; n++) {
+            yk_trial_def def = trial_of(s, variant, s->step);
+            def.call_seconds = s->call_seconds;
+            def.seconds = s->budget / 10;
+            double before = yk_processor_seconds();
             yk_trial pilot;
-            status = run_pilot(s, variant, least, &pilot);
+            yk_trial_run(&def, &pilot);
+            s->spent += yk_processor_seconds() - before;
+
+            /* What a step of each subsystem costs beside the others, in powers of two, so that it
+             * is the same every time. */
+            double heaviest = 0;
+            for (int i = 0; i < s->subsystems; i++) {
+                if (pilot.status >= 0 && s->call_seconds[i] > 0)
+                    least[i] = fmin(least[i], s->call_seconds[i]);
+                if (isfinite(least[i]))
+                    heaviest = fmax(heaviest, least[i]);
+            }
+
+            for (int i = 0; i < s->subsystems; i++) {
+                s->weights[i] = 1;
+                if (isfinite(least[i]) && heaviest > 0)
+                    s->weights[i] = exp2(round(log2(fmax(least[i] / heaviest, 1e-3))));
+            }
+
+            /* The first run was made before the weights were known. */
             good = pilot.status >= 0 && pilot.report.steps > 0;
             if (good)
                 s->seconds_per_step =
@@ -275,30 +320,40 @@ static yk_status run_pilots(study *s)
             if (good && n > 0)
                 s->seconds_per_work =
                     fmin(s->seconds_per_work, pilot.seconds / fmax(pilot.work, 1));
+            if (pilot.status == YK_ERROR_INPUT || pilot.status == YK_ERROR_MEMORY)
+                status = yk_fail(s->context, pilot.status, "advise: %s", pilot.message);
             yk_trial_release(&pilot);
             if (!good)
                 break;
         }
-        if (good)
-            break;
     }
+
     yk_release(s->context, least);
     if (status != YK_OK)
         return status;
+
     if (!isfinite(s->seconds_per_step))
         s->seconds_per_step = 1e-5;
     if (!isfinite(s->seconds_per_work))
         s->seconds_per_work = s->seconds_per_step / s->subsystems;
     s->seconds_per_step = fmax(s->seconds_per_step, 1e-7);
 
-    /* Halves of the run, so that a little more or less time changes nothing. */
-    double whole = s->end - s->start, length = whole, once = 0;
+    /* The stretch: halves of the run, so that a little more or less time changes nothing. */
+    double once = 0;
     for (int i = 0; i < s->subsystems; i++)
         once += s->weights[i];
+    double whole = s->end - s->start;
+    double length = whole;
     double seconds = WORK * once * s->seconds_per_work * whole / s->step;
-    for (; seconds > SEARCH_FRACTION * s->budget && length > STRETCH_LEAST * s->step; seconds /= 2)
+    while (seconds > SEARCH_FRACTION * s->budget && length > STRETCH_LEAST * s->step) {
+        seconds /= 2;
         length /= 2;
-    s->advice->stretch = whole_stretch(s, isfinite(s->def->stretch) ? s->def->stretch : length);
+    }
+
+    if (isfinite(s->def->stretch))
+        length = s->def->stretch;
+    s->advice->stretch = whole_stretch(s, length);
+
     return YK_OK;
 }
 
@@ -316,126 +371,24 @@ static yk_status compare(const study *s, const yk_aligned *a, const yk_record_he
         yk_allocate(s->context, (size_t)a->runs * (size_t)a->width + 1, sizeof *runs);
     double *ratios = yk_allocate(s->context, a->rows + 1, sizeof *ratios);
     yk_status status = runs && ratios ? YK_OK : YK_ERROR_MEMORY;
-    int at = 0;
+
+    int first = 0;
     for (int i = 0; status == YK_OK && i < header->channel_count; i++) {
         int components = header->channels[i].components;
-        for (int run = 0; run < a->runs; run++)
-            for (int c = 0; c < components; c++)
-                runs[run * components + c] = a->columns[run * a->width + at + c];
-        yk_error_input input = {.runs = a->runs,
-                                .impacts = s->impacts,
-                                .components = components,
-                                .rows = a->rows,
-                                .time = a->time,
-                                .columns = runs};
+        yk_error_input input = yk_error_channel(a, first, components, s->impacts, runs);
         errors[i].unit = header->channels[i].unit;
         if (asked == DISTANCE)
             yk_error_distance(&input, &errors[i]);
         if (asked == BARS)
-            yk_error_bars(&input, ratios, columns + at, &errors[i]);
+            yk_error_bars(&input, ratios, columns + first, &errors[i]);
         if (asked == TRUTH)
-            yk_error_extrapolate(&input, columns + at, &errors[i]);
-        at += components;
+            yk_error_extrapolate(&input, columns + first, &errors[i]);
+        first += components;
     }
+
     yk_release(s->context, ratios);
     yk_release(s->context, runs);
     return status;
-}
-
-/* A channel that the reference itself does not know well enough is no measure of anything else. */
-static bool is_judged(const study *s, int channel)
-{
-    const yk_channel_error *e = &s->reference.errors[channel];
-    return !e->exempt && e->error <= REFERENCE_COARSE * s->def->tolerance;
-}
-
-/* Distance from the reference and its own error, of the worst channel. Infinite when out of
- * memory. */
-static double error_of(const study *s, const yk_record *record, int *worst)
-{
-    const yk_record *records[2] = {record, s->reference.record};
-    yk_channel_error *errors = yk_allocate(s->context, (size_t)s->channel_count, sizeof *errors);
-    yk_aligned a;
-    yk_status status = yk_align(s->context, records, 2, &a);
-    if (status == YK_OK && errors)
-        status = compare(s, &a, yk_record_get_header(record), DISTANCE, NULL, errors);
-    double error = INFINITY;
-    *worst = -1;
-    if (status == YK_OK && errors) {
-        error = 0;
-        for (int i = 0; i < s->channel_count; i++) {
-            double all = errors[i].error + s->reference.errors[i].error;
-            if (!is_judged(s, i) || (*worst >= 0 && all <= error))
-                continue;
-            error = all;
-            *worst = i;
-        }
-    }
-    yk_align_release(s->context, &a);
-    yk_release(s->context, errors);
-    return error;
-}
-
-/* Reference ------------------------------------------------------------------------------------ */
-
-typedef struct reference_runs {
-    const study *s;
-    const yk_variant *variant;
-    int parts;        /* of the finest */
-    double seconds;   /* for all, roughly */
-    atomic_bool late; /* the finest did not end in its time */
-    yk_trial runs[REFERENCE_LEVELS];
-    double used[REFERENCE_LEVELS];
-} reference_runs;
-
-/* The finest first: it takes more than half of the time of all, and where that is not enough the
- * others are of no use. */
-static void run_reference(void *user, int index)
-{
-    reference_runs *r = user;
-    yk_trial *run = &r->runs[REFERENCE_LEVELS - 1 - index];
-    yk_trial_def def = trial_of(r->s, r->variant, r->s->step);
-    def.refinement = r->parts >> index;
-    def.seconds = index == 0 ? 0.6 * r->seconds : r->seconds;
-    if (r->late) {
-        run->status = YK_INTERRUPTED;
-        return;
-    }
-    double before = yk_processor_seconds();
-    yk_trial_run(&def, run);
-    r->used[index] = yk_processor_seconds() - before;
-    if (index == 0 && run->status == YK_INTERRUPTED)
-        r->late = true;
-}
-
-static void release_reference(const study *s, reference *r)
-{
-    yk_record_destroy(r->record);
-    yk_release(s->context, r->errors);
-    *r = (reference){0};
-}
-
-/* A record with the truth that three runs tell. */
-static yk_record *record_truth(const study *s, const yk_aligned *a, const yk_record_header *header,
-                               double *const *truth)
-{
-    yk_record *record = NULL;
-    double *row = yk_allocate(s->context, (size_t)a->width + 1, sizeof *row);
-    yk_status status = row ? yk_record_create(s->context, &record) : YK_ERROR_MEMORY;
-    if (status == YK_OK)
-        status = yk_recorder_begin(yk_record_recorder(record), header);
-    for (size_t i = 0; status == YK_OK && i < a->rows; i++) {
-        for (int c = 0; c < a->width; c++)
-            row[c] = truth[c][i];
-        status = yk_recorder_sample(yk_record_recorder(record), a->time[i], row);
-    }
-    if (status == YK_OK)
-        status = yk_recorder_end(yk_record_recorder(record), NULL);
-    yk_release(s->context, row);
-    if (status == YK_OK)
-        return record;
-    yk_record_destroy(record);
-    return NULL;
 }
 
 /* Columns that are written to: as many as the records have. */
@@ -448,9 +401,11 @@ static double **take_columns(const study *s, const yk_aligned *a)
         yk_release(s->context, values);
         return NULL;
     }
+
     columns[0] = values;
     for (int c = 1; c < a->width; c++)
         columns[c] = values + (size_t)c * a->rows;
+
     return columns;
 }
 
@@ -461,206 +416,320 @@ static void give_columns(const study *s, double **columns)
     yk_release(s->context, columns);
 }
 
-/* Runs one scheme in three steps. Takes the place of the reference that there is if it is
- * better. */
-static void try_reference(study *s, const yk_variant *variant, int parts, double seconds)
+/* A channel that the reference itself does not know well enough is no measure of anything else. */
+static bool is_judged(const study *s, int channel)
 {
-    reference_runs r = {.s = s, .variant = variant, .parts = parts, .seconds = seconds};
-    bool good = yk_trials_run(s->context, s->def->jobs, REFERENCE_LEVELS, run_reference, &r, NULL,
-                              NULL) == YK_OK;
+    const yk_channel_error *e = &s->reference.errors[channel];
+    return !e->exempt && e->error <= REFERENCE_COARSE * s->def->tolerance;
+}
+
+/* The error of the worst channel. DISTANCE: of a record from the reference, with the error of
+ * that; BARS: of a run from finer ones of its own, without channels that no run predicts to the
+ * end. Infinite when out of memory. */
+static double worst_error(const study *s, const yk_record *const *records, int count, measure asked,
+                          int *worst)
+{
+    yk_channel_error *errors = yk_allocate(s->context, (size_t)s->channel_count, sizeof *errors);
+    double **columns = NULL;
+    yk_aligned a;
+    yk_status status = yk_align(s->context, records, count, &a);
+    if (status == YK_OK && asked != DISTANCE)
+        columns = take_columns(s, &a);
+    if (!errors || (asked != DISTANCE && !columns))
+        status = YK_ERROR_MEMORY;
+    if (status == YK_OK)
+        status = compare(s, &a, yk_record_get_header(records[0]), asked, columns, errors);
+    if (status == YK_OK && asked == BARS)
+        yk_error_exempt_resting(errors, s->channel_count, s->advice->stretch);
+
+    double error = INFINITY;
+    *worst = -1;
+    for (int i = 0; status == YK_OK && i < s->channel_count; i++) {
+        const yk_channel_error *e = &errors[i];
+        double here = e->error;
+        if (!is_judged(s, i))
+            continue;
+        if (asked == DISTANCE)
+            here += s->reference.errors[i].error;
+
+        bool lost = e->accuracy == YK_ACCURACY_LOST && e->horizon > s->start + s->advice->stretch;
+        if (asked == BARS && (e->exempt || lost))
+            continue;
+        if (*worst >= 0 && here <= error)
+            continue;
+
+        error = here;
+        *worst = i;
+    }
+
+    if (status == YK_OK && *worst < 0)
+        error = 0;
+
+    give_columns(s, columns);
+    yk_align_release(s->context, &a);
+    yk_release(s->context, errors);
+    return error;
+}
+
+/* One scheme in several steps ------------------------------------------------------------------ */
+
+typedef struct refined_runs {
+    const study *s;
+    const yk_variant *variant;
+    double step, end;  /* s, of the coarsest */
+    int count;         /* of runs, each with half the step of the one before */
+    int finest;        /* refinement of the last */
+    double seconds[2]; /* of the processor, at most: for the finest, for the others */
+    bool all;          /* of no use without the finest */
+    atomic_bool late;  /* the finest did not end in its time */
+    yk_trial runs[REFERENCE_LEVELS];
+    double used[REFERENCE_LEVELS];
+} refined_runs;
+
+/* The finest first: it takes more than half of the time of all. */
+static void run_refined(void *user, int index)
+{
+    refined_runs *r = user;
+    yk_trial *run = &r->runs[r->count - 1 - index];
+    if (r->all && r->late) {
+        run->status = YK_INTERRUPTED;
+        return;
+    }
+
+    yk_trial_def def = trial_of(r->s, r->variant, r->step);
+    def.end = r->end;
+    def.refinement = r->finest >> index;
+    def.seconds = r->seconds[index > 0];
+
+    double before = yk_processor_seconds();
+    yk_trial_run(&def, run);
+    r->used[index] = yk_processor_seconds() - before;
+    if (index == 0 && run->status == YK_INTERRUPTED)
+        r->late = true;
+}
+
+/* Reference ------------------------------------------------------------------------------------ */
+
+static void release_reference(const study *s, reference *r)
+{
+    yk_record_destroy(r->record);
+    yk_release(s->context, r->errors);
+    *r = (reference){0};
+}
+
+/* Runs one candidate in three steps. Replaces the reference that there is if it is better. */
+static void try_reference(study *s, int candidate, int parts, double seconds)
+{
+    if (candidate < 0)
+        return;
+
+    refined_runs r = {
+        .s = s,
+        .variant = &s->candidates[candidate],
+        .step = s->step,
+        .end = s->start + s->advice->stretch,
+        .count = REFERENCE_LEVELS,
+        .finest = parts,
+        .seconds = {0.6 * seconds, seconds},
+        .all = true,
+    };
+    yk_status status =
+        yk_trials_run(s->context, s->def->jobs, REFERENCE_LEVELS, run_refined, &r, NULL, NULL);
+    bool good = status == YK_OK;
     const yk_record *records[REFERENCE_LEVELS];
     double used = 0;
     for (int i = 0; i < REFERENCE_LEVELS; i++) {
         yk_finding_kind kind;
         const yk_trial *run = &r.runs[i];
-        used += r.used[i];
-        s->too_long = s->too_long || run->status == YK_INTERRUPTED;
-        good = good && run->status >= 0 && run->status != YK_INTERRUPTED;
-        good =
-            good && (!yk_report_serious(&run->report, &kind) || kind == YK_FINDING_NOT_CONVERGED);
+        bool late = run->status == YK_INTERRUPTED;
+        bool serious = yk_report_serious(&run->report, &kind) && kind != YK_FINDING_NOT_CONVERGED;
+        if (late)
+            s->too_long = true;
+        if (late || run->status < 0 || serious)
+            good = false;
         records[i] = run->record;
+        used += r.used[i];
     }
+
     s->spent += used;
 
-    /* What they tell of the truth, and how well. */
-    yk_channel_error *errors =
-        good ? yk_allocate(s->context, (size_t)s->channel_count, sizeof *errors) : NULL;
-    yk_aligned a = {0};
-    double **truth = NULL;
+    /* The limit of the three runs, and how well it is known. */
+    yk_channel_error *errors = NULL;
+    double **limit = NULL, *row = NULL;
     yk_record *record = NULL;
-    if (errors && yk_align(s->context, records, REFERENCE_LEVELS, &a) == YK_OK)
-        truth = take_columns(s, &a);
-    if (truth && compare(s, &a, yk_record_get_header(records[0]), TRUTH, truth, errors) == YK_OK)
-        record = record_truth(s, &a, yk_record_get_header(records[0]), truth);
-    double error = 0;
-    if (record)
-        yk_error_exempt_resting(errors, s->channel_count, s->advice->stretch);
-    for (int i = 0; record && i < s->channel_count; i++)
-        if (!errors[i].exempt)
-            error = fmax(error, errors[i].error);
-    if (record && (!s->reference.record || error < s->reference.error)) {
-        release_reference(s, &s->reference);
-        s->reference = (reference){.variant = variant,
-                                   .parts = parts,
-                                   .record = record,
-                                   .report = r.runs[REFERENCE_LEVELS - 1].report,
-                                   .stretch = s->advice->stretch,
-                                   .seconds = used,
-                                   .error = error,
-                                   .errors = errors};
-        record = NULL;
-        errors = NULL;
+    yk_aligned a = {0};
+    const yk_record_header *header = NULL;
+    status = YK_ERROR_NO_SOLUTION;
+    if (good) {
+        header = yk_record_get_header(records[0]);
+        errors = yk_allocate(s->context, (size_t)s->channel_count, sizeof *errors);
+        status = yk_align(s->context, records, REFERENCE_LEVELS, &a);
     }
+
+    if (status == YK_OK) {
+        limit = take_columns(s, &a);
+        row = yk_allocate(s->context, (size_t)a.width + 1, sizeof *row);
+        if (!errors || !limit || !row)
+            status = YK_ERROR_MEMORY;
+    }
+
+    if (status == YK_OK)
+        status = compare(s, &a, header, TRUTH, limit, errors);
+
+    /* It is kept as a record of its own. */
+    if (status == YK_OK)
+        status = yk_record_create(s->context, &record);
+    if (status == YK_OK)
+        status = yk_recorder_begin(yk_record_recorder(record), header);
+    for (size_t i = 0; status == YK_OK && i < a.rows; i++) {
+        for (int c = 0; c < a.width; c++)
+            row[c] = limit[c][i];
+        status = yk_recorder_sample(yk_record_recorder(record), a.time[i], row);
+    }
+
+    if (status == YK_OK)
+        status = yk_recorder_end(yk_record_recorder(record), NULL);
+
+    if (status == YK_OK) {
+        double error = 0;
+        yk_error_exempt_resting(errors, s->channel_count, s->advice->stretch);
+        for (int i = 0; i < s->channel_count; i++)
+            if (!errors[i].exempt)
+                error = fmax(error, errors[i].error);
+
+        if (!s->reference.record || error < s->reference.error) {
+            release_reference(s, &s->reference);
+            s->reference = (reference){
+                .candidate = candidate,
+                .parts = parts,
+                .record = record,
+                .report = r.runs[REFERENCE_LEVELS - 1].report,
+                .stretch = s->advice->stretch,
+                .seconds = used,
+                .error = error,
+                .errors = errors,
+            };
+            record = NULL;
+            errors = NULL;
+        }
+    }
+
     yk_record_destroy(record);
-    give_columns(s, truth);
+    give_columns(s, limit);
     yk_align_release(s->context, &a);
+    yk_release(s->context, row);
     yk_release(s->context, errors);
     for (int i = 0; i < REFERENCE_LEVELS; i++)
         yk_trial_release(&r.runs[i]);
 }
 
-/* The first scheme that gives one, the most exact before the others, in steps that are halved
- * until it is good enough. Polynomial wrenches are of high order and cost much: they are tried
- * where halving did not do. */
+/* The first candidate that gives a reference, the most exact before the others, in steps that are
+ * halved until it is good enough. Wrenches on both sides are of high order and cost much: they
+ * are tried where halving did not do. */
 static void find_reference(study *s, double budget)
 {
-    static const char *const order[] = {"monolithic", "tight, quasi-newton", "index1, degree 3",
-                                        "tight, aitken", "explicit, index-1"};
-    const size_t count = sizeof order / sizeof *order;
-    const double fine = REFERENCE_FINE * s->def->tolerance, begun = s->spent;
+    const double fine = REFERENCE_FINE * s->def->tolerance;
+    const double begun = s->spent;
     reference *r = &s->reference;
     s->too_long = false;
-    for (size_t k = s->mergeable ? 0 : 1; k < count && !r->record; k++) {
+
+    int rank = s->mergeable ? BASELINE_MERGED : BASELINE_ACCELERATED;
+    for (; rank < BASELINES && !r->record; rank++) {
         double left = budget - (s->spent - begun);
         if (left > 0)
-            try_reference(s, variant_named(s, order[k]), REFERENCE_PARTS, left / 2);
+            try_reference(s, s->baselines[rank], REFERENCE_PARTS, left / 2);
     }
-    bool asked = r->record && strcmp(r->variant->name, "index1, degree 3") == 0;
+
+    int high_order = s->baselines[BASELINE_BOTH_WRENCHES];
+    bool asked = r->record && r->candidate == high_order;
     while (r->record && r->error > fine && r->parts < REFERENCE_PARTS_MAX) {
-        double left = budget - (s->spent - begun), before = r->error;
+        double left = budget - (s->spent - begun);
+        double before = r->error;
         if (2.2 * r->seconds < left)
-            try_reference(s, r->variant, 2 * r->parts, left);
+            try_reference(s, r->candidate, 2 * r->parts, left);
         if (r->error < 0.7 * before)
             continue;
+
         if (asked)
             break;
+
         asked = true;
         left = budget - (s->spent - begun);
         if (left > 0)
-            try_reference(s, variant_named(s, "index1, degree 3"), REFERENCE_PARTS, left);
+            try_reference(s, high_order, REFERENCE_PARTS, left);
     }
 }
 
-static yk_status check_reference(study *s)
+static yk_status make_reference(study *s)
 {
-    const yk_run_report *r = &s->reference.report;
-    if (r->largest_energy <= AT_REST * r->rounding)
+    yk_advice *advice = s->advice;
+
+    /* On shorter stretches where it takes too long, unless a length was asked for: a short answer
+     * is better than none. */
+    for (;;) {
+        double shorter = whole_stretch(s, advice->stretch / 2);
+        bool last = isfinite(s->def->stretch) || !(shorter < advice->stretch);
+        find_reference(s, (last ? 2 : 1) * SEARCH_FRACTION * time_left(s));
+        if (s->reference.record || !s->too_long || last || time_left(s) <= 0)
+            break;
+
+        advice->stretch = shorter;
+    }
+
+    const reference *r = &s->reference;
+    if (!r->record && s->too_long)
+        return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
+                       "advise: a reference for the first %g s takes too long; allow a shorter "
+                       "stretch or more time than %g s",
+                       advice->stretch, s->def->seconds);
+    if (!r->record)
+        return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
+                       "advise: no scheme gives a run that could serve as reference on the first "
+                       "%g s, not even with a step of %g s; does the scenario run at all?",
+                       advice->stretch, s->step / REFERENCE_PARTS);
+
+    /* Something has to move, and to be known. */
+    if (r->report.largest_energy <= AT_REST * r->report.rounding)
         return yk_fail(s->context, YK_ERROR_ARGUMENT,
                        "advise: nothing moves in the first %g s, so there is nothing to compare; "
-                       "name a longer stretch "
-                       "(--stretch) or another start",
-                       s->advice->stretch);
+                       "take a longer stretch or another start",
+                       advice->stretch);
     int judged = 0, moving = 0;
     const char *unknown = "";
     for (int i = 0; i < s->channel_count; i++) {
-        judged += is_judged(s, i);
-        moving += !s->reference.errors[i].exempt;
-        if (!is_judged(s, i) && !s->reference.errors[i].exempt)
+        if (r->errors[i].exempt)
+            continue;
+
+        moving++;
+        if (is_judged(s, i))
+            judged++;
+        else
             unknown = s->channels[i];
     }
+
     if (moving > 0 && judged == 0)
         return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
                        "advise: no channel is known to %g on the first %g s: the best reference, "
-                       "%s with 1/%d of the "
-                       "step, is itself uncertain by %.2g in %s; give a larger --tolerance, more "
-                       "--seconds or a "
-                       "smaller time.step",
-                       s->def->tolerance, s->advice->stretch, s->reference.variant->name,
-                       s->reference.parts, s->reference.error, unknown);
+                       "%s with 1/%d of the step, is itself uncertain by %.2g in %s; a larger "
+                       "tolerance, more time or a smaller macro step helps",
+                       s->def->tolerance, advice->stretch, s->candidates[r->candidate].name,
+                       r->parts, r->error, unknown);
+
     return YK_OK;
 }
 
-/* On shorter stretches where it takes too long, unless a length was asked for: a short answer is
- * better than none. */
-static yk_status make_reference(study *s)
-{
-    for (;;) {
-        double shorter = whole_stretch(s, s->advice->stretch / 2);
-        bool last = isfinite(s->def->stretch) || !(shorter < s->advice->stretch);
-        find_reference(s, (last ? 2 : 1) * SEARCH_FRACTION * time_left(s));
-        if (s->reference.record)
-            return check_reference(s);
-        if (!s->too_long || last || time_left(s) <= 0)
-            break;
-        s->advice->stretch = shorter;
-    }
-    if (s->too_long)
-        return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
-                       "advise: a reference for the first %g s takes too long; give a shorter "
-                       "--stretch or more "
-                       "--seconds than %g",
-                       s->advice->stretch, s->def->seconds);
-    return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
-                   "advise: no scheme gives a run that could serve as reference on the first %g s, "
-                   "not even with a step "
-                   "of %g s; does the scenario run at all?",
-                   s->advice->stretch, s->step / REFERENCE_PARTS);
-}
-
 /* Search --------------------------------------------------------------------------------------- */
-
-static void open_row(const study *s, int index)
-{
-    yk_advice_row *row = &s->advice->rows[index];
-    *row = (yk_advice_row){.outcome = YK_ADVICE_NOT_TRIED, .error = NAN, .step = NAN};
-    snprintf(row->name, sizeof row->name, "%s", s->candidates[index].name);
-    snprintf(row->message, sizeof row->message, "the time was over");
-    yk_candidate_block(&s->candidates[index], row->block, sizeof row->block);
-}
-
-static void judge_trial(const study *s, const yk_trial *trial, contender *c, yk_advice_row *row)
-{
-    double scale = (s->end - s->start) / s->advice->stretch;
-    row->energy_fraction = trial->report.energy_created / trial->report.largest_energy;
-    row->error = NAN;
-    row->message[0] = '\0';
-    if (trial->report.steps > 0) {
-        /* A run that broke down has made only some of its steps. */
-        double part = s->advice->stretch / fmax(trial->report.time - s->start, row->step);
-        c->work = trial->work * scale * fmax(1, part);
-        row->calls = (int64_t)llround((double)trial->calls * scale * fmax(1, part));
-        row->seconds = c->work * s->seconds_per_work;
-    }
-    yk_finding_kind kind;
-    bool serious = yk_report_serious(&trial->report, &kind);
-    if (trial->status < 0) {
-        bool blew_up =
-            trial->status == YK_ERROR_NOT_FINITE || (serious && kind != YK_FINDING_NOT_CONVERGED);
-        row->outcome = blew_up ? YK_ADVICE_UNSTABLE : YK_ADVICE_FAILED;
-        snprintf(row->message, sizeof row->message, "%s", trial->message);
-        return;
-    }
-    int worst;
-    row->error = error_of(s, trial->record, &worst);
-    if (serious) {
-        row->outcome = kind == YK_FINDING_NOT_CONVERGED ? YK_ADVICE_INACCURATE : YK_ADVICE_UNSTABLE;
-        snprintf(row->message, sizeof row->message, "%s", trial->report.findings[0].text);
-        return;
-    }
-    row->outcome = row->error <= s->def->tolerance ? YK_ADVICE_GOOD : YK_ADVICE_INACCURATE;
-    if (worst >= 0)
-        snprintf(row->worst, sizeof row->worst, "%s", s->channels[worst]);
-}
 
 /* Runs one scheme with the step of its rung on the present stretch. */
 static void try_candidate(void *user, int index)
 {
     study *s = user;
-    int at = s->batch[index];
-    contender *c = &s->contenders[at];
-    yk_advice_row *row = &s->advice->rows[at], attempt = *row;
-    attempt.step = step_of(s, c->rung);
-    yk_trial_def def = trial_of(s, &s->candidates[at], attempt.step);
+    int number = s->batch[index];
+    contender *c = &s->contenders[number];
+    yk_advice_row *row = &s->advice->rows[number];
+    double step = ldexp(s->grid * s->step, -c->rung);
+
+    yk_trial_def def = trial_of(s, &s->candidates[number], step);
     def.seconds = fmin(fmax(time_left(s), 0), TRIAL_FRACTION * s->budget);
     double before = yk_processor_seconds();
     yk_trial trial;
@@ -668,32 +737,69 @@ static void try_candidate(void *user, int index)
     s->used[index] = yk_processor_seconds() - before;
     if (trial.status == YK_INTERRUPTED) {
         c->closed = true;
-    } else {
-        judge_trial(s, &trial, c, &attempt);
-        *row = attempt;
-        c->report = trial.report;
-        /* Another step changes nothing about a capability, nor where a run breaks down after as
-         * many steps, however long. */
-        int64_t broke = trial.status < 0 ? trial.report.steps : 0;
-        bool no_better = broke > 0 && c->broke > 0 && (double)broke < 1.5 * (double)c->broke;
-        c->closed = c->closed || no_better || trial.status == YK_ERROR_CAPABILITY ||
-                    trial.status == YK_ERROR_INPUT || trial.status == YK_ERROR_ARGUMENT;
-        c->broke = broke;
-        if (row->outcome == YK_ADVICE_GOOD)
-            c->verified = s->advice->stretch;
+        yk_trial_release(&trial);
+        return;
     }
+
+    /* Its cost over the whole run. One that broke down has made only some of its steps. */
+    row->step = step;
+    row->energy_fraction = trial.report.energy_created / trial.report.largest_energy;
+    row->error = NAN;
+    row->message[0] = '\0';
+    if (trial.report.steps > 0) {
+        double scale = (s->end - s->start) / s->advice->stretch;
+        double part = s->advice->stretch / fmax(trial.report.time - s->start, step);
+        c->work = trial.work * scale * fmax(1, part);
+        row->calls = (int64_t)llround((double)trial.calls * scale * fmax(1, part));
+        row->seconds = c->work * s->seconds_per_work;
+    }
+
+    /* Its error, and what was found. */
+    yk_finding_kind kind;
+    bool serious = yk_report_serious(&trial.report, &kind);
+    bool open = serious && kind == YK_FINDING_NOT_CONVERGED;
+    if (trial.status < 0) {
+        bool grew = trial.status == YK_ERROR_NOT_FINITE || (serious && !open);
+        row->outcome = grew ? YK_ADVICE_UNSTABLE : YK_ADVICE_FAILED;
+        snprintf(row->message, sizeof row->message, "%s", trial.message);
+    } else {
+        const yk_record *records[2] = {trial.record, s->reference.record};
+        int worst;
+        row->error = worst_error(s, records, 2, DISTANCE, &worst);
+        row->outcome = YK_ADVICE_INACCURATE;
+        if (serious && !open)
+            row->outcome = YK_ADVICE_UNSTABLE;
+        if (serious)
+            snprintf(row->message, sizeof row->message, "%s", trial.report.findings[0].text);
+        else if (row->error <= s->def->tolerance)
+            row->outcome = YK_ADVICE_GOOD;
+        if (!serious && worst >= 0)
+            snprintf(row->worst, sizeof row->worst, "%s", s->channels[worst]);
+    }
+
+    c->report = trial.report;
+    if (row->outcome == YK_ADVICE_GOOD)
+        c->verified = s->advice->stretch;
+
+    /* Another step changes nothing about a capability, nor where a run breaks down after as many
+     * steps, however long. */
+    int64_t broke = trial.status < 0 ? trial.report.steps : 0;
+    bool no_better = broke > 0 && c->broke > 0 && (double)broke < 1.5 * (double)c->broke;
+    if (no_better || trial.status == YK_ERROR_CAPABILITY || trial.status == YK_ERROR_INPUT ||
+        trial.status == YK_ERROR_ARGUMENT)
+        c->closed = true;
+    c->broke = broke;
     yk_trial_release(&trial);
 }
 
-/* Progress is told by the part of the time that has gone. */
+/* By the part of the time that has gone. */
 static bool report_progress(void *user, int done, int total)
 {
     study *s = user;
     (void)done;
     (void)total;
-    s->done++;
-    int fraction = (int)fmin(99, 100 * s->spent / s->budget);
-    return !s->def->progress || s->def->progress(s->def->user, fraction, 100);
+    int percent = (int)fmin(99, 100 * s->spent / s->budget);
+    return !s->def->progress || s->def->progress(s->def->user, percent, 100);
 }
 
 static yk_status run_batch(study *s)
@@ -705,42 +811,41 @@ static yk_status run_batch(study *s)
     return status;
 }
 
-/* A scheme that merges all subsystems is the reference, and no coupling. */
-static bool is_eligible(const study *s, int i)
-{
-    return strcmp(s->candidates[i].name, "monolithic") != 0;
-}
-
 /* Costs in steps that are too small to matter, so that equal ones are equal. */
 static double cost_class(double work)
 {
     return round(log(work) / log(SAME_COST));
 }
 
+/* A scheme that merges all subsystems is the reference, and no coupling. */
 static int cheapest_good(const study *s)
 {
     int best = -1;
     for (int i = 0; i < s->count; i++) {
-        if (s->advice->rows[i].outcome != YK_ADVICE_GOOD || !is_eligible(s, i))
+        const contender *c = &s->contenders[i];
+        bool couples = !(c->traits & YK_SCHEME_IS_REFERENCE);
+        if (s->advice->rows[i].outcome != YK_ADVICE_GOOD || !couples)
             continue;
-        if (best < 0 || cost_class(s->contenders[i].work) < cost_class(s->contenders[best].work))
+        if (best < 0 || cost_class(c->work) < cost_class(s->contenders[best].work))
             best = i;
     }
+
     return best;
 }
 
-/* Work of the next trial of a scheme: with half the step about twice that of the last. */
-static double next_work(const contender *c)
-{
-    if (c->rung < 0)
-        return 0;
-    return isfinite(c->work) ? 2 * c->work : INFINITY;
-}
-
-static bool goes_on(const study *s, int i)
+/* Work of the next trial of a scheme: with half the step about twice that of the last. Infinite
+ * where there is none. */
+static double next_work(const study *s, int i)
 {
     const contender *c = &s->contenders[i];
-    return !c->closed && c->rung + 1 < RUNGS && s->advice->rows[i].outcome != YK_ADVICE_GOOD;
+    bool goes_on =
+        !c->closed && c->rung + 1 < RUNGS && s->advice->rows[i].outcome != YK_ADVICE_GOOD;
+    if (!goes_on)
+        return INFINITY;
+    if (c->rung < 0)
+        return 0;
+
+    return isfinite(c->work) ? 2 * c->work : INFINITY;
 }
 
 /* Goes on with the schemes whose next trial is cheapest, and within a factor of two of it at the
@@ -752,176 +857,117 @@ static yk_status search(study *s, double limit)
         int best = cheapest_good(s);
         if (best >= 0 && time_left(s) < VERIFY_FRACTION * s->budget)
             break;
-        double bound = best >= 0 ? limit * s->contenders[best].work / SAME_COST : INFINITY,
-               least = INFINITY;
+
+        double bound = INFINITY;
+        if (best >= 0)
+            bound = limit * s->contenders[best].work / SAME_COST;
+        double least = INFINITY;
         for (int i = 0; i < s->count; i++)
-            if (goes_on(s, i))
-                least = fmin(least, next_work(&s->contenders[i]));
+            least = fmin(least, next_work(s, i));
         if (!(least < bound))
             break;
+
         s->batch_count = 0;
         for (int i = 0; i < s->count; i++) {
-            double next = next_work(&s->contenders[i]);
-            if (!goes_on(s, i) || !(next < bound) || next > 2 * least)
+            double next = next_work(s, i);
+            if (!(next < bound) || next > 2 * least)
                 continue;
+
             s->contenders[i].rung++;
             s->batch[s->batch_count++] = i;
         }
-        if (s->batch_count == 0)
-            break;
+
         status = run_batch(s);
     }
+
     return status;
 }
 
 /* Verification --------------------------------------------------------------------------------- */
 
-/* The choice over the whole scenario, in its own steps and in halves and quarters of them. */
-typedef struct whole_runs {
-    study *s;
-    int index;
-    int refined; /* runs with finer steps: 2, or 0 */
-    yk_trial runs[REFERENCE_LEVELS];
-    double used[REFERENCE_LEVELS];
-} whole_runs;
-
-static void run_whole(void *user, int index)
-{
-    whole_runs *w = user;
-    int at = w->refined - index; /* the longest first */
-    yk_trial_def def =
-        trial_of(w->s, &w->s->candidates[w->index], w->s->advice->rows[w->index].step);
-    def.end = w->s->end;
-    def.refinement = 1 << at;
-    def.seconds = 2 * fmax(time_left(w->s), 1);
-    double before = yk_processor_seconds();
-    yk_trial_run(&def, &w->runs[at]);
-    w->used[at] = yk_processor_seconds() - before;
-}
-
-/* The largest error of the channels that can be known: those that no run predicts to the end are
- * left out. */
-static double whole_error(const study *s, const whole_runs *w, int *worst)
-{
-    const yk_record *records[REFERENCE_LEVELS];
-    for (int i = 0; i <= w->refined; i++)
-        records[i] = w->runs[i].record;
-    yk_channel_error *errors = yk_allocate(s->context, (size_t)s->channel_count, sizeof *errors);
-    yk_aligned a = {0};
-    double **bars = NULL, error = INFINITY;
-    if (errors && yk_align(s->context, records, w->refined + 1, &a) == YK_OK)
-        bars = take_columns(s, &a);
-    *worst = -1;
-    if (bars && compare(s, &a, yk_record_get_header(records[0]), BARS, bars, errors) == YK_OK) {
-        yk_error_exempt_resting(errors, s->channel_count, s->advice->stretch);
-        error = 0;
-        for (int i = 0; i < s->channel_count; i++) {
-            bool lost = errors[i].accuracy == YK_ACCURACY_LOST &&
-                        errors[i].horizon > s->start + s->advice->stretch;
-            if (errors[i].exempt || lost || !is_judged(s, i) ||
-                (*worst >= 0 && errors[i].error <= error))
-                continue;
-            error = errors[i].error;
-            *worst = i;
-        }
-    }
-    give_columns(s, bars);
-    yk_align_release(s->context, &a);
-    yk_release(s->context, errors);
-    return error;
-}
-
 /* Beyond the stretch on which it was compared the choice is its own reference, as in
- * yk_error_estimate; where there is no time for that it must at least come to the end. */
+ * yk_error_estimate; where there is no time for that it must at least come to the end. False: it
+ * is not good any more. */
 static bool verify_whole(study *s, int index)
 {
     contender *c = &s->contenders[index];
     yk_advice_row *row = &s->advice->rows[index];
-    whole_runs w = {.s = s, .index = index};
-    double one = c->work * s->seconds_per_work, part = s->advice->stretch / (s->end - s->start);
-    if (7 * one < time_left(s))
-        w.refined = 2;
+    double stretch = s->advice->stretch;
+    double whole = s->end - s->start;
+    double one_run = c->work * s->seconds_per_work;
+    int refined = 7 * one_run < time_left(s) ? 2 : 0;
 
     /* Errors grow in time, mostly no slower than the time itself. */
-    if (w.refined == 0 && row->error > part * s->def->tolerance) {
+    if (refined == 0 && row->error > stretch / whole * s->def->tolerance) {
         row->outcome = YK_ADVICE_INACCURATE;
         snprintf(row->message, sizeof row->message,
                  "good on the first %g s; there was no time to see whether its error stays below "
                  "the tolerance later",
-                 s->advice->stretch);
+                 stretch);
         return false;
     }
-    if (one > time_left(s))
+
+    if (one_run > time_left(s))
         return true;
-    yk_trials_run(s->context, s->def->jobs, w.refined + 1, run_whole, &w, NULL, NULL);
-    yk_finding_kind kind = YK_FINDING_NOT_CONVERGED;
-    yk_status status = YK_OK;
-    int failed = 0;
-    for (int i = w.refined; i >= 0; i--) {
+
+    /* In its own steps, and in halves and quarters of them. */
+    double seconds = 2 * fmax(time_left(s), 1);
+    refined_runs w = {
+        .s = s,
+        .variant = &s->candidates[index],
+        .step = row->step,
+        .end = s->end,
+        .count = refined + 1,
+        .finest = 1 << refined,
+        .seconds = {seconds, seconds},
+    };
+    yk_trials_run(s->context, s->def->jobs, w.count, run_refined, &w, NULL, NULL);
+    const yk_record *records[REFERENCE_LEVELS];
+    const yk_trial *failed = NULL;
+    for (int i = refined; i >= 0; i--) {
+        const yk_trial *run = &w.runs[i];
+        records[i] = run->record;
         s->spent += w.used[i];
-        if (w.runs[i].status >= 0 && w.runs[i].status != YK_INTERRUPTED)
-            continue;
-        status = w.runs[i].status;
-        failed = i;
+        if (run->status < 0 || run->status == YK_INTERRUPTED)
+            failed = run;
     }
-    bool serious = yk_report_serious(&w.runs[0].report, &kind);
+
+    /* Did it come to its end, and is it right there? */
+    yk_finding_kind kind;
+    bool serious = yk_report_serious(&w.runs[0].report, &kind) && kind != YK_FINDING_NOT_CONVERGED;
+    bool broke_down = failed && failed->status < 0;
     bool good = true;
-    if (status < 0 || (serious && kind != YK_FINDING_NOT_CONVERGED)) {
+    if (broke_down || serious) {
+        const char *why = w.runs[0].report.findings[0].text;
+        if (broke_down)
+            why = failed->message;
         row->outcome = YK_ADVICE_UNSTABLE;
         snprintf(row->message, sizeof row->message, "good on the first %g s, but later: %.600s",
-                 s->advice->stretch,
-                 status < 0 ? w.runs[failed].message : w.runs[0].report.findings[0].text);
+                 stretch, why);
         good = false;
-    } else if (status == YK_OK) {
+    } else if (!failed) {
         c->report = w.runs[0].report;
         int worst = -1;
-        double error = w.refined ? whole_error(s, &w, &worst) : 0;
+        double error = 0;
+        if (refined)
+            error = worst_error(s, records, w.count, BARS, &worst);
+
         if (error > s->def->tolerance) {
             row->outcome = YK_ADVICE_INACCURATE;
             row->error = error;
             snprintf(row->message, sizeof row->message,
-                     "good on the first %g s, but wrong by %.2g at the end%s%s", s->advice->stretch,
-                     error, worst >= 0 ? " in " : "", worst >= 0 ? s->channels[worst] : "");
+                     "good on the first %g s, but wrong by %.2g at the end%s%s", stretch, error,
+                     worst >= 0 ? " in " : "", worst >= 0 ? s->channels[worst] : "");
             good = false;
-        } else if (w.refined) {
-            c->verified = s->end - s->start;
+        } else if (refined) {
+            c->verified = whole;
             row->error = fmax(row->error, error);
         }
     }
-    for (int i = 0; i <= w.refined; i++)
+
+    for (int i = 0; i < w.count; i++)
         yk_trial_release(&w.runs[i]);
     return good;
-}
-
-static yk_status ask_stability(study *s, int index)
-{
-    const yk_variant *variant = &s->candidates[index];
-    int given = s->def->scenario.override_count, count = 0;
-    const char **overrides =
-        yk_allocate(s->context, (size_t)(given + variant->override_count + 1), sizeof *overrides);
-    if (!overrides)
-        return YK_ERROR_MEMORY;
-    char step[64];
-    snprintf(step, sizeof step, "time.step=%.17g", s->advice->rows[index].step);
-    for (int i = 0; i < given; i++)
-        overrides[count++] = s->def->scenario.overrides[i];
-    for (int i = 0; i < variant->override_count; i++)
-        overrides[count++] = variant->overrides[i];
-    overrides[count++] = step;
-    yk_scenario_def def = s->def->scenario;
-    def.overrides = overrides, def.override_count = count, def.to_rounding = true;
-    yk_diagnostics *diagnostics = NULL;
-    yk_scenario *scenario = NULL;
-    yk_stability_def stability = yk_stability_default();
-    yk_status status = yk_diagnostics_create(s->context, &diagnostics);
-    if (status >= 0)
-        status = yk_scenario_load(s->context, &def, diagnostics, &scenario);
-    if (status >= 0)
-        status = yk_stability(s->context, scenario, &stability, &s->advice->stability);
-    yk_scenario_destroy(scenario);
-    yk_diagnostics_destroy(diagnostics);
-    yk_release(s->context, overrides);
-    return status < 0 ? status : YK_OK;
 }
 
 /* The choice over the whole scenario, and its stability. False: it is not good any more. */
@@ -929,26 +975,64 @@ static bool verify(study *s, int index)
 {
     contender *c = &s->contenders[index];
     yk_advice_row *row = &s->advice->rows[index];
+    yk_advice *advice = s->advice;
     bool whole = c->verified > (1 - 1e-9) * (s->end - s->start);
     if (!whole && !isfinite(s->def->stretch) && !verify_whole(s, index))
         return false;
-    s->advice->asked = false;
+
+    advice->asked = false;
     if (time_left(s) < STABILITY_STEPS * s->seconds_per_step)
         return true;
-    double before = yk_processor_seconds();
-    s->advice->asked = ask_stability(s, index) == YK_OK;
-    s->spent += yk_processor_seconds() - before;
-    const yk_stability_report *r = &s->advice->stability;
-    bool unstable = r->verdict == YK_VERDICT_COUPLING || r->verdict == YK_VERDICT_FAILED;
-    if (!s->advice->asked || !unstable)
+
+    /* The scenario with the values of the choice. */
+    const yk_variant *variant = &s->candidates[index];
+    int given = s->def->scenario.override_count;
+    const char **overrides =
+        yk_allocate(s->context, (size_t)(given + variant->override_count + 1), sizeof *overrides);
+    if (!overrides)
         return true;
+
+    int count = 0;
+    for (int i = 0; i < given; i++)
+        overrides[count++] = s->def->scenario.overrides[i];
+    for (int i = 0; i < variant->override_count; i++)
+        overrides[count++] = variant->overrides[i];
+    char step[64];
+    snprintf(step, sizeof step, "time.step=%.17g", row->step);
+    overrides[count++] = step;
+
+    yk_scenario_def def = s->def->scenario;
+    def.overrides = overrides;
+    def.override_count = count;
+    def.to_rounding = true;
+    yk_diagnostics *diagnostics = NULL;
+    yk_scenario *scenario = NULL;
+    yk_stability_def stability = yk_stability_default();
+    double before = yk_processor_seconds();
+    yk_status status = yk_diagnostics_create(s->context, &diagnostics);
+    if (status == YK_OK)
+        status = yk_scenario_load(s->context, &def, diagnostics, &scenario);
+    if (status == YK_OK)
+        status = yk_stability(s->context, scenario, &stability, &advice->stability);
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
+    yk_release(s->context, overrides);
+    s->spent += yk_processor_seconds() - before;
+    advice->asked = status >= 0;
+
+    /* Mass ratios decide, not steps: no smaller one is tried. */
+    yk_verdict verdict = advice->stability.verdict;
+    bool unstable = verdict == YK_VERDICT_COUPLING || verdict == YK_VERDICT_FAILED;
+    if (!advice->asked || !unstable)
+        return true;
+
     row->outcome = YK_ADVICE_UNSTABLE;
-    c->closed = true; /* mass ratios decide, not steps */
+    c->closed = true;
     snprintf(row->message, sizeof row->message,
-             "meets the tolerance on the first %g s, but its coupling feeds a deviation that grows "
-             "by a factor of %.6g "
-             "per macro step",
-             s->advice->stretch, r->coupling);
+             "meets the tolerance on the first %g s, but its coupling makes a deviation grow by a "
+             "factor of %.6g per macro step",
+             advice->stretch, advice->stability.coupling);
+
     return false;
 }
 
@@ -956,9 +1040,12 @@ static bool verify(study *s, int index)
  * it. False: there is no time, or no reference. */
 static bool lengthen(study *s, double stage)
 {
-    double present = s->advice->stretch, whole = whole_stretch(s, INFINITY), length = present;
+    double present = s->advice->stretch;
+    double whole = whole_stretch(s, INFINITY);
     if (isfinite(s->def->stretch) || !(present < whole))
         return false;
+
+    double length = present;
     for (double cost = 2 * stage; length < whole && cost < 0.5 * time_left(s); cost *= 2)
         length *= 2;
     if (!(length > present))
@@ -968,153 +1055,171 @@ static bool lengthen(study *s, double stage)
     s->reference = (reference){0};
     s->advice->stretch = length > 0.9 * whole ? whole : whole_stretch(s, length);
     bool good = make_reference(s) == YK_OK && s->advice->stretch > present;
-    release_reference(s, good ? &kept : &s->reference);
-    if (!good) {
-        s->reference = kept;
-        s->advice->stretch = present;
-        return false;
-    }
-    return true;
-}
-
-/* On the present stretch, where it was good on a shorter one. One that does not end in its time
- * stays as it was. */
-static bool try_again(study *s, int index)
-{
-    if (s->contenders[index].verified >= s->advice->stretch)
+    if (good) {
+        release_reference(s, &kept);
         return true;
-    s->batch[0] = index;
-    s->batch_count = 1;
-    run_batch(s);
-    return s->advice->rows[index].outcome == YK_ADVICE_GOOD;
+    }
+
+    release_reference(s, &s->reference);
+    s->reference = kept;
+    s->advice->stretch = present;
+
+    return false;
 }
 
 /* The cheapest that stands verification. Where one fails the search goes on with what may be
  * cheaper than the next. */
 static yk_status choose(study *s)
 {
-    double begun = 0;
     yk_status status = search(s, 1);
     int best = cheapest_good(s);
+
+    /* As long a stretch as the time allows. What was good on a shorter one is tried again; one
+     * that does not end in its time stays as it was. */
+    double begun = 0;
     for (double now = s->spent; status == YK_OK && best >= 0 && lengthen(s, now - begun);
          now = s->spent) {
         begun = now;
-        while (status == YK_OK && best >= 0 && !try_again(s, best)) {
+        while (status == YK_OK && best >= 0 && s->contenders[best].verified < s->advice->stretch) {
+            s->batch[0] = best;
+            s->batch_count = 1;
+            run_batch(s);
+            if (s->advice->rows[best].outcome == YK_ADVICE_GOOD)
+                break;
+
             status = search(s, 1);
             best = cheapest_good(s);
         }
     }
+
     while (status == YK_OK && best >= 0 && !verify(s, best)) {
         status = search(s, 1);
         best = cheapest_good(s);
     }
+
     s->advice->best = best;
     if (best >= 0) {
         s->advice->verified = s->contenders[best].verified;
         s->advice->watched = s->contenders[best].report;
     }
-    return status;
-}
 
-/* What the table says of schemes that were not followed to the end. */
-static void explain_rest(study *s)
-{
-    for (int i = 0; i < s->count; i++) {
-        yk_advice_row *row = &s->advice->rows[i];
-        if (row->outcome != YK_ADVICE_INACCURATE || *row->message)
-            continue;
-        bool costly =
-            s->advice->best >= 0 && s->contenders[i].rung + 1 < RUNGS && !s->contenders[i].closed;
-        char worst[sizeof row->worst];
-        memcpy(worst, row->worst, sizeof worst);
-        snprintf(row->message, sizeof row->message, "wrong by %.2g in %s%s", row->error, worst,
-                 costly ? "; smaller steps would cost more than the choice" : "");
-    }
+    /* What is left of the time says more of the schemes that were given up. */
+    if (status == YK_OK && best >= 0 && s->spent < 0.5 * s->budget)
+        status = search(s, 4);
+
+    return status;
 }
 
 /* Those that meet the tolerance by cost, the others by error. */
 static bool comes_before(const study *s, int a, int b)
 {
-    const yk_advice_row *first = &s->advice->rows[a], *second = &s->advice->rows[b];
+    const yk_advice_row *first = &s->advice->rows[a];
+    const yk_advice_row *second = &s->advice->rows[b];
     if (first->outcome != second->outcome)
         return first->outcome < second->outcome;
     if (first->outcome == YK_ADVICE_GOOD)
         return cost_class(s->contenders[a].work) < cost_class(s->contenders[b].work);
+
     return first->error < second->error;
 }
 
-static yk_status sort_rows(study *s)
+static yk_status write_advice(study *s)
 {
-    int order[YK_ADVICE_MAX];
+    yk_advice *advice = s->advice;
+    const reference *r = &s->reference;
+    advice->seconds = s->spent / fmax(1, s->jobs);
+    advice->reference_error = r->error;
+    advice->reference_parts = r->parts;
+    snprintf(advice->reference, sizeof advice->reference, "%s", s->candidates[r->candidate].name);
+    for (int i = 0; i < s->channel_count; i++) {
+        if (r->errors[i].exempt || is_judged(s, i))
+            continue;
+
+        advice->unknown_channels++;
+        snprintf(advice->unknown, sizeof advice->unknown, "%s", s->channels[i]);
+    }
+
+    /* Schemes that were not followed to the end. */
+    for (int i = 0; i < s->count; i++) {
+        yk_advice_row *row = &advice->rows[i];
+        if (row->outcome != YK_ADVICE_INACCURATE || *row->message)
+            continue;
+
+        const contender *c = &s->contenders[i];
+        const char *rest = "";
+        if (advice->best >= 0 && c->rung + 1 < RUNGS && !c->closed)
+            rest = "; smaller steps would cost more than the choice";
+        snprintf(row->message, sizeof row->message, "wrong by %.2g in %s%s", row->error, row->worst,
+                 rest);
+    }
+
+    /* The table in its order. */
     yk_advice_row *rows = yk_allocate(s->context, (size_t)s->count, sizeof *rows);
     if (!rows)
         return YK_ERROR_MEMORY;
+
+    int order[YK_ADVICE_MAX];
     for (int i = 0; i < s->count; i++) {
-        int at = i;
-        for (; at > 0 && comes_before(s, i, order[at - 1]); at--)
-            order[at] = order[at - 1];
-        order[at] = i;
+        int k = i;
+        for (; k > 0 && comes_before(s, i, order[k - 1]); k--)
+            order[k] = order[k - 1];
+        order[k] = i;
     }
-    int best = s->advice->best;
+
+    int best = advice->best;
     for (int i = 0; i < s->count; i++) {
-        rows[i] = s->advice->rows[order[i]];
+        rows[i] = advice->rows[order[i]];
         if (order[i] == best)
-            s->advice->best = i;
+            advice->best = i;
     }
-    memcpy(s->advice->rows, rows, (size_t)s->count * sizeof *rows);
+
+    memcpy(advice->rows, rows, (size_t)s->count * sizeof *rows);
     yk_release(s->context, rows);
+    if (best < 0)
+        return YK_OK;
+
+    /* The values of the choice, the step with as many digits as it needs. */
+    const yk_advice_row *row = &advice->rows[advice->best];
+    for (int i = 0; i < row->override_count; i++)
+        memcpy(advice->overrides[i], row->overrides[i], sizeof advice->overrides[i]);
+    char *step = advice->overrides[row->override_count];
+    advice->override_count = row->override_count + 1;
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(step, sizeof *advice->overrides, "time.step=%.*g", digits, row->step);
+        if (strtod(step + strlen("time.step="), NULL) == row->step)
+            break;
+    }
+
     return YK_OK;
 }
 
-/* The values of the choice, as overrides. */
-static void put_overrides(study *s)
-{
-    yk_advice *advice = s->advice;
-    if (advice->best < 0)
-        return;
-    const yk_advice_row *best = &advice->rows[advice->best];
-    const yk_variant *variant = variant_named(s, best->name);
-    for (int i = 0; i < variant->override_count; i++)
-        snprintf(advice->overrides[advice->override_count++], sizeof *advice->overrides, "%s",
-                 variant->overrides[i]);
-    char *step = advice->overrides[advice->override_count++];
-    for (int digits = 6; digits <= 17; digits++) {
-        snprintf(step, sizeof *advice->overrides, "time.step=%.*g", digits, best->step);
-        if (strtod(step + strlen("time.step="), NULL) == best->step)
-            break;
-    }
-}
-
-static yk_status advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics,
-                        yk_advice *advice)
+yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics,
+                    yk_advice *advice)
 {
     *advice = (yk_advice){.best = -1};
     if (!(def->tolerance > 0) || !(def->seconds > 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "advise: tolerance (%g) and time (%g s) must be positive", def->tolerance,
                        def->seconds);
+
+    /* All runs share what takes long to find. */
+    yk_advise_def own = *def;
+    yk_cache *cache = yk_trials_prepare(&own.scenario);
+    yk_choice choices[YK_CHOICES_MAX];
+    const char *overrides[YK_CHOICES_MAX * YK_CHANGES_MAX];
     study *s = yk_allocate(context, 1, sizeof *s);
-    if (!s)
+    if (!s) {
+        yk_cache_destroy(cache);
         return YK_ERROR_MEMORY;
-    s->context = context, s->def = def, s->advice = advice;
+    }
+
+    s->context = context;
+    s->def = &own;
+    s->advice = advice;
     s->jobs = def->jobs > 0 ? def->jobs : yk_context_threads(context);
     s->budget = def->seconds * fmax(1, s->jobs);
-
-    /* What the schemes offer. */
-    yk_choice choices[YK_CHOICES_MAX];
-    yk_variant variants[YK_CHOICES_MAX];
-    const char *overrides[YK_CHOICES_MAX][YK_CHOICE_OPTIONS + 1];
-    s->count = advice->count = yk_candidates(choices);
-    s->candidates = variants;
-    for (int i = 0; i < s->count; i++) {
-        for (int k = 0; k < choices[i].change_count; k++)
-            overrides[i][k] = choices[i].changes[k];
-        variants[i] = (yk_variant){choices[i].name, overrides[i], choices[i].change_count};
-    }
-    for (int i = 0; i < s->count; i++) {
-        s->contenders[i] = (contender){.rung = -1, .work = NAN};
-        open_row(s, i);
-    }
+    s->count = yk_candidates(choices);
+    list_candidates(s, choices, overrides);
 
     yk_status status = read_scenario(s, diagnostics);
     if (status == YK_OK)
@@ -1123,42 +1228,15 @@ static yk_status advise(yk_context *context, const yk_advise_def *def, yk_diagno
         status = make_reference(s);
     if (status == YK_OK)
         status = choose(s);
-    /* What is left of the time tells more of the schemes that were given up. */
-    if (status == YK_OK && advice->best >= 0 && s->spent < 0.5 * s->budget) {
-        int best = advice->best;
-        status = search(s, 4);
-        advice->best = best;
-    }
-    if (status == YK_OK) {
-        explain_rest(s);
-        for (int i = 0; i < s->channel_count; i++)
-            if (!s->reference.errors[i].exempt && !is_judged(s, i)) {
-                advice->unknown_channels++;
-                snprintf(advice->unknown, sizeof advice->unknown, "%s", s->channels[i]);
-            }
-        advice->seconds = s->spent / fmax(1, s->jobs);
-        advice->reference_error = s->reference.error;
-        advice->reference_parts = s->reference.parts;
-        snprintf(advice->reference, sizeof advice->reference, "%s", s->reference.variant->name);
-        status = sort_rows(s);
-    }
     if (status == YK_OK)
-        put_overrides(s);
+        status = write_advice(s);
+
     release_reference(s, &s->reference);
     yk_release(context, s->names);
     yk_release(context, (void *)(uintptr_t)s->channels);
     yk_release(context, s->weights);
     yk_release(context, s->call_seconds);
     yk_release(context, s);
-    return status;
-}
-
-yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostics *diagnostics,
-                    yk_advice *advice)
-{
-    yk_advise_def own = *def;
-    yk_cache *prepared = yk_trials_prepare(&own.scenario);
-    yk_status status = advise(context, &own, diagnostics, advice);
-    yk_cache_destroy(prepared);
+    yk_cache_destroy(cache);
     return status;
 }

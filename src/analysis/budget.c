@@ -1,7 +1,21 @@
-#include "analysis/budget.h"
-
+/* Whether the energy of a run is accounted for: what there is against what there was and what was
+ * fed in.
+ *
+ * At some hundred instants of the run the balances of all subsystems (yk_system_balance) are
+ * summed up. What is more than the energy at the start and fed in was made by the coupling or by
+ * the integration, and where it is a large fraction of them the motion cannot be right, whoever made
+ * it. The fraction is always taken of energy that is known to be real: kinetic energy at the start,
+ * potential energy released since, work fed in from outside; never of what the run itself has
+ * made.
+ *
+ * Fractions of single instants mislead: methods that are sound let the energy swing about its
+ * value, and first steps from rest are wrong by much of nearly nothing. So instants are averaged
+ * over windows, and what counts is the end of the run, or several windows in a row in which more
+ * was made than there is. */
 #include <float.h>
 #include <math.h>
+
+#include "analysis/watch.h"
 
 /* Looks in a whole run, at most. */
 static const double LOOKS = 1024;
@@ -42,7 +56,9 @@ static totals sum_up(const yk_budget *b)
         sum.created += s.energy_created;
         sum.fed += s.work[0] + s.work[1] - s.energy_created;
     }
+
     sum.made += sum.created;
+
     return sum;
 }
 
@@ -100,6 +116,7 @@ void yk_budget_step(yk_budget *b, int64_t step)
 {
     if (step < b->next)
         return;
+
     b->next = step + b->stride;
     yk_budget_look(b, step);
 }
@@ -119,6 +136,7 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
         const yk_budget_window *w = &b->windows[i];
         if (w->looks == 0)
             continue;
+
         double made = w->made / w->looks;
         double fraction = w->scale > 0 ? made / w->scale : 0;
         if (fraction > 1 && made > NOTHING * end_scale) {
@@ -128,6 +146,7 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
             least = INFINITY;
             in_a_row = 0;
         }
+
         if (in_a_row >= IN_A_ROW)
             largest = fmax(largest, least);
         result.scale = w->scale;
@@ -142,6 +161,7 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
         made += w->made;
         created += w->created;
     }
+
     if (looks > 0 && result.scale > 0) {
         result.made = made / looks / result.scale;
         result.lost = -fmax(made, created) / looks / result.scale;
@@ -155,5 +175,6 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
         if (!(b->sound > 0))
             result.scale = fabs(b->start_kinetic + b->start_potential);
     }
+
     return result;
 }

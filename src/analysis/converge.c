@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/remedies.h"
 #include "analysis/trial.h"
 #include "model/expression.h"
 #include "model/scenario.h"
@@ -49,6 +50,7 @@ static yk_status compile_exact(yk_context *context, const char *text, const yk_s
     if (status == YK_ERROR_INPUT)
         yk_fail(context, status, "exact solution '%s', character %zu: %s", text, error.offset + 1,
                 error.message);
+
     return status;
 }
 
@@ -79,6 +81,7 @@ static yk_status compare_exact(const study *s, const yk_trial *trial, yk_converg
             if (!(difference <= row->largest))
                 row->largest = difference;
         }
+
         row->error = error / size;
     }
 
@@ -94,6 +97,7 @@ static yk_trial_def trial_of(const study *s, const yk_variant *variant, double s
 {
     /* All runs have samples at the times of the coarsest. */
     int every = s->def->exact ? 1 : (int)lround(s->def->steps[0] / step);
+
     return (yk_trial_def){
         .scenario = &s->def->scenario,
         .variant = variant,
@@ -139,6 +143,7 @@ static void do_row(void *user, int index)
     } else if (trial.status == YK_NOT_CONVERGED) {
         row->outcome = YK_OUTCOME_NOT_CONVERGED;
     }
+
     snprintf(row->message, sizeof row->message, "%.*s", (int)sizeof row->message - 1, message);
 
     /* The error, of runs that came to their end. */
@@ -150,16 +155,22 @@ static void do_row(void *user, int index)
     } else if (trial.status >= 0) {
         row->error = yk_record_distance(trial.record, s->reference.record, &row->largest);
     }
+
     yk_trial_release(&trial);
 }
 
 /* Index 0: the reference itself; 1: one of twice its step. */
 static void do_reference(void *user, int index)
 {
-    static const char *const monolithic = "coupling.scheme=monolithic";
-    static const yk_variant merged = {"monolithic", &monolithic, 1};
     study *s = user;
     const yk_converge_def *d = s->def;
+
+    /* The subsystems merged to one, or the last variant. */
+    yk_changes changes = {0};
+    const yk_scheme_ops *merging = yk_scheme_with(YK_SCHEME_IS_REFERENCE);
+    yk_changes_add(&changes, "coupling.scheme=%s", merging->name);
+    const char *const override = changes.texts[0];
+    const yk_variant merged = {merging->name, &override, 1};
     const yk_variant *variant = &merged;
     if (s->kind != YK_REFERENCE_MONOLITHIC)
         variant = variant_of(s, d->variant_count - 1);
@@ -185,8 +196,10 @@ static yk_status try_reference(study *s, yk_reference kind, yk_convergence_repor
             return yk_fail(s->context, trials[i]->status, "converge: the reference failed: %s",
                            trials[i]->message);
     }
+
     double largest;
     report->reference_error = yk_record_distance(s->half.record, s->reference.record, &largest);
+
     return YK_OK;
 }
 
@@ -210,9 +223,11 @@ static yk_status check(yk_context *context, const yk_converge_def *def)
                            "are compared at its times",
                            steps[i], steps[0]);
     }
+
     if (def->exact && def->channel_count != 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "converge: an exact course is that of one channel; name it");
+
     return YK_OK;
 }
 
@@ -233,11 +248,13 @@ static yk_status choose_channels(study *s, const yk_scenario_info *info)
     s->channels = yk_allocate(s->context, (size_t)s->channel_count, sizeof *s->channels);
     if (!s->names || !s->channels)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < s->channel_count; i++) {
         const char *quantity = i % 2 ? "velocity" : "position";
         snprintf(s->names[i], sizeof *s->names, "%s.%s", info->interfaces[i / 2].name, quantity);
         s->channels[i] = s->names[i];
     }
+
     return YK_OK;
 }
 
@@ -259,6 +276,7 @@ static yk_status converge(yk_context *context, const yk_converge_def *def,
         status = compile_exact(context, def->exact, scenario, &exact);
         yk_expression_destroy(exact);
     }
+
     if (status == YK_OK)
         status = choose_channels(&s, yk_scenario_get(scenario));
     yk_scenario_destroy(scenario);
@@ -281,6 +299,7 @@ static yk_status converge(yk_context *context, const yk_converge_def *def,
         row->unresolved = row->error < RESOLVED * report->reference_error;
         if (i % def->step_count == 0 || row->unresolved || row->outcome == YK_OUTCOME_UNSTABLE)
             continue;
+
         const yk_convergence_row *before = row - 1;
         row->order = log(before->error / row->error) / log(before->step / row->step);
         if (!isfinite(row->order))

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/align.h"
 #include "analysis/error_bars.h"
 #include "analysis/trial.h"
 #include "base/text.h"
@@ -46,10 +45,12 @@ static bool report_progress(void *user, const yk_run_progress *progress)
         done += (2 << i) * s->fractions[i];
         all += 2 << i;
     }
+
     if (s->def->progress && !s->stopped)
         s->stopped = !s->def->progress(s->def->user, done / all);
     bool stopped = s->stopped;
     pthread_mutex_unlock(&s->lock);
+
     return !stopped;
 }
 
@@ -84,6 +85,7 @@ void yk_error_report_destroy(yk_context *context, yk_error_report *public)
     report *r = (report *)public;
     if (!r)
         return;
+
     yk_release(context, r->public.channels);
     yk_release(context, r->bars);
     yk_release(context, r->values);
@@ -108,6 +110,7 @@ static report *create_report(const study *s)
         yk_error_report_destroy(s->context, &r->public);
         return NULL;
     }
+
     for (size_t i = 0; i < width; i++)
         r->bars[i] = r->values + i * r->rows;
     for (size_t i = 0; i < width * r->rows; i++)
@@ -123,6 +126,7 @@ static report *create_report(const study *s)
         channel->unit = header->channels[i].unit;
         channel->exempt = kind == YK_CHANNEL_GAP || kind == YK_CHANNEL_CREATED;
     }
+
     return r;
 }
 
@@ -147,17 +151,8 @@ static yk_status make_bars(study *s, int finer, report *r)
     int at = 0;
     for (int i = 0; status == YK_OK && i < header->channel_count; i++) {
         int components = header->channels[i].components;
-        for (int run = 0; run < runs; run++)
-            for (int c = 0; c < components; c++)
-                columns[run * components + c] = a.columns[run * a.width + at + c];
-        yk_error_input input = {
-            .runs = runs,
-            .impacts = yk_scenario_get(s->def->loaded)->impacts,
-            .components = components,
-            .rows = a.rows,
-            .time = a.time,
-            .columns = columns,
-        };
+        bool impacts = yk_scenario_get(s->def->loaded)->impacts;
+        yk_error_input input = yk_error_channel(&a, at, components, impacts, columns);
         yk_error_bars(&input, ratios, r->bars + at, &r->public.channels[i]);
         at += components;
     }
@@ -175,10 +170,12 @@ static yk_status make_bars(study *s, int finer, report *r)
             const yk_channel_error *e = &public->channels[i];
             if (e->exempt || (public->worst >= 0 && !(e->error > public->error)))
                 continue;
+
             public->worst = i;
             public->error = e->error;
         }
     }
+
     yk_align_release(s->context, &a);
     yk_release(s->context, columns);
     yk_release(s->context, ratios);
@@ -221,6 +218,7 @@ static void describe(const study *s, yk_error_report *r)
         if (isfinite(e->horizon))
             yk_text_add(s->context, &text, " beyond t = %.4g s", e->horizon);
     }
+
     if (!text.failed)
         snprintf(r->text, sizeof r->text, "%s", text.data);
     yk_text_destroy(s->context, &text);
@@ -253,9 +251,11 @@ static yk_status estimate(study *s, report *r)
     yk_status status = yk_trials_run(s->context, s->def->jobs, 2, run_finer, s, NULL, NULL);
     if (status != YK_OK)
         return status;
+
     for (int i = 0; i < 2; i++) {
         if (s->finer[i].status >= 0)
             continue;
+
         describe_failure(s, &s->finer[i], i, &r->public);
         return YK_OK;
     }
@@ -278,14 +278,17 @@ static yk_status estimate(study *s, report *r)
         if (e->accuracy == YK_ACCURACY_IRREGULAR && !e->exempt && e->error > WORTH_A_RUN)
             irregular = true;
     }
+
     if (finer == 2 && irregular) {
         s->begun = 3;
         run_finer(s, 0);
         if (s->finer[2].status >= 0 && s->finer[2].status != YK_INTERRUPTED)
             status = make_bars(s, 3, r);
     }
+
     if (status == YK_OK)
         describe(s, &r->public);
+
     return status;
 }
 
@@ -307,7 +310,9 @@ yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_err
             yk_error_report_destroy(context, &r->public);
         return status;
     }
+
     *made = &r->public;
+
     return YK_OK;
 }
 
@@ -346,6 +351,7 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
                     .name = names[count], .value = figures[k].value, .unit = figures[k].unit};
             }
         }
+
         if (r)
             values[count++] =
                 (yk_record_value){.name = "error", .value = r->error, .text = r->text};
@@ -353,6 +359,7 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
             values[count++] = (yk_record_value){.name = "error_finer_runs", .value = r->finer_runs};
         status = yk_recorder_end(recorder, &(yk_record_summary){values, count});
     }
+
     yk_release(context, names);
     yk_release(context, values);
     return status;
@@ -374,10 +381,12 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
             list[i] = given->channels[i];
             if (!r)
                 continue;
+
             snprintf(names[i], FIGURE_NAME, "error.%s", given->channels[i].name);
             list[channels + i] = given->channels[i];
             list[channels + i].name = names[i];
         }
+
         yk_record_header header = *given;
         header.channels = list;
         header.channel_count = copies * channels;
@@ -393,8 +402,10 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
                     row[width + at] = r->bars[at][i];
             }
         }
+
         status = yk_recorder_sample(recorder, yk_record_time(record)[i], row);
     }
+
     if (status >= 0)
         status = end_record(context, record, r, recorder);
     yk_release(context, row);

@@ -35,6 +35,97 @@ static const double AT_REST_RATE = 1e-9;
 /* Differences, by the size of the channel, that are rounding and say nothing. */
 static const double ROUNDING = 1e-13;
 
+/* Records side by side ------------------------------------------------------------------------- */
+
+int yk_record_width(const yk_record_header *header)
+{
+    int width = 0;
+    for (int i = 0; i < header->channel_count; i++)
+        width += header->channels[i].components;
+    return width;
+}
+
+yk_status yk_align(yk_context *context, const yk_record *const *records, int count, yk_aligned *a)
+{
+    const yk_record_header *header = yk_record_get_header(records[0]);
+    *a = (yk_aligned){.runs = count, .width = yk_record_width(header)};
+    a->rows = yk_record_rows(records[0]);
+    for (int i = 1; i < count; i++)
+        if (yk_record_rows(records[i]) < a->rows)
+            a->rows = yk_record_rows(records[i]);
+
+    size_t columns = (size_t)a->runs * (size_t)a->width;
+    a->columns = yk_allocate(context, columns + 1, sizeof *a->columns);
+    a->values = yk_allocate(context, columns * a->rows + 1, sizeof *a->values);
+    a->time = yk_allocate(context, a->rows + 1, sizeof *a->time);
+    if (!a->columns || !a->values || !a->time)
+        return YK_ERROR_MEMORY;
+
+    memcpy(a->time, yk_record_time(records[0]), a->rows * sizeof *a->time);
+    for (int run = 0; run < a->runs; run++) {
+        double **own = a->columns + run * a->width;
+        int column = 0;
+        for (int c = 0; c < header->channel_count; c++) {
+            const yk_record_channel *channel = &header->channels[c];
+            double **first = a->columns + column;
+            double **here = own + column;
+            for (int k = 0; k < channel->components; k++, column++) {
+                own[column] = a->values + (size_t)(run * a->width + column) * a->rows;
+                memcpy(own[column], yk_record_column(records[run], c, k), a->rows * sizeof(double));
+            }
+
+            /* A quaternion and its negative are one rotation: the sign of the first run. */
+            const char *dot = strrchr(channel->name, '.');
+            bool rotation = channel->components == 4 && dot && strcmp(dot, ".orientation") == 0;
+            for (size_t i = 0; run > 0 && rotation && i < a->rows; i++) {
+                double product = 0;
+                for (int k = 0; k < 4; k++)
+                    product += first[k][i] * here[k][i];
+                for (int k = 0; product < 0 && k < 4; k++)
+                    here[k][i] = -here[k][i];
+            }
+        }
+    }
+
+    return YK_OK;
+}
+
+void yk_align_release(yk_context *context, yk_aligned *a)
+{
+    yk_release(context, a->columns);
+    yk_release(context, a->values);
+    yk_release(context, a->time);
+}
+
+yk_error_input yk_error_channel(const yk_aligned *a, int first, int components, bool impacts,
+                                const double **columns)
+{
+    for (int run = 0; run < a->runs; run++)
+        for (int c = 0; c < components; c++)
+            columns[run * components + c] = a->columns[run * a->width + first + c];
+
+    return (yk_error_input){
+        .runs = a->runs,
+        .components = components,
+        .impacts = impacts,
+        .rows = a->rows,
+        .time = a->time,
+        .columns = columns,
+    };
+}
+
+/* Differences of runs -------------------------------------------------------------------------- */
+
+/* A component in the finest run, or so many runs before it; of two runs the first stands for all
+ * that are missing. */
+static const double *column(const yk_error_input *in, int before_finest, int component)
+{
+    int run = in->runs - 1 - before_finest;
+    if (run < 0)
+        run = 0;
+    return in->columns[run * in->components + component];
+}
+
 /* What the finest run is still wrong by, from its difference to the run before, and that one's to
  * the run before it: two runs may agree by chance. */
 static double rest_of_series(const yk_error_input *in, double coarse, double fine, double ratio)
@@ -48,31 +139,31 @@ static double ratio_of(double later, double earlier)
 {
     if (earlier > 0)
         return later / earlier;
+
     return later > 0 ? INFINITY : 0;
 }
 
 /* Sums and extremes over the whole run, of all components together. */
 typedef struct totals {
     double largest[2], mean[2]; /* differences of the last three runs: coarse, fine */
-    double off,
-        lasting;     /* of the run from the finest one: largest, and that lasts for some samples */
-    size_t off_row;  /* where it is largest */
-    double off_mean; /* the mean of it */
-    double range, size; /* of the finest run */
-    double deviation;   /* mean of its distance from its mean */
+    double off;                 /* of the run from the finest one: the largest */
+    size_t off_row;             /* where */
+    double lasting;             /* the largest that lasts for some samples */
+    double off_mean;            /* the sum of all */
+    double range, size;         /* of the finest run */
+    double deviation;           /* sum of its distances from its mean */
 } totals;
 
 static totals sum_up(const yk_error_input *in)
 {
     totals t = {0};
-    int finest = in->runs - 1;
     for (int c = 0; c < in->components; c++) {
         const double *y = in->columns[c];
-        const double *fine = in->columns[finest * in->components + c];
-        const double *before = in->columns[(finest - 1) * in->components + c];
-        const double *coarse =
-            in->runs > 2 ? in->columns[(finest - 2) * in->components + c] : before;
+        const double *fine = column(in, 0, c);
+        const double *before = column(in, 1, c);
+        const double *coarse = column(in, 2, c);
 
+        /* Differences from run to run, and the range of the finest. */
         double low = INFINITY, high = -INFINITY, mean = 0;
         for (size_t i = 0; i < in->rows; i++) {
             double d[2] = {fabs(coarse[i] - before[i]), fabs(before[i] - fine[i])};
@@ -81,25 +172,33 @@ static totals sum_up(const yk_error_input *in)
                     t.largest[k] = d[k];
                 t.mean[k] += d[k];
             }
+
             t.off_mean += fabs(y[i] - fine[i]);
             t.size = fmax(t.size, fabs(fine[i]));
             low = fmin(low, fine[i]);
             high = fmax(high, fine[i]);
             mean += fine[i] / (double)in->rows;
         }
+
         t.range = fmax(t.range, high - low);
         for (size_t i = 0; i < in->rows; i++)
             t.deviation += fabs(fine[i] - mean);
+
+        /* How far the run is from the finest, and for how long. */
         for (size_t i = 0; i < in->rows; i++) {
             double lasting = fabs(y[i] - fine[i]);
-            if (lasting > t.off)
-                t.off = lasting, t.off_row = i;
+            if (lasting > t.off) {
+                t.off = lasting;
+                t.off_row = i;
+            }
+
             for (size_t k = 1; k < JUMP_SAMPLES && i + k < in->rows; k++)
                 lasting = fmin(lasting, fabs(y[i + k] - fine[i + k]));
             if (i + JUMP_SAMPLES <= in->rows)
                 t.lasting = fmax(t.lasting, lasting);
         }
     }
+
     return t;
 }
 
@@ -109,6 +208,7 @@ static bool is_jumping(const yk_error_input *in, const totals *t)
 {
     if (!in->impacts || in->rows <= 4 * JUMP_SAMPLES)
         return false;
+
     return t->lasting < JUMP_LASTING * t->off && t->off > LOST_TO_JUMPS * t->range;
 }
 
@@ -116,22 +216,28 @@ static bool is_jumping(const yk_error_input *in, const totals *t)
  * and finer ones no less. */
 static bool is_lost(const yk_error_input *in, const totals *t)
 {
-    int finest = in->runs - 1;
     for (size_t part = 0; part < PARTS; part++) {
-        size_t begin = part * in->rows / PARTS, end = (part + 1) * in->rows / PARTS;
+        size_t begin = part * in->rows / PARTS;
+        size_t end = (part + 1) * in->rows / PARTS;
         double sums[2] = {0};
-        for (int c = 0; c < in->components; c++)
+        for (int c = 0; c < in->components; c++) {
+            const double *fine = column(in, 0, c);
+            const double *before = column(in, 1, c);
+            const double *coarse = column(in, 2, c);
             for (size_t i = begin; i < end; i++) {
-                double before = in->columns[(finest - 1) * in->components + c][i];
-                sums[0] += fabs(in->columns[(finest - 2) * in->components + c][i] - before);
-                sums[1] += fabs(in->columns[finest * in->components + c][i] - before);
+                sums[0] += fabs(coarse[i] - before[i]);
+                sums[1] += fabs(fine[i] - before[i]);
             }
+        }
+
         bool falls = sums[1] < RATIO_REGULAR * sums[0];
         if (!falls && sums[1] > LOST_MEAN * t->range * (double)(end - begin))
             return true;
     }
+
     /* What explodes has all of its error at the end, and no jump there. */
     bool falls = t->largest[1] < RATIO_REGULAR * t->largest[0];
+
     return !falls && t->off > LOST * t->range && t->off_row + JUMP_SAMPLES >= in->rows;
 }
 
@@ -154,43 +260,39 @@ static yk_accuracy classify(const yk_error_input *in, const totals *t)
     bool falls = t->mean[1] < RATIO_REGULAR * t->mean[0];
     if (falls && mean < JUMP_MEAN * t->largest[1])
         return YK_ACCURACY_JUMPS;
+
     return YK_ACCURACY_IRREGULAR;
 }
 
-/* The ratio that holds up to a time, from the largest differences up to there. Early ratios are
- * of few samples, so that of the whole run, where it has one, is not gone below. */
-static double ratio_up_to(const double largest[2], const totals *t, yk_accuracy kind)
-{
-    if (kind == YK_ACCURACY_ASSUMED)
-        return RATIO_ASSUMED;
-    if (kind == YK_ACCURACY_JUMPS)
-        return ratio_of(t->mean[1], t->mean[0]);
-    double here = ratio_of(largest[1], largest[0]);
-    if (kind != YK_ACCURACY_REGULAR)
-        return here;
-    return fmax(here, ratio_of(t->largest[1], t->largest[0]));
-}
+/* Bars ----------------------------------------------------------------------------------------- */
 
 void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars,
                    yk_channel_error *error)
 {
     totals t = sum_up(in);
     yk_accuracy kind = classify(in, &t);
-    int finest = in->runs - 1;
-    double count = (double)(in->rows * (size_t)in->components);
 
-    /* How fast the differences fall, up to each time: from the largest of all components. */
+    /* How fast the differences fall, up to each time: from the largest of all components. Early
+     * ratios are of few samples, so that of the whole run, where it has one, is not gone below. */
+    double whole_ratio = ratio_of(t.largest[1], t.largest[0]);
+    double mean_ratio = ratio_of(t.mean[1], t.mean[0]);
+    if (kind == YK_ACCURACY_ASSUMED)
+        mean_ratio = RATIO_ASSUMED;
     double largest[2] = {0};
     for (size_t i = 0; i < in->rows; i++) {
         for (int c = 0; c < in->components; c++) {
-            double fine = in->columns[finest * in->components + c][i];
-            double before = in->columns[(finest - 1) * in->components + c][i];
-            double coarse =
-                in->runs > 2 ? in->columns[(finest - 2) * in->components + c][i] : before;
+            double fine = column(in, 0, c)[i];
+            double before = column(in, 1, c)[i];
+            double coarse = column(in, 2, c)[i];
             largest[0] = fmax(largest[0], fabs(coarse - before));
             largest[1] = fmax(largest[1], fabs(before - fine));
         }
-        ratios[i] = ratio_up_to(largest, &t, kind);
+
+        ratios[i] = ratio_of(largest[1], largest[0]);
+        if (kind == YK_ACCURACY_ASSUMED || kind == YK_ACCURACY_JUMPS)
+            ratios[i] = mean_ratio;
+        if (kind == YK_ACCURACY_REGULAR)
+            ratios[i] = fmax(ratios[i], whole_ratio);
     }
 
     /* The bars: the largest difference from the finest run up to each time, and what that run is
@@ -198,10 +300,9 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
     size_t ahead = kind == YK_ACCURACY_REGULAR ? 0 : JUMP_SAMPLES;
     double worst = 0, horizon = INFINITY;
     for (int c = 0; c < in->components; c++) {
-        const double *fine = in->columns[finest * in->components + c];
-        const double *before = in->columns[(finest - 1) * in->components + c];
-        const double *coarse =
-            in->runs > 2 ? in->columns[(finest - 2) * in->components + c] : before;
+        const double *fine = column(in, 0, c);
+        const double *before = column(in, 1, c);
+        const double *coarse = column(in, 2, c);
         double off = 0, steps[2] = {0};
         for (size_t i = 0, seen = 0; i < in->rows; i++) {
             for (; seen < in->rows && seen <= i + ahead; seen++) {
@@ -209,113 +310,135 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
                 steps[0] = fmax(steps[0], fabs(coarse[seen] - before[seen]));
                 steps[1] = fmax(steps[1], fabs(before[seen] - fine[seen]));
             }
-            double bar = off + fmin(rest_of_series(in, steps[0], steps[1], ratios[i]), t.range) +
-                         16 * DBL_EPSILON * t.size;
+
+            double rest = fmin(rest_of_series(in, steps[0], steps[1], ratios[i]), t.range);
+            double bar = off + rest + 16 * DBL_EPSILON * t.size;
             if (kind == YK_ACCURACY_LOST && bar > LOST * t.range) {
                 horizon = fmin(horizon, in->time[i]);
                 bar = fmax(bar, t.range);
             }
+
             bars[c][i] = bar;
             worst = fmax(worst, bar);
         }
     }
 
-    /* Of the whole. */
-    double mean_ratio =
-        kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t.mean[1], t.mean[0]);
-    /* Between samples it is not seen how the time of a jump moves: it is at least of half an
-     * order. */
-    double series = kind == YK_ACCURACY_JUMPS ? fmin(mean_ratio, RATIO_REGULAR) : mean_ratio;
+    /* Of the whole. Between samples it is not seen how the time of a jump moves: it is at least
+     * of half an order. */
+    double count = (double)(in->rows * (size_t)in->components);
+    double series = mean_ratio;
+    if (kind == YK_ACCURACY_JUMPS)
+        series = fmin(mean_ratio, RATIO_REGULAR);
     double mean = (t.off_mean + rest_of_series(in, t.mean[0], t.mean[1], series)) / count;
-    bool lost = !isfinite(t.largest[0] + t.largest[1]);
+    bool finite = isfinite(t.largest[0] + t.largest[1]);
     error->accuracy = kind;
     error->range = t.range;
     error->size = t.size;
-    error->largest = lost ? INFINITY : worst;
+    error->largest = finite ? worst : INFINITY;
     error->relative = error->largest / t.range;
-    error->mean = lost ? INFINITY : mean * count / t.deviation;
-    error->error = kind == YK_ACCURACY_JUMPS ? error->mean : fmax(error->relative, error->mean);
+    error->mean = finite ? mean * count / t.deviation : INFINITY;
+    error->error = fmax(error->relative, error->mean);
     error->horizon = horizon;
     error->order = NAN;
     if (kind == YK_ACCURACY_REGULAR)
         error->order = -log2(t.largest[1] / t.largest[0]);
-    if (kind == YK_ACCURACY_JUMPS)
+    if (kind == YK_ACCURACY_JUMPS) {
+        error->error = error->mean;
         error->order = -log2(mean_ratio);
+    }
 }
 
 /* Distances ------------------------------------------------------------------------------------ */
 
-static void put(const totals *t, yk_accuracy kind, double largest, double mean_sum,
-                yk_channel_error *error)
+/* Fills an error from its largest and from its sum over all samples. */
+static void fill_error(const totals *t, yk_accuracy kind, double largest, double sum,
+                       yk_channel_error *error)
 {
-    bool finite = isfinite(largest + mean_sum);
-    error->accuracy = kind;
-    error->range = t->range;
-    error->size = t->size;
-    error->order = NAN;
-    error->horizon = INFINITY;
-    error->largest = finite ? largest : INFINITY;
-    error->relative = finite ? largest / t->range : INFINITY;
-    error->mean = finite ? mean_sum / t->deviation : INFINITY;
-    error->error = kind == YK_ACCURACY_JUMPS ? error->mean : fmax(error->relative, error->mean);
+    *error = (yk_channel_error){
+        .name = error->name,
+        .unit = error->unit,
+        .exempt = error->exempt,
+        .accuracy = kind,
+        .range = t->range,
+        .size = t->size,
+        .order = NAN,
+        .horizon = INFINITY,
+        .largest = INFINITY,
+        .relative = INFINITY,
+        .mean = INFINITY,
+    };
+    if (isfinite(largest + sum)) {
+        error->largest = largest;
+        error->relative = largest / t->range;
+        error->mean = sum / t->deviation;
+    }
+
+    error->error = error->mean;
+    if (kind != YK_ACCURACY_JUMPS)
+        error->error = fmax(error->relative, error->mean);
 }
 
 void yk_error_distance(const yk_error_input *in, yk_channel_error *error)
 {
     totals t = sum_up(in);
-    put(&t, is_jumping(in, &t) ? YK_ACCURACY_JUMPS : YK_ACCURACY_REGULAR, t.off, t.off_mean, error);
-}
-
-/* What the finest run is wrong by. */
-static void judge_finest(const yk_error_input *in, const totals *t, yk_accuracy kind,
-                         yk_channel_error *error)
-{
-    double ratio =
-        kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t->largest[1], t->largest[0]);
-    double mean_ratio =
-        kind == YK_ACCURACY_ASSUMED ? RATIO_ASSUMED : ratio_of(t->mean[1], t->mean[0]);
-    if (kind == YK_ACCURACY_JUMPS)
-        mean_ratio = fmin(mean_ratio, RATIO_REGULAR);
-    put(t, kind, rest_of_series(in, t->largest[0], t->largest[1], ratio),
-        rest_of_series(in, t->mean[0], t->mean[1], mean_ratio), error);
+    yk_accuracy kind = is_jumping(in, &t) ? YK_ACCURACY_JUMPS : YK_ACCURACY_REGULAR;
+    fill_error(&t, kind, t.off, t.off_mean, error);
 }
 
 void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_channel_error *error)
 {
     totals t = sum_up(in);
     yk_accuracy kind = classify(in, &t);
-    int finest = in->runs - 1;
-    judge_finest(in, &t, kind, error);
-    for (int c = 0; c < in->components; c++)
-        memcpy(truth[c], in->columns[finest * in->components + c], in->rows * sizeof(double));
 
-    /* Richardson's limit, y(h/4) + (y(h/4) - y(h/2)) / (2^p - 1), from each pair of runs. Their
-     * difference is at least three times the error of the finer one. */
-    double order = kind == YK_ACCURACY_REGULAR ? -log2(t.largest[1] / t.largest[0]) : NAN;
+    /* First the finest run, and what it is wrong by. */
+    double ratio = ratio_of(t.largest[1], t.largest[0]);
+    double mean_ratio = ratio_of(t.mean[1], t.mean[0]);
+    if (kind == YK_ACCURACY_ASSUMED) {
+        ratio = RATIO_ASSUMED;
+        mean_ratio = RATIO_ASSUMED;
+    }
+
+    if (kind == YK_ACCURACY_JUMPS)
+        mean_ratio = fmin(mean_ratio, RATIO_REGULAR);
+    fill_error(&t, kind, rest_of_series(in, t.largest[0], t.largest[1], ratio),
+               rest_of_series(in, t.mean[0], t.mean[1], mean_ratio), error);
+    for (int c = 0; c < in->components; c++)
+        memcpy(truth[c], column(in, 0, c), in->rows * sizeof(double));
+
+    /* Of a clear order Richardson's limit, y(h/4) + (y(h/4) - y(h/2)) / (2^p - 1), from each pair
+     * of runs. Their difference is at least three times the error of the finer one. */
+    double order = NAN;
+    if (kind == YK_ACCURACY_REGULAR)
+        order = -log2(t.largest[1] / t.largest[0]);
     if (!(fabs(order - round(order)) < CLEAR_ORDER) || round(order) < 1 || in->runs < 3)
         return;
-    double weight = 1 / (exp2(round(order)) - 1), largest = 0, sum = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (int c = 0; c < in->components; c++) {
-            const double *coarse = in->columns[(finest - 2) * in->components + c];
-            const double *before = in->columns[(finest - 1) * in->components + c];
-            const double *fine = in->columns[finest * in->components + c];
-            for (size_t i = 0; i < in->rows; i++) {
-                double limit = fine[i] + weight * (fine[i] - before[i]);
-                double other = before[i] + weight * (before[i] - coarse[i]);
-                if (pass == 1) {
-                    truth[c][i] = limit;
-                } else {
-                    largest = fmax(largest, fabs(limit - other));
-                    sum += fabs(limit - other);
-                }
-            }
+
+    double weight = 1 / (exp2(round(order)) - 1);
+    double largest = 0, sum = 0;
+    for (int c = 0; c < in->components; c++) {
+        const double *coarse = column(in, 2, c);
+        const double *before = column(in, 1, c);
+        const double *fine = column(in, 0, c);
+        for (size_t i = 0; i < in->rows; i++) {
+            double limit = fine[i] + weight * (fine[i] - before[i]);
+            double other = before[i] + weight * (before[i] - coarse[i]);
+            largest = fmax(largest, fabs(limit - other));
+            sum += fabs(limit - other);
         }
-        yk_channel_error limit = *error;
-        put(&t, kind, largest, sum, &limit);
-        if (!(limit.error < error->error) && pass == 0)
-            return;
-        *error = limit;
+    }
+
+    /* It is taken where it is better. */
+    yk_channel_error limit_error = *error;
+    fill_error(&t, kind, largest, sum, &limit_error);
+    if (!(limit_error.error < error->error))
+        return;
+
+    *error = limit_error;
+    for (int c = 0; c < in->components; c++) {
+        const double *before = column(in, 1, c);
+        const double *fine = column(in, 0, c);
+        for (size_t i = 0; i < in->rows; i++)
+            truth[c][i] = fine[i] + weight * (fine[i] - before[i]);
     }
 }
 
@@ -328,21 +451,27 @@ static int rate_of(const char *rate, const char *unit)
         return 0;
     if (strcmp(rate + length, "/s") == 0)
         return 1;
-    return strcmp(rate + length, "/s^2") == 0 || strcmp(rate + length, "/s²") == 0 ? 2 : 0;
+    if (strcmp(rate + length, "/s^2") == 0 || strcmp(rate + length, "/s²") == 0)
+        return 2;
+
+    return 0;
 }
 
 void yk_error_exempt_resting(yk_channel_error *channels, int count, double duration)
 {
     for (int i = 0; i < count; i++) {
-        const yk_channel_error *e = &channels[i];
+        yk_channel_error *e = &channels[i];
         bool moves = e->range > AT_REST_OWN * e->size;
         for (int k = 0; k < count; k++) {
-            int rate = rate_of(e->unit, channels[k].unit);
-            if (strcmp(channels[k].unit, e->unit) == 0)
-                moves = moves && e->range > AT_REST * channels[k].range;
+            const yk_channel_error *other = &channels[k];
+            int rate = rate_of(e->unit, other->unit);
+            if (strcmp(other->unit, e->unit) == 0)
+                moves = moves && e->range > AT_REST * other->range;
             if (rate > 0)
-                moves = moves && e->range * pow(duration, rate) > AT_REST_RATE * channels[k].size;
+                moves = moves && e->range * pow(duration, rate) > AT_REST_RATE * other->size;
         }
-        channels[i].exempt = e->exempt || !moves;
+
+        if (!moves)
+            e->exempt = true;
     }
 }

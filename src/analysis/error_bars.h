@@ -21,6 +21,25 @@
 
 #include "yoke/analysis.h"
 
+/* Records of several runs of one scenario, on the rows that all of them have. */
+typedef struct yk_aligned {
+    size_t rows;
+    int runs, width;  /* columns without time */
+    double **columns; /* columns[run * width + column][row] */
+    double *values;
+    double *time;
+} yk_aligned;
+
+/* Columns of a record without time: the components of all channels. */
+int yk_record_width(const yk_record_header *header);
+
+/* Copies the records, which have the same channels and the same times as far as they go.
+ * Quaternions of opposite sign are one rotation: those of later records take the sign of the
+ * first. To be released, whatever the status. */
+yk_status yk_align(yk_context *context, const yk_record *const *records, int count,
+                   yk_aligned *aligned);
+void yk_align_release(yk_context *context, yk_aligned *aligned);
+
 /* Runs that a bar can be made of: h, h/2, h/4, h/8. */
 enum { YK_ERROR_RUNS_MAX = 4 };
 
@@ -33,6 +52,11 @@ typedef struct yk_error_input {
     const double *const *columns; /* columns[run * components + component][row] */
 } yk_error_input;
 
+/* One channel of aligned records, whose first component is the column `first`. `columns` is
+ * workspace for runs x components pointers. */
+yk_error_input yk_error_channel(const yk_aligned *aligned, int first, int components, bool impacts,
+                                const double **columns);
+
 /* Fills the bars, bars[component][row], and of `error` all but name, unit and exempt. `ratios` is
  * workspace for one number per row. */
 void yk_error_bars(const yk_error_input *input, double *ratios, double *const *bars,
@@ -41,7 +65,7 @@ void yk_error_bars(const yk_error_input *input, double *ratios, double *const *b
 /* How far the first of two runs is from the second, as if that were the truth: all of `error` but
  * name, unit and exempt. */
 void yk_error_distance(const yk_error_input *input, yk_channel_error *error);
-/* The best that three runs tell of the truth, into `truth`, truth[component][row], and what that
+/* The best that three runs say of the truth, into `truth`, truth[component][row], and what that
  * is wrong by: the finest run, or the limit that the runs tend to where they do so with a clear
  * order. */
 void yk_error_extrapolate(const yk_error_input *input, double *const *truth,

@@ -1,10 +1,15 @@
-#include "analysis/limits.h"
-#include "analysis/candidates.h"
-
+/* What the parts on both sides of an interface allow a coupling scheme, whatever the motion: mass
+ * ratios and algebraic loops.
+ *
+ * An exchange of motion and wrench multiplies errors by the ratio of masses on both sides; what
+ * ratio a scheme bears depends on the integrators of both. So both are found by trying: the ratio
+ * on the system itself (yk_system_probe), the limit on two free masses in subsystems of the same
+ * kinds and integrators, coupled by the same scheme (coupling/surrogate.h). */
 #include <math.h>
 #include <stdio.h>
 
-#include "analysis/finding.h"
+#include "analysis/remedies.h"
+#include "analysis/watch.h"
 #include "base/quiet.h"
 #include "coupling/surrogate.h"
 
@@ -76,6 +81,7 @@ static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fa
     *fate = YK_SURROGATE_STABLE;
     if (!accelerated && ratio >= 1)
         *fate = iterates(s) ? YK_SURROGATE_NOT_CONVERGED : YK_SURROGATE_UNSTABLE;
+
     return YK_OK;
 }
 
@@ -97,7 +103,9 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
         else
             high = middle;
     }
+
     *limit = low;
+
     return status;
 }
 
@@ -114,6 +122,7 @@ static yk_status find_trend(const search *s, int i, double limit, trend *found)
         yk_status status = probe_steps(s, k);
         if (status < 0)
             return status;
+
         double ratio = probe_at(s, k, i)->ratio;
         if (!isfinite(ratio))
             return YK_OK;
@@ -121,12 +130,15 @@ static yk_status find_trend(const search *s, int i, double limit, trend *found)
             *found = TREND_SPRINGS;
             return YK_OK;
         }
+
         if (!(ratio > AT_ONCE * before))
             grows = false;
         before = ratio;
     }
+
     if (grows)
         *found = TREND_LOOP;
+
     return YK_OK;
 }
 
@@ -136,15 +148,12 @@ static void offer_schemes(const search *s, yk_finding *f)
     yk_choice choices[YK_CHOICES_MAX];
     bool accelerated = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ACCELERATES;
     if (!accelerated && yk_choices(YK_VARIANT_ANY_RATIO, choices) > 0)
-        yk_choice_offer(&choices[0], s->info, f);
+        yk_finding_choice(f, &choices[0], s->info);
 
     /* Wrenches on both sides of every interface. */
     const yk_scheme_ops *both = yk_scheme_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES);
-    if (!both || !yk_scheme_fits(both, s->info))
-        return;
-    char override[64];
-    snprintf(override, sizeof override, "coupling.scheme=%s", both->name);
-    yk_finding_remedy(f, override, "use coupling.scheme %s", both->name);
+    if (both && yk_scheme_fits(both, s->info))
+        yk_finding_scheme(f, both);
 }
 
 static void add_finding(const search *s, int i, double limit, yk_surrogate_fate fate, trend how,
@@ -178,6 +187,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         when = "";
         acts = "acts, with its springs, in a step of this size";
     }
+
     const char *unit = p->axis < 3 ? "" : " m2";
     yk_finding *f = yk_finding_add(
         report, YK_FINDING_MASS_RATIO, false, i, p->ratio,
@@ -189,7 +199,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
 
     /* The step does not resolve the springs: no scheme makes up for that alone. */
     if (how == TREND_SPRINGS) {
-        yk_finding_remedy(f, "", "let `yoke advise %s` find a scheme and a step", s->info->path);
+        yk_finding_search(f, YK_REMEDY_ADVICE);
         return;
     }
 
@@ -202,11 +212,15 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         (a->step_model || a->interface_model) && (b->step_model || b->interface_model);
     if (fate != YK_SURROGATE_NOT_CONVERGED && !iterates(s) && both_take) {
         bool balances = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_BALANCES;
+        yk_changes changes = {0};
         if (!balances && a->step_model && b->step_model)
-            yk_finding_remedy(f, "coupling.exchange=auto", "use coupling.exchange auto");
+            yk_changes_add(&changes, "coupling.exchange=auto");
         else if (both_predict)
-            yk_finding_remedy(f, "coupling.exchange=forces", "use coupling.exchange forces");
+            yk_changes_add(&changes, "coupling.exchange=forces");
+        if (changes.count > 0)
+            yk_finding_change(f, &changes);
     }
+
     offer_schemes(s, f);
 }
 
@@ -237,11 +251,13 @@ static yk_status judge(const search *s, yk_run_report *report)
             return status;
         if (worst >= 0 && !(p->ratio > excess * limit))
             continue;
+
         worst = i;
         worst_limit = limit;
         worst_fate = fate;
         excess = limit > 0 ? p->ratio / limit : INFINITY;
     }
+
     if (worst < 0)
         return YK_OK;
 
@@ -249,6 +265,7 @@ static yk_status judge(const search *s, yk_run_report *report)
     yk_status status = find_trend(s, worst, worst_limit, &how);
     if (status == YK_OK)
         add_finding(s, worst, worst_limit, worst_fate, how, others, report);
+
     return status;
 }
 
@@ -267,6 +284,7 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     search s = {context, system, info, yk_allocate(context, capacity, sizeof *s.probes)};
     if (!s.probes)
         return YK_ERROR_MEMORY;
+
     yk_status status = probe_steps(&s, 0);
     for (int i = 0; probes && i < info->interface_count; i++)
         probes[i] = *probe_at(&s, 0, i);
@@ -285,5 +303,6 @@ yk_status yk_limits(yk_context *context, yk_scenario *scenario, yk_run_report *r
     yk_status status = yk_scenario_system(scenario, &system);
     if (status < 0)
         return status;
+
     return yk_limits_find(context, system, yk_scenario_get(scenario), report, NULL);
 }

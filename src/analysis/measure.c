@@ -1,11 +1,21 @@
-#include "analysis/measure.h"
-
+/* One number out of a recorded channel: rms(tip.position.y, 1, 2) and its kin.
+ *
+ *   rms, mean, deviation (about the mean), min, max, peak (largest size), amplitude (half of max - min), final
+ *   frequency    of the strongest line of the spectrum (Hz)
+ *   line         amplitude of the spectrum at a frequency: line(channel, frequency[, from[, to]])
+ *   radius       spectral radius of the macro step, as yoke/analysis.h has it
+ *   coupling     the growth that the coupling feeds, likewise
+ *
+ * All but the last two take the channel and, optionally, the time span (s). Spectra are those of
+ * the channel less its mean under a Hann window, evaluated at the wanted frequency itself and not
+ * on a grid of bins. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/trial.h"
 #include "base/text.h"
 #include "math/fourier.h"
 #include "math/vec3.h"
@@ -90,9 +100,11 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *m)
     bool sound = m->from < m->to && (m->kind != LINE || m->frequency > 0);
     if (complete && sound)
         return YK_OK;
+
     const char *form = "rms(channel), rms(channel, from) or rms(channel, from, to), times in s";
     if (m->kind == LINE)
         form = "line(channel, frequency) or line(channel, frequency, from, to)";
+
     return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text, form);
 }
 
@@ -116,6 +128,7 @@ static double hann(size_t n, size_t i)
 {
     if (n <= 1)
         return 1;
+
     return 0.5 - 0.5 * cos(2 * YK_PI * (double)i / (double)(n - 1));
 }
 
@@ -130,6 +143,7 @@ double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
         imaginary += window * (x[i] - mean) * sin(angle);
         weights += window;
     }
+
     return weights > 0 ? 2 * hypot(real, imaginary) / weights : 0;
 }
 
@@ -144,6 +158,7 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
     double *real = yk_allocate(context, 2 * size, sizeof *real);
     if (!real)
         return YK_ERROR_MEMORY;
+
     double *imaginary = real + size;
     double mean = mean_of(n, x);
     for (size_t i = 0; i < n; i++)
@@ -158,6 +173,7 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
             best = (double)k * spacing;
         }
     }
+
     yk_release(context, real);
 
     /* From there by golden section between the neighbours on the grid. */
@@ -180,7 +196,9 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
             at_right = yk_spectrum_line(n, x, dt, right);
         }
     }
+
     *frequency = 0.5 * (low + high);
+
     return YK_OK;
 }
 
@@ -234,6 +252,8 @@ yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const
     double dt = time[begin + 1] - time[begin];
     if (measure->kind == FREQUENCY)
         return strongest_frequency(context, count, x, dt, value);
+
     *value = evaluate(measure, count, x, dt);
+
     return YK_OK;
 }

@@ -1,7 +1,17 @@
-#include "analysis/ripple.h"
-
+/* Ripple of an interface wrench from macro step to macro step: the signature of a coupling that
+ * goes unstable.
+ *
+ * Motion that the steps resolve changes a wrench by differences that are alike from one step to
+ * the next. An unstable coupling makes it swing to and fro with a period of two to five steps,
+ * and the swing grows by a fixed factor: it is a mode of the linear map from step to step, so
+ * each difference follows from the two before it,
+ *     d[k+1] = a d[k] + b d[k-1],
+ * and the roots of z^2 = a z + b give the factor. Wrenches of impacts are rough too, and now and
+ * then grow for a while, but follow no such law. Only the last steps of each window are looked
+ * at, so that most steps cost a counter. */
 #include <math.h>
 
+#include "analysis/watch.h"
 #include "math/vec3.h"
 
 /* Ratio of the squares of second and first differences above which it is rough: a swing with a
@@ -42,12 +52,14 @@ static double misfit(const double *d)
     double determinant = nn * ll - nl * nl;
     if (!(determinant > 0))
         return 1;
+
     double a = (fn * ll - fl * nl) / determinant, b = (fl * nn - fn * nl) / determinant;
     double left = 0;
     for (int k = 0; k < count; k++) {
         double error = next[k] - a * now[k] - b * last[k];
         left += error * error;
     }
+
     return left / square;
 }
 
@@ -64,6 +76,7 @@ static bool swings(const yk_ripple *r, const yk_ripple_component *c, double *squ
     double least = fmax(NOTABLE * r->size, NOISE * (r->resolved + r->relative * r->size));
     bool notable = *squares > least * least;
     bool rough = sum_of_products(second, second, DIFFERENCES - 1) > ROUGH * *squares;
+
     return notable && rough && misfit(d) < MISFIT;
 }
 
@@ -84,6 +97,7 @@ static void end_window(yk_ripple *r, yk_ripple_component *c, double time)
     } else {
         c->rising = 0;
     }
+
     c->before = squares;
 }
 
@@ -97,6 +111,7 @@ void yk_ripple_add(yk_ripple *r, const yk_wrench *wrench, double time)
     r->size = fmax(r->size, sqrt(fmax(yk_v3_norm2(wrench->force), yk_v3_norm2(wrench->torque))));
     if (r->count < YK_RIPPLE_WINDOW)
         return;
+
     r->swing = 0;
     for (int i = 0; i < 6 && r->size > 0; i++)
         end_window(r, &r->components[i], time);

@@ -103,6 +103,7 @@ bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *resid
     yk_system *system;
     if (yk_scenario_system(scenario, &system) < 0)
         return false;
+
     return yk_watch_channel(system, yk_scenario_get(scenario), subsystem, "largest_residual",
                             residual);
 }
@@ -212,6 +213,7 @@ static bool report_progress(run *r, int64_t step, bool last)
 
     if (!last && now - r->last_report < PROGRESS_SECONDS)
         return true;
+
     r->last_report = now;
     yk_run_progress progress = {
         .step = step,
@@ -219,6 +221,7 @@ static bool report_progress(run *r, int64_t step, bool last)
         .time = yk_system_time(r->system),
         .seconds = now - r->begun,
     };
+
     return r->def->progress(r->def->user, &progress);
 }
 
@@ -242,6 +245,7 @@ static yk_status step_to_end(run *r)
             return yk_fail(r->context, YK_INTERRUPTED, "stopped at t = %g s, step %lld of %lld",
                            yk_system_time(r->system), (long long)n, (long long)steps);
     }
+
     return status < 0 ? status : YK_OK;
 }
 
@@ -263,6 +267,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     yk_status status = yk_scenario_system(scenario, &r.system);
     if (status < 0)
         return status;
+
     r.row = yk_allocate(context, (size_t)r.info->sample_size, sizeof *r.row);
     if (!r.row)
         return YK_ERROR_MEMORY;
@@ -298,5 +303,6 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     yk_release(context, r.row);
     if (status == YK_OK && !r.converged)
         return YK_NOT_CONVERGED;
+
     return status;
 }

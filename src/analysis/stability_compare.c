@@ -13,13 +13,11 @@
  *
  * Solvers may be unstable by themselves, such as explicit ones beyond the limit of their step.
  * That shows in the subsystem alone. */
-#include "analysis/stability_compare.h"
-#include "analysis/candidates.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/stability.h"
 #include "base/clock.h"
 
 /* The factor per step counts as kept if its logarithm falls by no more than this over two
@@ -37,26 +35,12 @@ static const double SAME_MODE = 0.5;
  * half. */
 static const double SHRINKS = 0.75;
 
-/* What a scheme offers, as changes of the scenario. */
-static void add_choice(const yk_choice *choice, yk_changes *changes)
-{
-    for (int i = 0; i < choice->change_count; i++)
-        yk_changes_add(changes, "%s", choice->changes[i]);
-}
-
-/* Nothing is coupled, so that growth is the motion's or the solver's. */
-static bool merges(const yk_choice *choice)
-{
-    return yk_scheme_traits(&(yk_scheme_def){.ops = choice->scheme}) & YK_SCHEME_MERGES;
-}
-
 double yk_growth_limit(const yk_scenario_info *info)
 {
-    static const double
-        least = 1e-6,
-        most = 1e-4; /* per macro step: what differences resolve; for runs of few steps */
+    /* Per macro step: what differences resolve; for runs of few steps. */
+    static const double LEAST = 1e-6, MOST = 1e-4;
     double over_run = log(1.1) / (double)info->steps;
-    return fmin(fmax(over_run, least), most) / info->step;
+    return fmin(fmax(over_run, LEAST), MOST) / info->step;
 }
 
 static double duration(const yk_comparison *c)
@@ -64,22 +48,23 @@ static double duration(const yk_comparison *c)
     return c->source.info->end - c->source.info->start;
 }
 
-static void report_finding(const yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
-static void report_finding(const yk_comparison *c, const char *format, ...)
+static bool has_time(const yk_comparison *c)
+{
+    return yk_processor_seconds() < c->deadline;
+}
+
+static void report_progress(const yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
+static void report_progress(const yk_comparison *c, const char *format, ...)
 {
     if (!c->def->progress)
         return;
+
     char text[160];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     c->def->progress(c->def->user, text);
-}
-
-static bool has_time(const yk_comparison *c)
-{
-    return yk_processor_seconds() < c->deadline;
 }
 
 /* Runs ----------------------------------------------------------------------------------------- */
@@ -98,17 +83,20 @@ static void change_step(const yk_comparison *c, double step, yk_changes *changes
 /* Growth of a system at the time of the report, followed over as long a time as that of the
  * scheme was. */
 static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system *system,
-                                const yk_scenario_info *info, yk_growth *growth, bool *placed)
+                                const yk_scenario_info *info, yk_growth *growth, bool *reached)
 {
+    double steps = round(c->source.info->step / info->step);
+    yk_growth_def def = {
+        .time = c->report->time,
+        .rest = c->def->rest,
+        .track = (int)(c->def->track * fmax(1, steps)),
+        .notable = log(2) / duration(c),
+        .brief = true,
+        .follow = c->follow,
+    };
+
     yk_step_map map;
     yk_spectrum spectrum = {0};
-    yk_growth_def def = {.time = c->report->time,
-                         .rest = c->def->rest,
-                         .brief = true,
-                         .notable = log(2) / duration(c)};
-    def.follow = c->follow;
-    def.track = (int)(c->def->track * fmax(1, round(c->source.info->step / info->step)));
-
     yk_status status = yk_step_map_open(context, system, &map);
     map.deadline = c->deadline;
     if (status == YK_OK)
@@ -117,35 +105,63 @@ static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system
         status = yk_growth_follow(&map, &def, &spectrum, growth);
 
     c->report->steps += map.steps;
-    *placed = map.placed;
+    *reached = map.reached;
     yk_step_map_close(&map);
     yk_spectrum_release(context, &spectrum);
     return status;
 }
 
 /* The same of the scenario with some values changed. A run that breaks down has grown without
- * limit. */
+ * limit. `message`, of YK_RERUN_MESSAGE characters, may be NULL. */
 static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth *growth,
                          char *message)
 {
-    yk_rerun rerun;
-    bool placed = false;
     *growth = (yk_growth){.rate = NAN, .step = NAN};
+    yk_rerun rerun;
     yk_status status = yk_rerun_open(&c->source, changes, &rerun);
     if (message)
         snprintf(message, YK_RERUN_MESSAGE, "%s", rerun.message);
     if (status >= 0) {
-        status = measure_system(c, rerun.context, rerun.system, rerun.info, growth, &placed);
+        bool reached;
+        status = measure_system(c, rerun.context, rerun.system, rerun.info, growth, &reached);
         growth->step = rerun.info->step;
         if (message && status < 0)
             snprintf(message, YK_RERUN_MESSAGE, "%s", yk_last_message(rerun.context));
-        if (yk_growth_broke_down(status) && !placed) {
-            growth->radius = growth->rate = INFINITY;
+        if (yk_growth_broke_down(status) && !reached) {
+            growth->radius = INFINITY;
+            growth->rate = INFINITY;
             status = YK_OK;
         }
     }
+
     yk_rerun_close(&rerun);
     return status;
+}
+
+/* The same of one subsystem alone; false if it cannot be had. */
+static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growth *growth)
+{
+    yk_changes changes = {0};
+    change_step(c, step, &changes);
+
+    /* In a scenario of its own, for a subsystem belongs to one system at a time. */
+    yk_rerun rerun;
+    yk_system *system = NULL;
+    bool reached;
+    yk_status status = yk_rerun_open(&c->source, &changes, &rerun);
+    if (status >= 0)
+        status = yk_rerun_alone(&rerun, subsystem, &system);
+    if (status >= 0)
+        status = measure_system(c, rerun.context, system, rerun.info, growth, &reached);
+    if (yk_growth_broke_down(status)) {
+        growth->rate = INFINITY;
+        growth->rate_error = 0;
+        status = YK_OK;
+    }
+
+    yk_system_destroy(system);
+    yk_rerun_close(&rerun);
+    return status == YK_OK;
 }
 
 /* The scheme itself ---------------------------------------------------------------------------- */
@@ -156,14 +172,16 @@ static void refine(yk_comparison *c)
     yk_stability_report *r = c->report;
     if (r->rate_count > 1)
         return;
+
     for (int i = 1; i < YK_STABILITY_RATES && has_time(c); i++) {
         double step = ldexp(r->rates[0].step, -i);
         yk_changes changes = {0};
-        yk_growth growth;
         change_step(c, step, &changes);
-        report_finding(c, "the scheme itself at %g s", step);
+        report_progress(c, "the scheme itself at %g s", step);
+        yk_growth growth;
         if (measure(c, &changes, &growth, NULL) != YK_OK)
             return;
+
         r->rates[r->rate_count++] = (yk_stability_rate){step, growth.rate, growth.rate_error};
     }
 }
@@ -174,17 +192,15 @@ static bool keeps_factor(const yk_stability_report *r)
 {
     if (r->rate_count < YK_STABILITY_RATES)
         return false;
-    double first = r->rates[0].rate * r->rates[0].step;
-    for (int i = 1; i < r->rate_count; i++)
-        if (!((r->rates[i].rate - r->rates[i].error) * r->rates[i].step >= KEPT_FACTOR * first))
-            return false;
-    return true;
-}
 
-static bool keeps_factor_refined(yk_comparison *c)
-{
-    refine(c);
-    return keeps_factor(c->report);
+    double first = r->rates[0].rate * r->rates[0].step;
+    for (int i = 1; i < r->rate_count; i++) {
+        const yk_stability_rate *finer = &r->rates[i];
+        if (!((finer->rate - finer->error) * finer->step >= KEPT_FACTOR * first))
+            return false;
+    }
+
+    return true;
 }
 
 /* Whether the rate comes to rest at a value as the step falls. */
@@ -192,44 +208,23 @@ static bool settles(const yk_stability_report *r)
 {
     if (r->rate_count < YK_STABILITY_RATES)
         return false;
+
     const yk_stability_rate *rates = r->rates;
     double noise = rates[0].error + rates[1].error + rates[2].error;
-    double before = fabs(rates[1].rate - rates[0].rate),
-           after = fabs(rates[2].rate - rates[1].rate);
-    return after <= SHRINKS * before + noise + 0.01 * fabs(rates[2].rate);
-}
+    double before = fabs(rates[1].rate - rates[0].rate);
+    double after = fabs(rates[2].rate - rates[1].rate);
 
-/* Growth of a mode that the steps resolve, at a rate that is still there when they become
- * smaller: a consistent scheme shows that of the motion alone, as its own variables see it; those
- * of another scheme along a moving state may differ. */
-static bool settles_resolved(const yk_stability_report *r, const yk_growth *growth)
-{
-    if (!settles(r) || growth->rotation > UNRESOLVED)
-        return false;
-    const yk_stability_rate *rates = r->rates;
-    return rates[2].rate > 2 * fabs(rates[2].rate - rates[1].rate) &&
-           rates[2].rate > 2 * rates[2].error;
+    return after <= SHRINKS * before + noise + 0.01 * fabs(rates[2].rate);
 }
 
 /* References ----------------------------------------------------------------------------------- */
 
-/* How far the scheme grows beyond the motion, and what of that the errors may account for. */
-typedef struct excess {
-    double value, error; /* 1/s */
-} excess;
-
-static excess beyond(const yk_stability_rate *rate, const yk_stability_rate *motion)
+/* How far the scheme grows beyond the motion (1/s), and what of that the errors may account for.
+ * A motion that decays does not owe its decay to a scheme. */
+static double beyond(const yk_stability_rate *rate, const yk_stability_rate *motion, double *error)
 {
-    double floor =
-        fmax(motion->rate, 0); /* a motion that decays does not owe its decay to a scheme */
-    return (excess){rate->rate - floor, rate->error + motion->error};
-}
-
-static bool is_explained(const yk_comparison *c, const yk_stability_rate *rate,
-                         const yk_stability_rate *motion)
-{
-    excess e = beyond(rate, motion);
-    return e.value <= e.error + yk_growth_limit(c->source.info);
+    *error = rate->error + motion->error;
+    return rate->rate - fmax(motion->rate, 0);
 }
 
 /* A reference at half and a quarter of the step, and finer as long as its own error is what hides
@@ -241,11 +236,12 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
     enum { LEVELS = 4 };
     double rates[LEVELS];
     for (int i = 0; i < LEVELS; i++) {
-        yk_changes changes = {0};
-        add_choice(choice, &changes);
-        double step = followed ? c->source.info->step : ldexp(c->source.info->step, -1 - i);
+        double step = c->source.info->step;
+        if (!followed)
+            step = ldexp(step, -1 - i);
+        yk_changes changes = choice->changes;
         change_step(c, step, &changes);
-        report_finding(c, "the reference %s at %g s", choice->name, step);
+        report_progress(c, "the reference %s at %g s", choice->name, step);
         yk_growth growth;
         yk_status status = measure(c, &changes, &growth, NULL);
         if (status != YK_OK || !isfinite(growth.rate))
@@ -261,15 +257,23 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
 
         /* What changed with the last halving is more than what further ones change; with three
          * steps the sum of these is known. */
-        double last = fabs(rates[i] - rates[i - 1]),
-               before = i > 1 ? fabs(rates[i - 1] - rates[i - 2]) : 0;
-        rate->error += last < 0.7 * before ? last * last / (before - last) : last;
-        excess e = beyond(&c->report->rates[0], rate);
-        bool hidden = e.value > yk_growth_limit(c->source.info) && e.value <= e.error &&
+        double last = fabs(rates[i] - rates[i - 1]);
+        double before = 0;
+        if (i > 1)
+            before = fabs(rates[i - 1] - rates[i - 2]);
+        if (last < 0.7 * before)
+            rate->error += last * last / (before - last);
+        else
+            rate->error += last;
+
+        double error;
+        double excess = beyond(&c->report->rates[0], rate, &error);
+        bool hidden = excess > yk_growth_limit(c->source.info) && excess <= error &&
                       rate->rate <= rate->error;
         if (!hidden || !has_time(c))
             return true;
     }
+
     return true;
 }
 
@@ -279,91 +283,61 @@ static bool measure_reference(yk_comparison *c, yk_growth *growth)
     yk_choice references[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REFERENCE, references);
     for (int i = 0; i < count; i++) {
-        if (strcmp(references[i].name, c->report->reference) != 0)
+        const yk_choice *reference = &references[i];
+        if (strcmp(reference->name, c->report->reference) != 0)
             continue;
-        yk_changes changes = {0};
-        add_choice(&references[i], &changes);
-        report_finding(c, "the reference %s at %g s", references[i].name, c->source.info->step);
-        return measure(c, &changes, growth, NULL) == YK_OK;
+
+        report_progress(c, "the reference %s at %g s", reference->name, c->source.info->step);
+        return measure(c, &reference->changes, growth, NULL) == YK_OK;
     }
+
     return false;
 }
 
-/* Whether the reference grows as fast at the same step: then it is the motion's, as these steps
- * and differences show it, or a solver's, but not the coupling's. */
-static bool is_shared(yk_comparison *c)
+/* The least growth that a reference shows is the motion's. One that merges is believed at once,
+ * for then nothing is coupled, and so is one that leaves growth unexplained; where a reference
+ * that couples has the same growth, the scheme itself has to settle on it too. */
+static bool find_motion(yk_comparison *c, yk_stability_rate *motion, yk_growth *growth)
 {
-    static const double ALIKE = 0.2;
     yk_stability_report *r = c->report;
-    yk_growth growth;
-    if (!measure_reference(c, &growth) || !isfinite(growth.rate))
-        return false;
-    yk_stability_rate same = {growth.step, growth.rate, growth.rate_error};
-    excess e = beyond(&r->rates[0], &same);
-    if (e.value > e.error + ALIKE * fabs(r->rates[0].rate))
-        return false;
-    r->reference_rate = same;
-    return true;
-}
-
-/* A mode of the motion that the scheme shows inaccurately: near to that of the reference, and
- * nearer with half the step. */
-static bool is_same_mode(const yk_stability_report *r, const yk_growth *growth,
-                         const yk_growth *reference, const yk_stability_rate *motion)
-{
-    if (!(motion->rate > motion->error) || r->rate_count < 2)
-        return false;
-    double two_pi = 2 * acos(-1);
-    double size = hypot(motion->rate, two_pi * reference->frequency);
-    double apart =
-        hypot(growth->rate - motion->rate, two_pi * (growth->frequency - reference->frequency));
-    double before = fabs(r->rates[0].rate - motion->rate),
-           after = fabs(r->rates[1].rate - motion->rate);
-    return apart <= SAME_MODE * size && after <= SHRINKS * before + motion->error;
-}
-
-/* Solvers -------------------------------------------------------------------------------------- */
-
-static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growth *growth)
-{
-    yk_changes changes = {0};
-    yk_rerun rerun;
-    yk_system *system = NULL;
-    bool placed;
-    change_step(c, step, &changes);
-    yk_status status = yk_rerun_open(&c->source, &changes, &rerun);
-    /* A subsystem belongs to one system at a time. */
-    if (status >= 0)
-        status = yk_rerun_alone(&rerun, subsystem, &system);
-    if (status >= 0)
-        status = measure_system(c, rerun.context, system, rerun.info, growth, &placed);
-    if (yk_growth_broke_down(status))
-        growth->rate = INFINITY, growth->rate_error = 0, status = YK_OK;
-    yk_system_destroy(system);
-    yk_rerun_close(&rerun);
-    return status == YK_OK;
-}
-
-/* A subsystem that grows alone by half of what the scheme does or more, and not at a finer step. */
-static int find_unstable_solver(yk_comparison *c, const yk_stability_rate *rate)
-{
-    double limit = yk_growth_limit(c->source.info);
-    for (int i = 0; i < c->source.info->subsystem_count && has_time(c); i++) {
-        yk_growth coarse, fine;
-        report_finding(c, "subsystem '%s' alone", c->source.info->names[i]);
-        if (!measure_alone(c, i, rate->step, &coarse))
+    const yk_scenario_info *info = c->source.info;
+    bool followed = c->follow > 0;
+    yk_choice references[YK_CHOICES_MAX];
+    int count = yk_choices(YK_VARIANT_REFERENCE, references);
+    *motion = (yk_stability_rate){.rate = INFINITY};
+    for (int i = 0; i < count && has_time(c); i++) {
+        const yk_choice *choice = &references[i];
+        bool stricter = choice->variant->purpose & YK_VARIANT_STRICTER;
+        if (choice->scheme == info->scheme.ops && !stricter)
             continue;
-        if (!(coarse.rate - coarse.rate_error > fmax(limit, 0.5 * rate->rate)))
+
+        yk_stability_rate rate;
+        yk_growth found;
+        if (!ask_reference(c, choice, followed, &rate, &found))
             continue;
-        if (!measure_alone(c, i, ldexp(rate->step, -3), &fine))
-            continue;
-        if (fine.rate < 0.25 * coarse.rate)
-            return i;
+        if (rate.rate < motion->rate) {
+            *motion = rate;
+            *growth = found;
+            snprintf(r->reference, sizeof r->reference, "%s", choice->name);
+            r->reference_rate = rate;
+        }
+
+        double error;
+        double excess = beyond(&r->rates[0], motion, &error);
+        bool explained = excess <= error + yk_growth_limit(info);
+        unsigned traits = yk_scheme_traits(&(yk_scheme_def){.ops = choice->scheme});
+        if (traits & YK_SCHEME_MERGES || !explained || followed)
+            break;
+
+        refine(c);
+        if (settles(r))
+            break;
     }
-    return -1;
+
+    return isfinite(motion->rate);
 }
 
-/* The verdict ---------------------------------------------------------------------------------- */
+/* Verdicts ------------------------------------------------------------------------------------- */
 
 static void leave_undecided(yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
 static void leave_undecided(yk_comparison *c, const char *format, ...)
@@ -389,12 +363,31 @@ static bool is_marked(const yk_growth *growth)
 static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
 {
     yk_stability_report *r = c->report;
+    const yk_scenario_info *info = c->source.info;
+    const yk_stability_rate *rate = &r->rates[0];
     r->verdict = YK_VERDICT_COUPLING;
     r->every_step = keeps_factor(r);
-    r->coupling = exp(r->rates[0].rate * growth->step);
+    r->coupling = exp(rate->rate * growth->step);
     if (r->every_step || !is_marked(growth))
         return;
-    r->solver = find_unstable_solver(c, &r->rates[0]);
+
+    /* Unless a solver is unstable: a subsystem that grows alone by half of what the scheme does or
+     * more, and not at a finer step. */
+    double notable = fmax(yk_growth_limit(info), 0.5 * rate->rate);
+    r->solver = -1;
+    for (int i = 0; r->solver < 0 && i < info->subsystem_count && has_time(c); i++) {
+        yk_growth coarse, fine;
+        report_progress(c, "subsystem '%s' alone", info->names[i]);
+        if (!measure_alone(c, i, rate->step, &coarse))
+            continue;
+        if (!(coarse.rate - coarse.rate_error > notable))
+            continue;
+        if (!measure_alone(c, i, ldexp(rate->step, -3), &fine))
+            continue;
+        if (fine.rate < 0.25 * coarse.rate)
+            r->solver = i;
+    }
+
     if (r->solver >= 0)
         r->verdict = YK_VERDICT_SOLVER;
 }
@@ -408,35 +401,6 @@ static void attribute_to_motion(yk_comparison *c)
     r->verdict = notable ? YK_VERDICT_MODEL : YK_VERDICT_STABLE;
 }
 
-/* Without a reference there is only how the scheme's own growth depends on the step. */
-static void judge_by_steps(yk_comparison *c, const yk_growth *growth)
-{
-    yk_stability_report *r = c->report;
-    refine(c);
-    if (r->rate_count < YK_STABILITY_RATES) {
-        leave_undecided(c,
-                        "deviations grow by %.3g 1/s, and there was nothing to compare with: no "
-                        "reference (monolithic, "
-                        "index1, tight) and not the scheme itself at smaller steps%s",
-                        growth->rate,
-                        has_time(c) ? "" : " within the time that was given (--seconds)");
-        return;
-    }
-    const yk_stability_rate *rates = r->rates;
-    if (keeps_factor(r) || rates[2].rate <= yk_growth_limit(c->source.info)) {
-        attribute_to_coupling(c, growth);
-        return;
-    }
-    double left = fabs(rates[2].rate - rates[1].rate);
-    if (settles(r) && rates[2].rate > left)
-        attribute_to_motion(c);
-    else
-        leave_undecided(
-            c, "no reference could be had (monolithic, index1 and tight are refused or break "
-               "down), and the "
-               "growth per second neither settles nor keeps its factor per step as the step falls");
-}
-
 /* One subsystem, or several that were merged: it is its motion or its solver. */
 static void judge_merged(yk_comparison *c, const yk_growth *growth)
 {
@@ -447,44 +411,37 @@ static void judge_merged(yk_comparison *c, const yk_growth *growth)
         r->rate_count == YK_STABILITY_RATES && r->rates[2].rate < 0.25 * r->rates[0].rate;
     if (!vanishes || !is_marked(growth))
         return;
+
     r->verdict = YK_VERDICT_SOLVER;
     r->coupling = exp(growth->rate * growth->step);
-    r->solver = r->modes[0].subsystem >= 0 ? r->modes[0].subsystem : 0;
+    r->solver = 0;
+    if (r->modes[0].subsystem >= 0)
+        r->solver = r->modes[0].subsystem;
 }
 
-/* The least growth that a reference shows is the motion's. One that merges is believed at once,
- * and so is one that leaves growth unexplained; where a reference that couples has the same
- * growth, the scheme itself has to settle on it too. */
-static bool find_motion(yk_comparison *c, bool followed, yk_stability_rate *motion,
-                        yk_growth *growth)
+/* Without a reference there is only how the scheme's own growth depends on the step. */
+static void judge_by_steps(yk_comparison *c, const yk_growth *growth)
 {
     yk_stability_report *r = c->report;
-    yk_choice references[YK_CHOICES_MAX];
-    int count = yk_choices(YK_VARIANT_REFERENCE, references);
-    *motion = (yk_stability_rate){.rate = INFINITY};
-    for (int i = 0; i < count && has_time(c); i++) {
-        const yk_choice *row = &references[i];
-        yk_stability_rate rate;
-        yk_growth found;
-        bool stricter = row->variant->purpose & YK_VARIANT_STRICTER;
-        if (row->scheme == c->source.info->scheme.ops && !stricter)
-            continue;
-        if (!ask_reference(c, row, followed, &rate, &found))
-            continue;
-        if (rate.rate < motion->rate) {
-            *motion = rate, *growth = found;
-            snprintf(r->reference, sizeof r->reference, "%s", row->name);
-            r->reference_rate = rate;
-        }
-        if (merges(row) || !is_explained(c, &r->rates[0], motion))
-            break;
-        if (followed)
-            break;
-        refine(c);
-        if (settles(r))
-            break;
+    refine(c);
+    if (r->rate_count < YK_STABILITY_RATES) {
+        leave_undecided(c,
+                        "deviations grow by %.3g 1/s, and there was nothing to compare with: no "
+                        "reference and not the scheme itself at smaller steps%s",
+                        growth->rate, has_time(c) ? "" : " within the time that was given");
+        return;
     }
-    return isfinite(motion->rate);
+
+    const yk_stability_rate *rates = r->rates;
+    double left = fabs(rates[2].rate - rates[1].rate);
+    if (keeps_factor(r) || rates[2].rate <= yk_growth_limit(c->source.info))
+        attribute_to_coupling(c, growth);
+    else if (settles(r) && rates[2].rate > left)
+        attribute_to_motion(c);
+    else
+        leave_undecided(c, "no reference could be had (all schemes that could be one are refused "
+                           "or break down), and the growth per second neither settles nor keeps "
+                           "its factor per step as the step falls");
 }
 
 /* Growth of the coupling may hide behind a faster one of the motion: modes too fast for the step
@@ -493,21 +450,114 @@ static bool find_hidden(yk_comparison *c, const yk_growth *growth, const yk_grow
 {
     double limit = yk_growth_limit(c->source.info);
     for (int i = 1; growth->confirmed && i < growth->mode_count; i++) {
-        double rate = growth->modes[i].rate, frequency = growth->modes[i].frequency;
-        if (growth->modes[i].rotation < UNRESOLVED || rate - growth->modes[i].error <= limit)
+        double rate = growth->modes[i].rate;
+        double error = growth->modes[i].error;
+        double frequency = growth->modes[i].frequency;
+        if (growth->modes[i].rotation < UNRESOLVED || rate - error <= limit)
             continue;
-        bool found =
-            reference->mode_count == 0 || reference->modes[reference->mode_count - 1].rate > rate;
-        for (int k = 0; k < reference->mode_count; k++)
-            found = found || fabs(reference->modes[k].frequency - frequency) < 0.2 * frequency;
+
+        int count = reference->mode_count;
+        bool found = count == 0 || reference->modes[count - 1].rate > rate;
+        for (int k = 0; k < count; k++)
+            if (fabs(reference->modes[k].frequency - frequency) < 0.2 * frequency)
+                found = true;
         if (found)
             continue;
+
         c->report->mode = i;
-        c->report->rates[0] = (yk_stability_rate){growth->step, rate, growth->modes[i].error};
+        c->report->rates[0] = (yk_stability_rate){growth->step, rate, error};
         c->report->rate_count = 1;
         return true;
     }
+
     return false;
+}
+
+/* Growth within what the reference shows. */
+static void judge_explained(yk_comparison *c, const yk_growth *growth, const yk_growth *reference,
+                            const yk_stability_rate *motion)
+{
+    yk_stability_report *r = c->report;
+    double limit = yk_growth_limit(c->source.info);
+    double error;
+    double excess = beyond(&r->rates[0], motion, &error);
+    if (find_hidden(c, growth, reference)) {
+        attribute_to_coupling(c, growth);
+        return;
+    }
+
+    bool moves = motion->rate > motion->error && motion->rate > limit;
+    if (moves || excess <= limit) {
+        attribute_to_motion(c);
+        return;
+    }
+
+    refine(c);
+    if (keeps_factor(r))
+        attribute_to_coupling(c, growth);
+    else
+        leave_undecided(c,
+                        "growth of %.3g 1/s with an error of %.2g 1/s cannot be distinguished from "
+                        "that of the reference (%s), %.3g 1/s with an error of %.2g 1/s",
+                        growth->rate, growth->rate_error, r->reference, motion->rate,
+                        motion->error);
+}
+
+/* Growth beyond what the reference shows. It may still be the motion: shown inaccurately; or,
+ * later in the run, at a state that the reference does not come to. */
+static void judge_excess(yk_comparison *c, const yk_growth *growth, const yk_growth *reference,
+                         const yk_stability_rate *motion)
+{
+    static const double ALIKE = 0.2;
+    yk_stability_report *r = c->report;
+    const yk_stability_rate *rates = r->rates;
+
+    /* The reference grows as fast at the same step: then it is the motion's, as these steps and
+     * differences show it, or a solver's, but not the coupling's. */
+    yk_growth shared;
+    if (measure_reference(c, &shared) && isfinite(shared.rate)) {
+        yk_stability_rate same = {shared.step, shared.rate, shared.rate_error};
+        double error;
+        double excess = beyond(&rates[0], &same, &error);
+        if (excess <= error + ALIKE * fabs(rates[0].rate)) {
+            r->reference_rate = same;
+            judge_merged(c, growth);
+            return;
+        }
+    }
+
+    /* Growth of a mode that the steps resolve, at a rate that is still there when they become
+     * smaller: a consistent scheme shows that of the motion alone, as its own variables see it;
+     * those of another scheme along a moving state may differ. */
+    refine(c);
+    if (settles(r) && growth->rotation <= UNRESOLVED) {
+        double left = fabs(rates[2].rate - rates[1].rate);
+        if (rates[2].rate > 2 * left && rates[2].rate > 2 * rates[2].error) {
+            snprintf(r->reference, sizeof r->reference, "the scheme itself");
+            r->reference_rate = rates[YK_STABILITY_RATES - 1];
+            attribute_to_motion(c);
+            return;
+        }
+    }
+
+    /* A mode of the motion that the scheme shows inaccurately: near to that of the reference, and
+     * nearer with half the step. */
+    bool same_mode = false;
+    if (motion->rate > motion->error && r->rate_count >= 2) {
+        double two_pi = 2 * acos(-1);
+        double size = hypot(motion->rate, two_pi * reference->frequency);
+        double apart =
+            hypot(growth->rate - motion->rate, two_pi * (growth->frequency - reference->frequency));
+        double before = fabs(rates[0].rate - motion->rate);
+        double after = fabs(rates[1].rate - motion->rate);
+        same_mode = apart <= SAME_MODE * size && after <= SHRINKS * before + motion->error;
+    }
+
+    bool elsewhere = !c->first_sample && !keeps_factor(r) && growth->rate <= 2 * c->largest.rate;
+    if (elsewhere || same_mode)
+        attribute_to_motion(c);
+    else
+        attribute_to_coupling(c, growth);
 }
 
 yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
@@ -519,6 +569,7 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     r->rate_count = 1;
     r->coupling = fmin(1, exp(growth->rate * growth->step));
     r->verdict = YK_VERDICT_STABLE;
+
     /* Like is compared with like: what shows along the run alone, or through contacts, with what
      * does so in other runs. */
     bool rough = isnan(growth->tracked) && growth->error > 1e-4 * fabs(growth->radius - 1);
@@ -531,8 +582,8 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     if (!grows && !unknown)
         return YK_OK;
 
-    if ((info->interface_count == 0 && info->wire_count == 0) ||
-        yk_scheme_traits(&info->scheme) & YK_SCHEME_IS_REFERENCE) {
+    bool alone = info->interface_count == 0 && info->wire_count == 0;
+    if (alone || yk_scheme_traits(&info->scheme) & YK_SCHEME_IS_REFERENCE) {
         judge_merged(c, growth);
         return YK_OK;
     }
@@ -547,54 +598,26 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
 
     yk_growth reference = {0};
     yk_stability_rate motion;
-    if (!find_motion(c, c->follow > 0, &motion, &reference)) {
+    if (!find_motion(c, &motion, &reference)) {
         if (!c->first_sample && !has_time(c))
             return YK_INTERRUPTED;
+
         judge_by_steps(c, growth);
         return YK_OK;
     }
+
     if (motion.rate > c->largest.rate) {
         c->largest = motion;
         snprintf(c->largest_reference, sizeof c->largest_reference, "%s", r->reference);
     }
 
-    if (is_explained(c, &r->rates[0], &motion)) {
-        excess e = beyond(&r->rates[0], &motion);
-        bool moves = motion.rate > motion.error && motion.rate > limit;
-        if (find_hidden(c, growth, &reference))
-            attribute_to_coupling(c, growth);
-        else if (moves || e.value <= limit)
-            attribute_to_motion(c);
-        else if (keeps_factor_refined(c))
-            attribute_to_coupling(c, growth);
-        else
-            leave_undecided(c,
-                            "growth of %.3g 1/s with an error of %.2g 1/s is not told from that of "
-                            "the reference (%s), %.3g "
-                            "1/s with an error of %.2g 1/s",
-                            growth->rate, growth->rate_error, r->reference, motion.rate,
-                            motion.error);
-        return YK_OK;
-    }
-
-    /* More than the reference shows. It may still be the motion: shown inaccurately; or, later in
-     * the run, at a state that the reference does not come to. */
-    if (is_shared(c)) {
-        judge_merged(c, growth);
-        return YK_OK;
-    }
-    refine(c);
-    if (settles_resolved(r, growth)) {
-        snprintf(r->reference, sizeof r->reference, "the scheme itself");
-        r->reference_rate = r->rates[YK_STABILITY_RATES - 1];
-        attribute_to_motion(c);
-        return YK_OK;
-    }
-    bool elsewhere = !c->first_sample && !keeps_factor(r) && growth->rate <= 2 * c->largest.rate;
-    if (elsewhere || is_same_mode(r, growth, &reference, &motion))
-        attribute_to_motion(c);
+    double error;
+    double excess = beyond(&r->rates[0], &motion, &error);
+    if (excess <= error + limit)
+        judge_explained(c, growth, &reference, &motion);
     else
-        attribute_to_coupling(c, growth);
+        judge_excess(c, growth, &reference, &motion);
+
     return YK_OK;
 }
 
@@ -602,27 +625,32 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
 {
     yk_stability_report *r = c->report;
     r->time = time;
-    r->radius = r->coupling = INFINITY;
+    r->radius = INFINITY;
+    r->coupling = INFINITY;
     r->verdict = YK_VERDICT_FAILED;
     snprintf(r->reason, sizeof r->reason, "%s", message);
+
+    /* A reference that comes to the same time shows that it is the coupling. */
     char why[YK_RERUN_MESSAGE] = "";
     yk_choice references[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REFERENCE, references);
     for (int i = 0; i < count && has_time(c); i++) {
-        yk_changes changes = {0};
+        const yk_choice *choice = &references[i];
+        report_progress(c, "the reference %s", choice->name);
         yk_growth growth;
-        add_choice(&references[i], &changes);
-        report_finding(c, "the reference %s", references[i].name);
-        yk_status status = measure(c, &changes, &growth, why);
+        yk_status status = measure(c, &choice->changes, &growth, why);
         if (status != YK_OK || !isfinite(growth.rate))
             continue;
-        snprintf(r->reference, sizeof r->reference, "%s", references[i].name);
+
+        snprintf(r->reference, sizeof r->reference, "%s", choice->name);
         r->reference_rate = (yk_stability_rate){growth.step, growth.rate, growth.rate_error};
         return YK_OK;
     }
+
     leave_undecided(
         c, "the run breaks down at %g s, and so does every reference that was tried (%.150s)", time,
         why);
+
     return YK_OK;
 }
 
@@ -634,33 +662,20 @@ static bool is_sound(const yk_comparison *c, const yk_growth *growth)
 {
     static const double EXCUSED = 0.05;
     const yk_stability_report *r = c->report;
-    yk_stability_rate motion = *r->reference ? r->reference_rate : (yk_stability_rate){0};
-    double floor = fmax(0, fmax(motion.rate, c->at_step)), excused = motion.error,
-           rate = growth->rate;
+    yk_stability_rate motion = {0};
+    if (*r->reference)
+        motion = r->reference_rate;
+    double floor = fmax(0, fmax(motion.rate, c->at_step));
+    double excused = motion.error;
+    double rate = growth->rate;
+
     /* A remedy has to convince by its derivative as well, where that is known at all. */
     if (growth->error < 0.1 * (growth->radius - 1))
         rate = fmax(rate, log(growth->radius) / growth->step);
     if (r->rate_count > 0)
         excused = fmin(excused + growth->rate_error, EXCUSED * fabs(r->rates[0].rate - floor));
-    return isfinite(rate) && rate <= floor + excused + yk_growth_limit(c->source.info);
-}
 
-static void find_stable_step(yk_comparison *c)
-{
-    enum { HALVINGS = 7 };
-    yk_stability_report *r = c->report;
-    for (int i = 1; i <= HALVINGS && !r->every_step && has_time(c); i++) {
-        yk_changes changes = {0};
-        yk_growth growth;
-        change_step(c, ldexp(c->source.info->step, -i), &changes);
-        report_finding(c, "the scheme itself at %g s", ldexp(c->source.info->step, -i));
-        if (measure(c, &changes, &growth, NULL) != YK_OK)
-            return;
-        if (!is_sound(c, &growth))
-            continue;
-        r->stable_step = growth.step;
-        return;
-    }
+    return isfinite(rate) && rate <= floor + excused + yk_growth_limit(c->source.info);
 }
 
 static const char *port_name(const yk_scenario_info *info, int subsystem, int port)
@@ -670,41 +685,30 @@ static const char *port_name(const yk_scenario_info *info, int subsystem, int po
     return ports[port].name;
 }
 
-/* Both sides of the interface that the mode works at, the other way round. */
-static bool exchange_sides(const yk_comparison *c, yk_changes *changes)
-{
-    const yk_scenario_info *info = c->source.info;
-    const yk_stability_report *r = c->report;
-    int index = r->mode_count ? r->modes[r->mode].interface : info->interface_count == 1 ? 0 : -1;
-    if (index < 0)
-        return false;
-    const yk_interface_def *interface = &info->interfaces[index];
-    yk_changes_add(changes, "interfaces.%s.between=[%s.%s, %s.%s]", interface->name,
-                   info->names[interface->motion_subsystem],
-                   port_name(info, interface->motion_subsystem, interface->motion_port),
-                   info->names[interface->wrench_subsystem],
-                   port_name(info, interface->wrench_subsystem, interface->wrench_port));
-    return true;
-}
-
 static bool try_remedy(yk_comparison *c, const yk_changes *changes)
 {
     yk_stability_report *r = c->report;
     yk_growth growth;
-    report_finding(c, "remedy: %s", changes->texts[0]);
+    report_progress(c, "remedy: %s", changes->texts[0]);
     if (measure(c, changes, &growth, NULL) != YK_OK || !is_sound(c, &growth))
         return false;
+
     size_t used = 0;
     for (int i = 0; i < changes->count && used < sizeof r->remedy; i++)
         used += (size_t)snprintf(r->remedy + used, sizeof r->remedy - used, "%s%s", i ? "\n" : "",
                                  changes->texts[i]);
-    r->remedy_radius = isnan(growth.radius) ? growth.tracked : growth.radius;
+    r->remedy_radius = growth.radius;
+    if (isnan(growth.radius))
+        r->remedy_radius = growth.tracked;
+
     return true;
 }
 
 yk_status yk_compare_remedies(yk_comparison *c)
 {
+    enum { HALVINGS = 7 };
     yk_stability_report *r = c->report;
+    const yk_scenario_info *info = c->source.info;
 
     /* What the motion shows at the step at which schemes are tried. */
     yk_growth same;
@@ -712,20 +716,49 @@ yk_status yk_compare_remedies(yk_comparison *c)
     if (measure_reference(c, &same) && isfinite(same.rate))
         c->at_step = same.rate;
 
-    find_stable_step(c);
+    /* The longest stable step. */
+    for (int i = 1; i <= HALVINGS && !r->every_step && has_time(c); i++) {
+        double step = ldexp(info->step, -i);
+        yk_changes changes = {0};
+        change_step(c, step, &changes);
+        report_progress(c, "the scheme itself at %g s", step);
+        yk_growth growth;
+        if (measure(c, &changes, &growth, NULL) != YK_OK)
+            break;
+        if (!is_sound(c, &growth))
+            continue;
+
+        r->stable_step = growth.step;
+        break;
+    }
+
     if (r->verdict == YK_VERDICT_SOLVER)
         return YK_OK;
 
-    yk_changes exchanged = {0};
-    if (exchange_sides(c, &exchanged) && has_time(c) && try_remedy(c, &exchanged))
-        return YK_OK;
+    /* The two sides of the interface that the mode works at exchanged. */
+    int number = -1;
+    if (r->mode_count > 0)
+        number = r->modes[r->mode].interface;
+    else if (info->interface_count == 1)
+        number = 0;
+    if (number >= 0) {
+        const yk_interface_def *def = &info->interfaces[number];
+        yk_changes changes = {0};
+        yk_changes_add(&changes, "interfaces.%s.between=[%s.%s, %s.%s]", def->name,
+                       info->names[def->motion_subsystem],
+                       port_name(info, def->motion_subsystem, def->motion_port),
+                       info->names[def->wrench_subsystem],
+                       port_name(info, def->wrench_subsystem, def->wrench_port));
+        if (has_time(c) && try_remedy(c, &changes))
+            return YK_OK;
+    }
+
+    /* The cheapest scheme that is stable. */
     yk_choice remedies[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REMEDY, remedies);
-    for (int i = 0; i < count && has_time(c); i++) {
-        yk_changes changes = {0};
-        add_choice(&remedies[i], &changes);
-        if (try_remedy(c, &changes))
+    for (int i = 0; i < count && has_time(c); i++)
+        if (try_remedy(c, &remedies[i].changes))
             break;
-    }
+
     return YK_OK;
 }

@@ -1,26 +1,16 @@
-#include "analysis/stability_rerun.h"
-
+/* A scenario once more with some of its values changed: another step, another scheme. */
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/stability.h"
 #include "model/scenario.h"
-
-void yk_changes_add(yk_changes *changes, const char *format, ...)
-{
-    if (changes->count == YK_RERUN_CHANGES)
-        return;
-
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(changes->texts[changes->count++], YK_RERUN_TEXT, format, arguments);
-    va_end(arguments);
-}
 
 yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
                                yk_rerun_source *source)
 {
     *source = (yk_rerun_source){.context = context, .info = yk_scenario_get(scenario)};
     source->text = yk_scenario_text(scenario);
+
     /* Particles settle once for all reruns; for the caller's other scenarios too, where he keeps
      * what was found. */
     source->cache = scenario->builder.cache;
@@ -28,6 +18,7 @@ yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
     if (source->owns_cache)
         source->cache = yk_cache_create();
     source->to_rounding = scenario->builder.to_rounding;
+
     return source->text ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -40,12 +31,19 @@ void yk_rerun_source_close(yk_rerun_source *source)
     *source = (yk_rerun_source){0};
 }
 
-static yk_status load(const yk_rerun_source *source, const yk_changes *changes, yk_rerun *rerun)
+yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes, yk_rerun *rerun)
 {
-    const char *overrides[YK_RERUN_CHANGES];
+    *rerun = (yk_rerun){0};
+    yk_context_def context_def = yk_context_default();
+    context_def.threads = 1; /* so that sweeps over many scenarios are what is parallel */
+    rerun->context = yk_context_create(&context_def);
+    if (!rerun->context)
+        return YK_ERROR_MEMORY;
+
+    /* The text of the scenario, resolved, with the changes. */
+    const char *overrides[YK_CHANGES_MAX];
     for (int i = 0; i < changes->count; i++)
         overrides[i] = changes->texts[i];
-
     yk_scenario_def def = yk_scenario_default();
     def.path = source->info->path;
     def.text = source->text;
@@ -59,30 +57,21 @@ static yk_status load(const yk_rerun_source *source, const yk_changes *changes, 
     if (status >= 0)
         status = yk_scenario_load(rerun->context, &def, diagnostics, &rerun->scenario);
     yk_diagnostics_destroy(diagnostics);
-    return status;
-}
-
-yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes, yk_rerun *rerun)
-{
-    *rerun = (yk_rerun){0};
-    yk_context_def context_def = yk_context_default();
-    context_def.threads = 1; /* so that sweeps over many scenarios are what is parallel */
-    rerun->context = yk_context_create(&context_def);
-    if (!rerun->context)
-        return YK_ERROR_MEMORY;
-
-    yk_status status = load(source, changes, rerun);
     if (status >= 0) {
         rerun->info = yk_scenario_get(rerun->scenario);
         status = yk_scenario_system(rerun->scenario, &rerun->system);
     }
+
     if (status >= 0)
         status = yk_system_start(rerun->system);
     if (status >= 0)
         return YK_OK;
 
     const char *why = yk_last_message(rerun->context);
-    snprintf(rerun->message, sizeof rerun->message, "%s", *why ? why : yk_status_text(status));
+    if (!*why)
+        why = yk_status_text(status);
+    snprintf(rerun->message, sizeof rerun->message, "%s", why);
+
     return status;
 }
 
@@ -94,16 +83,20 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
         .subsystems = &part,
         .names = &rerun->info->names[subsystem],
         .subsystem_count = 1,
-        .transforms = scenario->placed ? &scenario->transforms[subsystem] : NULL,
-        .substeps = scenario->placed ? &scenario->substeps[subsystem] : NULL,
         .scheme = yk_scheme_default(),
         .start = rerun->info->start,
         .step = rerun->info->step,
         .control = yk_step_control_default(),
     };
+    if (scenario->placed) {
+        def.transforms = &scenario->transforms[subsystem];
+        def.substeps = &scenario->substeps[subsystem];
+    }
+
     yk_status status = yk_system_create(rerun->context, &def, system);
     if (status >= 0)
         status = yk_system_start(*system);
+
     return status < 0 ? status : YK_OK;
 }
 
@@ -112,5 +105,7 @@ void yk_rerun_close(yk_rerun *rerun)
     yk_scenario_destroy(rerun->scenario);
     if (rerun->context)
         yk_context_destroy(rerun->context);
-    rerun->context = NULL, rerun->scenario = NULL, rerun->system = NULL;
+    rerun->context = NULL;
+    rerun->scenario = NULL;
+    rerun->system = NULL;
 }

@@ -11,7 +11,7 @@
 /* Perturbation of a word, by its size; and the size that a word counts with at least, by what is
  * usual. */
 static const double PROBE = 1e-5, SMALLEST_PROBE = 1e-10, FLOOR = 1e-2;
-/* Fraction of the largest word below which one tells nothing of what is usual. */
+/* Fraction of the largest word below which one says nothing of what is usual. */
 static const double NEGLIGIBLE = 1e-9;
 /* Random mixtures of all perturbations that the scales come from. */
 enum { PROBES = 6 };
@@ -22,18 +22,21 @@ yk_status yk_step_map_open(yk_context *context, yk_system *system, yk_step_map *
     yk_state_layout layout = yk_system_state_layout(system);
     if (layout.words == 0 || layout.continuous == 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "stability: a subsystem cannot return to an earlier state (it has no "
-                       "state_get and state_set), "
-                       "so its steps cannot be compared; only a run can tell");
-    map->words = layout.words, map->n = layout.continuous;
+                       "stability: a subsystem cannot return to an earlier state, so its steps "
+                       "cannot be compared; only a run can show whether it is stable");
+
+    map->words = layout.words;
+    map->n = layout.continuous;
     map->earlier = yk_allocate(context, 4 * map->words + 2 * map->n, sizeof *map->earlier);
     if (!map->earlier)
         return YK_ERROR_MEMORY;
+
     map->base = map->earlier + map->words;
     map->plus = map->base + map->words;
     map->minus = map->plus + map->words;
     map->probe = map->minus + map->words;
     map->scale = map->probe + map->n;
+
     return YK_OK;
 }
 
@@ -43,6 +46,8 @@ void yk_step_map_close(yk_step_map *map)
         yk_release(map->context, map->earlier);
     *map = (yk_step_map){0};
 }
+
+/* Steps ---------------------------------------------------------------------------------------- */
 
 /* A step of the system as it is, counted. */
 static yk_status take_step(yk_step_map *map)
@@ -54,11 +59,13 @@ static yk_status take_step(yk_step_map *map)
     yk_status status = yk_system_step(map->system, &report);
     if (status < 0)
         return status;
+
     map->steps++;
     if (status == YK_NOT_CONVERGED) {
         map->unconverged++;
         map->left += report.wrench_change;
     }
+
     return YK_OK;
 }
 
@@ -92,112 +99,123 @@ static yk_status pass(yk_step_map *map, int steps, double *image)
 
 static int compare_numbers(const void *a, const void *b)
 {
-    double x = *(const double *)a, y = *(const double *)b;
+    double x = *(const double *)a;
+    double y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
-/* Words that are zero now, or noise where a motion is plane, may not stay so: they are perturbed
- * by a fraction of what is usual, the median of those that are not negligible. */
-static void choose_probes(yk_step_map *map, double size)
+/* The scales by perturbations of `earlier` of a size; `deviation` is what the last of them
+ * arrives with at the base. */
+static yk_status find_scales(yk_step_map *map, double size, double *deviation)
 {
+    size_t n = map->n;
+    double *probe = map->probe;
+    double *scale = map->scale;
+
+    /* Words that are zero now, or noise where a motion is plane, may not stay so: they are
+     * perturbed by a fraction of what is usual, the median of those that are not negligible. */
     double largest = 0;
-    for (size_t i = 0; i < map->n; i++) {
-        map->probe[i] = fmax(fabs(map->earlier[i]), fabs(map->base[i]));
-        largest = fmax(largest, map->probe[i]);
+    for (size_t i = 0; i < n; i++) {
+        probe[i] = fmax(fabs(map->earlier[i]), fabs(map->base[i]));
+        largest = fmax(largest, probe[i]);
     }
+
     size_t count = 0;
-    for (size_t i = 0; i < map->n; i++)
-        if (map->probe[i] > NEGLIGIBLE * largest)
-            map->scale[count++] = map->probe[i];
-    qsort(map->scale, count, sizeof *map->scale, compare_numbers);
-    double least = FLOOR * (count ? map->scale[count / 2] : 1);
-    for (size_t i = 0; i < map->n; i++) {
-        map->probe[i] = size * fmax(map->probe[i], least);
-        map->scale[i] = 0;
+    for (size_t i = 0; i < n; i++)
+        if (probe[i] > NEGLIGIBLE * largest)
+            scale[count++] = probe[i];
+    qsort(scale, count, sizeof *scale, compare_numbers);
+    double least = FLOOR * (count ? scale[count / 2] : 1);
+    for (size_t i = 0; i < n; i++) {
+        probe[i] = size * fmax(probe[i], least);
+        scale[i] = 0;
     }
-}
 
-/* What a random mixture of perturbations of `earlier` arrives with at the base; raises the scales
- * to it. */
-static yk_status probe(yk_step_map *map, uint64_t *seed, double *deviation)
-{
-    size_t bytes = map->words * sizeof(double);
-    memcpy(map->plus, map->earlier, bytes);
-    memcpy(map->minus, map->earlier, bytes);
-    for (size_t i = 0; i < map->n; i++) {
-        *seed ^= *seed << 13, *seed ^= *seed >> 7, *seed ^= *seed << 17;
-        double d = *seed & 1024 ? map->probe[i] : -map->probe[i];
-        map->plus[i] += d, map->minus[i] -= d;
+    /* Random mixtures of all perturbations, forward and backward. A word counts with the largest
+     * deviation that it arrives with, and with its perturbation at least. */
+    uint64_t seed = UINT64_C(88172645463325252);
+    for (int k = 0; k < PROBES; k++) {
+        memcpy(map->plus, map->earlier, map->words * sizeof(double));
+        memcpy(map->minus, map->earlier, map->words * sizeof(double));
+        for (size_t i = 0; i < n; i++) {
+            seed ^= seed << 13;
+            seed ^= seed >> 7;
+            seed ^= seed << 17;
+            double d = seed & 1024 ? probe[i] : -probe[i];
+            map->plus[i] += d;
+            map->minus[i] -= d;
+        }
+
+        yk_status status = pass(map, YK_PASSAGE, map->plus);
+        if (status == YK_OK)
+            status = pass(map, YK_PASSAGE, map->minus);
+
+        for (size_t i = 0; i < n; i++) {
+            double change = 0.5 * (map->plus[i] - map->minus[i]);
+            if (fabs(change) <= 16 * DBL_EPSILON * fabs(map->plus[i]))
+                change = 0;
+            deviation[i] = change;
+            if (fabs(change) > 0)
+                scale[i] = fmax(scale[i], fmax(fabs(change), probe[i]));
+        }
+
+        if (status != YK_OK)
+            return status;
     }
-    yk_status status = pass(map, YK_PASSAGE, map->plus);
-    if (status == YK_OK)
-        status = pass(map, YK_PASSAGE, map->minus);
-    for (size_t i = 0; i < map->n; i++) {
-        double change = 0.5 * (map->plus[i] - map->minus[i]), size = fabs(change);
-        if (size <= 16 * DBL_EPSILON * fabs(map->plus[i]))
-            size = change = 0;
-        deviation[i] = change;
-        if (size > 0)
-            map->scale[i] = fmax(map->scale[i], fmax(size, map->probe[i]));
-    }
-    return status;
+
+    return YK_OK;
 }
 
-static void normalise(size_t n, double *vector)
+yk_status yk_step_map_set_base(yk_step_map *map, double *vector)
 {
-    double size = yk_dense_norm(n, vector);
-    for (size_t i = 0; size > 0 && i < n; i++)
-        vector[i] /= size;
-}
-
-/* After all kinds of other steps the same image must lead to the same state; where it does not,
- * differences are noise. */
-static yk_status check_repeatable(yk_step_map *map)
-{
-    memcpy(map->plus, map->earlier, map->words * sizeof(double));
-    yk_status status = pass(map, YK_PASSAGE, map->plus);
-    double worst = 0;
-    for (size_t i = 0; i < map->n; i++)
-        if (map->scale[i] > 0)
-            worst = fmax(worst, fabs(map->plus[i] - map->base[i]) / map->scale[i]);
-    if (status == YK_OK && worst > 0)
-        yk_log(map->context, YK_LOG_WARNING,
-               "stability: the same state did not lead to the same steps (deviations up to %.2g of "
-               "those that are "
-               "looked at): "
-               "the state image of a subsystem is not complete, and the result is as uncertain",
-               worst);
-    return status;
-}
-
-yk_status yk_step_map_place(yk_step_map *map, double *vector)
-{
+    /* On to the base. */
     yk_system_state_get(map->system, map->earlier);
     memcpy(map->base, map->earlier, map->words * sizeof(double));
-    map->placed = false;
+    map->reached = false;
     yk_status status = pass(map, YK_PASSAGE, map->base);
     if (status != YK_OK)
         return status;
-    map->placed = true;
+
+    map->reached = true;
 
     /* What is usual among words of all units may be far too much for one of them: then less. */
     for (double size = PROBE; size >= SMALLEST_PROBE; size *= 1e-2) {
-        choose_probes(map, size);
-        uint64_t seed = UINT64_C(88172645463325252);
-        status = YK_OK;
-        for (int i = 0; status == YK_OK && i < PROBES; i++)
-            status = probe(map, &seed, vector);
+        status = find_scales(map, size, vector);
         if (status >= 0)
             break;
     }
 
-    if (status == YK_OK)
-        status = check_repeatable(map);
-    for (size_t i = 0; i < map->n; i++)
-        vector[i] = map->scale[i] > 0 ? vector[i] / map->scale[i] : 0;
-    normalise(map->n, vector);
+    /* After all kinds of other steps the same image must lead to the same state; where it does
+     * not, differences are noise. */
+    if (status == YK_OK) {
+        memcpy(map->plus, map->earlier, map->words * sizeof(double));
+        status = pass(map, YK_PASSAGE, map->plus);
+        double worst = 0;
+        for (size_t i = 0; i < map->n; i++)
+            if (map->scale[i] > 0)
+                worst = fmax(worst, fabs(map->plus[i] - map->base[i]) / map->scale[i]);
+        if (status == YK_OK && worst > 0)
+            yk_log(map->context, YK_LOG_WARNING,
+                   "stability: the same state did not lead to the same steps (deviations up to "
+                   "%.2g of those that are looked at): the state image of a subsystem is not "
+                   "complete, and the result is as uncertain",
+                   worst);
+    }
+
+    /* The deviation in scales, of length one. */
+    for (size_t i = 0; i < map->n; i++) {
+        if (map->scale[i] > 0)
+            vector[i] /= map->scale[i];
+        else
+            vector[i] = 0;
+    }
+
+    double length = yk_dense_norm(map->n, vector);
+    for (size_t i = 0; length > 0 && i < map->n; i++)
+        vector[i] /= length;
     if (status == YK_OK && yk_dense_norm(map->n, vector) == 0)
         return yk_fail(map->context, YK_ERROR_ARGUMENT, "stability: nothing in this system moves");
+
     return status;
 }
 
@@ -214,8 +232,11 @@ void yk_step_map_perturb(const yk_step_map *map, double amplitude, const double 
 void yk_step_map_scale(const yk_step_map *map, double factor, const double *plus,
                        const double *minus, double *vector)
 {
-    for (size_t i = 0; i < map->n; i++)
-        vector[i] = map->scale[i] > 0 ? factor * (plus[i] - minus[i]) / map->scale[i] : 0;
+    for (size_t i = 0; i < map->n; i++) {
+        vector[i] = 0;
+        if (map->scale[i] > 0)
+            vector[i] = factor * (plus[i] - minus[i]) / map->scale[i];
+    }
 }
 
 yk_status yk_step_map_apply(yk_step_map *map, int steps, double amplitude, const double *vector,
@@ -223,30 +244,22 @@ yk_status yk_step_map_apply(yk_step_map *map, int steps, double amplitude, const
 {
     yk_step_map_perturb(map, amplitude, vector, map->plus);
     yk_step_map_perturb(map, -amplitude, vector, map->minus);
+
     yk_status status = pass(map, steps, map->plus);
     if (status == YK_OK)
         status = pass(map, steps, map->minus);
     if (status == YK_OK)
         yk_step_map_scale(map, 0.5 / amplitude, map->plus, map->minus, image);
+
     return status;
 }
 
 /* Rest ----------------------------------------------------------------------------------------- */
 
-/* What a step changes of the base, in scales. */
-static yk_status change_of_base(yk_step_map *map, double *change)
-{
-    memcpy(map->plus, map->base, map->words * sizeof(double));
-    yk_status status = yk_step_map_step(map, map->plus);
-    if (status == YK_OK)
-        yk_step_map_scale(map, 1, map->plus, map->base, change);
-    return status;
-}
-
-/* Newton's step: one minus the derivative of a step, and the change of the base that follows from
- * it. */
-static yk_status rest_step(yk_step_map *map, double *matrix, int *pivot, double *change,
-                           double *unit, double *image)
+/* Newton's step: the residual `change` of the base x is what a step S changes of it, and
+ * (1 - S') dx = S(x) - x. */
+static yk_status improve_rest(yk_step_map *map, double *matrix, int *pivot, double *change,
+                              double *unit, double *image)
 {
     size_t n = map->n;
     for (size_t j = 0; j < n; j++) {
@@ -255,9 +268,11 @@ static yk_status rest_step(yk_step_map *map, double *matrix, int *pivot, double 
         yk_status status = yk_step_map_apply(map, 1, 1, unit, image);
         if (status != YK_OK)
             return status;
+
         for (size_t i = 0; i < n; i++)
             matrix[i * n + j] = (i == j) - image[i];
     }
+
     yk_status status = yk_lu_factor((int)n, matrix, pivot);
     if (status == YK_ERROR_SINGULAR)
         return yk_fail(map->context, YK_ERROR_NO_SOLUTION,
@@ -265,9 +280,11 @@ static yk_status rest_step(yk_step_map *map, double *matrix, int *pivot, double 
                        "rest is not unique");
     if (status != YK_OK)
         return status;
+
     yk_lu_solve((int)n, matrix, pivot, change);
     for (size_t i = 0; i < n; i++)
         map->base[i] += map->scale[i] * change[i];
+
     return YK_OK;
 }
 
@@ -275,28 +292,38 @@ yk_status yk_step_map_rest(yk_step_map *map)
 {
     enum { ITERATIONS_MAX = 40 };
     size_t n = map->n;
-    double *room = yk_allocate(map->context, n * n + 3 * n, sizeof *room);
+    double *matrix = yk_allocate(map->context, n * n + 3 * n, sizeof *matrix);
     int *pivot = yk_allocate(map->context, n, sizeof *pivot);
-    yk_status status = room && pivot ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = matrix && pivot ? YK_OK : YK_ERROR_MEMORY;
+
     double first = 0, left = INFINITY;
-    double *change = room ? room + n * n : NULL;
     for (int i = 0; status == YK_OK && i < ITERATIONS_MAX; i++) {
-        status = change_of_base(map, change);
+        double *change = matrix + n * n;
+        memcpy(map->plus, map->base, map->words * sizeof(double));
+        status = yk_step_map_step(map, map->plus);
+        if (status != YK_OK)
+            break;
+
+        yk_step_map_scale(map, 1, map->plus, map->base, change);
+
         left = yk_dense_norm(n, change);
         if (i == 0)
             first = left;
-        if (status != YK_OK || left <= 1e-7 * fmax(first, 1))
+        if (left <= 1e-7 * fmax(first, 1))
             break;
-        status = rest_step(map, room, pivot, change, change + n, change + 2 * n);
+
+        status = improve_rest(map, matrix, pivot, change, change + n, change + 2 * n);
     }
-    yk_release(map->context, room);
+
+    yk_release(map->context, matrix);
     yk_release(map->context, pivot);
     if (status < 0)
         return status;
     if (left <= 1e-4 * fmax(first, 1))
         return YK_OK;
+
     return yk_fail(map->context, YK_ERROR_NO_SOLUTION,
-                   "stability: no state of rest was found near t = %g s; name a time at which the "
+                   "stability: no state of rest was found near t = %g s; take a time at which the "
                    "run has come to rest",
                    yk_system_time(map->system));
 }

@@ -28,7 +28,8 @@ typedef struct yk_step_map {
     double *probe; /* perturbation that single words of `earlier` bear */
     double *scale; /* deviation that the words of `base` then show; 0: a word that nothing moves */
     double *plus, *minus; /* images in work */
-    bool placed; /* the run itself came to the base: what fails afterwards are deviations from it */
+    bool
+        reached; /* the run itself came to the base: what fails afterwards are deviations from it */
     /* of the processor (yk_processor_seconds), after which steps end with YK_INTERRUPTED */
     double deadline;
     int64_t steps;       /* macro steps that were taken for all this */
@@ -42,7 +43,7 @@ void yk_step_map_close(yk_step_map *map);
 
 /* Takes the present state for `earlier`, goes on to the base, and finds the scales; `vector`
  * receives a deviation in scales that the system itself made, of length one. */
-yk_status yk_step_map_place(yk_step_map *map, double *vector);
+yk_status yk_step_map_set_base(yk_step_map *map, double *vector);
 
 /* One macro step from an image, in place. */
 yk_status yk_step_map_step(yk_step_map *map, double *image);
@@ -65,5 +66,27 @@ void yk_step_map_scale(const yk_step_map *map, double factor, const double *plus
 /* Newton's method for an image that a step leaves as it is, with the clock standing still, near
  * the base. */
 yk_status yk_step_map_rest(yk_step_map *map);
+
+/* The largest eigenvalues of the macro step about the base (spectrum.c). */
+typedef struct yk_eigenpair {
+    double real, imaginary; /* of one macro step, imaginary part >= 0 */
+    double error;           /* of the modulus */
+    double residual;        /* of the map over YK_PASSAGE steps, relative to its eigenvalue */
+    double *vector[2]; /* real and imaginary part in scaled words; the second NULL if it is real */
+} yk_eigenpair;
+
+typedef struct yk_spectrum {
+    int count; /* falling in modulus */
+    yk_eigenpair pairs[YK_STABILITY_MODES];
+    double *vectors;
+    double amplitude; /* of the differences that it comes from */
+    int dimension;    /* of the space in which eigenvalues were computed */
+} yk_spectrum;
+
+/* `start`: a deviation that the system made. Brief: the first modes alone, with fewer sizes of
+ * differences. The spectrum must be released, whatever the status. */
+yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief,
+                           yk_spectrum *spectrum);
+void yk_spectrum_release(yk_context *context, yk_spectrum *spectrum);
 
 #endif

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/measure.h"
 #include "analysis/trial.h"
 #include "base/hash.h"
 #include "base/text.h"
@@ -43,6 +42,7 @@ int yk_sweep_runs(const yk_sweep_def *def)
         if (runs > RUNS_MAX)
             return 0;
     }
+
     return (int)runs;
 }
 
@@ -71,9 +71,11 @@ static uint64_t fingerprint(const sweep *s, const char *scenario)
     const yk_stability_def *stability = s->def->stability;
     if (!stability)
         return hash;
+
     char text[96];
     snprintf(text, sizeof text, "%.17g %d %d %d %d", stability->time, stability->settle,
              stability->rest, stability->track, stability->samples);
+
     return mix(hash, text);
 }
 
@@ -85,12 +87,14 @@ static bool read_line(const char *line, int count, uint64_t *key, double *values
     *key = strtoull(line, &end, 16);
     if (end == line)
         return false;
+
     for (int i = 0; i < count; i++) {
         const char *at = end;
         values[i] = strtod(at, &end);
         if (end == at)
             return false;
     }
+
     return *end == '\n';
 }
 
@@ -112,6 +116,7 @@ static yk_status load_journal(sweep *s, int runs)
         if (read_line(line, width, &s->fingerprints[s->kept_count], values))
             s->kept_count++;
     }
+
     free(line);
     fclose(file);
     return allocated ? YK_OK : YK_ERROR_MEMORY;
@@ -123,6 +128,7 @@ static const double *find_kept(const sweep *s, uint64_t key)
     for (int i = s->kept_count - 1; i >= 0; i--)
         if (s->fingerprints[i] == key)
             return &s->kept[(size_t)i * (size_t)s->def->measure_count];
+
     return NULL;
 }
 
@@ -133,9 +139,11 @@ static bool is_first_of_channel(const sweep *s, int measure)
 {
     if (yk_measure_of_step(&s->measures[measure]))
         return false;
+
     for (int i = 0; i < measure; i++)
         if (strcmp(s->measures[i].channel, s->measures[measure].channel) == 0)
             return false;
+
     return true;
 }
 
@@ -166,9 +174,11 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
         for (int i = 0; i < def->measure_count; i++) {
             if (!is_first_of_channel(s, i))
                 continue;
+
             yk_text_add(context, channels, "%s%s", comma, s->measures[i].channel);
             comma = ", ";
         }
+
         yk_text_add(context, channels, "]");
         if (s->channel_measures > 0)
             overrides[count++] = channels->data;
@@ -200,10 +210,12 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
         status = yk_stability(context, scenario, &stability, &report);
         if (status < 0)
             return status;
+
         for (int i = 0; i < def->measure_count; i++)
             if (yk_measure_of_step(&s->measures[i]))
                 values[i] = yk_measure_step_value(&s->measures[i], &report);
     }
+
     if (s->channel_measures == 0)
         return YK_OK;
 
@@ -214,11 +226,14 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
         yk_run_def run = {.recorder = yk_record_recorder(record)};
         status = yk_run(context, scenario, &run, NULL);
     }
+
     for (int i = 0; status >= 0 && i < def->measure_count; i++) {
         if (yk_measure_of_step(&s->measures[i]))
             continue;
+
         status = yk_measure_value(context, &s->measures[i], record, &values[i]);
     }
+
     yk_record_destroy(record);
     return status;
 }
@@ -273,6 +288,7 @@ static void do_run(void *user, int run)
         fprintf(s->journal, "\n");
         fflush(s->journal);
     }
+
     pthread_mutex_unlock(&s->lock);
 
     yk_scenario_destroy(scenario);
@@ -292,6 +308,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
     s->measures = yk_allocate(s->context, (size_t)def->measure_count, sizeof *s->measures);
     if (!s->measures)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < def->measure_count; i++) {
         yk_status status = yk_measure_parse(s->context, def->measures[i], &s->measures[i]);
         if (status < 0)
@@ -313,6 +330,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
     s->journal = fopen(def->journal, "a");
     if (s->journal)
         return YK_OK;
+
     return yk_fail(s->context, YK_ERROR_FILE, "cannot write the journal %s: %s", def->journal,
                    strerror(errno));
 }
@@ -333,6 +351,7 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
             results[i] = NAN;
         status = yk_trials_run(context, def->jobs, runs, do_run, &s, def->progress, def->user);
     }
+
     if (status == YK_INTERRUPTED)
         yk_fail(context, status, "the sweep was stopped after %d of %d runs", s.done, runs);
     else if (status >= 0 && s.failed == runs)

@@ -72,6 +72,7 @@ static bool within_time(void *user, const yk_run_progress *progress)
     const limit *l = user;
     if (yk_processor_seconds() - l->begun >= l->def->seconds)
         return false;
+
     return !l->def->progress || l->def->progress(l->def->user, progress);
 }
 
@@ -108,6 +109,7 @@ static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scen
     bool merged = info->subsystem_count > 1 && yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
     if (merged)
         trial->work = all_weights * fmax((double)trial->calls, (double)trial->iterations);
+
     return status;
 }
 
@@ -133,6 +135,7 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
             why = yk_status_text(trial->status);
         snprintf(trial->message, sizeof trial->message, "%s", why);
     }
+
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
 }
@@ -198,6 +201,7 @@ yk_status yk_trials_run(yk_context *context, int jobs, int count,
     yk_pool_destroy(pool);
     if (t.stopped && t.done < count)
         return yk_fail(context, YK_INTERRUPTED, "stopped after %d of %d runs", t.done, count);
+
     return YK_OK;
 }
 
@@ -205,6 +209,7 @@ yk_cache *yk_trials_prepare(yk_scenario_def *def)
 {
     if (def->cache)
         return NULL;
+
     return def->cache = yk_cache_create();
 }
 
@@ -224,6 +229,7 @@ static bool next_common_row(const yk_record *a, const yk_record *b, size_t *i, s
         else
             ++*j;
     }
+
     return false;
 }
 
@@ -247,6 +253,7 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
                 mean += y[j];
                 rows++;
             }
+
             if (rows)
                 mean /= (double)rows;
             count += rows;
@@ -259,6 +266,7 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
                     most = off;
             }
         }
+
         if (count == 0)
             return INFINITY;
 
@@ -272,6 +280,7 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
         if (!(most <= *largest))
             *largest = most;
     }
+
     return worst;
 }
 
@@ -280,8 +289,10 @@ bool yk_report_serious(const yk_run_report *report, yk_finding_kind *kind)
     for (int i = 0; i < report->finding_count; i++) {
         if (!report->findings[i].serious)
             continue;
+
         *kind = report->findings[i].kind;
         return true;
     }
+
     return false;
 }

@@ -1,5 +1,6 @@
 /* One run of a scenario with some of its values changed, in a context of its own so that several
- * can run at a time; and how far its channels are from those of another. */
+ * can run at a time; how far its channels are from those of another; and single numbers out of
+ * them. */
 #ifndef YK_ANALYSIS_TRIAL_H
 #define YK_ANALYSIS_TRIAL_H
 
@@ -17,14 +18,14 @@ typedef struct yk_trial_def {
     double seconds;    /* of the processor, at most; infinite: no limit */
     /* what a step of each subsystem costs, in any unit: for `work`; NULL: one */
     const double *weights;
-    /* room for the time that a step of each subsystem takes, on the clock; NULL: not wanted */
+    /* receives the time that a step of each subsystem takes, on the clock; NULL: not wanted */
     double *call_seconds;
     bool (*progress)(void *user,
                      const yk_run_progress *progress); /* as in yk_run_def; may be NULL */
     void *user;
 } yk_trial_def;
 
-/* Room for the first words of a failure. */
+/* Characters of the message of a failure. */
 enum { YK_TRIAL_MESSAGE = 400 };
 
 typedef struct yk_trial {
@@ -61,5 +62,27 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
 
 /* Of a run that came to its end: whether something serious was found, and the kind. */
 bool yk_report_serious(const yk_run_report *report, yk_finding_kind *kind);
+
+/* Measures: one number out of a recorded channel (measure.c). */
+typedef struct yk_measure {
+    int kind;
+    char channel[160];
+    double frequency; /* Hz, line only */
+    double from, to;  /* s */
+} yk_measure;
+
+/* True for measures of the macro step instead of a recorded channel. */
+bool yk_measure_of_step(const yk_measure *measure);
+/* Its value, from an analysis. */
+double yk_measure_step_value(const yk_measure *measure, const yk_stability_report *report);
+
+/* YK_ERROR_ARGUMENT with what is wrong in the message. */
+yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *measure);
+/* Of the first component of the channel that has the measure's channel as its name. */
+yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const yk_record *record,
+                           double *value);
+
+/* Amplitude of the line at `frequency` (Hz) of n samples at distance dt (s). */
+double yk_spectrum_line(size_t n, const double *x, double dt, double frequency);
 
 #endif

@@ -1,17 +1,94 @@
-/* The two-mass oscillator as a family of systems, and maps of its stability (papers explicit 4.1,
- * tight 4.3). */
+/* Stability of a coupling scheme from the scheme itself, and maps of it for the two-mass
+ * oscillator (papers explicit 4.1, tight 4.3).
+ *
+ * Papers explicit 4.1.2 and tight 4.3 derive recurrence matrices by hand; here the same matrix
+ * comes from the code that runs: one macro step is applied to every unit vector of the state
+ * image. That covers every scheme and subsystem whose step is linear, without a derivation that
+ * could differ from the program. */
 #include <math.h>
 #include <string.h>
 
+#include "math/eigen.h"
 #include "yoke/analysis.h"
 #include "yoke/physics.h"
 
-typedef struct parameter_row {
+/* Radius of a linear step ---------------------------------------------------------------------- */
+
+/* Steps after which multistep methods have filled their history and counters have settled. */
+enum { WARM_UP_STEPS = 4 };
+
+/* One macro step from `image`, in place. */
+static yk_status apply(yk_system *system, bool accept_unconverged, double *image)
+{
+    yk_status status = yk_system_state_set(system, image);
+    if (status < 0)
+        return status;
+
+    status = yk_system_step(system, NULL);
+    if (status < 0 || (status > 0 && !accept_unconverged))
+        return status;
+
+    yk_system_state_get(system, image);
+
+    return YK_OK;
+}
+
+yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accept_unconverged,
+                              double *radius)
+{
+    *radius = NAN;
+    yk_status status = yk_system_start(system);
+    if (status < 0)
+        return status;
+
+    yk_state_layout layout = yk_system_state_layout(system);
+    if (layout.words == 0)
+        return yk_fail(context, YK_ERROR_CAPABILITY,
+                       "stability: a subsystem cannot return to an earlier state");
+
+    size_t n = layout.continuous;
+    double *base = yk_allocate(context, 3 * layout.words + n * n, sizeof *base);
+    if (!base)
+        return YK_ERROR_MEMORY;
+
+    double *image = base + layout.words;
+    double *origin = image + layout.words;
+    double *matrix = origin + layout.words;
+
+    /* The state at rest, and where a step takes it. */
+    status = YK_OK;
+    for (int i = 0; status >= 0 && i < WARM_UP_STEPS; i++)
+        status = yk_system_step(system, NULL);
+    if (status >= 0) {
+        yk_system_state_get(system, base);
+        memcpy(origin, base, layout.words * sizeof *base);
+        status = apply(system, accept_unconverged, origin);
+    }
+
+    /* Column by column: what a unit of one word becomes. */
+    for (size_t j = 0; status == YK_OK && j < n; j++) {
+        memcpy(image, base, layout.words * sizeof *base);
+        image[j] += 1;
+        status = apply(system, accept_unconverged, image);
+        for (size_t i = 0; i < n; i++)
+            matrix[i * n + j] = image[i] - origin[i];
+    }
+
+    if (status == YK_OK)
+        status = yk_eigen_spectral_radius(context, (int)n, matrix, radius);
+
+    yk_release(context, base);
+    yk_status restarted = yk_system_start(system);
+
+    return status != YK_OK ? status : restarted;
+}
+
+/* The two-mass oscillator ---------------------------------------------------------------------- */
+
+static const struct {
     const char *name;
     size_t offset;
-} parameter_row;
-
-static const parameter_row parameters[] = {
+} parameters[] = {
     {"rho-inf", offsetof(yk_two_mass, rho_inf)},
     {"omega-h", offsetof(yk_two_mass, omega_h)},
     {"mass-ratio", offsetof(yk_two_mass, mass_ratio)},
@@ -34,72 +111,75 @@ double *yk_two_mass_parameter(yk_two_mass *model, const char *name)
     for (int i = 0; i < PARAMETER_COUNT; i++)
         if (strcmp(parameters[i].name, name) == 0)
             return (double *)((char *)model + parameters[i].offset);
+
     return NULL;
 }
 
 yk_two_mass yk_two_mass_default(void)
 {
-    yk_two_mass model = {.rho_inf = 0.6,
-                         .omega_h = 0.1,
-                         .mass_ratio = 1,
-                         .damping_ratio = 0,
-                         .integrators = {YK_TWO_MASS_TWO_STEP, YK_TWO_MASS_SEMI_IMPLICIT},
-                         .scheme = yk_scheme_default()};
-    return model;
-}
-
-static const yk_oscillator_integrator integrators[] = {
-    [YK_TWO_MASS_TWO_STEP] = YK_OSCILLATOR_TWO_STEP,
-    [YK_TWO_MASS_SEMI_IMPLICIT] = YK_OSCILLATOR_SEMI_IMPLICIT,
-    [YK_TWO_MASS_EXACT] = YK_OSCILLATOR_EXACT,
-};
-
-/* Mass 1 is 1 kg and the step 1 s, so that omega_h is the frequency: only ratios matter to the
- * eigenvalues. */
-static yk_oscillator_def mass_def(const yk_two_mass *model, int number)
-{
-    yk_oscillator_def def = yk_oscillator_default();
-    bool second = number == 1;
-    double omega = model->omega_h * (second ? model->frequency_ratio : 1);
-    double damping = model->damping * (second ? model->damping_ratio : 1);
-    def.mass = second ? model->mass_ratio : 1;
-    def.stiffness = def.mass * omega * omega;
-    def.damping = 2 * def.mass * omega * damping;
-    def.integrator = integrators[model->integrators[number]];
-    def.rho_inf = model->rho_inf;
-    return def;
+    return (yk_two_mass){
+        .rho_inf = 0.6,
+        .omega_h = 0.1,
+        .mass_ratio = 1,
+        .damping_ratio = 0,
+        .integrators = {YK_TWO_MASS_TWO_STEP, YK_TWO_MASS_SEMI_IMPLICIT},
+        .scheme = yk_scheme_default(),
+    };
 }
 
 yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, double *radius)
 {
-    *radius = NAN;
+    static const yk_oscillator_integrator integrators[] = {
+        [YK_TWO_MASS_TWO_STEP] = YK_OSCILLATOR_TWO_STEP,
+        [YK_TWO_MASS_SEMI_IMPLICIT] = YK_OSCILLATOR_SEMI_IMPLICIT,
+        [YK_TWO_MASS_EXACT] = YK_OSCILLATOR_EXACT,
+    };
     static const char *const names[2] = {"mass 1", "mass 2"};
+    *radius = NAN;
+
+    /* Mass 1 is 1 kg and the step 1 s, so that omega_h is the frequency: only ratios matter to
+     * the eigenvalues. */
+    const double mass[2] = {1, model->mass_ratio};
+    const double omega[2] = {model->omega_h, model->omega_h * model->frequency_ratio};
+    const double damping[2] = {model->damping, model->damping * model->damping_ratio};
     yk_subsystem *masses[2] = {NULL, NULL};
-    yk_system *system = NULL;
-    yk_interface_def joint = {
-        .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
-    yk_system_def def = {.subsystems = masses,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .scheme = model->scheme,
-                         .step = 1};
     yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < 2; i++) {
-        yk_oscillator_def mass = mass_def(model, i);
-        status = yk_oscillator_create(context, &mass, &masses[i]);
+        yk_oscillator_def def = yk_oscillator_default();
+        def.mass = mass[i];
+        def.stiffness = mass[i] * omega[i] * omega[i];
+        def.damping = 2 * mass[i] * omega[i] * damping[i];
+        def.integrator = integrators[model->integrators[i]];
+        def.rho_inf = model->rho_inf;
+        status = yk_oscillator_create(context, &def, &masses[i]);
     }
+
+    yk_interface_def joint = {
+        .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_system_def def = {
+        .subsystems = masses,
+        .names = names,
+        .subsystem_count = 2,
+        .interfaces = &joint,
+        .interface_count = 1,
+        .scheme = model->scheme,
+        .step = 1,
+    };
+    yk_system *system = NULL;
     if (status == YK_OK)
         status = yk_system_create(context, &def, &system);
     if (status == YK_OK)
         status = yk_stability_radius(context, system, model->fixed_iterations, radius);
+
     yk_system_destroy(system);
     for (int i = 0; i < 2; i++)
         if (masses[i])
             masses[i]->ops->destroy(masses[i]);
+
     return status;
 }
+
+/* Maps ----------------------------------------------------------------------------------------- */
 
 double yk_map_axis_value(const yk_map_axis *axis, int index)
 {
@@ -107,9 +187,11 @@ double yk_map_axis_value(const yk_map_axis *axis, int index)
         return axis->first;
     if (index == axis->count - 1)
         return axis->last;
+
     double fraction = (double)index / (axis->count - 1);
     if (axis->logarithmic)
         return axis->first * pow(axis->last / axis->first, fraction);
+
     return axis->first + fraction * (axis->last - axis->first);
 }
 
@@ -125,6 +207,7 @@ static yk_status check_axis(yk_context *context, const yk_map_axis *axis)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "map: %s is spaced by ratios, so its ends must be positive",
                        axis->parameter);
+
     return YK_OK;
 }
 
@@ -135,8 +218,9 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
     yk_status status = check_axis(context, x);
     if (status == YK_OK)
         status = check_axis(context, y);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
+
     yk_two_mass point = *model;
     for (int j = 0; j < y->count; j++) {
         *yk_two_mass_parameter(&point, y->parameter) = yk_map_axis_value(y, j);
@@ -144,16 +228,19 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const y
             *yk_two_mass_parameter(&point, x->parameter) = yk_map_axis_value(x, i);
             double *radius = &radii[(size_t)j * (size_t)x->count + (size_t)i];
             status = yk_two_mass_radius(context, &point, radius);
+
             /* A scheme that does not converge or overflows in one step is as unstable as can be. */
             bool unstable = status > 0 || status == YK_ERROR_NOT_FINITE;
             if (unstable)
                 *radius = INFINITY;
-            if (status < 0 && !unstable)
+            else if (status != YK_OK)
                 return status;
         }
+
         if (progress)
             progress(user, (double)(j + 1) / y->count);
     }
+
     return YK_OK;
 }
 

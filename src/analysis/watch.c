@@ -1,13 +1,11 @@
 #include "analysis/watch.h"
-#include "analysis/candidates.h"
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "analysis/finding.h"
-#include "analysis/limits.h"
+#include "analysis/remedies.h"
 #include "math/vec3.h"
 
 /* Energy that nobody fed in, as a fraction of the energy at the start and fed in: in a motion
@@ -79,6 +77,7 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
         yk_allocate(context, (size_t)info->interface_count, sizeof *watch->interfaces);
     if (!watch->interfaces)
         return YK_ERROR_MEMORY;
+
     watch->count = info->interface_count;
     watch->limits = yk_allocate(context, 1, sizeof *watch->limits);
 
@@ -94,6 +93,7 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
         w->probe = probes[i];
         tolerances_of(watch, &w->ripple.resolved, &w->ripple.relative);
     }
+
     yk_release(context, probes);
     return status;
 }
@@ -137,6 +137,7 @@ void yk_watch_step(yk_watch *watch, int64_t step)
             w->quarter = yk_system_interface_statistics(watch->system, i).largest;
             w->quarter_travel = w->travel;
         }
+
         if (step == half) {
             w->half = yk_system_interface_statistics(watch->system, i).largest;
             w->half_travel = w->travel;
@@ -165,6 +166,7 @@ static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
             worst = i;
         }
     }
+
     return worst;
 }
 
@@ -175,15 +177,16 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
     /* A tolerance that ends the iterations at once explains everything else. */
     double wrench;
     if (loosely_iterated_interface(watch, &wrench) >= 0) {
-        yk_finding_remedy(f, "coupling.tolerance=0 coupling.relative_tolerance=1e-6",
-                          "use coupling.tolerance 0 with coupling.relative_tolerance 1e-6");
+        yk_changes changes = {0};
+        yk_changes_add(&changes, "coupling.tolerance=0");
+        yk_changes_add(&changes, "coupling.relative_tolerance=1e-6");
+        yk_finding_change(f, &changes);
         return;
     }
 
     /* One subsystem, or merged ones: only the step is left. */
     if (watch->count == 0) {
-        yk_finding_remedy(f, "", "let `yoke converge %s` find a step that is small enough",
-                          info->path);
+        yk_finding_search(f, YK_REMEDY_STEP);
         return;
     }
 
@@ -193,15 +196,14 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
     if (!has_trait(watch, YK_SCHEME_WRENCH_ON_BOTH_SIDES)) {
         yk_choice choices[YK_CHOICES_MAX];
         if (both && yk_scheme_fits(both, info)) {
-            char override[64];
-            snprintf(override, sizeof override, "coupling.scheme=%s", both->name);
-            yk_finding_remedy(f, override, "use coupling.scheme %s", both->name);
+            yk_finding_scheme(f, both);
         } else if (!has_trait(watch, YK_SCHEME_ACCELERATES) &&
                    yk_choices(YK_VARIANT_ANY_RATIO, choices) > 0) {
-            yk_choice_offer(&choices[0], info, f);
+            yk_finding_choice(f, &choices[0], info);
         }
     }
-    yk_finding_remedy(f, "", "let `yoke advise %s` find a scheme and a step", info->path);
+
+    yk_finding_search(f, YK_REMEDY_ADVICE);
 }
 
 /* Conclusions ---------------------------------------------------------------------------------- */
@@ -233,18 +235,19 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
         double left = all.residual_not_converged;
         if (!(left > RESIDUAL_NOTABLE))
             return;
+
         yk_finding *f = yk_finding_add(
             report, YK_FINDING_NOT_CONVERGED, left > RESIDUAL_SERIOUS, -1, left,
             "the sweeps did not converge in %lld of %lld steps, the first at t = %.4g s in "
             "subsystem '%s', and left %.3g of the typical velocity in all",
             open, steps, all.first_not_converged, info->names[all.worst_not_converged], left);
-        if (!has_trait(watch, YK_SCHEME_ACCELERATES))
-            yk_finding_remedy(f, "coupling.acceleration=quasi-newton",
-                              "use coupling.acceleration quasi-newton");
-        const yk_scheme_ops *reference = yk_scheme_with(YK_SCHEME_IS_REFERENCE);
-        char override[64];
-        snprintf(override, sizeof override, "coupling.scheme=%s", reference->name);
-        yk_finding_remedy(f, override, "use coupling.scheme %s", reference->name);
+        if (!has_trait(watch, YK_SCHEME_ACCELERATES)) {
+            yk_changes changes = {0};
+            yk_changes_add(&changes, "coupling.acceleration=quasi-newton");
+            yk_finding_change(f, &changes);
+        }
+
+        yk_finding_scheme(f, yk_scheme_with(YK_SCHEME_IS_REFERENCE));
         return;
     }
 
@@ -260,6 +263,7 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
             worst = i;
         }
     }
+
     if (!(fraction > RESIDUAL_NOTABLE))
         return;
 
@@ -280,6 +284,7 @@ static void conclude_ripple(const yk_watch *watch, yk_run_report *report)
         const yk_ripple *r = &watch->interfaces[i].ripple;
         if (r->longest < YK_RIPPLE_ALARM || !yk_ripple_matters(r))
             continue;
+
         yk_finding *f = yk_finding_add(report, YK_FINDING_RIPPLE, true, i, r->growth,
                                        "the coupling is unstable at interface '%s': its wrench "
                                        "swings from step to step, and the swing grew by "
@@ -305,8 +310,10 @@ static double energy_made_at(const yk_watch *watch, int i)
             if (other->wrench_subsystem == sides[k] || other->motion_subsystem == sides[k])
                 sharing++;
         }
+
         made += yk_system_balance(watch->system, sides[k]).numerical / sharing;
     }
+
     return made;
 }
 
@@ -335,6 +342,7 @@ static void conclude_energy(const yk_watch *watch, const yk_budget_result *energ
         if (b.numerical > yk_system_balance(watch->system, maker).numerical)
             maker = i;
     }
+
     if (watch->count == 0) {
         yk_finding *f = yk_finding_add(
             report, YK_FINDING_ENERGY, true, -1, fraction,
@@ -397,7 +405,7 @@ static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
     if (translates && mass > 0)
         possible = sqrt(2 * watch->budget.largest_kinetic / mass);
 
-    /* An interface at rest has a gap of rounding or of settling, which is no share of anything. */
+    /* An interface at rest has a gap of rounding or of settling, which is no fraction of anything. */
     double speed = sqrt(w->speed_squares / looks);
     double gap = sqrt(w->gap_squares / looks);
     double rounding = ROUNDING * DBL_EPSILON / watch->info->step;
@@ -417,6 +425,7 @@ static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
         what = "angular velocities";
         unit = "rad/s";
     }
+
     if (!(fraction > GAP_NOTABLE))
         return;
 
@@ -436,6 +445,7 @@ static bool has_drifted(const double gap[3], const double travel[3], double nota
         if (!(gap[k - 1] > 0 && gap[k] > DRIFT * gap[k - 1] * fmax(1, motion)))
             return false;
     }
+
     return gap[2] > notable;
 }
 
@@ -470,8 +480,9 @@ static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
         int count = yk_choices(YK_VARIANT_AGAINST_DRIFT, choices);
         for (int k = 0; k < count; k++)
             if (choices[k].scheme == watch->info->scheme.ops)
-                yk_choice_offer(&choices[k], watch->info, f);
+                yk_finding_choice(f, &choices[k], watch->info);
     }
+
     add_remedies(watch, f);
 }
 
@@ -487,9 +498,11 @@ bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsy
     for (int i = 0; i < count; i++) {
         if (strcmp(channels[i].name, name) != 0)
             continue;
+
         yk_system_channel(system, subsystem, i, value);
         return true;
     }
+
     return false;
 }
 
@@ -502,6 +515,7 @@ static void conclude_passages(const yk_watch *watch, yk_run_report *report)
         bool known = yk_watch_channel(watch->system, watch->info, i, "largest_passage", &depth);
         if (!known || !(depth > 0))
             continue;
+
         yk_finding_add(report, YK_FINDING_PASSAGE, true, -1, depth,
                        "a body of subsystem '%s' went %.3g m into the ground or a fixed body: its "
                        "motion is prescribed by an "
@@ -515,6 +529,7 @@ static bool has_serious(const yk_run_report *report)
     for (int i = 0; i < report->finding_count; i++)
         if (report->findings[i].serious)
             return true;
+
     return false;
 }
 
@@ -551,6 +566,7 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
     report->mass_ratio = watch->limits ? watch->limits->mass_ratio : NAN;
     if (!watch->limits || watch->limits->finding_count == 0)
         return;
+
     bool cause = has_serious(report);
     int count = report->finding_count;
     if (count == YK_FINDINGS_MAX)

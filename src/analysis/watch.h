@@ -1,15 +1,112 @@
-/* What is watched in every run, and what follows from it: findings with their remedies. */
+/* What is watched in every run, and what follows from it: findings with their remedies.
+ *
+ *   energy   what coupling and integration made or lost, beside what moves (budget.c)
+ *   ripple   wrenches that swing from step to step (ripple.c)
+ *   limits   mass ratios and loops that the scheme does not bear, before the run (limits.c)
+ *   watch    all of them, and gaps and iterations, as findings (watch.c) */
 #ifndef YK_ANALYSIS_WATCH_H
 #define YK_ANALYSIS_WATCH_H
 
-#include "analysis/budget.h"
-#include "analysis/ripple.h"
 #include "yoke/analysis.h"
+
+/* Energy --------------------------------------------------------------------------------------- */
+
+enum { YK_BUDGET_WINDOWS = 64 };
+
+/* Sums over a window of instants. */
+typedef struct yk_budget_window {
+    int looks;
+    double made, created; /* J: by interfaces and integration together; by interfaces alone */
+    double scale; /* J: energy at the start and fed in by its end, at least what is not rounding */
+} yk_budget_window;
+
+typedef struct yk_budget {
+    yk_system *system;
+    const yk_scenario_info *info;
+    int64_t stride, next; /* macro steps between looks */
+    double start_kinetic, start_potential;
+    double released, fed; /* largest so far */
+    double dissipated;    /* at the last look */
+    double rounding;      /* of the energies and works */
+    double sound; /* J: energy at the start and fed in when no more than that had been made */
+    double largest_kinetic, lowest_potential, highest_potential;
+    bool not_finite; /* an energy was */
+    int count;
+    yk_budget_window windows[YK_BUDGET_WINDOWS];
+} yk_budget;
+
+/* After the start of the system. */
+void yk_budget_open(yk_budget *budget, yk_system *system, const yk_scenario_info *info);
+/* After a macro step, numbered from 1. */
+void yk_budget_step(yk_budget *budget, int64_t step);
+/* Once more, at the end or where the run failed. */
+void yk_budget_look(yk_budget *budget, int64_t step);
+
+/* What the run shows, as fractions of the energy at the start and fed in. */
+typedef struct yk_budget_result {
+    double made; /* by interfaces and integration: at the end, or where it was largest for long */
+    double lost; /* at the end, as far as the interfaces took it */
+    /* J: that these are fractions of; where more is made than there is, as it was before */
+    double scale;
+    double dissipated; /* J */
+} yk_budget_result;
+
+yk_budget_result yk_budget_conclude(const yk_budget *budget);
+
+/* Ripple --------------------------------------------------------------------------------------- */
+
+/* Windows of steps, and how many at the end of each are looked at. */
+enum { YK_RIPPLE_WINDOW = 16, YK_RIPPLE_SEEN = 10 };
+
+/* Windows in a row that are no accident. */
+enum { YK_RIPPLE_ALARM = 4 };
+
+/* One component of a wrench. */
+typedef struct yk_ripple_component {
+    double seen[YK_RIPPLE_SEEN]; /* its last values in this window */
+    double before;               /* squared differences of the window before */
+    double at_begin;             /* the same before the first of the windows in a row */
+    int rising;                  /* windows in a row that swung by the law and grew */
+} yk_ripple_component;
+
+typedef struct yk_ripple {
+    int count; /* steps in this window */
+    yk_ripple_component components[6];
+    /* Set before the first step: what the iterations of the coupling resolve (N or N m), and as a
+     * fraction of the wrench. */
+    double resolved, relative;
+    double size;  /* largest force or torque of the interface */
+    double swing; /* largest in the last window, as a fraction of it */
+    /* The longest rise so far. */
+    int longest;
+    double growth; /* of the swing per macro step over it */
+    double time;   /* s, at its end */
+} yk_ripple;
+
+/* Counts a step; true if its wrench is to be added. */
+static inline bool yk_ripple_counts(yk_ripple *ripple)
+{
+    return ++ripple->count > YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN;
+}
+
+/* Whether the wrench still swings by a fraction of itself that matters. */
+bool yk_ripple_matters(const yk_ripple *ripple);
+
+void yk_ripple_add(yk_ripple *ripple, const yk_wrench *wrench, double time);
+
+/* Limits --------------------------------------------------------------------------------------- */
+
+/* At the start of a system: the findings, and the mass ratio, into a report. What each interface
+ * joins in `probes`, which may be NULL. */
+yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info,
+                         yk_run_report *report, yk_interface_probe *probes);
+
+/* The whole ------------------------------------------------------------------------------------ */
 
 /* One interface under watch. */
 typedef struct yk_watched {
     yk_ripple ripple;
-    yk_interface_probe probe; /* at the start, see limits.h */
+    yk_interface_probe probe; /* at the start, see limits.c */
     yk_vec3 origin;           /* of the wrench side, at the start */
     double travel;            /* largest distance from there, looked at now and then */
     /* Largest gaps up to a quarter and half of the run, and the travel by then. */

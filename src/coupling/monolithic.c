@@ -101,7 +101,7 @@ static const yk_option options[] = {
 
 static const yk_scheme_variant variants[] = {
     {"monolithic", YK_VARIANT_REFERENCE | YK_VARIANT_REMEDY, 7, {NULL}},
-    {"monolithic", YK_VARIANT_CANDIDATE, 0, {NULL}},
+    {"monolithic", YK_VARIANT_CANDIDATE | YK_VARIANT_BASELINE, 0, {NULL}},
     {0},
 };
 

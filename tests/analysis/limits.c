@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/limits.h"
+#include "analysis/watch.h"
 #include "context.h"
 #include "damper.h"
 #include "math/eigen.h"
@@ -51,6 +51,20 @@ static double reported_limit(const yk_run_report *report)
     return at ? strtod(at + strlen("bears up to "), NULL) : NAN;
 }
 
+/* Whether a smaller step is among the remedies, or a search for one. */
+static bool offers_a_step(const yk_finding *finding)
+{
+    for (int i = 0; i < finding->remedy_count; i++) {
+        const yk_remedy *remedy = &finding->remedies[i];
+        if (remedy->kind == YK_REMEDY_STEP)
+            return true;
+        for (int k = 0; k < remedy->override_count; k++)
+            if (strstr(remedy->overrides[k], "time.step"))
+                return true;
+    }
+    return false;
+}
+
 static const char *const two_masses =
     "parameters: {m: 3, k: 0}\n"
     "time: {end: 0.1, step: 1e-3}\n"
@@ -86,8 +100,7 @@ static void limits_are_those_of_the_integrators(void **state)
         assert_relative(report->mass_ratio, 3.0, 1e-3);
         assert_relative(reported_limit(report), known[i].limit, 0.02);
         assert_non_null(strstr(report->findings[0].text, "at every step"));
-        for (int k = 0; k < report->findings[0].remedy_count; k++)
-            assert_null(strstr(report->findings[0].remedies[k].text, "time.step"));
+        assert_false(offers_a_step(&report->findings[0]));
         free(report);
     }
 }
@@ -119,7 +132,7 @@ static void plain_iterations_have_a_limit(void **state)
     assert_int_equal(report->finding_count, 1);
     assert_non_null(
         strstr(report->findings[0].text, "the iterations of the coupling do not converge"));
-    assert_string_equal(report->findings[0].remedies[0].overrides[1],
+    assert_string_equal(report->findings[0].remedies[0].overrides[0],
                         "coupling.acceleration=quasi-newton");
     free(report);
 }
@@ -319,7 +332,7 @@ static void a_side_without_mass_is_an_algebraic_loop(void **state)
             assert_int_equal(report->findings[0].kind, YK_FINDING_FEEDTHROUGH);
             assert_string_equal(report->findings[0].remedies[0].overrides[0],
                                 "coupling.scheme=tight");
-            assert_null(strstr(report->findings[0].text, "time.step"));
+            assert_false(offers_a_step(&report->findings[0]));
         } else {
             for (int i = 0; i < 100; i++)
                 assert_int_equal(yk_system_step(system, NULL), YK_OK);

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/measure.h"
+#include "analysis/trial.h"
 #include "test.h"
 #include "yoke/analysis.h"
 

@@ -2,7 +2,7 @@
  * those that are sound. */
 #include <string.h>
 
-#include "analysis/ripple.h"
+#include "analysis/watch.h"
 #include "context.h"
 #include "test.h"
 #include "yoke/analysis.h"

@@ -643,7 +643,7 @@ static const yk_scheme_variant variants[] = {
     {"index1", YK_VARIANT_REFERENCE, 30, {"degree=3", "iterations=20"}},
     {"index1", YK_VARIANT_REMEDY, 5, {"degree=3"}},
     {"index1, degree 2", YK_VARIANT_CANDIDATE, 5, {"degree=2"}},
-    {"index1, degree 3", YK_VARIANT_CANDIDATE, 5, {"degree=3"}},
+    {"index1, degree 3", YK_VARIANT_CANDIDATE | YK_VARIANT_BASELINE, 5, {"degree=3"}},
     {0},
 };
 

@@ -408,8 +408,11 @@ static const yk_scheme_variant variants[] = {
     {"tight", YK_VARIANT_REMEDY, 4, {"acceleration=quasi-newton"}},
     {"tight", YK_VARIANT_ANY_RATIO, 4, {"acceleration=quasi-newton", "iterations=50"}},
     {"tight", YK_VARIANT_CANDIDATE, 4, {"acceleration=none"}},
-    {"tight, aitken", YK_VARIANT_CANDIDATE, 4, {"acceleration=aitken"}},
-    {"tight, quasi-newton", YK_VARIANT_CANDIDATE, 4, {"acceleration=quasi-newton"}},
+    {"tight, aitken", YK_VARIANT_CANDIDATE | YK_VARIANT_BASELINE, 4, {"acceleration=aitken"}},
+    {"tight, quasi-newton",
+     YK_VARIANT_CANDIDATE | YK_VARIANT_BASELINE,
+     4,
+     {"acceleration=quasi-newton"}},
     {0},
 };
 

@@ -1,0 +1,192 @@
+#include "analysis/remedies.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+void yk_changes_add(yk_changes *changes, const char *format, ...)
+{
+    if (changes->count == YK_CHANGES_MAX)
+        return;
+
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(changes->texts[changes->count++], YK_CHANGE_TEXT, format, arguments);
+    va_end(arguments);
+}
+
+/* Choices -------------------------------------------------------------------------------------- */
+
+static void fill_choice(const yk_scheme_ops *scheme, const yk_scheme_variant *variant,
+                        yk_choice *choice)
+{
+    *choice = (yk_choice){.scheme = scheme, .variant = variant, .name = scheme->name};
+    yk_changes_add(&choice->changes, "coupling.scheme=%s", scheme->name);
+    if (!variant)
+        return;
+
+    const int most = sizeof variant->options / sizeof *variant->options;
+    choice->name = variant->name;
+    for (int i = 0; i < most && variant->options[i]; i++)
+        yk_changes_add(&choice->changes, "coupling.%s", variant->options[i]);
+}
+
+int yk_choices(unsigned purpose, yk_choice *list)
+{
+    int count = 0;
+    const yk_scheme_ops *scheme;
+    for (int i = 0; (scheme = yk_scheme_at(i)); i++) {
+        const yk_scheme_variant *variant = scheme->variants;
+        for (; variant && variant->name && count < YK_CHOICES_MAX; variant++) {
+            if (!(variant->purpose & purpose))
+                continue;
+
+            /* By cost; those that cost the same stay in the order of the schemes. */
+            int index = count++;
+            for (; index > 0 && list[index - 1].variant->cost > variant->cost; index--)
+                list[index] = list[index - 1];
+            fill_choice(scheme, variant, &list[index]);
+        }
+    }
+
+    return count;
+}
+
+int yk_candidates(yk_choice *list)
+{
+    int count = yk_choices(YK_VARIANT_CANDIDATE, list);
+    int offered = count;
+
+    const yk_scheme_ops *scheme;
+    for (int i = 0; (scheme = yk_scheme_at(i)) && count < YK_CHOICES_MAX; i++) {
+        bool listed = false;
+        for (int k = 0; k < offered; k++)
+            listed = listed || list[k].scheme == scheme;
+        if (!listed)
+            fill_choice(scheme, NULL, &list[count++]);
+    }
+
+    return count;
+}
+
+unsigned yk_choice_traits(yk_context *context, const yk_choice *choice)
+{
+    double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
+    yk_scheme_fill(choice->scheme, options);
+
+    /* The options of the variant behind "coupling."; the first change is the scheme itself. */
+    for (int i = 1; i < choice->changes.count; i++) {
+        const char *change = choice->changes.texts[i] + strlen("coupling.");
+        const char *equals = strchr(change, '=');
+        char key[YK_CHANGE_TEXT];
+        snprintf(key, sizeof key, "%.*s", (int)(equals - change), change);
+        yk_scheme_set(context, choice->scheme, options, key, equals + 1);
+    }
+
+    return yk_scheme_traits(&(yk_scheme_def){.ops = choice->scheme, .options = options});
+}
+
+const yk_scheme_ops *yk_scheme_with(unsigned trait)
+{
+    const yk_scheme_ops *scheme;
+    for (int i = 0; (scheme = yk_scheme_at(i)); i++)
+        if (yk_scheme_traits(&(yk_scheme_def){.ops = scheme}) & trait)
+            return scheme;
+
+    return NULL;
+}
+
+bool yk_scheme_fits(const yk_scheme_ops *scheme, const yk_scenario_info *info)
+{
+    double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
+    yk_scheme_fill(scheme, options);
+
+    /* Steps that are repeated. */
+    if (scheme->traits(options) & YK_SCHEME_NEEDS_ROLLBACK)
+        for (int i = 0; i < info->subsystem_count; i++)
+            if (!info->subsystems[i]->ops->rollback)
+                return false;
+
+    /* What each side of an interface would have to take. */
+    for (int i = 0; i < info->interface_count; i++) {
+        const yk_interface_def *def = &info->interfaces[i];
+        const yk_joined_ports joined = {
+            .subsystem = {info->subsystems[def->wrench_subsystem],
+                          info->subsystems[def->motion_subsystem]},
+            .number = {def->wrench_subsystem, def->motion_subsystem},
+            .port = {def->wrench_port, def->motion_port},
+        };
+        yk_causality takes[2] = {YK_TAKES_WRENCH, YK_TAKES_MOTION};
+        if (scheme->second_side)
+            takes[1] = scheme->second_side(options, &joined);
+
+        for (int side = 0; side < 2; side++) {
+            const yk_subsystem *subsystem = joined.subsystem[side];
+            const yk_port *ports;
+            subsystem->ops->ports(subsystem, &ports);
+            if (!(ports[joined.port[side]].causalities & takes[side]))
+                return false;
+        }
+    }
+
+    return true;
+}
+
+/* Findings ------------------------------------------------------------------------------------- */
+
+yk_finding *yk_finding_add(yk_run_report *report, yk_finding_kind kind, bool serious, int interface,
+                           double value, const char *format, ...)
+{
+    if (report->finding_count == YK_FINDINGS_MAX)
+        return NULL;
+
+    yk_finding *finding = &report->findings[report->finding_count++];
+    *finding =
+        (yk_finding){.kind = kind, .serious = serious, .interface = interface, .value = value};
+
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(finding->text, sizeof finding->text, format, arguments);
+    va_end(arguments);
+
+    return finding;
+}
+
+void yk_finding_search(yk_finding *finding, yk_remedy_kind kind)
+{
+    if (!finding || finding->remedy_count == YK_REMEDIES_MAX)
+        return;
+
+    finding->remedies[finding->remedy_count++] = (yk_remedy){.kind = kind};
+}
+
+void yk_finding_change(yk_finding *finding, const yk_changes *changes)
+{
+    if (!finding || finding->remedy_count == YK_REMEDIES_MAX)
+        return;
+
+    yk_remedy *remedy = &finding->remedies[finding->remedy_count++];
+    *remedy = (yk_remedy){.kind = YK_REMEDY_CHANGE};
+
+    for (int i = 0; i < changes->count && i < YK_REMEDY_OVERRIDES_MAX; i++) {
+        char *override = remedy->overrides[remedy->override_count++];
+        snprintf(override, sizeof remedy->overrides[0], "%.*s",
+                 (int)sizeof remedy->overrides[0] - 1, changes->texts[i]);
+    }
+}
+
+void yk_finding_choice(yk_finding *finding, const yk_choice *choice, const yk_scenario_info *info)
+{
+    bool same_scheme = choice->scheme == info->scheme.ops && choice->changes.count > 1;
+    yk_changes changes = {0};
+    for (int i = same_scheme ? 1 : 0; i < choice->changes.count; i++)
+        yk_changes_add(&changes, "%s", choice->changes.texts[i]);
+    yk_finding_change(finding, &changes);
+}
+
+void yk_finding_scheme(yk_finding *finding, const yk_scheme_ops *scheme)
+{
+    yk_changes changes = {0};
+    yk_changes_add(&changes, "coupling.scheme=%s", scheme->name);
+    yk_finding_change(finding, &changes);
+}
