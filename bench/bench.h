@@ -48,6 +48,7 @@ extern const bench_case bench_physics[];
 extern const bench_case bench_record[];
 extern const bench_case bench_rim[];
 extern const bench_case bench_smooth[];
+extern const bench_case bench_transport[];
 extern const bench_case *const bench_tables[];
 
 yk_context *bench_context(bench *run);

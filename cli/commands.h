@@ -14,5 +14,6 @@ int command_body(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_contact(int argc, char **argv);
 int command_schema(int argc, char **argv);
+int command_serve(int argc, char **argv);
 
 #endif

@@ -26,6 +26,7 @@ static const command_row commands[] = {
     {"body", "inertia invariants and shapes of a flexible body as tables", command_body},
     {"sweep", "run a scenario for many values, in parallel, and tabulate measures", command_sweep},
     {"contact", "solve stored contact and complementarity problems", command_contact},
+    {"serve", "offer subsystems of a scenario to runs in other processes", command_serve},
     {"schema", "all keys of a scenario, with units and defaults (Markdown)", command_schema},
 };
 

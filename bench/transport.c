@@ -1,0 +1,114 @@
+/* One step of an oscillator in this process, behind shared memory, and behind sockets: what a
+ * question and its answer cost is the difference. */
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "yoke/physics.h"
+#include "yoke/transport.h"
+
+enum { STEPS = 2000 };
+
+static yk_status create(void *user, yk_context *context, const char *name, yk_subsystem **subsystem)
+{
+    (void)user, (void)name;
+    yk_oscillator_def def = yk_oscillator_default();
+    def.mass = 1;
+    def.stiffness = 100;
+    def.velocity = 1;
+    return yk_oscillator_create(context, &def, subsystem);
+}
+
+static bool announce(void *user, const char *address)
+{
+    int *pipe_end = user;
+    if (*pipe_end >= 0) {
+        if (write(*pipe_end, address, 200) != 200)
+            return false;
+        close(*pipe_end);
+        *pipe_end = -1;
+    }
+    return true;
+}
+
+static void measure(bench *run, yk_subsystem *s)
+{
+    bool good = bench_check(run, s->ops->connect(s, 0, YK_TAKES_WRENCH, YK_AXIS_X));
+    yk_input input = {.linear = {{0.1, 0, 0}}};
+    while (good && bench_repeat(run)) {
+        good = bench_check(run, s->ops->start(s, 0, 1e-3, &input));
+        bench_start(run);
+        for (int i = 0; good && i < STEPS; i++)
+            good = bench_check(run, s->ops->step(s, i * 1e-3, 1e-3, &input));
+        bench_stop(run, STEPS);
+    }
+    s->ops->destroy(s);
+}
+
+static void here(bench *run)
+{
+    yk_subsystem *s;
+    if (bench_check(run, create(NULL, bench_context(run), "", &s)))
+        measure(run, s);
+}
+
+static void there(bench *run, const char *address, bool socket_only)
+{
+    int ends[2];
+    if (pipe(ends) != 0) {
+        bench_fail(run, "no pipe");
+        return;
+    }
+    fflush(NULL);
+    pid_t server = fork();
+    if (server == 0) {
+        setpgid(0, 0);
+        yk_server_def def = yk_server_default();
+        def.address = address;
+        def.create = create;
+        def.waiting = announce;
+        def.user = &ends[1];
+        yk_serve(bench_context(run), &def);
+        _exit(0);
+    }
+
+    char name[200];
+    yk_remote_def def = yk_remote_default();
+    def.address = name;
+    def.socket_only = socket_only;
+    yk_subsystem *s;
+    close(ends[1]);
+    if (read(ends[0], name, sizeof name) != sizeof name)
+        bench_fail(run, "no server at %s", address);
+    else if (bench_check(run, yk_remote_create(bench_context(run), &def, &s)))
+        measure(run, s);
+    close(ends[0]);
+    kill(-server, SIGKILL);
+    waitpid(server, NULL, 0);
+}
+
+static void memory(bench *run)
+{
+    there(run, "unix:/tmp/yoke-bench.socket", false);
+}
+
+static void local(bench *run)
+{
+    there(run, "unix:/tmp/yoke-bench.socket", true);
+}
+
+static void inet(bench *run)
+{
+    there(run, "tcp:127.0.0.1:0", true);
+}
+
+const bench_case bench_transport[] = {
+    {"transport/step in this process", "step", here, NULL, false},
+    {"transport/step behind shared memory", "step", memory, "transport/step in this process",
+     false},
+    {"transport/step behind a UNIX socket", "step", local, "transport/step in this process", false},
+    {"transport/step behind a TCP socket", "step", inet, "transport/step in this process", false},
+    {0},
+};

@@ -1,0 +1,124 @@
+/* yoke serve: subsystems of a scenario for runs in other processes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "progress.h"
+#include "scenario.h"
+#include "yoke/transport.h"
+
+static const char usage[] =
+    "serve SCENARIO --listen ADDRESS [--subsystem NAME] [--secret-file FILE] [--once] [--quiet]\n\n"
+    "Offers the subsystems of the scenario at ADDRESS, unix:PATH or tcp:HOST:PORT, to runs whose\n"
+    "scenario has `solver: remote` with the same address. Each client gets a subsystem of its "
+    "own,\n"
+    "in a process of its own, as it is at the start of the scenario.";
+
+typedef struct request {
+    const char *path, *listen, *subsystem, *secret_file;
+    option_list sets;
+    bool once, quiet;
+    bool announced;
+    loaded scenario; /* in the process of a client */
+} request;
+
+static yk_status create(void *user, yk_context *context, const char *name, yk_subsystem **subsystem)
+{
+    request *r = user;
+    yk_scenario_def def = scenario_def(r->path, &r->sets);
+    yk_status status = yk_scenario_load(context, &def, NULL, &r->scenario.scenario);
+    if (YK_FAILED(status))
+        return status;
+
+    const yk_scenario_info *info = yk_scenario_get(r->scenario.scenario);
+    if (r->subsystem && *name && strcmp(name, r->subsystem) != 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "the server offers '%s' alone, not '%s'",
+                       r->subsystem, name);
+    const char *wanted = r->subsystem ? r->subsystem : name;
+    if (!*wanted && info->subsystem_count > 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "the server has %d subsystems: name one of them, such as '%s'",
+                       info->subsystem_count, info->names[0]);
+    for (int i = 0; i < info->subsystem_count; i++) {
+        if (*wanted && strcmp(info->names[i], wanted) != 0)
+            continue;
+        *subsystem = info->subsystems[i];
+        return YK_OK;
+    }
+    return yk_fail(context, YK_ERROR_ARGUMENT, "the server has no subsystem '%s'; it has '%s'%s",
+                   wanted, info->names[0], info->subsystem_count > 1 ? " and others" : "");
+}
+
+static bool wait_for_clients(void *user, const char *address)
+{
+    request *r = user;
+    if (!r->announced && !r->quiet) {
+        printf("serving %s at %s\n", r->path, address);
+        fflush(stdout);
+    }
+    r->announced = true;
+    return !was_interrupted();
+}
+
+static bool read_secret(const char *path, char *line, int capacity)
+{
+    FILE *file = fopen(path, "r");
+    bool got = file && fgets(line, capacity, file);
+    if (file)
+        fclose(file);
+    if (got)
+        line[strcspn(line, "\r\n")] = '\0';
+    if (got && strlen(line) >= 16)
+        return true;
+    fprintf(stderr, "yoke: the first line of %s is the secret, and has 16 letters at least\n",
+            path);
+    return false;
+}
+
+int command_serve(int argc, char **argv)
+{
+    request r = {0};
+    const option_row rows[] = {
+        {"listen", OPTION_TEXT, &r.listen, "ADDRESS", "unix:PATH or tcp:HOST:PORT (port 0: any)"},
+        {"subsystem", OPTION_TEXT, &r.subsystem, "NAME", "offer this one only [all]"},
+        {"secret-file", OPTION_TEXT, &r.secret_file, "FILE",
+         "clients must know its first line; needed where other machines can connect"},
+        {"once", OPTION_FLAG, &r.once, NULL, "end when the first client has left"},
+        {"set", OPTION_LIST, &r.sets, "PATH=VALUE", "override a value of the scenario"},
+        {"quiet", OPTION_FLAG, &r.quiet, NULL, "print nothing but errors"},
+        {.kind = OPTION_END},
+    };
+    int parsed = options_parse(usage, rows, argc, argv, &r.path, 1, 1);
+    if (parsed < 0)
+        return options_exit(parsed);
+    char secret[1024];
+    if (!r.listen) {
+        fprintf(stderr, "yoke: --listen is missing: unix:PATH or tcp:HOST:PORT\n");
+        return EXIT_MISUSE;
+    }
+    if (r.secret_file && !read_secret(r.secret_file, secret, sizeof secret))
+        return EXIT_MISUSE;
+
+    /* A scenario with mistakes is no use to anybody: they are shown before the first client comes. */
+    loaded l;
+    if (!load_scenario(r.path, &r.sets, &l))
+        return EXIT_MISUSE;
+    close_scenario(&l);
+
+    yk_context *context = open_context();
+    if (!context)
+        return EXIT_FAILED;
+    catch_interrupts();
+    yk_server_def def = yk_server_default();
+    def.address = r.listen;
+    def.secret = r.secret_file ? secret : NULL;
+    def.create = create;
+    def.waiting = wait_for_clients;
+    def.user = &r;
+    def.once = r.once;
+    int code = EXIT_GOOD;
+    if (yk_serve(context, &def) < 0)
+        code = print_failure(context);
+    yk_context_destroy(context);
+    return code;
+}

@@ -1,0 +1,208 @@
+#include "transport/frame.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "frames are written as the machine has its numbers: little-endian"
+#endif
+
+/* Bodies --------------------------------------------------------------------------------------- */
+
+bool yk_body_reserve(yk_body *body, size_t capacity)
+{
+    if (capacity <= body->capacity)
+        return true;
+    unsigned char *grown = yk_reallocate(body->context, body->bytes, capacity, 1);
+    if (!grown)
+        return false;
+    body->bytes = grown;
+    body->capacity = capacity;
+    return true;
+}
+
+void yk_put_bytes(yk_body *body, const void *bytes, size_t count)
+{
+    size_t needed = body->length + count;
+    if (body->failed)
+        return;
+    if (needed > body->capacity && !yk_body_reserve(body, 2 * needed)) {
+        body->failed = true;
+        return;
+    }
+    if (count > 0)
+        memcpy(body->bytes + body->length, bytes, count);
+    body->length += count;
+}
+
+void yk_put_whole(yk_body *body, uint32_t value)
+{
+    yk_put_bytes(body, &value, sizeof value);
+}
+
+void yk_put_number(yk_body *body, double value)
+{
+    yk_put_bytes(body, &value, sizeof value);
+}
+
+void yk_put_numbers(yk_body *body, const double *values, size_t count)
+{
+    yk_put_bytes(body, values, count * sizeof *values);
+}
+
+void yk_put_text(yk_body *body, const char *text)
+{
+    size_t length = text ? strlen(text) : 0;
+    if (length > YK_TEXT_MAX)
+        length = YK_TEXT_MAX;
+    yk_put_whole(body, (uint32_t)length);
+    yk_put_bytes(body, text, length);
+}
+
+void yk_get_bytes(yk_body *body, void *bytes, size_t count)
+{
+    if (body->failed || count > body->length - body->at) {
+        body->failed = true;
+        memset(bytes, 0, count);
+        return;
+    }
+    if (count > 0)
+        memcpy(bytes, body->bytes + body->at, count);
+    body->at += count;
+}
+
+uint32_t yk_get_whole(yk_body *body)
+{
+    uint32_t value;
+    yk_get_bytes(body, &value, sizeof value);
+    return value;
+}
+
+double yk_get_number(yk_body *body)
+{
+    double value;
+    yk_get_bytes(body, &value, sizeof value);
+    return value;
+}
+
+void yk_get_numbers(yk_body *body, double *values, size_t count)
+{
+    yk_get_bytes(body, values, count * sizeof *values);
+}
+
+void yk_get_text(yk_body *body, char *text, size_t capacity)
+{
+    size_t length = yk_get_whole(body);
+    text[0] = '\0';
+    if (body->failed || length > body->length - body->at || length > YK_TEXT_MAX) {
+        body->failed = true;
+        return;
+    }
+    size_t kept = length < capacity ? length : capacity - 1;
+    memcpy(text, body->bytes + body->at, kept);
+    text[kept] = '\0';
+    body->at += length;
+}
+
+bool yk_body_is_done(const yk_body *body)
+{
+    return !body->failed && body->at == body->length;
+}
+
+void yk_put_input(yk_body *body, const yk_input *input, bool connected)
+{
+    static const yk_input none = {.orientation = {1, 0, 0, 0}};
+    const yk_input *from = connected ? input : &none;
+    yk_put_whole(body, (uint32_t)from->degree);
+    for (int i = 0; i <= from->degree; i++) {
+        yk_put_numbers(body, &from->linear[i].x, 3);
+        yk_put_numbers(body, &from->angular[i].x, 3);
+    }
+    yk_put_numbers(body, &from->orientation.w, 4);
+}
+
+void yk_get_input(yk_body *body, yk_input *input)
+{
+    *input = (yk_input){0};
+    uint32_t degree = yk_get_whole(body);
+    if (degree > YK_INPUT_DEGREE_MAX) {
+        body->failed = true;
+        return;
+    }
+    input->degree = (int)degree;
+    for (uint32_t i = 0; i <= degree; i++) {
+        yk_get_numbers(body, &input->linear[i].x, 3);
+        yk_get_numbers(body, &input->angular[i].x, 3);
+    }
+    yk_get_numbers(body, &input->orientation.w, 4);
+}
+
+/* Frames --------------------------------------------------------------------------------------- */
+
+yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t number,
+                        const yk_body *body, double deadline)
+{
+    if (body->failed)
+        return YK_ERROR_MEMORY;
+    if (body->length > YK_FRAME_BODY_MAX)
+        return yk_fail(transport->context, YK_ERROR_EXTERNAL,
+                       "a frame of %zu bytes is too long, the most are %d", body->length,
+                       YK_FRAME_BODY_MAX);
+
+    unsigned char header[YK_FRAME_HEADER] = {0};
+    uint32_t length = (uint32_t)body->length;
+    uint16_t word = (uint16_t)kind;
+    memcpy(header, &length, sizeof length);
+    memcpy(header + 4, &word, sizeof word);
+    memcpy(header + 8, &number, sizeof number);
+    return transport->ops->send(transport, header, body->bytes, length, deadline);
+}
+
+yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *number, yk_body *body,
+                           double deadline)
+{
+    unsigned char header[YK_FRAME_HEADER];
+    yk_status status = transport->ops->receive(transport, header, sizeof header, deadline);
+    if (status != YK_OK)
+        return status;
+    uint32_t length;
+    uint16_t zero;
+    memcpy(&length, header, sizeof length);
+    memcpy(kind, header + 4, sizeof *kind);
+    memcpy(&zero, header + 6, sizeof zero);
+    memcpy(number, header + 8, sizeof *number);
+    if (*kind == 0 || *kind >= YK_FRAME_KIND_END || zero != 0 || length > YK_FRAME_BODY_MAX)
+        return yk_fail(transport->context, YK_ERROR_EXTERNAL,
+                       "sent what is no frame of this protocol (kind %u, %u bytes)", *kind, length);
+
+    /* Long bodies grow as they arrive, so that a length alone takes no memory. */
+    enum { PIECE = 1 << 20 };
+    body->length = 0;
+    body->at = 0;
+    body->failed = false;
+    while (status == YK_OK && body->length < length) {
+        size_t piece = length - body->length;
+        if (piece > PIECE)
+            piece = PIECE;
+        size_t needed = body->length + piece;
+        if (needed > body->capacity && !yk_body_reserve(body, 2 * needed))
+            return YK_ERROR_MEMORY;
+        status = transport->ops->receive(transport, body->bytes + body->length, piece, deadline);
+        body->length += piece;
+    }
+    return status;
+}
+
+/* Secrets -------------------------------------------------------------------------------------- */
+
+void yk_proof(const char *secret, const char *who, const unsigned char theirs[YK_NONCE],
+              const unsigned char own[YK_NONCE], unsigned char proof[YK_PROOF])
+{
+    crypto_auth_hmacsha512_state state;
+    crypto_auth_hmacsha512_init(&state, (const unsigned char *)secret, strlen(secret));
+    crypto_auth_hmacsha512_update(&state, (const unsigned char *)who, strlen(who));
+    crypto_auth_hmacsha512_update(&state, theirs, YK_NONCE);
+    crypto_auth_hmacsha512_update(&state, own, YK_NONCE);
+    crypto_auth_hmacsha512_final(&state, proof);
+}

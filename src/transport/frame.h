@@ -1,0 +1,150 @@
+/* Frames: what the processes of a coupled run say to each other, and the two ways in which it
+ * travels.
+ *
+ *   offset  bytes
+ *   0       4      length of the body in bytes
+ *   4       2      kind (yk_frame_kind)
+ *   6       2      zero
+ *   8       8      number; an answer carries that of its question
+ *   16      ...    body
+ *
+ * Everything is little-endian: whole numbers of 4 bytes, doubles of 8 (IEEE 754), texts as their
+ * length (4 bytes) and their bytes in UTF-8. The bodies of all kinds are in docs/protocol.md.
+ *
+ * A transport moves bytes in order and without loss between two processes, with a deadline: a
+ * socket, or two mailboxes in shared memory. */
+#ifndef YK_TRANSPORT_FRAME_H
+#define YK_TRANSPORT_FRAME_H
+
+#include "yoke/base.h"
+#include "yoke/subsystem.h"
+
+enum {
+    YK_PROTOCOL_VERSION = 1,
+    YK_FRAME_HEADER = 16,
+    YK_FRAME_BODY_MAX = 1 << 28, /* 256 MiB */
+    YK_TEXT_MAX = 1 << 16,
+    YK_PORTS_MAX = 10000,
+    YK_REMOTE_CHANNELS_MAX = 100000,
+    YK_NONCE = 32,
+    YK_PROOF = 64
+};
+
+typedef enum yk_frame_kind {
+    YK_FRAME_HELLO = 1,
+    YK_FRAME_PROOF,
+    YK_FRAME_DESCRIBE,
+    YK_FRAME_CONNECT,
+    YK_FRAME_MOVE_PORT,
+    YK_FRAME_START,
+    YK_FRAME_STEP,
+    YK_FRAME_ITERATE,
+    YK_FRAME_SENSITIVITY,
+    YK_FRAME_INTERFACE_MODEL,
+    YK_FRAME_STEP_MODEL,
+    YK_FRAME_STATE_GET,
+    YK_FRAME_STATE_SET,
+    YK_FRAME_PREDICT,
+    YK_FRAME_NEXT_EVENT,
+    YK_FRAME_CHANNELS,
+    YK_FRAME_KIND_END
+} yk_frame_kind;
+
+/* What the subsystem behind a connection can do: groups of the contract. */
+enum {
+    YK_CAN_PREDICT = 1 << 0,
+    YK_CAN_MOVE_PORTS = 1 << 1,
+    YK_CAN_ROLL_BACK = 1 << 2,
+    YK_CAN_ITERATE = 1 << 3,
+    YK_CAN_DIFFERENTIATE = 1 << 4,
+    YK_CAN_REDUCE = 1 << 5,
+    YK_CAN_MODEL_STEP = 1 << 6,
+    YK_CAN_ANNOUNCE_EVENTS = 1 << 7,
+    YK_CAN_COUNT_ENERGY = 1 << 8,
+    YK_CAN_BE_RECORDED = 1 << 9
+};
+
+/* Transports ----------------------------------------------------------------------------------- */
+
+typedef struct yk_transport yk_transport;
+
+/* Deadlines are times of yk_clock_seconds; infinity: none. */
+typedef struct yk_transport_ops {
+    /* The header of a frame and its body, together. */
+    yk_status (*send)(yk_transport *self, const void *header, const void *body, size_t count,
+                      double deadline);
+    yk_status (*receive)(yk_transport *self, void *bytes, size_t count, double deadline);
+    void (*close)(yk_transport *self);
+} yk_transport_ops;
+
+struct yk_transport {
+    const yk_transport_ops *ops;
+    yk_context *context; /* takes the messages: "has ended", "did not answer within 3 s" */
+};
+
+/* Connects; a server that is not there is tried again until the deadline. (socket.c) */
+yk_status yk_socket_connect(yk_context *context, const char *address, double deadline, int *fd);
+/* Listens. A file that nobody listens to any more is replaced. */
+yk_status yk_socket_listen(yk_context *context, const char *address, bool has_secret, int *fd);
+/* The address that a listening socket has, with the port that the system chose. */
+void yk_socket_name(const char *address, int fd, char *name, size_t capacity);
+void yk_socket_remove(const char *address);
+/* Over a connected socket, which it closes with itself; NULL when out of memory. */
+yk_transport *yk_socket_transport(yk_context *context, int fd);
+
+/* Mailboxes in memory that both processes map. (memory.c) */
+bool yk_memory_create(int *fd);
+/* `first`: the side that made the memory. The socket tells that the other has ended; both are
+ * closed with the transport. NULL where it cannot be mapped. */
+yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, bool first);
+/* One byte with a descriptor beside it, over a UNIX socket. */
+bool yk_send_descriptor(int socket, int fd);
+int yk_receive_descriptor(int socket, double deadline);
+
+/* Bodies --------------------------------------------------------------------------------------- */
+
+/* A body that is being written or read; its memory grows, and stays. A read behind its end, or a count that is too large, sets
+ * `failed` and gives zeros. */
+typedef struct yk_body {
+    yk_context *context;
+    unsigned char *bytes;
+    size_t length, capacity;
+    size_t at; /* next to be read */
+    bool failed;
+} yk_body;
+
+/* Memory for bodies of so many bytes, so that later ones need none; false when there is none. */
+bool yk_body_reserve(yk_body *body, size_t capacity);
+void yk_put_bytes(yk_body *body, const void *bytes, size_t count);
+void yk_put_whole(yk_body *body, uint32_t value);
+void yk_put_number(yk_body *body, double value);
+void yk_put_numbers(yk_body *body, const double *values, size_t count);
+void yk_put_text(yk_body *body, const char *text);
+void yk_get_bytes(yk_body *body, void *bytes, size_t count);
+uint32_t yk_get_whole(yk_body *body);
+double yk_get_number(yk_body *body);
+void yk_get_numbers(yk_body *body, double *values, size_t count);
+/* Into a buffer that cuts it. */
+void yk_get_text(yk_body *body, char *text, size_t capacity);
+/* Everything was there, and nothing more. */
+bool yk_body_is_done(const yk_body *body);
+
+/* One input as its port takes it: its degree, and only the coefficients up to it. Those of ports
+ * that are not connected are zero. */
+void yk_put_input(yk_body *body, const yk_input *input, bool connected);
+void yk_get_input(yk_body *body, yk_input *input);
+
+/* Frames --------------------------------------------------------------------------------------- */
+
+/* Sends the body as a frame; receives one into the body. The number of an answer must be that of
+ * its question; the kind is checked by the caller. */
+yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t number,
+                        const yk_body *body, double deadline);
+yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *number, yk_body *body,
+                           double deadline);
+
+/* HMAC-SHA-512 of who proves, the nonce of the other side and one's own. */
+void yk_proof(const char *secret, const char *who, const unsigned char theirs[YK_NONCE],
+              const unsigned char own[YK_NONCE], unsigned char proof[YK_PROOF]);
+
+#endif

@@ -1,0 +1,637 @@
+/* A subsystem that stands for one in another process.
+ *
+ * Each operation is a question and its answer (frame.h). What is asked for after every step comes
+ * with the answer to the step and is kept here: outputs, energies, the next event, and predictions
+ * for another step of the same size. */
+#include <math.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "transport/frame.h"
+#include "yoke/transport.h"
+
+enum { MESSAGE = 1024 };
+
+typedef struct remote {
+    yk_subsystem base;
+    yk_subsystem_ops ops; /* with the capabilities of the other side */
+    yk_context *context;
+    yk_transport *transport;
+    double deadline; /* s, for an answer */
+    char name[300];  /* "'beam' at unix:/tmp/beam" */
+    char message[MESSAGE];
+    bool broken; /* the connection cannot be used any more */
+
+    /* What it is. */
+    uint32_t capabilities;
+    int input_degree;
+    yk_port *ports;
+    int port_count;
+    yk_causality *causalities;
+    yk_channel *channels;
+    int channel_count;
+    size_t channel_words;
+
+    /* The question and the answer. */
+    yk_body body;
+    uint64_t number;
+
+    /* After the last answer. */
+    yk_port_value *values;
+    yk_energy energy;
+    yk_state_layout layout;
+    double event_after, event; /* the next one after a time */
+    double predicted_step;     /* of the predictions; NaN: there are none */
+    yk_motion *predicted;
+    double *samples; /* of all channels */
+    bool sampled;
+} remote;
+
+/* Questions ------------------------------------------------------------------------------------ */
+
+/* A failure of the connection, with the partner's name before its message; it stays one. */
+static yk_status give_up(remote *r, yk_status status)
+{
+    char why[MESSAGE];
+    snprintf(why, sizeof why, "%s", yk_last_message(r->context));
+    snprintf(r->message, sizeof r->message, "the partner %s %.600s", r->name, why);
+    r->broken = true;
+    return yk_fail(r->context, status, "%s", r->message);
+}
+
+static yk_status nonsense(remote *r)
+{
+    yk_fail(r->context, YK_ERROR_EXTERNAL, "sent an answer that does not fit the question");
+    return give_up(r, YK_ERROR_EXTERNAL);
+}
+
+static yk_body *ask(remote *r)
+{
+    r->body.length = 0;
+    r->body.at = 0;
+    r->body.failed = false;
+    return &r->body;
+}
+
+/* Sends what was put into the body and waits for the answer: its status, and the message of a
+ * failure. The rest of the answer is in the body. */
+static yk_status answer(remote *r, yk_frame_kind kind)
+{
+    if (r->broken)
+        return yk_fail(r->context, YK_ERROR_EXTERNAL, "%s", r->message);
+    double deadline = yk_clock_seconds() + r->deadline;
+    uint64_t number = ++r->number;
+    yk_status status = yk_frame_send(r->transport, kind, number, &r->body, deadline);
+    uint16_t got_kind = 0;
+    uint64_t got_number = 0;
+    if (status == YK_OK)
+        status = yk_frame_receive(r->transport, &got_kind, &got_number, &r->body, deadline);
+    if (status != YK_OK)
+        return give_up(r, status);
+    if (got_kind != kind || got_number != number)
+        return nonsense(r);
+
+    int32_t outcome = (int32_t)yk_get_whole(&r->body);
+    yk_get_text(&r->body, r->message, sizeof r->message);
+    if (r->body.failed || outcome < YK_ERROR_INTERNAL || outcome > YK_INTERRUPTED)
+        return nonsense(r);
+    status = (yk_status)outcome;
+    if (YK_FAILED(status))
+        return yk_fail(r->context, status, "%s", r->message);
+    return status;
+}
+
+/* The end of an answer; `status` is what it began with. */
+static yk_status done(remote *r, yk_status status)
+{
+    return yk_body_is_done(&r->body) ? status : nonsense(r);
+}
+
+/* What every answer brings after which the state is another. */
+static void read_state(remote *r)
+{
+    yk_body *body = &r->body;
+    r->sampled = false;
+    yk_get_numbers(body, (double *)r->values,
+                   (size_t)r->port_count * sizeof *r->values / sizeof(double));
+    if (r->capabilities & YK_CAN_COUNT_ENERGY)
+        yk_get_numbers(body, &r->energy.kinetic, sizeof r->energy / sizeof(double));
+    if (r->capabilities & YK_CAN_ANNOUNCE_EVENTS) {
+        r->event_after = yk_get_number(body);
+        r->event = yk_get_number(body);
+    }
+    r->predicted_step = NAN;
+    if (yk_get_whole(body) == 1) {
+        r->predicted_step = yk_get_number(body);
+        yk_get_numbers(body, (double *)r->predicted,
+                       (size_t)r->port_count * sizeof *r->predicted / sizeof(double));
+    }
+}
+
+/* t, h and the inputs. */
+static yk_body *ask_step(remote *r, double t, double h, const yk_input *inputs)
+{
+    yk_body *body = ask(r);
+    yk_put_number(body, t);
+    yk_put_number(body, h);
+    yk_put_whole(body, inputs != NULL);
+    for (int i = 0; inputs && i < r->port_count; i++)
+        yk_put_input(body, &inputs[i], r->causalities[i] != YK_UNCONNECTED);
+    return body;
+}
+
+/* Rows and columns of the ports that take a wrench, `marker` and `scalar` for each. */
+static size_t count_wrench_rows(const remote *r, size_t marker, size_t scalar)
+{
+    size_t rows = 0;
+    for (int i = 0; i < r->port_count; i++)
+        if (r->causalities[i] == YK_TAKES_WRENCH)
+            rows += r->ports[i].kind == YK_PORT_MARKER ? marker : scalar;
+    return rows;
+}
+
+/* Operations ----------------------------------------------------------------------------------- */
+
+static int remote_ports(const yk_subsystem *self, const yk_port **list)
+{
+    const remote *r = (const remote *)self;
+    *list = r->ports;
+    return r->port_count;
+}
+
+static const char *remote_message(const yk_subsystem *self)
+{
+    return ((const remote *)self)->message;
+}
+
+static int remote_input_degree(const yk_subsystem *self)
+{
+    return ((const remote *)self)->input_degree;
+}
+
+static yk_status remote_connect(yk_subsystem *self, int port, yk_causality causality,
+                                unsigned constrained)
+{
+    remote *r = (remote *)self;
+    yk_body *body = ask(r);
+    yk_put_whole(body, (uint32_t)port);
+    yk_put_whole(body, (uint32_t)causality);
+    yk_put_whole(body, constrained);
+    yk_status status = answer(r, YK_FRAME_CONNECT);
+    if (YK_FAILED(status))
+        return status;
+    r->causalities[port] = causality;
+    return done(r, status);
+}
+
+static yk_status remote_move_port(yk_subsystem *self, int port, const yk_vec3 *position,
+                                  const yk_quat *orientation)
+{
+    remote *r = (remote *)self;
+    static const yk_vec3 origin = {0, 0, 0};
+    static const yk_quat identity = {1, 0, 0, 0};
+    yk_body *body = ask(r);
+    yk_put_whole(body, (uint32_t)port);
+    yk_put_whole(body, (position ? 1u : 0u) | (orientation ? 2u : 0u));
+    yk_put_numbers(body, position ? &position->x : &origin.x, 3);
+    yk_put_numbers(body, orientation ? &orientation->w : &identity.w, 4);
+    yk_status status = answer(r, YK_FRAME_MOVE_PORT);
+    return YK_FAILED(status) ? status : done(r, status);
+}
+
+static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
+{
+    remote *r = (remote *)self;
+    ask_step(r, t, h, inputs);
+    yk_status status = answer(r, YK_FRAME_START);
+    if (YK_FAILED(status))
+        return status;
+    r->layout.words = yk_get_whole(&r->body);
+    r->layout.continuous = yk_get_whole(&r->body);
+    read_state(r);
+    if (r->layout.continuous > r->layout.words)
+        return nonsense(r);
+    status = done(r, status);
+
+    /* Later questions and answers need no memory: the largest are images of the state. */
+    size_t ports = (size_t)r->port_count * (sizeof(yk_input) + 2 * sizeof(yk_port_value));
+    size_t words = r->layout.words + r->channel_words;
+    if (!YK_FAILED(status) && !yk_body_reserve(&r->body, ports + 8 * words + MESSAGE))
+        return YK_ERROR_MEMORY;
+    return status;
+}
+
+static yk_status remote_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
+{
+    remote *r = (remote *)self;
+    ask_step(r, t, h, inputs);
+    yk_status status = answer(r, YK_FRAME_STEP);
+    if (YK_FAILED(status))
+        return status;
+    read_state(r);
+    return done(r, status);
+}
+
+static void remote_output(const yk_subsystem *self, int port, yk_port_value *value)
+{
+    *value = ((const remote *)self)->values[port];
+}
+
+static yk_status remote_iterate(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                yk_iteration *report)
+{
+    remote *r = (remote *)self;
+    ask_step(r, t, h, inputs);
+    yk_status status = answer(r, YK_FRAME_ITERATE);
+    if (YK_FAILED(status))
+        return status;
+    report->correction = yk_get_number(&r->body);
+    report->converged = (int)yk_get_whole(&r->body);
+    read_state(r);
+    return done(r, status);
+}
+
+static yk_status remote_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                    int degree, double *matrix)
+{
+    remote *r = (remote *)self;
+    yk_put_whole(ask_step(r, t, h, inputs), (uint32_t)degree);
+    yk_status status = answer(r, YK_FRAME_SENSITIVITY);
+    if (YK_FAILED(status))
+        return status;
+    size_t columns = count_wrench_rows(r, 6, 1) * ((size_t)degree + 1);
+    yk_get_numbers(&r->body, matrix, count_wrench_rows(r, 18, 3) * columns);
+    read_state(r);
+    return done(r, status);
+}
+
+static yk_status remote_interface_model(yk_subsystem *self, double t, double h,
+                                        const yk_input *inputs, yk_interface_model *model)
+{
+    remote *r = (remote *)self;
+    yk_put_whole(ask_step(r, t, h, inputs), (uint32_t)model->size);
+    yk_status status = answer(r, YK_FRAME_INTERFACE_MODEL);
+    if (YK_FAILED(status))
+        return status;
+    size_t n = (size_t)model->size;
+    yk_get_numbers(&r->body, model->inverse_mass, n * n);
+    yk_get_numbers(&r->body, model->rate, n);
+    model->lead = yk_get_number(&r->body);
+    return done(r, status);
+}
+
+static yk_status remote_step_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                   yk_step_model *model)
+{
+    remote *r = (remote *)self;
+    yk_body *body = ask_step(r, t, h, inputs);
+    yk_put_whole(body, (uint32_t)model->size);
+    yk_put_whole(body, (uint32_t)model->steps);
+    yk_status status = answer(r, YK_FRAME_STEP_MODEL);
+    if (YK_FAILED(status))
+        return status;
+    size_t n = (size_t)model->size;
+    yk_get_numbers(&r->body, model->velocity, n);
+    yk_get_numbers(&r->body, model->displacement, n);
+    yk_get_numbers(&r->body, model->mobility, n * n);
+    model->lead = yk_get_number(&r->body);
+    model->sample = yk_get_number(&r->body);
+    yk_get_numbers(&r->body, model->weight, 3);
+    model->memory = yk_get_number(&r->body);
+    return done(r, status);
+}
+
+/* The contract lets no failure out of the next four: after one the step that follows fails. */
+
+static void remote_predict(const yk_subsystem *self, int port, double h, yk_motion *motion)
+{
+    remote *r = (remote *)(uintptr_t)self;
+    if (h == r->predicted_step && r->causalities[port] == YK_TAKES_WRENCH) {
+        *motion = r->predicted[port];
+        return;
+    }
+    yk_body *body = ask(r);
+    yk_put_whole(body, (uint32_t)port);
+    yk_put_number(body, h);
+    *motion = r->values[port].motion;
+    if (YK_FAILED(answer(r, YK_FRAME_PREDICT)))
+        return;
+    yk_get_numbers(&r->body, &motion->position.x, sizeof *motion / sizeof(double));
+    done(r, YK_OK);
+}
+
+static double remote_next_event(const yk_subsystem *self, double t)
+{
+    remote *r = (remote *)(uintptr_t)self;
+    if (t == r->event_after)
+        return r->event;
+    yk_put_number(ask(r), t);
+    if (YK_FAILED(answer(r, YK_FRAME_NEXT_EVENT)))
+        return INFINITY;
+    double event = yk_get_number(&r->body);
+    if (done(r, YK_OK) != YK_OK)
+        return INFINITY;
+    r->event_after = t;
+    r->event = event;
+    return event;
+}
+
+static void remote_state_get(const yk_subsystem *self, double *image)
+{
+    remote *r = (remote *)(uintptr_t)self;
+    memset(image, 0, r->layout.words * sizeof *image);
+    ask(r);
+    if (YK_FAILED(answer(r, YK_FRAME_STATE_GET)))
+        return;
+    yk_get_numbers(&r->body, image, r->layout.words);
+    done(r, YK_OK);
+}
+
+static void remote_read_channel(const yk_subsystem *self, int channel, double *values)
+{
+    remote *r = (remote *)(uintptr_t)self;
+    if (!r->sampled) {
+        ask(r);
+        r->sampled = true;
+        if (!YK_FAILED(answer(r, YK_FRAME_CHANNELS))) {
+            yk_get_numbers(&r->body, r->samples, r->channel_words);
+            done(r, YK_OK);
+        }
+    }
+    size_t first = 0;
+    for (int i = 0; i < channel; i++)
+        first += (size_t)r->channels[i].components;
+    memcpy(values, r->samples + first, (size_t)r->channels[channel].components * sizeof *values);
+}
+
+static yk_status remote_state_set(yk_subsystem *self, const double *image)
+{
+    remote *r = (remote *)self;
+    yk_put_numbers(ask(r), image, r->layout.words);
+    yk_status status = answer(r, YK_FRAME_STATE_SET);
+    if (YK_FAILED(status))
+        return status;
+    read_state(r);
+    return done(r, status);
+}
+
+static yk_state_layout remote_layout(const yk_subsystem *self)
+{
+    return ((const remote *)self)->layout;
+}
+
+static void remote_energy(const yk_subsystem *self, yk_energy *energy)
+{
+    *energy = ((const remote *)self)->energy;
+}
+
+static int remote_channels(const yk_subsystem *self, const yk_channel **list)
+{
+    const remote *r = (const remote *)self;
+    *list = r->channels;
+    return r->channel_count;
+}
+
+static void remote_destroy(yk_subsystem *self)
+{
+    remote *r = (remote *)self;
+    if (r->transport)
+        r->transport->ops->close(r->transport);
+    for (int i = 0; r->ports && i < r->port_count; i++)
+        yk_release(r->context, (void *)(uintptr_t)r->ports[i].name);
+    for (int i = 0; r->channels && i < r->channel_count; i++) {
+        yk_release(r->context, (void *)(uintptr_t)r->channels[i].name);
+        yk_release(r->context, (void *)(uintptr_t)r->channels[i].unit);
+    }
+    yk_release(r->context, (void *)(uintptr_t)r->ops.kind);
+    void *blocks[] = {r->ports,     r->causalities, r->channels,   r->values,
+                      r->predicted, r->samples,     r->body.bytes, r};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        yk_release(r->context, blocks[i]);
+}
+
+static const yk_rollback_ops rollback_ops = {
+    .size = sizeof(yk_rollback_ops),
+    .layout = remote_layout,
+    .get = remote_state_get,
+    .set = remote_state_set,
+};
+static const yk_iteration_ops iteration_ops = {sizeof(yk_iteration_ops), remote_iterate};
+static const yk_sensitivity_ops sensitivity_ops = {sizeof(yk_sensitivity_ops), remote_sensitivity};
+static const yk_interface_model_ops interface_model_ops = {sizeof(yk_interface_model_ops),
+                                                           remote_interface_model};
+static const yk_step_model_ops step_model_ops = {sizeof(yk_step_model_ops), remote_step_model};
+static const yk_event_ops event_ops = {sizeof(yk_event_ops), remote_next_event};
+static const yk_energy_ops energy_ops = {sizeof(yk_energy_ops), remote_energy};
+static const yk_channel_ops channel_ops = {sizeof(yk_channel_ops), remote_channels,
+                                           remote_read_channel};
+
+/* Meeting -------------------------------------------------------------------------------------- */
+
+/* Hello, the proof of the secret, and the memory that both will share. */
+static yk_status meet(remote *r, const yk_remote_def *def, int socket)
+{
+    unsigned char own[YK_NONCE];
+    unsigned char theirs[YK_NONCE];
+    unsigned char proof[YK_PROOF];
+    unsigned char expected[YK_PROOF];
+    randombytes_buf(own, sizeof own);
+    bool local = strncmp(def->address, "unix:", 5) == 0 && !def->socket_only;
+
+    yk_body *body = ask(r);
+    yk_put_bytes(body, "YOKEWIRE", 8);
+    yk_put_whole(body, YK_PROTOCOL_VERSION);
+    yk_put_whole(body, local ? 1 : 0);
+    yk_put_text(body, def->subsystem);
+    yk_put_bytes(body, own, sizeof own);
+    yk_status status = answer(r, YK_FRAME_HELLO);
+    if (YK_FAILED(status))
+        return status;
+    uint32_t flags = yk_get_whole(body);
+    yk_get_bytes(body, theirs, sizeof theirs);
+    status = done(r, YK_OK);
+    if (status != YK_OK)
+        return status;
+
+    if (flags & 1) {
+        if (!def->secret)
+            return yk_fail(r->context, YK_ERROR_EXTERNAL, "%s asks for a shared secret", r->name);
+        yk_proof(def->secret, "yoke client", theirs, own, proof);
+        yk_put_bytes(ask(r), proof, sizeof proof);
+        status = answer(r, YK_FRAME_PROOF);
+        if (YK_FAILED(status))
+            return status;
+        yk_get_bytes(body, proof, sizeof proof);
+        yk_proof(def->secret, "yoke server", own, theirs, expected);
+        if (done(r, YK_OK) != YK_OK || sodium_memcmp(proof, expected, sizeof proof) != 0)
+            return yk_fail(r->context, YK_ERROR_EXTERNAL, "%s does not know the secret", r->name);
+    } else if (def->secret) {
+        return yk_fail(r->context, YK_ERROR_EXTERNAL,
+                       "%s does not ask for the secret: it is not the server that was meant",
+                       r->name);
+    }
+    if (!(flags & 2))
+        return YK_OK;
+
+    /* From here on frames go through memory; the socket stays open beside it. */
+    int memory;
+    yk_transport *shared = NULL;
+    int beside = dup(socket);
+    if (beside >= 0 && yk_memory_create(&memory)) {
+        if (yk_send_descriptor(socket, memory))
+            shared = yk_memory_transport(r->context, memory, beside, true);
+        close(memory);
+    }
+    if (!shared) {
+        if (beside >= 0)
+            close(beside);
+        return yk_fail(r->context, YK_ERROR_EXTERNAL, "no memory can be shared with %s", r->name);
+    }
+    r->transport->ops->close(r->transport);
+    r->transport = shared;
+    return YK_OK;
+}
+
+/* What the subsystem is: ports, capabilities, channels. */
+static yk_status read_description(remote *r)
+{
+    ask(r);
+    yk_status status = answer(r, YK_FRAME_DESCRIBE);
+    if (YK_FAILED(status))
+        return status;
+    yk_body *body = &r->body;
+    char text[1024];
+    yk_get_text(body, text, sizeof text);
+    char *kind = yk_text_copy(r->context, text);
+    r->ops.kind = kind;
+    r->capabilities = yk_get_whole(body);
+    r->input_degree = (int)yk_get_whole(body);
+
+    uint32_t ports = yk_get_whole(body);
+    if (body->failed || ports > YK_PORTS_MAX || r->input_degree > YK_INPUT_DEGREE_MAX)
+        return nonsense(r);
+    r->ports = yk_allocate(r->context, ports + 1, sizeof *r->ports);
+    r->causalities = yk_allocate(r->context, ports + 1, sizeof *r->causalities);
+    r->values = yk_allocate(r->context, ports + 1, sizeof *r->values);
+    r->predicted = yk_allocate(r->context, ports + 1, sizeof *r->predicted);
+    if (!kind || !r->ports || !r->causalities || !r->values || !r->predicted)
+        return YK_ERROR_MEMORY;
+    for (uint32_t i = 0; i < ports; i++) {
+        yk_get_text(body, text, sizeof text);
+        uint32_t port_kind = yk_get_whole(body);
+        r->ports[i] =
+            (yk_port){yk_text_copy(r->context, text), (yk_port_kind)port_kind, yk_get_whole(body)};
+        r->port_count++;
+        if (!r->ports[i].name)
+            return YK_ERROR_MEMORY;
+        if (port_kind > YK_PORT_SIGNAL)
+            return nonsense(r);
+    }
+
+    uint32_t channels = yk_get_whole(body);
+    if (body->failed || channels > YK_REMOTE_CHANNELS_MAX)
+        return nonsense(r);
+    r->channels = yk_allocate(r->context, channels + 1, sizeof *r->channels);
+    if (!r->channels)
+        return YK_ERROR_MEMORY;
+    for (uint32_t i = 0; i < channels; i++) {
+        yk_channel *channel = &r->channels[i];
+        yk_get_text(body, text, sizeof text);
+        channel->name = yk_text_copy(r->context, text);
+        yk_get_text(body, text, sizeof text);
+        channel->unit = yk_text_copy(r->context, text);
+        uint32_t components = yk_get_whole(body);
+        r->channel_count++;
+        if (!channel->name || !channel->unit)
+            return YK_ERROR_MEMORY;
+        if (components == 0 || components > YK_TEXT_MAX)
+            return nonsense(r);
+        channel->components = (int)components;
+        r->channel_words += components;
+    }
+    r->samples = yk_allocate(r->context, r->channel_words + 1, sizeof *r->samples);
+    return r->samples ? done(r, YK_OK) : YK_ERROR_MEMORY;
+}
+
+yk_remote_def yk_remote_default(void)
+{
+    return (yk_remote_def){.subsystem = "", .deadline = 30};
+}
+
+yk_status yk_remote_create(yk_context *context, const yk_remote_def *def, yk_subsystem **subsystem)
+{
+    *subsystem = NULL;
+    if (!def->address || !(def->deadline > 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "a remote subsystem needs an address and a deadline above 0 s");
+    remote *r = yk_allocate(context, 1, sizeof *r);
+    if (!r)
+        return YK_ERROR_MEMORY;
+    r->context = context;
+    r->body.context = context;
+    r->deadline = def->deadline;
+    r->event_after = NAN;
+    r->predicted_step = NAN;
+    snprintf(r->name, sizeof r->name, "'%.100s' at %.180s", def->subsystem, def->address);
+    r->ops = (yk_subsystem_ops){
+        .size = sizeof(yk_subsystem_ops),
+        .ports = remote_ports,
+        .connect = remote_connect,
+        .start = remote_start,
+        .step = remote_step,
+        .output = remote_output,
+        .destroy = remote_destroy,
+        .message = remote_message,
+        .input_degree = remote_input_degree,
+    };
+    r->base.ops = &r->ops;
+
+    /* Connect, meet, and ask what it is. */
+    int socket = -1;
+    yk_status status = sodium_init() < 0 ? YK_ERROR_EXTERNAL : YK_OK;
+    if (status == YK_OK)
+        status =
+            yk_socket_connect(context, def->address, yk_clock_seconds() + def->deadline, &socket);
+    if (status == YK_OK) {
+        r->transport = yk_socket_transport(context, socket);
+        if (!r->transport) {
+            close(socket);
+            status = YK_ERROR_MEMORY;
+        }
+    }
+    if (status == YK_OK)
+        status = meet(r, def, socket);
+    if (status == YK_OK)
+        status = read_description(r);
+    if (status != YK_OK) {
+        remote_destroy(&r->base);
+        return status;
+    }
+
+    if (r->capabilities & YK_CAN_PREDICT)
+        r->ops.predict = remote_predict;
+    if (r->capabilities & YK_CAN_MOVE_PORTS)
+        r->ops.move_port = remote_move_port;
+    if (r->capabilities & YK_CAN_ROLL_BACK)
+        r->ops.rollback = &rollback_ops;
+    if (r->capabilities & YK_CAN_ITERATE)
+        r->ops.iteration = &iteration_ops;
+    if (r->capabilities & YK_CAN_DIFFERENTIATE)
+        r->ops.sensitivity = &sensitivity_ops;
+    if (r->capabilities & YK_CAN_REDUCE)
+        r->ops.interface_model = &interface_model_ops;
+    if (r->capabilities & YK_CAN_MODEL_STEP)
+        r->ops.step_model = &step_model_ops;
+    if (r->capabilities & YK_CAN_ANNOUNCE_EVENTS)
+        r->ops.events = &event_ops;
+    if (r->capabilities & YK_CAN_COUNT_ENERGY)
+        r->ops.energy = &energy_ops;
+    if (r->capabilities & YK_CAN_BE_RECORDED)
+        r->ops.channels = &channel_ops;
+    *subsystem = &r->base;
+    return YK_OK;
+}

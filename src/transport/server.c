@@ -1,0 +1,620 @@
+/* The other end of a remote subsystem: listens, and serves each client in a process of its own. */
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <poll.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "transport/frame.h"
+#include "yoke/transport.h"
+
+/* One client. */
+typedef struct session {
+    yk_context *context;
+    const yk_server_def *def;
+    yk_transport *transport;
+    int socket;
+    yk_body in, out;
+
+    yk_subsystem *subsystem;
+    const yk_subsystem_ops *ops;
+    const yk_port *ports;
+    int port_count;
+    yk_causality *causalities;
+    yk_input *inputs;
+    double t, h; /* of the question */
+    double end;  /* the time that the state has reached */
+    bool started;
+    double *numbers; /* as many as the largest answer has had */
+    size_t number_count;
+} session;
+
+/* Answers -------------------------------------------------------------------------------------- */
+
+/* Begins an answer with the outcome of a call; false after a failure, when that is all there is to
+ * say. */
+static bool begin(session *s, yk_status status, const char *message)
+{
+    s->out.length = 0;
+    s->out.failed = false;
+    yk_put_whole(&s->out, (uint32_t)status);
+    yk_put_text(&s->out, status == YK_OK ? "" : message);
+    return !YK_FAILED(status);
+}
+
+/* The same, with the subsystem's own words. */
+static bool begin_with(session *s, yk_status status)
+{
+    const char *message = yk_status_text(status);
+    if (status != YK_OK && s->ops->message)
+        message = s->ops->message(s->subsystem);
+    return begin(s, status, message);
+}
+
+/* The question does not fit its kind, or comes at a wrong time. */
+static void refuse(session *s, const char *why)
+{
+    begin(s, YK_ERROR_EXTERNAL, why);
+}
+
+static double *take_numbers(session *s, size_t count)
+{
+    if (count > s->number_count) {
+        double *grown = yk_reallocate(s->context, s->numbers, count, sizeof *grown);
+        if (!grown)
+            return NULL;
+        s->numbers = grown;
+        s->number_count = count;
+    }
+    return s->numbers;
+}
+
+/* What a client will ask for after each change of the state: outputs, energies, the next event and,
+ * with `h` above 0, predictions for a step of that size. */
+static void put_state(session *s, double h)
+{
+    yk_body *out = &s->out;
+    for (int i = 0; i < s->port_count; i++) {
+        yk_port_value value = {0};
+        s->ops->output(s->subsystem, i, &value);
+        yk_put_numbers(out, &value.motion.position.x, sizeof value / sizeof(double));
+    }
+    if (s->ops->energy) {
+        yk_energy energy = {.port_work = NAN};
+        s->ops->energy->read(s->subsystem, &energy);
+        yk_put_numbers(out, &energy.kinetic, sizeof energy / sizeof(double));
+    }
+    if (s->ops->events) {
+        yk_put_number(out, s->end);
+        yk_put_number(out, s->ops->events->next(s->subsystem, s->end));
+    }
+
+    bool predicts = h > 0 && s->ops->predict;
+    yk_put_whole(out, predicts);
+    if (!predicts)
+        return;
+    yk_put_number(out, h);
+    for (int i = 0; i < s->port_count; i++) {
+        yk_motion motion = {.orientation = {1, 0, 0, 0}};
+        if (s->causalities[i] == YK_TAKES_WRENCH)
+            s->ops->predict(s->subsystem, i, h, &motion);
+        yk_put_numbers(out, &motion.position.x, sizeof motion / sizeof(double));
+    }
+}
+
+/* Questions ------------------------------------------------------------------------------------ */
+
+/* t, h and inputs, which NULL stands for where there are none. */
+static const yk_input *get_step(session *s)
+{
+    s->t = yk_get_number(&s->in);
+    s->h = yk_get_number(&s->in);
+    if (yk_get_whole(&s->in) == 0)
+        return NULL;
+    for (int i = 0; i < s->port_count; i++)
+        yk_get_input(&s->in, &s->inputs[i]);
+    return s->inputs;
+}
+
+/* Sizes of the ports that take a wrench; as the client counts them. */
+static size_t count_wrench_rows(const session *s, size_t marker, size_t scalar)
+{
+    size_t rows = 0;
+    for (int i = 0; i < s->port_count; i++)
+        if (s->causalities[i] == YK_TAKES_WRENCH)
+            rows += s->ports[i].kind == YK_PORT_MARKER ? marker : scalar;
+    return rows;
+}
+
+static void answer_describe(session *s)
+{
+    const yk_subsystem_ops *ops = s->ops;
+    const uint32_t capabilities =
+        (ops->predict ? YK_CAN_PREDICT : 0) | (ops->move_port ? YK_CAN_MOVE_PORTS : 0) |
+        (ops->rollback ? YK_CAN_ROLL_BACK : 0) | (ops->iteration ? YK_CAN_ITERATE : 0) |
+        (ops->sensitivity ? YK_CAN_DIFFERENTIATE : 0) | (ops->interface_model ? YK_CAN_REDUCE : 0) |
+        (ops->step_model ? YK_CAN_MODEL_STEP : 0) | (ops->events ? YK_CAN_ANNOUNCE_EVENTS : 0) |
+        (ops->energy ? YK_CAN_COUNT_ENERGY : 0) | (ops->channels ? YK_CAN_BE_RECORDED : 0);
+    yk_body *out = &s->out;
+    begin(s, YK_OK, "");
+    yk_put_text(out, ops->kind);
+    yk_put_whole(out, capabilities);
+    yk_put_whole(out, ops->input_degree ? (uint32_t)ops->input_degree(s->subsystem) : 0);
+    yk_put_whole(out, (uint32_t)s->port_count);
+    for (int i = 0; i < s->port_count; i++) {
+        yk_put_text(out, s->ports[i].name);
+        yk_put_whole(out, (uint32_t)s->ports[i].kind);
+        yk_put_whole(out, s->ports[i].causalities);
+    }
+
+    const yk_channel *channels = NULL;
+    int count = ops->channels ? ops->channels->list(s->subsystem, &channels) : 0;
+    yk_put_whole(out, (uint32_t)count);
+    for (int i = 0; i < count; i++) {
+        yk_put_text(out, channels[i].name);
+        yk_put_text(out, channels[i].unit);
+        yk_put_whole(out, (uint32_t)channels[i].components);
+    }
+}
+
+static void answer_connect(session *s)
+{
+    uint32_t port = yk_get_whole(&s->in);
+    uint32_t causality = yk_get_whole(&s->in);
+    uint32_t constrained = yk_get_whole(&s->in);
+    if (!yk_body_is_done(&s->in) || port >= (uint32_t)s->port_count ||
+        !(s->ports[port].causalities & causality) || s->causalities[port] != YK_UNCONNECTED) {
+        refuse(s, "there is no such port, or it cannot be connected like this");
+        return;
+    }
+    yk_status status =
+        s->ops->connect(s->subsystem, (int)port, (yk_causality)causality, constrained);
+    if (!YK_FAILED(status))
+        s->causalities[port] = (yk_causality)causality;
+    begin_with(s, status);
+}
+
+static void answer_move_port(session *s)
+{
+    yk_vec3 position;
+    yk_quat orientation;
+    uint32_t port = yk_get_whole(&s->in);
+    uint32_t given = yk_get_whole(&s->in);
+    yk_get_numbers(&s->in, &position.x, 3);
+    yk_get_numbers(&s->in, &orientation.w, 4);
+    if (!yk_body_is_done(&s->in) || port >= (uint32_t)s->port_count || !s->ops->move_port)
+        refuse(s, "there is no such port, or it cannot be moved");
+    else
+        begin_with(s, s->ops->move_port(s->subsystem, (int)port, given & 1 ? &position : NULL,
+                                        given & 2 ? &orientation : NULL));
+}
+
+static void answer_start(session *s)
+{
+    const yk_input *inputs = get_step(s);
+    if (!yk_body_is_done(&s->in)) {
+        refuse(s, "the inputs do not fit the ports");
+        return;
+    }
+    yk_status status = s->ops->start(s->subsystem, s->t, s->h, inputs);
+    if (!begin_with(s, status))
+        return;
+    s->started = true;
+    s->end = s->t;
+    yk_state_layout layout = {0};
+    if (s->ops->rollback)
+        layout = s->ops->rollback->layout(s->subsystem);
+    yk_put_whole(&s->out, (uint32_t)layout.words);
+    yk_put_whole(&s->out, (uint32_t)layout.continuous);
+    put_state(s, s->h);
+}
+
+static void answer_step(session *s)
+{
+    const yk_input *inputs = get_step(s);
+    if (!yk_body_is_done(&s->in) || !inputs) {
+        refuse(s, "the inputs do not fit the ports");
+        return;
+    }
+    yk_status status = s->ops->step(s->subsystem, s->t, s->h, inputs);
+    if (!begin_with(s, status))
+        return;
+    s->end = s->t + s->h;
+    put_state(s, s->h);
+}
+
+static void answer_iterate(session *s)
+{
+    const yk_input *inputs = get_step(s);
+    if (!yk_body_is_done(&s->in) || !inputs || !s->ops->iteration) {
+        refuse(s, "the inputs do not fit the ports, or it cannot iterate");
+        return;
+    }
+    yk_iteration report = {0};
+    yk_status status = s->ops->iteration->iterate(s->subsystem, s->t, s->h, inputs, &report);
+    if (!begin_with(s, status))
+        return;
+    yk_put_number(&s->out, report.correction);
+    yk_put_whole(&s->out, (uint32_t)report.converged);
+    put_state(s, 0); /* a trial is open: nothing follows it yet */
+}
+
+static void answer_sensitivity(session *s)
+{
+    const yk_input *inputs = get_step(s);
+    uint32_t degree = yk_get_whole(&s->in);
+    if (!yk_body_is_done(&s->in) || !inputs || degree > YK_INPUT_DEGREE_MAX ||
+        !s->ops->sensitivity) {
+        refuse(s, "the inputs do not fit the ports, or it has no derivatives");
+        return;
+    }
+    size_t columns = count_wrench_rows(s, 6, 1) * (degree + 1);
+    size_t count = count_wrench_rows(s, 18, 3) * columns;
+    double *matrix = take_numbers(s, count + 1);
+    yk_status status = YK_ERROR_MEMORY;
+    if (matrix)
+        status = s->ops->sensitivity->step(s->subsystem, s->t, s->h, inputs, (int)degree, matrix);
+    if (!begin_with(s, status))
+        return;
+    s->end = s->t + s->h;
+    yk_put_numbers(&s->out, matrix, count);
+    put_state(s, s->h);
+}
+
+static void answer_interface_model(session *s)
+{
+    const yk_input *inputs = get_step(s);
+    size_t n = yk_get_whole(&s->in);
+    if (!yk_body_is_done(&s->in) || n != count_wrench_rows(s, 6, 1) || !s->ops->interface_model) {
+        refuse(s, "the size does not fit the ports, or it has no interface model");
+        return;
+    }
+    double *numbers = take_numbers(s, n * n + n + 1);
+    if (!numbers) {
+        begin(s, YK_ERROR_MEMORY, "out of memory");
+        return;
+    }
+    yk_interface_model model = {.size = (int)n, .inverse_mass = numbers, .rate = numbers + n * n};
+    yk_status status = s->ops->interface_model->evaluate(s->subsystem, s->t, s->h, inputs, &model);
+    if (!begin_with(s, status))
+        return;
+    yk_put_numbers(&s->out, numbers, n * n + n);
+    yk_put_number(&s->out, model.lead);
+}
+
+static void answer_step_model(session *s)
+{
+    const yk_input *inputs = get_step(s);
+    size_t n = yk_get_whole(&s->in);
+    uint32_t steps = yk_get_whole(&s->in);
+    if (!yk_body_is_done(&s->in) || n != count_wrench_rows(s, 6, 1) || steps > 1000000 ||
+        !s->ops->step_model) {
+        refuse(s, "the size does not fit the ports, or it has no step model");
+        return;
+    }
+    double *numbers = take_numbers(s, n * n + 2 * n + 1);
+    if (!numbers) {
+        begin(s, YK_ERROR_MEMORY, "out of memory");
+        return;
+    }
+    yk_step_model model = {.size = (int)n, .steps = (int)steps};
+    model.velocity = numbers;
+    model.displacement = numbers + n;
+    model.mobility = numbers + 2 * n;
+    yk_status status = s->ops->step_model->evaluate(s->subsystem, s->t, s->h, inputs, &model);
+    if (!begin_with(s, status))
+        return;
+    yk_put_numbers(&s->out, numbers, n * n + 2 * n);
+    yk_put_number(&s->out, model.lead);
+    yk_put_number(&s->out, model.sample);
+    yk_put_numbers(&s->out, model.weight, 3);
+    yk_put_number(&s->out, model.memory);
+}
+
+static void answer_state_get(session *s)
+{
+    size_t words = s->ops->rollback ? s->ops->rollback->layout(s->subsystem).words : 0;
+    double *image = take_numbers(s, words + 1);
+    if (!s->ops->rollback || !image) {
+        refuse(s, "it has no state image");
+        return;
+    }
+    s->ops->rollback->get(s->subsystem, image);
+    begin(s, YK_OK, "");
+    yk_put_numbers(&s->out, image, words);
+}
+
+static void answer_state_set(session *s)
+{
+    size_t words = s->ops->rollback ? s->ops->rollback->layout(s->subsystem).words : 0;
+    double *image = take_numbers(s, words + 1);
+    if (image)
+        yk_get_numbers(&s->in, image, words);
+    if (!s->ops->rollback || !image || !yk_body_is_done(&s->in)) {
+        refuse(s, "it has no state image, or one of another size");
+        return;
+    }
+    if (begin_with(s, s->ops->rollback->set(s->subsystem, image)))
+        put_state(s, s->h);
+}
+
+static void answer_predict(session *s)
+{
+    uint32_t port = yk_get_whole(&s->in);
+    double h = yk_get_number(&s->in);
+    if (!yk_body_is_done(&s->in) || port >= (uint32_t)s->port_count || !s->ops->predict) {
+        refuse(s, "there is no such port, or nothing is predicted");
+        return;
+    }
+    yk_motion motion = {.orientation = {1, 0, 0, 0}};
+    s->ops->predict(s->subsystem, (int)port, h, &motion);
+    begin(s, YK_OK, "");
+    yk_put_numbers(&s->out, &motion.position.x, sizeof motion / sizeof(double));
+}
+
+static void answer_next_event(session *s)
+{
+    double t = yk_get_number(&s->in);
+    if (!yk_body_is_done(&s->in) || !s->ops->events) {
+        refuse(s, "it announces no events");
+        return;
+    }
+    begin(s, YK_OK, "");
+    yk_put_number(&s->out, s->ops->events->next(s->subsystem, t));
+}
+
+static void answer_channels(session *s)
+{
+    if (!s->ops->channels) {
+        refuse(s, "it has no channels");
+        return;
+    }
+    begin(s, YK_OK, "");
+    const yk_channel *channels;
+    int count = s->ops->channels->list(s->subsystem, &channels);
+    for (int i = 0; i < count; i++) {
+        size_t components = (size_t)channels[i].components;
+        double *values = take_numbers(s, components);
+        if (!values) {
+            begin(s, YK_ERROR_MEMORY, "out of memory");
+            return;
+        }
+        memset(values, 0, components * sizeof *values);
+        s->ops->channels->read(s->subsystem, i, values);
+        yk_put_numbers(&s->out, values, components);
+    }
+}
+
+/* One row per kind of question: who answers it, and whether the subsystem must have started. */
+static const struct {
+    void (*answer)(session *s);
+    bool running;
+} questions[YK_FRAME_KIND_END] = {
+    [YK_FRAME_DESCRIBE] = {answer_describe, false},
+    [YK_FRAME_CONNECT] = {answer_connect, false},
+    [YK_FRAME_MOVE_PORT] = {answer_move_port, false},
+    [YK_FRAME_START] = {answer_start, false},
+    [YK_FRAME_STEP] = {answer_step, true},
+    [YK_FRAME_ITERATE] = {answer_iterate, true},
+    [YK_FRAME_SENSITIVITY] = {answer_sensitivity, true},
+    [YK_FRAME_INTERFACE_MODEL] = {answer_interface_model, true},
+    [YK_FRAME_STEP_MODEL] = {answer_step_model, true},
+    [YK_FRAME_STATE_GET] = {answer_state_get, true},
+    [YK_FRAME_STATE_SET] = {answer_state_set, true},
+    [YK_FRAME_PREDICT] = {answer_predict, true},
+    [YK_FRAME_NEXT_EVENT] = {answer_next_event, false},
+    [YK_FRAME_CHANNELS] = {answer_channels, true},
+};
+
+/* One client ----------------------------------------------------------------------------------- */
+
+static double client_deadline(const session *s)
+{
+    return s->def->client_timeout > 0 ? yk_clock_seconds() + s->def->client_timeout : INFINITY;
+}
+
+static yk_status receive(session *s, uint16_t *kind, uint64_t *number)
+{
+    return yk_frame_receive(s->transport, kind, number, &s->in, client_deadline(s));
+}
+
+static yk_status reply(session *s, uint16_t kind, uint64_t number)
+{
+    return yk_frame_send(s->transport, (yk_frame_kind)kind, number, &s->out, client_deadline(s));
+}
+
+/* Hello, the proof of the secret, the subsystem, and the memory that both will share. */
+static yk_status meet(session *s)
+{
+    unsigned char own[YK_NONCE];
+    unsigned char theirs[YK_NONCE];
+    unsigned char proof[YK_PROOF];
+    unsigned char expected[YK_PROOF];
+    uint16_t kind;
+    uint64_t number;
+    yk_status status = receive(s, &kind, &number);
+    if (status != YK_OK)
+        return status;
+
+    char magic[8];
+    char name[256];
+    yk_get_bytes(&s->in, magic, sizeof magic);
+    uint32_t version = yk_get_whole(&s->in);
+    uint32_t flags = yk_get_whole(&s->in);
+    yk_get_text(&s->in, name, sizeof name);
+    yk_get_bytes(&s->in, theirs, sizeof theirs);
+    bool greeting = kind == YK_FRAME_HELLO && memcmp(magic, "YOKEWIRE", 8) == 0;
+    if (greeting && version != YK_PROTOCOL_VERSION) {
+        char why[100];
+        snprintf(why, sizeof why, "this server speaks version %d of the protocol, the client %u",
+                 YK_PROTOCOL_VERSION, version);
+        refuse(s, why);
+        reply(s, kind, number);
+        return YK_ERROR_EXTERNAL;
+    }
+    if (!greeting || !yk_body_is_done(&s->in)) {
+        refuse(s, "a connection begins with a hello");
+        reply(s, YK_FRAME_HELLO, number);
+        return YK_ERROR_EXTERNAL;
+    }
+
+    /* Without a secret, a subsystem that cannot be made is known before the answer. */
+    bool local = (flags & 1) && strncmp(s->def->address, "unix:", 5) == 0;
+    randombytes_buf(own, sizeof own);
+    status = YK_OK;
+    if (!s->def->secret)
+        status = s->def->create(s->def->user, s->context, name, &s->subsystem);
+    if (begin(s, status, yk_last_message(s->context))) {
+        yk_put_whole(&s->out, (s->def->secret ? 1u : 0u) | (local ? 2u : 0u));
+        yk_put_bytes(&s->out, own, sizeof own);
+    }
+    yk_status sent = reply(s, kind, number);
+    if (YK_FAILED(status) || sent != YK_OK)
+        return YK_FAILED(status) ? status : sent;
+
+    if (s->def->secret) {
+        status = receive(s, &kind, &number);
+        if (status != YK_OK)
+            return status;
+        yk_get_bytes(&s->in, proof, sizeof proof);
+        yk_proof(s->def->secret, "yoke client", own, theirs, expected);
+        bool good = kind == YK_FRAME_PROOF && yk_body_is_done(&s->in) &&
+                    sodium_memcmp(proof, expected, sizeof proof) == 0;
+        if (good)
+            status = s->def->create(s->def->user, s->context, name, &s->subsystem);
+        if (!good)
+            refuse(s, "the secret is not the server's");
+        else if (begin(s, status, yk_last_message(s->context))) {
+            yk_proof(s->def->secret, "yoke server", theirs, own, proof);
+            yk_put_bytes(&s->out, proof, sizeof proof);
+        }
+        sent = reply(s, YK_FRAME_PROOF, number);
+        if (!good || YK_FAILED(status) || sent != YK_OK)
+            return YK_ERROR_EXTERNAL;
+    }
+    if (!local)
+        return YK_OK;
+
+    int memory = yk_receive_descriptor(s->socket, client_deadline(s));
+    int beside = dup(s->socket);
+    yk_transport *shared = NULL;
+    if (memory >= 0 && beside >= 0)
+        shared = yk_memory_transport(s->context, memory, beside, false);
+    if (memory >= 0)
+        close(memory);
+    if (!shared) {
+        if (beside >= 0)
+            close(beside);
+        return yk_fail(s->context, YK_ERROR_EXTERNAL, "the client shares no memory");
+    }
+    s->transport->ops->close(s->transport);
+    s->transport = shared;
+    return YK_OK;
+}
+
+static void serve_client(yk_context *context, const yk_server_def *def, int socket)
+{
+    session s = {.context = context, .def = def, .socket = socket};
+    s.in.context = context;
+    s.out.context = context;
+    s.transport = yk_socket_transport(context, socket);
+    if (!s.transport) {
+        close(socket);
+        return;
+    }
+    yk_status status = meet(&s);
+    if (status == YK_OK) {
+        s.ops = s.subsystem->ops;
+        s.port_count = s.ops->ports(s.subsystem, &s.ports);
+        size_t count = (size_t)s.port_count + 1;
+        s.causalities = yk_allocate(context, count, sizeof *s.causalities);
+        s.inputs = yk_allocate(context, count, sizeof *s.inputs);
+        if (!s.causalities || !s.inputs)
+            status = YK_ERROR_MEMORY;
+    }
+
+    /* Until the client leaves, which ends the connection. */
+    while (status == YK_OK) {
+        uint16_t kind;
+        uint64_t number;
+        status = receive(&s, &kind, &number);
+        if (status != YK_OK)
+            break;
+        if (!questions[kind].answer)
+            refuse(&s, "this is no question at this point");
+        else if (questions[kind].running && !s.started)
+            refuse(&s, "the subsystem has not been started");
+        else
+            questions[kind].answer(&s);
+        status = reply(&s, kind, number);
+    }
+
+    s.transport->ops->close(s.transport);
+    void *blocks[] = {s.in.bytes, s.out.bytes, s.causalities, s.inputs, s.numbers};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        yk_release(context, blocks[i]);
+}
+
+/* Many clients --------------------------------------------------------------------------------- */
+
+yk_server_def yk_server_default(void)
+{
+    return (yk_server_def){0};
+}
+
+yk_status yk_serve(yk_context *context, const yk_server_def *def)
+{
+    if (!def->address || !def->create)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "a server needs an address and a function that makes subsystems");
+    int listening;
+    yk_status status = sodium_init() < 0 ? YK_ERROR_EXTERNAL : YK_OK;
+    if (status == YK_OK)
+        status = yk_socket_listen(context, def->address, def->secret != NULL, &listening);
+    if (status != YK_OK)
+        return status;
+    char name[300];
+    yk_socket_name(def->address, listening, name, sizeof name);
+
+    int clients = 0;
+    bool had_one = false;
+    for (;;) {
+        while (clients > 0 && waitpid(-1, NULL, WNOHANG) > 0)
+            clients--;
+        if (def->waiting && !def->waiting(def->user, name))
+            break;
+        if (def->once && had_one && clients == 0)
+            break;
+
+        struct pollfd one = {.fd = listening, .events = POLLIN};
+        if (poll(&one, 1, 50) <= 0 || (def->once && had_one))
+            continue;
+        int socket = accept(listening, NULL, NULL);
+        if (socket < 0)
+            continue;
+        had_one = true;
+        pid_t child = fork();
+        if (child == 0) {
+            close(listening);
+            serve_client(context, def, socket);
+            _exit(0);
+        }
+        close(socket);
+        if (child < 0) {
+            status =
+                yk_fail(context, YK_ERROR_EXTERNAL, "no process for a client: %s", strerror(errno));
+            break;
+        }
+        clients++;
+    }
+    close(listening);
+    yk_socket_remove(def->address);
+    return status;
+}

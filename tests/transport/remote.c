@@ -1,0 +1,228 @@
+/* Remote subsystems: the same bits as in one process, and partners that end, hang, or do not know
+ * the secret. */
+#include "test.h"
+
+#include <math.h>
+#include <time.h>
+
+#include "context.h"
+#include "serving.h"
+#include "yoke/coupling.h"
+#include "yoke/model.h"
+#include "yoke/physics.h"
+
+static yk_status create_half(void *user, yk_context *context, const char *name,
+                             yk_subsystem **subsystem)
+{
+    (void)user;
+    yk_oscillator_def def = yk_oscillator_default();
+    def.mass = 2;
+    def.stiffness = 300;
+    def.damping = 0.5;
+    def.velocity = 0.1;
+    if (strcmp(name, "left") != 0 && strcmp(name, "right") != 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "there is no '%s' here", name);
+    if (strcmp(name, "right") == 0) {
+        def.mass = 1;
+        def.integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
+    }
+    return yk_oscillator_create(context, &def, subsystem);
+}
+
+/* The two halves coupled; where they live decides `make`. Returns the hash of the final state. */
+typedef yk_status (*make_half)(yk_context *context, const char *name, const void *user,
+                               yk_subsystem **subsystem);
+
+static yk_status make_here(yk_context *context, const char *name, const void *user,
+                           yk_subsystem **subsystem)
+{
+    (void)user;
+    return create_half(NULL, context, name, subsystem);
+}
+
+static yk_status make_there(yk_context *context, const char *name, const void *user,
+                            yk_subsystem **subsystem)
+{
+    yk_remote_def def = *(const yk_remote_def *)user;
+    def.subsystem = name;
+    return yk_remote_create(context, &def, subsystem);
+}
+
+static uint64_t run(yk_context *context, const char *scheme, make_half make, const void *user)
+{
+    static const char *const names[] = {"left", "right"};
+    yk_subsystem *halves[2];
+    for (int i = 0; i < 2; i++)
+        if (make(context, names[i], user, &halves[i]) != YK_OK)
+            fail_msg("%s", yk_last_message(context));
+    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
+    yk_system_def def = {0};
+    def.subsystems = halves;
+    def.names = names;
+    def.subsystem_count = 2;
+    def.interfaces = &joint;
+    def.interface_count = 1;
+    def.step = 1e-3;
+    def.scheme.ops = yk_scheme_find(scheme);
+    def.substeps = (const int[]){4, 4};
+    yk_system *system;
+    if (yk_system_create(context, &def, &system) != YK_OK || yk_system_start(system) != YK_OK)
+        fail_msg("%s: %s", scheme, yk_last_message(context));
+    for (int i = 0; i < 200; i++)
+        if (yk_system_step(system, NULL) < 0)
+            fail_msg("%s: %s", scheme, yk_last_message(context));
+    uint64_t hash;
+    assert_int_equal(yk_system_state_hash(system, &hash), YK_OK);
+    yk_system_destroy(system);
+    for (int i = 0; i < 2; i++)
+        halves[i]->ops->destroy(halves[i]);
+    return hash;
+}
+
+/* Every scheme, by memory, by a UNIX socket and by TCP. */
+static void test_bits(void **state)
+{
+    static const char *const schemes[] = {"explicit", "loose", "tight", "index1", "rim"};
+    serving local;
+    serving inet;
+    assert_true(serving_start(&local, NULL, NULL, create_half));
+    assert_true(serving_start(&inet, "tcp:127.0.0.1:0", NULL, create_half));
+    yk_remote_def defs[3];
+    for (int i = 0; i < 3; i++)
+        defs[i] = yk_remote_default();
+    defs[0].address = local.address;
+    defs[1].address = local.address;
+    defs[1].socket_only = true;
+    defs[2].address = inet.address;
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        uint64_t here = run(*state, schemes[i], make_here, NULL);
+        for (int k = 0; k < 3; k++)
+            if (run(*state, schemes[i], make_there, &defs[k]) != here)
+                fail_msg("%s: other bits over %s", schemes[i], defs[k].address);
+    }
+    serving_stop(&local);
+    serving_stop(&inet);
+}
+
+static yk_subsystem *open_left(yk_context *context, const serving *s, double deadline, bool socket)
+{
+    yk_remote_def def = yk_remote_default();
+    def.address = s->address;
+    def.subsystem = "left";
+    def.deadline = deadline;
+    def.socket_only = socket;
+    yk_subsystem *left;
+    if (yk_remote_create(context, &def, &left) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
+    assert_int_equal(left->ops->connect(left, 0, YK_TAKES_WRENCH, YK_AXIS_X), YK_OK);
+    assert_int_equal(left->ops->start(left, 0, 1e-3, NULL), YK_OK);
+    return left;
+}
+
+/* All processes of the server: the one that listens, and those of its clients. */
+static void signal_group(const serving *s, int number)
+{
+    assert_int_equal(kill(-s->process, number), 0);
+}
+
+static void test_end(void **state)
+{
+    for (int socket = 0; socket < 2; socket++) {
+        serving s;
+        assert_true(serving_start(&s, NULL, NULL, create_half));
+        yk_subsystem *left = open_left(*state, &s, 20, socket);
+        yk_input input = {0};
+        assert_int_equal(left->ops->step(left, 0, 1e-3, &input), YK_OK);
+        signal_group(&s, SIGKILL);
+        assert_int_equal(left->ops->step(left, 1e-3, 1e-3, &input), YK_ERROR_EXTERNAL);
+        assert_non_null(strstr(left->ops->message(left), "the partner 'left' at unix:"));
+        assert_non_null(strstr(left->ops->message(left), "has ended"));
+        /* It stays so, and no call waits again. */
+        assert_int_equal(left->ops->step(left, 1e-3, 1e-3, &input), YK_ERROR_EXTERNAL);
+        left->ops->destroy(left);
+        serving_stop(&s);
+    }
+}
+
+static void test_silence(void **state)
+{
+    for (int socket = 0; socket < 2; socket++) {
+        serving s;
+        assert_true(serving_start(&s, NULL, NULL, create_half));
+        yk_subsystem *left = open_left(*state, &s, 0.5, socket);
+        signal_group(&s, SIGSTOP);
+        yk_input input = {0};
+        assert_int_equal(left->ops->step(left, 0, 1e-3, &input), YK_ERROR_EXTERNAL);
+        assert_non_null(strstr(left->ops->message(left), "did not answer within 0.5 s"));
+        left->ops->destroy(left);
+        signal_group(&s, SIGKILL);
+        serving_stop(&s);
+    }
+}
+
+static void test_refusals(void **state)
+{
+    yk_context *context = *state;
+    yk_subsystem *subsystem;
+    yk_remote_def def = yk_remote_default();
+    def.deadline = 0.3;
+    static const char *const addresses[] = {"nowhere", "unix:", "tcp:localhost", "tcp:127.0.0.1:x"};
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+        def.address = addresses[i];
+        assert_int_equal(yk_remote_create(context, &def, &subsystem), YK_ERROR_ARGUMENT);
+    }
+    def.address = "unix:/tmp/there-is-no-such-server";
+    assert_int_equal(yk_remote_create(context, &def, &subsystem), YK_ERROR_EXTERNAL);
+    assert_non_null(strstr(yk_last_message(context), "nobody serves"));
+
+    serving s;
+    assert_true(serving_start(&s, NULL, NULL, create_half));
+    def.address = s.address;
+    def.subsystem = "middle";
+    def.deadline = 20;
+    assert_true(yk_remote_create(context, &def, &subsystem) < 0);
+    assert_non_null(strstr(yk_last_message(context), "there is no 'middle' here"));
+    serving_stop(&s);
+
+    yk_server_def server = yk_server_default();
+    server.address = "tcp:0.0.0.0:0";
+    server.create = create_half;
+    assert_int_equal(yk_serve(context, &server), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(context), "that needs a shared secret"));
+}
+
+static void test_secret(void **state)
+{
+    yk_context *context = *state;
+    serving s;
+    assert_true(serving_start(&s, NULL, "a secret of both sides", create_half));
+    yk_remote_def def = yk_remote_default();
+    def.address = s.address;
+    def.subsystem = "left";
+    yk_subsystem *subsystem;
+    assert_true(yk_remote_create(context, &def, &subsystem) < 0);
+    assert_non_null(strstr(yk_last_message(context), "asks for a shared secret"));
+    def.secret = "another secret of one side";
+    assert_true(yk_remote_create(context, &def, &subsystem) < 0);
+    assert_non_null(strstr(yk_last_message(context), "the secret is not the server's"));
+    def.secret = "a secret of both sides";
+    assert_int_equal(yk_remote_create(context, &def, &subsystem), YK_OK);
+    subsystem->ops->destroy(subsystem);
+    serving_stop(&s);
+
+    /* A server that does not ask is not the one that was meant. */
+    assert_true(serving_start(&s, NULL, NULL, create_half));
+    assert_true(yk_remote_create(context, &def, &subsystem) < 0);
+    assert_non_null(strstr(yk_last_message(context), "does not ask for the secret"));
+    serving_stop(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_bits),    cmocka_unit_test(test_end),
+        cmocka_unit_test(test_silence), cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_secret),
+    };
+    return cmocka_run_group_tests_name("remote", tests, create_context, destroy_context);
+}
