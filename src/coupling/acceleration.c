@@ -26,9 +26,9 @@ struct yk_accelerator {
     int recent;            /* of them, those of the present fixed point: the newest */
     int iterations;        /* since it began */
     double factor;
-    double *residual,
-        *image;   /* H(x) - x and H(x): Aitken, of the last iteration; quasi-Newton, of the best */
-    int failures; /* quasi-Newton: iterations since then */
+    /* H(x) - x and H(x): Aitken, of the last iteration; quasi-Newton, of the best. */
+    double *residual, *image;
+    int failures;                  /* quasi-Newton: iterations since then */
     double *dresidual, *dimage;    /* differences, newest last, `columns` x n */
     double *q, *r, *right, *alpha; /* least squares: Q by rows of n, R upper triangular */
     bool *used;
@@ -44,9 +44,11 @@ yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n
     yk_accelerator *a = yk_allocate(context, 1, sizeof *a);
     if (!a)
         return YK_ERROR_MEMORY;
-    size_t size = (size_t)n, width = (size_t)columns;
-    double *block = yk_allocate(context, 3 * size + 3 * width * size + width * width + 2 * width,
-                                sizeof *block);
+
+    size_t size = (size_t)n;
+    size_t width = (size_t)columns;
+    size_t words = 3 * size + 3 * width * size + width * width + 2 * width;
+    double *block = yk_allocate(context, words, sizeof *block);
     a->used = yk_allocate(context, width, sizeof *a->used);
     a->blocks = yk_allocate(context, size, sizeof *a->blocks);
     a->residual = block;
@@ -54,7 +56,10 @@ yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n
         yk_accelerator_destroy(context, a);
         return YK_ERROR_MEMORY;
     }
-    a->kind = kind, a->n = n, a->columns = columns;
+
+    a->kind = kind;
+    a->n = n;
+    a->columns = columns;
     a->image = block + size;
     a->dresidual = a->image + size;
     a->dimage = a->dresidual + width * size;
@@ -63,8 +68,10 @@ yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n
     a->right = a->r + width * width;
     a->alpha = a->right + width;
     a->weight = a->alpha + width;
+
     for (size_t i = 0; i < size; i++)
         a->weight[i] = 1;
+
     *accelerator = a;
     return YK_OK;
 }
@@ -101,13 +108,17 @@ void yk_accelerator_begin(yk_accelerator *accelerator)
 /* factor(l+1) = -factor(l) r(l) . (r(l+1) - r(l)) / |r(l+1) - r(l)|^2 */
 static void aitken(yk_accelerator *a, const double *x, const double *hx, double *next)
 {
-    double square = 0, slope = 0;
+    double square = 0;
+    double slope = 0;
+
     for (int i = 0; i < a->n; i++) {
-        double residual = hx[i] - x[i], difference = residual - a->residual[i];
+        double residual = hx[i] - x[i];
+        double difference = residual - a->residual[i];
         square += difference * difference;
         slope += a->residual[i] * difference;
         a->residual[i] = residual;
     }
+
     if (a->iterations > 0 && square > 0)
         a->factor *= -slope / square;
     for (int i = 0; i < a->n; i++)
@@ -116,27 +127,30 @@ static void aitken(yk_accelerator *a, const double *x, const double *hx, double 
 
 static void forget_oldest(yk_accelerator *a, int number)
 {
-    size_t size = (size_t)a->n, gone = (size_t)number * size,
-           left = (size_t)(a->count - number) * size;
-    memmove(a->dresidual, a->dresidual + gone, left * sizeof(double));
-    memmove(a->dimage, a->dimage + gone, left * sizeof(double));
+    size_t gone = (size_t)(number * a->n);
+    size_t left = (size_t)((a->count - number) * a->n);
+    memmove(a->dresidual, a->dresidual + gone, left * sizeof *a->dresidual);
+    memmove(a->dimage, a->dimage + gone, left * sizeof *a->dimage);
+
     a->count -= number;
     if (a->recent > a->count)
         a->recent = a->count;
 }
 
 /* Keeps the change since the last iteration as the newest column, and the oldest no longer than
- * there is room. */
+ * there is memory for it. */
 static void remember_difference(yk_accelerator *a, const double *residual, const double *image)
 {
-    size_t size = (size_t)a->n;
     if (a->count == a->columns)
         forget_oldest(a, 1);
-    double *dr = a->dresidual + (size_t)a->count * size, *di = a->dimage + (size_t)a->count * size;
+
+    double *dr = a->dresidual + a->count * a->n;
+    double *di = a->dimage + a->count * a->n;
     for (int i = 0; i < a->n; i++) {
         dr[i] = residual[i] - a->residual[i];
         di[i] = image[i] - a->image[i];
     }
+
     a->count++;
     a->recent++;
 }
@@ -145,9 +159,12 @@ static void remember_difference(yk_accelerator *a, const double *residual, const
 static double block_size(const yk_accelerator *a, int begin, int end)
 {
     double sum = 0;
-    for (int k = 0; k < a->count; k++)
+    for (int k = 0; k < a->count; k++) {
+        const double *difference = a->dresidual + k * a->n;
         for (int i = begin; i < end; i++)
-            sum += pow(a->dresidual[(size_t)k * (size_t)a->n + (size_t)i], 2);
+            sum += pow(difference[i], 2);
+    }
+
     return sqrt(sum);
 }
 
@@ -156,12 +173,16 @@ static void weigh_blocks(yk_accelerator *a, const double *hx)
 {
     if (a->block_count == 0)
         return;
+
     double first = block_size(a, 0, a->blocks[0]);
     for (int b = 0; b < a->block_count; b++) {
-        int begin = a->blocks[b], end = b + 1 < a->block_count ? a->blocks[b + 1] : a->n;
-        double size = block_size(a, begin, end),
-               value = yk_dense_norm((size_t)(end - begin), hx + begin);
-        double weight = size > ROUNDING * value && first > 0 ? first / size : 0;
+        int begin = a->blocks[b];
+        int end = b + 1 < a->block_count ? a->blocks[b + 1] : a->n;
+        double size = block_size(a, begin, end);
+        double value = yk_dense_norm((size_t)(end - begin), hx + begin);
+        double weight = 0;
+        if (size > ROUNDING * value && first > 0)
+            weight = first / size;
         for (int i = begin; i < end; i++)
             a->weight[i] = weight;
     }
@@ -173,45 +194,55 @@ static void orthogonalise(yk_accelerator *a)
     size_t size = (size_t)a->n;
     for (int k = 0; k < a->count; k++) {
         const double *column = a->dresidual + (size_t)(a->count - 1 - k) * size;
-        double *q = a->q + (size_t)k * size, *r = a->r + k;
+        double *q = a->q + (size_t)k * size;
+        double *r = a->r + k;
+
         for (size_t i = 0; i < size; i++)
             q[i] = a->weight[i] * column[i];
+
+        /* Less its parts along the newer ones. */
         double whole = yk_dense_norm(size, q);
         for (int j = 0; j < k; j++) {
+            const double *newer = a->q + (size_t)j * size;
             double *row = &r[j * a->columns];
             *row = 0;
             if (!a->used[j])
                 continue;
-            *row = yk_dense_dot(size, a->q + (size_t)j * size, q);
+
+            *row = yk_dense_dot(size, newer, q);
             for (size_t i = 0; i < size; i++)
-                q[i] -= *row * a->q[(size_t)j * size + i];
+                q[i] -= *row * newer[i];
         }
+
+        /* What is left is a direction of its own, or says nothing. */
         double left = yk_dense_norm(size, q);
         a->used[k] = left > INDEPENDENT * whole && left > 0;
         r[k * a->columns] = left;
+
         for (size_t i = 0; a->used[k] && i < size; i++)
             q[i] /= left;
     }
 }
 
-/* Forgets the columns of earlier fixed points that newer ones explain, so that there is room for
- * others. */
+/* Forgets the columns of earlier fixed points that newer ones explain, in favour of others. */
 static void forget_explained(yk_accelerator *a)
 {
-    size_t size = (size_t)a->n;
-    int kept = 0, count = a->count, recent = a->recent;
+    size_t bytes = (size_t)a->n * sizeof(double);
+    int count = a->count;
+    int kept = 0;
+
     for (int column = 0; column < count; column++) {
-        bool old = column < count - recent;
+        bool old = column < count - a->recent;
         if (old && !a->used[count - 1 - column])
             continue;
         if (kept != column) {
-            memcpy(a->dresidual + (size_t)kept * size, a->dresidual + (size_t)column * size,
-                   size * sizeof(double));
-            memcpy(a->dimage + (size_t)kept * size, a->dimage + (size_t)column * size,
-                   size * sizeof(double));
+            memcpy(a->dresidual + kept * a->n, a->dresidual + column * a->n, bytes);
+            memcpy(a->dimage + kept * a->n, a->dimage + column * a->n, bytes);
         }
+
         kept++;
     }
+
     a->count = kept;
 }
 
@@ -222,14 +253,19 @@ static void solve_least_squares(yk_accelerator *a, const double *residual)
     for (int k = 0; k < a->count; k++) {
         const double *q = a->q + (size_t)k * size;
         a->right[k] = 0;
+
         for (size_t i = 0; i < size; i++)
             a->right[k] -= q[i] * a->weight[i] * residual[i];
     }
+
     for (int k = a->count - 1; k >= 0; k--) {
         double sum = a->right[k];
         for (int j = k + 1; j < a->count; j++)
             sum -= a->r[k * a->columns + j] * a->alpha[j];
-        a->alpha[k] = a->used[k] ? sum / a->r[k * a->columns + k] : 0;
+
+        a->alpha[k] = 0;
+        if (a->used[k])
+            a->alpha[k] = sum / a->r[k * a->columns + k];
     }
 }
 
@@ -243,8 +279,10 @@ static double weighted_norm(const yk_accelerator *a, const double *vector)
 
 static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, double *next)
 {
+    /* next is free until the end. */
     size_t size = (size_t)a->n;
-    double *residual = next; /* next is free until the end */
+    double *residual = next;
+
     for (int i = 0; i < a->n; i++)
         residual[i] = hx[i] - x[i];
 
@@ -267,11 +305,13 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
     orthogonalise(a);
     solve_least_squares(a, a->residual);
     memcpy(next, a->image, size * sizeof(double));
+
     for (int k = 0; k < a->count; k++) {
         const double *di = a->dimage + (size_t)(a->count - 1 - k) * size;
         for (size_t i = 0; i < size; i++)
             next[i] += a->alpha[k] * di[i];
     }
+
     forget_explained(a);
 
     /* Not further than is believable, and less far each time that it did not help. */
@@ -280,10 +320,13 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
         length += pow(a->weight[i] * (next[i] - a->image[i] + a->residual[i]), 2);
     if (sqrt(length) > LONGEST * weighted_norm(a, a->residual)) {
         memcpy(next, a->image, size * sizeof(double));
-        a->count = a->recent = 0;
+        a->count = 0;
+        a->recent = 0;
     }
+
     if (a->failures < PATIENCE)
         return;
+
     double part = pow(DAMPING, a->failures - PATIENCE + 1);
     for (size_t i = 0; i < size; i++) {
         double best = a->image[i] - a->residual[i];
@@ -316,17 +359,17 @@ size_t yk_accelerator_words(const yk_accelerator *accelerator)
 
 void yk_accelerator_get(const yk_accelerator *accelerator, double *words)
 {
-    size_t room = (size_t)accelerator->columns * (size_t)accelerator->n;
+    size_t most = (size_t)accelerator->columns * (size_t)accelerator->n;
     *words++ = accelerator->count;
-    memcpy(words, accelerator->dresidual, room * sizeof(double));
-    memcpy(words + room, accelerator->dimage, room * sizeof(double));
+    memcpy(words, accelerator->dresidual, most * sizeof(double));
+    memcpy(words + most, accelerator->dimage, most * sizeof(double));
 }
 
 void yk_accelerator_set(yk_accelerator *accelerator, const double *words)
 {
-    size_t room = (size_t)accelerator->columns * (size_t)accelerator->n;
+    size_t most = (size_t)accelerator->columns * (size_t)accelerator->n;
     accelerator->count = (int)*words++;
-    memcpy(accelerator->dresidual, words, room * sizeof(double));
-    memcpy(accelerator->dimage, words + room, room * sizeof(double));
+    memcpy(accelerator->dresidual, words, most * sizeof(double));
+    memcpy(accelerator->dimage, words + most, most * sizeof(double));
     yk_accelerator_begin(accelerator);
 }

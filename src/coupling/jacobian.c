@@ -5,9 +5,10 @@
 
 /* The matrix is scaled to rows and columns of size 1; below this reciprocal condition number
  * constraints are then taken to be redundant, and the diagonal is raised by the fraction below.
- * The wrenches of redundant constraints are shared out that way, instead of growing out of the
+ * The wrenches of redundant constraints are distributed that way, instead of growing out of the
  * noise of the Jacobian. */
-static const double SINGULAR = 1e-8, REDUNDANCY = 1e-6;
+static const double SINGULAR = 1e-8;
+static const double REDUNDANCY = 1e-6;
 
 struct yk_jacobian {
     yk_context *context;
@@ -16,175 +17,18 @@ struct yk_jacobian {
     yk_jacobian_interface *interfaces;
     yk_port_response *responses;
     yk_sparse *matrix;
-    int *place; /* of every entry of every block, in the order of assembly, then of the diagonal */
-    size_t place_count;
-    /* workspace: conditions of one interface by the coordinates of one side */
-    double *condition_gradient;
+    /* In the matrix: of every entry of every block, in the order of assembly, then of the
+     * diagonal. */
+    int *slots;
+    size_t slot_count;
+    double *condition_gradient; /* conditions of one interface by the coordinates of one side */
     double *row_scale, *column_scale;
     bool factored;
     bool fresh;     /* a response is new since the last factorisation */
     bool redundant; /* as found then */
 };
 
-/* Creation ------------------------------------------------------------------------------------- */
-
-static int side_of(const yk_jacobian_interface *interface, int participant)
-{
-    return interface->participant[0] == participant   ? 0
-           : interface->participant[1] == participant ? 1
-                                                      : -1;
-}
-
-static void insert_by_port(yk_port_response *r, yk_connection c)
-{
-    int i = r->connection_count++;
-    for (; i > 0 && r->connections[i - 1].port > c.port; i--)
-        r->connections[i] = r->connections[i - 1];
-    r->connections[i] = c;
-}
-
-static yk_status create_response(yk_jacobian *j, int participant)
-{
-    yk_port_response *r = &j->responses[participant];
-    int count = 0;
-    for (int i = 0; i < j->interface_count; i++)
-        count += side_of(&j->interfaces[i], participant) >= 0;
-    r->connections = yk_allocate(j->context, (size_t)count, sizeof *r->connections);
-    if (!r->connections)
-        return YK_ERROR_MEMORY;
-    for (int i = 0; i < j->interface_count; i++) {
-        int side = side_of(&j->interfaces[i], participant);
-        if (side >= 0)
-            insert_by_port(
-                r,
-                (yk_connection){.interface = i, .side = side, .port = j->interfaces[i].port[side]});
-    }
-    for (int i = 0; i < count; i++) {
-        const yk_jacobian_interface *interface = &j->interfaces[r->connections[i].interface];
-        int first;
-        r->connections[i].row = r->rows, r->connections[i].column = r->columns;
-        r->rows += yk_jacobian_coordinates(interface, r->connections[i].side);
-        r->columns +=
-            yk_jacobian_columns(j, r->connections[i].interface, r->connections[i].side, &first);
-    }
-    r->matrix = yk_allocate(j->context, (size_t)r->rows * (size_t)r->columns, sizeof *r->matrix);
-    r->motion = yk_allocate(j->context, (size_t)r->columns * (size_t)count, sizeof *r->motion);
-    r->last = yk_allocate(j->context, (size_t)count, sizeof *r->last);
-    r->change = yk_allocate(j->context, (size_t)(r->rows + r->columns), sizeof *r->change);
-    return r->matrix && r->motion && r->last && r->change ? YK_OK : YK_ERROR_MEMORY;
-}
-
-static size_t count_entries(const yk_jacobian *j)
-{
-    size_t count = (size_t)j->size;
-    for (int m = 0; m < j->participant_count; m++) {
-        const yk_port_response *r = &j->responses[m];
-        for (int from = 0; from < r->connection_count; from++)
-            count += (size_t)yk_jacobian_interface_size(j, r->connections[from].interface) *
-                     (size_t)r->columns;
-    }
-    return count;
-}
-
-/* In the order in which assembly runs through them. */
-static void list_entries(const yk_jacobian *j, yk_sparse_entry *entry)
-{
-    for (int m = 0; m < j->participant_count; m++) {
-        const yk_port_response *r = &j->responses[m];
-        for (int from = 0; from < r->connection_count; from++) {
-            int of = r->connections[from].interface, height = yk_jacobian_interface_size(j, of);
-            for (int by = 0; by < r->connection_count; by++) {
-                int first, width = yk_jacobian_columns(j, r->connections[by].interface,
-                                                       r->connections[by].side, &first);
-                for (int row = 0; row < height; row++)
-                    for (int column = 0; column < width; column++)
-                        *entry++ = (yk_sparse_entry){j->interfaces[of].first + row, first + column};
-            }
-        }
-    }
-    for (int i = 0; i < j->size; i++)
-        *entry++ = (yk_sparse_entry){i, i};
-}
-
-static yk_status create_matrix(yk_jacobian *j)
-{
-    j->place_count = count_entries(j);
-    yk_sparse_entry *entries = yk_allocate(j->context, j->place_count, sizeof *entries);
-    j->place = yk_allocate(j->context, j->place_count, sizeof *j->place);
-    yk_status status = entries && j->place ? YK_OK : YK_ERROR_MEMORY;
-    if (status == YK_OK) {
-        list_entries(j, entries);
-        status =
-            yk_sparse_create(j->context, j->size, entries, j->place_count, j->place, &j->matrix);
-    }
-    yk_release(j->context, entries);
-    return status;
-}
-
-static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
-{
-    size_t interfaces = (size_t)j->interface_count, participants = (size_t)j->participant_count;
-    j->interfaces = yk_allocate(j->context, interfaces, sizeof *j->interfaces);
-    j->responses = yk_allocate(j->context, participants, sizeof *j->responses);
-    if (!j->interfaces || !j->responses)
-        return YK_ERROR_MEMORY;
-    for (int i = 0; i < j->interface_count; i++) {
-        j->interfaces[i] = def->interfaces[i];
-        j->interfaces[i].first = j->size;
-        j->size += yk_jacobian_interface_size(j, i);
-    }
-    yk_status status = YK_OK;
-    for (int i = 0; status == YK_OK && i < j->participant_count; i++)
-        status = create_response(j, i);
-    if (status < 0)
-        return status;
-    size_t widest = (size_t)YK_JOINT_ROWS_MAX * YK_LEVELS * YK_MARKER_COORDINATES;
-    j->condition_gradient = yk_allocate(j->context, widest, sizeof *j->condition_gradient);
-    j->row_scale = yk_allocate(j->context, 2 * (size_t)j->size, sizeof *j->row_scale);
-    j->column_scale = j->row_scale ? j->row_scale + j->size : NULL;
-    return j->condition_gradient && j->row_scale ? create_matrix(j) : YK_ERROR_MEMORY;
-}
-
-yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def,
-                             yk_jacobian **jacobian)
-{
-    *jacobian = NULL;
-    yk_jacobian *made = yk_allocate(context, 1, sizeof *made);
-    if (!made)
-        return YK_ERROR_MEMORY;
-    made->context = context;
-    made->parameters = def->parameters;
-    made->motions = def->motions, made->first_level = def->first_level;
-    made->participant_count = def->participant_count, made->interface_count = def->interface_count;
-    yk_status status = create_parts(made, def);
-    if (status < 0) {
-        yk_jacobian_destroy(made);
-        return status;
-    }
-    *jacobian = made;
-    return YK_OK;
-}
-
-void yk_jacobian_destroy(yk_jacobian *jacobian)
-{
-    if (!jacobian)
-        return;
-    yk_context *context = jacobian->context;
-    for (int i = 0; jacobian->responses && i < jacobian->participant_count; i++) {
-        yk_release(context, jacobian->responses[i].connections);
-        yk_release(context, jacobian->responses[i].matrix);
-        yk_release(context, jacobian->responses[i].motion);
-        yk_release(context, jacobian->responses[i].last);
-        yk_release(context, jacobian->responses[i].change);
-    }
-    yk_sparse_destroy(jacobian->matrix);
-    yk_release(context, jacobian->interfaces);
-    yk_release(context, jacobian->responses);
-    yk_release(context, jacobian->place);
-    yk_release(context, jacobian->condition_gradient);
-    yk_release(context, jacobian->row_scale);
-    yk_release(context, jacobian);
-}
+/* Numbers of unknowns -------------------------------------------------------------------------- */
 
 int yk_jacobian_size(const yk_jacobian *jacobian)
 {
@@ -206,7 +50,9 @@ int yk_jacobian_interface_size(const yk_jacobian *jacobian, int interface)
     const yk_jacobian_interface *of = &jacobian->interfaces[interface];
     if (of->wire)
         return 1;
-    return of->rows * (jacobian->parameters + (of->relation ? jacobian->motions : 0));
+    if (of->relation)
+        return of->rows * (jacobian->parameters + jacobian->motions);
+    return of->rows * jacobian->parameters;
 }
 
 int yk_jacobian_coordinates(const yk_jacobian_interface *interface, int side)
@@ -220,9 +66,12 @@ int yk_jacobian_columns(const yk_jacobian *jacobian, int interface, int side, in
     *first = of->first;
     if (of->wire)
         return side;
-    bool given = of->relation && side == 1;
-    *first = of->first + (given ? of->rows * jacobian->parameters : 0);
-    return of->rows * (given ? jacobian->motions : jacobian->parameters);
+    if (!of->relation || side == 0)
+        return of->rows * jacobian->parameters;
+
+    /* Side B of a relation sees the motion that it is given. */
+    *first += of->rows * jacobian->parameters;
+    return of->rows * jacobian->motions;
 }
 
 const yk_jacobian_interface *yk_jacobian_interfaces(const yk_jacobian *jacobian)
@@ -233,6 +82,195 @@ const yk_jacobian_interface *yk_jacobian_interfaces(const yk_jacobian *jacobian)
 yk_port_response *yk_jacobian_response(yk_jacobian *jacobian, int participant)
 {
     return &jacobian->responses[participant];
+}
+
+/* Creation ------------------------------------------------------------------------------------- */
+
+static int side_of(const yk_jacobian_interface *interface, int participant)
+{
+    for (int side = 0; side < 2; side++)
+        if (interface->participant[side] == participant)
+            return side;
+    return -1;
+}
+
+static yk_status create_response(yk_jacobian *j, int participant)
+{
+    yk_port_response *r = &j->responses[participant];
+    size_t count = 0;
+
+    for (int i = 0; i < j->interface_count; i++)
+        count += side_of(&j->interfaces[i], participant) >= 0;
+
+    r->connections = yk_allocate(j->context, count, sizeof *r->connections);
+    if (!r->connections)
+        return YK_ERROR_MEMORY;
+
+    /* Its sides of interfaces, in the order of its ports. */
+    for (int i = 0; i < j->interface_count; i++) {
+        const yk_jacobian_interface *interface = &j->interfaces[i];
+        int side = side_of(interface, participant);
+        if (side < 0)
+            continue;
+
+        int port = interface->port[side];
+        int slot = r->connection_count++;
+
+        for (; slot > 0 && r->connections[slot - 1].port > port; slot--)
+            r->connections[slot] = r->connections[slot - 1];
+
+        r->connections[slot] = (yk_connection){.interface = i, .side = side, .port = port};
+    }
+
+    /* Where what they answer and what they see begin. */
+    for (int i = 0; i < r->connection_count; i++) {
+        yk_connection *c = &r->connections[i];
+        const yk_jacobian_interface *interface = &j->interfaces[c->interface];
+        int first;
+        c->row = r->rows;
+        c->column = r->columns;
+        r->rows += yk_jacobian_coordinates(interface, c->side);
+        r->columns += yk_jacobian_columns(j, c->interface, c->side, &first);
+    }
+
+    size_t rows = (size_t)r->rows;
+    size_t columns = (size_t)r->columns;
+    r->matrix = yk_allocate(j->context, rows * columns, sizeof *r->matrix);
+    r->motion = yk_allocate(j->context, columns * count, sizeof *r->motion);
+    r->last = yk_allocate(j->context, count, sizeof *r->last);
+    r->change = yk_allocate(j->context, rows + columns, sizeof *r->change);
+
+    return r->matrix && r->motion && r->last && r->change ? YK_OK : YK_ERROR_MEMORY;
+}
+
+/* The entries of all blocks, in the order in which assembly runs through them, then the
+ * diagonal. */
+static void list_entries(const yk_jacobian *j, yk_sparse_entry *entry)
+{
+    for (int m = 0; m < j->participant_count; m++) {
+        const yk_port_response *r = &j->responses[m];
+        for (int k = 0; k < r->connection_count * r->connection_count; k++) {
+            const yk_connection *from = &r->connections[k / r->connection_count];
+            const yk_connection *by = &r->connections[k % r->connection_count];
+            int first_row = j->interfaces[from->interface].first;
+            int first_column;
+            int height = yk_jacobian_interface_size(j, from->interface);
+            int width = yk_jacobian_columns(j, by->interface, by->side, &first_column);
+
+            for (int row = 0; row < height; row++)
+                for (int column = 0; column < width; column++)
+                    *entry++ = (yk_sparse_entry){first_row + row, first_column + column};
+        }
+    }
+
+    for (int i = 0; i < j->size; i++)
+        *entry++ = (yk_sparse_entry){i, i};
+}
+
+static yk_status create_matrix(yk_jacobian *j)
+{
+    j->slot_count = (size_t)j->size;
+    for (int m = 0; m < j->participant_count; m++) {
+        const yk_port_response *r = &j->responses[m];
+        for (int i = 0; i < r->connection_count; i++) {
+            int height = yk_jacobian_interface_size(j, r->connections[i].interface);
+            j->slot_count += (size_t)height * (size_t)r->columns;
+        }
+    }
+
+    yk_context *context = j->context;
+    yk_sparse_entry *entries = yk_allocate(context, j->slot_count, sizeof *entries);
+    j->slots = yk_allocate(context, j->slot_count, sizeof *j->slots);
+    yk_status status = YK_ERROR_MEMORY;
+    if (entries && j->slots) {
+        list_entries(j, entries);
+        status = yk_sparse_create(context, j->size, entries, j->slot_count, j->slots, &j->matrix);
+    }
+
+    yk_release(context, entries);
+
+    return status;
+}
+
+static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
+{
+    yk_context *context = j->context;
+    j->interfaces = yk_allocate(context, (size_t)j->interface_count, sizeof *j->interfaces);
+    j->responses = yk_allocate(context, (size_t)j->participant_count, sizeof *j->responses);
+    if (!j->interfaces || !j->responses)
+        return YK_ERROR_MEMORY;
+
+    /* Unknowns are numbered by interface. */
+    for (int i = 0; i < j->interface_count; i++) {
+        j->interfaces[i] = def->interfaces[i];
+        j->interfaces[i].first = j->size;
+        j->size += yk_jacobian_interface_size(j, i);
+    }
+
+    for (int i = 0; i < j->participant_count; i++) {
+        yk_status status = create_response(j, i);
+        if (status != YK_OK)
+            return status;
+    }
+
+    size_t widest = (size_t)YK_JOINT_ROWS_MAX * YK_LEVELS * YK_MARKER_COORDINATES;
+    j->condition_gradient = yk_allocate(context, widest, sizeof *j->condition_gradient);
+    j->row_scale = yk_allocate(context, 2 * (size_t)j->size, sizeof *j->row_scale);
+    if (!j->condition_gradient || !j->row_scale)
+        return YK_ERROR_MEMORY;
+
+    j->column_scale = j->row_scale + j->size;
+
+    return create_matrix(j);
+}
+
+yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def,
+                             yk_jacobian **jacobian)
+{
+    *jacobian = NULL;
+    yk_jacobian *made = yk_allocate(context, 1, sizeof *made);
+    if (!made)
+        return YK_ERROR_MEMORY;
+
+    made->context = context;
+    made->parameters = def->parameters;
+    made->motions = def->motions;
+    made->first_level = def->first_level;
+    made->participant_count = def->participant_count;
+    made->interface_count = def->interface_count;
+
+    yk_status status = create_parts(made, def);
+    if (status != YK_OK) {
+        yk_jacobian_destroy(made);
+        return status;
+    }
+
+    *jacobian = made;
+    return YK_OK;
+}
+
+void yk_jacobian_destroy(yk_jacobian *jacobian)
+{
+    if (!jacobian)
+        return;
+
+    yk_context *context = jacobian->context;
+    for (int i = 0; jacobian->responses && i < jacobian->participant_count; i++) {
+        yk_port_response *r = &jacobian->responses[i];
+        yk_release(context, r->connections);
+        yk_release(context, r->matrix);
+        yk_release(context, r->motion);
+        yk_release(context, r->last);
+        yk_release(context, r->change);
+    }
+
+    yk_sparse_destroy(jacobian->matrix);
+    yk_release(context, jacobian->interfaces);
+    yk_release(context, jacobian->responses);
+    yk_release(context, jacobian->slots);
+    yk_release(context, jacobian->condition_gradient);
+    yk_release(context, jacobian->row_scale);
+    yk_release(context, jacobian);
 }
 
 /* Assembly ------------------------------------------------------------------------------------- */
@@ -249,31 +287,33 @@ void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, 
         const yk_jacobian_interface *interface = &jacobian->interfaces[c->interface];
         if (!yk_is_motion(interface, c->side))
             continue;
+
         for (int k = 0; k < interface->coordinates; k++) {
-            double factor = 1 / yk_level_size(yk_level_of(interface, k), h),
-                   *row = response->matrix + (c->row + k) * response->columns;
+            double factor = 1 / yk_level_size(yk_level_of(interface, k), h);
+            double *row = response->matrix + (c->row + k) * response->columns;
+
             for (int column = 0; column < response->columns; column++)
                 row[column] *= factor;
         }
     }
 }
 
-/* The conditions of a relation, by what its sides answer. */
+/* The conditions of a relation, by what its sides answer: the wrench on A by the moments of B, the
+ * motion of B by that of A. */
 static void weigh_answers(yk_jacobian *j, int side, const double (*moment)[YK_LEVELS])
 {
+    int rows = j->parameters + j->motions;
     double *out = j->condition_gradient;
-    memset(out, 0, (size_t)((j->parameters + j->motions) * YK_SCALAR_COORDINATES) * sizeof *out);
-    for (int e = 0; side == 1 && e < j->parameters; e++)
-        for (int level = 0; level < YK_LEVELS; level++)
-            out[e * YK_SCALAR_COORDINATES + level] = -moment[e][level];
-    for (int i = 0; side == 0 && i < j->motions; i++)
-        out[(j->parameters + i) * YK_SCALAR_COORDINATES + j->first_level + i] = -1;
-}
+    memset(out, 0, (size_t)(rows * YK_SCALAR_COORDINATES) * sizeof *out);
+    if (side == 1) {
+        for (int e = 0; e < j->parameters; e++)
+            for (int level = 0; level < YK_LEVELS; level++)
+                out[e * YK_SCALAR_COORDINATES + level] = -moment[e][level];
+        return;
+    }
 
-static void weigh_value(yk_jacobian *j)
-{
-    double *out = j->condition_gradient;
-    out[0] = -1, out[1] = out[2] = 0;
+    for (int i = 0; i < j->motions; i++)
+        out[(j->parameters + i) * YK_SCALAR_COORDINATES + j->first_level + i] = -1;
 }
 
 /* The conditions of one interface by the coordinates of one of its sides: (condition, row) x
@@ -287,60 +327,46 @@ static void weigh_levels(yk_jacobian *j, const yk_jacobian_interface *interface,
         for (int row = 0; row < interface->rows; row++) {
             for (int k = 0; k < interface->coordinates; k++) {
                 double sum = 0;
-                for (int level = 0; level < YK_LEVELS; level++)
-                    sum += condition[e][level] / yk_level_size(level, h) *
-                           gradient->by[side][level][row][k];
+                for (int level = 0; level < YK_LEVELS; level++) {
+                    double weight = condition[e][level] / yk_level_size(level, h);
+                    sum += weight * gradient->by[side][level][row][k];
+                }
+
                 *out++ = sum * yk_level_size(yk_level_of(interface, k), h);
             }
         }
     }
 }
 
-/* Conditions of one connection times the response to another; returns the place behind. */
+/* Conditions of one connection times the response to another; returns the slots behind. */
 static const int *add_block(yk_jacobian *j, const yk_port_response *r, const yk_connection *from,
-                            const yk_connection *by, const int *place)
+                            const yk_connection *by, const int *slots)
 {
     int coordinates = yk_jacobian_coordinates(&j->interfaces[from->interface], from->side);
     double *values = yk_sparse_values(j->matrix);
-    int first, height = yk_jacobian_interface_size(j, from->interface),
-               width = yk_jacobian_columns(j, by->interface, by->side, &first);
+    int first;
+    int height = yk_jacobian_interface_size(j, from->interface);
+    int width = yk_jacobian_columns(j, by->interface, by->side, &first);
+
     for (int row = 0; row < height; row++) {
         const double *gradient = j->condition_gradient + row * coordinates;
         double sum[YK_JOINT_ROWS_MAX * YK_LEVELS] = {0};
+
         for (int k = 0; k < coordinates; k++) {
             if (gradient[k] == 0)
                 continue;
+
             const double *response = r->matrix + (from->row + k) * r->columns + by->column;
+
             for (int column = 0; column < width; column++)
                 sum[column] += gradient[k] * response[column];
         }
+
         for (int column = 0; column < width; column++)
-            values[*place++] += sum[column];
+            values[*slots++] += sum[column];
     }
-    return place;
-}
 
-static const int *add_response(yk_jacobian *j, const yk_port_response *r, yk_gradient_of gradient,
-                               void *user, const yk_conditions *conditions, const int *place)
-{
-    for (int from = 0; from < r->connection_count; from++) {
-        const yk_connection *c = &r->connections[from];
-        if (j->interfaces[c->interface].wire)
-            weigh_value(j);
-        else if (j->interfaces[c->interface].relation)
-            weigh_answers(j, c->side, conditions->moment);
-        else
-            weigh_levels(j, &j->interfaces[c->interface], c->side, gradient(user, c->interface),
-                         conditions->motion, conditions->h);
-        for (int by = 0; by < r->connection_count; by++)
-            place = add_block(j, r, c, &r->connections[by], place);
-    }
-    return place;
-}
-
-static const int *diagonal(const yk_jacobian *j)
-{
-    return j->place + (j->place_count - (size_t)j->size);
+    return slots;
 }
 
 static double inverse_or_one(double size)
@@ -351,60 +377,106 @@ static double inverse_or_one(double size)
 /* Conditions and parameters of light and heavy, soft and stiff partners become comparable. */
 static void equilibrate(yk_jacobian *j)
 {
-    double *values = yk_sparse_values(j->matrix), *row_scale = j->row_scale;
-    const int *starts = yk_sparse_column_starts(j->matrix), *rows = yk_sparse_rows(j->matrix);
+    double *values = yk_sparse_values(j->matrix);
+    double *row_scale = j->row_scale;
+    const int *starts = yk_sparse_column_starts(j->matrix);
+    const int *rows = yk_sparse_rows(j->matrix);
+
     memset(row_scale, 0, (size_t)j->size * sizeof *row_scale);
     for (int k = 0; k < starts[j->size]; k++)
         row_scale[rows[k]] = fmax(row_scale[rows[k]], fabs(values[k]));
+
     for (int i = 0; i < j->size; i++)
         row_scale[i] = inverse_or_one(row_scale[i]);
+
     for (int column = 0; column < j->size; column++) {
         double largest = 0;
-        for (int k = starts[column]; k < starts[column + 1]; k++)
-            largest = fmax(largest, fabs(values[k] *= row_scale[rows[k]]));
+        for (int k = starts[column]; k < starts[column + 1]; k++) {
+            values[k] *= row_scale[rows[k]];
+            largest = fmax(largest, fabs(values[k]));
+        }
+
         j->column_scale[column] = inverse_or_one(largest);
+
         for (int k = starts[column]; k < starts[column + 1]; k++)
             values[k] *= j->column_scale[column];
     }
 }
 
-static yk_status factor_redundant(yk_jacobian *j)
-{
-    double *values = yk_sparse_values(j->matrix);
-    for (int i = 0; i < j->size; i++)
-        values[diagonal(j)[i]] += REDUNDANCY;
-    return yk_sparse_factor(j->matrix, NULL);
-}
-
 static yk_status factor(yk_jacobian *j)
 {
     equilibrate(j);
-    yk_status status =
-        j->factored ? yk_sparse_refactor(j->matrix, NULL) : yk_sparse_factor(j->matrix, NULL);
+    yk_status status;
+    if (j->factored)
+        status = yk_sparse_refactor(j->matrix, NULL);
+    else
+        status = yk_sparse_factor(j->matrix, NULL);
+
+    /* Whether constraints are redundant is found with new responses, and holds with them. */
     bool redundant = status == YK_ERROR_SINGULAR || j->redundant;
-    if (status == YK_OK && j->fresh)
-        redundant = j->redundant = yk_sparse_rcond(j->matrix) < SINGULAR;
-    if (status != YK_ERROR_NOT_FINITE && redundant)
-        status = factor_redundant(j);
+    if (status == YK_OK && j->fresh) {
+        j->redundant = yk_sparse_rcond(j->matrix) < SINGULAR;
+        redundant = j->redundant;
+    }
+
+    if (redundant && status != YK_ERROR_NOT_FINITE) {
+        const int *diagonal = j->slots + (j->slot_count - (size_t)j->size);
+        double *values = yk_sparse_values(j->matrix);
+
+        for (int i = 0; i < j->size; i++)
+            values[diagonal[i]] += REDUNDANCY;
+
+        status = yk_sparse_factor(j->matrix, NULL);
+    }
+
     j->factored = status == YK_OK;
     j->fresh = false;
+
     return status;
 }
 
 yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, void *user,
                                const yk_conditions *conditions)
 {
-    memset(yk_sparse_values(jacobian->matrix), 0,
-           yk_sparse_nonzeros(jacobian->matrix) * sizeof(double));
-    const int *place = jacobian->place;
-    for (int m = 0; m < jacobian->participant_count; m++)
-        place = add_response(jacobian, &jacobian->responses[m], gradient, user, conditions, place);
-    for (int i = 0; i < jacobian->interface_count; i++)
-        for (int k = 0; (jacobian->interfaces[i].relation || jacobian->interfaces[i].wire) &&
-                        k < yk_jacobian_interface_size(jacobian, i);
-             k++)
-            yk_sparse_values(jacobian->matrix)[place[jacobian->interfaces[i].first + k]] += 1;
-    return factor(jacobian);
+    yk_jacobian *j = jacobian;
+    double *values = yk_sparse_values(j->matrix);
+    memset(values, 0, yk_sparse_nonzeros(j->matrix) * sizeof *values);
+
+    /* Subsystem by subsystem: conditions at each of its ports, by the parameters at all of them. */
+    const int *slots = j->slots;
+    for (int m = 0; m < j->participant_count; m++) {
+        const yk_port_response *r = &j->responses[m];
+        for (int from = 0; from < r->connection_count; from++) {
+            const yk_connection *c = &r->connections[from];
+            const yk_jacobian_interface *interface = &j->interfaces[c->interface];
+            if (interface->wire) {
+                j->condition_gradient[0] = -1;
+                j->condition_gradient[1] = 0;
+                j->condition_gradient[2] = 0;
+            } else if (interface->relation) {
+                weigh_answers(j, c->side, conditions->moment);
+            } else {
+                weigh_levels(j, interface, c->side, gradient(user, c->interface),
+                             conditions->motion, conditions->h);
+            }
+
+            for (int by = 0; by < r->connection_count; by++)
+                slots = add_block(j, r, c, &r->connections[by], slots);
+        }
+    }
+
+    /* Relations and wires: what is given, less the answer. Only the diagonal is left of the
+     * slots. */
+    for (int i = 0; i < j->interface_count; i++) {
+        const yk_jacobian_interface *interface = &j->interfaces[i];
+        if (!interface->relation && !interface->wire)
+            continue;
+
+        for (int k = 0; k < yk_jacobian_interface_size(j, i); k++)
+            values[slots[interface->first + k]] += 1;
+    }
+
+    return factor(j);
 }
 
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x)

@@ -9,115 +9,146 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "coupling/interface.h"
-#include "coupling/system.h"
-#include "math/vec3.h"
-
 enum { NAME_LENGTH = 128 };
 
 /* Groups --------------------------------------------------------------------------------------- */
+
+/* Every interface lies between two ports that there are, of subsystems of one kind that can be
+ * merged. */
+static yk_status check_interfaces(const yk_system *system, const yk_system_def *def)
+{
+    const char *scheme = yk_system_scheme_name(system);
+    for (int i = 0; i < def->interface_count; i++) {
+        const yk_interface_def *interface = &def->interfaces[i];
+        const char *name = interface->name;
+        const int subsystem[2] = {interface->wrench_subsystem, interface->motion_subsystem};
+        const int port[2] = {interface->wrench_port, interface->motion_port};
+
+        for (int side = 0; side < 2; side++) {
+            int number = subsystem[side];
+            bool known = number >= 0 && number < def->subsystem_count;
+            const yk_subsystem *of = known ? def->subsystems[number] : NULL;
+            const yk_port *ports;
+            if (!known || port[side] < 0 || port[side] >= of->ops->ports(of, &ports))
+                return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                               "interface '%s': there is no port %d of a subsystem %d", name,
+                               port[side], number);
+        }
+
+        const char *a = def->names[subsystem[0]];
+        const char *b = def->names[subsystem[1]];
+        const yk_subsystem_ops *first = def->subsystems[subsystem[0]]->ops;
+        const yk_subsystem_ops *second = def->subsystems[subsystem[1]]->ops;
+        if (first != second)
+            return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                           "scheme %s: interface '%s' joins '%s' (%s) and '%s' (%s), and "
+                           "subsystems of different kinds cannot be merged to one. Choose the "
+                           "scheme %s or %s, or model both in one solver",
+                           scheme, name, a, first->kind, b, second->kind,
+                           yk_scheme_name_with(YK_SCHEME_ITERATES),
+                           yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
+        if (!first->merging)
+            return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                           "scheme %s: interface '%s' joins '%s' and '%s', and subsystems of the "
+                           "kind %s cannot be merged to one. Choose the scheme %s or %s",
+                           scheme, name, a, b, first->kind, yk_scheme_name_with(YK_SCHEME_ITERATES),
+                           yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
+    }
+
+    return YK_OK;
+}
+
+static yk_status check_wires(const yk_system *system, const yk_system_def *def)
+{
+    for (int i = 0; i < def->wire_count; i++) {
+        const yk_wire_def *wire = &def->wires[i];
+        int source = wire->source_subsystem;
+        int target = wire->target_subsystem;
+        bool from = source >= 0 && source < def->subsystem_count;
+        bool to = target >= 0 && target < def->subsystem_count;
+        if (!from || !to)
+            return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                           "wire '%s' names a subsystem that is not there",
+                           wire->name ? wire->name : "unnamed");
+    }
+
+    return YK_OK;
+}
 
 /* The smallest number of a subsystem that is joined to each, directly or through others. */
 static void find_leaders(const yk_system_def *def, int *leader)
 {
     for (int i = 0; i < def->subsystem_count; i++)
         leader[i] = i;
+
     for (bool changed = true; changed;) {
         changed = false;
         for (int i = 0; i < def->interface_count; i++) {
-            int *a = &leader[def->interfaces[i].wrench_subsystem],
-                *b = &leader[def->interfaces[i].motion_subsystem];
+            int *a = &leader[def->interfaces[i].wrench_subsystem];
+            int *b = &leader[def->interfaces[i].motion_subsystem];
             if (*a == *b)
                 continue;
+
             int least = *a < *b ? *a : *b;
-            *a = *b = least;
+            *a = least;
+            *b = least;
             changed = true;
         }
     }
 }
 
-static yk_status check_ends(const yk_system *system, const yk_system_def *def)
-{
-    for (int i = 0; i < def->interface_count; i++) {
-        const yk_interface_def *face = &def->interfaces[i];
-        const int participant[2] = {face->wrench_subsystem, face->motion_subsystem};
-        const int port[2] = {face->wrench_port, face->motion_port};
-        for (int side = 0; side < 2; side++) {
-            const yk_port *ports;
-            bool known = participant[side] >= 0 && participant[side] < def->subsystem_count;
-            const yk_subsystem *of = known ? def->subsystems[participant[side]] : NULL;
-            if (!known || port[side] < 0 || port[side] >= of->ops->ports(of, &ports))
-                return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                               "interface '%s': there is no port %d of a subsystem %d", face->name,
-                               port[side], participant[side]);
-        }
-    }
-    return YK_OK;
-}
-
-/* Every interface lies between two subsystems of one kind that can be merged. */
-static yk_status check_kinds(const yk_system *system, const yk_system_def *def)
-{
-    const char *scheme = yk_system_scheme_name(system);
-    for (int i = 0; i < def->interface_count; i++) {
-        const yk_interface_def *face = &def->interfaces[i];
-        int a = face->wrench_subsystem, b = face->motion_subsystem;
-        const yk_subsystem_ops *first = def->subsystems[a]->ops, *second = def->subsystems[b]->ops;
-        if (first != second)
-            return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                           "scheme %s: interface '%s' joins '%s' (%s) and '%s' (%s), and "
-                           "subsystems of different kinds "
-                           "cannot be merged to one. Choose the scheme tight or index1, or model "
-                           "both in one solver",
-                           scheme, face->name, def->names[a], first->kind, def->names[b],
-                           second->kind);
-        if (!first->merging)
-            return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                           "scheme %s: interface '%s' joins '%s' and '%s', and subsystems of the "
-                           "kind %s cannot be "
-                           "merged to one. Choose the scheme tight or index1",
-                           scheme, face->name, def->names[a], def->names[b], first->kind);
-    }
-    return YK_OK;
-}
-
+/* A group of the subsystems that have the same leader, and where the system finds them in it. */
 static yk_status fill_group(yk_system *system, const yk_system_def *def, const int *leader,
-                            int first, yk_group *group)
+                            int first)
 {
     yk_context *context = system->context;
+    int participant = system->merging->group_count++;
+    yk_group *group = &system->merging->groups[participant];
     size_t count = 0;
+
     for (int i = first; i < def->subsystem_count; i++)
         count += leader[i] == first;
+
     group->parts = yk_allocate(context, count, sizeof *group->parts);
-    group->objects = yk_allocate(context, count, sizeof(yk_subsystem *));
+    group->objects = yk_allocate(context, count, sizeof *group->objects);
     group->name = yk_allocate(context, NAME_LENGTH, 1);
     if (!group->parts || !group->objects || !group->name)
         return YK_ERROR_MEMORY;
-    int participant = (int)(group - system->merging->groups), port = 0, channel = 0;
+
+    /* Its ports and channels are those of its parts in order, its name all of theirs. */
+    int port = 0;
+    int channel = 0;
     size_t used = 0;
+
     for (int i = first; i < def->subsystem_count; i++) {
         if (leader[i] != first)
             continue;
-        const yk_subsystem *object = group->objects[group->part_count] = def->subsystems[i];
+
+        int number = group->part_count++;
+        yk_subsystem *object = def->subsystems[i];
+        group->objects[number] = object;
+        group->parts[number] = i;
+
+        yk_system_part *part = &system->parts[i];
+        part->participant = participant;
+        part->port = port;
+        part->channel = channel;
+        part->shows = i == first;
+
         const yk_port *ports;
         const yk_channel *channels;
-        group->parts[group->part_count] = i;
-        yk_system_part *place = &system->parts[i];
-        place->participant = participant;
-        place->port = port;
-        place->channel = channel;
-        place->shows = i == first;
         port += object->ops->ports(object, &ports);
-        channel += object->ops->channels ? object->ops->channels->list(object, &channels) : 0;
+        if (object->ops->channels)
+            channel += object->ops->channels->list(object, &channels);
         if (used < NAME_LENGTH)
             used += (size_t)snprintf(group->name + used, NAME_LENGTH - used, "%s%s",
-                                     group->part_count ? " + " : "", def->names[i]);
-        group->part_count++;
+                                     number ? " + " : "", def->names[i]);
     }
+
     return YK_OK;
 }
 
-/* Placements and joints ------------------------------------------------------------------------ */
+/* Transforms and joints ------------------------------------------------------------------------ */
 
 static bool same_transform(const yk_transform *a, const yk_transform *b)
 {
@@ -126,42 +157,42 @@ static bool same_transform(const yk_transform *a, const yk_transform *b)
            memcmp(&a->orientation, &b->orientation, sizeof a->orientation) == 0;
 }
 
-/* A placement as one that is placed itself sees it: x of the part is at p + Q (l x) of the
- * reference. */
-static yk_transform relative_transform(const yk_transform *part, const yk_transform *reference)
-{
-    yk_vec3 displacement = yk_v3_sub(part->position, reference->position);
-    return (yk_transform){
-        .position = yk_v3_scale(1 / reference->length,
-                                yk_q_rotate_back(reference->orientation, displacement)),
-        .orientation = yk_q_mul(yk_q_conjugate(reference->orientation), part->orientation),
-        .length = part->length / reference->length,
-        .mass = part->mass / reference->mass,
-    };
-}
-
 /* The group has the units and axes of its first part, so that parts which agree need not be
  * converted. */
-static yk_status place_group(yk_system *system, const yk_system_def *def, yk_group *group)
+static yk_status transform_parts(yk_system *system, const yk_system_def *def, yk_group *group)
 {
     if (!def->transforms)
         return YK_OK;
-    const yk_transform *first = &def->transforms[group->parts[0]];
+
+    const yk_transform *whole = &def->transforms[group->parts[0]];
     bool same = true;
+
     for (int i = 1; i < group->part_count; i++)
-        same = same && same_transform(&def->transforms[group->parts[i]], first);
+        same = same && same_transform(&def->transforms[group->parts[i]], whole);
     if (same)
         return YK_OK;
-    group->transforms =
-        yk_allocate(system->context, (size_t)group->part_count, sizeof *group->transforms);
+
+    size_t count = (size_t)group->part_count;
+    group->transforms = yk_allocate(system->context, count, sizeof *group->transforms);
     if (!group->transforms)
         return YK_ERROR_MEMORY;
-    for (int i = 0; i < group->part_count; i++)
-        group->transforms[i] = relative_transform(&def->transforms[group->parts[i]], first);
+
+    /* x of a part is at p + Q (l x) of the whole. */
+    for (int i = 0; i < group->part_count; i++) {
+        const yk_transform *part = &def->transforms[group->parts[i]];
+        yk_transform *t = &group->transforms[i];
+        yk_vec3 displacement = yk_v3_sub(part->position, whole->position);
+        yk_vec3 local = yk_q_rotate_back(whole->orientation, displacement);
+        t->position = yk_v3_scale(1 / whole->length, local);
+        t->orientation = yk_q_mul(yk_q_conjugate(whole->orientation), part->orientation);
+        t->length = part->length / whole->length;
+        t->mass = part->mass / whole->mass;
+    }
+
     return YK_OK;
 }
 
-static int place_in(const yk_group *group, int subsystem)
+static int index_in(const yk_group *group, int subsystem)
 {
     int i = 0;
     while (group->parts[i] != subsystem)
@@ -169,57 +200,71 @@ static int place_in(const yk_group *group, int subsystem)
     return i;
 }
 
-static yk_status join_group(yk_system *system, const yk_system_def *def, yk_group *group)
+static yk_status join_parts(yk_system *system, const yk_system_def *def, int participant)
 {
-    int count = 0;
-    group->joints =
-        yk_allocate(system->context, (size_t)def->interface_count, sizeof *group->joints);
+    yk_group *group = &system->merging->groups[participant];
+    size_t most = (size_t)def->interface_count;
+    group->joints = yk_allocate(system->context, most, sizeof *group->joints);
     if (!group->joints)
         return YK_ERROR_MEMORY;
+
+    int count = 0;
     for (int i = 0; i < def->interface_count; i++) {
-        const yk_interface_def *face = &def->interfaces[i];
-        if (&system->merging->groups[system->parts[face->wrench_subsystem].participant] != group)
+        const yk_interface_def *interface = &def->interfaces[i];
+        if (system->parts[interface->wrench_subsystem].participant != participant)
             continue;
-        group->joints[count++] = (yk_merge_joint){.part_a = place_in(group, face->wrench_subsystem),
-                                                  .port_a = face->wrench_port,
-                                                  .part_b = place_in(group, face->motion_subsystem),
-                                                  .port_b = face->motion_port,
-                                                  .constrained = face->constrained,
-                                                  .drive = face->drive};
+
+        yk_merge_joint *joint = &group->joints[count++];
+        joint->part_a = index_in(group, interface->wrench_subsystem);
+        joint->port_a = interface->wrench_port;
+        joint->part_b = index_in(group, interface->motion_subsystem);
+        joint->port_b = interface->motion_port;
+        joint->constrained = interface->constrained;
+        joint->drive = interface->drive;
     }
-    group->merge =
-        (yk_merge_def){.parts = group->objects,
-                       .part_count = group->part_count,
-                       .transforms = group->transforms,
-                       .joints = group->joints,
-                       .joint_count = count,
-                       .length = def->transforms ? def->transforms[group->parts[0]].length : 1,
-                       .relaxed = (system->traits & YK_SCHEME_RELAXES_PARTS) != 0};
+
+    group->merge = (yk_merge_def){
+        .parts = group->objects,
+        .part_count = group->part_count,
+        .transforms = group->transforms,
+        .joints = group->joints,
+        .joint_count = count,
+        .length = def->transforms ? def->transforms[group->parts[0]].length : 1,
+        .relaxed = (system->traits & YK_SCHEME_RELAXES_PARTS) != 0,
+    };
+
     return YK_OK;
 }
 
 /* The system that is left ---------------------------------------------------------------------- */
 
-/* Its participants have names, units and steps of their own; those of a group are the first
- * part's, and one step. */
 static void reduce(yk_system *system, const yk_system_def *def)
 {
+    /* Participants have names, units and steps of their own; those of a group are the first
+     * part's, and one step. */
     yk_merging *merging = system->merging;
     for (int i = 0; i < merging->group_count; i++) {
         const yk_group *group = &merging->groups[i];
         int first = group->parts[0];
-        bool merged = group->merged != NULL;
-        merging->subsystems[i] = merged ? group->merged : def->subsystems[first];
-        merging->names[i] = merged ? group->name : def->names[first];
+        merging->subsystems[i] = def->subsystems[first];
+        merging->names[i] = def->names[first];
+        merging->substeps[i] = def->substeps ? def->substeps[first] : 1;
+        if (group->merged) {
+            merging->subsystems[i] = group->merged;
+            merging->names[i] = group->name;
+            merging->substeps[i] = 1;
+        }
+
         if (def->transforms)
             merging->transforms[i] = def->transforms[first];
-        merging->substeps[i] = def->substeps && !merged ? def->substeps[first] : 1;
     }
+
+    /* Wires, by the numbers that their ends have there. */
     for (int i = 0; i < def->wire_count; i++) {
         yk_wire_def *wire = &merging->wires[i];
         *wire = def->wires[i];
-        const yk_system_part *from = &system->parts[wire->source_subsystem],
-                             *to = &system->parts[wire->target_subsystem];
+        const yk_system_part *from = &system->parts[wire->source_subsystem];
+        const yk_system_part *to = &system->parts[wire->target_subsystem];
         wire->source_subsystem = from->participant;
         if (wire->source_port >= 0)
             wire->source_port += from->port;
@@ -227,111 +272,101 @@ static void reduce(yk_system *system, const yk_system_def *def)
         wire->target_subsystem = to->participant;
         wire->target_port += to->port;
     }
-    merging->reduced = *def;
-    merging->reduced.subsystems = merging->subsystems;
-    merging->reduced.names = merging->names;
-    merging->reduced.subsystem_count = merging->group_count;
-    merging->reduced.transforms = def->transforms ? merging->transforms : NULL;
-    merging->reduced.substeps = merging->substeps;
-    merging->reduced.interface_count = 0;
-    merging->reduced.wires = merging->wires;
-}
 
-static yk_status check_wires(const yk_system *system, const yk_system_def *def)
-{
-    for (int i = 0; i < def->wire_count; i++) {
-        const yk_wire_def *wire = &def->wires[i];
-        bool known = wire->source_subsystem >= 0 && wire->source_subsystem < def->subsystem_count &&
-                     wire->target_subsystem >= 0 && wire->target_subsystem < def->subsystem_count;
-        if (!known)
-            return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                           "wire '%s' names a subsystem that is not there",
-                           wire->name ? wire->name : "unnamed");
-    }
-    return YK_OK;
-}
-
-static yk_status take_memory(yk_system *system, const yk_system_def *def)
-{
-    yk_context *context = system->context;
-    yk_merging *merging = system->merging;
-    size_t count = (size_t)def->subsystem_count;
-    merging->groups = yk_allocate(context, count, sizeof *merging->groups);
-    merging->subsystems = yk_allocate(context, count, sizeof(yk_subsystem *));
-    merging->names = yk_allocate(context, count, sizeof *merging->names);
-    merging->transforms = yk_allocate(context, count, sizeof *merging->transforms);
-    merging->substeps = yk_allocate(context, count, sizeof *merging->substeps);
-    merging->wires = yk_allocate(context, (size_t)def->wire_count, sizeof *merging->wires);
-    merging->interfaces =
-        yk_allocate(context, (size_t)def->interface_count, sizeof *merging->interfaces);
-    bool complete = merging->groups && merging->subsystems && merging->names &&
-                    merging->transforms && merging->substeps && merging->wires &&
-                    merging->interfaces;
-    if (!complete)
-        return YK_ERROR_MEMORY;
-    merging->interface_count = def->interface_count;
-    for (int i = 0; i < def->interface_count; i++)
-        merging->interfaces[i] = def->interfaces[i];
-    return YK_OK;
+    yk_system_def *reduced = &merging->reduced;
+    *reduced = *def;
+    reduced->subsystems = merging->subsystems;
+    reduced->names = merging->names;
+    reduced->subsystem_count = merging->group_count;
+    reduced->transforms = def->transforms ? merging->transforms : NULL;
+    reduced->substeps = merging->substeps;
+    reduced->interface_count = 0;
+    reduced->wires = merging->wires;
 }
 
 yk_status yk_merging_create(yk_system *system, const yk_system_def *def)
 {
-    yk_context *context = system->context;
-    yk_status status = check_ends(system, def);
-    if (status == YK_OK)
-        status = check_wires(system, def);
-    if (status == YK_OK)
-        status = check_kinds(system, def);
-    if (status < 0)
-        return status;
-    system->merging = yk_allocate(context, 1, sizeof *system->merging);
-    if (!system->merging)
-        return YK_ERROR_MEMORY;
-    status = take_memory(system, def);
-    if (status < 0)
+    yk_status status = check_interfaces(system, def);
+    if (status != YK_OK)
         return status;
 
-    int *leader = yk_allocate(context, (size_t)def->subsystem_count, sizeof *leader);
+    status = check_wires(system, def);
+    if (status != YK_OK)
+        return status;
+
+    yk_context *context = system->context;
+    yk_merging *merging = yk_allocate(context, 1, sizeof *merging);
+    if (!merging)
+        return YK_ERROR_MEMORY;
+
+    system->merging = merging;
+    size_t count = (size_t)def->subsystem_count;
+    size_t interfaces = (size_t)def->interface_count;
+    merging->groups = yk_allocate(context, count, sizeof *merging->groups);
+    merging->subsystems = yk_allocate(context, count, sizeof *merging->subsystems);
+    merging->names = yk_allocate(context, count, sizeof *merging->names);
+    merging->transforms = yk_allocate(context, count, sizeof *merging->transforms);
+    merging->substeps = yk_allocate(context, count, sizeof *merging->substeps);
+    merging->wires = yk_allocate(context, (size_t)def->wire_count, sizeof *merging->wires);
+    merging->interfaces = yk_allocate(context, interfaces, sizeof *merging->interfaces);
+    if (!merging->groups || !merging->subsystems || !merging->names || !merging->transforms ||
+        !merging->substeps || !merging->wires || !merging->interfaces)
+        return YK_ERROR_MEMORY;
+    merging->interface_count = def->interface_count;
+
+    for (int i = 0; i < def->interface_count; i++)
+        merging->interfaces[i] = def->interfaces[i];
+
+    /* Who belongs together. */
+    int *leader = yk_allocate(context, count, sizeof *leader);
     if (!leader)
         return YK_ERROR_MEMORY;
+
     find_leaders(def, leader);
+
     for (int i = 0; i < def->subsystem_count && status == YK_OK; i++)
         if (leader[i] == i)
-            status = fill_group(system, def, leader, i,
-                                &system->merging->groups[system->merging->group_count++]);
-    yk_release(context, leader);
+            status = fill_group(system, def, leader, i);
 
-    for (int i = 0; i < system->merging->group_count && status == YK_OK; i++) {
-        yk_group *group = &system->merging->groups[i];
+    yk_release(context, leader);
+    if (status != YK_OK)
+        return status;
+
+    /* Each group as one subsystem. */
+    for (int i = 0; i < merging->group_count; i++) {
+        yk_group *group = &merging->groups[i];
         if (group->part_count == 1)
             continue;
-        status = place_group(system, def, group);
+
+        status = transform_parts(system, def, group);
         if (status == YK_OK)
-            status = join_group(system, def, group);
+            status = join_parts(system, def, i);
         if (status == YK_OK)
             status = group->objects[0]->ops->merging->merge(&group->merge, &group->merged);
+        if (status != YK_OK)
+            return status;
     }
-    if (status == YK_OK)
-        reduce(system, def);
-    return status;
+
+    reduce(system, def);
+
+    return YK_OK;
 }
 
 /* Start ---------------------------------------------------------------------------------------- */
 
 /* Where a part has its port by itself, in units and axes of the whole system. */
-static yk_motion motion_of_part(const yk_system *system, const yk_group *group, int part, int port,
+static yk_motion motion_of_part(const yk_system *system, int participant, int part, int port,
                                 yk_port_kind kind)
 {
-    yk_subsystem *object = group->objects[part];
-    const yk_transform *participant =
-        system->participants[group - system->merging->groups].transform;
+    const yk_group *group = &system->merging->groups[participant];
+    const yk_subsystem *object = group->objects[part];
+    const yk_transform *whole = system->participants[participant].transform;
     yk_port_value value = {.motion.orientation = {1, 0, 0, 0}};
     object->ops->output(object, port, &value);
     if (group->transforms)
         yk_transform_motion(&group->transforms[part], kind, &value.motion);
-    if (participant)
-        yk_transform_motion(participant, kind, &value.motion);
+    if (whole)
+        yk_transform_motion(whole, kind, &value.motion);
     return value.motion;
 }
 
@@ -340,35 +375,43 @@ yk_status yk_merging_check_start(yk_system *system)
     yk_merging *merging = system->merging;
     for (int i = 0; i < merging->group_count; i++) {
         const yk_group *group = &merging->groups[i];
+        if (!group->merged)
+            continue;
+
+        /* A part that cannot start alone has no pose of its own. */
         bool alone = true;
-        for (int k = 0; k < group->part_count && group->merged; k++) {
+        for (int k = 0; k < group->part_count; k++) {
             yk_subsystem *part = group->objects[k];
             yk_status status = part->ops->start(part, system->start, system->step, NULL);
             if (status == YK_ERROR_MEMORY)
                 return status;
-            alone = status >= 0 && alone;
+
+            alone = alone && !YK_FAILED(status);
         }
-        if (!group->merged || !alone)
-            continue; /* a part that cannot stand alone has no place of its own */
+
+        if (!alone)
+            continue;
 
         for (int k = 0; k < merging->interface_count; k++) {
             const yk_interface_def *def = &merging->interfaces[k];
             if (system->parts[def->wrench_subsystem].participant != i)
                 continue;
-            int a = place_in(group, def->wrench_subsystem),
-                b = place_in(group, def->motion_subsystem);
+
+            int a = index_in(group, def->wrench_subsystem);
+            int b = index_in(group, def->motion_subsystem);
             const yk_port *ports;
             group->objects[a]->ops->ports(group->objects[a], &ports);
             yk_port_kind kind = ports[def->wrench_port].kind;
-            yk_motion first = motion_of_part(system, group, a, def->wrench_port, kind);
-            yk_motion second = motion_of_part(system, group, b, def->motion_port, kind);
+            yk_motion first = motion_of_part(system, i, a, def->wrench_port, kind);
+            yk_motion second = motion_of_part(system, i, b, def->motion_port, kind);
             yk_interface_error gap = yk_gap_between(kind, def, &first, &second, system->start);
-            yk_status status =
-                yk_system_report_start_gap(system, def->name ? def->name : "unnamed", &gap);
-            if (status < 0)
+            const char *name = def->name ? def->name : "unnamed";
+            yk_status status = yk_system_report_start_gap(system, name, &gap);
+            if (status != YK_OK)
                 return status;
         }
     }
+
     return YK_OK;
 }
 
@@ -383,14 +426,20 @@ static yk_subsystem *copy_of(const yk_system *system, int participant, int copy)
 yk_status yk_merging_make_copies(yk_system *system, int participant)
 {
     yk_group *group = &system->merging->groups[participant];
-    group->copies = yk_allocate(system->context, (size_t)group->part_count, sizeof(yk_subsystem *));
+    const yk_merging_ops *ops = group->objects[0]->ops->merging;
+    size_t count = (size_t)group->part_count;
+    group->copies = yk_allocate(system->context, count, sizeof *group->copies);
     if (!group->copies)
         return YK_ERROR_MEMORY;
+
     group->copies[0] = group->merged;
-    yk_status status = YK_OK;
-    for (int i = 1; i < group->part_count && status == YK_OK; i++)
-        status = group->objects[0]->ops->merging->merge(&group->merge, &group->copies[i]);
-    return status;
+    for (int i = 1; i < group->part_count; i++) {
+        yk_status status = ops->merge(&group->merge, &group->copies[i]);
+        if (status != YK_OK)
+            return status;
+    }
+
+    return YK_OK;
 }
 
 yk_status yk_merging_part_words(yk_system *system, int participant, int part, size_t *words,
@@ -406,13 +455,15 @@ yk_status yk_merging_start_copies(yk_system *system, int participant)
     yk_group *group = &system->merging->groups[participant];
     for (int i = 1; group->copies && i < group->part_count; i++) {
         yk_subsystem *copy = group->copies[i];
-        size_t words, unknowns;
+        size_t words;
+        size_t unknowns;
         yk_status status = copy->ops->start(copy, system->start, system->step, NULL);
-        if (status >= 0)
+        if (!YK_FAILED(status))
             status = copy->ops->parts->words(copy, i, &words, &unknowns);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
     }
+
     size_t image = group->merged->ops->rollback->layout(group->merged).words;
     if (!group->image)
         group->image = yk_allocate(system->context, image, sizeof *group->image);
@@ -424,12 +475,15 @@ yk_status yk_merging_synchronise(yk_system *system, int participant)
     const yk_group *group = &system->merging->groups[participant];
     if (!group->copies)
         return YK_OK;
+
     group->merged->ops->rollback->get(group->merged, group->image);
     for (int i = 1; i < group->part_count; i++) {
-        yk_status status = group->copies[i]->ops->rollback->set(group->copies[i], group->image);
-        if (status < 0)
+        yk_subsystem *copy = group->copies[i];
+        yk_status status = copy->ops->rollback->set(copy, group->image);
+        if (YK_FAILED(status))
             return status;
     }
+
     return YK_OK;
 }
 
@@ -466,11 +520,15 @@ void yk_merging_destroy(yk_system *system)
     yk_context *context = system->context;
     if (!merging)
         return;
+
     for (int i = 0; merging->groups && i < merging->group_count; i++) {
         yk_group *group = &merging->groups[i];
-        for (int k = 1; group->copies && k < group->part_count; k++)
-            if (group->copies[k])
-                group->copies[k]->ops->destroy(group->copies[k]);
+        for (int k = 1; group->copies && k < group->part_count; k++) {
+            yk_subsystem *copy = group->copies[k];
+            if (copy)
+                copy->ops->destroy(copy);
+        }
+
         if (group->merged)
             group->merged->ops->destroy(group->merged);
         yk_release(context, group->copies);
@@ -481,6 +539,7 @@ void yk_merging_destroy(yk_system *system)
         yk_release(context, group->joints);
         yk_release(context, group->name);
     }
+
     yk_release(context, merging->groups);
     yk_release(context, merging->subsystems);
     yk_release(context, merging->names);

@@ -14,19 +14,24 @@ static const double SETTLED = 1e-10;
 static bool runs_back(const yk_system *system)
 {
     for (int i = 0; i < system->wire_count; i++) {
-        int place[2] = {0, 0};
         const yk_wire_def *def = &system->wires[i].def;
         if (def->hold)
             continue;
+
+        int target = 0;
+        int source = 0;
+
         for (int k = 0; k < system->participant_count; k++) {
             if (system->sequence[k] == def->target_subsystem)
-                place[0] = k;
+                target = k;
             if (system->sequence[k] == def->source_subsystem)
-                place[1] = k;
+                source = k;
         }
-        if (place[0] <= place[1])
+
+        if (target <= source)
             return true;
     }
+
     return false;
 }
 
@@ -39,18 +44,22 @@ yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prep
 
     for (report->iterations = 1;; report->iterations++) {
         double change = 0;
-        for (int place = 0; place < system->participant_count; place++) {
-            int participant = system->sequence[place];
+        bool first = report->iterations == 1;
+
+        for (int index = 0; index < system->participant_count; index++) {
+            int participant = system->sequence[index];
             change = fmax(change, yk_system_carry_signals(system, participant));
-            yk_status status =
-                report->iterations > 1 ? yk_system_rewind(system, participant) : YK_OK;
-            if (status >= 0)
+
+            yk_status status = YK_OK;
+            if (!first)
+                status = yk_system_rewind(system, participant);
+            if (!YK_FAILED(status))
                 status = yk_system_advance_prepared(system, participant, prepare, user);
-            if (status < 0)
+            if (YK_FAILED(status))
                 return yk_system_report_failure(system, participant);
         }
 
-        bool first = report->iterations == 1;
+        /* One sweep is enough where no wire runs back; else until they have settled. */
         if (!repeats || (!first && change <= SETTLED))
             return YK_OK;
         if (!first && report->iterations > iterations)
@@ -117,8 +126,7 @@ const yk_scheme_ops *yk_scheme_monolithic(void)
         .size = sizeof ops,
         .name = "monolithic",
         .text = "subsystems that interfaces join as one, with the joints as constraints: the "
-                "reference; for interfaces "
-                "between subsystems of one kind",
+                "reference; for interfaces between subsystems of one kind",
         .options_size = sizeof(yk_monolithic_options),
         .options = options,
         .variants = variants,
@@ -128,6 +136,7 @@ const yk_scheme_ops *yk_scheme_monolithic(void)
         .start = start,
         .step = step,
     };
+
     return &ops;
 }
 

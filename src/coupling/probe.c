@@ -1,8 +1,8 @@
 /* What interfaces join, found out by trying: each subsystem is carried over two steps with and
  * without a small change of one input, and everything is taken back.
  *
- *   wrench sides   a constant wrench            -> acceleration, as the change of velocity over the steps
- *   motion sides   a constant acceleration      -> the wrench that it takes
+ *   wrench sides   a constant wrench         -> acceleration: the change of velocity over the steps
+ *   motion sides   a constant acceleration   -> the wrench that it takes
  *
  * along all constrained axes of all interfaces of the subsystem. With e the wrenches on the
  * wrench sides, a the accelerations of these, f the wrenches that the motion sides need, the
@@ -24,20 +24,17 @@
 #include <string.h>
 
 #include "base/quiet.h"
-#include "coupling/interface.h"
 #include "coupling/surrogate.h"
 #include "coupling/system.h"
 #include "math/dense.h"
 #include "math/eigen.h"
-#include "math/polynomial.h"
-#include "math/vec3.h"
 
 /* Unknowns up to which matrices are dense, and the axes of one interface. */
 enum { UNKNOWNS_MAX = 600, AXES = 6 };
 /* Steps of a trial, and those after which methods of several steps have their history. */
 enum { STEPS = 2, WARM_UP = 4 };
-/* Way (m, rad) that a change of the acceleration makes at least: more than what solvers leave
- * unconverged. */
+/* Displacement (m, rad) that a change of the acceleration makes at least: more than what solvers
+ * leave unconverged. */
 static const double LEAST_DISPLACEMENT = 1e-8;
 
 typedef struct axis {
@@ -53,11 +50,13 @@ typedef struct gains {
     axis *axes;
     double *y, *d, *c, *z;  /* n x n, row-major */
     double *mass;           /* of A along each axis, by its own acceleration */
-    double *followed;       /* of B along each axis: its acceleration by the one that it is told */
+    double *followed;       /* of B along each axis: its acceleration by the prescribed one */
     yk_port_value *answers; /* three of all ports of one participant: base, plus, minus */
     yk_input *kept;         /* inputs of one participant */
     int port_capacity;
 } gains;
+
+/* Trials --------------------------------------------------------------------------------------- */
 
 static double component(const axis *a, yk_vec3 linear, yk_vec3 angular)
 {
@@ -73,8 +72,8 @@ static void change_input(const axis *changed, bool wrench, double amount, yk_inp
     } else if (rotates) {
         input->angular[0] = yk_v3_axpy(amount, changed->direction, input->angular[0]);
     } else {
-        input->linear[0] = yk_v3_axpy(amount, changed->direction, input->linear[0]);
         yk_vec3 torque = yk_v3_cross(changed->lever, changed->direction);
+        input->linear[0] = yk_v3_axpy(amount, changed->direction, input->linear[0]);
         input->angular[0] = yk_v3_axpy(amount, torque, input->angular[0]);
     }
 }
@@ -88,28 +87,43 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
     yk_participant *m = &system->participants[participant];
     size_t ports = (size_t)m->port_count;
     yk_status status = yk_system_rewind(system, participant);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     memcpy(g->kept, m->inputs, ports * sizeof *g->kept);
     if (changed) {
         const yk_interface_def *def = &system->interfaces[changed->interface].def;
-        change_input(changed, wrench, amount,
-                     &m->inputs[wrench ? def->wrench_port : def->motion_port]);
+        int port = wrench ? def->wrench_port : def->motion_port;
+        change_input(changed, wrench, amount, &m->inputs[port]);
     }
-    for (int k = 0; status >= 0 && k < STEPS; k++) {
+
+    /* Prescribed motions go on from one step to the next. */
+    for (int k = 0; !YK_FAILED(status) && k < STEPS; k++) {
         system->t = yk_system_time(system) + k * g->h;
         status = yk_system_advance(system, participant);
+
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
+            if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
+                continue;
+
             yk_input *input = &m->inputs[interface->def.motion_port];
-            if (interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface))
-                *input = yk_input_shift(input, interface->kind, g->h);
+            *input = yk_input_shift(input, interface->kind, g->h);
         }
     }
+
     memcpy(m->inputs, g->kept, ports * sizeof *g->kept);
     memcpy(answer, m->values, ports * sizeof *answer);
+
     return status;
+}
+
+/* How much faster one motion is than another along an axis. */
+static double speed_between(const axis *seen, const yk_motion *p, const yk_motion *q)
+{
+    yk_vec3 linear = yk_v3_sub(p->velocity, q->velocity);
+    yk_vec3 angular = yk_v3_sub(p->angular_velocity, q->angular_velocity);
+    return component(seen, linear, angular);
 }
 
 /* What one changed input of a participant does to its outputs: a column of two of the matrices. */
@@ -118,56 +132,67 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
     yk_system *system = g->system;
     const axis *changed = &g->axes[column];
     const yk_interface *interface = &system->interfaces[changed->interface];
-    yk_port_value *base = g->answers, *plus = base + g->port_capacity,
-                  *minus = plus + g->port_capacity;
+    yk_port_value *base = g->answers;
+    yk_port_value *plus = base + g->port_capacity;
+    yk_port_value *minus = plus + g->port_capacity;
 
-    /* As large as what is there; the way of an acceleration stands out from what solvers leave. */
-    const yk_port_value *now =
-        &base[wrench ? interface->def.wrench_port : interface->def.motion_port];
-    double present =
-        wrench ? component(changed, interface->applied.force, interface->applied.torque)
-               : component(changed, now->motion.acceleration, now->motion.angular_acceleration);
-    double amount = 1 + fabs(present);
-    if (!wrench)
+    /* As large as what is there; the displacement of an acceleration stands out from what solvers
+     * leave. */
+    double amount;
+    if (wrench) {
+        const yk_wrench *applied = &interface->applied;
+        amount = 1 + fabs(component(changed, applied->force, applied->torque));
+    } else {
+        const yk_motion *now = &base[interface->def.motion_port].motion;
+        amount = 1 + fabs(component(changed, now->acceleration, now->angular_acceleration));
         amount = fmax(amount, 2 * LEAST_DISPLACEMENT / (g->h * g->h));
+    }
 
     yk_status status = try_participant(g, participant, changed, wrench, amount, plus);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = try_participant(g, participant, changed, wrench, -amount, minus);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
+
+    double *accelerations = wrench ? g->y : g->d;
+    double *wrenches = wrench ? g->c : g->z;
+    double time = STEPS * g->h;
 
     for (int row = 0; row < g->n; row++) {
         const axis *seen = &g->axes[row];
         const yk_interface_def *def = &system->interfaces[seen->interface].def;
-        size_t place = (size_t)row * (size_t)g->n + (size_t)column;
+        size_t entry = (size_t)row * (size_t)g->n + (size_t)column;
+
+        /* How a wrench side moves, and its mass by the acceleration that it gives itself. */
         if (def->wrench_subsystem == participant) {
-            const yk_motion *p = &plus[def->wrench_port].motion,
-                            *q = &minus[def->wrench_port].motion;
-            double speed = component(seen, yk_v3_sub(p->velocity, q->velocity),
-                                     yk_v3_sub(p->angular_velocity, q->angular_velocity));
-            (wrench ? g->y : g->d)[place] = speed / (2 * amount * STEPS * g->h);
-            double rate = component(seen, yk_v3_sub(p->acceleration, q->acceleration),
-                                    yk_v3_sub(p->angular_acceleration, q->angular_acceleration));
+            const yk_motion *p = &plus[def->wrench_port].motion;
+            const yk_motion *q = &minus[def->wrench_port].motion;
+            double speed = speed_between(seen, p, q);
+            accelerations[entry] = speed / (2 * amount * STEPS * g->h);
+
+            yk_vec3 linear = yk_v3_sub(p->acceleration, q->acceleration);
+            yk_vec3 angular = yk_v3_sub(p->angular_acceleration, q->angular_acceleration);
+            double rate = component(seen, linear, angular);
             if (!(fabs(rate) > 0))
-                rate = speed / (STEPS * g->h); /* it has none of its own */
+                rate = speed / time;
             if (wrench && row == column)
                 g->mass[row] = 2 * amount / rate;
         }
+
+        /* The wrench that a motion side needs, and how far it followed. */
         if (def->motion_subsystem == participant) {
-            const yk_wrench *p = &plus[def->motion_port].wrench,
-                            *q = &minus[def->motion_port].wrench;
-            double answer =
-                component(seen, yk_v3_sub(p->force, q->force), yk_v3_sub(p->torque, q->torque));
-            (wrench ? g->c : g->z)[place] = answer / (2 * amount);
-            const yk_motion *v = &plus[def->motion_port].motion,
-                            *w = &minus[def->motion_port].motion;
-            double speed = component(seen, yk_v3_sub(v->velocity, w->velocity),
-                                     yk_v3_sub(v->angular_velocity, w->angular_velocity));
+            const yk_port_value *p = &plus[def->motion_port];
+            const yk_port_value *q = &minus[def->motion_port];
+            yk_vec3 force = yk_v3_sub(p->wrench.force, q->wrench.force);
+            yk_vec3 torque = yk_v3_sub(p->wrench.torque, q->wrench.torque);
+            wrenches[entry] = component(seen, force, torque) / (2 * amount);
+
+            double speed = speed_between(seen, &p->motion, &q->motion);
             if (!wrench && row == column)
                 g->followed[row] = speed / (2 * amount * STEPS * g->h);
         }
     }
+
     return YK_OK;
 }
 
@@ -177,11 +202,13 @@ static yk_status try_inputs(gains *g, int participant)
     yk_system *system = g->system;
     yk_participant *m = &system->participants[participant];
     bool joined = false;
+
     for (int i = 0; i < g->n; i++) {
-        const yk_interface *interface = &system->interfaces[g->axes[i].interface];
-        joined = joined || interface->def.wrench_subsystem == participant ||
-                 interface->def.motion_subsystem == participant;
+        const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
+        if (def->wrench_subsystem == participant || def->motion_subsystem == participant)
+            joined = true;
     }
+
     if (!joined)
         return YK_OK;
 
@@ -191,91 +218,35 @@ static yk_status try_inputs(gains *g, int participant)
         if (interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface))
             yk_input_taylor(interface->kind, &m->values[port].motion, &m->inputs[port]);
     }
+
     yk_status status = try_participant(g, participant, NULL, false, 0, g->answers);
-    for (int i = 0; status >= 0 && i < g->n; i++) {
-        const yk_interface *interface = &system->interfaces[g->axes[i].interface];
-        if (interface->def.wrench_subsystem == participant)
+
+    for (int i = 0; !YK_FAILED(status) && i < g->n; i++) {
+        const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
+        if (def->wrench_subsystem == participant)
             status = try_axis(g, participant, i, true);
-        if (status >= 0 && interface->def.motion_subsystem == participant)
+        if (!YK_FAILED(status) && def->motion_subsystem == participant)
             status = try_axis(g, participant, i, false);
     }
+
     return status;
 }
 
-/* Solves a x = b for `count` columns of b in place; a is destroyed. */
-static yk_status solve(int n, double *a, int *pivot, int count, double *b, double *work)
+/* The matrices of a system from its present state, which they move. */
+static yk_status try_all(gains *g)
 {
-    yk_status status = yk_lu_factor(n, a, pivot);
-    for (int k = 0; status == YK_OK && k < count; k++) {
-        for (int i = 0; i < n; i++)
-            work[i] = b[i * count + k];
-        yk_lu_solve(n, a, pivot, work);
-        for (int i = 0; i < n; i++)
-            b[i * count + k] = work[i];
-    }
+    yk_system *system = g->system;
+    yk_system_mark(system);
+    system->h = g->h;
+
+    yk_status status = YK_OK;
+    for (int i = 0; !YK_FAILED(status) && i < system->participant_count; i++)
+        status = try_inputs(g, i);
+
     return status;
 }
 
-/* K = (1 - J)^-1 into y; c, d and z are destroyed. */
-static yk_status close_all(gains *g, double *work, int *pivot)
-{
-    size_t n = (size_t)g->n;
-    for (size_t i = 0; i < n * n; i++)
-        g->d[i] = (i % (n + 1) == 0) - g->d[i];
-    yk_status status = solve(g->n, g->d, pivot, g->n, g->y, work);
-    if (status < 0)
-        return status;
-    for (size_t i = 0; i < n; i++)
-        for (size_t k = 0; k < n; k++) {
-            double sum = (i == k) + g->c[i * n + k];
-            for (size_t j = 0; j < n; j++)
-                sum += g->z[i * n + j] * g->y[j * n + k];
-            g->d[i * n + k] = sum;
-        }
-    for (size_t i = 0; i < n * n; i++)
-        g->y[i] = i % (n + 1) == 0;
-    return solve(g->n, g->d, pivot, g->n, g->y, work);
-}
-
-/* The gain of one interface with all others closed, whose axes begin at `first`. */
-static void conclude(const gains *g, int first, int count, yk_interface_probe *probe)
-{
-    double block[AXES * AXES], inverse[AXES * AXES], work[AXES], real[AXES], imaginary[AXES],
-        vectors[AXES * AXES];
-    int pivot[AXES];
-    for (int i = 0; i < count; i++)
-        for (int k = 0; k < count; k++) {
-            block[i * count + k] = g->y[(size_t)(first + i) * (size_t)g->n + (size_t)(first + k)];
-            inverse[i * count + k] = i == k;
-        }
-    if (solve(count, block, pivot, count, inverse, work) < 0)
-        return;
-
-    /* -J, and its largest eigenvalue: the others are of directions in which the masses differ
-     * less. */
-    for (int i = 0; i < count; i++)
-        inverse[i * count + i] -= 1;
-    if (yk_eigen_general_vectors(g->system->context, count, inverse, real, imaginary, vectors) < 0)
-        return;
-    int worst = 0;
-    for (int i = 1; i < count; i++)
-        if (hypot(real[i], imaginary[i]) > hypot(real[worst], imaginary[worst]))
-            worst = i;
-    double ratio = hypot(real[worst], imaginary[worst]);
-    if (!isfinite(ratio))
-        return;
-
-    /* Of translations before rotations, whose components have another unit. */
-    int along = 0;
-    for (int i = 1; i < count; i++)
-        if (fabs(vectors[worst * count + i]) > fabs(vectors[worst * count + along]))
-            along = i;
-    double mass = g->mass[first + along];
-    *probe = (yk_interface_probe){.axis = g->axes[first + along].number,
-                                  .wrench_mass = mass,
-                                  .motion_mass = ratio * mass,
-                                  .ratio = ratio};
-}
+/* Memory --------------------------------------------------------------------------------------- */
 
 static int list_axes(const yk_system *system, axis *axes)
 {
@@ -284,37 +255,28 @@ static int list_axes(const yk_system *system, axis *axes)
         const yk_interface *interface = &system->interfaces[i];
         if (yk_both_take_wrench(interface))
             continue;
-        const yk_motion *a =
-            &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion;
-        const yk_motion *b =
-            &yk_interface_b(system, interface)->values[interface->def.motion_port].motion;
-        bool scalar = interface->kind == YK_PORT_SCALAR;
-        for (int k = 0; k < (scalar ? 1 : AXES); k++) {
+
+        const yk_motion *a = &yk_value_a(system, interface)->motion;
+        const yk_motion *b = &yk_value_b(system, interface)->motion;
+
+        for (int k = 0; k < yk_port_freedoms(interface->kind); k++) {
             if (!(interface->def.constrained >> k & 1))
                 continue;
-            yk_vec3 unit = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
+
+            axis along = {.interface = i, .number = k};
+            along.direction = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
+            if (interface->kind == YK_PORT_MARKER) {
+                along.direction = yk_q_rotate(b->orientation, along.direction);
+                along.lever = yk_v3_sub(b->position, a->position);
+            }
+
             if (axes)
-                axes[n] =
-                    (axis){.interface = i,
-                           .number = k,
-                           .direction = scalar ? unit : yk_q_rotate(b->orientation, unit),
-                           .lever = scalar ? yk_v3(0, 0, 0) : yk_v3_sub(b->position, a->position)};
+                axes[n] = along;
             n++;
         }
     }
-    return n;
-}
 
-/* The matrices of a system from its present state, which they move. */
-static yk_status try_all(gains *g)
-{
-    yk_system *system = g->system;
-    yk_status status = YK_OK;
-    yk_system_mark(system);
-    system->h = g->h;
-    for (int i = 0; status >= 0 && i < system->participant_count; i++)
-        status = try_inputs(g, i);
-    return status;
+    return n;
 }
 
 static yk_status allocate_gains(yk_system *system, double step, gains *g)
@@ -322,23 +284,29 @@ static yk_status allocate_gains(yk_system *system, double step, gains *g)
     *g = (gains){.system = system, .h = step, .n = list_axes(system, NULL)};
     if (g->n == 0 || g->n > UNKNOWNS_MAX)
         return YK_OK;
+
     yk_context *context = system->context;
-    size_t n = (size_t)g->n, square = n * n;
+    size_t n = (size_t)g->n;
+    size_t square = n * n;
+
     for (int i = 0; i < system->participant_count; i++)
         if (system->participants[i].port_count > g->port_capacity)
             g->port_capacity = system->participants[i].port_count;
+
     g->axes = yk_allocate(context, n, sizeof *g->axes);
     g->answers = yk_allocate(context, 3 * (size_t)g->port_capacity, sizeof *g->answers);
     g->kept = yk_allocate(context, (size_t)g->port_capacity, sizeof *g->kept);
     g->y = yk_allocate(context, 4 * square + 2 * n, sizeof *g->y);
     if (!g->axes || !g->answers || !g->kept || !g->y)
         return YK_ERROR_MEMORY;
+
     g->d = g->y + square;
     g->c = g->d + square;
     g->z = g->c + square;
     g->mass = g->z + square;
     g->followed = g->mass + n;
     list_axes(system, g->axes);
+
     return YK_OK;
 }
 
@@ -351,48 +319,164 @@ static void release_gains(gains *g)
     yk_release(context, g->y);
 }
 
+/* Gains ---------------------------------------------------------------------------------------- */
+
 /* Takes out what the method of a participant makes of a free mass. */
 static yk_status calibrate(gains *g, int participant)
 {
     yk_system *system = g->system;
     int first = -1;
+
     for (int i = 0; first < 0 && i < g->n; i++) {
         const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
         if (def->wrench_subsystem == participant || def->motion_subsystem == participant)
             first = g->axes[i].interface;
     }
+
     if (first < 0)
         return YK_OK;
 
+    /* Two free masses in the place of both sides. Methods of several steps have their history, or
+     * begin. */
     const int sides[2] = {participant, participant};
+    yk_port_kind kind = system->interfaces[first].kind;
     yk_surrogate pair;
     gains own = {.system = system};
-    yk_status status =
-        yk_surrogate_create(system, sides, system->interfaces[first].kind, g->h, 1, &pair);
+    yk_status status = yk_surrogate_create(system, sides, kind, g->h, 1, &pair);
     if (status == YK_OK)
         status = yk_system_start(pair.system);
-    /* Methods of several steps have their history, or begin. */
     bool in_progress = system->step_count > 0 && g->h == system->step;
-    for (int i = 0; status >= 0 && in_progress && i < WARM_UP; i++)
+
+    for (int i = 0; !YK_FAILED(status) && in_progress && i < WARM_UP; i++)
         status = yk_system_step(pair.system, NULL);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = allocate_gains(pair.system, g->h, &own);
-    if (status >= 0 && own.n == 1)
+    if (!YK_FAILED(status) && own.n == 1)
         status = try_all(&own);
-    bool known = status >= 0 && own.n == 1 && own.y[0] > 0 && own.z[0] > 0 && own.followed[0] > 0;
+
+    bool known = !YK_FAILED(status) && own.n == 1;
+    known = known && own.y[0] > 0 && own.z[0] > 0 && own.followed[0] > 0;
+
     for (int row = 0; known && row < g->n; row++) {
         const yk_interface_def *def = &system->interfaces[g->axes[row].interface].def;
         for (int column = 0; column < g->n; column++) {
-            size_t place = (size_t)row * (size_t)g->n + (size_t)column;
-            if (def->wrench_subsystem == participant)
-                g->y[place] /= own.y[0], g->d[place] /= own.followed[0];
+            size_t entry = (size_t)row * (size_t)g->n + (size_t)column;
+            if (def->wrench_subsystem == participant) {
+                g->y[entry] /= own.y[0];
+                g->d[entry] /= own.followed[0];
+            }
+
             if (def->motion_subsystem == participant)
-                g->z[place] /= own.z[0];
+                g->z[entry] /= own.z[0];
         }
     }
+
     release_gains(&own);
     yk_surrogate_destroy(&pair);
+
     return status == YK_ERROR_MEMORY ? status : YK_OK;
+}
+
+/* Solves a x = b for `count` columns of b in place; a is destroyed. */
+static yk_status solve(int n, double *a, int *pivot, int count, double *b, double *work)
+{
+    yk_status status = yk_lu_factor(n, a, pivot);
+    for (int k = 0; status == YK_OK && k < count; k++) {
+        for (int i = 0; i < n; i++)
+            work[i] = b[i * count + k];
+
+        yk_lu_solve(n, a, pivot, work);
+        for (int i = 0; i < n; i++)
+            b[i * count + k] = work[i];
+    }
+
+    return status;
+}
+
+/* K = (1 - J)^-1 into y; c, d and z are destroyed. */
+static yk_status close_all(gains *g, double *work, int *pivot)
+{
+    /* (1 - D)^-1 Y */
+    size_t n = (size_t)g->n;
+    for (size_t i = 0; i < n * n; i++)
+        g->d[i] = (i % (n + 1) == 0) - g->d[i];
+
+    yk_status status = solve(g->n, g->d, pivot, g->n, g->y, work);
+    if (status != YK_OK)
+        return status;
+
+    /* 1 - J = 1 + C + Z (1 - D)^-1 Y */
+    for (size_t i = 0; i < n; i++) {
+        for (size_t k = 0; k < n; k++) {
+            double sum = (i == k) + g->c[i * n + k];
+            for (size_t j = 0; j < n; j++)
+                sum += g->z[i * n + j] * g->y[j * n + k];
+
+            g->d[i * n + k] = sum;
+        }
+    }
+
+    for (size_t i = 0; i < n * n; i++)
+        g->y[i] = i % (n + 1) == 0;
+
+    return solve(g->n, g->d, pivot, g->n, g->y, work);
+}
+
+/* The gain of one interface with all others closed, whose axes begin at `first`. */
+static void conclude(const gains *g, int first, int count, yk_interface_probe *probe)
+{
+    double block[AXES * AXES];
+    double gain[AXES * AXES];
+    double work[AXES];
+    int pivot[AXES];
+
+    for (int i = 0; i < count; i++) {
+        const double *row = g->y + (size_t)(first + i) * (size_t)g->n;
+        for (int k = 0; k < count; k++) {
+            block[i * count + k] = row[first + k];
+            gain[i * count + k] = i == k;
+        }
+    }
+
+    if (solve(count, block, pivot, count, gain, work) != YK_OK)
+        return;
+
+    /* -J, and its largest eigenvalue: the others are of directions in which the masses differ
+     * less. */
+    double real[AXES];
+    double imaginary[AXES];
+    double vectors[AXES * AXES];
+
+    for (int i = 0; i < count; i++)
+        gain[i * count + i] -= 1;
+
+    yk_status status =
+        yk_eigen_general_vectors(g->system->context, count, gain, real, imaginary, vectors);
+    if (status != YK_OK)
+        return;
+
+    int worst = 0;
+
+    for (int i = 1; i < count; i++)
+        if (hypot(real[i], imaginary[i]) > hypot(real[worst], imaginary[worst]))
+            worst = i;
+
+    double ratio = hypot(real[worst], imaginary[worst]);
+    if (!isfinite(ratio))
+        return;
+
+    /* The axis nearest to its direction; translations before rotations, whose components have
+     * another unit. */
+    int along = 0;
+    for (int i = 1; i < count; i++)
+        if (fabs(vectors[worst * count + i]) > fabs(vectors[worst * count + along]))
+            along = i;
+
+    double mass = g->mass[first + along];
+    probe->axis = g->axes[first + along].number;
+    probe->wrench_mass = mass;
+    probe->motion_mass = ratio * mass;
+    probe->ratio = ratio;
 }
 
 static yk_status find_gains(gains *g, yk_interface_probe *probes)
@@ -406,34 +490,90 @@ static yk_status find_gains(gains *g, yk_interface_probe *probes)
 
     if (status == YK_OK)
         status = try_all(g);
-    for (int i = 0; status >= 0 && i < system->participant_count; i++)
+    for (int i = 0; !YK_FAILED(status) && i < system->participant_count; i++)
         status = calibrate(g, i);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = close_all(g, work, pivot);
     for (int first = 0, count; status == YK_OK && first < g->n; first += count) {
         int interface = g->axes[first].interface;
         for (count = 1; first + count < g->n && g->axes[first + count].interface == interface;)
             count++;
+
         conclude(g, first, count, &probes[interface]);
     }
+
+    /* What could not be tried is not known. */
     yk_release(context, work);
     yk_release(context, pivot);
-    return status == YK_ERROR_MEMORY ? status : YK_OK; /* what could not be tried is not known */
+
+    return status == YK_ERROR_MEMORY ? status : YK_OK;
+}
+
+/* Tries with everything that trials change kept aside: the state, inputs, clock and statistics. */
+static yk_status probe_and_restore(gains *g, double *image, yk_participant *kept, yk_input *inputs,
+                                   yk_interface_probe *probes)
+{
+    yk_system *system = g->system;
+    double t = system->t;
+    double h = system->h;
+    yk_input *next = inputs;
+
+    for (int i = 0; i < system->participant_count; i++) {
+        const yk_participant *m = &system->participants[i];
+        memcpy(next, m->inputs, (size_t)m->port_count * sizeof *next);
+        next += m->port_count;
+        kept[i] = *m;
+    }
+
+    yk_system_state_get(system, image);
+
+    yk_quiet_begin(system->context);
+    yk_status status = find_gains(g, probes);
+    yk_quiet_end(system->context);
+
+    yk_status restored = yk_system_state_set(system, image);
+    if (status == YK_OK)
+        status = restored;
+    system->t = t;
+    system->h = h;
+    next = inputs;
+
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
+        memcpy(m->inputs, next, (size_t)m->port_count * sizeof *next);
+        next += m->port_count;
+        m->statistics = kept[i].statistics;
+        m->timed_calls = kept[i].timed_calls;
+        m->status = kept[i].status;
+        m->advanced = kept[i].advanced;
+    }
+
+    return status;
 }
 
 yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *probes)
 {
+    const yk_interface_probe unknown = {
+        .axis = -1,
+        .wrench_mass = NAN,
+        .motion_mass = NAN,
+        .ratio = NAN,
+    };
+
     for (int i = 0; i < system->interface_count; i++)
-        probes[i] =
-            (yk_interface_probe){.axis = -1, .wrench_mass = NAN, .motion_mass = NAN, .ratio = NAN};
+        probes[i] = unknown;
+
     bool exchanges = !(system->traits & (YK_SCHEME_MERGES | YK_SCHEME_WRENCH_ON_BOTH_SIDES));
     if (!exchanges || system->layout.words == 0)
         return YK_OK;
 
     yk_context *context = system->context;
-    size_t participants = (size_t)system->participant_count, ports = 0;
+    size_t participants = (size_t)system->participant_count;
+    size_t ports = 0;
+
     for (size_t i = 0; i < participants; i++)
         ports += (size_t)system->participants[i].port_count;
+
     gains g;
     yk_status status = allocate_gains(system, step, &g);
     double *image = yk_allocate(context, system->layout.words, sizeof *image);
@@ -441,38 +581,13 @@ yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *pr
     yk_input *inputs = yk_allocate(context, ports, sizeof *inputs);
     if (!image || !kept || !inputs)
         status = YK_ERROR_MEMORY;
-    if (status == YK_OK && g.y) {
-        /* What trying changes besides the state: inputs, clock and statistics. */
-        double t = system->t, h = system->h;
-        memcpy(kept, system->participants, participants * sizeof *kept);
-        yk_input *next = inputs;
-        for (size_t i = 0; i < participants; i++) {
-            memcpy(next, kept[i].inputs, (size_t)kept[i].port_count * sizeof *next);
-            next += kept[i].port_count;
-        }
-        yk_system_state_get(system, image);
-        yk_quiet_begin(context);
-        status = find_gains(&g, probes);
-        yk_quiet_end(context);
 
-        yk_status restored = yk_system_state_set(system, image);
-        if (status == YK_OK)
-            status = restored;
-        system->t = t, system->h = h;
-        next = inputs;
-        for (size_t i = 0; i < participants; i++) {
-            yk_participant *m = &system->participants[i];
-            memcpy(m->inputs, next, (size_t)m->port_count * sizeof *next);
-            next += m->port_count;
-            m->statistics = kept[i].statistics;
-            m->timed_calls = kept[i].timed_calls;
-            m->status = kept[i].status;
-            m->advanced = kept[i].advanced;
-        }
-    }
+    if (status == YK_OK && g.y)
+        status = probe_and_restore(&g, image, kept, inputs, probes);
     yk_release(context, image);
     yk_release(context, kept);
     yk_release(context, inputs);
     release_gains(&g);
+
     return status;
 }

@@ -2,7 +2,7 @@
  *
  * The subsystems are merged, so that every part knows all constraints, and relaxed one by one:
  * each solves its own equations over the macro step with what the others reached last, until
- * nothing changes any more. Gauss-Seidel: one after the other in the order of the scenario, on
+ * nothing changes any more. Gauss-Seidel: one after the other in the order of the def, on
  * the merged subsystem itself. Jacobi: all at once, the first part on the merged subsystem and
  * each other on a copy of it, so that they can run in parallel; their results are exchanged after
  * each sweep. The image of the merged subsystem is the state: the copies take it over before each
@@ -63,6 +63,7 @@ static void destroy(yk_scheme *scheme, yk_system *system)
 {
     relaxed *x = (relaxed *)scheme;
     yk_context *context = system->context;
+
     for (int i = 0; x->groups && i < system->participant_count; i++) {
         relaxed_group *group = &x->groups[i];
         yk_release(context, group->offset);
@@ -73,6 +74,7 @@ static void destroy(yk_scheme *scheme, yk_system *system)
         yk_release(context, group->change);
         yk_release(context, group->status);
     }
+
     yk_release(context, x->groups);
     yk_release(context, x);
 }
@@ -89,9 +91,9 @@ static yk_status create_group(relaxed *x, yk_system *system, int participant)
     if (!ops->parts || !ops->rollback)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "scheme relaxed: subsystems of the kind %s ('%s') cannot be relaxed part by "
-                       "part; choose the "
-                       "scheme monolithic, tight or index1",
-                       ops->kind, system->participants[participant].name);
+                       "part; choose another scheme, such as %s",
+                       ops->kind, system->participants[participant].name,
+                       yk_scheme_name_with(YK_SCHEME_IS_REFERENCE));
 
     size_t parts = (size_t)part_count;
     group->part_count = part_count;
@@ -101,8 +103,11 @@ static yk_status create_group(relaxed *x, yk_system *system, int participant)
     group->status = yk_allocate(context, parts, sizeof *group->status);
     if (!group->offset || !group->unknowns || !group->change || !group->status)
         return YK_ERROR_MEMORY;
-    return x->options.order == YK_ORDER_JACOBI ? yk_merging_make_copies(system, participant)
-                                               : YK_OK;
+
+    /* Parts that are solved at the same time need a copy of the whole each. */
+    if (x->options.order != YK_ORDER_JACOBI)
+        return YK_OK;
+    return yk_merging_make_copies(system, participant);
 }
 
 static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
@@ -110,6 +115,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     relaxed *x = yk_allocate(system->context, 1, sizeof *x);
     if (!x)
         return YK_ERROR_MEMORY;
+
     x->base.ops = yk_scheme_relaxed();
     x->options = *(const yk_relaxed_options *)options;
     *scheme = &x->base;
@@ -117,36 +123,43 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     x->groups = yk_allocate(system->context, (size_t)system->participant_count, sizeof *x->groups);
     if (!x->groups)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < system->participant_count; i++) {
         yk_status status = create_group(x, system, i);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
     }
+
     if (x->options.order != YK_ORDER_JACOBI)
         return YK_OK;
     return yk_system_use_threads(system, x->options.threads);
 }
 
-/* After the merged subsystem has started: its copies, and room for what the parts exchange. */
+/* After the merged subsystem has started: its copies, and memory for what the parts exchange. */
 static yk_status start_group(relaxed *x, yk_system *system, int participant)
 {
     relaxed_group *group = &x->groups[participant];
     yk_context *context = system->context;
+
+    /* How much each part knows and solves for. */
     size_t n = 0;
     for (int i = 0; i < group->part_count; i++) {
         size_t words = 0;
-        yk_status status =
-            yk_merging_part_words(system, participant, i, &words, &group->unknowns[i]);
-        if (status < 0)
+        size_t *unknowns = &group->unknowns[i];
+        yk_status status = yk_merging_part_words(system, participant, i, &words, unknowns);
+        if (YK_FAILED(status))
             return yk_fail(context, status, "scheme relaxed: %s",
                            yk_merging_message(system, participant, 0));
+
         group->offset[i + 1] = group->offset[i] + words;
         n += group->unknowns[i];
     }
+
     yk_status status = yk_merging_start_copies(system, participant);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
+    /* A system that starts again has its memory. */
     size_t words = group->offset[group->part_count];
     if (!group->words)
         group->words = yk_allocate(context, words, sizeof *group->words);
@@ -158,6 +171,7 @@ static yk_status start_group(relaxed *x, yk_system *system, int participant)
     group->before = yk_allocate(context, 3 * n, sizeof *group->before);
     if (!group->before)
         return YK_ERROR_MEMORY;
+
     group->after = group->before + n;
     group->next = group->after + n;
     int columns = n < COLUMNS ? (int)n : COLUMNS;
@@ -169,9 +183,10 @@ static yk_status start(yk_scheme *scheme, yk_system *system)
 {
     relaxed *x = (relaxed *)scheme;
     yk_status status = yk_system_start_consistently(system);
-    for (int i = 0; i < system->participant_count && status >= 0; i++)
+    for (int i = 0; i < system->participant_count && status == YK_OK; i++)
         if (x->groups[i].part_count > 0)
             status = start_group(x, system, i);
+
     return status;
 }
 
@@ -186,26 +201,30 @@ typedef struct work {
     const yk_input *inputs;
 } work;
 
-static const char *part_name(const work *w, int part)
+/* The subsystem of the def that a part is. */
+static int part_number(const work *w, int part)
 {
-    return w->system->parts[w->system->merging->groups[w->participant].parts[part]].name;
+    return w->system->merging->groups[w->participant].parts[part];
 }
 
 static yk_status part_failed(const work *w, int copy, int part)
 {
-    return yk_fail(w->system->context, w->group->status[part], "%s: %s", part_name(w, part),
-                   yk_merging_message(w->system, w->participant, copy));
+    const yk_system *system = w->system;
+    const char *name = system->parts[part_number(w, part)].name;
+    const char *why = yk_merging_message(system, w->participant, copy);
+    return yk_fail(system->context, w->group->status[part], "%s: %s", name, why);
 }
 
 static yk_status gauss_seidel(const work *w)
 {
     relaxed_group *group = w->group;
     for (int i = 0; i < group->part_count; i++) {
-        group->status[i] =
-            yk_merging_relax(w->system, w->participant, 0, i, w->inputs, &group->change[i]);
-        if (group->status[i] < 0)
+        double *change = &group->change[i];
+        group->status[i] = yk_merging_relax(w->system, w->participant, 0, i, w->inputs, change);
+        if (YK_FAILED(group->status[i]))
             return part_failed(w, 0, i);
     }
+
     return YK_OK;
 }
 
@@ -216,11 +235,12 @@ static void relax_range(void *user, size_t begin, size_t end, size_t chunk)
     relaxed_group *group = w->group;
     for (size_t i = begin; i < end; i++) {
         int part = (int)i;
+        double *change = &group->change[i];
+        double *words = group->words + group->offset[i];
         group->status[i] =
-            yk_merging_relax(w->system, w->participant, part, part, w->inputs, &group->change[i]);
-        if (group->status[i] >= 0)
-            yk_merging_part_get(w->system, w->participant, part, part,
-                                group->words + group->offset[i]);
+            yk_merging_relax(w->system, w->participant, part, part, w->inputs, change);
+        if (!YK_FAILED(group->status[i]))
+            yk_merging_part_get(w->system, w->participant, part, part, words);
     }
 }
 
@@ -228,15 +248,20 @@ static yk_status jacobi(work *w)
 {
     relaxed_group *group = w->group;
     yk_system_for_all(w->system, group->part_count, relax_range, w);
-    for (int i = 0; i < group->part_count; i++)
-        if (group->status[i] < 0)
-            return part_failed(w, i, i);
 
     for (int i = 0; i < group->part_count; i++)
-        for (int j = 0; j < group->part_count; j++)
+        if (YK_FAILED(group->status[i]))
+            return part_failed(w, i, i);
+
+    /* Each copy is given what the parts on the others have reached. */
+    for (int i = 0; i < group->part_count; i++) {
+        for (int j = 0; j < group->part_count; j++) {
+            const double *words = group->words + group->offset[j];
             if (i != j)
-                yk_merging_part_set(w->system, w->participant, i, j,
-                                    group->words + group->offset[j]);
+                yk_merging_part_set(w->system, w->participant, i, j, words);
+        }
+    }
+
     return YK_OK;
 }
 
@@ -244,17 +269,19 @@ static yk_status jacobi(work *w)
 static void accelerate(const work *w, bool first)
 {
     relaxed_group *group = w->group;
-    bool copies = w->scheme->options.order == YK_ORDER_JACOBI;
+    bool jacobi = w->scheme->options.order == YK_ORDER_JACOBI;
+    int copies = jacobi ? group->part_count : 1;
 
     /* The unknowns of all parts after the sweep. */
     double *at = group->after;
     for (int i = 0; i < group->part_count; i++) {
         double *words = group->words + group->offset[i];
-        if (!copies)
+        if (!jacobi)
             yk_merging_part_get(w->system, w->participant, 0, i, words);
         memcpy(at, words, group->unknowns[i] * sizeof *at);
         at += group->unknowns[i];
     }
+
     size_t bytes = (size_t)(at - group->after) * sizeof *at;
     if (first) {
         yk_accelerator_restart(group->accelerator);
@@ -262,72 +289,85 @@ static void accelerate(const work *w, bool first)
         return;
     }
 
+    /* What they begin the next one with, on the whole or on all copies of it. */
     yk_accelerator_next(group->accelerator, group->before, group->after, group->next);
     memcpy(group->before, group->next, bytes);
     at = group->next;
+
     for (int i = 0; i < group->part_count; i++) {
         double *words = group->words + group->offset[i];
         memcpy(words, at, group->unknowns[i] * sizeof *at);
-        for (int j = 0; j < (copies ? group->part_count : 1); j++)
+
+        for (int j = 0; j < copies; j++)
             yk_merging_part_set(w->system, w->participant, j, i, words);
+
         at += group->unknowns[i];
     }
-}
-
-static double largest_change(const relaxed_group *group, int *part)
-{
-    double largest = -1;
-    for (int i = 0; i < group->part_count; i++) {
-        if (group->change[i] <= largest)
-            continue;
-        largest = group->change[i];
-        *part = i;
-    }
-    return largest;
 }
 
 static yk_status not_converged(const work *w, yk_status status, int part, int sweeps, double change)
 {
     relaxed *x = w->scheme;
-    yk_system *system = w->system;
-    bool plain = x->options.acceleration == YK_ACCELERATION_NONE;
-    x->worst = system->merging->groups[w->participant].parts[part];
+    const yk_system *system = w->system;
+    x->worst = part_number(w, part);
     x->left = change;
+
+    const char *first = "";
+    if (x->options.acceleration == YK_ACCELERATION_NONE)
+        first = "quasi-Newton acceleration, ";
     return yk_fail(system->context, status,
                    "at t = %g s (step %lld of scheme relaxed) subsystem '%s' still changes by %.3g "
-                   "of the typical velocity after "
-                   "%d sweeps: it is too stiff against its neighbours for this step; use %sa "
-                   "smaller macro step, more "
-                   "sweeps, a smaller stabilisation of its constraints (such as 0.1 over the "
-                   "step), put stiff neighbours into "
-                   "one subsystem, or take the scheme monolithic",
-                   system->t + system->h, (long long)system->step_count + 1, part_name(w, part),
-                   change, sweeps, plain ? "quasi-Newton acceleration, " : "");
+                   "of the typical velocity after %d sweeps: it is too stiff against its "
+                   "neighbours for this step; use %sa smaller macro step, more sweeps, a smaller "
+                   "stabilisation of its constraints (such as 0.1 over the step), put stiff "
+                   "neighbours into one subsystem, or take the scheme %s",
+                   system->t + system->h, (long long)system->step_count + 1,
+                   system->parts[x->worst].name, change, sweeps, first,
+                   yk_scheme_name_with(YK_SCHEME_IS_REFERENCE));
 }
 
 static yk_status sweep_group(work *w)
 {
     relaxed *x = w->scheme;
     relaxed_group *group = w->group;
-    int limit = x->options.sweeps, worst = 0;
-    double least = INFINITY, change = INFINITY;
+    int limit = x->options.sweeps;
+    int worst = 0;
+    double least = INFINITY;
+    double change = INFINITY;
+
     for (int k = 1; k <= limit; k++) {
-        yk_status status = x->options.order == YK_ORDER_JACOBI ? jacobi(w) : gauss_seidel(w);
-        if (status < 0)
+        yk_status status;
+        if (x->options.order == YK_ORDER_JACOBI)
+            status = jacobi(w);
+        else
+            status = gauss_seidel(w);
+        if (YK_FAILED(status))
             return status;
 
-        change = largest_change(group, &worst);
+        /* The part that changed most. */
+        change = -1;
+        for (int i = 0; i < group->part_count; i++) {
+            if (group->change[i] <= change)
+                continue;
+
+            change = group->change[i];
+            worst = i;
+        }
+
         if (k > x->sweeps)
             x->sweeps = k;
         if (change <= x->options.relative_tolerance)
             return YK_OK;
         if (!isfinite(change) || (k > PATIENCE && change > GROWTH_LIMIT * least))
             return not_converged(w, YK_ERROR_DIVERGED, worst, k, change);
+
         least = fmin(least, change);
         if (group->accelerator && k < limit)
             accelerate(w, k == 1);
     }
+
     bool grown = change > 10 * least;
+
     return not_converged(w, grown ? YK_ERROR_DIVERGED : YK_NOT_CONVERGED, worst, limit, change);
 }
 
@@ -336,17 +376,24 @@ static yk_status sweep_group(work *w)
 static yk_status sweep(yk_system *system, int participant, void *user)
 {
     relaxed *x = user;
-    work w = {x, system, &x->groups[participant], participant,
-              yk_system_inputs(system, participant)};
-    if (w.group->part_count == 0)
+    if (x->groups[participant].part_count == 0)
         return YK_OK;
+
     yk_status status = yk_merging_synchronise(system, participant);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
-    yk_status outcome = sweep_group(&w);
-    if (outcome > 0)
-        x->outcome = outcome;
-    return outcome;
+
+    work w = {
+        .scheme = x,
+        .system = system,
+        .group = &x->groups[participant],
+        .participant = participant,
+        .inputs = yk_system_inputs(system, participant),
+    };
+    status = sweep_group(&w);
+    if (status == YK_NOT_CONVERGED)
+        x->outcome = status;
+    return status;
 }
 
 static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
@@ -363,6 +410,7 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
         report->residual = x->left;
         report->explained = true;
     }
+
     return status == YK_OK ? x->outcome : status;
 }
 
@@ -395,7 +443,9 @@ static unsigned traits(const void *own)
 {
     const yk_relaxed_options *o = own;
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_MERGES | YK_SCHEME_RELAXES_PARTS;
-    return o->acceleration == YK_ACCELERATION_QUASI_NEWTON ? set | YK_SCHEME_ACCELERATES : set;
+    if (o->acceleration == YK_ACCELERATION_QUASI_NEWTON)
+        set |= YK_SCHEME_ACCELERATES;
+    return set;
 }
 
 /* A scenario that has 0 for another scheme means nothing by it here. */
@@ -434,9 +484,9 @@ const yk_scheme_ops *yk_scheme_relaxed(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "relaxed",
-        .text = "the subsystems in turn by ordinary differential equations that know all "
-                "constraints, repeated until "
-                "nothing changes; for interfaces between smooth subsystems",
+        .text =
+            "the subsystems in turn by ordinary differential equations that know all "
+            "constraints, repeated until nothing changes; for interfaces between smooth subsystems",
         .options_size = sizeof(yk_relaxed_options),
         .options = options,
         .variants = variants,
@@ -450,6 +500,7 @@ const yk_scheme_ops *yk_scheme_relaxed(void)
         .simplify = simplify,
         .title = title,
     };
+
     return &ops;
 }
 

@@ -9,8 +9,8 @@
  * them does not converge.
  *
  * Where interfaces run in a circle no order has every wrench side before its motion side. The
- * motion that such a motion side is told, and the value of a wire that runs against the order,
- * are unknowns then as the wrenches are: x has what was told, H(x) what came out. */
+ * motion that such a motion side is given, and the value of a wire that runs against the order,
+ * are unknowns then as the wrenches are: x has what was given, H(x) what came out. */
 #ifndef YK_COUPLING_UNKNOWNS_H
 #define YK_COUPLING_UNKNOWNS_H
 
@@ -25,7 +25,7 @@ typedef struct yk_unknowns {
     int wire_count;
     int *wires; /* whose values are unknowns */
     bool start; /* of a consistent start: motions are accelerations */
-    bool rates; /* rates at the end are told besides the way over the step */
+    bool rates; /* rates at the end are given besides the displacement over the step */
     double tolerance, relative_tolerance;
     /* per interface: wrench of any iteration of the step; what is rounding beside it has
      * converged */
@@ -45,7 +45,7 @@ typedef enum yk_unknowns_grouping {
 typedef struct yk_unknowns_def {
     yk_acceleration kind;
     yk_unknowns_grouping what;
-    bool rates; /* motions are told with the velocity at their end */
+    bool rates; /* motions are given with the velocity at their end */
     double tolerance, relative_tolerance;
 } yk_unknowns_def;
 
@@ -56,7 +56,7 @@ void yk_unknowns_destroy(yk_context *context, yk_unknowns *list, int count);
 
 /* Reads x from the interfaces, and H(x) from the outputs of all sides. */
 void yk_unknowns_read(const yk_system *system, yk_unknowns *w);
-/* Applies a vector: to the wrench sides, and to what is told. */
+/* Applies a vector: to the wrench sides, and to what is given. */
 void yk_unknowns_apply(yk_system *system, const yk_unknowns *w, const double *x);
 /* Whether H(x) and x differ by no more than the tolerance at each interface; *change is raised to
  * the largest difference (N or N m), and what is left beyond the tolerance is kept at each

@@ -1,25 +1,25 @@
 /* The tight scheme with acceleration: one macro step as a fixed point x = H(x) of the interface
- * wrenches (wrenches.h).
+ * wrenches (unknowns.h).
  *
  * x begins as the wrenches at the end of the step before. In each sweep all subsystems make the
  * step again: wrench sides first, with x, then the motion sides with the motion that comes of it,
  * so that H depends on x alone even where a subsystem is a wrench side at one interface and a
  * motion side at another. Where interfaces run in a circle, or wires against this order, what a
- * subsystem is told of its partner is part of x.
+ * subsystem is given of its partner is part of x.
  *
  * At the end the wrench sides step once more with what the motion sides gave in the last sweep,
  * so that each side receives exactly what the other gave; the gap that this leaves is what the
  * tolerance of the wrenches means as a motion. A step that does not converge is taken with the
  * best x.
  *
- * An x from which a subsystem cannot step says nothing of the step: the way to it is shortened. */
+ * An x from which a subsystem cannot step says nothing of the step: the change to it is shortened. */
 #include <math.h>
 #include <string.h>
 
-#include "coupling/interface.h"
 #include "coupling/tight/tight.h"
 
-/* How often in a step, and by which factor, the way to an x that cannot be stepped is shortened. */
+/* How often in a step, and by which factor, the change to an x that cannot be stepped is
+ * shortened. */
 enum { SHORTENINGS_MAX = 8 };
 static const double SHORTENING = 0.1;
 
@@ -37,23 +37,27 @@ static yk_status sweep(const yk_tight *x, yk_system *system, bool first)
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->wrench_sequence[index];
         for (int i = 0; i < system->interface_count; i++) {
-            yk_interface *interface = &system->interfaces[i];
+            const yk_interface *interface = &system->interfaces[i];
             if (interface->def.motion_subsystem != participant)
                 continue;
+
             const yk_motion *end = yk_system_motion(system, i, 0);
             if (interface->lagged)
                 end = &interface->given;
-            interface->origin = end->position;
             yk_tight_motion_input(x, system, i, end);
         }
+
         yk_system_carry_given_signals(system, participant);
 
-        yk_status status = first ? YK_OK : yk_system_rewind(system, participant);
-        if (status >= 0)
+        yk_status status = YK_OK;
+        if (!first)
+            status = yk_system_rewind(system, participant);
+        if (!YK_FAILED(status))
             status = yk_system_advance(system, participant);
-        if (status < 0)
+        if (YK_FAILED(status))
             return yk_system_report_failure(system, participant);
     }
+
     return YK_OK;
 }
 
@@ -62,17 +66,20 @@ static bool has_converged(yk_tight *x, yk_system *system, double *change)
 {
     *change = 0;
     bool all = true;
+
     for (int i = 0; i < x->unknowns_count; i++) {
         yk_unknowns *w = &x->unknowns[i];
         yk_unknowns_read(system, w);
         all = yk_unknowns_settled(system, w, change) && all;
     }
+
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
         double limit = YK_TIGHT_SIGNAL_TOLERANCE * (1 + fabs(wire->now));
         if (wire->lagged)
             all = all && fabs(wire->now - wire->given) <= limit;
     }
+
     return all;
 }
 
@@ -86,6 +93,7 @@ static void accelerate(yk_tight *x, yk_system *system)
         bool closed = w->lagged_count + w->wire_count == 0;
         if (closed && yk_unknowns_settled(system, w, &change))
             continue;
+
         yk_accelerator_next(w->accelerator, w->applied, w->fresh, w->next);
         apply(x, system, w, w->next);
     }
@@ -93,9 +101,11 @@ static void accelerate(yk_tight *x, yk_system *system)
     /* One factor is for wrenches alone: motions and signals are given as they came out. */
     if (x->options.acceleration != YK_ACCELERATION_AITKEN)
         return;
+
     for (int i = 0; i < system->interface_count; i++)
         if (system->interfaces[i].lagged)
             system->interfaces[i].given = *yk_system_motion(system, i, 0);
+
     for (int i = 0; i < system->wire_count; i++)
         system->wires[i].given = system->wires[i].now;
 }
@@ -105,17 +115,21 @@ static yk_status exchange(const yk_tight *x, yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
-        if (system->participants[participant].wrench_size == 0)
+        const yk_participant *m = &system->participants[participant];
+        if (m->wrench_size == 0)
             continue;
+
         yk_system_pack_wrenches(system, participant);
-        yk_system_apply_wrenches(system, participant, system->participants[participant].fresh);
+        yk_system_apply_wrenches(system, participant, m->fresh);
         yk_tight_wrench_inputs(x, system, participant);
+
         yk_status status = yk_system_rewind(system, participant);
-        if (status >= 0)
+        if (!YK_FAILED(status))
             status = yk_system_advance(system, participant);
-        if (status < 0)
+        if (YK_FAILED(status))
             return yk_system_report_failure(system, participant);
     }
+
     return YK_OK;
 }
 
@@ -134,8 +148,10 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
         if (interface->lagged)
             yk_system_predict(system, i, &interface->given);
     }
+
     for (int i = 0; i < system->wire_count; i++)
         system->wires[i].given = system->wires[i].before;
+
     for (int i = 0; i < x->unknowns_count; i++) {
         yk_unknowns *w = &x->unknowns[i];
         for (int k = 0; k < w->interface_count; k++) {
@@ -143,6 +159,7 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
             interface->applied = yk_system_required_wrench(system, w->interfaces[k]);
             w->largest[k] = yk_wrench_size(interface->kind, &interface->applied);
         }
+
         yk_unknowns_read(system, w);
         apply(x, system, w, w->applied);
         yk_accelerator_begin(w->accelerator);
@@ -151,24 +168,31 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
     /* In a circle wrenches can agree by chance while what was given does not: they must do so
      * twice. */
     bool agreed = !circle;
-    int shortenings = 0, limit = x->options.iterations;
+    int shortenings = 0;
+    int limit = x->options.iterations;
+
     for (int number = 0;; number++) {
         yk_status status = sweep(x, system, number == 0);
         report->iterations++;
 
-        /* An x from which a subsystem cannot step: the way to it is shortened. */
-        if (status < 0) {
+        /* An x from which a subsystem cannot step: the change to it is shortened. */
+        if (status != YK_OK) {
             bool give_up = number == 0 || shortenings == SHORTENINGS_MAX || number >= limit;
             if (give_up || status == YK_ERROR_MEMORY)
                 return status;
+
             shortenings++;
+
             for (int i = 0; i < x->unknowns_count; i++) {
                 yk_unknowns *w = &x->unknowns[i];
                 yk_unknowns_read(system, w);
+
                 for (int k = 0; k < w->size; k++)
                     w->next[k] = w->tried[k] + SHORTENING * (w->applied[k] - w->tried[k]);
+
                 apply(x, system, w, w->next);
             }
+
             continue;
         }
 
@@ -177,6 +201,7 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
             return exchange(x, system);
         if (number >= limit)
             break;
+
         agreed = !circle || converged;
         accelerate(x, system);
     }
@@ -188,7 +213,9 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
         yk_accelerator_best(w->accelerator, w->next);
         apply(x, system, w, w->next);
     }
+
     yk_status status = sweep(x, system, false);
     has_converged(x, system, &report->wrench_change);
-    return status < 0 ? status : YK_NOT_CONVERGED;
+
+    return status != YK_OK ? status : YK_NOT_CONVERGED;
 }

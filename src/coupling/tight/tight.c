@@ -12,54 +12,28 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "coupling/system.h"
-
-typedef struct sweep {
-    int number; /* from 0 */
-    bool last;  /* the iteration limit is reached */
-    bool converged;
-    double wrench_change;
-} sweep;
-
 /* Inputs --------------------------------------------------------------------------------------- */
 
-/* Whether a side sees what happens within the macro step. */
-static bool looks_inside(const yk_participant *m)
-{
-    return m->substeps > 1 || yk_follows_polynomials(m->subsystem);
-}
-
 /* A side that makes several steps, or follows polynomials in one, follows a cubic. One that makes
- * fewer steps than its partner is told the place that the velocity of A leads to: places alone
- * would leave a mode that grows (radius 2.2 at equal masses). */
+ * fewer steps than its partner is prescribed the position that the velocity of A leads to:
+ * positions alone would leave a mode that grows (radius 2.2 at equal masses). */
 void yk_tight_motion_input(const yk_tight *x, yk_system *system, int number, const yk_motion *end)
 {
-    const yk_interface *interface = &system->interfaces[number];
-    const yk_participant *a = yk_interface_a(system, interface),
-                         *b = yk_interface_b(system, interface);
-    const yk_motion *start = &a->before[interface->def.wrench_port];
-    yk_input *input = &b->inputs[interface->def.motion_port];
-    bool iterates = x->options.iterations > 0;
-    bool slower = looks_inside(a) && !looks_inside(b);
+    yk_interface *interface = &system->interfaces[number];
+    const yk_motion *start = yk_before_a(system, interface);
+    yk_input *input = yk_input_b(system, interface);
+    interface->origin = end->position;
 
-    if (looks_inside(b) && iterates)
+    bool a_inside = x->looks_inside[interface->def.wrench_subsystem];
+    bool b_inside = x->looks_inside[interface->def.motion_subsystem];
+    bool iterates = x->options.iterations > 0;
+    bool slower = a_inside && !b_inside;
+    if (b_inside && iterates)
         yk_input_cubic(interface->kind, system->h, start, end, input);
     else if (x->options.velocity == YK_VELOCITY_MARKER || (slower && iterates))
         yk_input_original(interface->kind, start, end, input);
     else
         yk_input_interpolated(interface->kind, system->h, start, end, input);
-}
-
-/* The wrenches before the step, from which those of the step rise or fall. */
-static void keep_wrenches(yk_tight *x, const yk_system *system)
-{
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        const yk_port_value *b =
-            &yk_interface_b(system, interface)->values[interface->def.motion_port];
-        x->before[i] =
-            yk_wrench_opposite(interface->kind, b, yk_system_motion_before(system, i, 0)->position);
-    }
 }
 
 /* Where one of the sides makes several steps. A solver answers with the wrench at the end of its
@@ -70,20 +44,20 @@ static void keep_wrenches(yk_tight *x, const yk_system *system)
 void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int number)
 {
     const yk_interface *interface = &system->interfaces[number];
-    const yk_participant *a = yk_interface_a(system, interface),
-                         *b = yk_interface_b(system, interface);
-    yk_input *input = &a->inputs[interface->def.wrench_port];
-    bool changes = looks_inside(a) || looks_inside(b);
+    const yk_interface_def *def = &interface->def;
+    yk_input *input = yk_input_a(system, interface);
+    bool changes = x->looks_inside[def->wrench_subsystem] || x->looks_inside[def->motion_subsystem];
     if (!changes || x->options.iterations == 0) {
         yk_input_constant(interface->kind, &interface->applied, input);
         return;
     }
 
-    double h = system->h, fraction = 0.5 + 0.5 / b->substeps;
+    const yk_participant *b = yk_interface_b(system, interface);
+    double fraction = 0.5 + 0.5 / b->substeps;
+    double at = fraction * system->h;
     double last = b->substeps > 1 ? b->earlier_step : 0;
-    double since = fraction * h + (1 - fraction) * last;
-    yk_input_line(interface->kind, &interface->applied, fraction * h, &x->before[number], since,
-                  input);
+    double since = at + (1 - fraction) * last;
+    yk_input_line(interface->kind, &interface->applied, at, &x->before[number], since, input);
 }
 
 void yk_tight_wrench_inputs(const yk_tight *x, yk_system *system, int participant)
@@ -95,81 +69,104 @@ void yk_tight_wrench_inputs(const yk_tight *x, yk_system *system, int participan
     }
 }
 
+/* The wrenches before the step, from which those of the step rise or fall. */
+static void keep_wrenches(yk_tight *x, const yk_system *system)
+{
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        const yk_port_value *b = yk_value_b(system, interface);
+        yk_vec3 origin = yk_before_a(system, interface)->position;
+        x->before[i] = yk_wrench_opposite(interface->kind, b, origin);
+    }
+}
+
 /* Plain sweeps --------------------------------------------------------------------------------- */
+
+typedef struct sweep {
+    int number; /* from 0 */
+    bool last;  /* the iteration limit is reached */
+    bool converged;
+    double wrench_change;
+} sweep;
 
 /* Takes the wrenches of the motion sides to a participant, together; they have converged if none
  * changed by more than the tolerance since the last sweep. */
 static void set_wrench_inputs(const yk_tight *x, yk_system *system, int participant, sweep *now)
 {
     yk_participant *m = &system->participants[participant];
-    const double *fresh = m->fresh;
     yk_system_pack_wrenches(system, participant);
-    for (int i = 0; i < system->interface_count; i++) {
+
+    const double *fresh = m->fresh;
+    for (int i = 0; now->number > 0 && i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
             continue;
-        yk_wrench wrench;
-        fresh = yk_wrench_unpack(interface->kind, fresh, &wrench);
-        if (now->number == 0)
-            continue;
 
-        yk_wrench change = yk_wrench_combine(interface->kind, &wrench, -1, &interface->applied);
-        double size = yk_wrench_size(interface->kind, &change);
-        double limit = x->options.tolerance;
-        limit += x->options.relative_tolerance * yk_wrench_size(interface->kind, &wrench);
+        yk_port_kind kind = interface->kind;
+        yk_wrench wrench;
+        fresh = yk_wrench_unpack(kind, fresh, &wrench);
+        yk_wrench change = yk_wrench_combine(kind, &wrench, -1, &interface->applied);
+        double size = yk_wrench_size(kind, &change);
         if (size > now->wrench_change)
             now->wrench_change = size;
+
+        double limit = x->options.tolerance;
+        limit += x->options.relative_tolerance * yk_wrench_size(kind, &wrench);
         interface->residual = size <= limit ? 0 : size;
         now->converged = now->converged && size <= limit;
     }
-    yk_system_apply_wrenches(system, participant, m->fresh);
-    yk_tight_wrench_inputs(x, system, participant);
-}
 
-/* final: nothing will be repeated after this participant, so an open trial is closed. */
-static yk_status move_participant(const yk_tight *x, yk_system *system, int participant,
-                                  const sweep *now, bool final)
-{
-    if (x->iterates[participant])
-        return final ? yk_system_advance(system, participant)
-                     : yk_system_iterate(system, participant);
-    if (now->number > 0) {
-        yk_status status = yk_system_rewind(system, participant);
-        if (status < 0)
-            return status;
-    }
-    return yk_system_advance(system, participant);
+    yk_system_apply_wrenches(system, participant, m->fresh);
+    if (x->options.iterations > 0)
+        yk_tight_wrench_inputs(x, system, participant);
 }
 
 static yk_status run_sweep(const yk_tight *x, yk_system *system, sweep *now)
 {
+    bool first = now->number == 0;
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
 
         /* Motions as they were last reached; in the first sweep, as they are predicted. */
         for (int i = 0; i < system->interface_count; i++) {
-            yk_interface *interface = &system->interfaces[i];
+            const yk_interface *interface = &system->interfaces[i];
             if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
                 continue;
-            yk_motion end = *yk_system_motion(system, i, 0);
-            bool known = now->number > 0 || interface->a_index < interface->b_index;
-            if (!known)
-                yk_system_predict(system, i, &end);
-            interface->origin = end.position;
-            yk_tight_motion_input(x, system, i, &end);
+
+            const yk_motion *end = &yk_value_a(system, interface)->motion;
+            yk_motion predicted;
+            if (first && interface->a_index >= interface->b_index) {
+                yk_system_predict(system, i, &predicted);
+                end = &predicted;
+            }
+
+            yk_tight_motion_input(x, system, i, end);
         }
+
         if (system->participants[participant].wrench_size)
             set_wrench_inputs(x, system, participant, now);
         bool settled = yk_system_carry_signals(system, participant) <= YK_TIGHT_SIGNAL_TOLERANCE;
 
         /* Behind the last wrench side nothing is left that could be repeated for it. */
-        if (now->number > 0 && index <= x->last_wrench_index)
+        if (!first && index <= x->last_wrench_index)
             now->converged = now->converged && settled;
         bool final = now->last || (now->converged && index >= x->last_wrench_index);
-        yk_status status = move_participant(x, system, participant, now, final);
-        if (status < 0)
+
+        /* One iteration of its own solver, whose trial is closed in the end; or the step again. */
+        yk_status status = YK_OK;
+        if (x->iterates[participant] && !final) {
+            status = yk_system_iterate(system, participant);
+        } else {
+            if (!x->iterates[participant] && !first)
+                status = yk_system_rewind(system, participant);
+            if (!YK_FAILED(status))
+                status = yk_system_advance(system, participant);
+        }
+
+        if (YK_FAILED(status))
             return yk_system_report_failure(system, participant);
     }
+
     return YK_OK;
 }
 
@@ -178,29 +175,32 @@ static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *r
     int limit = x->options.iterations;
     if (limit > 0)
         yk_system_mark(system);
+
     sweep now = {0};
     for (;; now.number++) {
         now.last = now.number == limit;
         now.converged = now.number > 0;
         now.wrench_change = 0;
         yk_status status = run_sweep(x, system, &now);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
         if (now.converged || now.last)
             break;
     }
+
     report->iterations += now.number + 1;
     report->wrench_change = now.wrench_change;
 
-    /* Only the last wrench side knows in its rotation that the sweep has converged; the trials of
-     * those before it are closed here. */
+    /* Only the last wrench side knows, when it is called, that the sweep has converged; the trials
+     * of those before it are closed here. */
     for (int index = 0; !now.last && index < x->last_wrench_index; index++) {
         int participant = system->sequence[index];
         if (!x->iterates[participant] || !system->participants[participant].wrench_size)
             continue;
-        if (yk_system_advance(system, participant) < 0)
+        if (YK_FAILED(yk_system_advance(system, participant)))
             return yk_system_report_failure(system, participant);
     }
+
     return now.converged || limit == 0 ? YK_OK : YK_NOT_CONVERGED;
 }
 
@@ -211,38 +211,47 @@ static yk_status take(yk_tight *x, yk_system *system, double t, double h, int ha
                       yk_step_report *report)
 {
     yk_system_begin_part(system, t, h);
-    yk_status status =
-        x->unknowns ? yk_tight_iterate_accelerated(x, system, report) : iterate(x, system, report);
+    yk_status status;
+    if (x->unknowns)
+        status = yk_tight_iterate_accelerated(x, system, report);
+    else
+        status = iterate(x, system, report);
     if (status != YK_NOT_CONVERGED || halvings == 0)
         return status;
 
+    /* Back to the start of the step. */
     for (int i = 0; i < system->participant_count; i++) {
-        if (yk_system_rewind(system, i) < 0)
+        if (YK_FAILED(yk_system_rewind(system, i)))
             return yk_system_report_failure(system, i);
+
         yk_system_gather(&system->participants[i]);
         system->participants[i].advanced = false;
     }
+
     report->halved = true;
+
     yk_status first = take(x, system, t, h / 2, halvings - 1, report);
-    if (first < 0)
+    if (YK_FAILED(first))
         return first;
+
     yk_system_end_part(system);
     keep_wrenches(x, system);
     yk_status second = take(x, system, t + h / 2, h / 2, halvings - 1, report);
+
     return second != YK_OK ? second : first;
 }
 
 static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
-    yk_tight *x = (yk_tight *)scheme;
-
     /* Balanced interfaces are those of the loose scheme, whose one sweep takes their wrenches as
      * they are. */
+    yk_tight *x = (yk_tight *)scheme;
     if (x->balance) {
         yk_status status = yk_balance_solve(x->balance, system, &yk_weights_index1);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
     }
+
     if (x->options.iterations > 0)
         keep_wrenches(x, system);
     return take(x, system, system->t, system->h, x->options.halvings, report);
@@ -256,43 +265,53 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     yk_tight *x = yk_allocate(context, 1, sizeof *x);
     if (!x)
         return YK_ERROR_MEMORY;
+
     x->base.ops = system->scheme_def.ops; /* tight or loose */
     x->options = *(const yk_tight_options *)options;
     *scheme = &x->base;
 
-    x->iterates = yk_allocate(context, (size_t)system->participant_count, sizeof *x->iterates);
+    size_t participants = (size_t)system->participant_count;
+    x->iterates = yk_allocate(context, 2 * participants, sizeof *x->iterates);
     x->before = yk_allocate(context, (size_t)system->interface_count, sizeof *x->before);
     if (!x->iterates || !x->before)
         return YK_ERROR_MEMORY;
 
+    x->looks_inside = x->iterates + participants;
+
     /* Acceleration learns from how the answer depends on the wrench, so it must be the converged
      * answer. Iterations of a step in parts would have to be repeated part by part, and a motion
      * side steps as a whole. */
+    yk_acceleration acceleration = x->options.acceleration;
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
-        bool plain = x->options.acceleration == YK_ACCELERATION_NONE && m->substeps == 1;
+        bool plain = acceleration == YK_ACCELERATION_NONE && m->substeps == 1;
         x->iterates[i] = plain && m->subsystem->ops->iteration;
+        x->looks_inside[i] = m->substeps > 1 || yk_follows_polynomials(m->subsystem);
     }
+
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         x->iterates[interface->def.motion_subsystem] = false;
-        bool exchanges = !yk_both_take_wrench(interface);
-        if (exchanges && interface->a_index > x->last_wrench_index)
+        if (!yk_both_take_wrench(interface) && interface->a_index > x->last_wrench_index)
             x->last_wrench_index = interface->a_index;
     }
 
     yk_status status = yk_balance_create(system, &x->balance);
-    bool accelerated = x->options.acceleration != YK_ACCELERATION_NONE && x->options.iterations > 0;
-    if (status < 0 || !accelerated)
+    if (status != YK_OK)
         return status;
+    if (acceleration == YK_ACCELERATION_NONE || x->options.iterations == 0)
+        return YK_OK;
 
     /* One factor cannot serve several interfaces; least squares need to see all of them. */
-    bool joined = x->options.acceleration == YK_ACCELERATION_QUASI_NEWTON;
-    const yk_unknowns_def def = {.kind = x->options.acceleration,
-                                 .what = joined ? YK_UNKNOWNS_OF_JOINED : YK_UNKNOWNS_OF_SIDES,
-                                 .rates = x->options.velocity == YK_VELOCITY_MARKER,
-                                 .tolerance = x->options.tolerance,
-                                 .relative_tolerance = x->options.relative_tolerance};
+    bool joined = acceleration == YK_ACCELERATION_QUASI_NEWTON;
+    const yk_unknowns_def def = {
+        .kind = acceleration,
+        .what = joined ? YK_UNKNOWNS_OF_JOINED : YK_UNKNOWNS_OF_SIDES,
+        .rates = x->options.velocity == YK_VELOCITY_MARKER,
+        .tolerance = x->options.tolerance,
+        .relative_tolerance = x->options.relative_tolerance,
+    };
+
     return yk_unknowns_create(system, &def, &x->unknowns, &x->unknowns_count);
 }
 
@@ -321,6 +340,7 @@ static yk_state_layout state_layout(const yk_scheme *scheme, const yk_system *sy
     yk_state_layout layout = yk_balance_layout(x->balance);
     for (int i = 0; i < x->unknowns_count; i++)
         layout.words += yk_accelerator_words(x->unknowns[i].accelerator);
+
     return layout;
 }
 
@@ -331,8 +351,9 @@ static void state_get(const yk_scheme *scheme, const yk_system *system, double *
     const yk_tight *x = (const yk_tight *)scheme;
     yk_balance_get(x->balance, continuous);
     for (int i = 0; i < x->unknowns_count; i++) {
-        yk_accelerator_get(x->unknowns[i].accelerator, opaque);
-        opaque += yk_accelerator_words(x->unknowns[i].accelerator);
+        const yk_accelerator *accelerator = x->unknowns[i].accelerator;
+        yk_accelerator_get(accelerator, opaque);
+        opaque += yk_accelerator_words(accelerator);
     }
 }
 
@@ -343,8 +364,9 @@ static void state_set(yk_scheme *scheme, yk_system *system, const double *contin
     yk_tight *x = (yk_tight *)scheme;
     yk_balance_set(x->balance, continuous);
     for (int i = 0; i < x->unknowns_count; i++) {
-        yk_accelerator_set(x->unknowns[i].accelerator, opaque);
-        opaque += yk_accelerator_words(x->unknowns[i].accelerator);
+        yk_accelerator *accelerator = x->unknowns[i].accelerator;
+        yk_accelerator_set(accelerator, opaque);
+        opaque += yk_accelerator_words(accelerator);
     }
 }
 
@@ -420,8 +442,12 @@ static unsigned traits(const void *own)
 {
     const yk_tight_options *o = own;
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION | YK_SCHEME_MOVES_TORQUES;
-    if (o->iterations == 0)
-        return o->exchange != YK_EXCHANGE_MOTION ? set | YK_SCHEME_BALANCES : set;
+    if (o->iterations == 0) {
+        if (o->exchange != YK_EXCHANGE_MOTION)
+            set |= YK_SCHEME_BALANCES;
+        return set;
+    }
+
     if (o->acceleration == YK_ACCELERATION_QUASI_NEWTON)
         set |= YK_SCHEME_ACCELERATES;
     return set | YK_SCHEME_NEEDS_ROLLBACK | YK_SCHEME_ITERATES;
@@ -464,8 +490,8 @@ static void tolerances(const void *own, double *absolute, double *relative)
 static void title(const void *own, char *text, size_t capacity)
 {
     const yk_tight_options *o = own;
-    snprintf(text, capacity, "%s",
-             o->iterations == 0 ? "loose (tight without iterations)" : "tight");
+    const char *name = o->iterations == 0 ? "loose (tight without iterations)" : "tight";
+    snprintf(text, capacity, "%s", name);
 }
 
 static yk_causality second_side(const void *own, const yk_joined_ports *joined)
@@ -500,6 +526,7 @@ const yk_scheme_ops *yk_scheme_tight(void)
         .variants = variants,
         .derive = derive_tight,
     };
+
     return &ops;
 }
 
@@ -512,6 +539,7 @@ const yk_scheme_ops *yk_scheme_loose(void)
         .options = loose_rows,
         .derive = derive_loose,
     };
+
     return &ops;
 }
 

@@ -10,11 +10,12 @@ typedef struct yk_tight {
     yk_scheme base;
     yk_tight_options options;
     yk_balance *balance; /* loose only; NULL: no interface is balanced */
-    /* per participant: takes wrenches only, and offers single iterations of its solver */
-    bool *iterates;
+    /* Per participant: it takes wrenches only, and offers single iterations of its solver; it sees
+     * what happens within the macro step, by several steps or by following polynomials in one. */
+    bool *iterates, *looks_inside;
     int last_wrench_index; /* of the last A side in the sequence */
-    yk_wrench *before;  /* per interface: what balanced B's wrench at the start of the step, on A */
-    int unknowns_count; /* with an acceleration only */
+    yk_wrench *before;     /* per interface: what balanced B's wrench at the start of the step */
+    int unknowns_count;    /* with an acceleration only */
     yk_unknowns *unknowns;
 } yk_tight;
 
