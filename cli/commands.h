@@ -13,6 +13,7 @@ int command_modes(int argc, char **argv);
 int command_body(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_contact(int argc, char **argv);
+int command_fmu(int argc, char **argv);
 int command_schema(int argc, char **argv);
 int command_serve(int argc, char **argv);
 

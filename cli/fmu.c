@@ -1,0 +1,293 @@
+/* yoke fmu: what is inside of an FMU, and how it is connected. */
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "scenario.h"
+#include "transport/fmi/archive.h"
+#include "transport/fmi/description.h"
+#include "transport/fmi/fmu.h"
+
+/* What is inside ------------------------------------------------------------------------------- */
+
+static void print_kind(const char *title, const yk_fmi_capabilities *c)
+{
+    const struct {
+        bool has;
+        const char *text;
+    } rows[] = {
+        {c->variable_step, "steps of any size"},
+        {c->interpolates_inputs, "interpolates inputs"},
+        {c->output_derivatives > 0, "derivatives of outputs"},
+        {c->state, c->serialises ? "rollback, state as bytes" : "rollback, state kept in the FMU"},
+        {c->directional, "directional derivatives"},
+        {c->adjoint, "adjoint derivatives"},
+        {c->event_mode, "event mode"},
+        {c->early_return, "may return early"},
+        {c->intermediate_update, "asks for inputs within steps"},
+        {c->needs_tool, "needs the program that made it"},
+    };
+    if (!c->identifier)
+        return;
+    printf("  %-16s %s", title, c->identifier);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (rows[i].has)
+            printf(", %s", rows[i].text);
+    printf("\n");
+}
+
+static void print_variables(const yk_fmi_description *d, bool all)
+{
+    int hidden = 0;
+    printf("\n  %-32s %-10s %-12s %-8s %-10s %-12s %s\n", "variable", "type", "causality", "unit",
+           "start", "variability", "description");
+    for (int i = 0; i < d->variable_count; i++) {
+        const yk_fmi_variable *v = &d->variables[i];
+        bool inner = v->causality == YK_FMI_LOCAL || v->causality == YK_FMI_INDEPENDENT ||
+                     v->causality == YK_FMI_CALCULATED_PARAMETER;
+        if (inner && !all) {
+            hidden++;
+            continue;
+        }
+        char name[300];
+        snprintf(name, sizeof name, v->size == 1 ? "%.280s" : "%.280s (%d)", v->name, v->size);
+        printf("  %-32s %-10s %-12s %-8s %-10.10s %-12s %s\n", name, yk_fmi_type_name(v->type),
+               yk_fmi_causality_name(v->causality), v->unit, v->start, v->variability,
+               v->description);
+    }
+    if (hidden)
+        printf("  and %d inside; --all lists them\n", hidden);
+}
+
+static void print_terminals(const yk_fmi_description *d)
+{
+    if (d->terminal_count > 0)
+        printf("\n  %-32s %-24s members\n", "terminal", "kind");
+    for (int i = 0; i < d->terminal_count; i++) {
+        const yk_fmi_terminal *terminal = &d->terminals[i];
+        printf("  %-32s %-24s", terminal->name, terminal->kind);
+        for (int k = 0; k < terminal->member_count; k++) {
+            const yk_fmi_member *member = &d->members[terminal->first_member + k];
+            printf("%s%s: %s", k ? ", " : " ", member->name, member->variable);
+        }
+        printf("\n");
+    }
+}
+
+/* How it can be connected ---------------------------------------------------------------------- */
+
+/* Units of the quantities of a scalar port, along a line and about an axis. */
+static const struct {
+    const char *key;
+    const char *units[6];
+} roles[] = {
+    {"position", {"m", "rad"}},
+    {"velocity", {"m/s", "m.s-1", "rad/s", "rad.s-1"}},
+    {"acceleration", {"m/s2", "m.s-2", "m/s^2", "rad/s2", "rad.s-2", "rad/s^2"}},
+    {"force", {"N", "N.m", "N m", "N*m"}},
+};
+enum { POSITION, VELOCITY, ACCELERATION, FORCE, ROLES };
+
+static int role_of(const yk_fmi_variable *v)
+{
+    bool outside = v->causality == YK_FMI_INPUT || v->causality == YK_FMI_OUTPUT;
+    if (!outside || v->type != YK_FMI_FLOAT64 || v->size != 1)
+        return -1;
+    for (int r = 0; r < ROLES; r++)
+        for (int u = 0; u < 6 && roles[r].units[u]; u++)
+            if (strcmp(v->unit, roles[r].units[u]) == 0)
+                return r;
+    return -1;
+}
+
+/* The part of a name before its last dot: variables of one connector have it in common. */
+static size_t stem(const char *name)
+{
+    const char *dot = strrchr(name, '.');
+    return dot ? (size_t)(dot - name) : 0;
+}
+
+static bool same_stem(const char *a, const char *b)
+{
+    return stem(a) == stem(b) && strncmp(a, b, stem(a)) == 0;
+}
+
+/* A word that may be a name in a scenario. */
+static void print_word(const char *text, size_t length, const char *otherwise)
+{
+    if (length == 0) {
+        printf("%s", otherwise);
+        return;
+    }
+    if (!isalpha((unsigned char)text[0]))
+        putchar('_');
+    for (size_t i = 0; i < length; i++)
+        putchar(isalnum((unsigned char)text[i]) ? text[i] : '_');
+}
+
+/* The variables of the connector of variable `first`, by role; -1: it has none, or several. False
+ * if they are no port: force and position must lie on different sides. */
+static bool find_port(const yk_fmi_description *d, int first, int found[ROLES])
+{
+    for (int r = 0; r < ROLES; r++)
+        found[r] = -1;
+    for (int i = 0; i < d->variable_count; i++) {
+        int role = role_of(&d->variables[i]);
+        if (role < 0 || !same_stem(d->variables[i].name, d->variables[first].name))
+            continue;
+        if (found[role] >= 0)
+            return false;
+        found[role] = i;
+    }
+    if (found[POSITION] < 0 || found[FORCE] < 0)
+        return false;
+    bool takes_wrench = d->variables[found[FORCE]].causality == YK_FMI_INPUT;
+    for (int r = POSITION; r < FORCE; r++)
+        if (found[r] >= 0 && (d->variables[found[r]].causality == YK_FMI_INPUT) == takes_wrench)
+            return false;
+    return true;
+}
+
+static void print_ports(yk_context *context, const yk_fmi_description *d)
+{
+    bool *used = yk_allocate(context, (size_t)d->variable_count + 1, sizeof *used);
+    if (!used)
+        return;
+    printf("    ports:\n");
+    for (int i = 0; i < d->terminal_count; i++) {
+        const yk_fmi_terminal *terminal = &d->terminals[i];
+        printf("      ");
+        print_word(terminal->name, strlen(terminal->name), "terminal");
+        printf(": {type: terminal, terminal: \"%s\"}\n", terminal->name);
+        for (int k = 0; k < terminal->member_count; k++) {
+            int v = yk_fmi_find(d, d->members[terminal->first_member + k].variable);
+            if (v >= 0)
+                used[v] = true;
+        }
+    }
+
+    /* Variables with the units of a connector. */
+    for (int i = 0; i < d->variable_count; i++) {
+        int found[ROLES];
+        if (used[i] || role_of(&d->variables[i]) != FORCE || !find_port(d, i, found))
+            continue;
+        printf("      ");
+        print_word(d->variables[i].name, stem(d->variables[i].name), "port");
+        printf(": {type: scalar");
+        for (int r = 0; r < ROLES; r++) {
+            if (found[r] < 0)
+                continue;
+            printf(", %s: \"%s\"", roles[r].key, d->variables[found[r]].name);
+            used[found[r]] = true;
+        }
+        printf("}\n");
+    }
+
+    /* All others carry no power. */
+    for (int i = 0; i < d->variable_count; i++) {
+        const yk_fmi_variable *v = &d->variables[i];
+        bool outside = v->causality == YK_FMI_INPUT || v->causality == YK_FMI_OUTPUT;
+        if (used[i] || !outside || !yk_fmi_type_is_number(v->type) || v->size != 1)
+            continue;
+        printf("      ");
+        print_word(v->name, strlen(v->name), "signal");
+        printf(": {type: signal, variable: \"%s\"} # %s\n", v->name,
+               yk_fmi_causality_name(v->causality));
+    }
+    yk_release(context, used);
+}
+
+static void print_section(yk_context *context, const yk_fmi_description *d, const char *file)
+{
+    printf("\nAs a subsystem of a scenario:\n\nsubsystems:\n  ");
+    print_word(d->model_name, strlen(d->model_name), "fmu");
+    printf(":\n    solver: fmu\n    file: \"%s\"\n", file);
+    print_ports(context, d);
+    bool first = true;
+    for (int i = 0; i < d->variable_count; i++) {
+        const yk_fmi_variable *v = &d->variables[i];
+        char *end;
+        bool number = v->start[0] && (strtod(v->start, &end), *end == '\0');
+        bool fixed = strcmp(v->variability, "constant") == 0;
+        if (v->causality != YK_FMI_PARAMETER || v->type != YK_FMI_FLOAT64 || v->size != 1 ||
+            !number || fixed)
+            continue;
+        if (first)
+            printf("    set:\n");
+        first = false;
+        printf("      - {variable: \"%s\", value: %s}\n", v->name, v->start);
+    }
+}
+
+static int info(int argc, char **argv)
+{
+    bool all = false;
+    const option_row rows[] = {
+        {"all", OPTION_FLAG, &all, NULL, "variables inside of the model too"},
+        {.kind = OPTION_END},
+    };
+    const char *file;
+    int parsed = options_parse("fmu info FILE [--all]\n\nWhat is inside of an FMU, and a section "
+                               "of a scenario that connects it.",
+                               rows, argc, argv, &file, 1, 1);
+    if (parsed < 0)
+        return options_exit(parsed);
+    yk_context *context = open_context();
+    if (!context)
+        return EXIT_FAILED;
+
+    char *folder;
+    yk_fmi_description d = {0};
+    yk_status status = yk_archive_unpack(context, file, &folder);
+    if (status == YK_OK)
+        status = yk_fmi_describe(context, folder, file, &d);
+    int code = EXIT_GOOD;
+    if (status == YK_OK) {
+        printf("%s: %s, FMI %s%s%s\n", file, d.model_name, d.version_text,
+               d.tool[0] ? ", made by " : "", d.tool);
+        if (d.description[0])
+            printf("  %s\n", d.description);
+        print_kind("co-simulation", &d.co_simulation);
+        print_kind("model exchange", &d.model_exchange);
+        if (d.scheduled)
+            printf("  scheduled execution, which is not supported\n");
+        if (isfinite(d.stop_time))
+            printf("  %-16s to %g s", "experiment", d.stop_time);
+        if (isfinite(d.stop_time) && isfinite(d.step_size))
+            printf(", step %g s", d.step_size);
+        if (isfinite(d.stop_time))
+            printf("\n");
+        print_variables(&d, all);
+        print_terminals(&d);
+        print_section(context, &d, file);
+    } else {
+        print_failure(context);
+        code = EXIT_MISUSE;
+    }
+    yk_fmi_forget(context, &d);
+    yk_archive_remove(context, folder);
+    yk_context_destroy(context);
+    return code;
+}
+
+/* Commands ------------------------------------------------------------------------------------- */
+
+int command_fmu(int argc, char **argv)
+{
+    static const command_row commands[] = {
+        {"info", "what is inside of an FMU, and how it is connected", info},
+    };
+    enum { COUNT = sizeof commands / sizeof *commands };
+    bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
+    for (int i = 0; i < COUNT && argc >= 2; i++)
+        if (strcmp(argv[1], commands[i].name) == 0)
+            return commands[i].run(argc - 1, argv + 1);
+    FILE *stream = help ? stdout : stderr;
+    fprintf(stream, "usage: yoke fmu COMMAND ...\n\n");
+    for (int i = 0; i < COUNT; i++)
+        fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
+    return help ? EXIT_GOOD : EXIT_MISUSE;
+}

@@ -1,0 +1,306 @@
+#include "transport/fmi/archive.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zip.h>
+
+#include "base/text.h"
+
+enum { PATH_BYTES = 4096, BLOCK = 1 << 16 };
+
+/* Names ---------------------------------------------------------------------------------------- */
+
+/* Why an entry may not be unpacked by this name; NULL: it may. */
+static const char *why_not(const char *name)
+{
+    if (name[0] == '\0')
+        return "has no name";
+    if (name[0] == '/' || strchr(name, '\\') || (name[0] && name[1] == ':'))
+        return "is not a relative path with '/'";
+    if (strlen(name) > 1000)
+        return "has a name of more than 1000 bytes";
+
+    for (const char *at = name; *at;) {
+        size_t length = strcspn(at, "/");
+        if (length == 2 && at[0] == '.' && at[1] == '.')
+            return "leaves the folder of the FMU";
+        at += length + (at[length] == '/');
+    }
+    return NULL;
+}
+
+static int compare_texts(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Checking ------------------------------------------------------------------------------------- */
+
+/* Everything that is wrong with one entry by itself. */
+static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t index,
+                             const zip_stat_t *entry, const char *file)
+{
+    const char *reason = why_not(entry->name);
+    if (reason)
+        return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' %s", file, entry->name,
+                       reason);
+
+    if (entry->size > YK_ARCHIVE_ENTRY_BYTES_MAX)
+        return yk_fail(context, YK_ERROR_INPUT,
+                       "%s: the entry '%.200s' has %llu bytes unpacked, more than the limit of "
+                       "%llu for one entry",
+                       file, entry->name, (unsigned long long)entry->size,
+                       (unsigned long long)YK_ARCHIVE_ENTRY_BYTES_MAX);
+    bool suspicious = entry->size > 1 << 20 && entry->comp_size > 0 &&
+                      entry->size / entry->comp_size > YK_ARCHIVE_RATIO_MAX;
+    if (suspicious)
+        return yk_fail(context, YK_ERROR_INPUT,
+                       "%s: the entry '%.200s' grows from %llu to %llu bytes, more than the limit "
+                       "of %d times",
+                       file, entry->name, (unsigned long long)entry->comp_size,
+                       (unsigned long long)entry->size, YK_ARCHIVE_RATIO_MAX);
+
+    zip_uint8_t system;
+    zip_uint32_t attributes;
+    if (zip_file_get_external_attributes(archive, (zip_uint64_t)index, 0, &system, &attributes) ==
+            0 &&
+        system == ZIP_OPSYS_UNIX && S_ISLNK(attributes >> 16))
+        return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' is a symbolic link", file,
+                       entry->name);
+    return YK_OK;
+}
+
+/* All entries, before anything is written. */
+static yk_status check_archive(yk_context *context, zip_t *archive, const char *file)
+{
+    zip_int64_t count = zip_get_num_entries(archive, 0);
+    if (count > YK_ARCHIVE_ENTRIES_MAX)
+        return yk_fail(context, YK_ERROR_INPUT, "%s: %lld entries, more than the limit of %d", file,
+                       (long long)count, YK_ARCHIVE_ENTRIES_MAX);
+    const char **names = yk_allocate(context, (size_t)count + 1, sizeof *names);
+    if (!names)
+        return YK_ERROR_MEMORY;
+
+    yk_status status = YK_OK;
+    uint64_t total = 0;
+    for (zip_int64_t i = 0; i < count && status == YK_OK; i++) {
+        zip_stat_t entry;
+        zip_stat_init(&entry);
+        if (zip_stat_index(archive, (zip_uint64_t)i, 0, &entry) != 0 || !entry.name) {
+            status = yk_fail(context, YK_ERROR_INPUT, "%s: entry %lld cannot be read: %s", file,
+                             (long long)i, zip_strerror(archive));
+            break;
+        }
+        names[i] = entry.name;
+        total += entry.size;
+        status = check_entry(context, archive, i, &entry, file);
+    }
+    if (status == YK_OK && total > YK_ARCHIVE_TOTAL_BYTES_MAX)
+        status = yk_fail(context, YK_ERROR_INPUT,
+                         "%s: %llu bytes unpacked, more than the limit of %llu", file,
+                         (unsigned long long)total, (unsigned long long)YK_ARCHIVE_TOTAL_BYTES_MAX);
+
+    /* The same name twice: which of them counts would depend on the program that reads. */
+    if (status == YK_OK)
+        qsort(names, (size_t)count, sizeof *names, compare_texts);
+    for (zip_int64_t i = 1; i < count && status == YK_OK; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            status = yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' occurs twice", file,
+                             names[i]);
+    yk_release(context, names);
+    return status;
+}
+
+/* Unpacking ------------------------------------------------------------------------------------ */
+
+/* Makes the folders on the way to a file. */
+static bool make_folders(char *path, size_t from)
+{
+    for (char *at = path + from; (at = strchr(at, '/')); at++) {
+        *at = '\0';
+        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
+        *at = '/';
+        if (!made)
+            return false;
+    }
+    return true;
+}
+
+/* One entry to its file. The size in the directory of the archive may be wrong: what is really
+ * unpacked counts. */
+static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t index,
+                              const char *folder, const char *file)
+{
+    const char *name = zip_get_name(archive, index, 0);
+    char path[PATH_BYTES];
+    if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return yk_fail(context, YK_ERROR_INPUT, "%s: the path of '%.200s' is too long", file, name);
+    if (!make_folders(path, strlen(folder) + 1))
+        return yk_fail(context, YK_ERROR_FILE, "cannot make the folder of %s: %s", path,
+                       strerror(errno));
+    if (name[strlen(name) - 1] == '/')
+        return YK_OK;
+
+    zip_file_t *from = zip_fopen_index(archive, index, 0);
+    if (!from)
+        return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' cannot be unpacked: %s",
+                       file, name, zip_strerror(archive));
+    FILE *to = fopen(path, "wbx");
+    if (!to) {
+        zip_fclose(from);
+        return yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
+    }
+
+    static const char damaged[] = "the archive is damaged";
+    char block[BLOCK];
+    uint64_t total = 0;
+    zip_int64_t got;
+    bool written = true;
+    while (written && (got = zip_fread(from, block, sizeof block)) > 0) {
+        total += (uint64_t)got;
+        written =
+            total <= YK_ARCHIVE_ENTRY_BYTES_MAX && fwrite(block, 1, (size_t)got, to) == (size_t)got;
+    }
+    written = fclose(to) == 0 && written;
+    zip_fclose(from);
+    if (!written)
+        return yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
+    if (got < 0)
+        return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' cannot be unpacked: %s",
+                       file, name, damaged);
+    return YK_OK;
+}
+
+yk_status yk_archive_folder(yk_context *context, char **folder)
+{
+    const char *base = getenv("TMPDIR");
+    if (!base || base[0] != '/')
+        base = "/tmp";
+    char path[PATH_BYTES];
+    *folder = NULL;
+    if (snprintf(path, sizeof path, "%s/yoke-fmu-XXXXXX", base) >= (int)sizeof path)
+        return yk_fail(context, YK_ERROR_FILE, "the path of the temporary folder is too long");
+    if (!mkdtemp(path))
+        return yk_fail(context, YK_ERROR_FILE, "cannot make a temporary folder in %s: %s", base,
+                       strerror(errno));
+    *folder = yk_text_copy(context, path);
+    return *folder ? YK_OK : YK_ERROR_MEMORY;
+}
+
+yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder)
+{
+    *folder = NULL;
+    int code;
+    zip_t *archive = zip_open(file, ZIP_RDONLY | ZIP_CHECKCONS, &code);
+    if (!archive && code == ZIP_ER_EXISTS) /* a name occurs twice: found again, and named, below */
+        archive = zip_open(file, ZIP_RDONLY, &code);
+    if (!archive) {
+        zip_error_t error;
+        zip_error_init_with_code(&error, code);
+        yk_status status = code == ZIP_ER_NOENT || code == ZIP_ER_OPEN || code == ZIP_ER_READ
+                               ? YK_ERROR_FILE
+                               : YK_ERROR_INPUT;
+        yk_fail(context, status, "%s cannot be opened as an FMU, a ZIP archive: %s", file,
+                zip_error_strerror(&error));
+        zip_error_fini(&error);
+        return status;
+    }
+
+    yk_status status = check_archive(context, archive, file);
+    if (status == YK_OK)
+        status = yk_archive_folder(context, folder);
+    zip_int64_t count = zip_get_num_entries(archive, 0);
+    for (zip_int64_t i = 0; i < count && status == YK_OK; i++)
+        status = unpack_entry(context, archive, (zip_uint64_t)i, *folder, file);
+    zip_discard(archive);
+    if (status != YK_OK) {
+        yk_archive_remove(context, *folder);
+        *folder = NULL;
+    }
+    return status;
+}
+
+/* Folders ------------------------------------------------------------------------------------- */
+
+typedef bool (*visit_function)(void *user, const char *path, bool folder);
+
+/* Calls the function for all that is in a folder, and for each folder after its contents; stops at
+ * the first that fails. Links are not followed. */
+static bool walk(const char *folder, visit_function visit, void *user)
+{
+    DIR *list = opendir(folder);
+    if (!list)
+        return false;
+    bool good = true;
+    for (struct dirent *entry; good && (entry = readdir(list));) {
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        char path[PATH_BYTES];
+        struct stat status;
+        good = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path &&
+               lstat(path, &status) == 0;
+        if (!good)
+            break;
+        if (S_ISDIR(status.st_mode))
+            good = walk(path, visit, user) && visit(user, path, true);
+        else
+            good = visit(user, path, false);
+    }
+    closedir(list);
+    return good;
+}
+
+static bool remove_one(void *user, const char *path, bool folder)
+{
+    (void)user;
+    (void)folder;
+    return remove(path) == 0;
+}
+
+void yk_archive_remove(yk_context *context, char *folder)
+{
+    if (!folder)
+        return;
+    walk(folder, remove_one, NULL);
+    rmdir(folder);
+    yk_release(context, folder);
+}
+
+typedef struct packing {
+    zip_t *archive;
+    size_t prefix; /* bytes of the folder's path and the slash after it */
+} packing;
+
+static bool pack_one(void *user, const char *path, bool folder)
+{
+    packing *p = user;
+    if (folder)
+        return true;
+    zip_source_t *source = zip_source_file(p->archive, path, 0, -1);
+    if (!source)
+        return false;
+    if (zip_file_add(p->archive, path + p->prefix, source, ZIP_FL_ENC_UTF_8) >= 0)
+        return true;
+    zip_source_free(source);
+    return false;
+}
+
+yk_status yk_archive_pack(yk_context *context, const char *folder, const char *file)
+{
+    int code;
+    zip_t *archive = zip_open(file, ZIP_CREATE | ZIP_TRUNCATE, &code);
+    if (!archive)
+        return yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", file, strerror(errno));
+
+    packing p = {archive, strlen(folder) + 1};
+    if (walk(folder, pack_one, &p) && zip_close(archive) == 0)
+        return YK_OK;
+    yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", file, zip_strerror(archive));
+    zip_discard(archive);
+    return YK_ERROR_FILE;
+}

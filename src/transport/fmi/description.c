@@ -1,0 +1,752 @@
+/* Reading model descriptions with expat. A document type declaration is refused, so that there are
+ * no entities and no files or addresses to look up. */
+#include "transport/fmi/description.h"
+
+#include <errno.h>
+#include <expat.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+
+enum { DESCRIPTION_BYTES_MAX = 256 << 20, CHUNK_BYTES = 1 << 16, ELEMENTS_MAX = 1 << 24 };
+
+/* Texts ---------------------------------------------------------------------------------------- */
+
+typedef struct yk_fmi_store {
+    struct yk_fmi_store *next;
+    size_t used, size;
+    char bytes[];
+} yk_fmi_store;
+
+/* Dimensions of arrays are known when all structural parameters have been read. */
+typedef struct dimension {
+    int variable;
+    bool fixed;
+    uint64_t size;      /* fixed */
+    uint32_t reference; /* of the structural parameter else */
+} dimension;
+
+typedef struct declared_type {
+    const char *name, *unit;
+} declared_type;
+
+typedef struct reader {
+    yk_context *context;
+    XML_Parser parser;
+    yk_fmi_description *to;
+    yk_status status;
+    char problem[300];
+    bool seen_root;
+    bool in_variables, in_structure, in_types;
+    const char *list; /* of the model structure of FMI 2: Outputs, Derivatives, ... */
+    int last;         /* variable that is being read; -1: none */
+    const char *type; /* simple type that is being read (FMI 2) */
+
+    size_t variable_capacity, state_capacity, terminal_capacity, member_capacity;
+    size_t dimension_count, dimension_capacity;
+    dimension *dimensions;
+    size_t declared_count, declared_capacity;
+    declared_type *declared;
+    const char *terminal_path[16];
+    int terminal_index[16];
+    int terminal_depth;
+} reader;
+
+static void give_up(reader *r, const char *format, ...) YK_PRINTF(2, 3);
+
+static void give_up(reader *r, const char *format, ...)
+{
+    if (r->status != YK_OK)
+        return;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(r->problem, sizeof r->problem, format, arguments);
+    va_end(arguments);
+    r->status = YK_ERROR_INPUT;
+    if (r->parser)
+        XML_StopParser(r->parser, XML_FALSE);
+}
+
+static void out_of_memory(reader *r)
+{
+    r->status = YK_ERROR_MEMORY;
+    XML_StopParser(r->parser, XML_FALSE);
+}
+
+/* A copy of a text that lives as long as the description; "" for NULL. */
+static const char *keep(reader *r, const char *text)
+{
+    if (!text || !text[0])
+        return "";
+    size_t bytes = strlen(text) + 1;
+    yk_fmi_store *store = r->to->store;
+    if (!store || store->size - store->used < bytes) {
+        size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        yk_fmi_store *chunk = yk_allocate(r->context, 1, sizeof *chunk + size);
+        if (!chunk) {
+            out_of_memory(r);
+            return "";
+        }
+        chunk->next = store;
+        chunk->size = size;
+        r->to->store = chunk;
+        store = chunk;
+    }
+    char *copy = store->bytes + store->used;
+    memcpy(copy, text, bytes);
+    store->used += bytes;
+    return copy;
+}
+
+/* Another element at the end of an array; false when out of memory. */
+static bool grow(reader *r, void **array, size_t count, size_t *capacity, size_t size)
+{
+    if (r->status != YK_OK)
+        return false;
+    if (count < *capacity)
+        return true;
+    size_t more = *capacity ? 2 * *capacity : 32;
+    void *grown = yk_reallocate(r->context, *array, more, size);
+    if (!grown) {
+        out_of_memory(r);
+        return false;
+    }
+    *array = grown;
+    *capacity = more;
+    return true;
+}
+
+/* Attributes ----------------------------------------------------------------------------------- */
+
+static const char *attribute(const char **list, const char *name)
+{
+    for (; *list; list += 2)
+        if (strcmp(list[0], name) == 0)
+            return list[1];
+    return NULL;
+}
+
+static bool truth(const char **list, const char *name)
+{
+    const char *text = attribute(list, name);
+    return text && (strcmp(text, "true") == 0 || strcmp(text, "1") == 0);
+}
+
+/* A number, or the fallback where it is absent or none. */
+static double number(const char **list, const char *name, double fallback)
+{
+    const char *text = attribute(list, name);
+    if (!text)
+        return fallback;
+    char *end;
+    double value = strtod(text, &end);
+    return end == text ? fallback : value;
+}
+
+static uint32_t whole(reader *r, const char **list, const char *name)
+{
+    const char *text = attribute(list, name);
+    char *end = NULL;
+    unsigned long long value = text ? strtoull(text, &end, 10) : 0;
+    if (!text || end == text || *end || value > UINT32_MAX) {
+        give_up(r, "%s is '%.40s', expected a whole number", name, text ? text : "missing");
+        return 0;
+    }
+    return (uint32_t)value;
+}
+
+/* Elements ------------------------------------------------------------------------------------- */
+
+static const char *const type_names[] = {
+#define TYPE_NAME(name, text) text,
+    YK_FMI_TYPE_LIST(TYPE_NAME)
+#undef TYPE_NAME
+};
+static const char *const causality_names[] = {
+    "local",      "input", "output", "parameter", "calculatedParameter", "structuralParameter",
+    "independent"};
+
+const char *yk_fmi_type_name(yk_fmi_type type)
+{
+    return type_names[type];
+}
+
+const char *yk_fmi_causality_name(yk_fmi_causality causality)
+{
+    return causality_names[causality];
+}
+
+bool yk_fmi_type_is_number(yk_fmi_type type)
+{
+    return type <= YK_FMI_BOOLEAN;
+}
+
+/* The type that an element of either version stands for; -1: it is no variable. */
+static int type_of_element(int version, const char *element)
+{
+    if (version == 2 && strcmp(element, "Real") == 0)
+        return YK_FMI_FLOAT64;
+    if (version == 2 && strcmp(element, "Integer") == 0)
+        return YK_FMI_INT32;
+    for (int i = 0; i < YK_FMI_TYPE_COUNT; i++)
+        if (strcmp(element, type_names[i]) == 0)
+            return i;
+    return -1;
+}
+
+static void read_root(reader *r, const char **list)
+{
+    yk_fmi_description *d = r->to;
+    const char *version = attribute(list, "fmiVersion");
+    if (!version) {
+        give_up(r, "fmiVersion is missing");
+        return;
+    }
+    d->version_text = keep(r, version);
+    if (strcmp(version, "2.0") == 0) {
+        d->version = 2;
+    } else if (strncmp(version, "3.", 2) == 0) {
+        d->version = 3;
+    } else {
+        give_up(r, "it is an FMU of FMI %.20s; versions 2.0 and 3.0 can be used", version);
+        return;
+    }
+    const char *token = attribute(list, d->version == 2 ? "guid" : "instantiationToken");
+    d->model_name = keep(r, attribute(list, "modelName"));
+    d->description = keep(r, attribute(list, "description"));
+    d->tool = keep(r, attribute(list, "generationTool"));
+    d->token = keep(r, token);
+    d->indicator_count = (int)number(list, "numberOfEventIndicators", 0);
+    if (!token)
+        give_up(r, "%s is missing", d->version == 2 ? "guid" : "instantiationToken");
+}
+
+static void read_kind(reader *r, const char **list, yk_fmi_capabilities *c)
+{
+    const char *identifier = attribute(list, "modelIdentifier");
+    bool usable = identifier && identifier[0] && !strchr(identifier, '/');
+    if (!usable) {
+        give_up(r, "modelIdentifier is '%.60s', expected the name of a binary",
+                identifier ? identifier : "missing");
+        return;
+    }
+    bool three = r->to->version == 3;
+    c->identifier = keep(r, identifier);
+    c->needs_tool = truth(list, "needsExecutionTool");
+    c->variable_step = truth(list, "canHandleVariableCommunicationStepSize");
+    c->interpolates_inputs = truth(list, "canInterpolateInputs");
+    c->output_derivatives = (int)number(list, "maxOutputDerivativeOrder", 0);
+    c->state = truth(list, three ? "canGetAndSetFMUState" : "canGetAndSetFMUstate");
+    c->serialises = truth(list, three ? "canSerializeFMUState" : "canSerializeFMUstate");
+    c->directional =
+        truth(list, three ? "providesDirectionalDerivatives" : "providesDirectionalDerivative");
+    c->adjoint = truth(list, "providesAdjointDerivatives");
+    c->event_mode = truth(list, "hasEventMode");
+    c->early_return = truth(list, "mightReturnEarlyFromDoStep") ||
+                      truth(list, "canReturnEarlyAfterIntermediateUpdate");
+    c->intermediate_update = truth(list, "providesIntermediateUpdate");
+    c->completed_step_unused =
+        truth(list, three ? "needsCompletedIntegratorStep" : "completedIntegratorStepNotNeeded");
+    if (three) {
+        const char *needed = attribute(list, "needsCompletedIntegratorStep");
+        c->completed_step_unused = needed && strcmp(needed, "false") == 0;
+    }
+    c->internal_step = number(list, "fixedInternalStepSize", 0);
+}
+
+/* What both versions say of a variable by attributes of the same element. */
+static void begin_variable(reader *r, const char **list)
+{
+    yk_fmi_description *d = r->to;
+    if (!grow(r, (void **)&d->variables, (size_t)d->variable_count, &r->variable_capacity,
+              sizeof *d->variables))
+        return;
+    const char *name = attribute(list, "name");
+    if (!name || !name[0]) {
+        give_up(r, "variable %d has no name", d->variable_count + 1);
+        return;
+    }
+    const char *causality = attribute(list, "causality");
+    yk_fmi_variable *v = &d->variables[d->variable_count];
+    *v = (yk_fmi_variable){.name = keep(r, name),
+                           .description = keep(r, attribute(list, "description")),
+                           .unit = "",
+                           .start = "",
+                           .reference = whole(r, list, "valueReference"),
+                           .variability = keep(r, attribute(list, "variability")),
+                           .size = 1,
+                           .derivative_of = -1,
+                           .intermediate = truth(list, "intermediateUpdate")};
+    for (int i = 0; causality && i < YK_FMI_CAUSALITY_COUNT; i++)
+        if (strcmp(causality, causality_names[i]) == 0)
+            v->causality = (yk_fmi_causality)i;
+    r->last = d->variable_count++;
+}
+
+/* What the element of the type says: of FMI 2 inside of ScalarVariable, of FMI 3 the same. */
+static void read_type(reader *r, const char **list, int type)
+{
+    if (r->last < 0 || r->status != YK_OK)
+        return;
+    yk_fmi_variable *v = &r->to->variables[r->last];
+    v->type = (yk_fmi_type)type;
+    v->unit = keep(r, attribute(list, "unit"));
+    v->start = keep(r, attribute(list, "start"));
+    v->interval = number(list, "intervalDecimal", 0);
+    v->shift = number(list, "shiftDecimal", 0);
+    if (attribute(list, "derivative"))
+        v->derivative_of = (int)whole(r, list, "derivative"); /* resolved at the end */
+
+    const char *declared = attribute(list, "declaredType");
+    for (size_t i = 0; declared && !v->unit[0] && i < r->declared_count; i++)
+        if (strcmp(r->declared[i].name, declared) == 0)
+            v->unit = r->declared[i].unit;
+}
+
+static void declare_type(reader *r, const char *name, const char *unit)
+{
+    if (!grow(r, (void **)&r->declared, r->declared_count, &r->declared_capacity,
+              sizeof *r->declared))
+        return;
+    declared_type *one = &r->declared[r->declared_count++];
+    *one = (declared_type){keep(r, name), keep(r, unit)};
+}
+
+/* An alias is another variable with the same reference. */
+static void add_alias(reader *r, const char **list)
+{
+    yk_fmi_description *d = r->to;
+    const char *name = attribute(list, "name");
+    if (r->last < 0 || !name)
+        return;
+    if (!grow(r, (void **)&d->variables, (size_t)d->variable_count, &r->variable_capacity,
+              sizeof *d->variables))
+        return;
+    yk_fmi_variable *v = &d->variables[d->variable_count++];
+    *v = d->variables[r->last];
+    v->name = keep(r, name);
+    if (v->causality != YK_FMI_INPUT)
+        v->causality = YK_FMI_LOCAL; /* the variable itself is the output */
+}
+
+static void add_dimension(reader *r, const char **list)
+{
+    if (r->last < 0 || !grow(r, (void **)&r->dimensions, r->dimension_count, &r->dimension_capacity,
+                             sizeof *r->dimensions))
+        return;
+    const char *start = attribute(list, "start");
+    dimension *one = &r->dimensions[r->dimension_count++];
+    *one = (dimension){.variable = r->last, .fixed = start != NULL};
+    if (start)
+        one->size = strtoull(start, NULL, 10);
+    else
+        one->reference = whole(r, list, "valueReference");
+}
+
+/* The derivative of a continuous state: by index from 1 in FMI 2, by reference in FMI 3. */
+static void add_state(reader *r, uint32_t key)
+{
+    yk_fmi_description *d = r->to;
+    if (!grow(r, (void **)&d->derivatives, (size_t)d->state_count, &r->state_capacity,
+              sizeof *d->derivatives))
+        return;
+    d->derivatives[d->state_count++] = (int)key;
+}
+
+static void read_structure(reader *r, const char *element, const char **list)
+{
+    if (r->to->version == 2) {
+        if (strcmp(element, "Unknown") != 0)
+            r->list = strcmp(element, "Derivatives") == 0 ? "Derivatives" : NULL;
+        else if (r->list)
+            add_state(r, whole(r, list, "index"));
+        return;
+    }
+    if (strcmp(element, "ContinuousStateDerivative") == 0)
+        add_state(r, whole(r, list, "valueReference"));
+    else if (strcmp(element, "EventIndicator") == 0)
+        r->to->indicator_count++;
+}
+
+static void XMLCALL begin_element(void *user, const char *element, const char **list)
+{
+    reader *r = user;
+    yk_fmi_description *d = r->to;
+    if (r->status != YK_OK)
+        return;
+    if (!r->seen_root) {
+        r->seen_root = true;
+        if (strcmp(element, "fmiModelDescription") == 0)
+            read_root(r, list);
+        else
+            give_up(r, "the root is <%.60s>, expected <fmiModelDescription>", element);
+        return;
+    }
+
+    int type = type_of_element(d->version, element);
+    if (r->in_variables) {
+        if (d->version == 2 && strcmp(element, "ScalarVariable") == 0)
+            begin_variable(r, list);
+        else if (d->version == 2 && type >= 0)
+            read_type(r, list, type);
+        else if (type >= 0) {
+            begin_variable(r, list);
+            read_type(r, list, type);
+        } else if (strcmp(element, "Dimension") == 0) {
+            add_dimension(r, list);
+        } else if (strcmp(element, "Alias") == 0) {
+            add_alias(r, list);
+        } else if (strcmp(element, "Start") == 0 && r->last >= 0) {
+            d->variables[r->last].start = keep(r, attribute(list, "value"));
+        }
+    } else if (r->in_structure) {
+        read_structure(r, element, list);
+    } else if (r->in_types) {
+        /* FMI 2: <SimpleType name><Real unit/>; FMI 3: <Float64Type name unit/> */
+        if (strcmp(element, "SimpleType") == 0)
+            r->type = keep(r, attribute(list, "name"));
+        else if (d->version == 2 && r->type && attribute(list, "unit"))
+            declare_type(r, r->type, attribute(list, "unit"));
+        else if (d->version == 3 && attribute(list, "name") && attribute(list, "unit"))
+            declare_type(r, attribute(list, "name"), attribute(list, "unit"));
+    } else if (strcmp(element, "CoSimulation") == 0) {
+        read_kind(r, list, &d->co_simulation);
+    } else if (strcmp(element, "ModelExchange") == 0) {
+        read_kind(r, list, &d->model_exchange);
+    } else if (strcmp(element, "ScheduledExecution") == 0) {
+        d->scheduled = true;
+    } else if (strcmp(element, "DefaultExperiment") == 0) {
+        d->start_time = number(list, "startTime", NAN);
+        d->stop_time = number(list, "stopTime", NAN);
+        d->step_size = number(list, "stepSize", NAN);
+        d->tolerance = number(list, "tolerance", NAN);
+    } else if (strcmp(element, "ModelVariables") == 0) {
+        r->in_variables = true;
+    } else if (strcmp(element, "ModelStructure") == 0) {
+        r->in_structure = true;
+    } else if (strcmp(element, "TypeDefinitions") == 0) {
+        r->in_types = true;
+    }
+}
+
+static void XMLCALL end_element(void *user, const char *element)
+{
+    reader *r = user;
+    if (strcmp(element, "ModelVariables") == 0)
+        r->in_variables = false;
+    else if (strcmp(element, "ModelStructure") == 0)
+        r->in_structure = false;
+    else if (strcmp(element, "TypeDefinitions") == 0)
+        r->in_types = false;
+}
+
+static void XMLCALL refuse_doctype(void *user, const char *name, const char *system,
+                                   const char *public, int internal)
+{
+    (void)name;
+    (void)system;
+    (void)public;
+    (void)internal;
+    give_up(user, "it has a document type declaration, which descriptions of models have not");
+}
+
+/* After the last element ----------------------------------------------------------------------- */
+
+static int find_reference(const yk_fmi_description *d, uint32_t reference, yk_fmi_causality only)
+{
+    for (int i = 0; i < d->variable_count; i++)
+        if (d->variables[i].reference == reference &&
+            (only == YK_FMI_CAUSALITY_COUNT || d->variables[i].causality == only))
+            return i;
+    return -1;
+}
+
+static yk_status resolve_dimensions(reader *r)
+{
+    yk_fmi_description *d = r->to;
+    for (size_t i = 0; i < r->dimension_count; i++) {
+        const dimension *one = &r->dimensions[i];
+        yk_fmi_variable *v = &d->variables[one->variable];
+        uint64_t size = one->size;
+        if (!one->fixed) {
+            int by = find_reference(d, one->reference, YK_FMI_STRUCTURAL_PARAMETER);
+            if (by < 0) {
+                give_up(r, "'%.100s' has a dimension by a structural parameter that is not there",
+                        v->name);
+                return r->status;
+            }
+            size = strtoull(d->variables[by].start, NULL, 10);
+        }
+        if (size > ELEMENTS_MAX || (uint64_t)v->size * size > ELEMENTS_MAX) {
+            give_up(r, "'%.100s' has more than %d elements", v->name, ELEMENTS_MAX);
+            return r->status;
+        }
+        v->size *= (int)size;
+    }
+    return YK_OK;
+}
+
+/* References between variables to indices, and the continuous states. */
+static yk_status resolve_references(reader *r)
+{
+    yk_fmi_description *d = r->to;
+    for (int i = 0; i < d->variable_count; i++) {
+        yk_fmi_variable *v = &d->variables[i];
+        if (v->derivative_of < 0)
+            continue;
+        int of = v->derivative_of - 1;
+        if (d->version == 3)
+            of = find_reference(d, (uint32_t)v->derivative_of, YK_FMI_CAUSALITY_COUNT);
+        if (of < 0 || of >= d->variable_count) {
+            give_up(r, "'%.100s' is the derivative of a variable that is not there", v->name);
+            return r->status;
+        }
+        v->derivative_of = of;
+    }
+
+    d->states = yk_allocate(r->context, (size_t)d->state_count + 1, sizeof *d->states);
+    if (!d->states)
+        return YK_ERROR_MEMORY;
+    for (int i = 0; i < d->state_count; i++) {
+        int key = d->derivatives[i];
+        int index = key - 1;
+        if (d->version == 3)
+            index = find_reference(d, (uint32_t)key, YK_FMI_CAUSALITY_COUNT);
+        if (index < 0 || index >= d->variable_count || d->variables[index].derivative_of < 0) {
+            give_up(r, "the model structure names a derivative of a state, number %d, that is none",
+                    i + 1);
+            return r->status;
+        }
+        d->derivatives[i] = index;
+        d->states[i] = d->variables[index].derivative_of;
+    }
+    return YK_OK;
+}
+
+/* Files ---------------------------------------------------------------------------------------- */
+
+/* The whole file; NULL with *missing where there is none. */
+static yk_status read_whole(yk_context *context, const char *path, char **bytes, size_t *size,
+                            bool *missing)
+{
+    *bytes = NULL;
+    *missing = false;
+    FILE *stream = fopen(path, "rb");
+    if (!stream) {
+        *missing = errno == ENOENT;
+        return yk_fail(context, YK_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
+    }
+    yk_status status = YK_OK;
+    fseek(stream, 0, SEEK_END);
+    long length = ftell(stream);
+    rewind(stream);
+    if (length < 0 || length > DESCRIPTION_BYTES_MAX)
+        status = yk_fail(context, YK_ERROR_INPUT, "%s has %ld bytes, more than the limit of %d",
+                         path, length, DESCRIPTION_BYTES_MAX);
+    if (status == YK_OK)
+        *bytes = yk_allocate(context, (size_t)length + 1, 1);
+    if (status == YK_OK && !*bytes)
+        status = YK_ERROR_MEMORY;
+    if (status == YK_OK)
+        *size = fread(*bytes, 1, (size_t)length, stream);
+    fclose(stream);
+    return status;
+}
+
+/* Parses a file of the FMU with the given handlers. */
+static yk_status parse(reader *r, const char *folder, const char *name, const char *file,
+                       XML_StartElementHandler begin, XML_EndElementHandler end, bool *missing)
+{
+    char path[4096];
+    char *bytes;
+    size_t size = 0;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    yk_status status = read_whole(r->context, path, &bytes, &size, missing);
+    if (status != YK_OK)
+        return status;
+    r->parser = XML_ParserCreate(NULL);
+    if (!r->parser) {
+        yk_release(r->context, bytes);
+        return YK_ERROR_MEMORY;
+    }
+
+    XML_SetUserData(r->parser, r);
+    XML_SetElementHandler(r->parser, begin, end);
+    XML_SetStartDoctypeDeclHandler(r->parser, refuse_doctype);
+    r->status = YK_OK;
+    r->problem[0] = '\0';
+    r->last = -1;
+    enum XML_Status parsed = XML_Parse(r->parser, bytes, (int)size, 1);
+    unsigned long line = XML_GetCurrentLineNumber(r->parser);
+    if (r->status == YK_ERROR_INPUT)
+        status = yk_fail(r->context, YK_ERROR_INPUT, "%s: %s, line %lu: %s", file, name, line,
+                         r->problem);
+    else if (r->status != YK_OK)
+        status = r->status;
+    else if (parsed != XML_STATUS_OK)
+        status = yk_fail(r->context, YK_ERROR_INPUT, "%s: %s, line %lu: %s", file, name, line,
+                         XML_ErrorString(XML_GetErrorCode(r->parser)));
+    XML_ParserFree(r->parser);
+    r->parser = NULL;
+    yk_release(r->context, bytes);
+    return status;
+}
+
+/* Terminals ------------------------------------------------------------------------------------ */
+
+static void XMLCALL begin_terminal(void *user, const char *element, const char **list)
+{
+    reader *r = user;
+    yk_fmi_description *d = r->to;
+    if (strcmp(element, "Terminal") == 0) {
+        int depth = r->terminal_depth++;
+        if (depth >= 16) {
+            give_up(r, "terminals are nested more than 16 deep");
+            return;
+        }
+        if (!grow(r, (void **)&d->terminals, (size_t)d->terminal_count, &r->terminal_capacity,
+                  sizeof *d->terminals))
+            return;
+        const char *name = attribute(list, "name");
+        char whole_name[300];
+        snprintf(whole_name, sizeof whole_name, "%s%s%s", depth ? r->terminal_path[depth - 1] : "",
+                 depth ? "." : "", name ? name : "");
+        r->terminal_path[depth] = keep(r, whole_name);
+        r->terminal_index[depth] = d->terminal_count;
+        d->terminals[d->terminal_count++] = (yk_fmi_terminal){
+            .name = r->terminal_path[depth], .kind = keep(r, attribute(list, "terminalKind"))};
+    } else if (strcmp(element, "TerminalMemberVariable") == 0 && r->terminal_depth > 0) {
+        if (!grow(r, (void **)&d->members,
+                  (size_t)d->terminals[d->terminal_count - 1].first_member +
+                      (size_t)d->terminals[d->terminal_count - 1].member_count,
+                  &r->member_capacity, sizeof *d->members))
+            return;
+        yk_fmi_terminal *terminal = &d->terminals[r->terminal_index[r->terminal_depth - 1]];
+        const char *variable = attribute(list, "variableName");
+        const char *member = attribute(list, "memberName");
+        if (terminal != &d->terminals[d->terminal_count - 1])
+            return; /* members after a nested terminal are rare, and are left out */
+        d->members[terminal->first_member + terminal->member_count++] =
+            (yk_fmi_member){.name = keep(r, member ? member : variable),
+                            .variable = keep(r, variable),
+                            .kind = keep(r, attribute(list, "variableKind"))};
+    }
+    if (strcmp(element, "Terminal") == 0 && d->terminal_count > 1) {
+        const yk_fmi_terminal *before = &d->terminals[d->terminal_count - 2];
+        d->terminals[d->terminal_count - 1].first_member =
+            before->first_member + before->member_count;
+    }
+}
+
+static void XMLCALL end_terminal(void *user, const char *element)
+{
+    reader *r = user;
+    if (strcmp(element, "Terminal") == 0 && r->terminal_depth > 0)
+        r->terminal_depth--;
+}
+
+/* All ------------------------------------------------------------------------------------------ */
+
+yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *file,
+                          yk_fmi_description *description)
+{
+    *description = (yk_fmi_description){
+        .start_time = NAN, .stop_time = NAN, .step_size = NAN, .tolerance = NAN};
+    reader r = {.context = context, .to = description, .last = -1};
+    bool missing;
+    yk_status status =
+        parse(&r, folder, "modelDescription.xml", file, begin_element, end_element, &missing);
+    if (status == YK_ERROR_FILE && missing)
+        status = yk_fail(context, YK_ERROR_INPUT,
+                         "%s is no FMU: the archive has no modelDescription.xml", file);
+
+    /* What can be said only when all of it is known. */
+    if (status == YK_OK) {
+        status = resolve_dimensions(&r);
+        if (status == YK_OK)
+            status = resolve_references(&r);
+        if (status == YK_ERROR_INPUT)
+            yk_fail(context, status, "%s: modelDescription.xml: %s", file, r.problem);
+    }
+    if (status == YK_OK && !description->co_simulation.identifier &&
+        !description->model_exchange.identifier)
+        status =
+            yk_fail(context, YK_ERROR_INPUT, "%s has neither co-simulation nor model exchange%s",
+                    file, description->scheduled ? ", only scheduled execution" : "");
+
+    /* Terminals may be absent. */
+    if (status == YK_OK && description->version == 3) {
+        status = parse(&r, folder, "terminalsAndIcons/terminalsAndIcons.xml", file, begin_terminal,
+                       end_terminal, &missing);
+        if (status == YK_ERROR_FILE && missing)
+            status = YK_OK;
+    }
+    yk_release(context, r.dimensions);
+    yk_release(context, r.declared);
+    if (status != YK_OK)
+        yk_fmi_forget(context, description);
+    return status;
+}
+
+void yk_fmi_forget(yk_context *context, yk_fmi_description *description)
+{
+    for (yk_fmi_store *store = description->store; store;) {
+        yk_fmi_store *next = store->next;
+        yk_release(context, store);
+        store = next;
+    }
+    yk_release(context, description->variables);
+    yk_release(context, description->derivatives);
+    yk_release(context, description->states);
+    yk_release(context, description->terminals);
+    yk_release(context, description->members);
+    *description = (yk_fmi_description){0};
+}
+
+int yk_fmi_find(const yk_fmi_description *description, const char *name)
+{
+    for (int i = 0; i < description->variable_count; i++)
+        if (strcmp(description->variables[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+const char *yk_fmi_suggest(const yk_fmi_description *description, const char *name,
+                           char buffer[160])
+{
+    const char *nearest = NULL;
+    int best = 4;
+    for (int i = 0; i < description->variable_count && best > 0; i++) {
+        int distance = yk_text_distance(name, description->variables[i].name, best - 1);
+        if (distance < best) {
+            best = distance;
+            nearest = description->variables[i].name;
+        }
+    }
+    buffer[0] = '\0';
+    if (nearest && best < (int)strlen(name))
+        snprintf(buffer, 160, "; did you mean '%.120s'?", nearest);
+    return buffer;
+}
+
+int yk_fmi_derivative_of(const yk_fmi_description *description, int variable)
+{
+    uint32_t reference = description->variables[variable].reference;
+    for (int i = 0; i < description->variable_count; i++) {
+        int of = description->variables[i].derivative_of;
+        if (of >= 0 && description->variables[of].reference == reference)
+            return i;
+    }
+    return -1;
+}
+
+int yk_fmi_find_terminal(const yk_fmi_description *description, const char *name)
+{
+    for (int i = 0; i < description->terminal_count; i++)
+        if (strcmp(description->terminals[i].name, name) == 0)
+            return i;
+    return -1;
+}

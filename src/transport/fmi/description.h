@@ -1,0 +1,137 @@
+/* What an FMU says of itself: modelDescription.xml of FMI 2.0 and 3.0, and the terminals of
+ * terminalsAndIcons.xml.
+ *
+ * Both versions become one description. Integer and Real of FMI 2 are Int32 and Float64 here; a
+ * variable of FMI 2 has one element, an array of FMI 3 as many as its dimensions say with the start
+ * values of structural parameters. Units of declared types are resolved. */
+#ifndef YK_TRANSPORT_FMI_DESCRIPTION_H
+#define YK_TRANSPORT_FMI_DESCRIPTION_H
+
+#include "yoke/base.h"
+
+/* X(enumerator, name in messages) */
+#define YK_FMI_TYPE_LIST(X)       \
+    X(FLOAT64, "Float64")         \
+    X(FLOAT32, "Float32")         \
+    X(INT8, "Int8")               \
+    X(UINT8, "UInt8")             \
+    X(INT16, "Int16")             \
+    X(UINT16, "UInt16")           \
+    X(INT32, "Int32")             \
+    X(UINT32, "UInt32")           \
+    X(INT64, "Int64")             \
+    X(UINT64, "UInt64")           \
+    X(ENUMERATION, "Enumeration") \
+    X(BOOLEAN, "Boolean")         \
+    X(STRING, "String")           \
+    X(BINARY, "Binary")           \
+    X(CLOCK, "Clock")
+
+typedef enum yk_fmi_type {
+#define YK_FMI_TYPE_ENUM(name, text) YK_FMI_##name,
+    YK_FMI_TYPE_LIST(YK_FMI_TYPE_ENUM)
+#undef YK_FMI_TYPE_ENUM
+        YK_FMI_TYPE_COUNT
+} yk_fmi_type;
+
+typedef enum yk_fmi_causality {
+    YK_FMI_LOCAL,
+    YK_FMI_INPUT,
+    YK_FMI_OUTPUT,
+    YK_FMI_PARAMETER,
+    YK_FMI_CALCULATED_PARAMETER,
+    YK_FMI_STRUCTURAL_PARAMETER,
+    YK_FMI_INDEPENDENT,
+    YK_FMI_CAUSALITY_COUNT
+} yk_fmi_causality;
+
+typedef struct yk_fmi_variable {
+    const char *name;
+    const char *description; /* "" where there is none, as of the other texts */
+    const char *unit;
+    const char *start;
+    uint32_t reference;
+    yk_fmi_type type;
+    yk_fmi_causality causality;
+    const char *variability; /* "continuous", ... */
+    int size;                /* elements */
+    int derivative_of;       /* index of the variable of which this is the derivative; -1: none */
+    bool intermediate;       /* may be set or read within a step (FMI 3) */
+    double interval;         /* of a clock, s; 0: not given */
+    double shift;            /* of a clock, s */
+} yk_fmi_variable;
+
+/* What one of the two kinds of FMU can do. */
+typedef struct yk_fmi_capabilities {
+    const char *identifier; /* name of the binary; NULL: the FMU has not this kind */
+    bool needs_tool;        /* only a connection to a program that must be installed */
+    bool variable_step;
+    bool interpolates_inputs;   /* FMI 2: derivatives of inputs count */
+    int output_derivatives;     /* order up to which derivatives of outputs are known */
+    bool state;                 /* get and set */
+    bool serialises;            /* state to bytes */
+    bool directional;           /* directional derivatives */
+    bool adjoint;               /* adjoint derivatives */
+    bool event_mode;            /* FMI 3 co-simulation */
+    bool early_return;          /* may end a step early */
+    bool intermediate_update;   /* FMI 3 co-simulation */
+    bool completed_step_unused; /* completedIntegratorStep need not be called */
+    double internal_step;       /* s; 0: not given */
+} yk_fmi_capabilities;
+
+typedef struct yk_fmi_member {
+    const char *name; /* of the member within the terminal */
+    const char *variable;
+    const char *kind; /* "signal", "inflow", "outflow" */
+} yk_fmi_member;
+
+typedef struct yk_fmi_terminal {
+    const char *name; /* of nested ones "outer.inner" */
+    const char *kind;
+    int first_member, member_count;
+} yk_fmi_terminal;
+
+typedef struct yk_fmi_description {
+    int version; /* 2 or 3 */
+    const char *version_text;
+    const char *model_name;
+    const char *description;
+    const char *tool;
+    const char *token; /* GUID of FMI 2 */
+    yk_fmi_capabilities co_simulation;
+    yk_fmi_capabilities model_exchange;
+    bool scheduled;                                     /* has scheduled execution */
+    double start_time, stop_time, step_size, tolerance; /* of the default experiment; NaN: none */
+    int variable_count;
+    yk_fmi_variable *variables;
+    int state_count; /* continuous states: indices of their derivatives and of themselves */
+    int *derivatives;
+    int *states;
+    int indicator_count; /* FMI 2: event indicators */
+    int terminal_count;
+    yk_fmi_terminal *terminals;
+    yk_fmi_member *members;
+    struct yk_fmi_store *store; /* of the texts */
+} yk_fmi_description;
+
+/* Reads the description of an unpacked FMU. `file` names the FMU in messages. */
+yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *file,
+                          yk_fmi_description *description);
+void yk_fmi_forget(yk_context *context, yk_fmi_description *description);
+
+const char *yk_fmi_type_name(yk_fmi_type type);
+const char *yk_fmi_causality_name(yk_fmi_causality causality);
+
+/* Whether values of the type are numbers (or truths) that a signal can carry. */
+bool yk_fmi_type_is_number(yk_fmi_type type);
+
+/* Index of the variable of this name, -1 if there is none. */
+int yk_fmi_find(const yk_fmi_description *description, const char *name);
+/* "did you mean 'x'?", or "" */
+const char *yk_fmi_suggest(const yk_fmi_description *description, const char *name,
+                           char buffer[160]);
+/* Index of the variable that is the derivative of another, -1 if there is none. */
+int yk_fmi_derivative_of(const yk_fmi_description *description, int variable);
+int yk_fmi_find_terminal(const yk_fmi_description *description, const char *name);
+
+#endif

@@ -1,0 +1,832 @@
+/* FMUs behind the contract of yoke/subsystem.h; see fmu.h. */
+#include "transport/fmi/fmu.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "transport/fmi/archive.h"
+#include "transport/fmi/fmu_internal.h"
+
+/* Values --------------------------------------------------------------------------------------- */
+
+yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete)
+{
+    const yk_fmu_list *list = &self->inputs;
+    yk_fmi_instance *instance = self->instance;
+    yk_status status = YK_OK;
+    if (list->real_count > 0)
+        status = instance->calls->set(instance, YK_FMI_FLOAT64, list->references, list->real_count,
+                                      list->values, list->real_values);
+    if (!discrete)
+        return status;
+    for (int i = list->real_count; i < list->count && status == YK_OK; i++) {
+        const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
+        status = instance->calls->set(instance, v->type, &list->references[i], 1,
+                                      &list->values[list->first[i]], v->size);
+    }
+    return status;
+}
+
+static yk_status read_list(yk_fmu *self, yk_fmu_list *list)
+{
+    yk_fmi_instance *instance = self->instance;
+    yk_status status = YK_OK;
+    if (list->real_count > 0)
+        status = instance->calls->get(instance, YK_FMI_FLOAT64, list->references, list->real_count,
+                                      list->values, list->real_values);
+    for (int i = list->real_count; i < list->count && status == YK_OK; i++) {
+        const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
+        status = instance->calls->get(instance, v->type, &list->references[i], 1,
+                                      &list->values[list->first[i]], v->size);
+    }
+    return status;
+}
+
+/* Outputs at the end of a step of size h, with the rates that the FMU does not have; h = 0: at the
+ * start, where differences are not known. */
+static yk_status read_outputs(yk_fmu *self, double h)
+{
+    yk_fmu_list *list = &self->outputs;
+    size_t values = (size_t)(list->value_count + self->derived_count);
+    if (self->rate_count > 0)
+        memcpy(self->before, list->values, values * sizeof *self->before);
+    yk_status status = read_list(self, list);
+    if (status != YK_OK)
+        return status;
+
+    yk_fmi_instance *instance = self->instance;
+    for (int i = 0; i < self->rate_count && status == YK_OK; i++) {
+        const yk_fmu_rate *rate = &self->rates[i];
+        double *to = &list->values[rate->to];
+        const int order = 1;
+        *to = 0;
+        if (rate->asked)
+            status = instance->calls->output_rates(instance, &rate->reference, 1, &order, to);
+        else if (h > 0)
+            *to = (list->values[rate->from] - self->before[rate->from]) / h;
+    }
+    for (size_t i = 0; i < values && status == YK_OK; i++)
+        if (!isfinite(list->values[i]))
+            status = yk_fmi_refuse(instance, YK_ERROR_NOT_FINITE,
+                                   "%s: an output is no longer finite", self->file);
+    return status;
+}
+
+/* Events --------------------------------------------------------------------------------------- */
+
+yk_status yk_fmu_update(yk_fmu *self, bool *states_changed)
+{
+    enum { UPDATES_MAX = 1000 };
+    yk_fmi_instance *instance = self->instance;
+    yk_fmi_event event = {.again = true};
+    *states_changed = false;
+    for (int i = 0; event.again; i++) {
+        if (i == UPDATES_MAX)
+            return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
+                                 "%s: its discrete states still change after %d updates at one "
+                                 "event",
+                                 self->file, UPDATES_MAX);
+        yk_status status = instance->calls->update(instance, &event);
+        if (status != YK_OK)
+            return status;
+        *states_changed = *states_changed || event.states_changed;
+        if (event.terminate)
+            return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
+                                 "%s: the FMU ended the simulation%s%s", self->file,
+                                 instance->log[0] ? "; it logged: " : "", instance->log);
+    }
+    self->next_event = event.next;
+    return YK_OK;
+}
+
+/* The next activation of a clock. */
+static double clock_time(const yk_fmu *self, int clock)
+{
+    const yk_fmu_clock *c = &self->clocks[clock];
+    return self->start + c->shift + self->ticks[clock] * c->interval;
+}
+
+/* Event mode of co-simulation at the time t, with the clocks that are active then. */
+static yk_status handle_event(yk_fmu *self, double t, double tolerance)
+{
+    yk_fmi_instance *instance = self->instance;
+    bool changed;
+    yk_status status = instance->calls->event_mode(instance);
+    for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
+        if (clock_time(self, i) > t + tolerance)
+            continue;
+        status = instance->calls->set_clock(instance, self->clocks[i].reference);
+        self->ticks[i]++;
+    }
+    if (status == YK_OK)
+        status = yk_fmu_set_inputs(self, true);
+    if (status == YK_OK)
+        status = yk_fmu_update(self, &changed);
+    if (status == YK_OK)
+        status = instance->calls->step_mode(instance);
+    return status;
+}
+
+static double next_event(const yk_subsystem *subsystem, double t)
+{
+    const yk_fmu *self = (const yk_fmu *)subsystem;
+    double next = self->next_event > t ? self->next_event : INFINITY;
+    for (int i = 0; i < self->clock_count; i++)
+        if (clock_time(self, i) > t)
+            next = fmin(next, clock_time(self, i));
+    return next;
+}
+
+/* Start ---------------------------------------------------------------------------------------- */
+
+/* Back to what the FMU is before its initialisation. */
+static yk_status make_new(yk_fmu *self)
+{
+    yk_fmi_instance *instance = self->instance;
+    if (instance->dead)
+        return YK_ERROR_SUBSYSTEM;
+    if (self->started && instance->component) {
+        if (instance->calls->reset(instance) == YK_OK)
+            return YK_OK;
+        /* Not every FMU can be reset, whatever the standard says. */
+        for (int i = 0; i < YK_FMU_STATES_KEPT; i++)
+            instance->calls->state_free(instance, &self->kept[i]);
+        instance->calls->state_free(instance, &self->scratch_state);
+        instance->calls->release(instance);
+    }
+    if (!instance->component)
+        return instance->calls->instantiate(instance);
+    return YK_OK;
+}
+
+static yk_status apply_settings(yk_fmu *self)
+{
+    yk_fmi_instance *instance = self->instance;
+    yk_status status = YK_OK;
+    for (int i = 0; i < self->setting_count && status == YK_OK; i++) {
+        const yk_fmu_setting *s = &self->settings[i];
+        const yk_fmi_variable *v = &self->description.variables[self->setting_variables[i]];
+        if (s->text)
+            status = instance->calls->set_text(instance, v->reference, s->text);
+        else
+            status = instance->calls->set(instance, v->type, &v->reference, 1, s->values, v->size);
+        if (status != YK_OK) {
+            char reason[sizeof instance->message];
+            snprintf(reason, sizeof reason, "%s", instance->message);
+            yk_fmi_refuse(instance, status, "%.400s, when '%.100s' was set", reason, v->name);
+        }
+    }
+    return status;
+}
+
+static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
+{
+    yk_fmu *self = (yk_fmu *)subsystem;
+    yk_fmi_instance *instance = self->instance;
+    const yk_fmi_calls *calls = instance->calls;
+    (void)h;
+    self->start = t;
+    self->next_event = INFINITY;
+    for (int i = 0; i < self->clock_count; i++)
+        self->ticks[i] = 0;
+
+    /* Parameters and start values, then what the partners give. Inputs that nobody gives keep the
+     * values that the FMU has for them. */
+    yk_status status = make_new(self);
+    self->started = true;
+    if (status == YK_OK)
+        status = apply_settings(self);
+    if (status == YK_OK)
+        status = calls->begin(instance, t);
+    if (status == YK_OK)
+        status = read_list(self, &self->inputs);
+    if (status == YK_OK && inputs) {
+        yk_fmu_fill(self, inputs, 0, 0);
+        status = yk_fmu_set_inputs(self, true);
+    }
+    if (status == YK_OK)
+        status = calls->initialise(instance);
+
+    /* The events of the start. */
+    bool exchange = instance->kind == YK_FMI_MODEL_EXCHANGE;
+    if (status == YK_OK && (exchange || instance->events)) {
+        bool changed;
+        for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
+            if (self->clocks[i].shift > 0)
+                continue;
+            status = calls->set_clock(instance, self->clocks[i].reference);
+            self->ticks[i] = 1;
+        }
+        if (status == YK_OK)
+            status = yk_fmu_update(self, &changed);
+        if (status == YK_OK)
+            status = exchange ? calls->continuous_mode(instance) : calls->step_mode(instance);
+    }
+    if (status == YK_OK && exchange && self->state_count > 0)
+        status = calls->get_states(instance, self->x, self->state_count);
+    if (status == YK_OK)
+        status = read_outputs(self, 0);
+
+    /* How large a saved state is can be asked only now. */
+    if (status == YK_OK && self->ops.rollback && instance->can->serialises) {
+        status = calls->state_get(instance, &self->scratch_state);
+        if (status == YK_OK)
+            status = calls->state_size(instance, self->scratch_state, &self->state_bytes);
+    }
+    return status;
+}
+
+/* Steps ---------------------------------------------------------------------------------------- */
+
+/* Co-simulation from t to t + h with inputs that have been set: the FMU may return early, at an
+ * event or of its own will, and then goes on from there. */
+static yk_status advance(yk_fmu *self, double t, double h)
+{
+    yk_fmi_instance *instance = self->instance;
+    double end = t + h;
+    double tolerance = 1e-9 * h;
+    double now = t;
+    double rest = h;
+    while (rest > tolerance) {
+        double event_time = next_event(&self->subsystem, now + tolerance);
+        double size = rest;
+        if (event_time < end - tolerance)
+            size = event_time - now;
+
+        double reached;
+        bool event;
+        yk_status status = instance->calls->step(instance, now, size, &reached, &event);
+        if (status != YK_OK)
+            return status;
+        if (!(reached > now) && !event)
+            return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
+                                 "%s: the FMU makes no progress at t = %.9g s", self->file, now);
+        now = reached;
+        rest = end - now;
+        bool due = next_event(&self->subsystem, now - 2 * tolerance) <= now + tolerance;
+        if (instance->events && (event || due)) {
+            status = handle_event(self, now, tolerance);
+            if (status != YK_OK)
+                return status;
+        }
+    }
+    return YK_OK;
+}
+
+/* FMI 3: inputs at a time within the step. */
+static void intermediate(void *user, double t)
+{
+    yk_fmu *self = user;
+    double local = t - self->step_begin;
+    if (!self->step_inputs)
+        return;
+    yk_fmu_fill(self, self->step_inputs, local, local);
+    yk_fmu_set_inputs(self, false);
+}
+
+/* One part of a macro step, between two local times of its inputs. */
+static yk_status step_part(yk_fmu *self, double t, double from, double to, const yk_input *inputs)
+{
+    yk_fmi_instance *instance = self->instance;
+    if (instance->kind == YK_FMI_MODEL_EXCHANGE)
+        return yk_fmu_integrate(self, t + from, to - from);
+
+    bool lines = instance->can->interpolates_inputs && self->description.version == 2;
+    if (lines)
+        yk_fmu_fill_lines(self, inputs, from, to);
+    else
+        yk_fmu_fill(self, inputs, from, to);
+    yk_status status = YK_OK;
+    if (self->discrete_inputs)
+        status = handle_event(self, t + from, 1e-9 * (to - from));
+    else
+        status = yk_fmu_set_inputs(self, true);
+    if (status == YK_OK && lines && self->inputs.real_count > 0)
+        status =
+            instance->calls->input_rates(instance, self->inputs.references, self->inputs.real_count,
+                                         self->orders, self->input_rates);
+    if (status == YK_OK)
+        status = advance(self, t + from, to - from);
+    return status;
+}
+
+yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
+{
+    yk_fmu *self = (yk_fmu *)subsystem;
+    int parts = 1;
+    if (self->longest_step > 0)
+        parts = (int)fmax(1, ceil(h / self->longest_step * (1 - 1e-9)));
+    self->step_inputs = inputs;
+    self->step_begin = t;
+    yk_status status = YK_OK;
+    for (int i = 0; i < parts && status == YK_OK; i++)
+        status = step_part(self, t, h * i / parts, h * (i + 1) / parts, inputs);
+
+    /* Outputs that follow inputs at once belong to the inputs at the end. */
+    if (status == YK_OK && self->inputs.count > 0) {
+        yk_fmu_fill(self, inputs, h, h);
+        status = yk_fmu_set_inputs(self, !self->discrete_inputs);
+    }
+    self->step_inputs = NULL;
+    if (status == YK_OK)
+        status = read_outputs(self, h);
+    return status;
+}
+
+/* Rollback ------------------------------------------------------------------------------------- */
+
+/* The image: continuous states of model exchange, values of inputs and outputs, times of events,
+ * then the FMU's own state: its size and bytes, or the number of a state that is kept. */
+static size_t value_words(const yk_fmu *self)
+{
+    return (size_t)(self->state_count + self->inputs.value_count + self->outputs.value_count +
+                    self->derived_count + self->clock_count + 1);
+}
+
+static yk_state_layout state_layout(const yk_subsystem *subsystem)
+{
+    const yk_fmu *self = (const yk_fmu *)subsystem;
+    size_t bytes = self->state_bytes ? self->state_bytes : sizeof(uint64_t);
+    return (yk_state_layout){.words = value_words(self) + 1 + (bytes + 7) / 8,
+                             .continuous = (size_t)self->state_count};
+}
+
+/* Copies all values to the image, or from it. */
+static void move_values(yk_fmu *self, double *image, bool save)
+{
+    struct {
+        double *values;
+        size_t count;
+    } pieces[] = {{self->x, (size_t)self->state_count},
+                  {self->inputs.values, (size_t)self->inputs.value_count},
+                  {self->outputs.values, (size_t)(self->outputs.value_count + self->derived_count)},
+                  {self->ticks, (size_t)self->clock_count},
+                  {&self->next_event, 1}};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        size_t bytes = pieces[i].count * sizeof(double);
+        if (bytes > 0 && save)
+            memcpy(image, pieces[i].values, bytes);
+        else if (bytes > 0)
+            memcpy(pieces[i].values, image, bytes);
+        image += pieces[i].count;
+    }
+}
+
+/* Reading changes only memory that the FMU keeps for its states. */
+static yk_fmu *writable(const yk_subsystem *subsystem)
+{
+    union {
+        const yk_subsystem *from;
+        yk_fmu *to;
+    } cast = {.from = subsystem};
+    return cast.to;
+}
+
+static void state_get(const yk_subsystem *subsystem, double *image)
+{
+    yk_fmu *self = writable(subsystem);
+    yk_fmi_instance *instance = self->instance;
+    move_values(self, image, true);
+    double *tail = image + value_words(self);
+    uint64_t mark = 0; /* 0: the FMU did not give its state */
+    memset(tail, 0, (state_layout(subsystem).words - value_words(self)) * sizeof *tail);
+
+    if (self->state_bytes > 0) {
+        size_t size = 0;
+        bool good =
+            instance->calls->state_get(instance, &self->scratch_state) == YK_OK &&
+            instance->calls->state_size(instance, self->scratch_state, &size) == YK_OK &&
+            size <= self->state_bytes &&
+            instance->calls->serialise(instance, self->scratch_state, tail + 1, size) == YK_OK;
+        mark = good ? size : 0;
+    } else {
+        uint64_t number = self->kept_count++;
+        if (instance->calls->state_get(instance, &self->kept[number % YK_FMU_STATES_KEPT]) == YK_OK)
+            mark = number + 1;
+    }
+    memcpy(tail, &mark, sizeof mark);
+}
+
+static yk_status state_set(yk_subsystem *subsystem, const double *image)
+{
+    yk_fmu *self = (yk_fmu *)subsystem;
+    yk_fmi_instance *instance = self->instance;
+    const double *tail = image + value_words(self);
+    uint64_t mark;
+    memcpy(&mark, tail, sizeof mark);
+    if (mark == 0)
+        return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
+                             "%s: the FMU did not give the state to which it is to return",
+                             self->file);
+
+    yk_status status;
+    if (self->state_bytes > 0) {
+        status = instance->calls->deserialise(instance, tail + 1, mark, &self->scratch_state);
+        if (status == YK_OK)
+            status = instance->calls->state_set(instance, self->scratch_state);
+    } else {
+        uint64_t number = mark - 1;
+        if (number + YK_FMU_STATES_KEPT < self->kept_count || number >= self->kept_count)
+            return yk_fmi_refuse(instance, YK_ERROR_CAPABILITY,
+                                 "%s: the state to which it is to return is older than the last "
+                                 "%d, and the FMU cannot serialise its state",
+                                 self->file, YK_FMU_STATES_KEPT);
+        status = instance->calls->state_set(instance, self->kept[number % YK_FMU_STATES_KEPT]);
+    }
+    if (status != YK_OK)
+        return status;
+
+    /* The image may have been changed in its continuous states. */
+    double *values = self->before + self->outputs.value_count + self->derived_count;
+    memcpy(values, image, value_words(self) * sizeof *values);
+    move_values(self, values, false);
+    if (self->state_count > 0)
+        status = instance->calls->set_states(instance, self->x, self->state_count);
+    return status;
+}
+
+/* Operations ----------------------------------------------------------------------------------- */
+
+static int get_ports(const yk_subsystem *subsystem, const yk_port **list)
+{
+    const yk_fmu *self = (const yk_fmu *)subsystem;
+    *list = self->ports;
+    return self->port_count;
+}
+
+static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causality,
+                         unsigned constrained)
+{
+    yk_fmu *self = (yk_fmu *)subsystem;
+    (void)constrained;
+    if (port < 0 || port >= self->port_count || self->maps[port].takes != causality)
+        return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                       "%s: port %d cannot be connected like this", self->file, port);
+    self->maps[port].connected = true;
+    return YK_OK;
+}
+
+static void output(const yk_subsystem *subsystem, int port, yk_port_value *value)
+{
+    yk_fmu_read_port((const yk_fmu *)subsystem, port, value);
+}
+
+static const char *message(const yk_subsystem *subsystem)
+{
+    return ((const yk_fmu *)subsystem)->instance->message;
+}
+
+static int input_degree(const yk_subsystem *subsystem)
+{
+    const yk_fmi_instance *instance = ((const yk_fmu *)subsystem)->instance;
+    if (instance->kind == YK_FMI_MODEL_EXCHANGE)
+        return YK_INPUT_DEGREE_MAX;
+    return instance->can->interpolates_inputs && instance->description->version == 2 ? 1 : 0;
+}
+
+static int get_channels(const yk_subsystem *subsystem, const yk_channel **list)
+{
+    const yk_fmu *self = (const yk_fmu *)subsystem;
+    *list = self->channels;
+    return self->channel_count;
+}
+
+static void channel_read(const yk_subsystem *subsystem, int channel, double *values)
+{
+    const yk_fmu *self = (const yk_fmu *)subsystem;
+    const yk_fmi_variable *v = &self->description.variables[self->channel_variables[channel]];
+    yk_fmi_instance *instance = self->instance;
+    if (instance->calls->get(instance, v->type, &v->reference, 1, values, v->size) == YK_OK)
+        return;
+    for (int i = 0; i < v->size; i++)
+        values[i] = NAN;
+}
+
+static void destroy_list(yk_fmu *self, yk_fmu_list *list)
+{
+    yk_release(self->context, list->variables);
+    yk_release(self->context, list->references);
+    yk_release(self->context, list->first);
+    yk_release(self->context, list->values);
+}
+
+static void destroy(yk_subsystem *subsystem)
+{
+    yk_fmu *self = (yk_fmu *)subsystem;
+    if (!self)
+        return;
+    yk_context *context = self->context;
+    yk_fmi_instance *instance = self->instance;
+    if (instance && instance->component && !instance->dead) {
+        for (int i = 0; i < YK_FMU_STATES_KEPT; i++)
+            instance->calls->state_free(instance, &self->kept[i]);
+        instance->calls->state_free(instance, &self->scratch_state);
+    }
+    yk_fmi_unload(instance);
+
+    for (int i = 0; self->ports && i < self->port_count; i++)
+        yk_release(context, (void *)(uintptr_t)self->ports[i].name);
+    yk_release(context, self->ports);
+    yk_release(context, self->maps);
+    destroy_list(self, &self->inputs);
+    destroy_list(self, &self->outputs);
+    yk_release(context, self->rates);
+    yk_release(context, self->before);
+    yk_release(context, self->input_rates);
+    yk_release(context, self->orders);
+    for (int i = 0; self->settings && i < self->setting_count; i++) {
+        yk_release(context, (void *)(uintptr_t)self->settings[i].values);
+        yk_release(context, (void *)(uintptr_t)self->settings[i].text);
+    }
+    yk_release(context, self->settings);
+    yk_release(context, self->setting_variables);
+    yk_release(context, self->channels);
+    yk_release(context, self->channel_variables);
+    yk_release(context, self->clocks);
+    yk_release(context, self->ticks);
+    yk_release(context, self->x);
+    yk_release(context, self->work);
+    yk_release(context, self->z);
+    yk_release(context, self->sensitivity_work);
+    yk_fmi_forget(context, &self->description);
+    yk_archive_remove(context, self->folder);
+    yk_release(context, self->file);
+    yk_release(context, self);
+}
+
+/* Creation ------------------------------------------------------------------------------------- */
+
+yk_fmu_def yk_fmu_default(void)
+{
+    return (yk_fmu_def){.name = "fmu", .derivatives = true};
+}
+
+static yk_status choose_kind(const yk_fmu *self, yk_fmu_kind asked, yk_fmi_kind *kind)
+{
+    const yk_fmi_description *d = &self->description;
+    bool has_simulation = d->co_simulation.identifier != NULL;
+    bool has_exchange = d->model_exchange.identifier != NULL;
+    if (asked == YK_FMU_CO_SIMULATION && !has_simulation)
+        return yk_fail(self->context, YK_ERROR_INPUT, "%s has model exchange, no co-simulation",
+                       self->file);
+    if (asked == YK_FMU_MODEL_EXCHANGE && !has_exchange)
+        return yk_fail(self->context, YK_ERROR_INPUT, "%s has co-simulation, no model exchange",
+                       self->file);
+    *kind = has_simulation ? YK_FMI_CO_SIMULATION : YK_FMI_MODEL_EXCHANGE;
+    if (asked == YK_FMU_MODEL_EXCHANGE)
+        *kind = YK_FMI_MODEL_EXCHANGE;
+    return YK_OK;
+}
+
+/* Values before the start, checked and copied. */
+static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
+{
+    size_t count = (size_t)def->setting_count + 1;
+    self->settings = yk_allocate(self->context, count, sizeof *self->settings);
+    self->setting_variables = yk_allocate(self->context, count, sizeof *self->setting_variables);
+    if (!self->settings || !self->setting_variables)
+        return YK_ERROR_MEMORY;
+    for (int i = 0; i < def->setting_count; i++) {
+        const yk_fmu_setting *from = &def->settings[i];
+        yk_fmu_setting *to = &self->settings[self->setting_count++];
+        int variable = yk_fmi_find(&self->description, from->variable);
+        char hint[160];
+        if (variable < 0)
+            return yk_fail(self->context, YK_ERROR_INPUT,
+                           "%s: there is no variable '%s' to be set%s", self->file, from->variable,
+                           yk_fmi_suggest(&self->description, from->variable, hint));
+        const yk_fmi_variable *v = &self->description.variables[variable];
+        bool text = v->type == YK_FMI_STRING;
+        if (text != (from->text != NULL) || (!text && !yk_fmi_type_is_number(v->type)))
+            return yk_fail(self->context, YK_ERROR_INPUT,
+                           "%s: the variable '%s' is of type %s and cannot be set to %s",
+                           self->file, v->name, yk_fmi_type_name(v->type),
+                           from->text ? "a text" : "a number");
+        if (!text && from->count != v->size)
+            return yk_fail(self->context, YK_ERROR_INPUT,
+                           "%s: the variable '%s' has %d element%s, %d value%s given", self->file,
+                           v->name, v->size, v->size == 1 ? "" : "s", from->count,
+                           from->count == 1 ? " was" : "s were");
+        bool fixed = strcmp(v->variability, "constant") == 0 ||
+                     v->causality == YK_FMI_CALCULATED_PARAMETER ||
+                     v->causality == YK_FMI_STRUCTURAL_PARAMETER ||
+                     v->causality == YK_FMI_INDEPENDENT;
+        if (fixed)
+            return yk_fail(self->context, YK_ERROR_INPUT,
+                           "%s: the variable '%s' cannot be set: it is %s", self->file, v->name,
+                           v->causality == YK_FMI_LOCAL ? "constant"
+                                                        : yk_fmi_causality_name(v->causality));
+        self->setting_variables[i] = variable;
+        if (text) {
+            to->text = yk_text_copy(self->context, from->text);
+            if (!to->text)
+                return YK_ERROR_MEMORY;
+            continue;
+        }
+        double *values = yk_allocate(self->context, (size_t)from->count + 1, sizeof *values);
+        if (!values)
+            return YK_ERROR_MEMORY;
+        memcpy(values, from->values, (size_t)from->count * sizeof *values);
+        to->values = values;
+        to->count = from->count;
+    }
+    return YK_OK;
+}
+
+/* Outputs that are no ports, and what was asked for. */
+static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
+{
+    const yk_fmi_description *d = &self->description;
+    size_t most = (size_t)d->variable_count + (size_t)def->channel_count + 1;
+    self->channels = yk_allocate(self->context, most, sizeof *self->channels);
+    self->channel_variables = yk_allocate(self->context, most, sizeof *self->channel_variables);
+    if (!self->channels || !self->channel_variables)
+        return YK_ERROR_MEMORY;
+    for (int i = 0; i < d->variable_count + def->channel_count; i++) {
+        int variable = i;
+        bool wanted = i >= d->variable_count;
+        if (wanted) {
+            const char *name = def->channels[i - d->variable_count];
+            variable = yk_fmi_find(d, name);
+            char hint[160];
+            if (variable < 0)
+                return yk_fail(self->context, YK_ERROR_INPUT,
+                               "%s: there is no variable '%s' to be recorded%s", self->file, name,
+                               yk_fmi_suggest(d, name, hint));
+        }
+        const yk_fmi_variable *v = &d->variables[variable];
+        bool usable = yk_fmi_type_is_number(v->type) && v->size >= 1 && v->size <= 64;
+        if (!usable || (!wanted && v->causality != YK_FMI_OUTPUT))
+            continue;
+        bool is_port = false;
+        for (int k = 0; k < self->port_count; k++)
+            is_port = is_port || strcmp(self->ports[k].name, v->name) == 0;
+        if (is_port)
+            continue;
+        self->channel_variables[self->channel_count] = variable;
+        self->channels[self->channel_count++] =
+            (yk_channel){.name = v->name, .unit = v->unit, .components = v->size};
+    }
+    return YK_OK;
+}
+
+/* Clocks that tick at known times are the importer's to set. */
+static yk_status list_clocks(yk_fmu *self)
+{
+    const yk_fmi_description *d = &self->description;
+    size_t count = (size_t)d->variable_count + 1;
+    self->clocks = yk_allocate(self->context, count, sizeof *self->clocks);
+    self->ticks = yk_allocate(self->context, count, sizeof *self->ticks);
+    if (!self->clocks || !self->ticks)
+        return YK_ERROR_MEMORY;
+    for (int i = 0; i < d->variable_count; i++) {
+        const yk_fmi_variable *v = &d->variables[i];
+        if (v->type != YK_FMI_CLOCK || v->causality != YK_FMI_INPUT)
+            continue;
+        if (!(v->interval > 0) || !self->instance->can->event_mode)
+            return yk_fail(self->context, YK_ERROR_CAPABILITY,
+                           "%s: the clock '%s' is an input without a constant interval, or the FMU "
+                           "has no event mode; only periodic clocks can be used",
+                           self->file, v->name);
+        self->clocks[self->clock_count++] = (yk_fmu_clock){v->reference, v->interval, v->shift};
+    }
+    return YK_OK;
+}
+
+/* Memory for stepping. */
+static yk_status take_memory(yk_fmu *self)
+{
+    yk_fmi_instance *instance = self->instance;
+    if (instance->kind == YK_FMI_MODEL_EXCHANGE) {
+        yk_status status =
+            instance->calls->counts(instance, &self->state_count, &self->indicator_count);
+        if (status != YK_OK)
+            return status;
+    }
+    size_t states = (size_t)self->state_count;
+    size_t inputs = (size_t)self->inputs.value_count;
+    size_t outputs = (size_t)(self->outputs.value_count + self->derived_count);
+    self->x = yk_allocate(self->context, states + 1, sizeof *self->x);
+    self->work = yk_allocate(self->context, 6 * states + 1, sizeof *self->work);
+    self->z = yk_allocate(self->context, 2 * (size_t)self->indicator_count + 1, sizeof *self->z);
+    self->before =
+        yk_allocate(self->context, outputs + value_words(self) + 1, sizeof *self->before);
+    self->input_rates = yk_allocate(self->context, 2 * inputs + 1, sizeof *self->input_rates);
+    self->orders = yk_allocate(self->context, inputs + 1, sizeof *self->orders);
+    if (!self->x || !self->work || !self->z || !self->before || !self->input_rates || !self->orders)
+        return YK_ERROR_MEMORY;
+    self->z_before = self->z + self->indicator_count;
+    for (size_t i = 0; i < inputs; i++)
+        self->orders[i] = 1;
+
+    /* In event mode only may inputs be set that are not continuous. */
+    bool discrete = self->inputs.count > self->inputs.real_count;
+    self->discrete_inputs =
+        discrete && (instance->events || instance->kind == YK_FMI_MODEL_EXCHANGE);
+    return YK_OK;
+}
+
+static const yk_rollback_ops rollback_ops = {
+    .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
+static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity_ops),
+                                                   .step = yk_fmu_step_sensitivity};
+static const yk_event_ops event_ops = {.size = sizeof(yk_event_ops), .next = next_event};
+static const yk_channel_ops channel_ops = {
+    .size = sizeof(yk_channel_ops), .list = get_channels, .read = channel_read};
+static const yk_subsystem_ops fmu_ops = {
+    .size = sizeof(yk_subsystem_ops),
+    .kind = "fmu",
+    .ports = get_ports,
+    .connect = connect,
+    .start = start,
+    .step = yk_fmu_step,
+    .output = output,
+    .destroy = destroy,
+    .message = message,
+    .input_degree = input_degree,
+    .channels = &channel_ops,
+};
+
+static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
+{
+    yk_context *context = self->context;
+    self->subsystem.ops = &self->ops;
+    self->ops = fmu_ops;
+    self->next_event = INFINITY;
+    self->longest_step = def->step;
+    self->file = yk_text_copy(context, def->file);
+    if (!self->file)
+        return YK_ERROR_MEMORY;
+
+    /* The archive, what it says of itself, and its binary. */
+    yk_status status = yk_archive_unpack(context, def->file, &self->folder);
+    if (status == YK_OK)
+        status = yk_fmi_describe(context, self->folder, self->file, &self->description);
+    yk_fmi_kind kind = YK_FMI_CO_SIMULATION;
+    if (status == YK_OK)
+        status = choose_kind(self, def->kind, &kind);
+    if (status == YK_OK)
+        status = yk_fmi_load(context, &self->description, kind, self->file, self->folder,
+                             def->name ? def->name : "fmu", &self->instance);
+    if (status != YK_OK)
+        return status;
+
+    yk_fmi_instance *instance = self->instance;
+    instance->logging = def->logging;
+    instance->tolerance = def->tolerance;
+    instance->intermediate = intermediate;
+    instance->intermediate_user = self;
+
+    /* What of it is used, before its code runs for the first time. */
+    status = yk_fmu_map_ports(self, def);
+    if (status == YK_OK)
+        status = copy_settings(self, def);
+    if (status == YK_OK)
+        status = list_channels(self, def);
+    if (status == YK_OK)
+        status = list_clocks(self);
+    if (status != YK_OK)
+        return status;
+    status = instance->calls->instantiate(instance);
+    if (status == YK_OK)
+        status = take_memory(self);
+    bool differentiable = false;
+    if (status == YK_OK && def->derivatives)
+        status = yk_fmu_prepare_sensitivity(self, &differentiable);
+    if (status != YK_OK)
+        return instance->message[0] ? yk_fail(context, status, "%s", instance->message) : status;
+
+    /* Steps of model exchange: those of its default experiment, else a tenth of the macro step. */
+    if (kind == YK_FMI_MODEL_EXCHANGE && !(def->step > 0) && self->description.step_size > 0)
+        self->longest_step = self->description.step_size;
+
+    if (instance->can->state)
+        self->ops.rollback = &rollback_ops;
+    if (differentiable)
+        self->ops.sensitivity = &sensitivity_ops;
+    if (kind == YK_FMI_MODEL_EXCHANGE || instance->events)
+        self->ops.events = &event_ops;
+    return YK_OK;
+}
+
+yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem **fmu)
+{
+    *fmu = NULL;
+    if (!(def->step >= 0) || !(def->tolerance >= 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: step (%g s) and tolerance (%g) must not be negative", def->file,
+                       def->step, def->tolerance);
+    yk_fmu *self = yk_allocate(context, 1, sizeof *self);
+    if (!self)
+        return YK_ERROR_MEMORY;
+    self->context = context;
+    yk_status status = fill(self, def);
+    if (status != YK_OK) {
+        destroy(&self->subsystem);
+        return status;
+    }
+    *fmu = &self->subsystem;
+    return YK_OK;
+}

@@ -1,0 +1,741 @@
+/* Ports of an FMU from its variables: which variable is which component of which quantity, and the
+ * way of values between both. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/quiet.h"
+#include "base/text.h"
+#include "math/polynomial.h"
+#include "math/so3.h"
+#include "transport/fmi/fmu_internal.h"
+
+const char *const yk_fmu_quantity_names[YK_FMU_QUANTITIES] = {
+    "position",     "orientation",          "velocity", "angular_velocity",
+    "acceleration", "angular_acceleration", "force",    "torque",
+    "signal"};
+
+/* Components of a marker's quantities; an orientation may also have nine. */
+static const int marker_size[YK_FMU_QUANTITIES] = {3, 4, 3, 3, 3, 3, 3, 3, 0};
+
+static bool is_wrench(int quantity)
+{
+    return quantity == YK_FMU_FORCE || quantity == YK_FMU_TORQUE;
+}
+
+/* Lists ---------------------------------------------------------------------------------------- */
+
+/* Puts a variable into a list unless it is there already; a reference may have several names. */
+static yk_status list_add(yk_fmu *self, yk_fmu_list *list, int variable)
+{
+    const yk_fmi_variable *all = self->description.variables;
+    for (int i = 0; i < list->count; i++)
+        if (all[list->variables[i]].reference == all[variable].reference &&
+            all[list->variables[i]].type == all[variable].type)
+            return YK_OK;
+    if (list->count == list->capacity) {
+        int capacity = list->capacity ? 2 * list->capacity : 16;
+        int *grown = yk_reallocate(self->context, list->variables, (size_t)capacity, sizeof *grown);
+        if (!grown)
+            return YK_ERROR_MEMORY;
+        list->variables = grown;
+        list->capacity = capacity;
+    }
+    list->variables[list->count++] = variable;
+    return YK_OK;
+}
+
+static bool is_continuous(const yk_fmi_variable *v)
+{
+    return v->type == YK_FMI_FLOAT64 && strcmp(v->variability, "discrete") != 0;
+}
+
+/* The order of the variables in the list and their values; `more` values come after them. */
+static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
+{
+    const yk_fmi_variable *all = self->description.variables;
+    size_t count = (size_t)list->count + 1;
+    list->references = yk_allocate(self->context, count, sizeof *list->references);
+    list->first = yk_allocate(self->context, count, sizeof *list->first);
+    int *ordered = yk_allocate(self->context, count, sizeof *ordered);
+    if (!list->references || !list->first || !ordered) {
+        yk_release(self->context, ordered);
+        return YK_ERROR_MEMORY;
+    }
+
+    int n = 0;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < list->count; i++)
+            if (is_continuous(&all[list->variables[i]]) == (pass == 0))
+                ordered[n++] = list->variables[i];
+        if (pass == 0)
+            list->real_count = n;
+    }
+    yk_release(self->context, list->variables);
+    list->variables = ordered;
+
+    for (int i = 0; i < list->count; i++) {
+        const yk_fmi_variable *v = &all[ordered[i]];
+        list->references[i] = v->reference;
+        list->first[i] = list->value_count;
+        list->value_count += v->size;
+        if (i < list->real_count)
+            list->real_values = list->value_count;
+    }
+    list->values =
+        yk_allocate(self->context, (size_t)(list->value_count + more) + 1, sizeof *list->values);
+    return list->values ? YK_OK : YK_ERROR_MEMORY;
+}
+
+static int list_find(const yk_fmu *self, const yk_fmu_list *list, int variable)
+{
+    const yk_fmi_variable *all = self->description.variables;
+    for (int i = 0; i < list->count; i++)
+        if (list->references[i] == all[variable].reference &&
+            all[list->variables[i]].type == all[variable].type)
+            return list->first[i];
+    return -1;
+}
+
+/* Names ---------------------------------------------------------------------------------------- */
+
+/* One component as it was named: a variable and an element of it. */
+typedef struct component {
+    int variable; /* -1: always zero */
+    int element;
+} component;
+
+typedef struct quantity_map {
+    int count;
+    component parts[YK_FMU_COMPONENTS_MAX];
+} quantity_map;
+
+/* A name of a variable, or of one element of an array of FMI 3, as name[2]. */
+static bool find_component(const yk_fmi_description *d, const char *name, component *found)
+{
+    *found = (component){yk_fmi_find(d, name), 0};
+    if (found->variable >= 0)
+        return true;
+    const char *bracket = strrchr(name, '[');
+    int element = 0, used = 0;
+    char stem[300];
+    if (!bracket || sscanf(bracket, "[%d]%n", &element, &used) != 1 || bracket[used] ||
+        (size_t)(bracket - name) >= sizeof stem)
+        return false;
+    snprintf(stem, sizeof stem, "%.*s", (int)(bracket - name), name);
+    int variable = yk_fmi_find(d, stem);
+    if (variable < 0 || element < 1 || element > d->variables[variable].size)
+        return false;
+    *found = (component){variable, element - 1};
+    return true;
+}
+
+static yk_status refuse_name(yk_fmu *self, const char *port, int quantity, const char *name)
+{
+    char hint[160];
+    return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s': %s: there is no variable '%s'%s",
+                   self->file, port, yk_fmu_quantity_names[quantity], name,
+                   yk_fmi_suggest(&self->description, name, hint));
+}
+
+/* The variables of one quantity of a port, each checked. */
+static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int quantity,
+                              const yk_fmu_variables *names, quantity_map *map)
+{
+    const yk_fmi_description *d = &self->description;
+    int wanted = port->kind == YK_PORT_MARKER ? marker_size[quantity] : 1;
+    map->count = 0;
+    if (names->count == 0)
+        return YK_OK;
+
+    /* One name for all components: an array, or the stem of name[1], name[2], ... */
+    if (names->count == 1 && wanted > 1) {
+        const char *name = names->names[0];
+        int array = yk_fmi_find(d, name);
+        int size = array >= 0 ? d->variables[array].size : 0;
+        if (quantity == YK_FMU_ORIENTATION && size == 9)
+            wanted = 9;
+        for (int i = 0; i < wanted; i++) {
+            char element[320];
+            snprintf(element, sizeof element, "%.300s[%d]", name, i + 1);
+            component *part = &map->parts[map->count];
+            if (array >= 0 && size == wanted)
+                *part = (component){array, i};
+            else if (!find_component(d, element, part))
+                return array >= 0 ? yk_fail(self->context, YK_ERROR_INPUT,
+                                            "%s: port '%s': %s: '%s' has %d element%s, expected %d",
+                                            self->file, port->name, yk_fmu_quantity_names[quantity],
+                                            name, size, size == 1 ? "" : "s", wanted)
+                                  : refuse_name(self, port->name, quantity, name);
+            map->count++;
+        }
+    } else {
+        bool matrix = quantity == YK_FMU_ORIENTATION && names->count == 9;
+        if (names->count != wanted && !matrix)
+            return yk_fail(self->context, YK_ERROR_INPUT,
+                           "%s: port '%s': %s has %d variables, expected %d%s", self->file,
+                           port->name, yk_fmu_quantity_names[quantity], names->count, wanted,
+                           quantity == YK_FMU_ORIENTATION ? " or 9" : "");
+        for (int i = 0; i < names->count; i++) {
+            component *part = &map->parts[map->count++];
+            *part = (component){-1, 0};
+            bool zero = strcmp(names->names[i], "0") == 0;
+            if (!zero && !find_component(d, names->names[i], part))
+                return refuse_name(self, port->name, quantity, names->names[i]);
+        }
+    }
+
+    /* Quantities with power are real numbers. */
+    for (int i = 0; i < map->count; i++) {
+        if (map->parts[i].variable < 0)
+            continue;
+        const yk_fmi_variable *v = &d->variables[map->parts[i].variable];
+        bool usable = port->kind == YK_PORT_SIGNAL ? yk_fmi_type_is_number(v->type)
+                                                   : v->type == YK_FMI_FLOAT64;
+        if (!usable)
+            return yk_fail(self->context, YK_ERROR_INPUT,
+                           "%s: port '%s': %s: the variable '%s' is of type %s, expected %s",
+                           self->file, port->name, yk_fmu_quantity_names[quantity], v->name,
+                           yk_fmi_type_name(v->type),
+                           port->kind == YK_PORT_SIGNAL ? "a number" : "Float64 (Real)");
+    }
+    return YK_OK;
+}
+
+/* Terminals ------------------------------------------------------------------------------------ */
+
+/* Names of members beside our own: those of Modelica's flanges and frames. */
+static const struct {
+    const char *member;
+    int quantity;
+} member_names[] = {
+    {"s", YK_FMU_POSITION}, {"phi", YK_FMU_POSITION},   {"v", YK_FMU_VELOCITY},
+    {"w", YK_FMU_VELOCITY}, {"omega", YK_FMU_VELOCITY}, {"a", YK_FMU_ACCELERATION},
+    {"f", YK_FMU_FORCE},    {"tau", YK_FMU_FORCE},      {"r_0", YK_FMU_POSITION},
+    {"t", YK_FMU_TORQUE},   {"signal", YK_FMU_SIGNAL},
+};
+
+/* The quantity of a member and its component from 0, or -1 for all of them: "force", "force.x",
+ * "position[2]". False: the member means nothing to us. */
+static bool read_member(const char *name, int *quantity, int *element)
+{
+    static const char *const letters[] = {"x", "y", "z"};
+    static const char *const quaternion[] = {"w", "x", "y", "z"};
+    size_t length = strcspn(name, ".[");
+    *quantity = -1;
+    for (int i = 0; i < YK_FMU_QUANTITIES; i++)
+        if (strlen(yk_fmu_quantity_names[i]) == length &&
+            strncmp(name, yk_fmu_quantity_names[i], length) == 0)
+            *quantity = i;
+    for (size_t i = 0; i < sizeof member_names / sizeof *member_names && *quantity < 0; i++)
+        if (strlen(member_names[i].member) == length &&
+            strncmp(name, member_names[i].member, length) == 0)
+            *quantity = member_names[i].quantity;
+    if (*quantity < 0)
+        return false;
+
+    *element = -1;
+    if (name[length] == '[')
+        return sscanf(name + length, "[%d]", element) == 1 && --*element >= 0 && *element < 9;
+    if (name[length] == '\0')
+        return true;
+    bool turned = *quantity == YK_FMU_ORIENTATION;
+    for (int i = 0; i < (turned ? 4 : 3); i++)
+        if (strcmp(name + length + 1, turned ? quaternion[i] : letters[i]) == 0)
+            *element = i;
+    return *element >= 0;
+}
+
+/* The variables of a terminal's members as if they had been written one by one; the port is a
+ * marker where a member has components. */
+static yk_status read_terminal(yk_fmu *self, int index, yk_fmu_port_def *port)
+{
+    const yk_fmi_terminal *terminal = &self->description.terminals[index];
+    const yk_fmi_member *members = &self->description.members[terminal->first_member];
+    port->kind = YK_PORT_SCALAR;
+    for (int i = 0; i < terminal->member_count; i++) {
+        int quantity, element;
+        if (!read_member(members[i].name, &quantity, &element))
+            continue;
+        yk_fmu_variables *to = &port->quantities[quantity];
+        if (element < 0) {
+            int variable = yk_fmi_find(&self->description, members[i].variable);
+            if (variable >= 0 && self->description.variables[variable].size > 1)
+                port->kind = YK_PORT_MARKER;
+            to->count = 1;
+            to->names[0] = members[i].variable;
+            continue;
+        }
+        port->kind = YK_PORT_MARKER;
+        while (to->count <= element)
+            to->names[to->count++] = "0";
+        to->names[element] = members[i].variable;
+    }
+    for (int q = 0; q < YK_FMU_QUANTITIES && port->kind == YK_PORT_MARKER; q++) {
+        yk_fmu_variables *to = &port->quantities[q];
+        while (to->count > 1 && to->count < marker_size[q])
+            to->names[to->count++] = "0";
+    }
+    if (port->quantities[YK_FMU_SIGNAL].count > 0)
+        port->kind = YK_PORT_SIGNAL;
+    return YK_OK;
+}
+
+/* One port ------------------------------------------------------------------------------------- */
+
+/* Whether all variables of a quantity are inputs (1), none is (0), or the port is refused (-1). */
+static int direction(yk_fmu *self, const char *port, int quantity, const quantity_map *map)
+{
+    int inputs = 0, others = 0;
+    for (int i = 0; i < map->count; i++) {
+        if (map->parts[i].variable < 0)
+            continue;
+        const yk_fmi_variable *v = &self->description.variables[map->parts[i].variable];
+        if (v->causality == YK_FMI_INPUT)
+            inputs++;
+        else
+            others++;
+    }
+    if (inputs > 0 && others > 0) {
+        yk_fail(self->context, YK_ERROR_INPUT,
+                "%s: port '%s': %s: some of its variables are inputs and others are not",
+                self->file, port, yk_fmu_quantity_names[quantity]);
+        return -1;
+    }
+    return inputs > 0;
+}
+
+/* What the port takes, from the directions of its quantities. */
+static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity_map *maps,
+                        yk_fmu_port *port)
+{
+    int given[2][2] = {{0, 0}, {0, 0}}; /* [is a wrench][is an input] */
+    int signals[2] = {0, 0};
+    for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
+        if (maps[q].count == 0)
+            continue;
+        int input = direction(self, def->name, q, &maps[q]);
+        if (input < 0)
+            return YK_ERROR_INPUT;
+        if (q == YK_FMU_SIGNAL)
+            signals[input]++;
+        else
+            given[is_wrench(q)][input]++;
+    }
+    if (def->kind == YK_PORT_SIGNAL) {
+        port->takes = signals[1] ? YK_TAKES_SIGNAL : YK_GIVES_SIGNAL;
+        if (signals[0] + signals[1] > 0)
+            return YK_OK;
+        return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s' names no variable", self->file,
+                       def->name);
+    }
+
+    bool takes_wrench = given[1][1] > 0 && given[1][0] == 0 && given[0][1] == 0;
+    bool takes_motion = given[0][1] > 0 && given[0][0] == 0 && given[1][1] == 0;
+    if (!takes_wrench && !takes_motion)
+        return yk_fail(self->context, YK_ERROR_INPUT,
+                       "%s: port '%s' needs either a force that is an input and a motion that is "
+                       "not, or a motion that is an input and a force that is not",
+                       self->file, def->name);
+    port->takes = takes_wrench ? YK_TAKES_WRENCH : YK_TAKES_MOTION;
+    bool unanswered = takes_wrench ? maps[YK_FMU_POSITION].count == 0 : given[1][0] == 0;
+    if (unanswered)
+        return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s' has no variable for its %s",
+                       self->file, def->name, takes_wrench ? "position" : "force");
+    if (def->kind == YK_PORT_MARKER && takes_wrench && maps[YK_FMU_ORIENTATION].count > 0 &&
+        maps[YK_FMU_ANGULAR_VELOCITY].count == 0)
+        return yk_fail(self->context, YK_ERROR_INPUT,
+                       "%s: port '%s' has an orientation and no angular_velocity", self->file,
+                       def->name);
+    return YK_OK;
+}
+
+static bool is_input(const yk_fmu_port *port, int quantity)
+{
+    if (quantity == YK_FMU_SIGNAL)
+        return port->takes == YK_TAKES_SIGNAL;
+    return is_wrench(quantity) == (port->takes == YK_TAKES_WRENCH);
+}
+
+/* Rates that a port that takes a wrench has to answer with, and what they are rates of. */
+static const int rate_of[][2] = {{YK_FMU_VELOCITY, YK_FMU_POSITION},
+                                 {YK_FMU_ACCELERATION, YK_FMU_VELOCITY},
+                                 {YK_FMU_ANGULAR_ACCELERATION, YK_FMU_ANGULAR_VELOCITY}};
+enum { RATE_ROWS = sizeof rate_of / sizeof *rate_of };
+
+/* Quantities that are missing, from variables that the FMU declares as derivatives. */
+static void complete_by_variables(const yk_fmu *self, quantity_map *maps)
+{
+    for (int row = 0; row < RATE_ROWS; row++) {
+        quantity_map *rate = &maps[rate_of[row][0]];
+        const quantity_map *of = &maps[rate_of[row][1]];
+        if (rate->count > 0 || of->count == 0)
+            continue;
+        quantity_map found = {.count = of->count};
+        bool all = true;
+        for (int i = 0; i < of->count && all; i++) {
+            found.parts[i] = (component){-1, of->parts[i].element};
+            if (of->parts[i].variable < 0)
+                continue;
+            int variable = yk_fmi_derivative_of(&self->description, of->parts[i].variable);
+            found.parts[i].variable = variable;
+            all = variable >= 0;
+        }
+        if (all)
+            *rate = found;
+    }
+}
+
+/* Quantities that are still missing get values after those of the outputs. */
+static yk_status complete_by_rates(yk_fmu *self, yk_fmu_port *port)
+{
+    for (int row = 0; row < RATE_ROWS; row++) {
+        int to = rate_of[row][0];
+        int from = rate_of[row][1];
+        if (port->count[to] > 0 || port->count[from] == 0)
+            continue;
+        port->count[to] = port->count[from];
+        for (int i = 0; i < port->count[from]; i++) {
+            int source = port->at[from][i];
+            port->at[to][i] = -1;
+            if (source < 0)
+                continue;
+            int index = self->outputs.value_count + self->derived_count++;
+            port->at[to][i] = index;
+            self->rates[self->rate_count++] = (yk_fmu_rate){.to = index, .from = source};
+        }
+    }
+    return YK_OK;
+}
+
+/* The ports that an FMU has by itself: terminals, then every other input and output. */
+static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
+{
+    const yk_fmi_description *d = &self->description;
+    size_t most = (size_t)d->terminal_count + (size_t)d->variable_count + 1;
+    yk_fmu_port_def *list = yk_allocate(self->context, most, sizeof *list);
+    if (!list)
+        return YK_ERROR_MEMORY;
+    int n = 0;
+    for (int i = 0; i < d->terminal_count; i++) {
+        yk_fmu_port_def port = {.name = d->terminals[i].name, .terminal = d->terminals[i].name};
+        read_terminal(self, i, &port);
+        /* Terminals of another meaning, such as buses, are left to the user. */
+        quantity_map maps[YK_FMU_QUANTITIES];
+        yk_fmu_port trial = {0};
+        bool usable = true;
+        yk_quiet_begin(self->context);
+        for (int q = 0; q < YK_FMU_QUANTITIES && usable; q++)
+            usable = map_quantity(self, &port, q, &port.quantities[q], &maps[q]) == YK_OK;
+        usable = usable && decide(self, &port, maps, &trial) == YK_OK;
+        yk_quiet_end(self->context);
+        if (usable)
+            list[n++] = port;
+    }
+
+    int terminals = n;
+    for (int i = 0; i < d->variable_count; i++) {
+        const yk_fmi_variable *v = &d->variables[i];
+        bool outside = v->causality == YK_FMI_INPUT || v->causality == YK_FMI_OUTPUT;
+        if (!outside || !yk_fmi_type_is_number(v->type) || v->size != 1)
+            continue;
+        bool used = false;
+        for (int k = 0; k < terminals && !used && v->causality == YK_FMI_INPUT; k++)
+            for (int q = 0; q < YK_FMU_QUANTITIES; q++)
+                for (int c = 0; c < list[k].quantities[q].count; c++)
+                    used = used || strcmp(list[k].quantities[q].names[c], v->name) == 0;
+        if (used)
+            continue;
+        list[n] = (yk_fmu_port_def){.name = v->name, .kind = YK_PORT_SIGNAL};
+        list[n].quantities[YK_FMU_SIGNAL] = (yk_fmu_variables){1, {v->name}};
+        n++;
+    }
+    *made = list;
+    *count = n;
+    return YK_OK;
+}
+
+/* All ports ------------------------------------------------------------------------------------ */
+
+/* A port's definition with its terminal read and its variables found. */
+static yk_status map_port(yk_fmu *self, const yk_fmu_port_def *given, yk_fmu_port_def *port,
+                          quantity_map maps[YK_FMU_QUANTITIES], yk_fmu_port *to)
+{
+    *port = *given;
+    if (given->terminal) {
+        int index = yk_fmi_find_terminal(&self->description, given->terminal);
+        if (index < 0)
+            return yk_fail(self->context, YK_ERROR_INPUT,
+                           "%s: port '%s': there is no terminal '%s'; the FMU has %d terminal%s",
+                           self->file, given->name, given->terminal,
+                           self->description.terminal_count,
+                           self->description.terminal_count == 1 ? "" : "s");
+        yk_status status = read_terminal(self, index, port);
+        if (status != YK_OK)
+            return status;
+    }
+    for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
+        yk_status status = map_quantity(self, port, q, &port->quantities[q], &maps[q]);
+        if (status != YK_OK)
+            return status;
+    }
+    yk_status status = decide(self, port, maps, to);
+    if (status == YK_OK && to->takes == YK_TAKES_WRENCH)
+        complete_by_variables(self, maps);
+    return status;
+}
+
+/* Twice over all ports: first the variables are collected, then their places are known. */
+static yk_status map_all(yk_fmu *self, const yk_fmu_port_def *ports)
+{
+    yk_status status = YK_OK;
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < self->port_count; i++) {
+            yk_fmu_port_def port;
+            quantity_map maps[YK_FMU_QUANTITIES];
+            yk_fmu_port *to = &self->maps[i];
+            status = map_port(self, &ports[i], &port, maps, to);
+            if (status != YK_OK)
+                return status;
+            for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
+                yk_fmu_list *list = is_input(to, q) ? &self->inputs : &self->outputs;
+                to->count[q] = maps[q].count;
+                for (int c = 0; c < maps[q].count && status == YK_OK; c++) {
+                    const component *part = &maps[q].parts[c];
+                    to->at[q][c] = -1;
+                    if (part->variable >= 0 && pass == 0)
+                        status = list_add(self, list, part->variable);
+                    else if (part->variable >= 0)
+                        to->at[q][c] = list_find(self, list, part->variable) + part->element;
+                }
+                if (status != YK_OK)
+                    return status;
+            }
+            to->wrench_sign = port.reaction ? -1 : 1;
+            self->ports[i].kind = port.kind;
+            self->ports[i].causalities = to->takes;
+            if (pass == 1 && to->takes == YK_TAKES_WRENCH)
+                status = complete_by_rates(self, to);
+        }
+        if (pass == 0) {
+            int derived = self->port_count * 9;
+            status = list_lay_out(self, &self->inputs, 0);
+            if (status == YK_OK)
+                status = list_lay_out(self, &self->outputs, derived);
+            self->rates = yk_allocate(self->context, (size_t)derived + 1, sizeof *self->rates);
+            if (status == YK_OK && !self->rates)
+                status = YK_ERROR_MEMORY;
+            if (status != YK_OK)
+                return status;
+        }
+    }
+    return YK_OK;
+}
+
+/* Rates that the FMU itself can be asked for: of scalar outputs, in co-simulation. */
+static void choose_rates(yk_fmu *self)
+{
+    if (self->instance->kind != YK_FMI_CO_SIMULATION || self->instance->can->output_derivatives < 1)
+        return;
+    for (int i = 0; i < self->rate_count; i++) {
+        yk_fmu_rate *rate = &self->rates[i];
+        for (int k = 0; k < self->outputs.real_count; k++) {
+            const yk_fmi_variable *v = &self->description.variables[self->outputs.variables[k]];
+            bool here = self->outputs.first[k] == rate->from && v->size == 1 &&
+                        v->causality == YK_FMI_OUTPUT;
+            if (!here)
+                continue;
+            rate->asked = true;
+            rate->reference = v->reference;
+        }
+    }
+}
+
+yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
+{
+    const yk_fmu_port_def *ports = def->ports;
+    yk_fmu_port_def *made = NULL;
+    self->port_count = def->port_count;
+    yk_status status = YK_OK;
+    if (def->port_count == 0) {
+        status = default_ports(self, &made, &self->port_count);
+        ports = made;
+    }
+    size_t count = (size_t)self->port_count + 1;
+    self->ports = yk_allocate(self->context, count, sizeof *self->ports);
+    self->maps = yk_allocate(self->context, count, sizeof *self->maps);
+    if (status == YK_OK && (!self->ports || !self->maps))
+        status = YK_ERROR_MEMORY;
+    for (int i = 0; i < self->port_count && status == YK_OK; i++) {
+        self->ports[i].name = yk_text_copy(self->context, ports[i].name);
+        if (!self->ports[i].name)
+            status = YK_ERROR_MEMORY;
+    }
+    if (status == YK_OK)
+        status = map_all(self, ports);
+    if (status == YK_OK)
+        choose_rates(self);
+    yk_release(self->context, made);
+    return status;
+}
+
+/* Values --------------------------------------------------------------------------------------- */
+
+static void put(yk_fmu *self, const yk_fmu_port *port, int quantity, const double *from)
+{
+    for (int i = 0; i < port->count[quantity]; i++)
+        if (port->at[quantity][i] >= 0)
+            self->inputs.values[port->at[quantity][i]] = from[i];
+}
+
+static void put_motion(yk_fmu *self, const yk_fmu_port *port, const yk_motion *motion)
+{
+    const yk_vec3 vectors[YK_FMU_FORCE] = {[YK_FMU_POSITION] = motion->position,
+                                           [YK_FMU_VELOCITY] = motion->velocity,
+                                           [YK_FMU_ANGULAR_VELOCITY] = motion->angular_velocity,
+                                           [YK_FMU_ACCELERATION] = motion->acceleration,
+                                           [YK_FMU_ANGULAR_ACCELERATION] =
+                                               motion->angular_acceleration};
+    for (int q = 0; q < YK_FMU_FORCE; q++) {
+        if (q == YK_FMU_ORIENTATION)
+            continue;
+        const double components[3] = {vectors[q].x, vectors[q].y, vectors[q].z};
+        put(self, port, q, components);
+    }
+    yk_quat o = motion->orientation;
+    if (port->count[YK_FMU_ORIENTATION] == 4) {
+        const double components[4] = {o.w, o.x, o.y, o.z};
+        put(self, port, YK_FMU_ORIENTATION, components);
+    } else if (port->count[YK_FMU_ORIENTATION] == 9) {
+        yk_mat3 matrix = yk_q_matrix(o);
+        put(self, port, YK_FMU_ORIENTATION, &matrix.m[0][0]);
+    }
+}
+
+static void put_wrench(yk_fmu *self, const yk_fmu_port *port, yk_wrench wrench)
+{
+    const double force[3] = {wrench.force.x, wrench.force.y, wrench.force.z};
+    const double torque[3] = {wrench.torque.x, wrench.torque.y, wrench.torque.z};
+    put(self, port, YK_FMU_FORCE, force);
+    put(self, port, YK_FMU_TORQUE, torque);
+}
+
+/* The mean of a wrench between two local times. */
+static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double from, double to)
+{
+    if (from == to) {
+        if (kind == YK_PORT_SCALAR)
+            return (yk_wrench){.force.x = yk_input_scalar(input, to)};
+        return yk_input_wrench(input, to);
+    }
+    yk_wrench mean = {{0, 0, 0}, {0, 0, 0}};
+    double low = from;
+    double high = to;
+    for (int i = 0; i <= input->degree; i++) {
+        double weight = (high - low) / ((i + 1) * (to - from));
+        mean.force = yk_v3_axpy(weight, input->linear[i], mean.force);
+        if (kind == YK_PORT_MARKER)
+            mean.torque = yk_v3_axpy(weight, input->angular[i], mean.torque);
+        low *= from;
+        high *= to;
+    }
+    return mean;
+}
+
+void yk_fmu_fill(yk_fmu *self, const yk_input *inputs, double from, double to)
+{
+    for (int i = 0; i < self->port_count; i++) {
+        const yk_fmu_port *port = &self->maps[i];
+        const yk_input *input = &inputs[i];
+        if (!port->connected)
+            continue;
+        if (port->takes == YK_TAKES_WRENCH) {
+            put_wrench(self, port, mean_wrench(input, self->ports[i].kind, from, to));
+        } else if (port->takes == YK_TAKES_MOTION) {
+            yk_motion motion = yk_input_motion(input, self->ports[i].kind, to);
+            put_motion(self, port, &motion);
+        } else if (port->takes == YK_TAKES_SIGNAL) {
+            double value = yk_input_scalar(input, to);
+            put(self, port, YK_FMU_SIGNAL, &value);
+        }
+    }
+}
+
+void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double to)
+{
+    yk_fmu_list *list = &self->inputs;
+    double *slopes = self->input_rates;
+    double *mean = slopes + list->value_count;
+    double h = to - from;
+
+    /* Slopes from the values at both ends. */
+    yk_fmu_fill(self, inputs, from, from);
+    memcpy(slopes, list->values, (size_t)list->value_count * sizeof *slopes);
+    yk_fmu_fill(self, inputs, from, to);
+    memcpy(mean, list->values, (size_t)list->value_count * sizeof *mean);
+    yk_fmu_fill(self, inputs, to, to);
+    for (int i = 0; i < list->value_count; i++) {
+        double begin = slopes[i];
+        slopes[i] = (list->values[i] - begin) / h;
+        list->values[i] = begin;
+    }
+
+    /* Wrenches keep their mean. */
+    for (int i = 0; i < self->port_count; i++) {
+        const yk_fmu_port *port = &self->maps[i];
+        if (!port->connected || port->takes != YK_TAKES_WRENCH)
+            continue;
+        for (int q = YK_FMU_FORCE; q <= YK_FMU_TORQUE; q++)
+            for (int c = 0; c < port->count[q]; c++)
+                if (port->at[q][c] >= 0)
+                    list->values[port->at[q][c]] =
+                        mean[port->at[q][c]] - 0.5 * h * slopes[port->at[q][c]];
+    }
+}
+
+/* One component of what a port takes or answers with. */
+static double component_of(const yk_fmu *self, const yk_fmu_port *port, int quantity, int i)
+{
+    if (i >= port->count[quantity] || port->at[quantity][i] < 0)
+        return 0;
+    const yk_fmu_list *list = is_input(port, quantity) ? &self->inputs : &self->outputs;
+    return list->values[port->at[quantity][i]];
+}
+
+static yk_vec3 vector_of(const yk_fmu *self, const yk_fmu_port *port, int quantity)
+{
+    return yk_v3(component_of(self, port, quantity, 0), component_of(self, port, quantity, 1),
+                 component_of(self, port, quantity, 2));
+}
+
+void yk_fmu_read_port(const yk_fmu *self, int index, yk_port_value *value)
+{
+    const yk_fmu_port *port = &self->maps[index];
+    yk_motion *motion = &value->motion;
+    if (self->ports[index].kind == YK_PORT_SIGNAL) {
+        motion->position.x = component_of(self, port, YK_FMU_SIGNAL, 0);
+        return;
+    }
+    motion->position = vector_of(self, port, YK_FMU_POSITION);
+    motion->velocity = vector_of(self, port, YK_FMU_VELOCITY);
+    motion->acceleration = vector_of(self, port, YK_FMU_ACCELERATION);
+    motion->angular_velocity = vector_of(self, port, YK_FMU_ANGULAR_VELOCITY);
+    motion->angular_acceleration = vector_of(self, port, YK_FMU_ANGULAR_ACCELERATION);
+    motion->orientation = yk_q_identity();
+    if (port->count[YK_FMU_ORIENTATION] == 4) {
+        double q[4];
+        for (int i = 0; i < 4; i++)
+            q[i] = component_of(self, port, YK_FMU_ORIENTATION, i);
+        motion->orientation = yk_q_unit((yk_quat){q[0], q[1], q[2], q[3]});
+    } else if (port->count[YK_FMU_ORIENTATION] == 9) {
+        yk_mat3 matrix;
+        for (int i = 0; i < 9; i++)
+            matrix.m[i / 3][i % 3] = component_of(self, port, YK_FMU_ORIENTATION, i);
+        motion->orientation = yk_so3_quat(matrix);
+    }
+
+    /* A force that the FMU gives may be that on its partner. */
+    double sign = port->takes == YK_TAKES_MOTION ? port->wrench_sign : 1;
+    value->wrench.force = yk_v3_scale(sign, vector_of(self, port, YK_FMU_FORCE));
+    value->wrench.torque = yk_v3_scale(sign, vector_of(self, port, YK_FMU_TORQUE));
+}

@@ -1,0 +1,465 @@
+/* The calls of FMI 3.0. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "transport/fmi/instance.h"
+
+#define F(self) ((self)->functions.three)
+
+static void log_message(void *environment, yk_fmi3_status status, const char *category,
+                        const char *message)
+{
+    yk_fmi_logged(environment, (int)status, category, message);
+}
+
+/* The FMU asks for inputs at a time within the step; it is never asked to return early. */
+static void intermediate_update(void *environment, double t, bool set_requested, bool get_allowed,
+                                bool step_finished, bool can_return_early, bool *return_early,
+                                double *return_time)
+{
+    yk_fmi_instance *self = environment;
+    (void)get_allowed;
+    (void)step_finished;
+    (void)can_return_early;
+    if (return_early)
+        *return_early = false;
+    if (return_time)
+        *return_time = t;
+    if (set_requested && self->intermediate)
+        self->intermediate(self->intermediate_user, t);
+}
+
+static yk_status instantiate(yk_fmi_instance *self)
+{
+    char resources[4096];
+    snprintf(resources, sizeof resources, "%s/resources/", self->folder);
+    const char *token = self->description->token;
+    const char *function = "InstantiateModelExchange";
+    if (self->kind == YK_FMI_MODEL_EXCHANGE) {
+        self->component = F(self).InstantiateModelExchange(self->name, token, resources, false,
+                                                           self->logging, self, log_message);
+    } else {
+        /* Inputs that may be set within a step. */
+        enum { INTERMEDIATE_MAX = 256 };
+        const yk_fmi_description *d = self->description;
+        yk_fmi3_reference list[INTERMEDIATE_MAX];
+        size_t count = 0;
+        for (int i = 0; i < d->variable_count && count < INTERMEDIATE_MAX; i++) {
+            const yk_fmi_variable *v = &d->variables[i];
+            if (self->can->intermediate_update && v->intermediate && v->causality == YK_FMI_INPUT)
+                list[count++] = v->reference;
+        }
+        function = "InstantiateCoSimulation";
+        yk_fmi3_intermediate_update update =
+            self->can->intermediate_update ? intermediate_update : NULL;
+
+        /* Some FMUs declare event mode and have none: they are used without it. */
+        self->events = self->can->event_mode;
+        for (int i = 0; i < 2 && !self->component; i++) {
+            self->component = F(self).InstantiateCoSimulation(
+                self->name, token, resources, false, self->logging, self->events, self->events,
+                list, count, self, log_message, update);
+            if (self->component || !self->events)
+                break;
+            self->events = false;
+        }
+    }
+    if (self->component)
+        return YK_OK;
+    return yk_fmi_refuse(self, YK_ERROR_EXTERNAL, "%s: fmi3%s made no instance%s%s", self->file,
+                         function, self->log[0] ? "; it logged: " : " and logged no reason",
+                         self->log);
+}
+
+static void release(yk_fmi_instance *self)
+{
+    F(self).FreeInstance(self->component);
+    self->component = NULL;
+}
+
+static yk_status reset(yk_fmi_instance *self)
+{
+    return yk_fmi_judge(self, (int)F(self).Reset(self->component), "Reset");
+}
+
+static yk_status begin(yk_fmi_instance *self, double t)
+{
+    int level = (int)F(self).EnterInitializationMode(self->component, self->tolerance > 0,
+                                                     self->tolerance, t, false, 0);
+    return yk_fmi_judge(self, level, "EnterInitializationMode");
+}
+
+static yk_status initialise(yk_fmi_instance *self)
+{
+    return yk_fmi_judge(self, (int)F(self).ExitInitializationMode(self->component),
+                        "ExitInitializationMode");
+}
+
+/* Values --------------------------------------------------------------------------------------- */
+
+enum { SMALL_ARRAY = 64 };
+
+/* One variable of a type other than Float64, through an array of its own type. */
+#define GET_ONE(name, ctype)                                                                \
+    case YK_FMI_##name: {                                                                   \
+        ctype own[SMALL_ARRAY];                                                             \
+        if (!F(self).GET_##name || size > SMALL_ARRAY)                                      \
+            return refuse_type(self, type, size);                                           \
+        level = (int)F(self).GET_##name(self->component, &reference, 1, own, (size_t)size); \
+        for (int i = 0; i < size; i++)                                                      \
+            values[i] = (double)own[i];                                                     \
+        break;                                                                              \
+    }
+#define SET_ONE(name, ctype, convert)                                                       \
+    case YK_FMI_##name: {                                                                   \
+        ctype own[SMALL_ARRAY];                                                             \
+        if (!F(self).SET_##name || size > SMALL_ARRAY)                                      \
+            return refuse_type(self, type, size);                                           \
+        for (int i = 0; i < size; i++)                                                      \
+            own[i] = (ctype)convert(values[i]);                                             \
+        level = (int)F(self).SET_##name(self->component, &reference, 1, own, (size_t)size); \
+        break;                                                                              \
+    }
+#define GET_FLOAT32 GetFloat32
+#define GET_INT8 GetInt8
+#define GET_UINT8 GetUInt8
+#define GET_INT16 GetInt16
+#define GET_UINT16 GetUInt16
+#define GET_INT32 GetInt32
+#define GET_UINT32 GetUInt32
+#define GET_INT64 GetInt64
+#define GET_UINT64 GetUInt64
+#define GET_ENUMERATION GetInt64
+#define GET_BOOLEAN GetBoolean
+#define SET_FLOAT32 SetFloat32
+#define SET_INT8 SetInt8
+#define SET_UINT8 SetUInt8
+#define SET_INT16 SetInt16
+#define SET_UINT16 SetUInt16
+#define SET_INT32 SetInt32
+#define SET_UINT32 SetUInt32
+#define SET_INT64 SetInt64
+#define SET_UINT64 SetUInt64
+#define SET_ENUMERATION SetInt64
+#define SET_BOOLEAN SetBoolean
+
+static yk_status refuse_type(yk_fmi_instance *self, yk_fmi_type type, int size)
+{
+    if (size > SMALL_ARRAY)
+        return yk_fmi_refuse(self, YK_ERROR_CAPABILITY,
+                             "%s: arrays of type %s with more than %d elements cannot be used",
+                             self->file, yk_fmi_type_name(type), SMALL_ARRAY);
+    return yk_fmi_refuse(self, YK_ERROR_EXTERNAL,
+                         "%s: its binary lacks the functions for variables of type %s", self->file,
+                         yk_fmi_type_name(type));
+}
+
+static yk_status get_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_reference reference,
+                         double *values, int size)
+{
+    int level = YK_FMI3_ERROR;
+    switch (type) {
+        GET_ONE(FLOAT32, float)
+        GET_ONE(INT8, int8_t)
+        GET_ONE(UINT8, uint8_t)
+        GET_ONE(INT16, int16_t)
+        GET_ONE(UINT16, uint16_t)
+        GET_ONE(INT32, int32_t)
+        GET_ONE(UINT32, uint32_t)
+        GET_ONE(INT64, int64_t)
+        GET_ONE(UINT64, uint64_t)
+        GET_ONE(ENUMERATION, int64_t)
+        GET_ONE(BOOLEAN, bool)
+    default: return refuse_type(self, type, 0);
+    }
+    return yk_fmi_judge(self, level, "Get of a value");
+}
+
+static yk_status set_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_reference reference,
+                         const double *values, int size)
+{
+    int level = YK_FMI3_ERROR;
+    switch (type) {
+        SET_ONE(FLOAT32, float, )
+        SET_ONE(INT8, int8_t, lround)
+        SET_ONE(UINT8, uint8_t, lround)
+        SET_ONE(INT16, int16_t, lround)
+        SET_ONE(UINT16, uint16_t, lround)
+        SET_ONE(INT32, int32_t, lround)
+        SET_ONE(UINT32, uint32_t, llround)
+        SET_ONE(INT64, int64_t, llround)
+        SET_ONE(UINT64, uint64_t, llround)
+        SET_ONE(ENUMERATION, int64_t, llround)
+        SET_ONE(BOOLEAN, bool, 0 !=)
+    default: return refuse_type(self, type, 0);
+    }
+    return yk_fmi_judge(self, level, "Set of a value");
+}
+
+static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *references, int count,
+                     double *values, int value_count)
+{
+    if (type == YK_FMI_FLOAT64) {
+        int level = (int)F(self).GetFloat64(self->component, references, (size_t)count, values,
+                                            (size_t)value_count);
+        return level == YK_FMI3_OK ? YK_OK : yk_fmi_judge(self, level, "GetFloat64");
+    }
+    yk_status status = YK_OK;
+    int size = count > 0 ? value_count / count : 0;
+    for (int i = 0; i < count && status == YK_OK; i++)
+        status = get_one(self, type, references[i], values + i * size, size);
+    return status;
+}
+
+static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *references, int count,
+                     const double *values, int value_count)
+{
+    if (type == YK_FMI_FLOAT64) {
+        int level = (int)F(self).SetFloat64(self->component, references, (size_t)count, values,
+                                            (size_t)value_count);
+        return level == YK_FMI3_OK ? YK_OK : yk_fmi_judge(self, level, "SetFloat64");
+    }
+    yk_status status = YK_OK;
+    int size = count > 0 ? value_count / count : 0;
+    for (int i = 0; i < count && status == YK_OK; i++)
+        status = set_one(self, type, references[i], values + i * size, size);
+    return status;
+}
+
+static yk_status set_text(yk_fmi_instance *self, uint32_t reference, const char *text)
+{
+    if (!F(self).SetString)
+        return refuse_type(self, YK_FMI_STRING, 0);
+    return yk_fmi_judge(self, (int)F(self).SetString(self->component, &reference, 1, &text, 1),
+                        "SetString");
+}
+
+static yk_status set_clock(yk_fmi_instance *self, uint32_t reference)
+{
+    const bool active = true;
+    if (!F(self).SetClock)
+        return refuse_type(self, YK_FMI_CLOCK, 0);
+    return yk_fmi_judge(self, (int)F(self).SetClock(self->component, &reference, 1, &active),
+                        "SetClock");
+}
+
+/* Steps ---------------------------------------------------------------------------------------- */
+
+static yk_status step(yk_fmi_instance *self, double t, double h, double *reached, bool *event)
+{
+    bool terminate = false;
+    bool early = false;
+    double last = t + h;
+    *event = false;
+    int level = (int)F(self).DoStep(self->component, t, h, !self->can->state, event, &terminate,
+                                    &early, &last);
+    *reached = t + h;
+    if (early)
+        *reached = last;
+    if (terminate)
+        return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
+                             "%s: the FMU ended the simulation at t = %.9g s%s%s", self->file, last,
+                             self->log[0] ? "; it logged: " : "", self->log);
+    if (level == YK_FMI3_DISCARD)
+        return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
+                             "%s: the FMU discarded the step from t = %.9g s by %.9g s%s%s",
+                             self->file, t, h, self->log[0] ? "; it logged: " : "", self->log);
+    return yk_fmi_judge(self, level, "DoStep");
+}
+
+static yk_status step_mode(yk_fmi_instance *self)
+{
+    if (!F(self).EnterStepMode)
+        return yk_fmi_judge(self, YK_FMI3_ERROR, "EnterStepMode (which its binary lacks)");
+    return yk_fmi_judge(self, (int)F(self).EnterStepMode(self->component), "EnterStepMode");
+}
+
+static yk_status input_rates(yk_fmi_instance *self, const uint32_t *references, int count,
+                             const int *orders, const double *values)
+{
+    (void)references;
+    (void)count;
+    (void)orders;
+    (void)values;
+    return yk_fmi_refuse(self, YK_ERROR_CAPABILITY, "%s: FMI 3 has no derivatives of inputs",
+                         self->file);
+}
+
+static yk_status output_rates(yk_fmi_instance *self, const uint32_t *references, int count,
+                              const int *orders, double *values)
+{
+    if (!F(self).GetOutputDerivatives)
+        return yk_fmi_judge(self, YK_FMI3_ERROR, "GetOutputDerivatives (which its binary lacks)");
+    int level = (int)F(self).GetOutputDerivatives(self->component, references, (size_t)count,
+                                                  orders, values, (size_t)count);
+    return yk_fmi_judge(self, level, "GetOutputDerivatives");
+}
+
+/* State ---------------------------------------------------------------------------------------- */
+
+static yk_status state_get(yk_fmi_instance *self, void **state)
+{
+    return yk_fmi_judge(self, (int)F(self).GetFMUState(self->component, state), "GetFMUState");
+}
+
+static yk_status state_set(yk_fmi_instance *self, void *state)
+{
+    return yk_fmi_judge(self, (int)F(self).SetFMUState(self->component, state), "SetFMUState");
+}
+
+static void state_free(yk_fmi_instance *self, void **state)
+{
+    if (*state)
+        F(self).FreeFMUState(self->component, state);
+    *state = NULL;
+}
+
+static yk_status state_size(yk_fmi_instance *self, void *state, size_t *bytes)
+{
+    int level = (int)F(self).SerializedFMUStateSize(self->component, state, bytes);
+    return yk_fmi_judge(self, level, "SerializedFMUStateSize");
+}
+
+static yk_status serialise(yk_fmi_instance *self, void *state, void *bytes, size_t size)
+{
+    int level = (int)F(self).SerializeFMUState(self->component, state, bytes, size);
+    return yk_fmi_judge(self, level, "SerializeFMUState");
+}
+
+static yk_status deserialise(yk_fmi_instance *self, const void *bytes, size_t size, void **state)
+{
+    int level = (int)F(self).DeserializeFMUState(self->component, bytes, size, state);
+    return yk_fmi_judge(self, level, "DeserializeFMUState");
+}
+
+static yk_status directional(yk_fmi_instance *self, const uint32_t *unknowns, int count,
+                             uint32_t known, double *result)
+{
+    const double one = 1;
+    int level = (int)F(self).GetDirectionalDerivative(self->component, unknowns, (size_t)count,
+                                                      &known, 1, &one, 1, result, (size_t)count);
+    return yk_fmi_judge(self, level, "GetDirectionalDerivative");
+}
+
+/* Events and model exchange -------------------------------------------------------------------- */
+
+static yk_status event_mode(yk_fmi_instance *self)
+{
+    if (!F(self).EnterEventMode || !F(self).UpdateDiscreteStates)
+        return yk_fmi_judge(self, YK_FMI3_ERROR,
+                            "EnterEventMode (which its binary lacks, or UpdateDiscreteStates)");
+    return yk_fmi_judge(self, (int)F(self).EnterEventMode(self->component), "EnterEventMode");
+}
+
+static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
+{
+    bool again = false;
+    bool terminate = false;
+    bool nominals = false;
+    bool states = false;
+    bool defined = false;
+    double next = INFINITY;
+    if (!F(self).UpdateDiscreteStates)
+        return yk_fmi_judge(self, YK_FMI3_ERROR, "UpdateDiscreteStates (which its binary lacks)");
+    int level = (int)F(self).UpdateDiscreteStates(self->component, &again, &terminate, &nominals,
+                                                  &states, &defined, &next);
+    *event = (yk_fmi_event){.again = again,
+                            .terminate = terminate,
+                            .states_changed = states,
+                            .next = defined ? next : INFINITY};
+    return yk_fmi_judge(self, level, "UpdateDiscreteStates");
+}
+
+static yk_status continuous_mode(yk_fmi_instance *self)
+{
+    return yk_fmi_judge(self, (int)F(self).EnterContinuousTimeMode(self->component),
+                        "EnterContinuousTimeMode");
+}
+
+static yk_status completed_step(yk_fmi_instance *self, bool *event, bool *terminate)
+{
+    *event = false;
+    *terminate = false;
+    int level =
+        (int)F(self).CompletedIntegratorStep(self->component, !self->can->state, event, terminate);
+    return yk_fmi_judge(self, level, "CompletedIntegratorStep");
+}
+
+static yk_status set_time(yk_fmi_instance *self, double t)
+{
+    return yk_fmi_judge(self, (int)F(self).SetTime(self->component, t), "SetTime");
+}
+
+static yk_status set_states(yk_fmi_instance *self, const double *x, int count)
+{
+    int level = (int)F(self).SetContinuousStates(self->component, x, (size_t)count);
+    return yk_fmi_judge(self, level, "SetContinuousStates");
+}
+
+static yk_status get_states(yk_fmi_instance *self, double *x, int count)
+{
+    int level = (int)F(self).GetContinuousStates(self->component, x, (size_t)count);
+    return yk_fmi_judge(self, level, "GetContinuousStates");
+}
+
+static yk_status rates(yk_fmi_instance *self, double *values, int count)
+{
+    int level = (int)F(self).GetContinuousStateDerivatives(self->component, values, (size_t)count);
+    return yk_fmi_judge(self, level, "GetContinuousStateDerivatives");
+}
+
+static yk_status indicators(yk_fmi_instance *self, double *z, int count)
+{
+    int level = (int)F(self).GetEventIndicators(self->component, z, (size_t)count);
+    return yk_fmi_judge(self, level, "GetEventIndicators");
+}
+
+static yk_status counts(yk_fmi_instance *self, int *state_count, int *indicator_count)
+{
+    size_t states = 0;
+    size_t found = 0;
+    yk_status status =
+        yk_fmi_judge(self, (int)F(self).GetNumberOfContinuousStates(self->component, &states),
+                     "GetNumberOfContinuousStates");
+    if (status != YK_OK)
+        return status;
+    *state_count = (int)states;
+    status = yk_fmi_judge(self, (int)F(self).GetNumberOfEventIndicators(self->component, &found),
+                          "GetNumberOfEventIndicators");
+    *indicator_count = (int)found;
+    return status;
+}
+
+const yk_fmi_calls yk_fmi3_calls = {
+    .instantiate = instantiate,
+    .release = release,
+    .reset = reset,
+    .begin = begin,
+    .initialise = initialise,
+    .get = get,
+    .set = set,
+    .set_text = set_text,
+    .set_clock = set_clock,
+    .step = step,
+    .step_mode = step_mode,
+    .input_rates = input_rates,
+    .output_rates = output_rates,
+    .state_get = state_get,
+    .state_set = state_set,
+    .state_free = state_free,
+    .state_size = state_size,
+    .serialise = serialise,
+    .deserialise = deserialise,
+    .directional = directional,
+    .event_mode = event_mode,
+    .update = update,
+    .continuous_mode = continuous_mode,
+    .completed_step = completed_step,
+    .set_time = set_time,
+    .set_states = set_states,
+    .get_states = get_states,
+    .rates = rates,
+    .indicators = indicators,
+    .counts = counts,
+};

@@ -1,0 +1,137 @@
+/* Two FMUs in one scenario, by the schemes that couple them. */
+#include <math.h>
+
+#include "fmus.h"
+#include "system/scenario_run.h"
+
+static yk_context *context;
+
+static int make_fmus(void **state)
+{
+    (void)state;
+    context = yk_context_create(NULL);
+    free(make_fmu(context, &(fmu_recipe){.name = "mass2", MASS2}));
+    free(make_fmu(context, &(fmu_recipe){.name = "mass3", MASS3}));
+    free(make_fmu(context, &(fmu_recipe){.name = "spring", SPRING2}));
+    return 0;
+}
+
+static int remove_fmus(void **state)
+{
+    (void)state;
+    yk_context_destroy(context);
+    remove_test_folder();
+    return 0;
+}
+
+static run open_coupled(const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, "%s/scenario.yaml", test_folder());
+    return open_text(path, text, NULL);
+}
+
+#define PORT "{position: x, velocity: v, acceleration: a, force: f}"
+#define JOINED                                                                                     \
+    "time: {end: 0.5, step: 5e-3}\n"                                                               \
+    "subsystems:\n"                                                                                \
+    "  a: {solver: fmu, file: mass2.fmu, ports: {p: " PORT "},\n"                                  \
+    "      set: [{variable: m, value: 1}, {variable: k, value: 80}, {variable: x, value: 0.1}]}\n" \
+    "  b: {solver: fmu, file: mass3.fmu, ports: {p: {type: terminal, terminal: flange}},\n"        \
+    "      set: [{variable: m, value: 3}, {variable: k, value: 20}, {variable: x, value: 0.1}]}\n" \
+    "interfaces:\n"                                                                                \
+    "  - {name: lock, between: [a.p, b.p], joint: clamp}\n"                                        \
+    "record: {channels: [a.p.position, b.p.position]}\n"
+
+/* Two masses locked together: one mass of 4 kg on a spring of 100 N/m. */
+static void two_masses_are_locked_by_index1(void **state)
+{
+    (void)state;
+    run r = open_coupled(JOINED "coupling: {scheme: index1}\n");
+    double w = sqrt(100 / 4.0);
+    for (int i = 0; i < 100; i++) {
+        step(&r);
+        double x = 0.1 * cos(w * 5e-3 * (i + 1));
+        assert_near(r.sample[0], x, 1e-6);
+        assert_near(r.sample[1], x, 1e-6);
+    }
+    close_run(&r);
+}
+
+#define HELD                                                                                     \
+    "time: {end: 0.5, step: 1e-3}\n"                                                             \
+    "subsystems:\n"                                                                              \
+    "  a: {solver: fmu, file: mass2.fmu, ports: {p: " PORT "},\n"                                \
+    "      set: [{variable: m, value: 2}, {variable: x, value: 0.1}]}\n"                         \
+    "  b: {solver: fmu, file: spring.fmu, ports: {p: {position: end.x, velocity: end.v, force: " \
+    "end.f}},\n"                                                                                 \
+    "      set: [{variable: k, value: 50}, {variable: end.x, value: 0.1}]}\n"                    \
+    "interfaces:\n"                                                                              \
+    "  - {name: lock, between: [a.p, b.p], joint: clamp}\n"                                      \
+    "record: {channels: [a.p.position]}\n"
+
+/* A mass of 2 kg on a spring of 50 N/m, which is the other FMU. The force of a step is that at its
+ * end, half a step early in the mean: a damper with k h / 2, or a decay with the rate w^2 h / 4. */
+static void hold_by_a_spring(const char *coupling)
+{
+    char text[2000];
+    snprintf(text, sizeof text, "%s%s", HELD, coupling);
+    run r = open_coupled(text);
+    const double w = 5, h = 1e-3;
+    for (int i = 0; i < 500; i++) {
+        step(&r);
+        double t = h * (i + 1);
+        double decay = w * w * h / 4;
+        double x = 0.1 * exp(-decay * t) * (cos(w * t) + decay / w * sin(w * t));
+        assert_near(r.sample[0], x, 2e-6);
+    }
+    close_run(&r);
+}
+
+static void tight_couples_motion_and_force(void **state)
+{
+    (void)state;
+    hold_by_a_spring("coupling: {scheme: tight}\n");
+}
+
+static void explicit_couples_motion_and_force(void **state)
+{
+    (void)state;
+    hold_by_a_spring("coupling: {scheme: explicit, exchange: motion}\n");
+}
+
+/* The section that `yoke fmu info` prints is one that loads. */
+static void sections_of_info_load(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"mass2", "mass3", "spring", "ball2"};
+    free(make_fmu(context, &(fmu_recipe){.name = "ball2", BALL2}));
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char command[1200], text[8000];
+        snprintf(command, sizeof command, "cd '%s' && '%s' fmu info %s.fmu", test_folder(),
+                 YOKE_PROGRAM, names[i]);
+        FILE *stream = popen(command, "r");
+        assert_non_null(stream);
+        size_t got = fread(text, 1, sizeof text - 1, stream);
+        text[got] = '\0';
+        assert_int_equal(pclose(stream), 0);
+        const char *section = strstr(text, "subsystems:");
+        assert_non_null(section);
+        char scenario[9000];
+        snprintf(scenario, sizeof scenario, "time: {end: 0.1, step: 0.01}\n%s", section);
+        run r = open_coupled(scenario);
+        run_to(&r, 0.1);
+        close_run(&r);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(two_masses_are_locked_by_index1),
+        cmocka_unit_test(tight_couples_motion_and_force),
+        cmocka_unit_test(explicit_couples_motion_and_force),
+        cmocka_unit_test(sections_of_info_load),
+    };
+    return cmocka_run_group_tests_name("coupled FMUs", tests, make_fmus, remove_fmus);
+}

@@ -1,0 +1,43 @@
+/* What the FMUs of the tests share. A model is a source that defines, before it includes
+ * skeleton2.h or skeleton3.h (as VERSION says):
+ *
+ *   TOKEN               the GUID or instantiation token
+ *   VALUES              how many real variables it has; value references count from 0
+ *   start[VALUES]       their start values
+ *   calculate(v, t)     outputs and rates of states from states and inputs
+ *   advance(v, rate, t, h)   co-simulation: the step, with inputs that change at these rates
+ *   STATES, state_of[], rate_of[]   continuous states and their rates (0: none)
+ *   INDICATORS, indicate(v, z), react(v, t)   event indicators; what happens at an event
+ *
+ * The last variable, v[FAULT], makes it misbehave in a step that ends after t = 0.05 s. */
+#ifndef YOKE_TESTS_SKELETON_H
+#define YOKE_TESTS_SKELETON_H
+
+#include <math.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "transport/fmi/fmi3.h"
+
+enum { NO_FAULT, DISCARDS, FAILS, CRASHES, HANGS, ENDS, LOSES_NUMBERS };
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* Linear models: the derivative of one variable by another is a difference. */
+#define DEFINE_PARTIAL                                                         \
+    static double partial(const double *v, double t, unsigned of, unsigned by) \
+    {                                                                          \
+        double low[VALUES], high[VALUES];                                      \
+        memcpy(low, v, sizeof low);                                            \
+        memcpy(high, v, sizeof high);                                          \
+        low[by] -= 1;                                                          \
+        high[by] += 1;                                                         \
+        calculate(low, t);                                                     \
+        calculate(high, t);                                                    \
+        return (high[of] - low[of]) / 2;                                       \
+    }
+
+#endif

@@ -1,0 +1,296 @@
+/* FMI 3.0 for the models of the tests; see skeleton.h. */
+typedef struct instance {
+    double v[VALUES], time;
+    void *environment;
+    yk_fmi3_log log;
+    yk_fmi3_intermediate_update update;
+    bool event_mode;
+} instance;
+
+typedef struct saved {
+    double v[VALUES], time;
+} saved;
+
+#define FUNCTION(type, name, arguments) \
+    EXPORT type fmi3##name arguments;   \
+    EXPORT type fmi3##name arguments
+
+DEFINE_PARTIAL
+
+FUNCTION(const char *, GetVersion, (void))
+{
+    return "3.0";
+}
+
+static void *make(const char *token, void *environment, yk_fmi3_log log)
+{
+    if (strcmp(token, TOKEN) != 0) {
+        log(environment, YK_FMI3_ERROR, "model", "the token is not that of the binary");
+        return NULL;
+    }
+    instance *self = calloc(1, sizeof *self);
+    memcpy(self->v, start, sizeof self->v);
+    self->environment = environment;
+    self->log = log;
+    return self;
+}
+
+FUNCTION(void *, InstantiateCoSimulation,
+         (const char *name, const char *token, const char *resources, bool visible, bool logging,
+          bool event_mode, bool early_return, const yk_fmi3_reference *intermediate, size_t count,
+          void *environment, yk_fmi3_log log, yk_fmi3_intermediate_update update))
+{
+    (void)name, (void)resources, (void)visible, (void)logging, (void)early_return;
+    (void)intermediate, (void)count;
+    instance *self = make(token, environment, log);
+    if (!self)
+        return NULL;
+    self->update = update;
+    self->event_mode = event_mode;
+    return self;
+}
+
+FUNCTION(void *, InstantiateModelExchange,
+         (const char *name, const char *token, const char *resources, bool visible, bool logging,
+          void *environment, yk_fmi3_log log))
+{
+    (void)name, (void)resources, (void)visible, (void)logging;
+    return make(token, environment, log);
+}
+
+FUNCTION(void, FreeInstance, (void *c))
+{
+    free(c);
+}
+
+FUNCTION(yk_fmi3_status, EnterInitializationMode,
+         (void *c, bool tolerance_defined, double tolerance, double begin, bool stop_defined,
+          double stop))
+{
+    (void)tolerance_defined, (void)tolerance, (void)stop_defined, (void)stop;
+    ((instance *)c)->time = begin;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, ExitInitializationMode, (void *c))
+{
+    instance *self = c;
+    calculate(self->v, self->time);
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, Terminate, (void *c))
+{
+    (void)c;
+    return YK_FMI3_OK;
+}
+FUNCTION(yk_fmi3_status, EnterEventMode, (void *c))
+{
+    (void)c;
+    return YK_FMI3_OK;
+}
+FUNCTION(yk_fmi3_status, EnterStepMode, (void *c))
+{
+    (void)c;
+    return YK_FMI3_OK;
+}
+FUNCTION(yk_fmi3_status, EnterContinuousTimeMode, (void *c))
+{
+    (void)c;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, Reset, (void *c))
+{
+    instance *self = c;
+    memcpy(self->v, start, sizeof self->v);
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, GetFloat64,
+         (void *c, const yk_fmi3_reference *vr, size_t n, double *values, size_t count))
+{
+    instance *self = c;
+    calculate(self->v, self->time);
+    for (size_t i = 0; i < n && i < count; i++) {
+        if (vr[i] >= VALUES)
+            return YK_FMI3_ERROR;
+        values[i] = self->v[vr[i]];
+    }
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, SetFloat64,
+         (void *c, const yk_fmi3_reference *vr, size_t n, const double *values, size_t count))
+{
+    instance *self = c;
+    for (size_t i = 0; i < n && i < count; i++) {
+        if (vr[i] >= VALUES)
+            return YK_FMI3_ERROR;
+        self->v[vr[i]] = values[i];
+    }
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, GetFMUState, (void *c, void **state))
+{
+    instance *self = c;
+    if (!*state)
+        *state = malloc(sizeof(saved));
+    saved *s = *state;
+    memcpy(s->v, self->v, sizeof s->v);
+    s->time = self->time;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, SetFMUState, (void *c, void *state))
+{
+    instance *self = c;
+    const saved *s = state;
+    memcpy(self->v, s->v, sizeof s->v);
+    self->time = s->time;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, FreeFMUState, (void *c, void **state))
+{
+    (void)c;
+    free(*state);
+    *state = NULL;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, GetDirectionalDerivative,
+         (void *c, const yk_fmi3_reference *unknowns, size_t n, const yk_fmi3_reference *knowns,
+          size_t m, const double *seed, size_t seeds, double *result, size_t results))
+{
+    (void)seeds, (void)results;
+    const instance *self = c;
+    for (size_t i = 0; i < n; i++) {
+        result[i] = 0;
+        for (size_t k = 0; k < m; k++)
+            result[i] += seed[k] * partial(self->v, self->time, unknowns[i], knowns[k]);
+    }
+    return YK_FMI3_OK;
+}
+
+/* A step in four parts, with inputs asked for at the middle of each; where the model has event mode
+ * it returns early, at the end of the third. */
+FUNCTION(yk_fmi3_status, DoStep,
+         (void *c, double t, double h, bool no_rollback, bool *event, bool *terminate, bool *early,
+          double *last))
+{
+    (void)no_rollback;
+    enum { PARTS = 4 };
+    instance *self = c;
+    int fault = t + h > 0.05 ? (int)self->v[FAULT] : NO_FAULT;
+    *event = false;
+    *terminate = fault == ENDS;
+    *early = false;
+    *last = t + h;
+    if (fault == CRASHES)
+        raise(SIGSEGV);
+    while (fault == HANGS)
+        pause();
+    if (fault == FAILS) {
+        self->log(self->environment, YK_FMI3_ERROR, "model",
+                  "the model has failed as it was asked to");
+        return YK_FMI3_ERROR;
+    }
+    if (fault == DISCARDS)
+        return YK_FMI3_DISCARD;
+
+    static const double no_rates[VALUES];
+    for (int i = 0; i < PARTS; i++) {
+        double return_time;
+        bool return_early;
+        if (self->update)
+            self->update(self->environment, t + (i + 0.5) * h / PARTS, true, true, false, false,
+                         &return_early, &return_time);
+        advance(self->v, no_rates, t + i * h / PARTS, h / PARTS);
+        self->time = t + (i + 1) * h / PARTS;
+        if (i == 2 && self->event_mode && h > 1e-4) {
+            *early = true;
+            *event = true;
+            *last = self->time;
+            break;
+        }
+    }
+    if (fault == LOSES_NUMBERS)
+        self->v[state_of[0]] = NAN;
+    calculate(self->v, self->time);
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, UpdateDiscreteStates,
+         (void *c, bool *again, bool *terminate, bool *nominals, bool *changed, bool *next_defined,
+          double *next))
+{
+    instance *self = c;
+    *again = false;
+    *terminate = false;
+    *nominals = false;
+    *changed = react(self->v, self->time);
+    *next_defined = false;
+    *next = 0;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, CompletedIntegratorStep,
+         (void *c, bool no_rollback, bool *event, bool *terminate))
+{
+    (void)c, (void)no_rollback;
+    *event = false;
+    *terminate = false;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, SetTime, (void *c, double t))
+{
+    ((instance *)c)->time = t;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, SetContinuousStates, (void *c, const double *x, size_t n))
+{
+    for (size_t i = 0; i < n; i++)
+        ((instance *)c)->v[state_of[i]] = x[i];
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, GetContinuousStates, (void *c, double *x, size_t n))
+{
+    for (size_t i = 0; i < n; i++)
+        x[i] = ((instance *)c)->v[state_of[i]];
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, GetContinuousStateDerivatives, (void *c, double *rates, size_t n))
+{
+    instance *self = c;
+    calculate(self->v, self->time);
+    for (size_t i = 0; i < n; i++)
+        rates[i] = self->v[rate_of[i]];
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, GetEventIndicators, (void *c, double *z, size_t n))
+{
+    (void)n;
+    indicate(((instance *)c)->v, z);
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, GetNumberOfEventIndicators, (void *c, size_t *n))
+{
+    (void)c;
+    *n = INDICATORS;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, GetNumberOfContinuousStates, (void *c, size_t *n))
+{
+    (void)c;
+    *n = STATES;
+    return YK_FMI3_OK;
+}
