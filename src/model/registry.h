@@ -59,7 +59,8 @@ typedef struct yk_kind {
 } yk_kind;
 
 /* X(word): kind_WORD.c has yk_WORD_section and yk_WORD_build. */
-#define YK_KIND_LIST(X) X(control) X(fmu) X(hydraulic) X(nonsmooth) X(oscillator) X(remote) X(smooth)
+#define YK_KIND_LIST(X) \
+    X(control) X(fmu) X(hydraulic) X(nonsmooth) X(oscillator) X(remote) X(smooth)
 
 #define YK_KIND_DECLARE(word)                                                \
     extern const yk_section yk_##word##_section;                             \
