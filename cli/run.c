@@ -179,6 +179,11 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     }
     print_steps(report, system);
     print_subsystems(info, system, report->seconds);
+    for (int i = 0; i < info->subsystem_count; i++) {
+        double residual;
+        if (yk_run_contact_residual(l->scenario, i, &residual))
+            printf("\n  contacts of '%s': residual at most %.3g m/s\n", info->names[i], residual);
+    }
     bool coupled = info->interface_count > 0 && !is_merged(info);
     if (coupled)
         print_interfaces(info, system);

@@ -41,8 +41,10 @@ typedef enum yk_finding_kind {
     YK_FINDING_FEEDTHROUGH, /* a wrench is answered at once */
     YK_FINDING_MASS_RATIO,  /* the motion side is heavier; value: the ratio */
     YK_FINDING_GAP,         /* the two sides do not move as one; value: velocity gap by velocity */
-    YK_FINDING_PASSAGE,     /* a driven body passed through what never moves; value: depth (m) */
-    YK_FINDING_FAILED       /* the run did not come to its end; value: time that it reached (s) */
+    /* a contact problem was left unsolved; value: residual by the speed that the step resolves */
+    YK_FINDING_CONTACT,
+    YK_FINDING_PASSAGE, /* a driven body passed through what never moves; value: depth (m) */
+    YK_FINDING_FAILED   /* the run did not come to its end; value: time that it reached (s) */
 } yk_finding_kind;
 
 enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };

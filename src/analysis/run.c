@@ -159,6 +159,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         [YK_FINDING_FEEDTHROUGH] = "feedthrough",
         [YK_FINDING_MASS_RATIO] = "mass_ratio",
         [YK_FINDING_GAP] = "gap",
+        [YK_FINDING_CONTACT] = "contact",
         [YK_FINDING_PASSAGE] = "passage",
         [YK_FINDING_FAILED] = "failed",
     };

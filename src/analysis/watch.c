@@ -36,6 +36,12 @@ static const double LOOSE_TOLERANCE = 0.01;
  * gaps of rounding (m, rad) never do. */
 static const double DRIFT = 1.7;
 static const double NOTABLE_GAP = 1e-5, ROUNDING_GAP = 1e-12;
+/* Fraction of steps whose contact problem was left with more than the step resolves, and the
+ * largest of these residuals by that speed: beyond the first a word, beyond both a wrong run. A
+ * few steps with an impact that is solved badly do no lasting harm. */
+static const double UNRESOLVED_NOTABLE = 1e-3, UNRESOLVED_SERIOUS = 0.02, RATIO_SERIOUS = 3;
+/* Contacts up to which the accurate method is proposed; its cost grows with their square. */
+static const double ACCURATE_CONTACTS = 1000;
 
 static const yk_port_value *wrench_side(const yk_watch *watch, int i)
 {
@@ -506,6 +512,42 @@ bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsy
     return false;
 }
 
+/* Contact problems that the solver left unsolved: bodies sink into each other or are thrown apart,
+ * and nothing else in the run shows why. */
+static void conclude_contacts(const yk_watch *watch, yk_run_report *report)
+{
+    for (int i = 0; i < watch->info->subsystem_count; i++) {
+        const char *name = watch->info->names[i];
+        double unresolved = 0;
+        double ratio = 0;
+        double residual = 0;
+        double contacts = 0;
+        yk_watch_channel(watch->system, watch->info, i, "unresolved", &unresolved);
+        yk_watch_channel(watch->system, watch->info, i, "largest_residual_ratio", &ratio);
+        yk_watch_channel(watch->system, watch->info, i, "largest_residual", &residual);
+        yk_watch_channel(watch->system, watch->info, i, "contacts", &contacts);
+        if (!(unresolved > UNRESOLVED_NOTABLE))
+            continue;
+
+        bool serious = unresolved > UNRESOLVED_SERIOUS && ratio > RATIO_SERIOUS;
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_CONTACT, serious, -1, ratio,
+            "contacts of subsystem '%s' were not solved in %.3g %% of its steps: they missed "
+            "their conditions by up to %.3g m/s, %.3g times what a step resolves",
+            name, 100 * unresolved, residual, ratio);
+
+        yk_changes changes = {0};
+        if (contacts <= ACCURATE_CONTACTS) {
+            yk_changes_add(&changes, "subsystems.%s.contact.method=accurate", name);
+            yk_changes_add(&changes, "subsystems.%s.contact.iterations=0", name);
+        } else {
+            yk_changes_add(&changes, "subsystems.%s.contact.method=gauss-seidel", name);
+            yk_changes_add(&changes, "subsystems.%s.contact.iterations=1000", name);
+        }
+        yk_finding_change(f, &changes);
+    }
+}
+
 /* Contacts that a prescribed motion leaves out: nothing else in the run shows that they are
  * missing. */
 static void conclude_passages(const yk_watch *watch, yk_run_report *report)
@@ -548,6 +590,7 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
 
     /* The cause comes first: iterations that do not converge let a coupling run away, and what
      * runs away has gaps, drifts and fails as well. */
+    conclude_contacts(watch, report);
     conclude_convergence(watch, report);
     conclude_ripple(watch, report);
     conclude_energy(watch, &energy, report);

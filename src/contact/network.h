@@ -141,6 +141,14 @@ yk_status yk_network_joints(yk_network *network, yk_joint_row *rows, size_t coun
 yk_status yk_network_solve(yk_network *network, const yk_contact_options *options,
                            yk_contact_report *report);
 
+/* After a solution by sweeps that violates the conditions by more than `tolerance` (m/s): more
+ * sweeps as long as they gain, then the accurate method on small islands (network_islands.c).
+ * Stiff islands, in which masses differ much, are solved to YK_STIFF_TOLERANCE of it. `report` is
+ * that of the solution and goes on. YK_OK whether the tolerance is met or not. */
+#define YK_STIFF_TOLERANCE 0.01
+yk_status yk_network_improve(yk_network *network, const yk_contact_options *options,
+                             double tolerance, yk_contact_report *report);
+
 /* Impulse on node a, global axes. */
 yk_vec3 yk_network_impulse(const yk_network *network, size_t contact);
 /* Spinning and rolling impulse on node a (general pairs). */

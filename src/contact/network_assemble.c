@@ -179,11 +179,11 @@ int yk_incidence_neighbours(const yk_incidence *in, const int32_t (*ends)[2], si
 
 /* Blocks of W where elements share a node that moves. */
 static yk_status create_pattern(yk_context *context, const yk_network *network,
-                                const element *elements, size_t count, yk_contact_problem *problem)
+                                const element *elements, size_t count, size_t contacts,
+                                const int32_t *local, size_t points, yk_contact_problem *problem)
 {
-    size_t nodes = network->node_count;
     yk_incidence in = {
-        .start = yk_allocate(context, nodes + 2, sizeof *in.start),
+        .start = yk_allocate(context, points + 2, sizeof *in.start),
         .list = yk_allocate(context, 2 * count + 1, sizeof *in.list),
     };
 
@@ -200,15 +200,17 @@ static yk_status create_pattern(yk_context *context, const yk_network *network,
             dims[i] = elements[i].dim;
             for (int side = 0; side < 2; side++) {
                 int32_t node = elements[i].node[side];
-                ends[i][side] = node_is_dynamic(network, node) ? node : -1;
+                ends[i][side] = -1;
+                if (node_is_dynamic(network, node))
+                    ends[i][side] = local ? local[node] : node;
             }
         }
 
-        yk_incidence_list(nodes, count, (const int32_t(*)[2])ends, &in);
+        yk_incidence_list(points, count, (const int32_t(*)[2])ends, &in);
 
         /* At most so many columns: some are counted twice. */
         size_t most = count;
-        for (size_t k = 0; k < nodes; k++) {
+        for (size_t k = 0; k < points; k++) {
             size_t degree = (size_t)(in.start[k + 1] - in.start[k]);
             most += degree * degree;
         }
@@ -222,8 +224,8 @@ static yk_status create_pattern(yk_context *context, const yk_network *network,
             start[i + 1] = start[i] + found;
         }
 
-        status = yk_contact_problem_create(context, (int)count, (int)network->contact_count, dims,
-                                           start, columns, problem);
+        status = yk_contact_problem_create(context, (int)count, (int)contacts, dims, start, columns,
+                                           problem);
     }
 
     yk_release(context, columns);
@@ -297,6 +299,29 @@ static void fill_values(const yk_network *network, const element *elements,
     }
 }
 
+yk_status yk_elements_assemble(yk_context *context, const yk_network *network,
+                               const element *elements, size_t count, size_t contacts,
+                               const int32_t *local, size_t points, yk_contact_problem *problem)
+{
+    *problem = (yk_contact_problem){0};
+    yk_status status =
+        create_pattern(context, network, elements, count, contacts, local, points, problem);
+    if (status != YK_OK)
+        return status;
+
+    size_t rows = (size_t)problem->row_count + 1;
+    problem->mu_spin = yk_allocate(context, contacts + 1, sizeof *problem->mu_spin);
+    problem->mu_roll = yk_allocate(context, contacts + 1, sizeof *problem->mu_roll);
+    problem->softness = yk_allocate(context, rows, sizeof *problem->softness);
+    if (!problem->mu_spin || !problem->mu_roll || !problem->softness) {
+        yk_contact_problem_destroy(context, problem);
+        return YK_ERROR_MEMORY;
+    }
+
+    fill_values(network, elements, problem);
+    return YK_OK;
+}
+
 yk_status yk_network_assemble_in(yk_context *context, yk_network *network,
                                  yk_contact_problem *problem)
 {
@@ -313,31 +338,14 @@ yk_status yk_network_assemble_in(yk_context *context, yk_network *network,
     if (status != YK_OK)
         return status;
 
-    /* Elements, and the pattern that follows from who shares nodes with whom. */
     size_t count = network->contact_count + network->joint_block_count;
     element *elements = yk_allocate(context, count + 1, sizeof *elements);
     if (!elements)
         return YK_ERROR_MEMORY;
-
     for (size_t i = 0; i < count; i++)
         yk_network_element(network, i, &elements[i]);
-    status = create_pattern(context, network, elements, count, problem);
-
-    if (status == YK_OK) {
-        size_t contacts = network->contact_count + 1;
-        size_t rows = (size_t)problem->row_count + 1;
-        problem->mu_spin = yk_allocate(context, contacts, sizeof *problem->mu_spin);
-        problem->mu_roll = yk_allocate(context, contacts, sizeof *problem->mu_roll);
-        problem->softness = yk_allocate(context, rows, sizeof *problem->softness);
-        if (problem->mu_spin && problem->mu_roll && problem->softness) {
-            fill_values(network, elements, problem);
-        } else {
-            status = YK_ERROR_MEMORY;
-        }
-    }
-
-    if (status != YK_OK)
-        yk_contact_problem_destroy(context, problem);
+    status = yk_elements_assemble(context, network, elements, count, network->contact_count, NULL,
+                                  network->node_count, problem);
     yk_release(context, elements);
     return status;
 }
@@ -386,38 +394,41 @@ void yk_network_take_impulses(const yk_network *network, const yk_contact_proble
         joints[i] = network->joints[i].impulse;
 }
 
+void yk_network_set_impulse(yk_network *network, size_t contact, const double *r)
+{
+    contact_slot at = network->slots[contact];
+    if (at.kind == SLOT_IDLE)
+        return;
+
+    if (at.kind == SLOT_GENERAL) {
+        general_contact *c = &network->generals[at.index];
+        memcpy(c->impulse, r, (size_t)c->dim * sizeof *r);
+        return;
+    }
+
+    yk_vec3 frame[3];
+    yk_vec3 impulse = yk_v3(0, 0, 0);
+    lane_frame(network, at, frame);
+    for (int k = 0; k < 3; k++)
+        impulse = yk_v3_axpy(r[k], frame[k], impulse);
+
+    /* To its lane. */
+    uint32_t group = at.index / LANES;
+    uint32_t lane = at.index % LANES;
+    lane_vectors *lanes = &network->singles[group].impulse;
+    if (at.kind == SLOT_PAIR)
+        lanes = &network->pairs[group].impulse;
+    lanes->c[0][lane] = impulse.x;
+    lanes->c[1][lane] = impulse.y;
+    lanes->c[2][lane] = impulse.z;
+}
+
 void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem,
                               const double *r)
 {
     const int *first = problem->w.first;
-    for (size_t i = 0; i < network->contact_count; i++) {
-        contact_slot at = network->slots[i];
-        const double *own = r + first[i];
-        if (at.kind == SLOT_IDLE)
-            continue;
-
-        if (at.kind == SLOT_GENERAL) {
-            general_contact *c = &network->generals[at.index];
-            memcpy(c->impulse, own, (size_t)c->dim * sizeof *own);
-            continue;
-        }
-
-        yk_vec3 frame[3];
-        yk_vec3 impulse = yk_v3(0, 0, 0);
-        lane_frame(network, at, frame);
-        for (int k = 0; k < 3; k++)
-            impulse = yk_v3_axpy(own[k], frame[k], impulse);
-
-        /* To its lane. */
-        uint32_t group = at.index / LANES;
-        uint32_t lane = at.index % LANES;
-        lane_vectors *lanes = &network->singles[group].impulse;
-        if (at.kind == SLOT_PAIR)
-            lanes = &network->pairs[group].impulse;
-        lanes->c[0][lane] = impulse.x;
-        lanes->c[1][lane] = impulse.y;
-        lanes->c[2][lane] = impulse.z;
-    }
+    for (size_t i = 0; i < network->contact_count; i++)
+        yk_network_set_impulse(network, i, r + first[i]);
 
     const double *joints = r + first[network->contact_count];
     for (size_t i = 0; i < network->joint_count; i++)

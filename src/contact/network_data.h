@@ -4,6 +4,7 @@
  *   network_plan.c     blocks, colours, groups of four
  *   network_round.c    kernels of round contacts, four at a time
  *   network_general.c  general contacts and joints, one at a time
+ *   network_islands.c  islands that sweeps leave unsolved, by the accurate method
  *   network_solve.c    the solvers: Gauss-Seidel over the plan, projected gradient, the accurate one assembled
  *   network_assemble.c contacts and joints as blocks of rows, the assembled problem
  *   response*.c        how the nodes answer while the contacts keep their state
@@ -165,6 +166,9 @@ typedef void (*yk_network_work)(yk_network *network, void *user);
 void yk_network_run(yk_network *network, yk_block_work work, yk_network_work after, void *user,
                     int repeats);
 
+/* Gauss-Seidel sweeps from the present impulses and velocities. */
+void yk_network_sweeps(yk_network *network, const yk_contact_options *options, int sweeps);
+
 /* 1 / mean of the diagonal of W, and the violation with that. */
 double yk_network_rho(yk_network *network);
 yk_network_violation yk_network_measure(yk_network *network, yk_friction_model friction,
@@ -227,6 +231,12 @@ void yk_joints_residual(const yk_network *network, double rho, double partial[3]
 void yk_network_element(const yk_network *network, size_t i, element *e);
 /* The impulse of a contact in the frame of its element. */
 void yk_network_contact_impulse(const yk_network *network, size_t contact, double *r);
+void yk_network_set_impulse(yk_network *network, size_t contact, const double *r);
+/* The problem of some elements, the first `contacts` of them contacts; q has the present velocities
+ * of their nodes. Nodes are numbered by `local` from 0 to `points` - 1; NULL: as in the network. */
+yk_status yk_elements_assemble(yk_context *context, const yk_network *network,
+                               const element *elements, size_t count, size_t contacts,
+                               const int32_t *local, size_t points, yk_contact_problem *problem);
 /* Fills the lists of `in` from the points at both ends of each element (-1: none). */
 void yk_incidence_list(size_t points, size_t count, const int32_t (*ends)[2], yk_incidence *in);
 /* Element i and all that share a point with it, rising: the columns of a block row of W. Returns

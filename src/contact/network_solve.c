@@ -220,6 +220,12 @@ void yk_report_note(const yk_contact_options *options, yk_contact_report *report
         options->history[report->history_count++] = residual;
 }
 
+void yk_network_sweeps(yk_network *network, const yk_contact_options *options, int sweeps)
+{
+    yk_contact_options how = *options;
+    yk_network_run(network, sweep_block, sweep_joints, &how, sweeps);
+}
+
 static yk_status sweep(yk_network *network, const yk_contact_options *options,
                        yk_contact_report *report)
 {
@@ -229,14 +235,13 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options,
     if (options->check_interval > 0 && options->tolerance > 0)
         interval = options->check_interval;
     double rho = yk_network_rho(network);
-    yk_contact_options how = *options;
     yk_network_start(network, options->warm_start);
 
     /* Sweeps, with a look at the violation after each interval. */
     while (report->iterations < limit) {
         int left = limit - report->iterations;
         int sweeps = interval < left ? interval : left;
-        yk_network_run(network, sweep_block, sweep_joints, &how, sweeps);
+        yk_network_sweeps(network, options, sweeps);
         report->iterations += sweeps;
         yk_report_note(options, report,
                        yk_network_measure(network, options->friction, rho).largest);

@@ -219,8 +219,11 @@ static const yk_field particle_item = {"particles",
 
 /* The solver ----------------------------------------------------------------------------------- */
 
-/* In the order of yk_contact_method without its first and last, and of yk_friction_model. */
-static const yk_word method_words[] = {{"gauss-seidel", "cheapest for many bodies"},
+/* In the order of yk_contact_method without its last, and of yk_friction_model. */
+static const yk_word method_words[] = {{"automatic",
+                                        "gauss-seidel; without `iterations` more of it, "
+                                        "and islands that it leaves unsolved by accurate"},
+                                       {"gauss-seidel", "cheapest for many bodies"},
                                        {"projected-gradient", "accelerated projected gradient"},
                                        {"accurate", "to rounding, for small hard problems"},
                                        {NULL, NULL}};
@@ -229,12 +232,13 @@ static const yk_word friction_words[] = {{"cone", "convex cone complementarity: 
                                          {"pyramid", "two directions on their own"},
                                          {NULL, NULL}};
 static const yk_field contact_fields[] = {
-    {"method", YK_TYPE_CHOICE, .fallback = "gauss-seidel", .words = method_words,
+    {"method", YK_TYPE_CHOICE, .fallback = "automatic", .words = method_words,
      .text = "how contacts are solved"},
     {"friction", YK_TYPE_CHOICE, .fallback = "cone", .words = friction_words,
      .text = "law of friction"},
-    {"iterations", YK_TYPE_INTEGER, .fallback = "50", .range = YK_AT_LEAST(1),
-     .text = "sweeps at most"},
+    {"iterations", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
+     .text = "sweeps or steps at most; 0: automatic as many as the step's accuracy asks for, "
+             "gauss-seidel 50, projected-gradient 200, accurate 2500"},
     {"tolerance", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
      .text = "largest violation that ends the iterations; 0: all of them are done"},
     {"relaxation_factor", YK_TYPE_NUMBER, .fallback = "1", .range = YK_BETWEEN(0.01, 1.99),
@@ -300,7 +304,10 @@ const yk_section yk_nonsmooth_section = {
     "`displacement_rate` along it; `contacts`, "
     "`overlap`, `residual` of the contact problem of the last step in m/s (by how much contacts "
     "and joints miss their "
-    "conditions) and the `largest_residual` since the start, the `largest_passage`: "
+    "conditions) and the `largest_residual` since the start, also as `largest_residual_ratio` by "
+    "the speed that the step resolves (gravity times step, or a hundredth of the fastest "
+    "approach), `unresolved`: the fraction of steps in which it was larger than that, the "
+    "`largest_passage`: "
     "how deep a body whose motion an interface prescribes has entered what never moves and could "
     "not stop it, and "
     "`asleep`, the number of bodies, where they may sleep; "

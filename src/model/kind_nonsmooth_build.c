@@ -282,8 +282,7 @@ static yk_nonsmooth_def read_def(const maker *m)
     yk_nonsmooth_def def = yk_nonsmooth_default();
     const yk_node *contact = yk_node_get(m->section, "contact");
     def.gravity = m->gravity;
-    def.solver.method =
-        (yk_contact_method)(YK_CONTACT_GAUSS_SEIDEL + yk_node_choice(contact, "method"));
+    def.solver.method = (yk_contact_method)yk_node_choice(contact, "method");
     def.solver.friction = (yk_friction_model)yk_node_choice(contact, "friction");
     def.solver.iterations = yk_node_integer(contact, "iterations");
     def.solver.tolerance = yk_node_number(contact, "tolerance");

@@ -216,6 +216,33 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     return YK_OK;
 }
 
+double yk_world_resolved_speed(const yk_nonsmooth *self, double h)
+{
+    const yk_world_model *model = &self->model;
+    const yk_collision *collision = &self->collision;
+    double pushed = h * yk_v3_norm(model->def.gravity);
+    double fastest = 0;
+    double rounding = 0; /* of what moves together without gravity */
+
+    /* Without gravity: what loads add. */
+    for (size_t i = 0; pushed == 0 && self->step.applied && i < model->dynamic_count; i++) {
+        double force = yk_v3_norm(self->step.applied[i].force);
+        fastest = fmax(fastest, h * force / model->bodies[i].mass);
+    }
+    pushed = fmax(pushed, fastest);
+
+    fastest = 0;
+    for (size_t i = 0; i < collision->found.count; i++) {
+        const yk_contact_key *key = &collision->found.keys[i];
+        yk_touch touch = yk_collision_touch(collision, &collision->found, i);
+        yk_vec3 a = velocity_before(self, &model->parts[key->a], touch.point_a);
+        yk_vec3 b = velocity_before(self, &model->parts[key->b], touch.point_b);
+        fastest = fmax(fastest, yk_v3_dot(touch.normal, yk_v3_sub(a, b)));
+        rounding = fmax(rounding, 1e-9 * (yk_v3_norm(a) + yk_v3_norm(b)));
+    }
+    return fmax(fmax(pushed, rounding), 0.01 * fastest);
+}
+
 /* Impulses ------------------------------------------------------------------------------------- */
 
 void yk_world_clear_received(yk_nonsmooth *self, double h)

@@ -8,9 +8,8 @@
 yk_nonsmooth_def yk_nonsmooth_default(void)
 {
     yk_contact_options solver = yk_contact_options_default();
-    solver.method = YK_CONTACT_GAUSS_SEIDEL;
+    solver.method = YK_CONTACT_AUTOMATIC;
     solver.friction = YK_FRICTION_CONE;
-    solver.iterations = 50;
     solver.tolerance = 0;
     solver.warm_start = true;
     return (yk_nonsmooth_def){

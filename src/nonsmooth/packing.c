@@ -22,6 +22,7 @@ yk_packing_def yk_packing_default(void)
         .shake_frequency = 20,
     };
     def.solver = yk_nonsmooth_default().solver;
+    def.solver.method = YK_CONTACT_GAUSS_SEIDEL; /* what falls into place need not be exact */
     def.shake_amplitude = 0.5 * def.radius;
     return def;
 }

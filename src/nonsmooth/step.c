@@ -288,6 +288,38 @@ static void take_chunk(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
+/* Compares what is left of the contact problem with the speed that the step resolves. Where the
+ * number of sweeps was left open, more is done about what is above it. */
+static yk_status judge_residual(yk_nonsmooth *self, double h)
+{
+    const yk_contact_options *solver = &self->model.def.solver;
+    yk_contact_report *report = &self->report.solver;
+    bool open = solver->method == YK_CONTACT_AUTOMATIC && solver->iterations == 0;
+
+    /* The fastest approach is looked for only where gravity does not settle the question. */
+    double resolved = h * yk_v3_norm(self->model.def.gravity);
+    if (report->residual > resolved)
+        resolved = yk_world_resolved_speed(self, h);
+
+    double wanted = resolved;
+    if (solver->tolerance > 0)
+        wanted = solver->tolerance;
+    if (open && report->residual > YK_STIFF_TOLERANCE * wanted) {
+        yk_status status = yk_network_improve(self->problem.network, solver, wanted, report);
+        if (status < 0)
+            return status;
+    }
+
+    self->steps++;
+    self->largest_residual = fmax(self->largest_residual, report->residual);
+    if (report->residual > resolved) {
+        self->unresolved_steps++;
+        self->largest_residual_ratio =
+            fmax(self->largest_residual_ratio, report->residual / fmax(resolved, 1e-300));
+    }
+    return YK_OK;
+}
+
 /* Stages 1 to 4: contacts, free motion, rows, impulses. */
 static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
@@ -312,11 +344,11 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
 
     /* One problem for all impulses, started from those of the last step. */
     status = yk_network_solve(self->problem.network, &self->model.def.solver, &report->solver);
+    if (status >= 0)
+        status = judge_residual(self, h);
     report->solve_seconds = yk_clock_seconds() - start;
     if (status < 0)
         return status;
-
-    self->largest_residual = fmax(self->largest_residual, report->solver.residual);
 
     /* Its result: velocities, impulses for the next step, reactions. */
     yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, take_chunk, self);

@@ -10,6 +10,8 @@ typedef enum channel_kind {
     CHANNEL_OVERLAP,
     CHANNEL_RESIDUAL,
     CHANNEL_LARGEST_RESIDUAL,
+    CHANNEL_LARGEST_RESIDUAL_RATIO,
+    CHANNEL_UNRESOLVED,
     CHANNEL_PASSAGE,
     CHANNEL_ASLEEP,
     CHANNEL_PARTICLES,
@@ -39,6 +41,8 @@ static const channel_row world_channels[] = {
     {CHANNEL_OVERLAP, "overlap", "m", 1},
     {CHANNEL_RESIDUAL, "residual", "m/s", 1},
     {CHANNEL_LARGEST_RESIDUAL, "largest_residual", "m/s", 1},
+    {CHANNEL_LARGEST_RESIDUAL_RATIO, "largest_residual_ratio", "1", 1},
+    {CHANNEL_UNRESOLVED, "unresolved", "1", 1},
     {CHANNEL_PASSAGE, "largest_passage", "m", 1},
 };
 static const channel_row asleep_channel = {CHANNEL_ASLEEP, "asleep", "1", 1};
@@ -222,6 +226,12 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     case CHANNEL_OVERLAP: values[0] = self->report.deepest_overlap; break;
     case CHANNEL_RESIDUAL: values[0] = self->report.solver.residual; break;
     case CHANNEL_LARGEST_RESIDUAL: values[0] = self->largest_residual; break;
+    case CHANNEL_LARGEST_RESIDUAL_RATIO: values[0] = self->largest_residual_ratio; break;
+    case CHANNEL_UNRESOLVED:
+        values[0] = 0;
+        if (self->steps > 0)
+            values[0] = (double)self->unresolved_steps / (double)self->steps;
+        break;
     case CHANNEL_PASSAGE: values[0] = self->largest_passage; break;
     case CHANNEL_ASLEEP: values[0] = (double)state->sleep.asleep; break;
     case CHANNEL_PARTICLES: write_particles(self, (int)index, values); break;

@@ -153,6 +153,9 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
     self->started = true;
     self->report = (yk_nonsmooth_report){0};
     self->largest_residual = 0;
+    self->largest_residual_ratio = 0;
+    self->steps = 0;
+    self->unresolved_steps = 0;
     yk_world_state_begin(model, t, state);
     yk_collision_forget_list(&self->collision);
 

@@ -86,6 +86,8 @@ struct yk_nonsmooth {
     yk_nonsmooth_report report;
     /* of the contact problems since the start, m/s; steps that were repeated count too */
     double largest_residual;
+    double largest_residual_ratio;   /* by the speed that its step resolves */
+    int64_t steps, unresolved_steps; /* since the start; those with a ratio above 1 */
     size_t passage_count;
     yk_passage *passages;
     double largest_passage; /* since the start (m); steps that were repeated count too */
@@ -127,6 +129,9 @@ double yk_world_rate(yk_function function, double t, double width);
 yk_status yk_problem_create(yk_nonsmooth *self);
 yk_status yk_world_set_contacts(yk_nonsmooth *self, double h);
 void yk_world_take_impulses(yk_nonsmooth *self, double h);
+/* The speed (m/s) that a step resolves: what gravity adds in it, for contacts close somewhere within
+ * the step, or a hundredth of the fastest approach. Before the impulses are taken. */
+double yk_world_resolved_speed(const yk_nonsmooth *self, double h);
 /* Bodies of known motion receive what sleeping bodies bring, and nothing else yet. */
 void yk_world_clear_received(yk_nonsmooth *self, double h);
 

@@ -206,6 +206,32 @@ static void bodies_that_pass_through_the_floor_are_found(void **state)
     assert_near(passage->value, 0.1 - lowest, 1e-9);
 }
 
+/* Twenty boxes under a load of 1000 kg: they stand with the default solver, and with one that does
+ * not solve their contacts the run says so, with a remedy that lets them stand. */
+static void contacts_that_were_not_solved_are_found(void **state)
+{
+    static const char path[] = YOKE_SOURCE_DIR "/studies/trust/scenarios/stack.yaml";
+    const char *const plain[] = {"time.end=0.1", NULL};
+    const char *const sweeps[] = {"time.end=0.1", "subsystems.world.contact.method=gauss-seidel",
+                                  "subsystems.world.contact.iterations=20", NULL};
+    yk_run_report r = run_model(*state, path, plain, NULL);
+    assert_int_equal(r.finding_count, 0);
+
+    r = run_model(*state, path, sweeps, NULL);
+    const yk_finding *contact = find(&r, YK_FINDING_CONTACT);
+    assert_ptr_equal(contact, &r.findings[0]);
+    assert_true(contact->serious);
+    assert_true(contact->value > 10);
+
+    /* The remedy after what caused the finding. */
+    const yk_remedy *remedy = &contact->remedies[0];
+    assert_int_equal(remedy->override_count, 2);
+    const char *const mended[] = {
+        sweeps[0], sweeps[1], sweeps[2], remedy->overrides[0], remedy->overrides[1], NULL};
+    r = run_model(*state, path, mended, NULL);
+    assert_int_equal(r.finding_count, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +243,7 @@ int main(void)
         cmocka_unit_test(iterations_that_do_not_converge_are_reported),
         cmocka_unit_test(drift_is_reported),
         cmocka_unit_test(bodies_that_pass_through_the_floor_are_found),
+        cmocka_unit_test(contacts_that_were_not_solved_are_found),
     };
     return cmocka_run_group_tests_name("watch", tests, create_context, destroy_context);
 }

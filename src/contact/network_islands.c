@@ -1,0 +1,378 @@
+/* Islands that sweeps leave unsolved.
+ *
+ * Gauss-Seidel passes an impulse on from contact to contact. Where many contacts stand in a row,
+ * or a heavy body stands on light ones, that takes very many sweeps: their number grows with the
+ * square of the length and with the ratio of masses. Such islands are small beside heaps, and the
+ * accurate method solves them at once. An island is what contacts and joints connect through nodes
+ * that move; it is assembled by itself, with the velocities that its nodes would have without its
+ * impulses,
+ *
+ *   q = u - W r         from the present velocities u and impulses r
+ *
+ * and solved from r on. The result is kept where it violates the conditions less than r did.
+ *
+ * What sweeps leave of a stiff island, one in which masses differ much, is worse than its size
+ * says: velocities that are small for light bodies add up under the heavy one, and it wanders off.
+ * Small stiff islands are therefore solved much further than the tolerance. */
+#include <math.h>
+#include <string.h>
+
+#include "contact/cone.h"
+#include "contact/network_data.h"
+
+enum {
+    SWEEPS = 50,        /* between two looks at the residual */
+    ROUNDS = 3,         /* of them, while they gain */
+    ISLAND_MAX = 400,   /* contacts; the cost of the accurate method grows faster than that */
+    STIFF_MAX = 150,    /* of a stiff island, which is solved more often */
+    ACCURATE_STEPS = 60 /* of an island */
+};
+/* A round of sweeps that leaves more than this of the residual gains too little. */
+static const double GAIN = 0.7;
+/* Ratio of masses that makes an island stiff, and its tolerance by that of the whole. */
+static const double STIFF_RATIO = 20;
+/* The tolerance of an island, by that of the whole: the norm of its residual is another one. */
+static const double INNER_TOLERANCE = 1e-3;
+
+typedef struct islands {
+    size_t count;
+    size_t *start;     /* of each island in `elements`, and behind the last */
+    uint32_t *element; /* contacts, then blocks of joints, island by island, rising */
+    int32_t *local;    /* per node: its number in its island, or -1 */
+    double *lightest;  /* inverse mass, of each island; and the heaviest */
+    double *heaviest;
+} islands;
+
+/* The nodes of element i; -1 where there is none, or it does not move. */
+static void moving_nodes(const yk_network *network, size_t i, int32_t nodes[2])
+{
+    nodes[0] = nodes[1] = -1;
+    if (i >= network->contact_count) {
+        const joint_block *b = &network->joint_blocks[i - network->contact_count];
+        nodes[0] = network->joints[b->first].a;
+        nodes[1] = network->joints[b->first].b;
+    } else {
+        contact_slot at = network->slots[i];
+        uint32_t group = at.index / LANES;
+        uint32_t lane = at.index % LANES;
+        if (at.kind == SLOT_PAIR) {
+            nodes[0] = network->pairs[group].a[lane];
+            nodes[1] = network->pairs[group].b[lane];
+        } else if (at.kind == SLOT_SINGLE) {
+            nodes[0] = network->singles[group].a[lane];
+        } else if (at.kind == SLOT_GENERAL) {
+            nodes[0] = network->generals[at.index].a;
+            nodes[1] = network->generals[at.index].b;
+        }
+    }
+
+    for (int side = 0; side < 2; side++) {
+        if (!node_is_dynamic(network, nodes[side]))
+            nodes[side] = -1;
+    }
+}
+
+static int32_t root_of(int32_t *parent, int32_t node)
+{
+    while (parent[node] != node) {
+        parent[node] = parent[parent[node]];
+        node = parent[node];
+    }
+    return node;
+}
+
+/* Lists the islands that are small enough and have no joint with bounds, which the accurate
+ * method does not know. */
+static yk_status list_islands(yk_context *context, const yk_network *network, islands *all)
+{
+    size_t nodes = network->node_count;
+    size_t count = network->contact_count + network->joint_block_count;
+    int32_t *parent = yk_allocate(context, nodes + 1, sizeof *parent);
+    uint32_t *size = yk_allocate(context, nodes + 1, sizeof *size);
+    int32_t *island = yk_allocate(context, nodes + 1, sizeof *island);
+    all->local = yk_allocate(context, nodes + 1, sizeof *all->local);
+    all->element = yk_allocate(context, count + 1, sizeof *all->element);
+    all->start = yk_allocate(context, nodes + 2, sizeof *all->start);
+    all->lightest = yk_allocate(context, nodes + 1, sizeof *all->lightest);
+    all->heaviest = yk_allocate(context, nodes + 1, sizeof *all->heaviest);
+    if (!parent || !size || !island || !all->local || !all->element || !all->start ||
+        !all->lightest || !all->heaviest)
+        return YK_ERROR_MEMORY;
+
+    /* Nodes that an element connects have one root. */
+    for (size_t i = 0; i < nodes; i++)
+        parent[i] = (int32_t)i;
+    for (size_t i = 0; i < count; i++) {
+        int32_t ends[2];
+        moving_nodes(network, i, ends);
+        if (ends[0] >= 0 && ends[1] >= 0)
+            parent[root_of(parent, ends[0])] = root_of(parent, ends[1]);
+    }
+
+    /* Elements of each root; too many where a joint has bounds. */
+    for (size_t i = 0; i < count; i++) {
+        int32_t ends[2];
+        moving_nodes(network, i, ends);
+        int32_t node = ends[0] >= 0 ? ends[0] : ends[1];
+        if (node < 0)
+            continue;
+        int32_t root = root_of(parent, node);
+        if (i < network->contact_count) {
+            size[root]++;
+            continue;
+        }
+        const joint_block *b = &network->joint_blocks[i - network->contact_count];
+        const yk_joint_row *row = &network->joints[b->first];
+        size[root] += isinf(row->lower) && isinf(row->upper) ? 1 : ISLAND_MAX + 1;
+    }
+
+    /* Numbers of the islands, and where each begins. */
+    all->count = 0;
+    for (size_t i = 0; i < nodes; i++) {
+        island[i] = -1;
+        if (parent[i] != (int32_t)i || size[i] == 0 || size[i] > ISLAND_MAX)
+            continue;
+        island[i] = (int32_t)all->count;
+        all->start[all->count + 1] = all->start[all->count] + size[i];
+        all->count++;
+    }
+
+    size_t *next = yk_allocate(context, all->count + 1, sizeof *next);
+    if (!next)
+        return YK_ERROR_MEMORY;
+    memcpy(next, all->start, all->count * sizeof *next);
+    for (size_t i = 0; i < count; i++) {
+        int32_t ends[2];
+        moving_nodes(network, i, ends);
+        int32_t node = ends[0] >= 0 ? ends[0] : ends[1];
+        if (node < 0)
+            continue;
+        int32_t own = island[root_of(parent, node)];
+        if (own >= 0)
+            all->element[next[own]++] = (uint32_t)i;
+    }
+
+    /* Masses of each. */
+    for (size_t i = 0; i < all->count; i++)
+        all->heaviest[i] = INFINITY;
+    for (size_t i = 0; i < nodes; i++) {
+        int32_t own = island[root_of(parent, (int32_t)i)];
+        double inverse_mass = network->nodes[i].inverse_mass;
+        all->local[i] = -1;
+        if (own < 0 || !(inverse_mass > 0))
+            continue;
+        all->lightest[own] = fmax(all->lightest[own], inverse_mass);
+        all->heaviest[own] = fmin(all->heaviest[own], inverse_mass);
+    }
+    return YK_OK;
+}
+
+/* The largest violation of the conditions by r and u, a velocity as that of the network is. */
+static double largest_violation(const yk_contact_problem *problem, yk_friction_model friction,
+                                double rho, const double *r, const double *u)
+{
+    const int *first = problem->w.first;
+    double largest = 0;
+    for (int i = 0; i < problem->contact_count; i++) {
+        yk_cone cone = yk_problem_cone(problem, i);
+        double map[YK_CONTACT_DIM_MAX];
+        double sum = 0;
+        yk_cone_natural_map(&cone, friction, rho, r + first[i], u + first[i], map);
+        for (int k = 0; k < cone.dim; k++)
+            sum += map[k] * map[k];
+        largest = fmax(largest, sqrt(sum) / rho);
+    }
+
+    for (int k = first[problem->contact_count]; k < problem->row_count; k++)
+        largest = fmax(largest, fabs(u[k]));
+    return largest;
+}
+
+/* New impulses of an element, and what their change does to its nodes. */
+static void take_impulses(yk_network *network, size_t i, const element *e, const double *next,
+                          const double *last)
+{
+    if (i < network->contact_count) {
+        yk_network_set_impulse(network, i, next);
+    } else {
+        const joint_block *b = &network->joint_blocks[i - network->contact_count];
+        for (int k = 0; k < e->dim; k++)
+            network->joints[b->first + (size_t)k].impulse = next[k];
+    }
+
+    for (int side = 0; side < 2; side++) {
+        int32_t index = e->node[side];
+        if (!node_is_dynamic(network, index))
+            continue;
+        yk_vec3 force = yk_v3(0, 0, 0);
+        yk_vec3 moment = yk_v3(0, 0, 0);
+        for (int k = 0; k < e->dim; k++) {
+            force = yk_v3_axpy(next[k] - last[k], e->linear[side][k], force);
+            moment = yk_v3_axpy(next[k] - last[k], e->spin[side][k], moment);
+        }
+        yk_network_node *node = &network->nodes[index];
+        node->velocity = yk_v3_axpy(node->inverse_mass, force, node->velocity);
+        node->spin = yk_v3_add(node->spin, node_spin_response(network, index, moment));
+    }
+}
+
+/* Solves one island, where it violates its conditions by more than the tolerance (m/s). Memory is
+ * that of the context, released when all islands are done. */
+static yk_status solve_island(yk_context *context, yk_network *network,
+                              const yk_contact_options *options, double tolerance, double rho,
+                              const islands *all, size_t island, int *steps)
+{
+    const uint32_t *list = all->element + all->start[island];
+    size_t count = all->start[island + 1] - all->start[island];
+    element *elements = yk_allocate(context, count, sizeof *elements);
+    if (!elements)
+        return YK_ERROR_MEMORY;
+
+    /* Elements, and numbers of their nodes within the island. */
+    size_t contacts = 0;
+    size_t points = 0;
+    for (size_t i = 0; i < count; i++) {
+        yk_network_element(network, list[i], &elements[i]);
+        contacts += list[i] < network->contact_count;
+        for (int side = 0; side < 2; side++) {
+            int32_t node = elements[i].node[side];
+            if (node_is_dynamic(network, node) && all->local[node] < 0)
+                all->local[node] = (int32_t)points++;
+        }
+    }
+
+    yk_contact_problem problem;
+    yk_status status = yk_elements_assemble(context, network, elements, count, contacts, all->local,
+                                            points, &problem);
+    if (status != YK_OK)
+        return status;
+    size_t rows = (size_t)problem.row_count;
+    double *r = yk_allocate(context, rows, sizeof *r);
+    double *u = yk_allocate(context, rows, sizeof *u);
+    double *last = yk_allocate(context, rows, sizeof *last);
+    if (!r || !u || !last)
+        return YK_ERROR_MEMORY;
+
+    /* Impulses as they are, and q = u - W r. */
+    for (size_t i = 0; i < count; i++) {
+        double *own = r + problem.w.first[i];
+        if (i < contacts) {
+            yk_network_contact_impulse(network, list[i], own);
+            continue;
+        }
+        const joint_block *b = &network->joint_blocks[list[i] - network->contact_count];
+        for (int k = 0; k < elements[i].dim; k++)
+            own[k] = network->joints[b->first + (size_t)k].impulse;
+    }
+    memcpy(last, r, rows * sizeof *r);
+    yk_contact_multiply(&problem, r, u);
+    double norm = 0;
+    for (size_t k = 0; k < rows; k++) {
+        double soft = problem.softness[k] * r[k];
+        double present = problem.q[k];
+        problem.q[k] = present - (u[k] - soft);
+        u[k] = present + soft;
+        norm += problem.q[k] * problem.q[k];
+    }
+    double before = largest_violation(&problem, options->friction, rho, r, u);
+    if (!(before > tolerance))
+        return YK_OK;
+
+    yk_contact_options accurate = *options;
+    yk_contact_report report;
+    accurate.method = YK_CONTACT_ACCURATE;
+    accurate.iterations = ACCURATE_STEPS;
+    accurate.warm_start = true;
+    accurate.history = NULL;
+    accurate.tolerance = 1e-8;
+    if (norm > 0)
+        accurate.tolerance = INNER_TOLERANCE * tolerance / sqrt(norm);
+    status = yk_contact_solve(context, &problem, &accurate, r, u, &report);
+    *steps += report.iterations;
+    if (status == YK_ERROR_MEMORY)
+        return status;
+
+    /* An island that cannot be solved keeps what the sweeps gave. */
+    if (status < 0 || !(largest_violation(&problem, options->friction, rho, r, u) < before))
+        return YK_OK;
+    for (size_t i = 0; i < count; i++) {
+        int first = problem.w.first[i];
+        take_impulses(network, list[i], &elements[i], r + first, last + first);
+    }
+    return YK_OK;
+}
+
+/* Whether any two nodes that move differ in mass by more than a stiff island needs. */
+static bool masses_differ(const yk_network *network)
+{
+    double lightest = 0;
+    double heaviest = INFINITY;
+    for (size_t i = 0; i < network->node_count; i++) {
+        double inverse_mass = network->nodes[i].inverse_mass;
+        if (!(inverse_mass > 0))
+            continue;
+        lightest = fmax(lightest, inverse_mass);
+        heaviest = fmin(heaviest, inverse_mass);
+    }
+    return lightest > STIFF_RATIO * heaviest;
+}
+
+/* Solves the islands that violate their conditions by more than the tolerance; of stiff ones
+ * alone, or of all. */
+static yk_status solve_islands(yk_network *network, const yk_contact_options *options,
+                               double tolerance, bool stiff, double rho, yk_contact_report *report)
+{
+    if (!network->scratch)
+        network->scratch = yk_scratch_create(network->context);
+    if (!network->scratch)
+        return YK_ERROR_MEMORY;
+
+    yk_context *context = yk_scratch_context(network->scratch);
+    islands all = {0};
+    int steps = 0;
+    yk_status status = list_islands(context, network, &all);
+    for (size_t i = 0; i < all.count && status == YK_OK; i++) {
+        size_t size = all.start[i + 1] - all.start[i];
+        bool is_stiff = all.lightest[i] > STIFF_RATIO * all.heaviest[i] && size <= STIFF_MAX;
+        if (is_stiff || !stiff)
+            status = solve_island(context, network, options, tolerance, rho, &all, i, &steps);
+    }
+    yk_scratch_reset(network->scratch);
+    if (status != YK_OK)
+        return status;
+
+    if (steps > 0)
+        report->method = YK_CONTACT_ACCURATE;
+    report->iterations += steps;
+    report->residual = yk_network_measure(network, options->friction, rho).largest;
+    return YK_OK;
+}
+
+yk_status yk_network_improve(yk_network *network, const yk_contact_options *options,
+                             double tolerance, yk_contact_report *report)
+{
+    double rho = yk_network_rho(network);
+    yk_status status = YK_OK;
+
+    if (masses_differ(network))
+        status = solve_islands(network, options, YK_STIFF_TOLERANCE * tolerance, true, rho, report);
+
+    /* More sweeps, as long as they gain. */
+    for (int round = 0; round < ROUNDS && report->residual > tolerance; round++) {
+        double before = report->residual;
+        yk_network_sweeps(network, options, SWEEPS);
+        report->iterations += SWEEPS;
+        report->residual = yk_network_measure(network, options->friction, rho).largest;
+        if (!(report->residual < GAIN * before))
+            break;
+    }
+
+    if (status == YK_OK && report->residual > tolerance)
+        status = solve_islands(network, options, tolerance, false, rho, report);
+    if (status != YK_OK || isfinite(report->residual))
+        return status;
+    return yk_fail(network->context, YK_ERROR_NOT_FINITE,
+                   "contact network: velocities are not finite after %d iterations; check masses, "
+                   "normals and biases",
+                   report->iterations);
+}
