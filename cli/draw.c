@@ -19,50 +19,148 @@ static const char usage[] =
     "and aside. Subsystems without a place in space, such as oscillators, hydraulics and "
     "controllers, stand as blocks below.";
 
+static yk_vec3 to_system(const yk_transform *p, yk_vec3 x)
+{
+    return yk_v3_add(p->position, yk_q_rotate(p->orientation, yk_v3_scale(p->length, x)));
+}
+
+/* Shapes in the system's axes and units, as the picture takes them: each where it is now, with
+ * lines in place of what is hollow or made of points. */
+typedef struct placed_list {
+    drawing_shape *list;
+    int count, capacity;
+    int part;
+    bool failed; /* out of memory */
+} placed_list;
+
+static void add_placed(placed_list *to, const yk_shape *shape)
+{
+    if (to->count == to->capacity) {
+        int capacity = to->capacity ? 2 * to->capacity : 64;
+        drawing_shape *grown = realloc(to->list, (size_t)capacity * sizeof *grown);
+        if (!grown) {
+            to->failed = true;
+            return;
+        }
+        to->list = grown;
+        to->capacity = capacity;
+    }
+    to->list[to->count++] = (drawing_shape){.shape = *shape, .part = to->part};
+}
+
+/* An edge between two points in the axes of a shape that is where it is drawn. */
+static void add_edge(placed_list *to, const yk_shape *shape, yk_vec3 from, yk_vec3 end)
+{
+    yk_shape edge = {.kind = YK_SHAPE_EDGE, .orientation = yk_q_identity()};
+    edge.position = yk_v3_add(shape->position, yk_q_rotate(shape->orientation, from));
+    edge.size = yk_q_rotate(shape->orientation, yk_v3_sub(end, from));
+    add_placed(to, &edge);
+}
+
+/* Both rims and four lines between them. */
+static void add_cylinder_cavity(placed_list *to, const yk_shape *shape)
+{
+    enum { SEGMENTS = 24 };
+    double r = shape->size.x, z = shape->size.z;
+    for (int i = 0; i < SEGMENTS; i++) {
+        double a = 2 * YK_PI * i / SEGMENTS, b = 2 * YK_PI * (i + 1) / SEGMENTS;
+        double ax = r * cos(a), ay = r * sin(a), bx = r * cos(b), by = r * sin(b);
+        for (int side = -1; side <= 1; side += 2)
+            add_edge(to, shape, yk_v3(ax, ay, side * z), yk_v3(bx, by, side * z));
+        if (i % 6 == 0)
+            add_edge(to, shape, yk_v3(ax, ay, -z), yk_v3(ax, ay, z));
+    }
+}
+
+/* Its twelve edges. */
+static void add_box_cavity(placed_list *to, const yk_shape *shape)
+{
+    static const int side[2] = {-1, 1};
+    const double half[3] = {shape->size.x, shape->size.y, shape->size.z};
+    for (int edge = 0; edge < 12; edge++) {
+        int along = edge / 4, u = (along + 1) % 3, w = (along + 2) % 3;
+        double from[3], end[3];
+        from[along] = -half[along];
+        end[along] = half[along];
+        from[u] = end[u] = side[edge & 1] * half[u];
+        from[w] = end[w] = side[edge >> 1 & 1] * half[w];
+        add_edge(to, shape, yk_v3(from[0], from[1], from[2]), yk_v3(end[0], end[1], end[2]));
+    }
+}
+
+static void add_shape(placed_list *to, const yk_transform *transform, const yk_shape *shape,
+                      const yk_scene_pose *poses)
+{
+    static const yk_scene_pose ground = {.orientation = {1, 0, 0, 0}};
+    const yk_scene_pose *on = shape->body < 0 ? &ground : &poses[shape->body];
+    yk_shape placed = *shape;
+    yk_vec3 position = yk_v3_add(on->position, yk_q_rotate(on->orientation, shape->position));
+    placed.position = to_system(transform, position);
+    placed.orientation =
+        yk_q_mul(transform->orientation, yk_q_mul(on->orientation, shape->orientation));
+    placed.size = yk_v3_scale(transform->length, shape->size);
+
+    /* A line to another body is one in global axes. */
+    if (shape->end != shape->body) {
+        on = shape->end < 0 ? &ground : &poses[shape->end];
+        yk_vec3 end = yk_v3_add(on->position, yk_q_rotate(on->orientation, shape->size));
+        placed.orientation = yk_q_identity();
+        placed.size = yk_v3_sub(to_system(transform, end), placed.position);
+    }
+
+    switch (shape->kind) {
+    case YK_SHAPE_CYLINDER_CAVITY: add_cylinder_cavity(to, &placed); break;
+    case YK_SHAPE_BOX_CAVITY: add_box_cavity(to, &placed); break;
+    case YK_SHAPE_HULL:
+        for (int i = 0; i < shape->point_count; i++)
+            for (int k = 0; k < i; k++)
+                add_edge(to, &placed, yk_v3_scale(transform->length, shape->points[i]),
+                         yk_v3_scale(transform->length, shape->points[k]));
+        break;
+    case YK_SHAPE_LINE:
+    case YK_SHAPE_EDGE:
+        if (yk_v3_norm(placed.size) > 0)
+            add_placed(to, &placed);
+        break;
+    case YK_SHAPE_ACTUATOR:
+        placed.kind = YK_SHAPE_EDGE;
+        add_placed(to, &placed);
+        break;
+    default: add_placed(to, &placed);
+    }
+}
+
+/* Appends the shapes of a subsystem; false when out of memory. */
+static bool add_shapes(placed_list *to, const yk_scenario_info *info, int i)
+{
+    const yk_subsystem *part = info->subsystems[i];
+    const yk_scene_ops *scene = part->ops->scene;
+    int bodies = scene->bodies(part, NULL, 0), count = scene->shapes(part, NULL, 0);
+    yk_scene_pose *poses = calloc((size_t)bodies + 1, sizeof *poses);
+    yk_shape *shapes = calloc((size_t)count + 1, sizeof *shapes);
+    to->part = i;
+    to->failed = !poses || !shapes;
+    if (!to->failed) {
+        scene->poses(part, poses);
+        scene->shapes(part, shapes, count);
+        for (int k = 0; k < count && !to->failed; k++)
+            add_shape(to, &info->transforms[i], &shapes[k], poses);
+    }
+    free(poses);
+    free(shapes);
+    return !to->failed;
+}
+
 /* What is drawn, and who owns it. */
 typedef struct collection {
     drawing_part *parts;
-    drawing_shape *shapes;
+    placed_list shapes;
     drawing_mark *marks;
     drawing_link *links;
     char (*names)[96]; /* of marks and links */
     int name_count;
     drawing drawing;
 } collection;
-
-static yk_vec3 to_system(const yk_transform *p, yk_vec3 x)
-{
-    return yk_v3_add(p->position, yk_q_rotate(p->orientation, yk_v3_scale(p->length, x)));
-}
-
-/* Appends the shapes of a subsystem in the system's axes and units; false when out of memory. */
-static bool add_shapes(collection *c, const yk_scenario_info *info, int i)
-{
-    const yk_subsystem *part = info->subsystems[i];
-    const yk_transform *to = &info->transforms[i];
-    int count = part->ops->shapes(part, NULL, 0);
-    yk_shape *list = calloc((size_t)count + 1, sizeof *list);
-    int before = c->drawing.shape_count;
-    drawing_shape *grown = realloc(c->shapes, ((size_t)before + (size_t)count + 1) * sizeof *grown);
-    if (grown)
-        c->shapes = grown;
-    if (!list || !grown) {
-        free(list);
-        return false;
-    }
-
-    part->ops->shapes(part, list, count);
-    for (int k = 0; k < count; k++) {
-        yk_shape s = list[k];
-        s.position = to_system(to, s.position);
-        s.orientation = yk_q_mul(to->orientation, s.orientation);
-        s.size = yk_v3_scale(to->length, s.size);
-        c->shapes[before + k] = (drawing_shape){.shape = s, .part = i};
-    }
-    c->drawing.shape_count = before + count;
-    free(list);
-    return true;
-}
 
 static int find_interface(const yk_scenario_info *info, int subsystem, int port)
 {
@@ -126,11 +224,11 @@ static bool collect(const yk_scenario_info *info, collection *c)
     for (int i = 0; i < info->subsystem_count; i++) {
         yk_subsystem *part = info->subsystems[i];
         part->ops->start(part, info->start, info->step, NULL);
-        bool in_space = part->ops->shapes && part->ops->shapes(part, NULL, 0) > 0;
+        bool in_space = part->ops->scene && part->ops->scene->shapes(part, NULL, 0) > 0;
         c->parts[i] = (drawing_part){info->names[i], info->solvers[i], in_space};
         if (!in_space)
             continue;
-        if (!add_shapes(c, info, i))
+        if (!add_shapes(&c->shapes, info, i))
             return false;
         add_marks(c, info, i);
     }
@@ -149,25 +247,31 @@ static bool collect(const yk_scenario_info *info, collection *c)
     d->title = *info->title ? info->title : info->path;
     d->parts = c->parts;
     d->part_count = info->subsystem_count;
-    d->shapes = c->shapes;
+    d->shapes = c->shapes.list;
+    d->shape_count = c->shapes.count;
     d->marks = c->marks;
     d->links = c->links;
     return true;
 }
 
 /* The axis that points against the gravity of the first subsystem that has one; z if none has. */
-static int find_up(yk_context *context, const yk_scenario *scenario)
+static int find_up(const yk_scenario_info *info)
 {
-    int up = 2;
-    char *text = yk_scenario_text(scenario);
-    const char *at = text ? strstr(text, "gravity:") : NULL;
-    double g[3];
-    if (at && sscanf(at, "gravity: - %lf - %lf - %lf", &g[0], &g[1], &g[2]) == 3)
-        for (int k = 0; k < 3; k++)
-            if (fabs(g[k]) > fabs(g[up]))
-                up = k;
-    yk_release(context, text);
-    return up;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        const yk_subsystem *part = info->subsystems[i];
+        if (!part->ops->scene)
+            continue;
+        yk_vec3 g = yk_q_rotate(info->transforms[i].orientation, part->ops->scene->gravity(part));
+        if (yk_v3_norm(g) == 0)
+            continue;
+        int up = 2;
+        if (fabs(g.x) > fabs(g.z))
+            up = 0;
+        if (fabs(g.y) > fmax(fabs(g.x), fabs(g.z)))
+            up = 1;
+        return up;
+    }
+    return 2;
 }
 
 int command_draw(int argc, char **argv)
@@ -208,7 +312,7 @@ int command_draw(int argc, char **argv)
     if (!load_scenario(path, &sets, &l))
         return EXIT_MISUSE;
     if (!up)
-        options.up = find_up(l.context, l.scenario);
+        options.up = find_up(yk_scenario_get(l.scenario));
 
     bool to_file = strcmp(file, "-") != 0;
     collection c = {0};
@@ -230,7 +334,7 @@ int command_draw(int argc, char **argv)
             code = EXIT_GOOD;
     }
     free(c.parts);
-    free(c.shapes);
+    free(c.shapes.list);
     free(c.marks);
     free(c.links);
     free(c.names);

@@ -82,8 +82,7 @@ static yk_vec3 shape_extent(const yk_shape *s, const yk_vec3 axes[3], yk_vec3 *m
         case YK_SHAPE_CAPSULE: half[k] = s->size.x + s->size.z * fabs(local.z); break;
         case YK_SHAPE_LINE:
         case YK_SHAPE_EDGE: half[k] = 0.5 * fabs(yk_v3_dot(s->size, local)); break;
-        case YK_SHAPE_PLANE:
-        case YK_SHAPE_JOINT: break;
+        default: break;
         }
     }
     if (s->kind == YK_SHAPE_LINE || s->kind == YK_SHAPE_EDGE)
@@ -503,8 +502,7 @@ static void write_shape(const canvas *c, const drawing_shape *shape)
         return;
     case YK_SHAPE_LINE: write_line(c, s->position, end, part, 4 * c->size, true); return;
     case YK_SHAPE_EDGE: write_line(c, s->position, end, part, 1.1 * c->size, false); return;
-    case YK_SHAPE_PLANE:
-    case YK_SHAPE_JOINT: return; /* below and above all others */
+    default: return; /* planes and joints: below and above all others */
     }
 }
 

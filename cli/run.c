@@ -264,6 +264,7 @@ typedef struct request {
     option_list sets, files;
     const char *command;
     bool quiet, error;
+    int frames; /* negative: as the scenario says */
 } request;
 
 static int run_scenario(const loaded *l, const request *q)
@@ -288,7 +289,11 @@ static int run_scenario(const loaded *l, const request *q)
     yk_recorder *file = files->count ? o.tee : NULL;
     bool visible = !quiet && isatty(STDERR_FILENO);
     catch_interrupts();
+    int frames = yk_scenario_get(l->scenario)->record_frames;
+    if (q->frames >= 0)
+        frames = q->frames;
     yk_run_def def = {.recorder = kept ? yk_record_recorder(kept) : file,
+                      .frames = frames,
                       .command = q->command,
                       .progress = show_progress,
                       .user = &visible};
@@ -343,13 +348,16 @@ static int run_scenario(const loaded *l, const request *q)
 
 int command_run(int argc, char **argv)
 {
-    request q = {0};
+    request q = {.frames = -1};
     bool no_output = false;
     const option_row rows[] = {
         {"set", OPTION_LIST, &q.sets, "PATH=VALUE",
          "override a value: --set coupling.scheme=tight"},
         {"o", OPTION_LIST, &q.files, "FILE",
          "results, .h5 or .csv; may be given several times [record.file, or results.h5]"},
+        {"frames", OPTION_COUNT, &q.frames, "N",
+         "times that it is recorded where everything is, for `yoke report`; 0: never "
+         "[record.frames]"},
         {"no-output", OPTION_FLAG, &no_output, NULL, "record nothing"},
         {"error", OPTION_FLAG, &q.error, NULL,
          "error bars on every recorded channel: the run again with 1/2 and 1/4 of the step, 6 "

@@ -23,6 +23,9 @@ typedef struct yk_run_progress {
 typedef struct yk_run_def {
     yk_recorder *recorder; /* NULL: nothing is recorded */
     const char *command;   /* the command line, for the record; may be NULL */
+    /* About so many times the recorder gets a frame of the scene, and at the end; 0: never. Fewer
+     * where frames are so large that they would need more than 256 MB. */
+    int frames;
     /* Told a few times per second; false stops the run, with YK_INTERRUPTED and the record
      * complete up to there. */
     bool (*progress)(void *user, const yk_run_progress *progress);

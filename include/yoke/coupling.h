@@ -293,6 +293,10 @@ const yk_port_value *yk_system_output(const yk_system *system, int subsystem, in
 /* A channel as numbered by the subsystem, in its own units and axes; also of subsystems that the
  * scheme has merged. */
 void yk_system_channel(const yk_system *system, int subsystem, int channel, double *values);
+/* What moves in place of a subsystem: itself, or the whole that the scheme has merged it into and
+ * that it is the given part of, with the units and axes of what moves. */
+const yk_subsystem *yk_system_shown(const yk_system *system, int subsystem, int *part,
+                                    yk_transform *transform);
 /* What a wire carries at the present time. */
 double yk_system_wire(const yk_system *system, int wire);
 /* False if the subsystem does not tell; of parts that were merged the first reports the whole. */

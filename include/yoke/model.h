@@ -129,6 +129,7 @@ typedef struct yk_scenario_info {
     bool impacts;
     yk_step_control control;
     int record_every;        /* macro steps between samples */
+    int record_frames;       /* about so many frames of the scene in the run */
     const char *record_file; /* from the present folder; NULL if the scenario names none */
     int channel_count;
     const yk_channel *channels; /* what is recorded: name, unit, components */

@@ -62,23 +62,13 @@ typedef enum yk_solid_kind {
     YK_SOLID_BOX_CAVITY       /* solid around the half edges `size` */
 } yk_solid_kind;
 
-/* Walls of a cavity that are left out. */
-enum {
-    YK_OPEN_LEFT = 1,    /* -x of a box cavity; the side wall of a cylinder cavity */
-    YK_OPEN_RIGHT = 2,   /* +x */
-    YK_OPEN_FRONT = 4,   /* -y */
-    YK_OPEN_BACK = 8,    /* +y */
-    YK_OPEN_BOTTOM = 16, /* -z */
-    YK_OPEN_TOP = 32     /* +z */
-};
-
 typedef struct yk_nonsmooth_shape_def {
     int body; /* or YK_GROUND */
     yk_solid_kind kind;
     yk_vec3 position; /* in the body's frame (m) */
     yk_quat orientation;
     yk_vec3 size;          /* see yk_solid_kind (m) */
-    unsigned open;         /* cavities: walls left out, mask of YK_OPEN */
+    unsigned open;         /* cavities: walls left out, mask of YK_OPEN_LEFT and so on */
     const yk_vec3 *points; /* hull, mesh */
     int point_count;
     const int (*triangles)[3]; /* mesh: three numbers of points each, from 0 */

@@ -16,6 +16,22 @@
  *                            labels, index. The dots of "left.position" part the groups.
  *   /summary/steps           one number; attributes: name, units, text, index
  *
+ * Where the run was asked to record what it looks like (docs/report.md), in metres and the axes of
+ * the system:
+ *
+ *   /scene                   attributes: subsystems, solvers, up
+ *   /scene/bodies/           one entry per body: name, subsystem, motion (0 fixed, 1 a point, 2 moves), strained,
+ *                            position, orientation (w first); as they are at the start
+ *   /scene/shapes/           one per shape: name, kind (yk_shape_kind), body (-1: the ground), end, position,
+ *                            orientation, size, open, point_count
+ *   /scene/points            of all hulls, one after the other
+ *   /scene/links/            one per interface or wire: name, kind (0 at markers, 1 scalar, 2 wire), from, to
+ *   /frames/time             seconds, one per frame; the others have a row each per frame, float32, compressed
+ *   /frames/position         of the bodies that are not fixed
+ *   /frames/orientation      of the bodies that move
+ *   /frames/strain           of the bodies that are strained
+ *   /frames/wrench           of the interfaces at markers: point, force and torque on the first side
+ *
  * CSV: one header line with "time [s]" and "left.position:x [m]" (a backslash quotes : [ ] and
  * itself in names), then one line per sample. Both formats keep every bit of every number; CSV
  * keeps neither summary nor scenario, nor the payload of a NaN. */
@@ -23,6 +39,7 @@
 #define YOKE_RECORD_H
 
 #include "yoke/base.h"
+#include "yoke/subsystem.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,6 +53,58 @@ typedef struct yk_record_channel {
         *labels; /* one per component; NULL: x, y, z of three, w, x, y, z of four, else 1, 2, ... */
 } yk_record_channel;
 
+/* The scene of a run -------------------------------------------------------------------------- */
+
+typedef struct yk_record_body {
+    const char *name; /* "crank", as its channels have it; NULL or "": none */
+    int subsystem;
+    yk_body_motion motion;
+    bool strained;
+    yk_vec3 position; /* at the start (m) */
+    yk_quat orientation;
+} yk_record_body;
+
+typedef enum yk_link_kind {
+    YK_LINK_MARKERS, /* an interface at markers, which has a wrench in every frame */
+    YK_LINK_SCALAR,  /* an interface between scalar ports */
+    YK_LINK_WIRE
+} yk_link_kind;
+
+typedef struct yk_record_link {
+    const char *name;
+    yk_link_kind kind;
+    int from, to; /* subsystems: first and second side, or source and target */
+} yk_record_link;
+
+/* Everything that stays while a run goes on; in metres and the axes of the system. */
+typedef struct yk_record_scene {
+    const char *const *subsystems; /* names */
+    const char *const *solvers;    /* their kinds */
+    int subsystem_count;
+    const yk_record_body *bodies;
+    int body_count;
+    const yk_shape *shapes; /* on these bodies */
+    int shape_count;
+    const yk_record_link *links;
+    int link_count;
+    yk_vec3 up; /* against gravity */
+} yk_record_scene;
+
+/* What a frame consists of, one after the other: positions (3 each) of the bodies that are not
+ * fixed, orientations (4 each, w first) of those that move, strains of those that are strained,
+ * and point, force and torque (3 each) of the interfaces at markers. */
+typedef enum yk_frame_table {
+    YK_FRAME_POSITION,
+    YK_FRAME_ORIENTATION,
+    YK_FRAME_STRAIN,
+    YK_FRAME_WRENCH,
+    YK_FRAME_TABLES
+} yk_frame_table;
+
+/* Numbers of one table in a frame, and of all. */
+size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table);
+size_t yk_scene_frame_size(const yk_record_scene *scene);
+
 /* Strings may be NULL. Recorders keep copies. */
 typedef struct yk_record_header {
     const char *title;
@@ -43,6 +112,7 @@ typedef struct yk_record_header {
     const char *command;  /* the command line */
     const yk_record_channel *channels;
     int channel_count;
+    const yk_record_scene *scene; /* NULL: what the run looks like is not recorded */
 } yk_record_header;
 
 /* One figure of a run: a number with its unit, or a text (then the number says nothing unless it
@@ -73,6 +143,8 @@ typedef struct yk_recorder_ops {
      * ".part" appended. */
     yk_status (*end)(yk_recorder *self, const yk_record_summary *summary);
     void (*destroy)(yk_recorder *self);
+    /* Where everything is at a time, as yk_frame_table says. Default: frames are left out. */
+    yk_status (*frame)(yk_recorder *self, double time, const float *values);
 } yk_recorder_ops;
 
 /* Implementations embed this as their first member. */
@@ -83,6 +155,7 @@ struct yk_recorder {
 /* The operations, for those who would rather not spell the table out. destroy takes NULL. */
 yk_status yk_recorder_begin(yk_recorder *recorder, const yk_record_header *header);
 yk_status yk_recorder_sample(yk_recorder *recorder, double time, const double *row);
+yk_status yk_recorder_frame(yk_recorder *recorder, double time, const float *values);
 yk_status yk_recorder_end(yk_recorder *recorder, const yk_record_summary *summary);
 void yk_recorder_destroy(yk_recorder *recorder);
 
@@ -147,6 +220,11 @@ size_t yk_record_rows(const yk_record *record);
 /* Columns of yk_record_rows() values, valid until the next sample, begin or destroy. */
 const double *yk_record_time(const yk_record *record);
 const double *yk_record_column(const yk_record *record, int channel, int component);
+
+/* Frames, and the values of each; the scene is in the header. */
+size_t yk_record_frame_count(const yk_record *record);
+double yk_record_frame_time(const yk_record *record, size_t frame);
+const float *yk_record_frame(const yk_record *record, size_t frame);
 
 /* Number of the channel with this name, or -1. */
 int yk_record_find(const yk_record *record, const char *name);

@@ -169,23 +169,71 @@ typedef struct yk_channel {
 } yk_channel;
 
 typedef enum yk_shape_kind {
-    YK_SHAPE_SPHERE,   /* size.x radius */
-    YK_SHAPE_BOX,      /* size half edges */
-    YK_SHAPE_CYLINDER, /* size.x radius, size.z half height, axis z */
-    YK_SHAPE_CAPSULE,  /* size.x radius, size.z half length of the axis z */
-    YK_SHAPE_LINE,     /* from the origin to `size`: the middle of something slender */
-    YK_SHAPE_EDGE,     /* likewise: of something hollow or faceted, or a spring */
-    YK_SHAPE_PLANE,    /* z = 0, solid below and without end */
-    YK_SHAPE_JOINT     /* the origin, where a joint is */
+    YK_SHAPE_SPHERE,          /* size.x radius */
+    YK_SHAPE_BOX,             /* size half edges */
+    YK_SHAPE_CYLINDER,        /* size.x radius, size.z half height, axis z */
+    YK_SHAPE_CAPSULE,         /* size.x radius, size.z half length of the axis z */
+    YK_SHAPE_LINE,            /* from the origin to `size`: the middle of something slender */
+    YK_SHAPE_EDGE,            /* likewise: of something faceted, or a spring */
+    YK_SHAPE_ACTUATOR,        /* likewise: something that changes its length, as a cylinder does */
+    YK_SHAPE_HULL,            /* of `points`; of three the triangle between them */
+    YK_SHAPE_BOX_CAVITY,      /* hollow, size half edges */
+    YK_SHAPE_CYLINDER_CAVITY, /* hollow, size.x radius, size.z half height, axis z */
+    YK_SHAPE_PLANE,           /* z = 0, solid below and without end */
+    YK_SHAPE_JOINT,           /* the origin, where a joint is */
+    YK_SHAPES
 } yk_shape_kind;
 
-/* Something to draw, at its present place. */
+/* Walls of a cavity that are left out. */
+enum {
+    YK_OPEN_LEFT = 1,    /* -x of a box cavity; the side wall of a cylinder cavity */
+    YK_OPEN_RIGHT = 2,   /* +x */
+    YK_OPEN_FRONT = 4,   /* -y */
+    YK_OPEN_BACK = 8,    /* +y */
+    YK_OPEN_BOTTOM = 16, /* -z */
+    YK_OPEN_TOP = 32     /* +z */
+};
+
+enum { YK_SCENE_GROUND = -1 };
+
+/* Something to draw, fixed to a body of the scene. */
 typedef struct yk_shape {
     yk_shape_kind kind;
-    yk_vec3 position;
+    const char *name; /* of the joint, beam, spring or port that it shows; NULL: the body's */
+    int body;         /* that it is fixed to; YK_SCENE_GROUND: the ground */
+    yk_vec3 position; /* on the body, in its axes */
     yk_quat orientation;
     yk_vec3 size;
+    /* Of a line whose end is on another body: that body, and `size` is the point on it; else the
+     * same as `body`. */
+    int end;
+    unsigned open;         /* of a cavity: mask of the walls that are left out */
+    const yk_vec3 *points; /* of a hull, in the axes of the shape */
+    int point_count;
 } yk_shape;
+
+/* How a body of the scene moves. */
+typedef enum yk_body_motion {
+    YK_BODY_FIXED, /* not at all */
+    YK_BODY_POINT, /* its orientation shows nothing, or it has none: particles, points of a line */
+    YK_BODY_MOVES
+} yk_body_motion;
+
+/* A frame that shapes are fixed to. */
+typedef struct yk_scene_body {
+    const char *name; /* as channels have it; NULL: none, as of a particle */
+    yk_body_motion motion;
+    int part;     /* of a merged subsystem: which part it came from; else 0 */
+    int strained; /* non-zero: its strain is known, see yk_scene_pose */
+} yk_scene_body;
+
+typedef struct yk_scene_pose {
+    yk_vec3 position;
+    yk_quat orientation;
+    /* Of a beam there: the strain whose uniform extension would store the same energy, which for
+     * bending is the curvature times the section's radius of gyration. */
+    double strain;
+} yk_scene_pose;
 
 typedef struct yk_subsystem yk_subsystem;
 
@@ -393,6 +441,19 @@ typedef struct yk_channel_ops {
     void (*read)(const yk_subsystem *self, int channel, double *values);
 } yk_channel_ops;
 
+/* What it looks like: bodies, which move, and shapes, which are fixed to them. */
+typedef struct yk_scene_ops {
+    size_t size;
+    /* After start, and constant from then on. Fill at most `capacity` entries, and return how
+     * many there are. */
+    int (*bodies)(const yk_subsystem *self, yk_scene_body *list, int capacity);
+    int (*shapes)(const yk_subsystem *self, yk_shape *list, int capacity);
+    /* Where all bodies are now. */
+    void (*poses)(const yk_subsystem *self, yk_scene_pose *list);
+    /* Which way is down: the acceleration of gravity, zero where there is none. */
+    yk_vec3 (*gravity)(const yk_subsystem *self);
+} yk_scene_ops;
+
 /* The table of a subsystem --------------------------------------------------------------------- */
 
 typedef struct yk_subsystem_ops {
@@ -437,8 +498,6 @@ typedef struct yk_subsystem_ops {
      * subsystem's global frame; NULL: as they were. Default: ports cannot be moved. */
     yk_status (*move_port)(yk_subsystem *self, int port, const yk_vec3 *position,
                            const yk_quat *orientation);
-    /* Fills at most `capacity` shapes, returns how many there are. Default: none. */
-    int (*shapes)(const yk_subsystem *self, yk_shape *list, int capacity);
 
     /* Capabilities: absent when NULL. */
 
@@ -452,6 +511,7 @@ typedef struct yk_subsystem_ops {
     const yk_event_ops *events;
     const yk_energy_ops *energy;
     const yk_channel_ops *channels;
+    const yk_scene_ops *scene;
 } yk_subsystem_ops;
 
 /* Implementations embed this as their first member. */

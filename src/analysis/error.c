@@ -406,6 +406,10 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
         status = yk_recorder_sample(recorder, yk_record_time(record)[i], row);
     }
 
+    for (size_t i = 0; status >= 0 && i < yk_record_frame_count(record); i++)
+        status = yk_recorder_frame(recorder, yk_record_frame_time(record, i),
+                                   yk_record_frame(record, i));
+
     if (status >= 0)
         status = end_record(context, record, r, recorder);
     yk_release(context, row);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/scene.h"
 #include "analysis/watch.h"
 #include "base/clock.h"
 #include "base/text.h"
@@ -15,6 +16,9 @@ enum { CLOCK_STRIDE = 64 };
 static const double CLOCK_SECONDS = 1e-3;
 static const double PROGRESS_SECONDS = 0.1;
 
+/* All frames of a run together, before they are compressed. */
+static const double FRAMES_BYTES = 256e6;
+
 typedef struct run {
     yk_context *context;
     yk_scenario *scenario;
@@ -24,6 +28,8 @@ typedef struct run {
     yk_run_report *report;
     yk_watch watch;
     double *row;
+    yk_scene scene;
+    int64_t frame_stride;                    /* steps between frames; 0: none are recorded */
     double begun, last_report, last_reading; /* s on the clock */
     int64_t stride, next_reading;            /* steps */
     bool converged;
@@ -56,6 +62,8 @@ static yk_status begin_record(run *r)
             .channels = channels,
             .channel_count = info->channel_count,
         };
+        if (r->frame_stride > 0)
+            header.scene = &r->scene.record;
         status = yk_recorder_begin(r->def->recorder, &header);
     }
 
@@ -71,6 +79,33 @@ static yk_status sample(run *r)
 
     yk_scenario_sample(r->scenario, r->row);
     return yk_recorder_sample(r->def->recorder, yk_system_time(r->system), r->row);
+}
+
+/* Reads the scene, and chooses how often it is recorded. */
+static yk_status open_scene(run *r)
+{
+    if (!r->def->recorder || r->def->frames <= 0)
+        return YK_OK;
+    yk_status status = yk_scene_open(r->context, r->system, r->info, &r->scene);
+    if (status < 0)
+        return status;
+
+    size_t size = yk_scene_frame_size(&r->scene.record);
+    double frames = r->def->frames;
+    if (size > 0)
+        frames = fmin(frames, fmax(FRAMES_BYTES / ((double)size * sizeof(float)), 2));
+    r->frame_stride = (int64_t)ceil((double)r->info->steps / frames);
+    if (r->frame_stride < 1)
+        r->frame_stride = 1;
+    return YK_OK;
+}
+
+static yk_status record_frame(run *r)
+{
+    if (r->frame_stride == 0)
+        return YK_OK;
+    yk_scene_read(&r->scene);
+    return yk_recorder_frame(r->def->recorder, yk_system_time(r->system), r->scene.frame);
 }
 
 /* The statistics of the run as a list. The names are kept until the record has its copies. */
@@ -230,6 +265,8 @@ static yk_status step_to_end(run *r)
 {
     int64_t steps = r->info->steps;
     yk_status status = sample(r);
+    if (status >= 0)
+        status = record_frame(r);
     for (int64_t n = 1; status >= 0 && n <= steps; n++) {
         status = yk_system_step(r->system, NULL);
         if (status < 0)
@@ -242,6 +279,9 @@ static yk_status step_to_end(run *r)
         bool last = n == steps;
         if (n % r->info->record_every == 0 || last)
             status = sample(r);
+        bool shown = r->frame_stride > 0 && (n % r->frame_stride == 0 || last);
+        if (status >= 0 && shown)
+            status = record_frame(r);
         if (status >= 0 && !report_progress(r, n, last) && !last)
             return yk_fail(r->context, YK_INTERRUPTED, "stopped at t = %g s, step %lld of %lld",
                            yk_system_time(r->system), (long long)n, (long long)steps);
@@ -277,6 +317,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     if (status >= 0)
         status = yk_watch_open(context, r.system, r.info, &r.watch);
     if (status >= 0)
+        status = open_scene(&r);
+    if (status >= 0)
         status = begin_record(&r);
     if (status >= 0) {
         status = step_to_end(&r);
@@ -301,6 +343,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     }
 
     yk_watch_close(&r.watch);
+    if (r.scene.context)
+        yk_scene_close(&r.scene);
     yk_release(context, r.row);
     if (status == YK_OK && !r.converged)
         return YK_NOT_CONVERGED;

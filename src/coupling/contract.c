@@ -30,6 +30,7 @@ static const group groups[] = {
     GROUP(events, yk_event_ops, next),
     GROUP(energy, yk_energy_ops, read),
     GROUP(channels, yk_channel_ops, list),
+    GROUP(scene, yk_scene_ops, bodies),
 };
 
 static yk_status check_size(yk_context *context, const char *name, const char *table, size_t size,

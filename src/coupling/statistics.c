@@ -53,6 +53,22 @@ void yk_system_channel(const yk_system *system, int subsystem, int channel, doub
     shown->ops->channels->read(shown, system->parts[subsystem].channel + channel, values);
 }
 
+const yk_subsystem *yk_system_shown(const yk_system *system, int subsystem, int *part,
+                                    yk_transform *transform)
+{
+    const yk_participant *shown = participant_of(system, subsystem);
+    *part = 0;
+    if (system->merging) {
+        const yk_group *group = &system->merging->groups[system->parts[subsystem].participant];
+        while (*part + 1 < group->part_count && group->parts[*part] != subsystem)
+            ++*part;
+    }
+    *transform = yk_transform_default();
+    if (shown->transform)
+        *transform = *shown->transform;
+    return shown->subsystem;
+}
+
 bool yk_system_prescribes_motion(const yk_system *system, int number)
 {
     if (system->merging)

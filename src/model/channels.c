@@ -519,6 +519,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
     const yk_node *channels = yk_node_get(record, "channels");
     if (record->valid) {
         scenario->info.record_every = yk_node_integer(record, "every");
+        scenario->info.record_frames = yk_node_integer(record, "frames");
         read_file(scenario, record);
     }
     if (channels && channels->kind == YK_NODE_LIST && channels->count <= YK_CHANNELS_MAX) {

@@ -221,6 +221,10 @@ static const yk_field record_fields[] = {
      .text = "macro steps between two samples"},
     {"channels", YK_TYPE_LIST, .most = YK_CHANNELS_MAX, .item = &channel_item,
      .text = "what to record; all ports, energies and interface errors where it is absent"},
+    {"frames", YK_TYPE_INTEGER, .fallback = "600", .range = YK_AT_LEAST(0),
+     .text =
+         "about so many times in the run it is recorded where everything is, for `yoke report`; "
+         "fewer where they would need more than 256 MB; 0: never"},
     {"file", YK_TYPE_PATH, .text = "where the results go, from the scenario's folder"},
     {0},
 };

@@ -22,7 +22,7 @@
 
 typedef struct yk_solid {
     yk_solid_kind kind;
-    unsigned open; /* cavities: mask of YK_OPEN */
+    unsigned open; /* cavities: mask of YK_OPEN_LEFT and its kin */
     yk_vec3 position;
     yk_mat3 rotation;
     yk_vec3 size;

@@ -292,9 +292,24 @@ static void read_channel(const yk_subsystem *self, int channel, double *values)
     yk_world_read_channel(const_world_of(self), (size_t)channel, values);
 }
 
-static int get_shapes(const yk_subsystem *self, yk_shape *list, int capacity)
+static int scene_bodies(const yk_subsystem *self, yk_scene_body *list, int capacity)
 {
-    return yk_world_shapes(const_world_of(self), list, capacity);
+    return yk_world_scene_bodies(const_world_of(self), list, capacity);
+}
+
+static int scene_shapes(const yk_subsystem *self, yk_shape *list, int capacity)
+{
+    return yk_world_scene_shapes(const_world_of(self), list, capacity);
+}
+
+static yk_vec3 scene_gravity(const yk_subsystem *self)
+{
+    return const_world_of(self)->model.def.gravity;
+}
+
+static void scene_poses(const yk_subsystem *self, yk_scene_pose *list)
+{
+    yk_world_scene_poses(const_world_of(self), list);
 }
 
 static yk_status interface_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
@@ -359,6 +374,11 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
     static const yk_energy_ops energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};
     static const yk_channel_ops channels_ops = {
         .size = sizeof(yk_channel_ops), .list = get_channels, .read = read_channel};
+    static const yk_scene_ops scene_ops = {.size = sizeof(yk_scene_ops),
+                                           .bodies = scene_bodies,
+                                           .shapes = scene_shapes,
+                                           .poses = scene_poses,
+                                           .gravity = scene_gravity};
     static const yk_subsystem_ops ops = {.size = sizeof ops,
                                          .kind = "nonsmooth",
                                          .ports = get_ports,
@@ -372,7 +392,7 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .predict = predict,
                                          .energy = &energy_ops,
                                          .channels = &channels_ops,
-                                         .shapes = get_shapes,
+                                         .scene = &scene_ops,
                                          .interface_model = &interface_model_ops,
                                          .move_port = move_port,
                                          .merging = &merging_ops};

@@ -1,4 +1,4 @@
-/* What can be seen from outside: channels to record, shapes to draw. */
+/* What can be seen from outside: channels to record, the scene to draw. */
 #include "base/text.h"
 #include "nonsmooth/solids/solid.h"
 #include "nonsmooth/world.h"
@@ -255,55 +255,125 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     }
 }
 
-/* Shapes --------------------------------------------------------------------------------------- */
+/* Scene ---------------------------------------------------------------------------------------- */
+
+/* Bodies are in the order of the user, whatever slots they have. */
+static int body_at(const yk_world_model *model, int slot)
+{
+    if (slot < 0 || !model->frozen)
+        return slot;
+    return model->body_of[slot];
+}
+
+int yk_world_scene_bodies(const yk_nonsmooth *self, yk_scene_body *list, int capacity)
+{
+    const yk_world_model *model = &self->model;
+    int part = 0;
+    for (size_t i = 0; i < model->body_count; i++) {
+        while (part + 1 < model->world_count && i >= model->world_bodies[part + 1])
+            part++;
+        const yk_body_model *body = &model->bodies[yk_world_body_index(model, i)];
+        yk_scene_body seen = {.name = model->names[i], .motion = YK_BODY_MOVES, .part = part};
+        if (body->drive == YK_FIXED)
+            seen.motion = YK_BODY_FIXED;
+        else if (!seen.name && body->radius > 0)
+            seen.motion = YK_BODY_POINT;
+        if (i < (size_t)capacity)
+            list[i] = seen;
+    }
+    return (int)model->body_count;
+}
+
+void yk_world_scene_poses(const yk_nonsmooth *self, yk_scene_pose *list)
+{
+    const yk_world_model *model = &self->model;
+    for (size_t i = 0; i < model->body_count; i++) {
+        const yk_body_state *body = &model->initial[i];
+        if (self->laid_out)
+            body = &self->state.bodies[model->slot_of[i]];
+        list[i] = (yk_scene_pose){.position = body->position, .orientation = body->orientation};
+    }
+}
+
+typedef struct shape_list {
+    yk_shape *list;
+    int count, capacity;
+} shape_list;
+
+static void add_shape(shape_list *s, const yk_shape *shape)
+{
+    if (s->count < s->capacity)
+        s->list[s->count] = *shape;
+    s->count++;
+}
 
 /* A body without solids is drawn as arms from its centre of mass to its joints and ports. */
-static void draw_arm(const yk_nonsmooth *self, int slot, yk_vec3 to, yk_picture *picture)
+static void add_arm(shape_list *s, const yk_world_model *model, int slot, yk_vec3 to)
 {
-    if (slot < 0)
+    if (slot < 0 || yk_v3_norm(to) == 0)
         return;
-
-    for (size_t i = 0; i < self->model.part_count; i++)
-        if (self->model.parts[i].body == slot)
+    for (size_t i = 0; i < model->part_count; i++)
+        if (model->parts[i].body == slot)
             return;
-    yk_vec3 centre = yk_world_frame(&self->state, slot).position;
-    yk_shape arm = {.kind = YK_SHAPE_LINE, .orientation = yk_q_identity()};
-    arm.position = centre;
-    arm.size = yk_v3_sub(to, centre);
-    yk_picture_shape(picture, &arm);
+    int body = body_at(model, slot);
+    add_shape(s, &(yk_shape){.kind = YK_SHAPE_LINE,
+                             .body = body,
+                             .end = body,
+                             .orientation = yk_q_identity(),
+                             .size = to});
 }
 
-static yk_vec3 point_on(const yk_nonsmooth *self, int slot, yk_vec3 offset)
+int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity)
 {
-    yk_frame frame = yk_world_frame(&self->state, slot);
-    return yk_v3_add(frame.position, yk_m3_apply(frame.rotation, offset));
-}
+    const yk_world_model *model = &self->model;
+    shape_list s = {list, 0, capacity};
 
-int yk_world_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity)
-{
-    yk_picture picture = {list, capacity, 0};
-    for (size_t i = 0; i < self->model.part_count; i++) {
-        yk_solid solid = yk_world_solid(&self->model, &self->state, i);
-        const yk_solid_ops *kind = yk_solid_ops_of(solid.kind);
-        if (kind->draw)
-            kind->draw(&solid, yk_world_part_orientation(&self->model, &self->state, i), &picture);
+    for (size_t i = 0; i < model->part_count; i++) {
+        const yk_part *part = &model->parts[i];
+        yk_solid solid = yk_world_part_solid(model, part);
+        int body = body_at(model, part->body);
+        yk_shape shape = {.kind = yk_solid_ops_of(solid.kind)->shape,
+                          .body = body,
+                          .end = body,
+                          .orientation = yk_q_identity(),
+                          .size = solid.size,
+                          .open = solid.open,
+                          .points = solid.points,
+                          .point_count = solid.point_count};
+        if (part->geometry >= 0) {
+            shape.position = model->geometries[part->geometry].position;
+            shape.orientation = model->geometries[part->geometry].orientation;
+        }
+        add_shape(&s, &shape);
     }
 
-    for (size_t i = 0; i < self->model.joint_count; i++) {
-        const yk_joint_model *joint = &self->model.joints[i];
+    for (size_t i = 0; i < model->joint_count; i++) {
+        const yk_joint_model *joint = &model->joints[i];
         if (joint->port >= 0)
             continue;
-        yk_vec3 a = point_on(self, joint->slot_a, joint->joint.offset[0]);
-        draw_arm(self, joint->slot_a, a, &picture);
-        draw_arm(self, joint->slot_b, point_on(self, joint->slot_b, joint->joint.offset[1]),
-                 &picture);
-        yk_shape mark = {.kind = YK_SHAPE_JOINT, .position = a, .orientation = yk_q_identity()};
-        yk_picture_shape(&picture, &mark);
+        add_arm(&s, model, joint->slot_a, joint->joint.offset[0]);
+        add_arm(&s, model, joint->slot_b, joint->joint.offset[1]);
+        int body = body_at(model, joint->slot_a);
+        add_shape(&s, &(yk_shape){.kind = YK_SHAPE_JOINT,
+                                  .name = joint->name,
+                                  .body = body,
+                                  .end = body,
+                                  .position = joint->joint.offset[0],
+                                  .orientation = yk_q_identity()});
     }
 
-    for (size_t i = 0; i < self->model.port_count; i++) {
-        const yk_port_model *port = &self->model.ports[i];
-        draw_arm(self, port->slot, point_on(self, port->slot, port->marker.offset), &picture);
+    for (size_t i = 0; i < model->port_count; i++) {
+        const yk_port_model *port = &model->ports[i];
+        add_arm(&s, model, port->slot, port->marker.offset);
+        if (!port->line)
+            continue;
+        add_shape(&s, &(yk_shape){.kind = YK_SHAPE_ACTUATOR,
+                                  .name = port->name,
+                                  .body = body_at(model, port->slot),
+                                  .end = body_at(model, port->far_slot),
+                                  .position = port->marker.offset,
+                                  .orientation = yk_q_identity(),
+                                  .size = port->far_marker.offset});
     }
-    return picture.count;
+    return s.count;
 }

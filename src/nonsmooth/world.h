@@ -15,7 +15,7 @@
  *                passage.c       bodies of known motion that pass through what never moves
  *                interface.c     how the ports answer to wrenches
  *                world.c         life, start, what can be asked between steps
- *                subsystem.c     ops table; view.c: channels and shapes */
+ *                subsystem.c     ops table; view.c: channels and scene */
 #ifndef YK_NONSMOOTH_WORLD_H
 #define YK_NONSMOOTH_WORLD_H
 
@@ -187,6 +187,9 @@ void yk_world_release_interface(yk_nonsmooth *self);
 yk_status yk_world_name_channels(yk_nonsmooth *self);
 void yk_world_release_channels(yk_nonsmooth *self);
 void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *values);
-int yk_world_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity);
+/* As the scene of the contract. */
+int yk_world_scene_bodies(const yk_nonsmooth *self, yk_scene_body *list, int capacity);
+int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity);
+void yk_world_scene_poses(const yk_nonsmooth *self, yk_scene_pose *list);
 
 #endif

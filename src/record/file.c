@@ -106,6 +106,21 @@ yk_status yk_file_sample(yk_recorder *recorder, double time, const double *row)
     return yk_block_due(&file->block) ? write_block(file) : YK_OK;
 }
 
+yk_status yk_file_frame(yk_recorder *recorder, double time, const float *values)
+{
+    yk_record_file *file = (yk_record_file *)recorder;
+    if (!is_open(file))
+        return not_open(file);
+    if (!file->format->frame || !file->header->scene)
+        return YK_OK;
+    yk_status status = file->format->frame(file, time, values);
+    if (status != YK_OK) {
+        file->failed = true;
+        close_file(file);
+    }
+    return status;
+}
+
 yk_status yk_file_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
     yk_record_file *file = (yk_record_file *)recorder;

@@ -14,6 +14,8 @@ typedef struct yk_file_format {
     /* Writes the rows of the block; a reader finds them there whatever happens to the run
      * afterwards. */
     yk_status (*write)(yk_record_file *file);
+    /* Takes a frame, of records that have a scene. NULL: the format has no place for frames. */
+    yk_status (*frame)(yk_record_file *file, double time, const float *values);
     yk_status (*finish)(yk_record_file *file, const yk_record_summary *summary);
     /* Closes the file and frees what open made, in whatever state it is. Called once after each
      * open. */
@@ -36,13 +38,15 @@ extern const yk_file_format yk_csv_format, yk_hdf5_format;
 
 yk_status yk_file_begin(yk_recorder *recorder, const yk_record_header *header);
 yk_status yk_file_sample(yk_recorder *recorder, double time, const double *row);
+yk_status yk_file_frame(yk_recorder *recorder, double time, const float *values);
 yk_status yk_file_end(yk_recorder *recorder, const yk_record_summary *summary);
 void yk_file_destroy(yk_recorder *recorder);
 
-#define YK_FILE_OPS(name)                                                        \
-    {                                                                            \
-        .size = sizeof(yk_recorder_ops), .kind = name, .begin = yk_file_begin,   \
-        .sample = yk_file_sample, .end = yk_file_end, .destroy = yk_file_destroy \
+#define YK_FILE_OPS(name)                                                      \
+    {                                                                          \
+        .size = sizeof(yk_recorder_ops), .kind = name, .begin = yk_file_begin, \
+        .sample = yk_file_sample, .frame = yk_file_frame, .end = yk_file_end,  \
+        .destroy = yk_file_destroy                                             \
     }
 
 /* "cannot write 'results.csv.part': No space left on device", from errno. */

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "record/file.h"
 #include "record/hdf5_access.h"
+#include "record/hdf5_scene.h"
 
 enum { CHUNK_ROWS = 1024, CHUNK_BYTES = 131072 };
 
@@ -28,6 +29,7 @@ typedef struct hdf5_file {
     int table_count;
     hsize_t rows;    /* in the file */
     double *scratch; /* a block's worth of the widest dataset */
+    yk_hdf5_frames frames;
 } hdf5_file;
 
 static yk_status library_failed(hdf5_file *self)
@@ -127,6 +129,8 @@ static yk_status reserve_for_header(const hdf5_file *self)
         for (int c = 0; c < channel->components; c++)
             bytes += 64 + 2 * strlen(channel->labels[c]);
     }
+    if (header->scene)
+        bytes += yk_hdf5_scene_bytes(header->scene);
 
     int descriptor = open(self->file.part, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0)
@@ -269,6 +273,9 @@ static bool write_header(hdf5_file *self)
     }
     if (channels >= 0)
         H5Gclose(channels);
+    if (done && header->scene)
+        done = yk_hdf5_write_scene(self->file.context, self->id, header->scene) &&
+               yk_hdf5_open_frames(self->file.context, self->id, header->scene, &self->frames);
     return done;
 }
 
@@ -278,6 +285,7 @@ static yk_status open_file(hdf5_file *self)
     self->rows = 0;
     self->table_count = 0;
     self->id = H5I_INVALID_HID;
+    self->frames = (yk_hdf5_frames){0};
 
     size_t widest = 1;
     for (int i = 0; i < file->header->channel_count; i++) {
@@ -359,6 +367,16 @@ static yk_status write_rows(hdf5_file *self)
     return H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0 ? library_failed(self) : YK_OK;
 }
 
+static yk_status write_frames(hdf5_file *self)
+{
+    yk_status status = reserve(self, yk_hdf5_frames_bytes(&self->frames));
+    if (status != YK_OK)
+        return status;
+    if (!yk_hdf5_write_frames(&self->frames) || H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0)
+        return library_failed(self);
+    return YK_OK;
+}
+
 /* End ------------------------------------------------------------------------------------------ */
 
 static bool write_value(hdf5_file *self, hid_t group, const yk_record_value *value, int index)
@@ -384,7 +402,9 @@ static yk_status finish_file(hdf5_file *self, const yk_record_summary *summary)
         const yk_record_value *value = &summary->values[i];
         bytes += space_for_object(value->name) + 2 * (strlen(value->unit) + strlen(value->text));
     }
-    yk_status status = reserve(self, bytes);
+    yk_status status = write_frames(self);
+    if (status == YK_OK)
+        status = reserve(self, bytes);
     if (status != YK_OK)
         return status;
 
@@ -424,6 +444,18 @@ static yk_status hdf5_write(yk_record_file *file)
     return status;
 }
 
+static yk_status hdf5_frame(yk_record_file *file, double time, const float *values)
+{
+    hdf5_file *self = (hdf5_file *)file;
+    yk_hdf5_add_frame(&self->frames, time, values);
+    if (self->frames.waiting < self->frames.capacity)
+        return YK_OK;
+    yk_hdf5_enter(&self->session);
+    yk_status status = write_frames(self);
+    yk_hdf5_leave(&self->session);
+    return status;
+}
+
 static yk_status hdf5_finish(yk_record_file *file, const yk_record_summary *summary)
 {
     hdf5_file *self = (hdf5_file *)file;
@@ -438,10 +470,12 @@ static void hdf5_close(yk_record_file *file)
     hdf5_file *self = (hdf5_file *)file;
     yk_hdf5_enter(&self->session);
     if (self->id >= 0) {
+        yk_hdf5_write_frames(&self->frames);
         trim(self);
         H5Fclose(self->id);
     }
     yk_hdf5_leave(&self->session);
+    yk_hdf5_close_frames(file->context, &self->frames);
     yk_release(file->context, self->scratch);
     yk_release(file->context, self->tables);
 }
@@ -451,6 +485,7 @@ const yk_file_format yk_hdf5_format = {
     .size = sizeof(hdf5_file),
     .open = hdf5_open,
     .write = hdf5_write,
+    .frame = hdf5_frame,
     .finish = hdf5_finish,
     .close = hdf5_close,
 };

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "record/hdf5_access.h"
+#include "record/hdf5_scene.h"
 #include "record/load.h"
 
 enum { DEPTH_MAX = 64, OBJECTS_MAX = 1000000, ROWS_AT_ONCE = 4096, LINK_BYTES = 1024 };
@@ -196,8 +197,19 @@ static yk_status begin_record(hdf5_loader *loader)
     char *title = yk_hdf5_read_text(context, loader->file, "title");
     char *scenario = yk_hdf5_read_text(context, loader->file, "scenario");
     char *command = yk_hdf5_read_text(context, loader->file, "command");
-    yk_record_header header = {title, scenario, command, channels, loader->count};
-    yk_status status = yk_recorder_begin(yk_record_recorder(loader->record), &header);
+    yk_record_header header = {.title = title,
+                               .scenario = scenario,
+                               .command = command,
+                               .channels = channels,
+                               .channel_count = loader->count};
+    yk_record_scene *scene = NULL;
+    yk_status status = yk_hdf5_read_scene(context, loader->file, &scene);
+    header.scene = scene;
+    if (status == YK_ERROR_INPUT)
+        status = damaged(loader, "its scene cannot be read");
+    if (status == YK_OK)
+        status = yk_recorder_begin(yk_record_recorder(loader->record), &header);
+    yk_hdf5_release_scene(context, scene);
     yk_release(context, command);
     yk_release(context, scenario);
     yk_release(context, title);
@@ -333,6 +345,12 @@ static yk_status load_file(hdf5_loader *loader)
     yk_hdf5_read_integer(loader->file, "complete", &complete);
     loader->record->complete = complete != 0;
     status = read_time_and_tables(loader);
+    if (status == YK_OK && loader->record->header->scene) {
+        status = yk_hdf5_read_frames(loader->context, loader->file, loader->record->header->scene,
+                                     yk_record_recorder(loader->record));
+        if (status == YK_ERROR_INPUT)
+            status = damaged(loader, "its frames cannot be read");
+    }
     if (status != YK_OK)
         return status;
     if (complete)

@@ -56,6 +56,65 @@ static const char **put_labels(text_store *store, const yk_record_channel *chann
     return labels;
 }
 
+static const char **put_texts(text_store *store, const char *const *texts, int count)
+{
+    const char **copy = take(store, (size_t)count * sizeof *copy, sizeof *copy);
+    for (int i = 0; i < count; i++) {
+        const char *text = put_text(store, texts[i]);
+        if (copy)
+            copy[i] = text;
+    }
+    return copy;
+}
+
+static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scene)
+{
+    yk_record_scene *copy = take(store, sizeof *copy, sizeof(double));
+    yk_record_scene filled = *scene;
+    filled.subsystems = put_texts(store, scene->subsystems, scene->subsystem_count);
+    filled.solvers = put_texts(store, scene->solvers, scene->subsystem_count);
+
+    yk_record_body *bodies =
+        take(store, (size_t)scene->body_count * sizeof *bodies, sizeof(double));
+    for (int i = 0; i < scene->body_count; i++) {
+        const char *name = put_text(store, scene->bodies[i].name);
+        if (bodies) {
+            bodies[i] = scene->bodies[i];
+            bodies[i].name = name;
+        }
+    }
+    filled.bodies = bodies;
+
+    yk_shape *shapes = take(store, (size_t)scene->shape_count * sizeof *shapes, sizeof(double));
+    for (int i = 0; i < scene->shape_count; i++) {
+        const yk_shape *shape = &scene->shapes[i];
+        const char *name = put_text(store, shape->name);
+        size_t bytes = (size_t)shape->point_count * sizeof *shape->points;
+        yk_vec3 *points = take(store, bytes, sizeof(double));
+        if (points && bytes)
+            memcpy(points, shape->points, bytes);
+        if (shapes) {
+            shapes[i] = *shape;
+            shapes[i].name = name;
+            shapes[i].points = points;
+        }
+    }
+    filled.shapes = shapes;
+
+    yk_record_link *links = take(store, (size_t)scene->link_count * sizeof *links, sizeof(void *));
+    for (int i = 0; i < scene->link_count; i++) {
+        const char *name = put_text(store, scene->links[i].name);
+        if (links) {
+            links[i] = scene->links[i];
+            links[i].name = name;
+        }
+    }
+    filled.links = links;
+    if (copy)
+        *copy = filled;
+    return copy;
+}
+
 static yk_record_header *put_header(text_store *store, const yk_record_header *header)
 {
     yk_record_header *copy = take(store, sizeof *copy, sizeof(void *));
@@ -75,6 +134,8 @@ static yk_record_header *put_header(text_store *store, const yk_record_header *h
         if (channels)
             channels[i] = filled_channel;
     }
+    if (header->scene)
+        filled.scene = put_scene(store, header->scene);
     if (copy)
         *copy = filled;
     return copy;
@@ -161,6 +222,61 @@ static yk_status check_summary(yk_context *context, const yk_record_summary *sum
     return status;
 }
 
+/* Every index of a scene is in range. */
+static bool scene_is_sound(const yk_record_scene *scene)
+{
+    if (scene->subsystem_count < 0 || scene->body_count < 0 || scene->shape_count < 0 ||
+        scene->link_count < 0)
+        return false;
+    int subsystems = scene->subsystem_count, bodies = scene->body_count;
+    for (int i = 0; i < bodies; i++) {
+        const yk_record_body *body = &scene->bodies[i];
+        if (body->subsystem < 0 || body->subsystem >= subsystems || body->motion < 0 ||
+            body->motion > YK_BODY_MOVES)
+            return false;
+    }
+    for (int i = 0; i < scene->shape_count; i++) {
+        const yk_shape *shape = &scene->shapes[i];
+        if (shape->kind < 0 || shape->kind >= YK_SHAPES || shape->point_count < 0 ||
+            shape->body < YK_SCENE_GROUND || shape->body >= bodies ||
+            shape->end < YK_SCENE_GROUND || shape->end >= bodies)
+            return false;
+    }
+    for (int i = 0; i < scene->link_count; i++) {
+        const yk_record_link *link = &scene->links[i];
+        if (link->from < 0 || link->from >= subsystems || link->to < 0 || link->to >= subsystems ||
+            link->kind < 0 || link->kind > YK_LINK_WIRE)
+            return false;
+    }
+    return true;
+}
+
+size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table)
+{
+    size_t size = 0;
+    for (int i = 0; i < scene->body_count; i++) {
+        const yk_record_body *body = &scene->bodies[i];
+        if (table == YK_FRAME_POSITION && body->motion != YK_BODY_FIXED)
+            size += 3;
+        if (table == YK_FRAME_ORIENTATION && body->motion == YK_BODY_MOVES)
+            size += 4;
+        if (table == YK_FRAME_STRAIN && body->strained)
+            size += 1;
+    }
+    for (int i = 0; table == YK_FRAME_WRENCH && i < scene->link_count; i++)
+        if (scene->links[i].kind == YK_LINK_MARKERS)
+            size += 9;
+    return size;
+}
+
+size_t yk_scene_frame_size(const yk_record_scene *scene)
+{
+    size_t size = 0;
+    for (int i = 0; i < YK_FRAME_TABLES; i++)
+        size += yk_scene_table_size(scene, (yk_frame_table)i);
+    return size;
+}
+
 yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
                          yk_record_header **copy)
 {
@@ -168,6 +284,9 @@ yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
     yk_status status = check_header(context, header);
     if (status != YK_OK)
         return status;
+    if (header->scene && !scene_is_sound(header->scene))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "the scene of the record names a body or a subsystem that it does not have");
     text_store store = {0};
     put_header(&store, header);
     store.memory = yk_allocate(context, store.used, 1);

@@ -104,6 +104,9 @@ static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *hea
     record->header = copy;
     record->summary = summary;
     record->data = data;
+    record->frame_size = copy->scene ? yk_scene_frame_size(copy->scene) : 0;
+    record->frame_count = 0;
+    record->frame_capacity = 0; /* frames may have another size now */
     record->complete = false;
     return YK_OK;
 }
@@ -145,6 +148,36 @@ static yk_status memory_sample(yk_recorder *recorder, double time, const double 
     return YK_OK;
 }
 
+static yk_status memory_frame(yk_recorder *recorder, double time, const float *values)
+{
+    yk_record *record = (yk_record *)recorder;
+    size_t size = record->frame_size;
+    if (size == 0)
+        return YK_OK;
+    if (!is_open(record))
+        return yk_fail(record->context, YK_ERROR_ARGUMENT,
+                       "a frame came outside begin and end of a record");
+
+    if (record->frame_count == record->frame_capacity) {
+        size_t capacity = 2 * record->frame_capacity + 16;
+        double *times =
+            yk_reallocate(record->context, record->frame_times, capacity, sizeof *times);
+        if (times)
+            record->frame_times = times;
+        float *frames =
+            yk_reallocate(record->context, record->frames, capacity, size * sizeof *frames);
+        if (frames)
+            record->frames = frames;
+        if (!times || !frames)
+            return YK_ERROR_MEMORY;
+        record->frame_capacity = capacity;
+    }
+    record->frame_times[record->frame_count] = time;
+    memcpy(record->frames + record->frame_count * size, values, size * sizeof *values);
+    record->frame_count++;
+    return YK_OK;
+}
+
 void yk_record_close(yk_record *record)
 {
     settle(record->data);
@@ -171,6 +204,8 @@ static void memory_destroy(yk_recorder *recorder)
 {
     yk_record *record = (yk_record *)recorder;
     destroy_columns(record->context, record->data);
+    yk_release(record->context, record->frame_times);
+    yk_release(record->context, record->frames);
     yk_release(record->context, record->summary);
     yk_release(record->context, record->header);
     yk_release(record->context, record);
@@ -181,6 +216,7 @@ static const yk_recorder_ops memory_ops = {
     .kind = "memory",
     .begin = memory_begin,
     .sample = memory_sample,
+    .frame = memory_frame,
     .end = memory_end,
     .destroy = memory_destroy,
 };
@@ -249,6 +285,21 @@ const double *yk_record_column(const yk_record *record, int channel, int compone
         column += (size_t)record->header->channels[i].components;
     settle(record->data);
     return record->data->columns[column];
+}
+
+size_t yk_record_frame_count(const yk_record *record)
+{
+    return record->frame_count;
+}
+
+double yk_record_frame_time(const yk_record *record, size_t frame)
+{
+    return record->frame_times[frame];
+}
+
+const float *yk_record_frame(const yk_record *record, size_t frame)
+{
+    return record->frames + frame * record->frame_size;
 }
 
 int yk_record_find(const yk_record *record, const char *name)

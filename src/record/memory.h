@@ -23,6 +23,9 @@ struct yk_record {
     yk_record_header *header; /* this and all below never NULL after creation */
     yk_record_summary *summary;
     yk_columns *data;
+    size_t frame_size, frame_count, frame_capacity;
+    double *frame_times;
+    float *frames; /* frame_size values each */
     bool complete;
 };
 

@@ -10,6 +10,13 @@ yk_status yk_recorder_sample(yk_recorder *recorder, double time, const double *r
     return recorder->ops->sample(recorder, time, row);
 }
 
+yk_status yk_recorder_frame(yk_recorder *recorder, double time, const float *values)
+{
+    if (!recorder->ops->frame)
+        return YK_OK;
+    return recorder->ops->frame(recorder, time, values);
+}
+
 yk_status yk_recorder_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
     return recorder->ops->end(recorder, summary);

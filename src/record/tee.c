@@ -32,6 +32,18 @@ static yk_status tee_sample(yk_recorder *recorder, double time, const double *ro
     return failure;
 }
 
+static yk_status tee_frame(yk_recorder *recorder, double time, const float *values)
+{
+    tee *self = (tee *)recorder;
+    yk_status failure = YK_OK;
+    for (int i = 0; i < self->count; i++) {
+        yk_status status = yk_recorder_frame(self->recorders[i], time, values);
+        if (status != YK_OK)
+            failure = status;
+    }
+    return failure;
+}
+
 static yk_status tee_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
     tee *self = (tee *)recorder;
@@ -55,6 +67,7 @@ static const yk_recorder_ops tee_ops = {
     .kind = "tee",
     .begin = tee_begin,
     .sample = tee_sample,
+    .frame = tee_frame,
     .end = tee_end,
     .destroy = tee_destroy,
 };

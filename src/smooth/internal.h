@@ -96,6 +96,11 @@ yk_status yk_smooth_watch_start(yk_smooth *smooth, yk_status status);
 /* channels.c */
 void yk_smooth_channel_read(const yk_smooth *smooth, int channel, double *values);
 
+/* scene.c: of the contract. */
+int yk_smooth_scene_bodies(const yk_smooth *smooth, yk_scene_body *list, int capacity);
+int yk_smooth_scene_shapes(const yk_smooth *smooth, yk_shape *list, int capacity);
+void yk_smooth_scene_poses(const yk_smooth *smooth, yk_scene_pose *list);
+
 /* interface.c: a velocity of a port that takes wrenches: coefficients of the velocities of one or
  * two frames, and its rate at constant velocities. */
 typedef struct port_row {

@@ -324,41 +324,24 @@ static void channel_read(const yk_subsystem *self, int channel, double *values)
     yk_smooth_channel_read(const_smooth_of(self), channel, values);
 }
 
-static int shapes(const yk_subsystem *self, yk_shape *list, int capacity)
+static int scene_bodies(const yk_subsystem *self, yk_scene_body *list, int capacity)
 {
-    const yk_smooth *smooth = const_smooth_of(self);
-    const yk_smooth_model *model = &smooth->model;
-    const yk_smooth_workspace *work = &smooth->work;
-    int count = model->def.shape_count;
+    return yk_smooth_scene_bodies(const_smooth_of(self), list, capacity);
+}
 
-    for (int i = 0; i < count && i < capacity; i++) {
-        const yk_smooth_shape_def *shape = &model->def.shapes[i];
-        yk_motion motion;
-        yk_smooth_marker_motion(smooth, shape->node, &shape->marker, &motion);
-        list[i] = (yk_shape){.kind = shape->kind,
-                             .position = motion.position,
-                             .orientation = motion.orientation,
-                             .size = shape->size};
-    }
+static int scene_shapes(const yk_subsystem *self, yk_shape *list, int capacity)
+{
+    return yk_smooth_scene_shapes(const_smooth_of(self), list, capacity);
+}
 
-    /* Lines of flexible bodies as rows of straight pieces. */
-    for (int i = 0; i < model->def.flexible_count; i++) {
-        int points = yk_smooth_outline(model, i);
-        for (int k = 1; k < points; k++, count++) {
-            if (count >= capacity)
-                continue;
+static yk_vec3 scene_gravity(const yk_subsystem *self)
+{
+    return const_smooth_of(self)->model.def.gravity;
+}
 
-            yk_vec3 from = yk_smooth_outline_point(model, work, i, k - 1);
-            yk_vec3 to = yk_smooth_outline_point(model, work, i, k);
-            list[count] = (yk_shape){.kind = YK_SHAPE_LINE,
-                                     .position = from,
-                                     .orientation = yk_q_identity(),
-                                     .size = yk_v3_sub(to, from)};
-        }
-    }
-
-    count += yk_smooth_sticks(smooth, list + (count < capacity ? count : 0), capacity - count);
-    return count;
+static void scene_poses(const yk_subsystem *self, yk_scene_pose *list)
+{
+    yk_smooth_scene_poses(const_smooth_of(self), list);
 }
 
 /* Models of the ports, and parts that are relaxed ---------------------------------------------- */
@@ -453,6 +436,11 @@ static const yk_part_ops parts_ops = {.size = sizeof(yk_part_ops),
 static const yk_energy_ops energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};
 static const yk_channel_ops channels_ops = {
     .size = sizeof(yk_channel_ops), .list = channels, .read = channel_read};
+static const yk_scene_ops scene_ops = {.size = sizeof(yk_scene_ops),
+                                       .bodies = scene_bodies,
+                                       .shapes = scene_shapes,
+                                       .poses = scene_poses,
+                                       .gravity = scene_gravity};
 static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .kind = "smooth",
                                             .ports = ports,
@@ -467,7 +455,7 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .iteration = &iteration_ops,
                                             .energy = &energy_ops,
                                             .channels = &channels_ops,
-                                            .shapes = shapes,
+                                            .scene = &scene_ops,
                                             .merging = &merging_ops,
                                             .move_port = move_port,
                                             .sensitivity = &sensitivity_ops,

@@ -160,9 +160,6 @@ void yk_smooth_accelerate_attachments(const yk_smooth_model *model, yk_smooth_wo
 const trial_node *yk_smooth_shown(const yk_smooth_model *model, const yk_smooth_workspace *work,
                                   int frame, trial_node *own);
 void yk_smooth_start_flexibles(const yk_smooth_model *model, yk_smooth_state *state);
-/* sticks.c: what shapes leave out of a mechanism: beams, arms to joints and ports, springs; and
- * all joints. As `shapes` of the contract. */
-int yk_smooth_sticks(const yk_smooth *smooth, yk_shape *list, int capacity);
 /* Points of a rod's line, to draw; none for other bodies. */
 int yk_smooth_outline(const yk_smooth_model *model, int flexible);
 yk_vec3 yk_smooth_outline_point(const yk_smooth_model *model, const yk_smooth_workspace *work,

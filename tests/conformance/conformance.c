@@ -140,6 +140,41 @@ static void table_of_operations_is_complete(void **state)
     bed_close(&b);
 }
 
+/* Shapes are on bodies that exist, and bodies are somewhere. */
+static void the_scene_is_sound(void **state)
+{
+    const conformance_case *c = *state;
+    bed b;
+    bed_open(&b, c);
+    yk_motion origin;
+    bed_start(&b, c->step, &origin);
+    bed_steps(&b, 0, 5, c->step, &origin);
+    const yk_scene_ops *scene = b.subsystem->ops->scene;
+    if (scene) {
+        int body_count = scene->bodies(b.subsystem, NULL, 0);
+        int shape_count = scene->shapes(b.subsystem, NULL, 0);
+        yk_scene_body *bodies = calloc((size_t)body_count + 1, sizeof *bodies);
+        yk_scene_pose *poses = calloc((size_t)body_count + 1, sizeof *poses);
+        yk_shape *shapes = calloc((size_t)shape_count + 1, sizeof *shapes);
+        assert_int_equal(scene->bodies(b.subsystem, bodies, body_count), body_count);
+        assert_int_equal(scene->shapes(b.subsystem, shapes, shape_count), shape_count);
+        scene->poses(b.subsystem, poses);
+        for (int i = 0; i < body_count; i++) {
+            assert_in_range(bodies[i].motion, YK_BODY_FIXED, YK_BODY_MOVES);
+            assert_true(yk_v3_finite(poses[i].position));
+            const yk_quat *q = &poses[i].orientation;
+            assert_near(q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z, 1, 1e-9);
+        }
+        for (int i = 0; i < shape_count; i++) {
+            assert_in_range(shapes[i].kind, 0, YK_SHAPES - 1);
+            assert_in_range(shapes[i].body + 1, 0, body_count);
+            assert_in_range(shapes[i].end + 1, 0, body_count);
+        }
+        free(bodies), free(poses), free(shapes);
+    }
+    bed_close(&b);
+}
+
 static void starting_again_returns_to_the_start(void **state)
 {
     const conformance_case *c = *state;
@@ -619,6 +654,7 @@ int conformance_run(const conformance_case *cases, int count)
         void *c = (void *)(uintptr_t)&cases[i];
         const struct CMUnitTest tests[] = {
             cmocka_unit_test_prestate(table_of_operations_is_complete, c),
+            cmocka_unit_test_prestate(the_scene_is_sound, c),
             cmocka_unit_test_prestate(starting_again_returns_to_the_start, c),
             cmocka_unit_test_prestate(rollback_is_bit_exact, c),
             cmocka_unit_test_prestate(an_open_trial_is_discarded_by_rollback, c),

@@ -15,11 +15,6 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     return m;
 }
 
-static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture)
-{
-    yk_picture_add(picture, YK_SHAPE_BOX, solid, orientation);
-}
-
 static double radius(const yk_solid *solid)
 {
     return yk_v3_norm(solid->size);
@@ -108,7 +103,7 @@ const yk_solid_ops yk_box_ops = {
     .name = "box",
     .valid = valid,
     .mass = mass,
-    .draw = draw,
+    .shape = YK_SHAPE_BOX,
     .radius = radius,
     .support = support,
     .thickness = thickness,

@@ -6,25 +6,6 @@ static bool valid(const yk_solid *solid)
     return solid->size.x > 0 && solid->size.y > 0 && solid->size.z > 0;
 }
 
-/* Its twelve edges. */
-static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture)
-{
-    (void)orientation;
-    static const int side[2] = {-1, 1};
-    const double half[3] = {solid->size.x, solid->size.y, solid->size.z};
-
-    for (int edge = 0; edge < 12; edge++) {
-        int along = edge / 4, u = (along + 1) % 3, w = (along + 2) % 3;
-        double from[3], to[3];
-        from[along] = -half[along];
-        to[along] = half[along];
-        from[u] = to[u] = side[edge & 1] * half[u];
-        from[w] = to[w] = side[edge >> 1 & 1] * half[w];
-        yk_picture_line(picture, solid, yk_v3(from[0], from[1], from[2]),
-                        yk_v3(to[0], to[1], to[2]));
-    }
-}
-
 static double clearance(const yk_solid *solid, yk_vec3 p)
 {
     unsigned open = solid->open;
@@ -56,7 +37,7 @@ static int collide_finite(const yk_solid *finite, const yk_solid *solid, double 
 const yk_solid_ops yk_box_cavity_ops = {
     .name = "box-cavity",
     .valid = valid,
-    .draw = draw,
+    .shape = YK_SHAPE_BOX_CAVITY,
     .clearance = clearance,
     .walls = 63u << 1,
     .wall = wall,

@@ -21,11 +21,6 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     return rod + ends;
 }
 
-static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture)
-{
-    yk_picture_add(picture, YK_SHAPE_CAPSULE, solid, orientation);
-}
-
 static double radius(const yk_solid *solid)
 {
     return solid->size.x + solid->size.z;
@@ -78,7 +73,7 @@ const yk_solid_ops yk_capsule_ops = {
     .name = "capsule",
     .valid = valid,
     .mass = mass,
-    .draw = draw,
+    .shape = YK_SHAPE_CAPSULE,
     .radius = radius,
     .support = support,
     .under_skin = under_skin,

@@ -16,11 +16,6 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     return m;
 }
 
-static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture)
-{
-    yk_picture_add(picture, YK_SHAPE_CYLINDER, solid, orientation);
-}
-
 static double radius(const yk_solid *solid)
 {
     return sqrt(solid->size.x * solid->size.x + solid->size.z * solid->size.z);
@@ -124,7 +119,7 @@ const yk_solid_ops yk_cylinder_ops = {
     .name = "cylinder",
     .valid = valid,
     .mass = mass,
-    .draw = draw,
+    .shape = YK_SHAPE_CYLINDER,
     .radius = radius,
     .support = support,
     .thickness = thickness,

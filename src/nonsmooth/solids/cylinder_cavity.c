@@ -7,23 +7,6 @@ static bool valid(const yk_solid *solid)
     return solid->size.x > 0 && solid->size.z > 0;
 }
 
-/* Both rims and four lines between them. */
-static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture)
-{
-    (void)orientation;
-    enum { SEGMENTS = 24 };
-    double r = solid->size.x, z = solid->size.z;
-
-    for (int i = 0; i < SEGMENTS; i++) {
-        double a = 2 * YK_PI * i / SEGMENTS, b = 2 * YK_PI * (i + 1) / SEGMENTS;
-        double ax = r * cos(a), ay = r * sin(a), bx = r * cos(b), by = r * sin(b);
-        for (int side = -1; side <= 1; side += 2)
-            yk_picture_line(picture, solid, yk_v3(ax, ay, side * z), yk_v3(bx, by, side * z));
-        if (i % 6 == 0)
-            yk_picture_line(picture, solid, yk_v3(ax, ay, -z), yk_v3(ax, ay, z));
-    }
-}
-
 static double clearance(const yk_solid *solid, yk_vec3 p)
 {
     double room = yk_clearance_of_ends(solid, p);
@@ -66,7 +49,7 @@ static int collide_finite(const yk_solid *finite, const yk_solid *solid, double 
 const yk_solid_ops yk_cylinder_cavity_ops = {
     .name = "cylinder-cavity",
     .valid = valid,
-    .draw = draw,
+    .shape = YK_SHAPE_CYLINDER_CAVITY,
     .clearance = clearance,
     .walls = 1u << 0 | 3u << 5,
     .wall = wall,

@@ -79,15 +79,6 @@ void yk_points_extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *s
     set->count = solid->point_count;
 }
 
-/* Lines between all pairs of points. */
-void yk_points_draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture)
-{
-    (void)orientation;
-    for (int i = 0; i < solid->point_count; i++)
-        for (int k = 0; k < i; k++)
-            yk_picture_line(picture, solid, solid->points[i], solid->points[k]);
-}
-
 static bool valid(const yk_solid *solid)
 {
     return solid->points && solid->point_count >= 4;
@@ -97,7 +88,7 @@ const yk_solid_ops yk_hull_ops = {
     .name = "hull",
     .from_points = true,
     .valid = valid,
-    .draw = yk_points_draw,
+    .shape = YK_SHAPE_HULL,
     .radius = yk_points_radius,
     .support = yk_points_support,
     .shrinks = true,

@@ -29,17 +29,12 @@ static int collide_finite(const yk_solid *finite, const yk_solid *solid, double 
     return yk_meet_flat_wall(finite, solid->position, up, margin, 0, list, 0);
 }
 
-static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture)
-{
-    yk_picture_add(picture, YK_SHAPE_PLANE, solid, orientation);
-}
-
 const yk_solid_ops yk_plane_ops = {
     .name = "plane",
     .valid = valid,
     .clearance = clearance,
     .walls = 1u << 0,
-    .draw = draw,
+    .shape = YK_SHAPE_PLANE,
     .wall = wall,
     .collide_finite = collide_finite,
 };

@@ -31,19 +31,13 @@ typedef struct yk_extremes {
     yk_vec3 own[10]; /* room for points that are made for one wall */
 } yk_extremes;
 
-/* A list of shapes to draw; beyond the capacity they are counted only. */
-typedef struct yk_picture {
-    yk_shape *list;
-    int capacity, count;
-} yk_picture;
-
 typedef struct yk_solid_ops {
     const char *name;
     bool from_points; /* made of its points; a size is not read */
     bool (*valid)(const yk_solid *solid);
     /* Mass and inertia about its position of a homogeneous solid. NULL: not known. */
     double (*mass)(const yk_solid *solid, double density, yk_mat3 *inertia);
-    void (*draw)(const yk_solid *solid, yk_quat orientation, yk_picture *picture);
+    yk_shape_kind shape; /* that viewers draw it as */
 
     /* Finite kinds. */
     double (*radius)(const yk_solid *solid); /* of a ball about its position that holds it */
@@ -113,7 +107,6 @@ double yk_points_radius(const yk_solid *solid);
 yk_vec3 yk_points_support(const yk_solid *solid, yk_vec3 direction);
 int yk_points_face(const yk_solid *solid, yk_vec3 normal, yk_vec3 *polygon);
 void yk_points_extremes(const yk_solid *solid, yk_vec3 direction, yk_extremes *set);
-void yk_points_draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture);
 
 /* Walls of unbounded kinds: see collide_walls.c. A flat wall goes through `origin`, its normal
  * points to the free side; the function adds to `list`, which has `count` contacts. */
@@ -129,11 +122,5 @@ int yk_meet_curved_wall(const yk_solid *finite, const yk_solid *cavity, double m
                         yk_touch *list);
 /* To the flat ends of a cavity, z = +-size.z. */
 double yk_clearance_of_ends(const yk_solid *cavity, yk_vec3 point);
-
-/* Pictures: the solid as a shape that viewers know, and single lines in its frame. */
-void yk_picture_shape(yk_picture *picture, const yk_shape *shape);
-void yk_picture_add(yk_picture *picture, yk_shape_kind kind, const yk_solid *solid,
-                    yk_quat orientation);
-void yk_picture_line(yk_picture *picture, const yk_solid *solid, yk_vec3 from, yk_vec3 to);
 
 #endif

@@ -15,11 +15,6 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     return m;
 }
 
-static void draw(const yk_solid *solid, yk_quat orientation, yk_picture *picture)
-{
-    yk_picture_add(picture, YK_SHAPE_SPHERE, solid, orientation);
-}
-
 static double radius(const yk_solid *solid)
 {
     return solid->size.x;
@@ -60,7 +55,7 @@ const yk_solid_ops yk_sphere_ops = {
     .name = "sphere",
     .valid = valid,
     .mass = mass,
-    .draw = draw,
+    .shape = YK_SHAPE_SPHERE,
     .radius = radius,
     .support = support,
     .under_skin = under_skin,

@@ -1,5 +1,4 @@
-/* The table of kinds, and what follows from a row for any solid: support points, bounds, mass,
- * picture. */
+/* The table of kinds, and what follows from a row for any solid: support points, bounds, mass. */
 #include "nonsmooth/solids/solid.h"
 
 static const yk_solid_ops *const rows[] = {
@@ -85,32 +84,4 @@ double yk_solid_mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     if (!rows[solid->kind]->mass)
         return 0;
     return rows[solid->kind]->mass(solid, density, inertia);
-}
-
-/* Pictures ------------------------------------------------------------------------------------- */
-
-void yk_picture_shape(yk_picture *picture, const yk_shape *shape)
-{
-    if (picture->count < picture->capacity)
-        picture->list[picture->count] = *shape;
-    picture->count++;
-}
-
-void yk_picture_add(yk_picture *picture, yk_shape_kind kind, const yk_solid *solid,
-                    yk_quat orientation)
-{
-    yk_shape shape = {
-        .kind = kind, .position = solid->position, .orientation = orientation, .size = solid->size};
-    yk_picture_shape(picture, &shape);
-}
-
-void yk_picture_line(yk_picture *picture, const yk_solid *solid, yk_vec3 from, yk_vec3 to)
-{
-    yk_shape line = {
-        .kind = YK_SHAPE_EDGE,
-        .position = yk_v3_add(solid->position, yk_m3_apply(solid->rotation, from)),
-        .orientation = {1, 0, 0, 0},
-        .size = yk_m3_apply(solid->rotation, yk_v3_sub(to, from)),
-    };
-    yk_picture_shape(picture, &line);
 }

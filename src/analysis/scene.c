@@ -1,0 +1,269 @@
+#include "analysis/scene.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/vec3.h"
+
+static yk_vec3 to_system(const yk_transform *t, yk_vec3 x)
+{
+    return yk_v3_add(t->position, yk_q_rotate(t->orientation, yk_v3_scale(t->length, x)));
+}
+
+/* Subsystems that were merged are seen once, as their whole. */
+static yk_status collect_moving(yk_scene *scene)
+{
+    const yk_scenario_info *info = scene->info;
+    size_t capacity = (size_t)info->subsystem_count;
+    scene->moving = yk_allocate(scene->context, capacity, sizeof *scene->moving);
+    if (!scene->moving)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < info->subsystem_count; i++) {
+        int part;
+        yk_transform transform;
+        const yk_subsystem *shown = yk_system_shown(scene->system, i, &part, &transform);
+        if (!shown->ops->scene)
+            continue;
+        bool known = false;
+        for (int k = 0; k < scene->moving_count; k++)
+            known = known || scene->moving[k].subsystem == shown;
+        if (known)
+            continue;
+
+        int bodies = shown->ops->scene->bodies(shown, NULL, 0);
+        int shapes = shown->ops->scene->shapes(shown, NULL, 0);
+        scene->moving[scene->moving_count++] =
+            (struct moving){shown, transform, scene->record.body_count, bodies, shapes};
+        scene->record.body_count += bodies;
+        scene->record.shape_count += shapes;
+
+        yk_vec3 gravity = yk_q_rotate(transform.orientation, shown->ops->scene->gravity(shown));
+        bool first = yk_v3_norm(scene->record.up) == 0;
+        if (first && yk_v3_norm(gravity) > 0)
+            scene->record.up = yk_v3_scale(-1 / yk_v3_norm(gravity), gravity);
+    }
+    if (yk_v3_norm(scene->record.up) == 0)
+        scene->record.up = yk_v3(0, 0, 1);
+    return YK_OK;
+}
+
+/* The subsystem of the scenario that is a part of what moves. */
+static int find_subsystem(const yk_scene *scene, const yk_subsystem *moving, int part)
+{
+    for (int i = 0; i < scene->info->subsystem_count; i++) {
+        int number;
+        yk_transform transform;
+        if (yk_system_shown(scene->system, i, &number, &transform) == moving && number == part)
+            return i;
+    }
+    return 0;
+}
+
+static yk_status fill_bodies(yk_scene *scene)
+{
+    size_t largest = 0;
+    for (int m = 0; m < scene->moving_count; m++)
+        if ((size_t)scene->moving[m].count > largest)
+            largest = (size_t)scene->moving[m].count;
+    yk_scene_body *list = yk_allocate(scene->context, largest + 1, sizeof *list);
+    scene->poses = yk_allocate(scene->context, largest + 1, sizeof *scene->poses);
+    if (!list || !scene->poses) {
+        yk_release(scene->context, list);
+        return YK_ERROR_MEMORY;
+    }
+
+    for (int m = 0; m < scene->moving_count; m++) {
+        const struct moving *moving = &scene->moving[m];
+        const yk_scene_ops *ops = moving->subsystem->ops->scene;
+        ops->bodies(moving->subsystem, list, moving->count);
+        ops->poses(moving->subsystem, scene->poses);
+        int part = -1, subsystem = 0;
+        for (int i = 0; i < moving->count; i++) {
+            if (list[i].part != part) {
+                part = list[i].part;
+                subsystem = find_subsystem(scene, moving->subsystem, part);
+            }
+            const yk_scene_pose *pose = &scene->poses[i];
+            scene->bodies[moving->first + i] = (yk_record_body){
+                .name = list[i].name,
+                .subsystem = subsystem,
+                .motion = list[i].motion,
+                .strained = list[i].strained != 0,
+                .position = to_system(&moving->transform, pose->position),
+                .orientation = yk_q_mul(moving->transform.orientation, pose->orientation),
+            };
+        }
+    }
+    yk_release(scene->context, list);
+    return YK_OK;
+}
+
+/* Shapes keep their pose on the body, whose axes are those of the system now. On the ground they
+ * get that of the subsystem. */
+static void fill_shapes(yk_scene *scene)
+{
+    yk_shape *shape = scene->shapes;
+    for (int m = 0; m < scene->moving_count; m++) {
+        const struct moving *moving = &scene->moving[m];
+        const yk_transform *transform = &moving->transform;
+        const yk_scene_ops *ops = moving->subsystem->ops->scene;
+        ops->shapes(moving->subsystem, shape, moving->shapes);
+        for (int i = 0; i < moving->shapes; i++, shape++) {
+            bool ends_elsewhere = shape->end != shape->body;
+            shape->position = yk_v3_scale(transform->length, shape->position);
+            shape->size = yk_v3_scale(transform->length, shape->size);
+            if (shape->body == YK_SCENE_GROUND) {
+                shape->position = yk_v3_add(transform->position,
+                                            yk_q_rotate(transform->orientation, shape->position));
+                shape->orientation = yk_q_mul(transform->orientation, shape->orientation);
+            }
+            if (ends_elsewhere && shape->end == YK_SCENE_GROUND)
+                shape->size = yk_v3_add(transform->position,
+                                        yk_q_rotate(transform->orientation, shape->size));
+            if (shape->body != YK_SCENE_GROUND)
+                shape->body += moving->first;
+            if (shape->end != YK_SCENE_GROUND)
+                shape->end += moving->first;
+        }
+    }
+}
+
+/* Points of hulls in metres, in memory of their own. */
+static yk_status fill_points(yk_scene *scene)
+{
+    size_t count = 0;
+    for (int i = 0; i < scene->record.shape_count; i++)
+        count += (size_t)scene->shapes[i].point_count;
+    scene->points = yk_allocate(scene->context, count + 1, sizeof *scene->points);
+    if (!scene->points)
+        return YK_ERROR_MEMORY;
+
+    yk_vec3 *to = scene->points;
+    yk_shape *shape = scene->shapes;
+    for (int m = 0; m < scene->moving_count; m++) {
+        const struct moving *moving = &scene->moving[m];
+        for (int i = 0; i < moving->shapes; i++, shape++) {
+            const yk_vec3 *from = shape->points;
+            shape->points = to;
+            for (int k = 0; k < shape->point_count; k++)
+                *to++ = yk_v3_scale(moving->transform.length, from[k]);
+        }
+    }
+    return YK_OK;
+}
+
+static void fill_links(yk_scene *scene)
+{
+    const yk_scenario_info *info = scene->info;
+    int count = 0;
+    for (int i = 0; i < info->interface_count; i++) {
+        const yk_interface_def *def = &info->interfaces[i];
+        const yk_subsystem *side = info->subsystems[def->wrench_subsystem];
+        const yk_port *ports;
+        side->ops->ports(side, &ports);
+        yk_link_kind kind = YK_LINK_SCALAR;
+        if (ports[def->wrench_port].kind == YK_PORT_MARKER)
+            kind = YK_LINK_MARKERS;
+        scene->links[count++] =
+            (yk_record_link){def->name, kind, def->wrench_subsystem, def->motion_subsystem};
+    }
+    for (int i = 0; i < info->wire_count; i++) {
+        const yk_wire_def *def = &info->wires[i];
+        scene->links[count++] =
+            (yk_record_link){def->name, YK_LINK_WIRE, def->source_subsystem, def->target_subsystem};
+    }
+}
+
+yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_scenario_info *info,
+                        yk_scene *scene)
+{
+    *scene = (yk_scene){.context = context, .system = system, .info = info};
+    yk_record_scene *record = &scene->record;
+    yk_status status = collect_moving(scene);
+    if (status != YK_OK)
+        return status;
+
+    record->subsystems = info->names;
+    record->solvers = info->solvers;
+    record->subsystem_count = info->subsystem_count;
+    record->link_count = info->interface_count + info->wire_count;
+    scene->bodies = yk_allocate(context, (size_t)record->body_count + 1, sizeof *scene->bodies);
+    scene->shapes = yk_allocate(context, (size_t)record->shape_count + 1, sizeof *scene->shapes);
+    scene->links = yk_allocate(context, (size_t)record->link_count + 1, sizeof *scene->links);
+    if (!scene->bodies || !scene->shapes || !scene->links)
+        return YK_ERROR_MEMORY;
+    record->bodies = scene->bodies;
+    record->shapes = scene->shapes;
+    record->links = scene->links;
+
+    status = fill_bodies(scene);
+    if (status != YK_OK)
+        return status;
+    fill_shapes(scene);
+    status = fill_points(scene);
+    if (status != YK_OK)
+        return status;
+    fill_links(scene);
+    scene->frame = yk_allocate(context, yk_scene_frame_size(record) + 1, sizeof *scene->frame);
+    return scene->frame ? YK_OK : YK_ERROR_MEMORY;
+}
+
+void yk_scene_close(yk_scene *scene)
+{
+    yk_release(scene->context, scene->moving);
+    yk_release(scene->context, scene->bodies);
+    yk_release(scene->context, scene->shapes);
+    yk_release(scene->context, scene->links);
+    yk_release(scene->context, scene->points);
+    yk_release(scene->context, scene->poses);
+    yk_release(scene->context, scene->frame);
+    *scene = (yk_scene){0};
+}
+
+static float *put_vector(float *to, yk_vec3 v)
+{
+    to[0] = (float)v.x;
+    to[1] = (float)v.y;
+    to[2] = (float)v.z;
+    return to + 3;
+}
+
+void yk_scene_read(yk_scene *scene)
+{
+    const yk_record_scene *record = &scene->record;
+    float *position = scene->frame;
+    float *orientation = position + yk_scene_table_size(record, YK_FRAME_POSITION);
+    float *strain = orientation + yk_scene_table_size(record, YK_FRAME_ORIENTATION);
+    float *wrench = strain + yk_scene_table_size(record, YK_FRAME_STRAIN);
+
+    for (int m = 0; m < scene->moving_count; m++) {
+        const struct moving *moving = &scene->moving[m];
+        const yk_transform *transform = &moving->transform;
+        moving->subsystem->ops->scene->poses(moving->subsystem, scene->poses);
+        for (int i = 0; i < moving->count; i++) {
+            const yk_record_body *body = &scene->bodies[moving->first + i];
+            const yk_scene_pose *pose = &scene->poses[i];
+            if (body->motion != YK_BODY_FIXED)
+                position = put_vector(position, to_system(transform, pose->position));
+            if (body->motion == YK_BODY_MOVES) {
+                yk_quat q = yk_q_mul(transform->orientation, pose->orientation);
+                *orientation++ = (float)q.w;
+                orientation = put_vector(orientation, yk_v3(q.x, q.y, q.z));
+            }
+            if (body->strained)
+                *strain++ = (float)pose->strain;
+        }
+    }
+
+    for (int i = 0; i < scene->info->interface_count; i++) {
+        if (scene->links[i].kind != YK_LINK_MARKERS)
+            continue;
+        const yk_interface_def *def = &scene->info->interfaces[i];
+        const yk_port_value *value =
+            yk_system_output(scene->system, def->wrench_subsystem, def->wrench_port);
+        wrench = put_vector(wrench, value->motion.position);
+        wrench = put_vector(wrench, value->wrench.force);
+        wrench = put_vector(wrench, value->wrench.torque);
+    }
+}

@@ -1,0 +1,39 @@
+/* What a running system looks like, for the record: the scenes of its subsystems as one, in metres
+ * and the axes of the system, and where everything is at the present time. */
+#ifndef YK_ANALYSIS_SCENE_H
+#define YK_ANALYSIS_SCENE_H
+
+#include "yoke/coupling.h"
+#include "yoke/model.h"
+#include "yoke/record.h"
+
+typedef struct yk_scene {
+    yk_context *context;
+    const yk_system *system;
+    const yk_scenario_info *info;
+    yk_record_scene record; /* refers to the lists below and to names of the scenario */
+    yk_record_body *bodies;
+    yk_shape *shapes;
+    yk_record_link *links;
+    yk_vec3 *points;
+    /* What moves, once each. Its bodies begin at `first`. */
+    struct moving {
+        const yk_subsystem *subsystem;
+        yk_transform transform;
+        int first, count; /* bodies */
+        int shapes;
+    } * moving;
+    int moving_count;
+    yk_scene_pose *poses; /* of the largest of them */
+    float *frame;         /* the latest, see yk_frame_table */
+} yk_scene;
+
+/* After the system has started. Must be closed, whatever the status. */
+yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_scenario_info *info,
+                        yk_scene *scene);
+void yk_scene_close(yk_scene *scene);
+
+/* The present time, into scene->frame. Allocates nothing. */
+void yk_scene_read(yk_scene *scene);
+
+#endif

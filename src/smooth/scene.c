@@ -1,0 +1,246 @@
+/* What a mechanism looks like: its shapes; and where it has none, a stick figure of beams, arms
+ * from nodes to joints, and springs.
+ *
+ * The bodies of the scene are the nodes of the def, then the attachments of flexible bodies, so
+ * that the index of a node is that of its body; then the points of the lines of flexible bodies,
+ * body after body. */
+#include "smooth/internal.h"
+
+/* Bodies --------------------------------------------------------------------------------------- */
+
+int yk_smooth_scene_bodies(const yk_smooth *smooth, yk_scene_body *list, int capacity)
+{
+    const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_description *def = &model->def;
+    int count = 0;
+    if (!smooth->compiled)
+        return 0;
+
+    for (int i = 0; i < def->node_count; i++) {
+        const yk_smooth_node_def *node = &def->nodes[i];
+        bool strained = false;
+        for (int b = 0; b < def->beam_count && !strained; b++)
+            for (int k = 0; k < YK_BEAM_NODES; k++)
+                strained = strained || def->beams[b].node[k] == i;
+        yk_scene_body body = {
+            .name = node->name, .motion = YK_BODY_MOVES, .part = node->part, .strained = strained};
+        if (count < capacity)
+            list[count] = body;
+        count++;
+    }
+
+    for (int i = 0; i < def->attachment_count; i++) {
+        const yk_smooth_attachment_def *attachment = &def->attachments[i];
+        yk_scene_body body = {.name = attachment->name,
+                              .motion = YK_BODY_MOVES,
+                              .part = def->flexibles[attachment->flexible].part};
+        if (count < capacity)
+            list[count] = body;
+        count++;
+    }
+
+    for (int i = 0; i < def->flexible_count; i++) {
+        yk_scene_body body = {.motion = YK_BODY_POINT, .part = def->flexibles[i].part};
+        int points = yk_smooth_outline(model, i);
+        for (int k = 0; k < points; k++) {
+            if (count < capacity)
+                list[count] = body;
+            count++;
+        }
+    }
+    return count;
+}
+
+/* The strains of a beam are known at two points between its nodes: the ends take that of the
+ * nearer point, the middle node the mean. */
+static void add_strains(const yk_smooth *smooth, int beam, yk_scene_pose *list)
+{
+    const yk_smooth_beam_def *def = &smooth->model.def.beams[beam];
+    const yk_beam *element = &smooth->model.beams[beam].beam;
+    yk_beam_loads loads;
+    yk_smooth_beam_loads(smooth, beam, &loads);
+
+    double strain[YK_BEAM_POINTS];
+    for (int p = 0; p < YK_BEAM_POINTS; p++) {
+        const yk_beam_point *point = &element->point[p];
+        double density = 0;
+        for (int i = 0; i < 6; i++)
+            for (int k = 0; k < 6; k++)
+                density += loads.strain[p][i] * point->stiffness[i][k] * loads.strain[p][k];
+        strain[p] = sqrt(fmax(density, 0) / point->stiffness[0][0]);
+    }
+
+    const double at[YK_BEAM_NODES] = {strain[0], 0.5 * (strain[0] + strain[1]), strain[1]};
+    for (int k = 0; k < YK_BEAM_NODES; k++) {
+        int node = def->node[k];
+        if (node >= 0 && node < smooth->model.def.node_count)
+            list[node].strain = fmax(list[node].strain, at[k]);
+    }
+}
+
+void yk_smooth_scene_poses(const yk_smooth *smooth, yk_scene_pose *list)
+{
+    const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_description *def = &model->def;
+    int count = def->node_count + def->attachment_count;
+    for (int i = 0; i < count; i++) {
+        yk_motion motion;
+        yk_smooth_motion(smooth, i, &motion);
+        list[i] = (yk_scene_pose){.position = motion.position, .orientation = motion.orientation};
+    }
+    for (int i = 0; i < def->beam_count; i++)
+        add_strains(smooth, i, list);
+
+    for (int i = 0; i < def->flexible_count; i++) {
+        int points = yk_smooth_outline(model, i);
+        for (int k = 0; k < points; k++) {
+            yk_vec3 position = yk_smooth_outline_point(model, &smooth->work, i, k);
+            list[count++] = (yk_scene_pose){.position = position, .orientation = yk_q_identity()};
+        }
+    }
+}
+
+/* Shapes --------------------------------------------------------------------------------------- */
+
+typedef struct shape_list {
+    yk_shape *list;
+    int count, capacity;
+} shape_list;
+
+/* Frames of flexible bodies are drawn with them. */
+static bool has_shape(const yk_smooth_description *def, int node)
+{
+    if (node < 0 || node >= def->node_count)
+        return true;
+    for (int i = 0; i < def->shape_count; i++)
+        if (def->shapes[i].node == node)
+            return true;
+    return false;
+}
+
+static void add(shape_list *s, const yk_shape *shape)
+{
+    if (s->count < s->capacity)
+        s->list[s->count] = *shape;
+    s->count++;
+}
+
+/* From a point on one body to a point on another, or on the same. */
+static void add_line(shape_list *s, yk_shape_kind kind, const char *name, int body, yk_vec3 from,
+                     int end, yk_vec3 to)
+{
+    yk_shape line = {.kind = kind,
+                     .name = name,
+                     .body = body,
+                     .end = end,
+                     .position = from,
+                     .orientation = yk_q_identity(),
+                     .size = to};
+    if (body == end) {
+        line.size = yk_v3_sub(to, from);
+        if (yk_v3_norm(line.size) == 0)
+            return;
+    }
+    add(s, &line);
+}
+
+/* The arm of a body without shapes, from its node to a point on it. */
+static void add_arm(shape_list *s, const yk_smooth_description *def, int node, yk_vec3 to)
+{
+    if (!has_shape(def, node))
+        add_line(s, YK_SHAPE_LINE, NULL, node, yk_v3(0, 0, 0), node, to);
+}
+
+int yk_smooth_scene_shapes(const yk_smooth *smooth, yk_shape *list, int capacity)
+{
+    const yk_smooth_model *model = &smooth->model;
+    const yk_smooth_description *def = &model->def;
+    const yk_vec3 origin = {0, 0, 0};
+    shape_list s = {.list = list, .capacity = capacity};
+    if (!smooth->compiled)
+        return 0;
+
+    for (int i = 0; i < def->shape_count; i++) {
+        const yk_smooth_shape_def *shape = &def->shapes[i];
+        add(&s, &(yk_shape){.kind = shape->kind,
+                            .body = shape->node,
+                            .end = shape->node,
+                            .position = shape->marker.offset,
+                            .orientation = shape->marker.orientation,
+                            .size = shape->size});
+    }
+
+    /* Lines of flexible bodies as rows of straight pieces. */
+    int point = def->node_count + def->attachment_count;
+    for (int i = 0; i < def->flexible_count; i++) {
+        int points = yk_smooth_outline(model, i);
+        for (int k = 1; k < points; k++)
+            add_line(&s, YK_SHAPE_LINE, def->flexibles[i].name, point + k - 1, origin, point + k,
+                     origin);
+        point += points;
+    }
+
+    /* Beams through their three nodes. */
+    for (int i = 0; i < def->beam_count; i++) {
+        const yk_smooth_beam_def *beam = &def->beams[i];
+        for (int k = 0; k + 1 < YK_BEAM_NODES; k++) {
+            int a = beam->node[k], b = beam->node[k + 1];
+            if (!has_shape(def, a) && !has_shape(def, b))
+                add_line(&s, YK_SHAPE_LINE, beam->name, a, beam->offset[k], b, beam->offset[k + 1]);
+        }
+    }
+
+    /* Rigid bodies as arms from their node to the centre of mass, to joints and to ports. */
+    for (int i = 0; i < def->body_count; i++)
+        add_arm(&s, def, def->bodies[i].node, def->bodies[i].centre);
+    for (int i = 0; i < def->joint_count; i++)
+        for (int side = 0; side < 2; side++)
+            add_arm(&s, def, def->joints[i].body[side], def->joints[i].marker[side].offset);
+    for (int i = 0; i < def->port_count; i++) {
+        const yk_port_def *port = &def->ports[i];
+        if (port->kind == YK_PORT_SIGNAL)
+            continue;
+        add_arm(&s, def, port->body[0], port->marker[0].offset);
+        if (port->kind != YK_PORT_SCALAR)
+            continue;
+
+        /* The distance of two markers is that of an actuator. */
+        add_arm(&s, def, port->body[1], port->marker[1].offset);
+        add_line(&s, YK_SHAPE_ACTUATOR, port->name, port->body[0], port->marker[0].offset,
+                 port->body[1], port->marker[1].offset);
+    }
+
+    /* Modal bodies from their floating frame from attachment to attachment, where they have no
+     * outline; rods have a line of their own. */
+    for (int i = 0; i < def->attachment_count; i++) {
+        int flexible = def->attachments[i].flexible, node = def->node_count + i;
+        const yk_flexible *body = def->flexibles[flexible].body;
+        if (body->kind != YK_FLEXIBLE_MODAL || body->outline > 1)
+            continue;
+        bool first = i == 0 || def->attachments[i - 1].flexible != flexible;
+        int before = first ? def->flexibles[flexible].node : node - 1;
+        add_line(&s, YK_SHAPE_LINE, def->flexibles[flexible].name, before, origin, node, origin);
+    }
+
+    /* Springs and other forces between two markers, with arms to them. */
+    for (int i = 0; i < def->force_count; i++) {
+        const yk_force_def *force = &def->forces[i];
+        if (!yk_force_on_both(force->kind))
+            continue;
+        for (int side = 0; side < 2; side++)
+            add_arm(&s, def, force->body[side], force->marker[side].offset);
+        add_line(&s, YK_SHAPE_EDGE, force->name, force->body[0], force->marker[0].offset,
+                 force->body[1], force->marker[1].offset);
+    }
+
+    for (int i = 0; i < def->joint_count; i++) {
+        const yk_joint_def *joint = &def->joints[i];
+        add(&s, &(yk_shape){.kind = YK_SHAPE_JOINT,
+                            .name = joint->name,
+                            .body = joint->body[1],
+                            .end = joint->body[1],
+                            .position = joint->marker[1].offset,
+                            .orientation = joint->marker[1].orientation});
+    }
+    return s.count;
+}

@@ -1,0 +1,211 @@
+/* The scene of a run and its frames: through memory, through HDF5, and refused where it is not
+ * sound. */
+#include "folder.h"
+
+static const char *const subsystems[] = {"crane", "pump"};
+static const char *const solvers[] = {"smooth", "hydraulic"};
+static const yk_vec3 corners[] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}};
+
+static const yk_record_body bodies[] = {
+    {.name = "base", .subsystem = 0, .motion = YK_BODY_FIXED, .orientation = {1, 0, 0, 0}},
+    {.name = "boom \xe2\x80\x93 1",
+     .subsystem = 0,
+     .motion = YK_BODY_MOVES,
+     .strained = true,
+     .position = {1, 2, 3},
+     .orientation = {0.6, 0, 0.8, 0}},
+    {.subsystem = 1, .motion = YK_BODY_POINT, .orientation = {1, 0, 0, 0}},
+};
+
+static const yk_shape shapes[] = {
+    {.kind = YK_SHAPE_BOX, .body = 1, .end = 1, .orientation = {1, 0, 0, 0}, .size = {1, 2, 3}},
+    {.kind = YK_SHAPE_ACTUATOR,
+     .name = "lift",
+     .body = YK_SCENE_GROUND,
+     .end = 1,
+     .orientation = {1, 0, 0, 0},
+     .size = {0.5, 0, 0}},
+    {.kind = YK_SHAPE_HULL,
+     .body = 0,
+     .end = 0,
+     .orientation = {0, 1, 0, 0},
+     .points = corners,
+     .point_count = 4},
+};
+
+static const yk_record_link links[] = {
+    {.name = "tip", .kind = YK_LINK_MARKERS, .from = 0, .to = 1},
+    {.name = "command", .kind = YK_LINK_WIRE, .from = 1, .to = 0},
+};
+
+static const yk_record_scene scene = {
+    .subsystems = subsystems,
+    .solvers = solvers,
+    .subsystem_count = 2,
+    .bodies = bodies,
+    .body_count = 3,
+    .shapes = shapes,
+    .shape_count = 3,
+    .links = links,
+    .link_count = 2,
+    .up = {0, 1, 0},
+};
+
+/* Two positions, one orientation, one strain, one wrench. */
+enum { FRAME_SIZE = 2 * 3 + 4 + 1 + 9, FRAMES = 150 };
+
+static float frame_value(int frame, int k)
+{
+    return (float)frame + 0.001f * (float)k;
+}
+
+static void record_scene(yk_recorder *recorder, int frames)
+{
+    yk_record_header header = sample_header;
+    header.scene = &scene;
+    assert_int_equal(yk_recorder_begin(recorder, &header), YK_OK);
+    record_samples(recorder, 0, 3);
+    for (int i = 0; i < frames; i++) {
+        float values[FRAME_SIZE];
+        for (int k = 0; k < FRAME_SIZE; k++)
+            values[k] = frame_value(i, k);
+        assert_int_equal(yk_recorder_frame(recorder, 0.5 * i, values), YK_OK);
+    }
+}
+
+static void assert_scene(const yk_record *record, int frames)
+{
+    const yk_record_scene *found = yk_record_get_header(record)->scene;
+    assert_non_null(found);
+    assert_int_equal(found->subsystem_count, 2);
+    assert_string_equal(found->subsystems[1], "pump");
+    assert_string_equal(found->solvers[0], "smooth");
+    assert_near(found->up.y, 1, 0);
+
+    assert_int_equal(found->body_count, 3);
+    assert_string_equal(found->bodies[1].name, "boom \xe2\x80\x93 1");
+    assert_string_equal(found->bodies[2].name, "");
+    assert_int_equal(found->bodies[2].motion, YK_BODY_POINT);
+    assert_int_equal(found->bodies[2].subsystem, 1);
+    assert_true(found->bodies[1].strained && !found->bodies[0].strained);
+    assert_near(found->bodies[1].position.z, 3, 0);
+    assert_near(found->bodies[1].orientation.y, 0.8, 0);
+
+    assert_int_equal(found->shape_count, 3);
+    assert_int_equal(found->shapes[1].kind, YK_SHAPE_ACTUATOR);
+    assert_string_equal(found->shapes[1].name, "lift");
+    assert_int_equal(found->shapes[1].body, YK_SCENE_GROUND);
+    assert_int_equal(found->shapes[1].end, 1);
+    assert_near(found->shapes[0].size.z, 3, 0);
+    assert_int_equal(found->shapes[2].point_count, 4);
+    assert_near(found->shapes[2].points[3].z, 3, 0);
+
+    assert_int_equal(found->link_count, 2);
+    assert_string_equal(found->links[0].name, "tip");
+    assert_int_equal(found->links[1].kind, YK_LINK_WIRE);
+    assert_int_equal(found->links[1].from, 1);
+
+    assert_int_equal(yk_scene_frame_size(found), FRAME_SIZE);
+    assert_int_equal(yk_record_frame_count(record), frames);
+    for (int i = 0; i < frames; i++) {
+        assert_near(yk_record_frame_time(record, (size_t)i), 0.5 * i, 0);
+        const float *values = yk_record_frame(record, (size_t)i);
+        for (int k = 0; k < FRAME_SIZE; k++)
+            assert_true(values[k] == frame_value(i, k));
+    }
+}
+
+static void frames_come_back_from_memory(void **state)
+{
+    test_folder *folder = *state;
+    yk_record *record = NULL;
+    assert_int_equal(yk_record_create(folder->context, &record), YK_OK);
+    for (int again = 0; again < 2; again++) {
+        record_scene(yk_record_recorder(record), FRAMES);
+        assert_int_equal(yk_recorder_end(yk_record_recorder(record), NULL), YK_OK);
+        assert_scene(record, FRAMES);
+    }
+
+    /* A run without a scene leaves nothing of the one before. */
+    assert_int_equal(yk_recorder_begin(yk_record_recorder(record), &sample_header), YK_OK);
+    assert_null(yk_record_get_header(record)->scene);
+    assert_int_equal(yk_record_frame_count(record), 0);
+    yk_record_destroy(record);
+}
+
+static void frames_come_back_from_a_file(void **state)
+{
+    test_folder *folder = *state;
+    for (int frames = 0; frames <= FRAMES; frames += FRAMES / 2) {
+        yk_recorder *recorder = create_file_recorder(folder, "scene.h5");
+        record_scene(recorder, frames);
+        assert_int_equal(yk_recorder_end(recorder, NULL), YK_OK);
+        yk_recorder_destroy(recorder);
+
+        yk_record *record = NULL;
+        assert_int_equal(yk_record_load(folder->context, in_folder(folder, "scene.h5"), &record),
+                         YK_OK);
+        assert_scene(record, frames);
+        yk_record_destroy(record);
+    }
+}
+
+/* What was written until then is there, and the next record begins with an empty file. */
+static void a_run_that_is_given_up_keeps_its_frames(void **state)
+{
+    test_folder *folder = *state;
+    yk_recorder *recorder = create_file_recorder(folder, "open.h5");
+    record_scene(recorder, FRAMES);
+    yk_recorder_destroy(recorder);
+    yk_record *record = NULL;
+    assert_int_equal(yk_record_load(folder->context, in_folder(folder, "open.h5.part"), &record),
+                     YK_OK);
+    assert_scene(record, FRAMES);
+    assert_false(yk_record_complete(record));
+    yk_record_destroy(record);
+}
+
+static void csv_leaves_frames_out(void **state)
+{
+    test_folder *folder = *state;
+    yk_recorder *recorder = create_file_recorder(folder, "scene.csv");
+    record_scene(recorder, 3);
+    assert_int_equal(yk_recorder_end(recorder, NULL), YK_OK);
+    yk_recorder_destroy(recorder);
+}
+
+static void a_scene_that_is_not_sound_is_refused(void **state)
+{
+    test_folder *folder = *state;
+    yk_record *record = NULL;
+    assert_int_equal(yk_record_create(folder->context, &record), YK_OK);
+    yk_shape lost = shapes[0];
+    lost.body = 3;
+    yk_record_link nowhere = {.name = "x", .from = 0, .to = 2};
+    yk_record_scene wrong_shape = scene, wrong_link = scene;
+    wrong_shape.shapes = &lost;
+    wrong_shape.shape_count = 1;
+    wrong_link.links = &nowhere;
+    wrong_link.link_count = 1;
+    const yk_record_scene *const cases[] = {&wrong_shape, &wrong_link};
+    for (int i = 0; i < 2; i++) {
+        yk_record_header header = sample_header;
+        header.scene = cases[i];
+        assert_int_equal(yk_recorder_begin(yk_record_recorder(record), &header), YK_ERROR_ARGUMENT);
+    }
+    yk_record_destroy(record);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(frames_come_back_from_memory, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(frames_come_back_from_a_file, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(a_run_that_is_given_up_keeps_its_frames, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(csv_leaves_frames_out, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(a_scene_that_is_not_sound_is_refused, open_folder,
+                                        close_folder),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
