@@ -11,6 +11,12 @@ static const yk_word kind_words[] = {
     {NULL, NULL},
 };
 
+static const yk_word process_words[] = {
+    {"own", "that of the run: fastest"},
+    {"child", "a child process: a crash of the FMU fails the step and keeps the results so far"},
+    {NULL, NULL},
+};
+
 /* Ports ---------------------------------------------------------------------------------------- */
 
 static const yk_field scalar_fields[] = {
@@ -121,6 +127,10 @@ static const yk_field fields[] = {
      .text = "shows all that the FMU logs, not only its warnings"},
     {"derivatives", YK_TYPE_BOOLEAN, .fallback = "true",
      .text = "uses the FMU's directional derivatives where it has them"},
+    {"process", YK_TYPE_CHOICE, .fallback = "own", .words = process_words,
+     .text = "where the FMU's code runs"},
+    {"deadline", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
+     .text = "with `process: child`: longest time for one step"},
     {0},
 };
 
@@ -199,6 +209,8 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
     def.kind = (yk_fmu_kind)yk_node_choice(section, "kind");
     def.logging = yk_node_boolean(section, "logging");
     def.derivatives = yk_node_boolean(section, "derivatives");
+    def.child = yk_node_choice(section, "process") == 1;
+    def.deadline = yk_node_number(section, "deadline");
     if (step)
         def.step = step->value;
     if (tolerance)

@@ -101,6 +101,39 @@ yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, b
 bool yk_send_descriptor(int socket, int fd);
 int yk_receive_descriptor(int socket, double deadline);
 
+/* Connected sockets ---------------------------------------------------------------------------- */
+
+/* Serves the one client behind a connected socket until it leaves. (server.c) */
+struct yk_server_def;
+void yk_serve_connected(yk_context *context, const struct yk_server_def *def, int socket);
+
+/* Who stands behind a connected socket. */
+typedef struct yk_remote_host {
+    const char *name;            /* in messages: "the partner NAME has ended" */
+    void (*release)(void *user); /* called when the subsystem is destroyed; NULL: nobody */
+    void *user;
+} yk_remote_host;
+
+/* The subsystem behind a connected socket, which is closed with it; also where the status is an
+ * error, as `release` is called then. (remote.c) */
+struct yk_remote_def;
+yk_status yk_remote_attach(yk_context *context, const struct yk_remote_def *def, int socket,
+                           const yk_remote_host *host, yk_subsystem **subsystem);
+
+/* A subsystem in a child process of its own, made there by `create`: a crash or a step that takes
+ * longer than the deadline (s) ends the child and is an error here that gives the name. `release` is
+ * called with `user` when the child has ended, also where the status is an error. (child.c) */
+typedef struct yk_child_def {
+    const char *name;
+    double deadline;
+    yk_status (*create)(void *user, yk_context *context, const char *name,
+                        yk_subsystem **subsystem);
+    void (*release)(void *user);
+    void *user;
+} yk_child_def;
+
+yk_status yk_child_create(yk_context *context, const yk_child_def *def, yk_subsystem **subsystem);
+
 /* Bodies --------------------------------------------------------------------------------------- */
 
 /* A body that is being written or read; its memory grows, and stays. A read behind its end, or a count that is too large, sets

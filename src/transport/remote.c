@@ -23,6 +23,7 @@ typedef struct remote {
     yk_transport *transport;
     double deadline; /* s, for an answer */
     char name[300];  /* "'beam' at unix:/tmp/beam" */
+    yk_remote_host host;
     char message[MESSAGE];
     bool broken; /* the connection cannot be used any more */
 
@@ -408,6 +409,8 @@ static void remote_destroy(yk_subsystem *self)
         yk_release(r->context, (void *)(uintptr_t)r->channels[i].unit);
     }
     yk_release(r->context, (void *)(uintptr_t)r->ops.kind);
+    if (r->host.release)
+        r->host.release(r->host.user);
     void *blocks[] = {r->ports,     r->causalities, r->channels,   r->values,
                       r->predicted, r->samples,     r->body.bytes, r};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
@@ -562,21 +565,24 @@ yk_remote_def yk_remote_default(void)
     return (yk_remote_def){.subsystem = "", .deadline = 30};
 }
 
-yk_status yk_remote_create(yk_context *context, const yk_remote_def *def, yk_subsystem **subsystem)
+yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int socket,
+                           const yk_remote_host *host, yk_subsystem **subsystem)
 {
     *subsystem = NULL;
-    if (!def->address || !(def->deadline > 0))
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "a remote subsystem needs an address and a deadline above 0 s");
     remote *r = yk_allocate(context, 1, sizeof *r);
-    if (!r)
+    if (!r) {
+        close(socket);
+        if (host->release)
+            host->release(host->user);
         return YK_ERROR_MEMORY;
+    }
     r->context = context;
     r->body.context = context;
     r->deadline = def->deadline;
     r->event_after = NAN;
     r->predicted_step = NAN;
-    snprintf(r->name, sizeof r->name, "'%.100s' at %.180s", def->subsystem, def->address);
+    r->host = *host;
+    snprintf(r->name, sizeof r->name, "%s", host->name);
     r->ops = (yk_subsystem_ops){
         .size = sizeof(yk_subsystem_ops),
         .ports = remote_ports,
@@ -590,18 +596,12 @@ yk_status yk_remote_create(yk_context *context, const yk_remote_def *def, yk_sub
     };
     r->base.ops = &r->ops;
 
-    /* Connect, meet, and ask what it is. */
-    int socket = -1;
+    /* Meet, and ask what it is. */
     yk_status status = sodium_init() < 0 ? YK_ERROR_EXTERNAL : YK_OK;
-    if (status == YK_OK)
-        status =
-            yk_socket_connect(context, def->address, yk_clock_seconds() + def->deadline, &socket);
-    if (status == YK_OK) {
-        r->transport = yk_socket_transport(context, socket);
-        if (!r->transport) {
-            close(socket);
-            status = YK_ERROR_MEMORY;
-        }
+    r->transport = yk_socket_transport(context, socket);
+    if (!r->transport) {
+        close(socket);
+        status = YK_ERROR_MEMORY;
     }
     if (status == YK_OK)
         status = meet(r, def, socket);
@@ -634,4 +634,22 @@ yk_status yk_remote_create(yk_context *context, const yk_remote_def *def, yk_sub
         r->ops.channels = &channel_ops;
     *subsystem = &r->base;
     return YK_OK;
+}
+
+yk_status yk_remote_create(yk_context *context, const yk_remote_def *def, yk_subsystem **subsystem)
+{
+    *subsystem = NULL;
+    if (!def->address || !(def->deadline > 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "a remote subsystem needs an address and a deadline above 0 s");
+    int socket = -1;
+    yk_status status =
+        yk_socket_connect(context, def->address, yk_clock_seconds() + def->deadline, &socket);
+    if (status != YK_OK)
+        return status;
+
+    char name[300];
+    snprintf(name, sizeof name, "'%.100s' at %.180s", def->subsystem, def->address);
+    yk_remote_host host = {.name = name};
+    return yk_remote_attach(context, def, socket, &host, subsystem);
 }

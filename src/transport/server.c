@@ -519,7 +519,7 @@ static yk_status meet(session *s)
     return YK_OK;
 }
 
-static void serve_client(yk_context *context, const yk_server_def *def, int socket)
+void yk_serve_connected(yk_context *context, const yk_server_def *def, int socket)
 {
     session s = {.context = context, .def = def, .socket = socket};
     s.in.context = context;
@@ -603,7 +603,7 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
         pid_t child = fork();
         if (child == 0) {
             close(listening);
-            serve_client(context, def, socket);
+            yk_serve_connected(context, def, socket);
             _exit(0);
         }
         close(socket);

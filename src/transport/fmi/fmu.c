@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/fmu_internal.h"
+#include "transport/frame.h"
 
 /* Values --------------------------------------------------------------------------------------- */
 
@@ -551,7 +552,10 @@ static void destroy(yk_subsystem *subsystem)
     yk_release(context, self->z);
     yk_release(context, self->sensitivity_work);
     yk_fmi_forget(context, &self->description);
-    yk_archive_remove(context, self->folder);
+    if (self->borrowed)
+        yk_release(context, self->folder);
+    else
+        yk_archive_remove(context, self->folder);
     yk_release(context, self->file);
     yk_release(context, self);
 }
@@ -560,7 +564,7 @@ static void destroy(yk_subsystem *subsystem)
 
 yk_fmu_def yk_fmu_default(void)
 {
-    return (yk_fmu_def){.name = "fmu", .derivatives = true};
+    return (yk_fmu_def){.name = "fmu", .derivatives = true, .deadline = 30};
 }
 
 static yk_status choose_kind(const yk_fmu *self, yk_fmu_kind asked, yk_fmi_kind *kind)
@@ -761,7 +765,14 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
         return YK_ERROR_MEMORY;
 
     /* The archive, what it says of itself, and its binary. */
-    yk_status status = yk_archive_unpack(context, def->file, &self->folder);
+    yk_status status = YK_OK;
+    self->borrowed = def->folder != NULL;
+    if (self->borrowed)
+        self->folder = yk_text_copy(context, def->folder);
+    else
+        status = yk_archive_unpack(context, def->file, &self->folder);
+    if (status == YK_OK && !self->folder)
+        status = YK_ERROR_MEMORY;
     if (status == YK_OK)
         status = yk_fmi_describe(context, self->folder, self->file, &self->description);
     yk_fmi_kind kind = YK_FMI_CO_SIMULATION;
@@ -811,6 +822,53 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
     return YK_OK;
 }
 
+/* In a process of its own: the archive is unpacked, and removed, by this one, which goes on living. */
+typedef struct hosted {
+    yk_context *context;
+    yk_fmu_def def;
+    char *folder;
+} hosted;
+
+static yk_status create_hosted(void *user, yk_context *context, const char *name,
+                               yk_subsystem **subsystem)
+{
+    (void)name;
+    const hosted *h = user;
+    return yk_fmu_create(context, &h->def, subsystem);
+}
+
+static void release_hosted(void *user)
+{
+    hosted *h = user;
+    yk_context *context = h->context;
+    yk_archive_remove(context, h->folder);
+    yk_release(context, h);
+}
+
+static yk_status create_in_child(yk_context *context, const yk_fmu_def *def, yk_subsystem **fmu)
+{
+    hosted *h = yk_allocate(context, 1, sizeof *h);
+    if (!h)
+        return YK_ERROR_MEMORY;
+    h->context = context;
+    yk_status status = yk_archive_unpack(context, def->file, &h->folder);
+    if (status != YK_OK) {
+        yk_release(context, h);
+        return status;
+    }
+    h->def = *def;
+    h->def.child = false;
+    h->def.folder = h->folder;
+    char name[300];
+    snprintf(name, sizeof name, "%.60s (%.200s)", def->name, def->file);
+    yk_child_def child = {.name = name,
+                          .deadline = def->deadline,
+                          .create = create_hosted,
+                          .release = release_hosted,
+                          .user = h};
+    return yk_child_create(context, &child, fmu);
+}
+
 yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem **fmu)
 {
     *fmu = NULL;
@@ -818,6 +876,8 @@ yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: step (%g s) and tolerance (%g) must not be negative", def->file,
                        def->step, def->tolerance);
+    if (def->child)
+        return create_in_child(context, def, fmu);
     yk_fmu *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;

@@ -88,6 +88,11 @@ typedef struct yk_fmu_def {
     double tolerance; /* relative, for the FMU's own solver; 0: its own */
     bool logging;     /* what the FMU logs goes to the context's log, not only warnings */
     bool derivatives; /* directional derivatives are used where the FMU has them */
+    /* The FMU runs in a child process: when it crashes, or a call takes longer than the deadline
+     * (s), the step fails with a message that names it, and nothing else is lost. */
+    bool child;
+    double deadline;
+    const char *folder; /* where the file has been unpacked already; NULL: it is unpacked */
 } yk_fmu_def;
 
 yk_fmu_def yk_fmu_default(void);

@@ -48,6 +48,7 @@ typedef struct yk_fmu {
     yk_context *context;
     char *file;
     char *folder;
+    bool borrowed; /* the folder belongs to another */
     yk_fmi_description description;
     yk_fmi_instance *instance;
     double longest_step;

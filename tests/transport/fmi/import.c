@@ -296,6 +296,70 @@ static void faults_of_a_step_are_named(void **state)
     free(file);
 }
 
+/* The same bits, and faults that would end the run. */
+static void a_child_process_gives_the_same_results(void **state)
+{
+    (void)state;
+    char *file = make_fmu(context, &(fmu_recipe){.name = "child", MASS2});
+    yk_port_value values[2] = {{.wrench = {{0}}}};
+    for (int child = 0; child < 2; child++) {
+        yk_fmu_def def = yk_fmu_default();
+        def.file = file;
+        def.ports = &mass_port;
+        def.port_count = 1;
+        def.settings = on_spring;
+        def.setting_count = 3;
+        def.child = child;
+        yk_subsystem *s;
+        assert_int_equal(yk_fmu_create(context, &def, &s), YK_OK);
+        assert_non_null(s->ops->rollback);
+        assert_non_null(s->ops->sensitivity);
+        check(s, s->ops->connect(s, 0, YK_TAKES_WRENCH, YK_AXIS_X));
+        check(s, s->ops->start(s, 0, 0.01, NULL));
+        yk_input inputs[1] = {{.degree = 1, .linear = {{5, 0, 0}, {3, 0, 0}}}};
+        for (int i = 0; i < 100; i++)
+            check(s, s->ops->step(s, 0.01 * i, 0.01, inputs));
+        s->ops->output(s, 0, &values[child]);
+        s->ops->destroy(s);
+    }
+    assert_memory_equal(&values[0], &values[1], sizeof values[0]);
+    free(file);
+}
+
+static void a_crash_or_a_hang_in_a_child_is_an_error(void **state)
+{
+    (void)state;
+    static const struct {
+        double fault;
+        const char *text;
+    } rows[] = {{3, ".fmu)' in a process of its own has ended"},
+                {4, ".fmu)' in a process of its own did not answer within 0.5 s"}};
+    char *file = make_fmu(context, &(fmu_recipe){.name = "faulty", MASS2});
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        yk_fmu_setting setting = {"fault", &rows[i].fault, 1, NULL};
+        yk_fmu_def def = yk_fmu_default();
+        def.file = file;
+        def.ports = &mass_port;
+        def.port_count = 1;
+        def.settings = &setting;
+        def.setting_count = 1;
+        def.child = true;
+        def.deadline = 0.5;
+        yk_subsystem *s;
+        assert_int_equal(yk_fmu_create(context, &def, &s), YK_OK);
+        check(s, s->ops->start(s, 0, 0.02, NULL));
+        yk_input inputs[1] = {{0}};
+        check(s, s->ops->step(s, 0, 0.02, inputs));
+        check(s, s->ops->step(s, 0.02, 0.02, inputs));
+        assert_true(s->ops->step(s, 0.04, 0.02, inputs) < 0);
+        const char *message = s->ops->message(s);
+        assert_non_null(strstr(message, "the partner 'fmu ("));
+        assert_string_equal(strstr(message, ".fmu"), rows[i].text);
+        s->ops->destroy(s);
+    }
+    free(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -309,6 +373,8 @@ int main(void)
         cmocka_unit_test(balls_bounce_at_the_right_times),
         cmocka_unit_test(time_does_not_drift),
         cmocka_unit_test(faults_of_a_step_are_named),
+        cmocka_unit_test(a_child_process_gives_the_same_results),
+        cmocka_unit_test(a_crash_or_a_hang_in_a_child_is_an_error),
     };
     int failed = cmocka_run_group_tests_name("import", tests, open_context, close_context);
     remove_test_folder();
