@@ -6,14 +6,13 @@
  * fewer parameters: degree 1 meets position and velocity, degree 0 the sum of both scaled
  * conditions (either of them alone would leave the other undamped).
  *
- * Where the direction of a wrench turns during the step, the polynomial of the wrench meets
+ * Where the direction of a wrench rotates during the step, the polynomial of the wrench meets
  * direction times multiplier at the nodes of Gauss (degrees 0, 1), Radau (2) and Lobatto (3).
  * With these it has the same first moments over the step, and the same value at the ends where
  * the degree fixes it, up to the order of the scheme. */
 #include <string.h>
 
 #include "coupling/index1/index1.h"
-#include "math/polynomial.h"
 
 static const yk_index1_basis bases[YK_INPUT_COEFFICIENTS] = {
     {.degree = 0, .parameters = 1, .shape = {{2.0 / 3}}, .condition = {{1, 1, 0}}, .node = {0.5}},
@@ -38,15 +37,23 @@ yk_index1_basis yk_index1_basis_of(int degree)
 {
     yk_index1_basis basis = bases[degree];
     memcpy(basis.moment, basis.condition, sizeof basis.moment);
+
     /* A constant wrench is that of the relation at the end of the step. */
-    if (degree == 0)
-        basis.moment[0][0] = basis.moment[0][1] = 0, basis.moment[0][2] = 1 / basis.shape[0][0];
+    if (degree == 0) {
+        basis.moment[0][0] = 0;
+        basis.moment[0][1] = 0;
+        basis.moment[0][2] = 1 / basis.shape[0][0];
+    }
+
+    /* Lagrange's polynomials of the nodes, and their integrals. */
     for (int i = 0; i <= degree; i++) {
         double value[YK_INDEX1_NODES] = {0};
         value[i] = 1;
         yk_poly_interpolate(basis.node, value, degree, basis.lagrange[i]);
+
         for (int power = 0; power <= degree; power++)
             basis.weight[i] += basis.lagrange[i][power] / (power + 1);
     }
+
     return basis;
 }

@@ -40,71 +40,85 @@ static const double FAR = 0.01;
 /* Ratio of step sizes beyond which a Jacobian is not tried: scaled as it is, it depends on the
  * step only as far as the subsystems' own dynamics are felt in it. */
 static const double OTHER_STEP = 10;
-/* Relative size at which corrections that do not shrink are rounding, or wires that follow the
- * motions run by run. */
-static const double ROUNDING = 1e-7, WIRED = 1e-6;
+/* Relative size at which corrections that do not shrink are rounding, or what is left by wires
+ * that follow the motions run by run. */
+static const double ROUNDING = 1e-7;
+static const double WIRED = 1e-6;
 
 /* Prediction ----------------------------------------------------------------------------------- */
 
-/* A polynomial of the last step, of size H, on a step of size h that follows it. */
+/* A polynomial of the last step on a step that follows it, `ratio` times as long. */
 static yk_index1_multiplier extrapolated(const yk_index1_multiplier *last, double ratio)
 {
     yk_index1_multiplier next = *last;
-    double scale = 1;
     yk_poly_shift(next.power, YK_INPUT_DEGREE_MAX, 1);
-    for (int power = 1; power <= YK_INPUT_DEGREE_MAX; power++)
-        next.power[power] *= scale *= ratio;
+    double scale = 1;
+    for (int power = 1; power <= YK_INPUT_DEGREE_MAX; power++) {
+        scale *= ratio;
+        next.power[power] *= scale;
+    }
+
     return next;
 }
 
-/* The same bends again: a solver of first order misses the place at the end of every step, and
- * wrenches that bring it there bend in every step alike, however small it is. Cubics continue
- * where the last one ended, others follow the means. */
-static yk_index1_multiplier repeated(const yk_index1_interface *interface, int row, double ratio)
-{
-    yk_index1_multiplier next = interface->last[row];
-    if (interface->basis->degree == 3)
-        next.power[0] = yk_poly_value(next.power, YK_INPUT_DEGREE_MAX, 1);
-    else
-        next.power[0] += ratio * interface->trend[row];
-    return next;
-}
-
-/* One row of the prediction, by what foretold the last step better. */
+/* One row of the prediction: the last polynomial extrapolated, or the same bends again. A solver of
+ * first order misses the position at the end of every step, and wrenches that bring it there bend
+ * in every step alike, however small it is. */
 static yk_index1_multiplier predicted(const yk_index1_interface *interface, int row, double ratio,
                                       bool repeat)
 {
-    yk_index1_multiplier next =
-        repeat ? repeated(interface, row, ratio) : extrapolated(&interface->last[row], ratio);
+    const yk_index1_multiplier *last = &interface->last[row];
+    int degree = interface->basis->degree;
+    yk_index1_multiplier next;
+    if (!repeat) {
+        next = extrapolated(last, ratio);
+    } else {
+        /* Cubics continue where the last one ended, others follow the means. */
+        next = *last;
+        if (degree == 3)
+            next.power[0] = yk_poly_value(next.power, YK_INPUT_DEGREE_MAX, 1);
+        else
+            next.power[0] += ratio * interface->trend[row];
+    }
+
     /* A shorter polynomial cannot hold the last terms of a longer one. */
-    for (int power = interface->basis->degree + 1; power < YK_INPUT_COEFFICIENTS; power++)
+    for (int power = degree + 1; power < YK_INPUT_COEFFICIENTS; power++)
         next.power[power] = 0;
+
     return next;
 }
 
 static void predict(yk_system *system)
 {
-    yk_index1 *x = yk_index1_of(system);
-
     /* After a jump, and for relations always, no cubic that would have to continue the last one. */
+    yk_index1 *x = yk_index1_of(system);
     int degree = x->options.degree;
     if (degree == 3 && x->jumped)
         degree = 2;
     x->basis = &x->bases[degree];
+
+    /* The multipliers, by what would have predicted the last step better. */
     for (int i = 0; i < system->interface_count; i++) {
-        yk_index1_interface *interface = &x->interfaces[i];
-        bool relation = yk_index1_is_relation(&system->interfaces[i]);
-        interface->basis = relation && degree > 2 ? &x->bases[2] : x->basis;
-        memcpy(interface->last, interface->multiplier, sizeof interface->last);
-        for (int row = 0; x->last_step > 0 && row < interface->constraint.row_count; row++)
-            interface->multiplier[row] =
-                predicted(interface, row, system->h / x->last_step, interface->repeats);
+        yk_index1_interface *own = &x->interfaces[i];
+        own->basis = x->basis;
+        if (degree > 2 && yk_index1_is_relation(&system->interfaces[i]))
+            own->basis = &x->bases[2];
+
+        memcpy(own->last, own->multiplier, sizeof own->last);
+        if (x->last_step == 0)
+            continue;
+
+        double ratio = system->h / x->last_step;
+
+        for (int row = 0; row < own->constraint.row_count; row++)
+            own->multiplier[row] = predicted(own, row, ratio, own->repeats);
     }
 
     /* Motions, signals and directions, and all of it as inputs. */
     for (int i = 0; i < system->interface_count; i++)
         if (yk_index1_is_relation(&system->interfaces[i]))
             yk_index1_predict_relation(system, i);
+
     yk_index1_predict_wires(system);
     yk_index1_predict_directions(system);
     yk_index1_set_inputs(system);
@@ -118,33 +132,39 @@ static double mean_of(const yk_index1_multiplier *multiplier)
     return mean;
 }
 
-/* Which prediction would have been the better one of the step that is done. */
-static void compare_predictions(yk_system *system)
+/* Which prediction would have been the better one of the step that is done, and the trend of the
+ * means, for predictions that repeat the shape of the last step. */
+static void compare_predictions(const yk_system *system, yk_index1_interface *own)
 {
     const yk_index1 *x = yk_index1_of(system);
-    for (int i = 0; i < system->interface_count; i++) {
-        yk_index1_interface *interface = &x->interfaces[i];
-        const yk_index1_basis *basis = interface->basis;
-        double error[2] = {0, 0};
-        for (int row = 0; row < interface->constraint.row_count; row++) {
-            for (int repeat = 0; x->last_step > 0 && repeat < 2; repeat++) {
-                yk_index1_multiplier next =
-                    predicted(interface, row, system->h / x->last_step, repeat);
-                for (int node = 0; node <= basis->degree; node++) {
-                    double tau = basis->node[node];
-                    double value =
-                        yk_poly_value(interface->multiplier[row].power, basis->degree, tau);
-                    double off = fabs(value - yk_poly_value(next.power, basis->degree, tau));
-                    error[repeat] = fmax(error[repeat], off);
-                }
-            }
+    const yk_index1_basis *basis = own->basis;
+    int rows = own->constraint.row_count;
+    if (x->last_step == 0) {
+        own->repeats = false;
+        memset(own->trend, 0, sizeof own->trend);
+        return;
+    }
 
-            /* The trend of the means, for predictions that repeat the shape of the last step. */
-            double ratio = x->last_step > 0 ? x->last_step / system->h : 0;
-            double change = mean_of(&interface->multiplier[row]) - mean_of(&interface->last[row]);
-            interface->trend[row] = x->last_step > 0 ? 2 * change / (1 + ratio) : 0;
+    /* The largest difference at the nodes, extrapolated and repeated. */
+    double error[2] = {0, 0};
+    for (int row = 0; row < rows; row++) {
+        for (int repeat = 0; repeat < 2; repeat++) {
+            yk_index1_multiplier next = predicted(own, row, system->h / x->last_step, repeat);
+            for (int node = 0; node <= basis->degree; node++) {
+                double tau = basis->node[node];
+                double is = yk_poly_value(own->multiplier[row].power, basis->degree, tau);
+                double was = yk_poly_value(next.power, basis->degree, tau);
+                error[repeat] = fmax(error[repeat], fabs(is - was));
+            }
         }
-        interface->repeats = error[1] < error[0];
+    }
+
+    own->repeats = error[1] < error[0];
+
+    double ratio = x->last_step / system->h;
+    for (int row = 0; row < rows; row++) {
+        double change = mean_of(&own->multiplier[row]) - mean_of(&own->last[row]);
+        own->trend[row] = 2 * change / (1 + ratio);
     }
 }
 
@@ -161,7 +181,7 @@ static void run_participants(void *user, size_t begin, size_t end, size_t chunk)
     const all_run *run = user;
     for (size_t i = begin; i < end; i++) {
         int participant = (int)i;
-        if (run->rewind && yk_system_rewind(run->system, participant) < 0)
+        if (run->rewind && YK_FAILED(yk_system_rewind(run->system, participant)))
             continue;
         if (run->response)
             yk_index1_advance_with_response(run->system, participant);
@@ -175,24 +195,17 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
     all_run run = {system, rewind, response};
     for (int i = 0; i < system->participant_count; i++)
         yk_index1_carry_signals(system, i);
+
     yk_system_for_all(system, system->participant_count, run_participants, &run);
+
     for (int i = 0; i < system->participant_count; i++)
-        if (system->participants[i].status < 0)
+        if (YK_FAILED(system->participants[i].status))
             return yk_system_report_failure(system, i);
+
     return YK_OK;
 }
 
 /* Conditions ----------------------------------------------------------------------------------- */
-
-static void interface_kinematics(const yk_system *system, int number,
-                                 yk_constraint_kinematics *place)
-{
-    const yk_interface *interface = &system->interfaces[number];
-    yk_constraint_kinematics_at(
-        &yk_index1_of(system)->interfaces[number].constraint, system->t + system->h,
-        &yk_interface_a(system, interface)->values[interface->def.wrench_port].motion,
-        &yk_interface_b(system, interface)->values[interface->def.motion_port].motion, place);
-}
 
 /* The size of the numbers that the scaled conditions are differences of: they cannot be known
  * better than its rounding. */
@@ -200,6 +213,7 @@ static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
 {
     if (kind == YK_PORT_SCALAR)
         return fabs(m->position.x) / (h * h) + fabs(m->velocity.x) / h + fabs(m->acceleration.x);
+
     double moved = yk_v3_norm(m->position) / (h * h) + yk_v3_norm(m->velocity) / h +
                    yk_v3_norm(m->acceleration);
     double rotated =
@@ -211,31 +225,39 @@ static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
 static yk_index1_residual evaluate(const yk_system *system, double *residual)
 {
     const yk_index1 *x = yk_index1_of(system);
-    const double scale[YK_LEVELS] = {1 / (system->h * system->h), 1 / system->h, 1};
+    const yk_index1_basis *basis = x->basis;
+    double h = system->h;
+    const double scale[YK_LEVELS] = {1 / (h * h), 1 / h, 1};
     yk_index1_residual size = {0};
+
     for (int i = 0; i < system->interface_count; i++) {
         const yk_constraint *constraint = &x->interfaces[i].constraint;
-        yk_constraint_kinematics place;
-        double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
-        interface_kinematics(system, i, &place);
-        yk_constraint_value(constraint, &place, g);
-        size.motion = fmax(size.motion, motion_size(constraint->kind, &place.a, system->h));
-        size.motion = fmax(size.motion, motion_size(constraint->kind, &place.b, system->h));
+        yk_constraint_kinematics at;
+        yk_index1_kinematics(system, i, system->t + h, &at);
+        size.motion = fmax(size.motion, motion_size(constraint->kind, &at.a, h));
+        size.motion = fmax(size.motion, motion_size(constraint->kind, &at.b, h));
         if (yk_index1_is_relation(&system->interfaces[i])) {
             residual = yk_index1_evaluate_relation(system, i, residual, &size);
             continue;
         }
-        for (int e = 0; e < x->basis->parameters; e++) {
+
+        double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
+        yk_constraint_value(constraint, &at, g);
+
+        for (int e = 0; e < basis->parameters; e++) {
             for (int row = 0; row < constraint->row_count; row++) {
                 double sum = 0;
                 for (int level = 0; level < YK_LEVELS; level++)
-                    sum += x->basis->condition[e][level] * scale[level] * g[level][row];
+                    sum += basis->condition[e][level] * scale[level] * g[level][row];
+
                 size.largest = fmax(size.largest, fabs(sum));
                 *residual++ = sum;
             }
         }
     }
+
     yk_index1_evaluate_wires(system, residual);
+
     return size;
 }
 
@@ -256,125 +278,145 @@ static yk_status find_jacobian(yk_system *system)
 {
     yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < system->interface_count; i++) {
+        yk_index1_interface *own = &x->interfaces[i];
         if (yk_index1_is_relation(&system->interfaces[i]))
             continue;
+
         yk_constraint_kinematics at;
-        interface_kinematics(system, i, &at);
-        yk_constraint_differentiate(&x->interfaces[i].constraint, &at, &x->interfaces[i].gradient);
+        yk_index1_kinematics(system, i, system->t + system->h, &at);
+        yk_constraint_differentiate(&own->constraint, &at, &own->gradient);
     }
 
     yk_conditions conditions = {x->basis->condition, x->basis->moment, system->h};
     yk_status status = yk_jacobian_assemble(x->jacobian, gradient_of, system, &conditions);
     if (status == YK_OK)
         return status;
+
     x->jacobian_step = 0;
     return yk_fail(system->context, status,
                    "at t = %g s scheme index1 has no coupling Jacobian: the motions at the "
-                   "interfaces do not follow their "
-                   "wrenches independently on position, velocity and acceleration level; give the "
-                   "subsystems four or more "
-                   "substeps, a smaller degree of the wrenches, or remove interfaces that join "
-                   "what is already joined",
+                   "interfaces do not follow their wrenches independently on position, velocity "
+                   "and acceleration level; give the subsystems four or more substeps, a smaller "
+                   "degree of the wrenches, or remove interfaces that join what is already joined",
                    system->t + system->h);
 }
 
 /* Corrections ---------------------------------------------------------------------------------- */
 
-/* The largest change of a multiplier at a node by a correction, and the largest multiplier. */
-typedef struct wrench_change {
-    double change, size;
-} wrench_change;
-
-static wrench_change measure(yk_system *system, const double *correction)
-{
-    const yk_index1 *x = yk_index1_of(system);
-    wrench_change result = {0, 0};
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_index1_interface *interface = &x->interfaces[i];
-        const yk_index1_basis *basis = interface->basis;
-        int rows = interface->constraint.row_count;
-        double *left = &system->interfaces[i].residual;
-        *left = 0;
-        for (int row = 0; row < rows; row++) {
-            for (int node = 0; node <= basis->degree; node++) {
-                double tau = basis->node[node], change = 0;
-                for (int k = 0; k < basis->parameters; k++)
-                    change += correction[k * rows + row] *
-                              yk_poly_value(basis->shape[k], basis->degree, tau);
-                *left = fmax(*left, fabs(change));
-                result.change = fmax(result.change, fabs(change));
-                result.size =
-                    fmax(result.size,
-                         fabs(yk_poly_value(interface->multiplier[row].power, basis->degree, tau)));
-                if (!isfinite(change))
-                    result.change = INFINITY;
-            }
-        }
-        correction += yk_jacobian_interface_size(x->jacobian, i);
-    }
-    return result;
-}
-
-static void apply(yk_system *system)
-{
-    yk_index1 *x = yk_index1_of(system);
-    const double *correction = x->correction;
-    for (int i = 0; i < yk_jacobian_size(x->jacobian); i++)
-        x->applied[i] = -correction[i];
-    for (int i = 0; i < system->interface_count; i++) {
-        yk_index1_interface *interface = &x->interfaces[i];
-        int rows = interface->constraint.row_count;
-        for (int k = 0; k < x->basis->parameters; k++)
-            for (int row = 0; row < rows; row++)
-                for (int power = 0; power <= interface->basis->degree; power++)
-                    interface->multiplier[row].power[power] -=
-                        correction[k * rows + row] * interface->basis->shape[k][power];
-        const double *given = correction + rows * x->basis->parameters;
-        for (int k = 0; yk_index1_is_relation(&system->interfaces[i]) && k < YK_INDEX1_MOTIONS; k++)
-            interface->given[k] -= yk_level_size(k, system->h) * given[k];
-        correction += yk_jacobian_interface_size(x->jacobian, i);
-    }
-    yk_index1_correct_wires(system, correction);
-    yk_index1_update_directions(system, x->applied);
-    yk_index1_set_inputs(system);
-}
-
-/* A step on its way to convergence. */
+/* A step that is being iterated. */
 typedef struct newton {
     int corrections, limit;
     int retreats;  /* corrections that were taken back, or half of them */
     bool single;   /* one correction, as it comes */
     bool renewed;  /* the Jacobian is of this step */
     bool response; /* the next run brings a new one */
-    double first_change, last_change;
+    double change; /* largest of a multiplier at a node by the present correction ... */
+    double first_change, last_change; /* ... by the first, and by the one before */
+    double size;                      /* the largest multiplier at a node */
     double rate; /* by which corrections have shrunk in the mean, as long as they were of weight */
-    wrench_change now;
     yk_index1_residual residual;
 } newton;
+
+/* What the correction would do to the multipliers. */
+static void measure(yk_system *system, newton *n)
+{
+    const yk_index1 *x = yk_index1_of(system);
+    const double *correction = x->correction;
+    n->change = 0;
+    n->size = 0;
+
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_index1_interface *own = &x->interfaces[i];
+        const yk_index1_basis *basis = own->basis;
+        int rows = own->constraint.row_count;
+        double left = 0;
+
+        for (int row = 0; row < rows; row++) {
+            for (int node = 0; node <= basis->degree; node++) {
+                double tau = basis->node[node];
+                double change = 0;
+
+                for (int k = 0; k < basis->parameters; k++) {
+                    double shape = yk_poly_value(basis->shape[k], basis->degree, tau);
+                    change += correction[k * rows + row] * shape;
+                }
+
+                left = fmax(left, fabs(change));
+                n->change = fmax(n->change, fabs(change));
+                if (!isfinite(change))
+                    n->change = INFINITY;
+
+                double value = yk_poly_value(own->multiplier[row].power, basis->degree, tau);
+                n->size = fmax(n->size, fabs(value));
+            }
+        }
+
+        system->interfaces[i].residual = left;
+        correction += yk_jacobian_interface_size(x->jacobian, i);
+    }
+}
+
+/* Subtracts the correction from all unknowns, and makes inputs of them. */
+static void apply(yk_system *system)
+{
+    yk_index1 *x = yk_index1_of(system);
+    const double *correction = x->correction;
+
+    for (int i = 0; i < yk_jacobian_size(x->jacobian); i++)
+        x->applied[i] = -correction[i];
+
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_index1_interface *own = &x->interfaces[i];
+        const yk_index1_basis *basis = own->basis;
+        int rows = own->constraint.row_count;
+
+        for (int k = 0; k < x->basis->parameters; k++) {
+            for (int row = 0; row < rows; row++) {
+                double amount = correction[k * rows + row];
+                for (int power = 0; power <= basis->degree; power++)
+                    own->multiplier[row].power[power] -= amount * basis->shape[k][power];
+            }
+        }
+
+        /* The motion that side B of a relation is given. */
+        if (yk_index1_is_relation(&system->interfaces[i])) {
+            const double *given = correction + rows * x->basis->parameters;
+            for (int k = 0; k < YK_INDEX1_MOTIONS; k++)
+                own->given[k] -= yk_level_size(k, system->h) * given[k];
+        }
+
+        correction += yk_jacobian_interface_size(x->jacobian, i);
+    }
+
+    yk_index1_correct_wires(system, correction);
+    yk_index1_update_directions(system, x->applied);
+    yk_index1_set_inputs(system);
+}
 
 /* Whether a correction is more than what rounding leaves, and wires that are not solved for. */
 static bool has_weight(const yk_system *system, double change, double size)
 {
-    return change >
-           (system->wire_count > yk_index1_of(system)->wire_count ? WIRED : ROUNDING) * size;
+    bool followed = system->wire_count > yk_index1_of(system)->wire_count;
+    return change > (followed ? WIRED : ROUNDING) * size;
 }
 
 static bool has_converged(const yk_system *system, const newton *n)
 {
     const yk_index1_options *options = &yk_index1_of(system)->options;
-    double size = n->now.size,
-           limit = NOTHING + options->tolerance + options->relative_tolerance * size;
-    bool exact = n->residual.largest <= 4 * DBL_EPSILON * n->residual.motion &&
-                 n->residual.force <= 4 * DBL_EPSILON * size;
-    if (n->now.change <= limit || exact)
+    const yk_index1_residual *residual = &n->residual;
+    double limit = NOTHING + options->tolerance + options->relative_tolerance * n->size;
+    bool exact = residual->largest <= 4 * DBL_EPSILON * residual->motion &&
+                 residual->force <= 4 * DBL_EPSILON * n->size;
+    if (n->change <= limit || exact)
         return true;
 
     /* Corrections that do not shrink any more are what rounding and the subsystems' own solvers
      * leave. */
-    bool stalls = n->corrections >= 2 && n->now.change > 0.5 * n->last_change;
-    bool unknowable = n->residual.largest <= UNKNOWABLE * n->residual.motion;
-    bool small = !has_weight(system, n->now.change, size) ||
-                 (unknowable && !has_weight(system, n->residual.force, size));
+    bool stalls = n->corrections >= 2 && n->change > 0.5 * n->last_change;
+    bool unknowable = residual->largest <= UNKNOWABLE * residual->motion;
+    bool small = !has_weight(system, n->change, n->size) ||
+                 (unknowable && !has_weight(system, residual->force, n->size));
+
     return stalls && small;
 }
 
@@ -382,22 +424,21 @@ static bool has_converged(const yk_system *system, const newton *n)
  * apart. */
 static yk_status give_up(const yk_system *system, const newton *n)
 {
-    bool near = n->now.change <= FAR * n->now.size ||
-                n->residual.largest <= 1e3 * UNKNOWABLE * n->residual.motion;
+    bool near =
+        n->change <= FAR * n->size || n->residual.largest <= 1e3 * UNKNOWABLE * n->residual.motion;
     if (near)
         return YK_NOT_CONVERGED;
     return yk_fail(system->context, YK_ERROR_DIVERGED,
                    "at t = %g s (step %lld) scheme index1 finds no wrenches that hold the joints: "
-                   "after %d corrections they "
-                   "still change by %g (N, N m) of %g; take a smaller macro step, or let step "
-                   "control choose it",
+                   "after %d corrections they still change by %g (N, N m) of %g; take a smaller "
+                   "macro step, or let step control choose it",
                    system->t + system->h, (long long)system->step_count + 1, n->corrections,
-                   n->now.change, n->now.size);
+                   n->change, n->size);
 }
 
 /* Takes a part of the last correction back. A Jacobian that was kept is then renewed where it
- * began to fail; with a new one the wrenches are tried at half of the way, and at most a few
- * times: contacts that open and close make every way bent. */
+ * began to fail; with a new one the wrenches are tried halfway, and at most a few times: contacts
+ * that open and close bend every path. */
 static void retreat(yk_system *system, newton *n)
 {
     yk_index1 *x = yk_index1_of(system);
@@ -406,9 +447,12 @@ static void retreat(yk_system *system, newton *n)
         x->correction[i] = part * x->change[i];
         x->change[i] -= x->correction[i];
     }
+
     n->response = !n->renewed;
     n->retreats++;
-    n->now.change = n->renewed ? n->last_change : INFINITY; /* what the next one is compared with */
+
+    /* What the next one is compared with. */
+    n->change = n->renewed ? n->last_change : INFINITY;
     apply(system);
 }
 
@@ -417,18 +461,21 @@ static yk_status iterate(yk_system *system, newton *n)
 {
     yk_index1 *x = yk_index1_of(system);
     for (;; n->corrections++) {
-        bool first = n->corrections == 0, last = n->corrections == n->limit;
+        bool first = n->corrections == 0;
+        bool last = n->corrections == n->limit;
         bool can_retreat = !first && !last && !n->single && n->retreats < RETREATS;
 
         /* Wrenches that are far off may be too much for a subsystem; those halfway there need not
          * be. */
         yk_status status = run_all(system, !first, n->response);
-        if (status < 0 && can_retreat && yk_step_can_be_mended(status)) {
+        if (status != YK_OK && can_retreat && yk_step_can_be_mended(status)) {
             retreat(system, n);
             continue;
         }
-        if (status < 0)
+
+        if (status != YK_OK)
             return status;
+
         for (int i = 0; first && i < system->interface_count; i++)
             for (int side = 0; side < 2; side++)
                 x->interfaces[i].predicted[side] = *yk_system_motion(system, i, side);
@@ -446,23 +493,24 @@ static yk_status iterate(yk_system *system, newton *n)
             yk_jacobian_keep(x->jacobian, motion_of, system);
         } else if (first) {
             yk_jacobian_keep(x->jacobian, motion_of, system);
-        } else if (has_weight(system, n->now.change, n->now.size)) {
+        } else if (has_weight(system, n->change, n->size)) {
             yk_jacobian_learn(x->jacobian, x->applied, system->h, motion_of, system);
         }
 
         /* The correction: J^-1 of the residual. */
         status = find_jacobian(system);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
+
         n->residual = evaluate(system, x->correction);
         yk_jacobian_solve(x->jacobian, x->correction);
-        n->last_change = n->now.change;
-        n->now = measure(system, x->correction);
-        bool weighs = has_weight(system, n->now.change, n->now.size);
+        n->last_change = n->change;
+        measure(system, n);
+        bool weighs = has_weight(system, n->change, n->size);
         if (first)
-            n->first_change = n->now.change;
-        else if (has_weight(system, n->last_change, n->now.size))
-            n->rate = pow(n->now.change / n->first_change, 1.0 / n->corrections);
+            n->first_change = n->change;
+        else if (has_weight(system, n->last_change, n->size))
+            n->rate = pow(n->change / n->first_change, 1.0 / n->corrections);
 
         if (!n->single && has_converged(system, n))
             return YK_OK;
@@ -470,56 +518,48 @@ static yk_status iterate(yk_system *system, newton *n)
             return give_up(system, n);
 
         /* A correction that led farther away: the next one would be larger than it was. */
-        bool worse = !(n->now.change <= n->last_change) && (weighs || !isfinite(n->now.change));
+        bool worse = !(n->change <= n->last_change) && (weighs || !isfinite(n->change));
         if (worse && can_retreat) {
             retreat(system, n);
             continue;
         }
-        if (!isfinite(n->now.change))
+
+        if (!isfinite(n->change))
             return give_up(system, n);
 
         /* The next run; where corrections shrink slowly, with a new Jacobian. */
-        bool slow = !first && weighs && n->now.change > SLOW * n->last_change;
+        bool slow = !first && weighs && n->change > SLOW * n->last_change;
         n->response = !n->single && !n->renewed && slow;
+
         for (int i = 0; i < yk_jacobian_size(x->jacobian); i++)
             x->change[i] = -x->correction[i];
+
         apply(system);
     }
 }
 
+/* Steps ---------------------------------------------------------------------------------------- */
+
 static bool jacobian_is_due(const yk_system *system)
 {
+    /* A single correction must be a good one. */
     const yk_index1 *x = yk_index1_of(system);
+    if (x->options.iterations == 1 || x->options.jacobian != YK_JACOBIAN_REUSE)
+        return true;
+
+    /* One of another step or degree does not serve; one that served badly is renewed. */
     double ratio = system->h / x->jacobian_step;
-    bool single = x->options.iterations == 1; /* which must be a good one */
-    return single || x->options.jacobian != YK_JACOBIAN_REUSE || x->jacobian_step == 0 ||
-           x->jacobian_degree != x->basis->degree || ratio > OTHER_STEP || ratio < 1 / OTHER_STEP ||
-           x->last_rate > RENEWAL_RATE;
+    if (x->jacobian_step == 0 || ratio > OTHER_STEP || ratio < 1 / OTHER_STEP)
+        return true;
+    return x->jacobian_degree != x->basis->degree || x->last_rate > RENEWAL_RATE;
 }
 
 static yk_quat rotation_of(void *user, int participant, int port)
 {
     const yk_system *system = user;
     const yk_participant *m = &system->participants[participant];
-    return yk_q_mul(m->values[port].motion.orientation,
-                    yk_q_conjugate(m->before[port].orientation));
-}
-
-static void keep_history(yk_system *system)
-{
-    yk_index1 *x = yk_index1_of(system);
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        x->interfaces[i].earlier[0] =
-            yk_interface_a(system, interface)->before[interface->def.wrench_port];
-        x->interfaces[i].earlier[1] =
-            yk_interface_b(system, interface)->before[interface->def.motion_port];
-        for (int side = 0; side < 2; side++)
-            x->interfaces[i].last_mean[side] = x->interfaces[i].mean[side];
-    }
-    yk_index1_keep_wires(system);
-    x->last_step = system->h;
-    x->jumped = false;
+    yk_quat before = m->before[port].orientation;
+    return yk_q_mul(m->values[port].motion.orientation, yk_q_conjugate(before));
 }
 
 /* Whether there is something to extrapolate from. */
@@ -537,25 +577,39 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     yk_system_mark(system);
 
     /* One correction is enough where there was something to predict from. */
-    int limit = x->options.iterations;
-    newton n = {.single = limit == 1 && foretells(scheme, system),
-                .limit = limit == 1 ? FIRST_ITERATIONS : limit};
+    newton n = {.limit = x->options.iterations};
+    if (n.limit == 1) {
+        n.limit = FIRST_ITERATIONS;
+        n.single = foretells(scheme, system);
+    }
+
     n.response = jacobian_is_due(system);
     yk_status status = iterate(system, &n);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     for (int i = 0; status == YK_OK && i < system->interface_count; i++)
         yk_system_set_residual(system, i, 0);
+
     report->iterations = n.corrections + 1;
-    report->wrench_change = n.now.change;
+    report->wrench_change = n.change;
 
     /* What the next step begins with. */
     x->last_rate = n.rate;
     if (x->options.jacobian == YK_JACOBIAN_REUSE)
         yk_jacobian_rotate(x->jacobian, rotation_of, system);
-    compare_predictions(system);
-    keep_history(system);
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_index1_interface *own = &x->interfaces[i];
+        compare_predictions(system, own);
+        own->earlier[0] = *yk_before_a(system, &system->interfaces[i]);
+        own->earlier[1] = *yk_before_b(system, &system->interfaces[i]);
+        memcpy(own->last_mean, own->mean, sizeof own->last_mean);
+    }
+
+    yk_index1_keep_wires(system);
+    x->last_step = system->h;
+    x->jumped = false;
+
     return status;
 }
 
@@ -573,7 +627,8 @@ static bool is_exact(const yk_system *system)
 
 static double order(const yk_scheme *scheme, const yk_system *system)
 {
-    return is_exact(system) ? ((const yk_index1 *)scheme)->options.degree + 4 : 0;
+    const yk_index1 *x = (const yk_index1 *)scheme;
+    return is_exact(system) ? x->options.degree + 4 : 0;
 }
 
 static bool predicts_errors(const yk_scheme *scheme, const yk_system *system)
@@ -587,11 +642,15 @@ static double estimate(const yk_scheme *scheme, const yk_system *system, double 
                        double *spin)
 {
     const yk_index1 *x = (const yk_index1 *)scheme;
-    for (int i = 0; i < system->interface_count; i++)
-        for (int side = 0; side < 2; side++)
-            yk_motion_error(system->interfaces[i].kind, system->h,
-                            &x->interfaces[i].predicted[side], yk_system_motion(system, i, side),
-                            speed, spin);
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_port_kind kind = system->interfaces[i].kind;
+        for (int side = 0; side < 2; side++) {
+            const yk_motion *expected = &x->interfaces[i].predicted[side];
+            const yk_motion *reached = yk_system_motion(system, i, side);
+            yk_motion_error(kind, system->h, expected, reached, speed, spin);
+        }
+    }
+
     return x->options.degree + 2;
 }
 
@@ -604,6 +663,7 @@ static void event(yk_scheme *scheme, yk_system *system)
         for (int row = 0; row < interface->constraint.row_count; row++)
             interface->multiplier[row] = extrapolated(&interface->multiplier[row], 0);
     }
+
     x->jumped = true;
     x->last_step = 0;
 }
@@ -682,7 +742,7 @@ static int substeps(const void *own, const yk_subsystem *subsystem, int *fewest)
     return USUAL;
 }
 
-/* Wrenches on both sides. A scalar port that takes motion only is told one: a force law and no
+/* Wrenches on both sides. A scalar port that takes motion only is given one: a relation and no
  * constraint. */
 static yk_causality second_side(const void *own, const yk_joined_ports *joined)
 {
@@ -690,9 +750,10 @@ static yk_causality second_side(const void *own, const yk_joined_ports *joined)
     const yk_port *ports;
     joined->subsystem[1]->ops->ports(joined->subsystem[1], &ports);
     const yk_port *b = &ports[joined->port[1]];
-    bool relation = b->kind == YK_PORT_SCALAR &&
-                    (b->causalities & (YK_TAKES_WRENCH | YK_TAKES_MOTION)) == YK_TAKES_MOTION;
-    return relation ? YK_TAKES_MOTION : YK_TAKES_WRENCH;
+    unsigned takes = b->causalities & (YK_TAKES_WRENCH | YK_TAKES_MOTION);
+    if (b->kind == YK_PORT_SCALAR && takes == YK_TAKES_MOTION)
+        return YK_TAKES_MOTION;
+    return YK_TAKES_WRENCH;
 }
 
 static const char *remedy(const yk_scheme *scheme)
@@ -709,6 +770,7 @@ static int statistics(const yk_scheme *scheme, const yk_system *system, yk_schem
         runs += (double)x->difference_runs[i];
     rows[0] = (yk_scheme_statistic){"coupling Jacobians", (double)x->jacobians};
     rows[1] = (yk_scheme_statistic){"calls of subsystems for their finite differences", runs};
+
     return 2;
 }
 
@@ -718,8 +780,7 @@ const yk_scheme_ops *yk_scheme_index1(void)
         .size = sizeof ops,
         .name = "index1",
         .text = "wrenches on both sides as polynomials in time, constraints held on position, "
-                "velocity and acceleration "
-                "level; of high order",
+                "velocity and acceleration level; of high order",
         .options_size = sizeof(yk_index1_options),
         .options = options,
         .variants = variants,
@@ -745,6 +806,7 @@ const yk_scheme_ops *yk_scheme_index1(void)
         .work = yk_index1_work,
         .statistics = statistics,
     };
+
     return &ops;
 }
 

@@ -8,14 +8,14 @@
 #define YK_COUPLING_INDEX1_H
 
 #include "coupling/constraint.h"
-#include "coupling/index1/path.h"
 #include "coupling/jacobian.h"
 #include "coupling/system.h"
 
 enum {
-    YK_INDEX1_MOTIONS = 2
-}; /* place and velocity at the end of a step, of what a relation is told */
-enum { YK_INDEX1_PARAMETERS = 3, YK_INDEX1_NODES = YK_INPUT_COEFFICIENTS };
+    YK_INDEX1_PARAMETERS = 3,
+    YK_INDEX1_NODES = YK_INPUT_COEFFICIENTS,
+    YK_INDEX1_MOTIONS = 2 /* position and velocity that a relation is given for the end of a step */
+};
 
 /* The polynomials of one degree, in tau = (t - T) / H (see basis.c). */
 typedef struct yk_index1_basis {
@@ -25,9 +25,9 @@ typedef struct yk_index1_basis {
     double condition[YK_INDEX1_PARAMETERS][YK_LEVELS];         /* weights of g / H^2, g' / H, g'' */
     double moment[YK_INDEX1_PARAMETERS][YK_LEVELS];            /* relations: of L1, L2, L3 */
     double node[YK_INDEX1_NODES]; /* where the directions of wrenches are taken */
-    double lagrange[YK_INDEX1_NODES]
-                   [YK_INPUT_COEFFICIENTS]; /* 1 at its node, 0 at the others; powers of tau */
-    double weight[YK_INDEX1_NODES];         /* of quadrature over [0, 1] */
+    /* 1 at its node, 0 at the others; powers of tau. */
+    double lagrange[YK_INDEX1_NODES][YK_INPUT_COEFFICIENTS];
+    double weight[YK_INDEX1_NODES]; /* of quadrature over [0, 1] */
 } yk_index1_basis;
 
 yk_index1_basis yk_index1_basis_of(int degree);
@@ -42,21 +42,20 @@ typedef struct yk_index1_interface {
     yk_constraint constraint;
     const yk_index1_basis *basis;                       /* of the present step */
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX]; /* over the present step, or the last one */
-    yk_index1_multiplier
-        last[YK_JOINT_ROWS_MAX];     /* over the last step, while the present one is made */
+    yk_index1_multiplier last[YK_JOINT_ROWS_MAX];       /* over the step before it, in a step */
     double trend[YK_JOINT_ROWS_MAX]; /* change of their means from the last step but one to it */
     bool repeats;                    /* they are predicted as what they were (see predict) */
-    yk_wrench unit[2][YK_INDEX1_NODES]
-                  [YK_JOINT_ROWS_MAX]; /* wrench of a unit multiplier at each node */
-    yk_motion earlier[2];              /* of both sides at the start of the last step */
-    yk_wrench mean[2];                 /* on both sides over their present substep ... */
-    yk_wrench last_mean[2];            /* ... and over the last one of the last step; see below */
-    yk_constraint_gradient gradient;   /* of the constraint at the end of the step */
-    yk_motion predicted[2];            /* at the end of the step with the predicted multipliers */
-    double given[YK_INDEX1_MOTIONS];   /* relations: where side B will be at the end of the step */
+    /* Wrench of a unit multiplier at each node. */
+    yk_wrench unit[2][YK_INDEX1_NODES][YK_JOINT_ROWS_MAX];
+    yk_motion earlier[2];            /* of both sides at the start of the last step */
+    yk_wrench mean[2];               /* on both sides over their present substep ... */
+    yk_wrench last_mean[2];          /* ... and over the last one of the last step; see below */
+    yk_constraint_gradient gradient; /* of the constraint at the end of the step */
+    yk_motion predicted[2];          /* at the end of the step with the predicted multipliers */
+    double given[YK_INDEX1_MOTIONS]; /* relations: where side B will be at the end of the step */
 } yk_index1_interface;
 
-/* A wire that is solved for: its source gives at the end of the step what its target was told. */
+/* A wire that is solved for: its source gives at the end of the step what its target was given. */
 typedef struct yk_index1_wire {
     int wire;
     double end;     /* of the step */
@@ -80,9 +79,9 @@ typedef struct yk_index1 {
     yk_index1_wire *wires;
     yk_jacobian *jacobian;       /* its interfaces: interfaces, then wires */
     yk_jacobian *start_jacobian; /* accelerations by constant multipliers */
-    double **sensitivity; /* per participant: room for what it tells; NULL: finite differences */
-    double *correction;   /* of the parameters, to be subtracted from them */
-    double *applied;      /* their change between the last run and the present one */
+    double **sensitivity;        /* per participant: of its last step; NULL: finite differences */
+    double *correction;          /* of the parameters, to be subtracted from them */
+    double *applied;             /* their change between the last run and the present one */
     double *change; /* their change since the last iterate that was no worse than the one before */
     /* per participant behind relations, per port: of the wrenches over the step, see relation.c;
      * else NULL */
@@ -102,13 +101,37 @@ static inline yk_index1 *yk_index1_of(const yk_system *system)
     return (yk_index1 *)system->scheme;
 }
 
-/* Side B of a relation cannot take a wrench, and is told the motion of A. */
+/* Side B of a relation cannot take a wrench, and is given the motion of A. */
 static inline bool yk_index1_is_relation(const yk_interface *interface)
 {
     return interface->takes == YK_TAKES_MOTION;
 }
 
+/* path.c: how a port moves between the two ends of a macro step, as far as the motions at its ends
+ * tell: the polynomial of fifth degree that meets both with velocity and acceleration, on SO(3)
+ * for orientations. Its error is of sixth order in the step; beyond the end it extrapolates with
+ * the same order. */
+enum { YK_PATH_COEFFICIENTS = 6 };
+
+typedef struct yk_path {
+    yk_port_kind kind;
+    yk_vec3 linear[YK_PATH_COEFFICIENTS];
+    yk_vec3 angular[YK_PATH_COEFFICIENTS]; /* rotation vector, from `orientation` on */
+    yk_quat orientation;
+} yk_path;
+
+/* From one motion to another in the time h. */
+yk_path yk_path_between(yk_port_kind kind, double h, const yk_motion *from, const yk_motion *to);
+/* From a motion on with its acceleration. */
+yk_path yk_path_from(yk_port_kind kind, const yk_motion *from);
+/* Position, orientation and velocities at time t from the path's start; accelerations are not
+ * filled. */
+void yk_path_at(const yk_path *path, double t, yk_motion *motion);
+
 /* wrench.c */
+/* Where the constraint of an interface stands with the present motions of its sides. */
+void yk_index1_kinematics(const yk_system *system, int interface, double t,
+                          yk_constraint_kinematics *kinematics);
 /* The directions of all wrenches, from the path of the last step extended (the predictor), or
  * from the motion that the sides will have reached when the parameters have changed by `step`: so
  * directions and multipliers converge together. */
@@ -176,7 +199,7 @@ double yk_index1_wire_change(const yk_system *system, int number);
 void yk_index1_evaluate_wires(const yk_system *system, double *residual);
 void yk_index1_keep_wires(yk_system *system);
 
-/* relation.c: the motion that side B is told, first as A's is extrapolated, and as its input; a
+/* relation.c: the motion that side B is given, first as A's is extrapolated, and as its input; a
  * change of it for finite differences, as an acceleration over the step; the conditions, which
  * follow each other in `residual`; the work. */
 /* Moments: before a participant steps, and after each of its substeps, numbered from 1. */

@@ -1,26 +1,25 @@
-/* Laws in the scheme index1: interfaces whose side B cannot take a wrench, such as hydraulic
+/* Relations in the scheme index1: interfaces whose side B cannot take a wrench, such as hydraulic
  * cylinders, and answers a motion with one.
  *
- * Nothing is to be held there: the position of A is what B is told. Yet the wrench of a stiff
+ * Nothing is to be held there: the position of A is what B is given. Yet the wrench of a stiff
  * relation follows the motion at once, so it is solved for with the constraints, by the same
- * Newton iteration. A receives a polynomial lambda of the shapes of a multiplier. B is told the
- * parabola from where it is to the place and velocity of A at the end of the step, and answers
+ * Newton iteration. A receives a polynomial lambda of the shapes of a multiplier. B is given the
+ * parabola from where it is to the position and velocity of A at the end of the step, and answers
  * with its wrench f on A after each of its substeps. The conditions are on moments of both,
  *
  *   L1 = int (1 - tau) lambda = f(1/3) / 2,   L2 = int lambda = int f,   L3 = lambda(1) = f(1)
  *
- * by which a free mass under lambda comes to its place, velocity and acceleration at the end of
+ * by which a free mass under lambda comes to its position, velocity and acceleration at the end of
  * the step. L2 hands over the impulse. L1 is a quadrature at the nodes of Radau, 1/3 and 1: for
  * linear relations this is the method Radau IIA of third order, which takes stiff springs to
  * their rest in one step; the exact first moment would throw them farther each time. The shapes
  * of basis.c are dual to the moments, so that their part of the Jacobian is one. Integrals over
  * substeps are Gregory's; a relation that makes one step only is taken by its wrench at the end.
- * Laws have wrenches of at most the second degree: a cubic that has to begin where the last one
+ * Relations have wrenches of at most the second degree: a cubic that has to begin where the last one
  * ended can swing about a stiff relation from step to step. */
 #include <math.h>
 
 #include "coupling/index1/index1.h"
-#include "math/polynomial.h"
 
 /* Change of a motion for finite differences, against its size. */
 static const double CHANGE = 1e-7;
@@ -31,7 +30,9 @@ static const double CHANGE = 1e-7;
 static double gregory(int i, int n)
 {
     static const double correction[] = {-1.0 / 8, 1.0 / 6, -1.0 / 24};
-    double weight = i == 0 || i == n ? 0.5 : 1;
+    double weight = 1;
+    if (i == 0 || i == n)
+        weight = 0.5;
     if (i < 3)
         weight += correction[i];
     if (n - i < 3)
@@ -39,48 +40,66 @@ static double gregory(int i, int n)
     return weight;
 }
 
-/* The same without sample 0, which is extrapolated: the parabola that is told may begin with
+/* The same without sample 0, which is extrapolated: the parabola that is given may begin with
  * another velocity than the last one ended with, and the wrench with a jump. */
 static double mean_weight(int i, int n)
 {
-    static const double by_line[] = {2, -1, 0}, by_parabola[] = {3, -3, 1};
+    static const double by_line[] = {2, -1, 0};
+    static const double by_parabola[] = {3, -3, 1};
+    const double *extrapolation = n < 3 ? by_line : by_parabola;
     double weight = gregory(i, n);
     if (i <= 3)
-        weight += gregory(0, n) * (n < 3 ? by_line[i - 1] : by_parabola[i - 1]);
+        weight += gregory(0, n) * extrapolation[i - 1];
     return weight / n;
 }
 
 /* Weight of sample i of 1 to n, n >= 2, in the parabola (n = 2: the line) through those near a
- * third of the way. */
+ * third of the step. */
 static double third_weight(int i, int n)
 {
     if (n == 2)
         return i == 1 ? 4.0 / 3 : -1.0 / 3;
+
+    /* In intervals, from the middle one of the three. */
     int middle = (int)fmax(2, fmin(n - 1, round(n / 3.0)));
-    double x = n / 3.0 - middle; /* in intervals, from the middle one of the three */
+    double x = n / 3.0 - middle;
     if (i == middle - 1)
         return x * (x - 1) / 2;
     if (i == middle)
         return (1 - x) * (1 + x);
-    return i == middle + 1 ? x * (x + 1) / 2 : 0;
-}
-
-static void add_sample(yk_motion *moments, int i, int n, double f)
-{
-    moments->position.x += (n == 1 ? 1 : third_weight(i, n)) / 2 * f;
-    moments->velocity.x += (n == 1 ? 1 : mean_weight(i, n)) * f;
-    moments->acceleration.x = f;
+    if (i == middle + 1)
+        return x * (x + 1) / 2;
+    return 0;
 }
 
 void yk_index1_substep(yk_scheme *scheme, yk_system *system, int participant, int number)
 {
     yk_motion *moments = ((yk_index1 *)scheme)->moments[participant];
+    if (!moments)
+        return;
+
     const yk_participant *m = &system->participants[participant];
-    for (int port = 0; moments && port < m->port_count; port++) {
-        if (number == 0)
-            moments[port] = (yk_motion){.orientation = yk_q_identity()};
-        else
-            add_sample(&moments[port], number, m->substeps, -m->values[port].wrench.force.x);
+    int n = m->substeps;
+
+    for (int port = 0; port < m->port_count; port++) {
+        yk_motion *sum = &moments[port];
+        if (number == 0) {
+            *sum = (yk_motion){.orientation = yk_q_identity()};
+            continue;
+        }
+
+        /* f(1/3) / 2, the mean, and f(1). */
+        double f = -m->values[port].wrench.force.x;
+        double third = 1;
+        double mean = 1;
+        if (n > 1) {
+            third = third_weight(number, n);
+            mean = mean_weight(number, n);
+        }
+
+        sum->position.x += third / 2 * f;
+        sum->velocity.x += mean * f;
+        sum->acceleration.x = f;
     }
 }
 
@@ -99,22 +118,26 @@ static void moments_of(const yk_index1_multiplier *multiplier, double moments[YK
 
 /* Motions -------------------------------------------------------------------------------------- */
 
-void yk_index1_predict_relation(yk_system *system, int interface)
+void yk_index1_predict_relation(yk_system *system, int number)
 {
-    const yk_interface *l = &system->interfaces[interface];
-    yk_index1_interface *own = &yk_index1_of(system)->interfaces[interface];
-    const yk_motion *now = &yk_interface_a(system, l)->before[l->def.wrench_port];
-    double h = system->h, last = yk_index1_of(system)->last_step, a = now->acceleration.x;
-    double jerk = last > 0 ? (a - own->earlier[0].acceleration.x) / last : 0;
+    const yk_index1 *x = yk_index1_of(system);
+    yk_index1_interface *own = &x->interfaces[number];
+    const yk_motion *now = yk_before_a(system, &system->interfaces[number]);
+    double h = system->h;
+    double a = now->acceleration.x;
+    double jerk = 0;
+    if (x->last_step > 0)
+        jerk = (a - own->earlier[0].acceleration.x) / x->last_step;
+
     own->given[0] = now->position.x + h * (now->velocity.x + h * (a / 2 + h * jerk / 6));
     own->given[1] = now->velocity.x + h * (a + h * jerk / 2);
 }
 
-void yk_index1_motion_input(const yk_system *system, int interface, const double given[2],
+void yk_index1_motion_input(const yk_system *system, int number, const double given[2],
                             yk_input *input)
 {
-    const yk_interface *l = &system->interfaces[interface];
-    double h = system->h, start = yk_interface_b(system, l)->before[l->def.motion_port].position.x;
+    double h = system->h;
+    double start = yk_before_b(system, &system->interfaces[number])->position.x;
     double rate = (given[0] - start) / h;
     input->degree = 2;
     input->linear[0].x = start;
@@ -122,59 +145,71 @@ void yk_index1_motion_input(const yk_system *system, int interface, const double
     input->linear[2].x = (given[1] - rate) / h;
 }
 
-double yk_index1_motion_change(const yk_system *system, int interface)
+double yk_index1_motion_change(const yk_system *system, int number)
 {
-    const yk_interface *l = &system->interfaces[interface];
-    const yk_motion *start = &yk_interface_a(system, l)->before[l->def.wrench_port];
+    const yk_motion *start = yk_before_a(system, &system->interfaces[number]);
     double h = system->h;
     double size =
         fabs(start->position.x) + h * fabs(start->velocity.x) + h * h * fabs(start->acceleration.x);
-    return CHANGE * (size > 0 ? size : 1) / (h * h);
+    if (!(size > 0))
+        size = 1;
+    return CHANGE * size / (h * h);
 }
 
 /* Conditions ----------------------------------------------------------------------------------- */
 
-double *yk_index1_evaluate_relation(const yk_system *system, int interface, double *residual,
+double *yk_index1_evaluate_relation(const yk_system *system, int number, double *residual,
                                     yk_index1_residual *size)
 {
-    const yk_interface *l = &system->interfaces[interface];
-    const yk_index1_interface *own = &yk_index1_of(system)->interfaces[interface];
+    const yk_index1_interface *own = &yk_index1_of(system)->interfaces[number];
     const yk_index1_basis *basis = own->basis;
-    const yk_motion *a = &yk_interface_a(system, l)->values[l->def.wrench_port].motion;
-    const yk_motion answer = yk_index1_answer(system, interface, 1);
+
+    /* The moments of lambda, and of the wrench that B answered with. */
+    const yk_motion answer = yk_index1_answer(system, number, 1);
     const double wrench[YK_LEVELS] = {answer.position.x, answer.velocity.x, answer.acceleration.x};
-    double moments[YK_LEVELS], h = system->h;
+    double moments[YK_LEVELS];
     moments_of(&own->multiplier[0], moments);
+
     for (int e = 0; e < basis->parameters; e++) {
         double sum = 0;
         for (int level = 0; level < YK_LEVELS; level++)
             sum += basis->moment[e][level] * (moments[level] - wrench[level]);
+
         size->force = fmax(size->force, fabs(sum));
         *residual++ = sum;
     }
-    *residual++ = (own->given[0] - a->position.x) / (h * h);
-    *residual++ = (own->given[1] - a->velocity.x) / h;
-    size->largest = fmax(size->largest, fmax(fabs(residual[-2]), fabs(residual[-1])));
+
+    /* The motion that B was given, and that of A. */
+    const yk_motion *a = &yk_value_a(system, &system->interfaces[number])->motion;
+    double h = system->h;
+    double position = (own->given[0] - a->position.x) / (h * h);
+    double velocity = (own->given[1] - a->velocity.x) / h;
+    size->largest = fmax(size->largest, fmax(fabs(position), fabs(velocity)));
+    *residual++ = position;
+    *residual++ = velocity;
     return residual;
 }
 
-void yk_index1_relation_work(const yk_system *system, int interface, yk_interface_work *work)
+void yk_index1_relation_work(const yk_system *system, int number, yk_interface_work *work)
 {
-    const yk_interface *l = &system->interfaces[interface];
-    const yk_index1_interface *own = &yk_index1_of(system)->interfaces[interface];
+    const yk_interface *interface = &system->interfaces[number];
+    const yk_index1_interface *own = &yk_index1_of(system)->interfaces[number];
     const yk_index1_basis *basis = own->basis;
-    const yk_motion *from = &yk_interface_a(system, l)->before[l->def.wrench_port];
-    const yk_motion *to = &yk_interface_a(system, l)->values[l->def.wrench_port].motion;
-    yk_path path = yk_path_between(YK_PORT_SCALAR, system->h, from, to);
-    const yk_input *given = &yk_interface_b(system, l)->inputs[l->def.motion_port];
+    const yk_motion *from = yk_before_a(system, interface);
+    const yk_motion *to = &yk_value_a(system, interface)->motion;
+    const yk_input *given = yk_input_b(system, interface);
+    double h = system->h;
+    yk_path path = yk_path_between(YK_PORT_SCALAR, h, from, to);
+
     for (int node = 0; node <= basis->degree; node++) {
-        double t = basis->node[node] * system->h;
+        double t = basis->node[node] * h;
         double wrench = yk_poly_value(own->multiplier[0].power, basis->degree, basis->node[node]);
         yk_motion a;
         yk_path_at(&path, t, &a);
-        double impulse = basis->weight[node] * system->h * wrench;
+        double impulse = basis->weight[node] * h * wrench;
         work->on[0] += impulse * a.velocity.x;
         work->on[1] -= impulse * yk_input_scalar_rate(given, t);
     }
+
     work->created = work->on[0] + work->on[1];
 }

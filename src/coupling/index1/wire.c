@@ -5,22 +5,15 @@
  * the wrenches, and need not converge. So the value of a wire at the end of the step is an
  * unknown as the wrenches are, where both its ends are differenced; the condition is that its
  * source gives it. Between the ends of the step the value is a straight line. Wires that hold,
- * that end where they begin, or that touch a participant that tells its sensitivities (which know
- * nothing of signals) are followed run by run. */
+ * that end where they begin, or that touch a participant that gives its sensitivities (which have
+ * no signals) are followed run by run. */
 #include <math.h>
 
 #include "coupling/index1/index1.h"
 
 /* Change of a value for finite differences: relative, and where it is nothing. */
-static const double CHANGE = 1e-6, LEAST_CHANGE = 1e-8;
-
-static bool can_be_solved(const yk_system *system, const yk_wire_def *def)
-{
-    if (def->hold || def->source_subsystem == def->target_subsystem)
-        return false;
-    return !yk_index1_has_sensitivity(system, def->source_subsystem) &&
-           !yk_index1_has_sensitivity(system, def->target_subsystem);
-}
+static const double CHANGE = 1e-6;
+static const double LEAST_CHANGE = 1e-8;
 
 yk_status yk_index1_create_wires(yk_system *system)
 {
@@ -28,9 +21,20 @@ yk_status yk_index1_create_wires(yk_system *system)
     x->wires = yk_allocate(system->context, (size_t)system->wire_count, sizeof *x->wires);
     if (!x->wires)
         return YK_ERROR_MEMORY;
-    for (int i = 0; i < system->wire_count; i++)
-        if (can_be_solved(system, &system->wires[i].def))
+
+    for (int i = 0; i < system->wire_count; i++) {
+        const yk_wire_def *def = &system->wires[i].def;
+        int source = def->source_subsystem;
+        int target = def->target_subsystem;
+        if (def->hold || source == target)
+            continue;
+
+        bool sensitive =
+            yk_index1_has_sensitivity(system, source) || yk_index1_has_sensitivity(system, target);
+        if (!sensitive)
             x->wires[x->wire_count++].wire = i;
+    }
+
     return YK_OK;
 }
 
@@ -40,7 +44,9 @@ void yk_index1_predict_wires(yk_system *system)
     for (int i = 0; i < x->wire_count; i++) {
         yk_index1_wire *own = &x->wires[i];
         double now = system->wires[own->wire].before;
-        own->end = now + (x->last_step > 0 ? (now - own->earlier) * system->h / x->last_step : 0);
+        own->end = now;
+        if (x->last_step > 0)
+            own->end = now + (now - own->earlier) * system->h / x->last_step;
     }
 }
 
@@ -65,9 +71,11 @@ void yk_index1_carry_signals(yk_system *system, int participant)
     yk_system_carry_signals(system, participant);
     for (int i = 0; i < x->wire_count; i++) {
         const yk_wire_def *def = &system->wires[x->wires[i].wire].def;
-        if (def->target_subsystem == participant)
-            yk_index1_wire_input(system, i, x->wires[i].end,
-                                 &system->participants[participant].inputs[def->target_port]);
+        if (def->target_subsystem != participant)
+            continue;
+
+        yk_input *input = &system->participants[participant].inputs[def->target_port];
+        yk_index1_wire_input(system, i, x->wires[i].end, input);
     }
 }
 
