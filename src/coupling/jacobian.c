@@ -357,7 +357,6 @@ static const int *add_block(yk_jacobian *j, const yk_port_response *r, const yk_
                 continue;
 
             const double *response = r->matrix + (from->row + k) * r->columns + by->column;
-
             for (int column = 0; column < width; column++)
                 sum[column] += gradient[k] * response[column];
         }
@@ -397,7 +396,6 @@ static void equilibrate(yk_jacobian *j)
         }
 
         j->column_scale[column] = inverse_or_one(largest);
-
         for (int k = starts[column]; k < starts[column + 1]; k++)
             values[k] *= j->column_scale[column];
     }

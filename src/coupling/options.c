@@ -147,7 +147,6 @@ yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
                        name, ops->size, sizeof(yk_scheme_ops));
 
     int rows = 0;
-
     while (ops->options && ops->options[rows].key)
         rows++;
     if (rows > YK_SCHEME_OPTIONS_MAX || ops->options_size > YK_SCHEME_OPTIONS_SIZE_MAX)
@@ -236,7 +235,6 @@ yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *opt
                                  row->words[i].word);
 
     int numbers = 0;
-
     while (row->fields && row->fields[numbers].key)
         numbers++;
     if (numbers > 0 && used < sizeof words)

@@ -220,7 +220,6 @@ static yk_status try_inputs(gains *g, int participant)
     }
 
     yk_status status = try_participant(g, participant, NULL, false, 0, g->answers);
-
     for (int i = 0; !YK_FAILED(status) && i < g->n; i++) {
         const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
         if (def->wrench_subsystem == participant)
@@ -456,7 +455,6 @@ static void conclude(const gains *g, int first, int count, yk_interface_probe *p
         return;
 
     int worst = 0;
-
     for (int i = 1; i < count; i++)
         if (hypot(real[i], imaginary[i]) > hypot(real[worst], imaginary[worst]))
             worst = i;

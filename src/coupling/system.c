@@ -48,7 +48,6 @@ static yk_status copy_options(yk_system *system, const yk_scheme_ops *ops, const
         return YK_ERROR_MEMORY;
 
     system->option_items = next;
-
     for (const yk_option *row = ops->options; row->key; row++) {
         if (row->kind != YK_OPTION_SUBSYSTEMS)
             continue;

@@ -95,7 +95,6 @@ static yk_status create_vector(const yk_system *system, yk_acceleration kind, yk
         wrenches += yk_port_freedoms(system->interfaces[w->interfaces[i]].kind);
 
     w->size = wrenches + w->wire_count;
-
     for (int i = 0; i < w->lagged_count; i++)
         w->size += motion_words(w, &system->interfaces[w->lagged[i]]);
 

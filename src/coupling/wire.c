@@ -127,7 +127,6 @@ yk_status yk_wires_create(yk_system *system, const yk_system_def *def)
         return YK_ERROR_MEMORY;
 
     system->wire_count = def->wire_count;
-
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
         m->wires = yk_allocate(system->context, count, sizeof *m->wires);

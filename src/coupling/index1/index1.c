@@ -109,7 +109,6 @@ static void predict(yk_system *system)
             continue;
 
         double ratio = system->h / x->last_step;
-
         for (int row = 0; row < own->constraint.row_count; row++)
             own->multiplier[row] = predicted(own, row, ratio, own->repeats);
     }

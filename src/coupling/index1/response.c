@@ -83,15 +83,13 @@ static yk_status advance_with_sensitivities(yk_system *system, int participant)
     }
 
     int offset = 0;
-
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
-        int rows = x->interfaces[by->interface].constraint.row_count;
-        int count = 0;
-
-        for (int column = 0; column < rows * x->basis->parameters; column++) {
+        const yk_constraint *constraint = &x->interfaces[by->interface].constraint;
+        int columns = constraint->row_count * x->basis->parameters;
+        for (int column = 0; column < columns; column++) {
             double coefficients[6 * YK_INPUT_COEFFICIENTS];
-            count = unit_coefficients(system, m, by, column, coefficients);
+            int count = unit_coefficients(system, m, by, column, coefficients);
 
             for (int row = 0; row < r->rows; row++) {
                 const double *of = sensitivity + row * width + offset;
