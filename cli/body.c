@@ -1,12 +1,10 @@
 /* yoke body: a flexible body of a scenario as tables of nodes, shapes and inertia invariants. */
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "commands.h"
+#include "cli.h"
 #include "model/modal.h"
-#include "scenario.h"
 #include "smooth/smooth.h"
 
 static const char usage[] =
@@ -14,72 +12,79 @@ static const char usage[] =
     "Writes a rod with shapes or a modal body as nodes.csv, modes.csv, second_order.csv and\n"
     "invariants.csv, and prints how a scenario takes it in: see docs/modal.md.";
 
-/* The body that is asked for, with its model and index; NULL after a message. */
-static const yk_flexible *find_body(const yk_scenario_info *info, const char *name,
-                                    const yk_smooth_description **def, int *index)
-{
-    const char *dot = strchr(name, '.');
-    for (int i = 0; i < info->subsystem_count && dot; i++) {
-        size_t length = strlen(info->names[i]);
-        yk_smooth *model = yk_smooth_of(info->subsystems[i]);
-        if (!model || length != (size_t)(dot - name) || strncmp(info->names[i], name, length) != 0)
-            continue;
-        *def = yk_smooth_definition(model);
-        for (*index = 0; *index < (*def)->flexible_count; (*index)++)
-            if (strcmp((*def)->flexibles[*index].name, dot + 1) == 0)
-                return (*def)->flexibles[*index].body;
-    }
-    fprintf(
-        stderr,
-        "yoke: there is no flexible body '%s': name it as SUBSYSTEM.BODY, of a smooth subsystem\n",
-        name);
-    return NULL;
-}
-
 /* As an item of `flexible`. */
 static void print_item(const yk_smooth_description *def, int flexible, const char *folder)
 {
     const yk_flexible *body = def->flexibles[flexible].body;
-    const char *name = def->flexibles[flexible].name;
-    bool bends = false, open = false;
-    for (int k = 0; k < body->attachments + body->outline; k++)
-        bends |= body->nodes[k].bend_count > 0;
     printf("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: "
            "%s/invariants.csv\n",
-           name, folder, folder, folder);
+           def->flexibles[flexible].name, folder, folder, folder);
+    bool bends = false;
+    for (int k = 0; k < body->attachments + body->outline; k++)
+        if (body->nodes[k].bend_count > 0)
+            bends = true;
     if (bends)
         printf("  second_order: %s/second_order.csv\n", folder);
+
+    const char *lead = "  points: {";
     for (int i = 0; i < def->attachment_count; i++) {
         const yk_smooth_attachment_def *attachment = &def->attachments[i];
         if (attachment->flexible != flexible)
             continue;
+
         const char *dot = strrchr(attachment->name, '.');
-        printf("%s%s: %d", open ? ", " : "  points: {", dot ? dot + 1 : attachment->name,
-               attachment->attachment + 1);
-        open = true;
+        const char *name = dot ? dot + 1 : attachment->name;
+        printf("%s%s: %d", lead, name, attachment->attachment + 1);
+        lead = ", ";
     }
-    if (open)
+
+    if (strcmp(lead, ", ") == 0)
         printf("}\n");
 }
 
 static int write_body(const loaded *l, const char *name, const char *folder)
 {
-    const yk_smooth_description *def;
-    int index;
-    const yk_flexible *body = find_body(yk_scenario_get(l->scenario), name, &def, &index);
-    if (!body)
+    /* The body: "SUBSYSTEM.BODY". */
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
+    const char *dot = strchr(name, '.');
+    const yk_smooth_description *def = NULL;
+    int index = -1;
+    for (int i = 0; dot && index < 0 && i < info->subsystem_count; i++) {
+        size_t length = strlen(info->names[i]);
+        yk_smooth *model = yk_smooth_of(info->subsystems[i]);
+        if (!model || length != (size_t)(dot - name) || strncmp(info->names[i], name, length) != 0)
+            continue;
+
+        def = yk_smooth_definition(model);
+        for (int k = 0; k < def->flexible_count; k++)
+            if (strcmp(def->flexibles[k].name, dot + 1) == 0)
+                index = k;
+    }
+
+    if (index < 0) {
+        fprintf(stderr,
+                "yoke: there is no flexible body '%s': name it as SUBSYSTEM.BODY, of a smooth "
+                "subsystem\n",
+                name);
         return EXIT_MISUSE;
+    }
+
+    const yk_flexible *body = def->flexibles[index].body;
     if (body->kind != YK_FLEXIBLE_MODAL) {
         fprintf(stderr, "yoke: '%s' has no shapes: bodies of type rod and modal do\n", name);
         return EXIT_MISUSE;
     }
+
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         fprintf(stderr, "yoke: cannot make the folder %s: %s\n", folder, strerror(errno));
         return EXIT_FAILED;
     }
+
     if (yk_modal_write(l->context, body, folder) != YK_OK)
         return print_failure(l->context);
+
     print_item(def, index, folder);
+
     return EXIT_GOOD;
 }
 
@@ -99,9 +104,11 @@ int command_body(int argc, char **argv)
         fprintf(stderr, "yoke: say where to write the tables: -o FOLDER\n");
         return EXIT_MISUSE;
     }
+
     loaded l;
-    if (!load_scenario(operands[0], &sets, &l))
+    if (!load_scenario(operands[0], &sets, LOAD_TO_RUN, &l))
         return EXIT_MISUSE;
+
     int code = write_body(&l, operands[1], folder);
     close_scenario(&l);
     return code;

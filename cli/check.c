@@ -1,45 +1,51 @@
-/* yoke check: every mistake of a scenario in one pass. */
-#include <stdio.h>
+/* yoke check: every mistake of a scenario in one pass. yoke schema: the reference of its keys. */
+#include <string.h>
 
-#include "commands.h"
-#include "scenario.h"
-#include "yoke/analysis.h"
+#include "cli.h"
 
-/* Subsystems that are told more motions than their own joints leave them. */
-static void report_freedoms(const char *path, const option_list *sets, const loaded *l,
-                            const yk_system *system)
+/* What a system that could be started may still get wrong, and what it consists of. */
+static void print_summary(const char *path, const option_list *sets, const loaded *l,
+                          const yk_system *system)
 {
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
+
+    /* Subsystems of which interfaces prescribe more motions than their own joints leave free. */
     yk_scenario_def def = scenario_def(path, sets);
     for (int i = 0; i < info->subsystem_count; i++) {
-        yk_freedoms freedoms;
         bool prescribed = false;
         for (int k = 0; k < info->interface_count; k++)
-            prescribed = prescribed || (info->interfaces[k].motion_subsystem == i &&
-                                        yk_system_prescribes_motion(system, k));
+            if (info->interfaces[k].motion_subsystem == i && yk_system_prescribes_motion(system, k))
+                prescribed = true;
+        yk_freedoms freedoms;
         if (!prescribed || yk_scenario_freedoms(l->context, &def, i, &freedoms) != YK_OK)
             continue;
-        if (freedoms.prescribed <= freedoms.independent)
-            continue;
-        fprintf(
-            stderr,
-            "yoke: warning: interfaces prescribe %d motions of '%s', whose own joints leave %d of "
-            "them free: free the "
-            "others in the interfaces' joints, remove a joint inside, or exchange the two sides\n",
-            freedoms.prescribed, info->names[i], freedoms.independent);
+        if (freedoms.prescribed > freedoms.independent)
+            fprintf(stderr,
+                    "yoke: warning: interfaces prescribe %d motions of '%s', whose own joints "
+                    "leave %d of them free: free the others in the interfaces' joints, remove a "
+                    "joint inside, or exchange the two sides\n",
+                    freedoms.prescribed, info->names[i], freedoms.independent);
     }
-}
 
-/* Couplings that masses or algebraic loops make unstable. */
-static void report_limits(const loaded *l)
-{
+    /* Couplings that masses or algebraic loops make unstable. */
     yk_run_report report;
-    if (yk_limits(l->context, l->scenario, &report) < 0)
-        return;
-    for (int i = 0; i < report.finding_count; i++) {
+    yk_status status = yk_limits(l->context, l->scenario, &report);
+    for (int i = 0; status == YK_OK && i < report.finding_count; i++) {
         fprintf(stderr, "yoke: warning: ");
-        print_finding(stderr, yk_scenario_get(l->scenario)->path, &report.findings[i]);
+        print_finding(stderr, info->path, &report.findings[i]);
         fprintf(stderr, "\n");
+    }
+
+    printf("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
+           plural(info->subsystem_count), info->interface_count, plural(info->interface_count));
+    if (info->wire_count > 0)
+        printf("%d wire%s, ", info->wire_count, plural(info->wire_count));
+    printf("%lld steps of %g s\n", (long long)info->steps, info->step);
+    for (int i = 0; i < info->plugin_count; i++) {
+        const yk_plugin_info *plugin = &info->plugins[i];
+        const char *name = *plugin->name ? plugin->name : "(unnamed)";
+        const char *comma = *plugin->licence ? ", " : "";
+        printf("loads code from %s: %s%s%s\n", plugin->path, name, comma, plugin->licence);
     }
 }
 
@@ -58,15 +64,17 @@ int command_check(int argc, char **argv)
                                &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
     loaded l;
-    if (!load_scenario_to_check(path, &sets, &l))
+    if (!load_scenario(path, &sets, LOAD_TO_CHECK, &l))
         return EXIT_MISUSE;
+
     yk_system *system;
     int code = EXIT_GOOD;
-    if (yk_scenario_system(l.scenario, &system) < 0) {
-        fprintf(stderr, "yoke: %s: %s\n", path, yk_last_message(l.context));
-        code = EXIT_MISUSE;
-    } else if (!print && yk_system_start(system) < 0) {
+    yk_status status = yk_scenario_system(l.scenario, &system);
+    if (status >= 0 && !print)
+        status = yk_system_start(system);
+    if (status < 0) {
         fprintf(stderr, "yoke: %s: %s\n", path, yk_last_message(l.context));
         code = EXIT_MISUSE;
     } else if (print) {
@@ -75,22 +83,37 @@ int command_check(int argc, char **argv)
             fputs(text, stdout);
         yk_release(l.context, text);
     } else {
-        const yk_scenario_info *info = yk_scenario_get(l.scenario);
-        report_freedoms(path, &sets, &l, system);
-        report_limits(&l);
-        printf("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
-               info->subsystem_count == 1 ? "" : "s", info->interface_count,
-               info->interface_count == 1 ? "" : "s");
-        if (info->wire_count > 0)
-            printf("%d wire%s, ", info->wire_count, info->wire_count == 1 ? "" : "s");
-        printf("%lld steps of %g s\n", (long long)info->steps, info->step);
-        for (int i = 0; i < info->plugin_count; i++) {
-            const yk_plugin_info *plugin = &info->plugins[i];
-            printf("loads code from %s: %s%s%s\n", plugin->path,
-                   plugin->name[0] ? plugin->name : "(unnamed)", plugin->licence[0] ? ", " : "",
-                   plugin->licence);
-        }
+        print_summary(path, &sets, &l, system);
     }
+
+    close_scenario(&l);
+    return code;
+}
+
+int command_schema(int argc, char **argv)
+{
+    const option_row rows[] = {{.kind = OPTION_END}};
+    const char *path = NULL;
+    int parsed = options_parse("schema [SCENARIO]", rows, argc, argv, &path, 0, 1);
+    if (parsed < 0)
+        return options_exit(parsed);
+
+    /* With a scenario, the keys of its plug-ins too. */
+    loaded l = {0};
+    if (path && !load_scenario(path, &(option_list){0}, LOAD_TO_RUN, &l))
+        return EXIT_MISUSE;
+    if (!path)
+        l.context = open_context();
+    if (!l.context)
+        return EXIT_FAILED;
+
+    char *text = yk_scenario_reference(l.context, l.scenario);
+    int code = EXIT_GOOD;
+    if (text)
+        fputs(text, stdout);
+    else
+        code = print_failure(l.context);
+    yk_release(l.context, text);
     close_scenario(&l);
     return code;
 }

@@ -1,18 +1,13 @@
 /* yoke converge: errors of a scenario against the step for several schemes, with orders and
  * cost. */
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
+#include "cli.h"
 #include "pictures.h"
-#include "progress.h"
-#include "scenario.h"
-#include "variants.h"
-#include "yoke/analysis.h"
 
-enum { STEPS_MAX = 32 };
+enum { STEPS_MAX = 32, VARIANTS_MAX = 32, VARIANT_OVERRIDES_MAX = 16 };
 
 static char noun[] = "run"; /* that progress counts */
 
@@ -24,6 +19,16 @@ static const char usage[] =
     "the finest run. Errors are relative (L1); orders are observed from step to step; cost is "
     "calls of subsystems and time.";
 
+static const char *const outcomes[] = {
+    [YK_OUTCOME_GOOD] = "",
+    [YK_OUTCOME_NOT_CONVERGED] = "steps not converged",
+    [YK_OUTCOME_UNSTABLE] = "UNSTABLE",
+    [YK_OUTCOME_FAILED] = "FAILED",
+};
+
+/* The command line --------------------------------------------------------------------------- */
+
+/* Returns how many; 0 after a message. */
 static int read_steps(const char *text, double *steps)
 {
     int count = 0;
@@ -32,52 +37,104 @@ static int read_steps(const char *text, double *steps)
         double value = strtod(at, &end);
         if (end == at || !(value > 0) || !isfinite(value) || (*end && *end != ','))
             break;
+
         steps[count++] = value;
-        at = *end ? end + 1 : end;
-        if (!*at)
+        if (!*end || !end[1])
             return count;
+
+        at = end + 1;
     }
+
     fprintf(
         stderr,
         "yoke: --steps '%s': write falling step sizes in s, such as 1e-3,1e-4,1e-5 (at most %d)\n",
         text, STEPS_MAX);
+
     return 0;
 }
 
-static const char *const outcomes[] = {
-    [YK_OUTCOME_GOOD] = "",
-    [YK_OUTCOME_NOT_CONVERGED] = "steps not converged",
-    [YK_OUTCOME_UNSTABLE] = "UNSTABLE",
-    [YK_OUTCOME_FAILED] = "FAILED",
-};
+/* Changes of the scenario with their names. */
+typedef struct variant_list {
+    int count;
+    yk_variant items[VARIANTS_MAX];
+    const char *overrides[VARIANTS_MAX][VARIANT_OVERRIDES_MAX];
+    char *texts[VARIANTS_MAX]; /* what the items point into */
+} variant_list;
 
-static const char *variant_name(const yk_converge_def *def, int variant)
+/* "name;path=value;path=value", cut at its semicolons. False after a message. */
+static bool add_variant(variant_list *list, const char *text)
 {
-    return def->variant_count ? def->variants[variant].name : "scenario";
+    bool good = list->count < VARIANTS_MAX;
+    if (good) {
+        int index = list->count++;
+        yk_variant *v = &list->items[index];
+        char *copy = strdup(text);
+        list->texts[index] = copy;
+        *v = (yk_variant){.name = copy, .overrides = list->overrides[index]};
+        char *at = NULL;
+        if (copy)
+            at = strchr(copy, ';');
+        for (; good && at; at = strchr(at, ';')) {
+            *at++ = '\0';
+            good = v->override_count < VARIANT_OVERRIDES_MAX && strchr(at, '=');
+            if (good)
+                list->overrides[index][v->override_count++] = at;
+        }
+
+        good = good && copy && *copy;
+    }
+
+    if (!good)
+        fprintf(stderr,
+                "yoke: --variant '%s': write NAME;PATH=VALUE;PATH=VALUE, such as "
+                "\"lazy;coupling.scheme=tight;coupling.iterations=0\" (at most %d variants with "
+                "%d values each)\n",
+                text, VARIANTS_MAX, VARIANT_OVERRIDES_MAX);
+
+    return good;
 }
 
-static void print_rows(const yk_converge_def *def, const yk_convergence_row *rows)
+/* "explicit,tight", each with its other options as the scenario has them. */
+static bool add_schemes(variant_list *list, const char *schemes)
+{
+    while (schemes && *schemes) {
+        int length = (int)strcspn(schemes, ",");
+        char word[40], text[160];
+        int index;
+        snprintf(word, sizeof word, "%.*s", length, schemes);
+        snprintf(text, sizeof text, "%s;coupling.scheme=%s", word, word);
+        if (!options_pick_scheme("schemes", word, &index) || !add_variant(list, text))
+            return false;
+
+        schemes += length;
+        if (*schemes == ',')
+            schemes++;
+    }
+
+    return true;
+}
+
+/* Results -------------------------------------------------------------------------------------- */
+
+static void print_rows(const yk_converge_def *def, int variants, const yk_convergence_row *rows)
 {
     printf("%12s %14s %14s %7s %10s %12s %12s %12s\n", "step s", "error", "largest", "order",
            "steps", "iterations", "calls", "us/step");
-    int variants = def->variant_count ? def->variant_count : 1;
-    for (int v = 0; v < variants; v++) {
-        if (def->variant_count)
-            printf("%s\n", def->variants[v].name);
-        for (int i = 0; i < def->step_count; i++) {
-            const yk_convergence_row *r = &rows[v * def->step_count + i];
-            char order[16] = "-";
-            if (isfinite(r->order))
-                snprintf(order, sizeof order, "%.3f", r->order);
-            printf("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g", r->step, r->error,
-                   r->largest, order, (long long)r->steps, (long long)r->iterations,
-                   (long long)r->calls, 1e6 * r->seconds_per_step);
-            if (r->unresolved)
-                printf("  (that of the reference)");
-            if (r->outcome)
-                printf("  %s", outcomes[r->outcome]);
-            printf("\n");
-        }
+    for (int i = 0; i < variants * def->step_count; i++) {
+        const yk_convergence_row *r = &rows[i];
+        if (def->variant_count > 0 && i % def->step_count == 0)
+            printf("%s\n", def->variants[r->variant].name);
+        char order[16] = "-";
+        if (isfinite(r->order))
+            snprintf(order, sizeof order, "%.3f", r->order);
+        printf("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g", r->step, r->error,
+               r->largest, order, (long long)r->steps, (long long)r->iterations,
+               (long long)r->calls, 1e6 * r->seconds_per_step);
+        if (r->unresolved)
+            printf("  (that of the reference)");
+        if (r->outcome != YK_OUTCOME_GOOD)
+            printf("  %s", outcomes[r->outcome]);
+        printf("\n");
     }
 
     /* Why rows are no good, once for several steps that end alike. */
@@ -86,110 +143,117 @@ static void print_rows(const yk_converge_def *def, const yk_convergence_row *row
         bool first = i % def->step_count == 0 || rows[i - 1].outcome != r->outcome;
         if (r->outcome < YK_OUTCOME_UNSTABLE || !first)
             continue;
-        printf("%s, step %g s: %s\n", variant_name(def, r->variant), r->step, r->message);
+
+        const char *name = "scenario";
+        if (def->variant_count > 0)
+            name = def->variants[r->variant].name;
+        printf("%s, step %g s: %s\n", name, r->step, r->message);
     }
 }
 
-static bool write_rows(const char *file, const yk_converge_def *def, const yk_convergence_row *rows)
+static bool write_rows(const char *file, const yk_converge_def *def, int variants,
+                       const yk_convergence_row *rows)
 {
-    int count = def->step_count * (def->variant_count ? def->variant_count : 1);
     FILE *out = fopen(file, "w");
     if (out)
         fprintf(out,
                 "step [s],relative_error,largest_error,order,steps,iterations,seconds_per_step "
-                "[s],calls,seconds "
-                "[s],outcome,variant\n");
-    for (int i = 0; out && i < count; i++) {
+                "[s],calls,seconds [s],outcome,variant\n");
+    for (int i = 0; out && i < variants * def->step_count; i++) {
         const yk_convergence_row *r = &rows[i];
+        const char *outcome = "good";
+        if (r->outcome != YK_OUTCOME_GOOD)
+            outcome = outcomes[r->outcome];
+        const char *name = "";
+        if (def->variant_count > 0)
+            name = def->variants[r->variant].name;
         fprintf(out, "%.17g,%.9e,%.9e,%.6g,%lld,%lld,%.3e,%lld,%.3e,%s,\"%s\"\n", r->step, r->error,
                 r->largest, r->order, (long long)r->steps, (long long)r->iterations,
-                r->seconds_per_step, (long long)r->calls, r->seconds,
-                r->outcome ? outcomes[r->outcome] : "good",
-                def->variant_count ? def->variants[r->variant].name : "");
+                r->seconds_per_step, (long long)r->calls, r->seconds, outcome, name);
     }
+
     if (out && fclose(out) == 0)
         return true;
+
     fprintf(stderr, "yoke: cannot write %s\n", file);
+
     return false;
 }
 
-typedef struct request {
-    option_list sets, channels, variants;
-    const char *schemes, *exact, *steps, *reference, *output, *plot;
-    int jobs;
-} request;
-
-static int run_study(const request *r, const yk_converge_def *def)
+static int run_study(const yk_converge_def *def, const char *output, const char *plot)
 {
     yk_context *context = open_context();
-    int count = def->step_count * (def->variant_count ? def->variant_count : 1);
-    yk_convergence_row *rows = calloc((size_t)count, sizeof *rows);
+    if (!context)
+        return EXIT_FAILED;
+
+    int variants = def->variant_count > 0 ? def->variant_count : 1;
+    size_t count = (size_t)variants * (size_t)def->step_count;
+    yk_convergence_row *rows = calloc(count, sizeof *rows);
     yk_diagnostics *diagnostics = NULL;
-    int code = EXIT_FAILED;
-    if (context && rows && yk_diagnostics_create(context, &diagnostics) >= 0) {
-        yk_convergence_report report;
-        catch_interrupts();
-        yk_status status = yk_converge(context, def, diagnostics, rows, &report);
-        if (status != YK_OK) {
-            code = print_refusal(context, diagnostics, status);
-        } else {
-            print_rows(def, rows);
-            const char *reference = "the scenario";
-            if (def->variant_count)
-                reference = def->variants[def->variant_count - 1].name;
-            if (report.reference == YK_REFERENCE_MONOLITHIC)
-                reference = "monolithic";
-            if (!def->exact)
-                printf("reference: %s with a step of %g s; its own error is about %.2g\n",
-                       reference, def->steps[def->step_count - 1] / 4, report.reference_error);
-            code = r->output && !write_rows(r->output, def, rows) ? EXIT_FAILED : EXIT_GOOD;
-            if (r->plot && picture_convergence(context, r->plot, def->scenario.path, def, rows) < 0)
-                code = print_failure(context);
-            else if (r->plot)
-                printf("picture %s.svg, %s.png\n", r->plot, r->plot);
-        }
+    yk_convergence_report report;
+    yk_status status = YK_ERROR_MEMORY;
+    if (rows)
+        status = yk_diagnostics_create(context, &diagnostics);
+    catch_interrupts();
+    if (status == YK_OK)
+        status = yk_converge(context, def, diagnostics, rows, &report);
+
+    int code = EXIT_GOOD;
+    if (status != YK_OK) {
+        code = print_refusal(context, diagnostics, status);
+    } else {
+        print_rows(def, variants, rows);
+        const char *reference = "the scenario";
+        if (def->variant_count > 0)
+            reference = def->variants[def->variant_count - 1].name;
+        if (report.reference == YK_REFERENCE_MONOLITHIC)
+            reference = "monolithic";
+        if (!def->exact)
+            printf("reference: %s with a step of %g s; its own error is about %.2g\n", reference,
+                   def->steps[def->step_count - 1] / 4, report.reference_error);
+
+        if (output && !write_rows(output, def, variants, rows))
+            code = EXIT_FAILED;
+        if (plot && picture_convergence(context, plot, def->scenario.path, def, rows) != YK_OK)
+            code = print_failure(context);
+        else if (plot)
+            printf("picture %s.svg, %s.png\n", plot, plot);
     }
+
     yk_diagnostics_destroy(diagnostics);
     free(rows);
-    if (context)
-        yk_context_destroy(context);
+    yk_context_destroy(context);
     return code;
-}
-
-static bool read_reference(const char *word, yk_reference *reference)
-{
-    static const char *const words[] = {[YK_REFERENCE_AUTO] = "auto",
-                                        [YK_REFERENCE_MONOLITHIC] = "monolithic",
-                                        [YK_REFERENCE_FINEST] = "finest"};
-    for (int i = 0; i < 3; i++) {
-        if (strcmp(word, words[i]) != 0)
-            continue;
-        *reference = (yk_reference)i;
-        return true;
-    }
-    fprintf(stderr, "yoke: --reference '%s': choose auto, monolithic or finest\n", word);
-    return false;
 }
 
 int command_converge(int argc, char **argv)
 {
-    request r = {.steps = "1e-2,1e-3,1e-4", .reference = "auto"};
+    static const char *const references[] = {
+        [YK_REFERENCE_AUTO] = "auto",
+        [YK_REFERENCE_MONOLITHIC] = "monolithic",
+        [YK_REFERENCE_FINEST] = "finest",
+        NULL,
+    };
+    option_list sets = {0}, channels = {0}, changes = {0};
+    const char *step_text = "1e-2,1e-3,1e-4", *reference = "auto";
+    const char *schemes = NULL, *output = NULL, *plot = NULL;
+    yk_converge_def def = yk_converge_default();
     const option_row rows[] = {
-        {"schemes", OPTION_TEXT, &r.schemes, "A,B,...", "values of coupling.scheme to compare"},
-        {"variant", OPTION_LIST, &r.variants, "NAME;PATH=VALUE;...",
+        {"schemes", OPTION_TEXT, &schemes, "A,B,...", "values of coupling.scheme to compare"},
+        {"variant", OPTION_LIST, &changes, "NAME;PATH=VALUE;...",
          "any changes to compare, under a name"},
-        {"channel", OPTION_LIST, &r.channels, "NAME",
+        {"channel", OPTION_LIST, &channels, "NAME",
          "channel to compare; may be repeated [position and velocity of all interfaces]"},
-        {"exact", OPTION_TEXT, &r.exact, "EXPRESSION",
+        {"exact", OPTION_TEXT, &def.exact, "EXPRESSION",
          "exact course of the one channel's first component, of t and the scenario's parameters"},
-        {"reference", OPTION_TEXT, &r.reference, "WHICH",
+        {"reference", OPTION_TEXT, &reference, "WHICH",
          "monolithic, or finest: the last scheme; either with a quarter of the finest step [auto: "
          "what works]"},
-        {"steps", OPTION_TEXT, &r.steps, "H,H,...", "macro steps in s, falling [1e-2,1e-3,1e-4]"},
-        {"set", OPTION_LIST, &r.sets, "PATH=VALUE", "override a value of the scenario"},
-        {"jobs", OPTION_COUNT, &r.jobs, "N", "runs at the same time [one per core]"},
-        {"o", OPTION_TEXT, &r.output, "FILE", "write the table as CSV"},
-        {"plot", OPTION_TEXT, &r.plot, "BASE",
+        {"steps", OPTION_TEXT, &step_text, "H,H,...", "macro steps in s, falling [1e-2,1e-3,1e-4]"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
+        {"jobs", OPTION_COUNT, &def.jobs, "N", "runs at the same time [one per core]"},
+        {"o", OPTION_TEXT, &output, "FILE", "write the table as CSV"},
+        {"plot", OPTION_TEXT, &plot, "BASE",
          "errors over step, calls and time as BASE.svg and BASE.png"},
         {.kind = OPTION_END},
     };
@@ -197,19 +261,31 @@ int command_converge(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
     double steps[STEPS_MAX];
-    variant_list variants;
-    yk_converge_def def = yk_converge_default();
-    def.steps = steps, def.step_count = read_steps(r.steps, steps);
-    if (!def.step_count || !read_reference(r.reference, &def.reference))
+    int index;
+    def.steps = steps;
+    def.step_count = read_steps(step_text, steps);
+    if (def.step_count == 0 || !options_pick("reference", reference, references, &index))
         return EXIT_MISUSE;
-    if (!variants_read(r.schemes, &r.variants, &variants))
-        return EXIT_MISUSE;
-    def.scenario = scenario_def(path, &r.sets);
-    def.variants = variants.items, def.variant_count = variants.count;
-    def.channels = r.channels.items, def.channel_count = r.channels.count;
-    def.exact = r.exact, def.jobs = r.jobs, def.progress = show_count, def.user = noun;
-    int code = run_study(&r, &def);
-    variants_free(&variants);
+
+    def.reference = (yk_reference)index;
+    def.scenario = scenario_def(path, &sets);
+    def.channels = channels.items;
+    def.channel_count = channels.count;
+    def.progress = show_count;
+    def.user = noun;
+
+    variant_list variants = {0};
+    bool good = add_schemes(&variants, schemes);
+    for (int i = 0; good && i < changes.count; i++)
+        good = add_variant(&variants, changes.items[i]);
+    def.variants = variants.items;
+    def.variant_count = variants.count;
+    int code = EXIT_MISUSE;
+    if (good)
+        code = run_study(&def, output, plot);
+    for (int i = 0; i < variants.count; i++)
+        free(variants.texts[i]);
     return code;
 }

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
+#include "cli.h"
 #include "drawing.h"
 #include "math/vec3.h"
-#include "scenario.h"
 
 static const char usage[] =
     "draw SCENARIO [-o FILE.svg] [--view iso] [--names]\n\n"
@@ -309,7 +308,7 @@ int command_draw(int argc, char **argv)
     }
 
     loaded l;
-    if (!load_scenario(path, &sets, &l))
+    if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
         return EXIT_MISUSE;
     if (!up)
         options.up = find_up(yk_scenario_get(l.scenario));

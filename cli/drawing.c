@@ -85,8 +85,10 @@ static yk_vec3 shape_extent(const yk_shape *s, const yk_vec3 axes[3], yk_vec3 *m
         default: break;
         }
     }
+
     if (s->kind == YK_SHAPE_LINE || s->kind == YK_SHAPE_EDGE)
         *middle = yk_v3_add(s->position, yk_v3_scale(0.5, yk_m3_apply(r, s->size)));
+
     return yk_v3(half[0], half[1], half[2]);
 }
 
@@ -97,16 +99,19 @@ static box bounds(const drawing *d, const yk_vec3 axes[3])
     for (int i = 0; i < d->shape_count; i++) {
         if (d->shapes[i].shape.kind == YK_SHAPE_PLANE)
             continue;
+
         yk_vec3 middle, half = shape_extent(&d->shapes[i].shape, axes, &middle);
         yk_vec3 along = {yk_v3_dot(middle, axes[0]), yk_v3_dot(middle, axes[1]),
                          yk_v3_dot(middle, axes[2])};
         box_add(&b, along, half);
     }
+
     for (int i = 0; i < d->mark_count; i++) {
         yk_vec3 p = d->marks[i].position;
         box_add(&b, yk_v3(yk_v3_dot(p, axes[0]), yk_v3_dot(p, axes[1]), yk_v3_dot(p, axes[2])),
                 yk_v3(0, 0, 0));
     }
+
     return b;
 }
 
@@ -135,8 +140,10 @@ static drawing_view choose_view(const drawing *d, int up)
         if (thin < 0 || thin == up || (k != up && extent[k] < extent[thin]))
             thin = k;
     }
+
     if (thin < 0)
         return VIEW_ISO;
+
     return (drawing_view)(VIEW_X + thin);
 }
 
@@ -206,11 +213,13 @@ static body body_of(const canvas *c, int index)
     case YK_SHAPE_EDGE: size = yk_v3_scale(0.5, s->size); break;
     default: break;
     }
+
     b.half[0] = size.x;
     b.half[1] = size.y;
     b.half[2] = size.z;
     b.solid =
         s->kind == YK_SHAPE_BOX || s->kind == YK_SHAPE_CYLINDER || s->kind == YK_SHAPE_CAPSULE;
+
     return b;
 }
 
@@ -219,11 +228,13 @@ static double reach(const body *b, yk_vec3 direction, bool line)
 {
     if (b->round)
         return b->half[0];
+
     double sum = 0;
     for (int k = 0; k < 3; k++) {
         double part = b->half[k] * yk_v3_dot(b->axes[k], direction);
         sum += line ? part : fabs(part);
     }
+
     return fabs(sum);
 }
 
@@ -239,14 +250,17 @@ static int compare_by_faces(const canvas *c, const body *a, const body *b, bool 
         double facing = yk_v3_dot(normal, c->near);
         if (fabs(facing) < 1e-3)
             continue;
+
         double gap = yk_v3_dot(normal, yk_v3_sub(b->centre, a->centre)) - a->half[k] -
                      reach(b, normal, line);
         double overlap = 0.05 * fmin(a->half[k], reach(b, normal, line)) + 1e-9 * c->radius;
         if (gap < -overlap || gap <= widest)
             continue;
+
         widest = gap;
         order = facing > 0 ? -1 : 1;
     }
+
     return order;
 }
 
@@ -255,6 +269,7 @@ static int compare_depths(const void *a, const void *b)
     const body *p = a, *q = b;
     if (p->depth != q->depth)
         return p->depth < q->depth ? -1 : 1;
+
     return p->shape - q->shape;
 }
 
@@ -280,6 +295,7 @@ static body *order_shapes(const canvas *c, int *count)
         if (kind != YK_SHAPE_PLANE && kind != YK_SHAPE_JOINT)
             bodies[n++] = body_of(c, i);
     }
+
     if (bodies)
         qsort(bodies, (size_t)n, sizeof *bodies, compare_depths);
     if (n <= COMPARED_MAX)
@@ -298,10 +314,12 @@ static body *order_shapes(const canvas *c, int *count)
             const body *a = &bodies[i], *b = &bodies[k];
             if (!a->solid && !b->solid)
                 continue;
+
             bool apart = a->high[0] < b->low[0] || b->high[0] < a->low[0] ||
                          a->high[1] < b->low[1] || b->high[1] < a->low[1];
             if (apart)
                 continue;
+
             int order = 0;
             if (a->solid)
                 order = compare_by_faces(c, a, b, is_line(c, b));
@@ -323,15 +341,18 @@ static body *order_shapes(const canvas *c, int *count)
                 next = i;
             if (waits[i] > 0)
                 continue;
+
             next = i;
             break;
         }
+
         ordered[*count] = bodies[next];
         waits[next] = -1;
         for (int k = 0; before && k < n; k++)
             if (before[(size_t)next * (size_t)n + (size_t)k] && waits[k] > 0)
                 waits[k]--;
     }
+
     free(bodies);
     free(waits);
     free(before);
@@ -361,7 +382,9 @@ static const char *colour(int part, double shade, char text[8])
         double value = shade <= 1 ? base * shade : base + (255 - base) * (shade - 1);
         rgb[k] = (unsigned char)fmax(0, fmin(255, value + 0.5));
     }
+
     snprintf(text, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
+
     return text;
 }
 
@@ -374,6 +397,7 @@ static int compare_points(const void *a, const void *b)
         return p->x < q->x ? -1 : 1;
     if (p->y != q->y)
         return p->y < q->y ? -1 : 1;
+
     return 0;
 }
 
@@ -392,12 +416,14 @@ static int convex_hull(point *points, int count, point *hull)
             size--;
         hull[size++] = points[i];
     }
+
     int lower = size + 1;
     for (int i = count - 2; i >= 0; i--) {
         while (size >= lower && cross(hull[size - 2], hull[size - 1], points[i]) <= 0)
             size--;
         hull[size++] = points[i];
     }
+
     return size > 1 ? size - 1 : size;
 }
 
@@ -457,6 +483,7 @@ static void write_box(const canvas *c, const yk_shape *s, int part)
             local = yk_v3_axpy(around[i][1] * size[v], axis_of(v), local);
             corners[i] = project(c, yk_v3_add(s->position, yk_q_rotate(s->orientation, local)));
         }
+
         write_polygon(c, corners, 4, part, shade_of(c, normal));
     }
 }
@@ -471,6 +498,7 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
                          i < RIM ? -s->size.z : s->size.z};
         rims[i] = project(c, yk_v3_add(s->position, yk_q_rotate(s->orientation, local)));
     }
+
     yk_vec3 axis = yk_q_rotate(s->orientation, yk_v3(0, 0, 1));
     double facing = yk_v3_dot(axis, c->near);
     memcpy(end, facing < 0 ? rims : rims + RIM, sizeof end);
@@ -479,6 +507,7 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
     write_polygon(c, hull, count, part, 0.95);
     if (fabs(facing) < 1e-3)
         return;
+
     write_polygon(c, end, RIM, part, shade_of(c, yk_v3_scale(facing < 0 ? -1 : 1, axis)) + 0.12);
 }
 
@@ -525,6 +554,7 @@ static bool is_seen(const canvas *c, const yk_shape *s)
 {
     if (s->kind != YK_SHAPE_PLANE)
         return false;
+
     return yk_v3_dot(yk_q_rotate(s->orientation, yk_v3(0, 0, 1)), c->near) > -0.02;
 }
 
@@ -537,6 +567,7 @@ static bool write_shapes(const canvas *c)
     for (int i = 0; i < d->shape_count; i++) {
         if (!is_seen(c, &d->shapes[i].shape))
             continue;
+
         yk_vec3 corners[4];
         plane_corners(c, &d->shapes[i].shape, corners);
         fprintf(c->stream, "<polygon points=\"");
@@ -544,6 +575,7 @@ static bool write_shapes(const canvas *c)
             point p = project(c, corners[k]);
             fprintf(c->stream, "%s%.1f,%.1f", k ? " " : "", p.x, p.y);
         }
+
         fprintf(c->stream, "\"/>\n");
     }
 
@@ -551,6 +583,7 @@ static bool write_shapes(const canvas *c)
     body *ordered = order_shapes(c, &count);
     if (!ordered)
         return false;
+
     fprintf(c->stream, "</g>\n<g id=\"shapes\" stroke-width=\"%.1f\" stroke-linejoin=\"round\">\n",
             0.8 * c->size);
     for (int i = 0; i < count; i++)
@@ -575,9 +608,11 @@ static void write_marks(const canvas *c)
         const yk_shape *s = &d->shapes[i].shape;
         if (s->kind != YK_SHAPE_JOINT)
             continue;
+
         point p = project(c, s->position);
         fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\"/>\n", p.x, p.y, 2.8 * size);
     }
+
     fprintf(out, "</g>\n<g id=\"ports\" stroke=\"#333333\" stroke-width=\"%.1f\">\n", 1.2 * size);
     for (int i = 0; i < d->mark_count; i++) {
         const drawing_mark *m = &d->marks[i];
@@ -594,6 +629,7 @@ static void write_marks(const canvas *c)
                 "<circle class=\"port\" cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"#333333\"/>\n",
                 p.x, p.y, 2.2 * size);
     }
+
     fprintf(out, "</g>\n");
     if (!c->options->names)
         return;
@@ -615,6 +651,7 @@ static void write_marks(const canvas *c)
         last_x = x;
         last_y = y;
     }
+
     fprintf(out, "</g>\n");
 }
 
@@ -646,6 +683,7 @@ static void write_diagram(const canvas *c, double top)
             size_t used = strlen(names);
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", other->name);
         }
+
         if (!first)
             continue;
         if (strlen(names) > 26)
@@ -664,6 +702,7 @@ static void write_diagram(const canvas *c, double top)
             x1 += inset;
             x2 -= inset;
         }
+
         fprintf(out,
                 "<path class=\"%s\" d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\" fill=\"none\" "
                 "stroke=\"#444444\" "
@@ -671,6 +710,7 @@ static void write_diagram(const canvas *c, double top)
                 link->wire ? "wire" : "interface", x1, begin, x1, begin + height, x2,
                 begin + height, x2, begin, 1.6 * size,
                 link->wire ? " stroke-dasharray=\"5 4\" marker-end=\"url(#arrow)\"" : "");
+
         /* Beyond its line, so that the one of a link back lies between them; of a wire forth on its near side. */
         double label = begin + 0.75 * height + (link->wire ? 12 : -5) * size;
         if (link->wire && link->to >= link->from)
@@ -697,6 +737,7 @@ static void write_diagram(const canvas *c, double top)
         write_text(c, d->parts[i].kind);
         fprintf(out, "</text>\n");
     }
+
     fprintf(out, "</g>\n");
 }
 
@@ -723,6 +764,7 @@ static void write_scale(const canvas *c, double y)
         shown = 1e-3 * length;
         unit = "km";
     }
+
     double right = c->width - MARGIN * size, left = right - length * c->scale;
     fprintf(out, "<g id=\"scale\" stroke=\"#333333\" stroke-width=\"%.1f\" fill=\"none\">\n",
             1.4 * size);
@@ -741,6 +783,7 @@ static void write_scale(const canvas *c, double y)
                up = 26 * size * yk_v3_dot(axis_of(k), c->up);
         if (hypot(x, up) < size)
             continue;
+
         fprintf(out, "<path d=\"M%.1f %.1fl%.1f %.1f\" marker-end=\"url(#arrow)\"/>\n", x0, y0, x,
                 -up);
         fprintf(out,
@@ -749,6 +792,7 @@ static void write_scale(const canvas *c, double y)
                 "stroke=\"none\">%c</text>\n",
                 x0 + 1.45 * x, y0 - 1.45 * up + 4 * size, 12 * size, "xyz"[k]);
     }
+
     fprintf(out, "</g>\n");
 }
 
@@ -768,6 +812,7 @@ static void write_legend(const canvas *c, double y)
                     d->part_count - i);
             break;
         }
+
         fprintf(
             out,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\" fill=\"%s\"/>\n",
@@ -779,6 +824,7 @@ static void write_legend(const canvas *c, double y)
         fprintf(out, "</tspan></text>\n");
         x += length + 30 * size;
     }
+
     fprintf(out, "</g>\n");
 }
 
@@ -802,6 +848,7 @@ static void write_head(const canvas *c)
                 "stop-color=\"%s\"/></radialGradient>\n",
                 i, colour(i, 1.55, light), colour(i, 1, base), colour(i, 0.62, dark));
     }
+
     fprintf(out, "<marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"6\" refY=\"4\" markerWidth=\"6\" "
                  "markerHeight=\"6\" "
                  "orient=\"auto\"><path d=\"M0 0L8 4L0 8z\" fill=\"#444444\" "
@@ -832,6 +879,7 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
             c->middle = yk_v3_axpy(0.5 * (b.low[k] + b.high[k]), axes[k], c->middle);
             c->radius = fmax(c->radius, 0.5 * (b.high[k] - b.low[k]));
         }
+
         if (!(c->radius > 0))
             c->radius = 1;
 
@@ -848,6 +896,7 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
         for (int i = 0; i < d->shape_count; i++) {
             if (!is_seen(c, &d->shapes[i].shape))
                 continue;
+
             yk_vec3 corners[4];
             plane_corners(c, &d->shapes[i].shape, corners);
             for (int k = 0; k < 4; k++)
@@ -879,6 +928,7 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
         else
             diagram = true;
     }
+
     canvas c = {.model = d, .options = options, .stream = stream};
     lay_out(&c, in_space, diagram);
 
@@ -890,8 +940,10 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
         write_text(&c, d->title);
         fprintf(stream, "</text>\n");
     }
+
     if (!write_shapes(&c))
         return false;
+
     write_marks(&c);
     if (diagram)
         write_diagram(&c, c.top + c.room);
@@ -902,6 +954,8 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
         if (in_space)
             write_scale(&c, y);
     }
+
     fprintf(stream, "</svg>\n");
+
     return !ferror(stream);
 }

@@ -1,12 +1,10 @@
 /* yoke fmu: what is inside of an FMU, and how it is connected. */
 #include <ctype.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands.h"
-#include "scenario.h"
+#include "cli.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/description.h"
 #include "transport/fmi/fmu.h"

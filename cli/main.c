@@ -1,13 +1,10 @@
 /* yoke COMMAND ...: one row per subcommand. */
 #include <errno.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "commands.h"
-#include "options.h"
-#include "scenario.h"
+#include "cli.h"
 
 static const command_row commands[] = {
     {"run", "run a scenario, with results in HDF5 or CSV", command_run},
@@ -33,6 +30,12 @@ static const command_row commands[] = {
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
 
+#ifdef __clang__
+static const char compiler[] = __VERSION__; /* begins with its name */
+#else
+static const char compiler[] = "gcc " __VERSION__;
+#endif
+
 static void print_commands(FILE *stream)
 {
     fprintf(stream,
@@ -42,58 +45,29 @@ static void print_commands(FILE *stream)
     for (int i = 0; i < COMMAND_COUNT; i++)
         fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
     fprintf(stream, "\n--no-plugins refuses scenarios that load code of others.\n");
-    fprintf(stream, "\n`yoke COMMAND --help` tells more. Exit codes: 0 good, 1 the work failed, 2 "
-                    "wrong input: options, "
-                    "scenario,\nor a file to be read, 3 the result is not to be trusted.\n");
-}
-
-static int report_unknown(const char *word)
-{
-    const char *names[COMMAND_COUNT + 1] = {NULL};
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        names[i] = commands[i].name;
-    const char *nearest = yk_text_nearest(word, names);
-    fprintf(stderr, "yoke: unknown command '%s'", word);
-    if (nearest)
-        fprintf(stderr, ", did you mean '%s'?", nearest);
-    fprintf(stderr, "\n`yoke --help` lists the commands.\n");
-    return EXIT_MISUSE;
-}
-
-/* A table that went nowhere is a failure, even if everything else went well. */
-static int finish(int code)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return code;
-    fprintf(stderr, "yoke: cannot write to the standard output: %s\n", strerror(errno));
-    return code == EXIT_GOOD ? EXIT_FAILED : code;
+    fprintf(stream, "\n`yoke COMMAND --help` says more. Exit codes: 0 good, 1 the work failed, 2 "
+                    "wrong input: options, scenario,\nor a file to be read, 3 the result is not to "
+                    "be trusted.\n");
 }
 
 static int run_command(int argc, char **argv)
 {
-    for (int i = 0; i < COMMAND_COUNT; i++)
-        if (strcmp(argv[0], commands[i].name) == 0)
+    const char *word = argv[0];
+    const char *names[COMMAND_COUNT + 1] = {NULL};
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        names[i] = commands[i].name;
+        if (strcmp(word, names[i]) == 0)
             return commands[i].run(argc, argv);
-    return report_unknown(argv[0]);
-}
-
-/* yoke help COMMAND is yoke COMMAND --help. */
-static int help(int argc, char **argv)
-{
-    if (argc < 2) {
-        print_commands(stdout);
-        return EXIT_GOOD;
     }
-    char option[] = "--help";
-    char *asked[] = {argv[1], option, NULL};
-    return run_command(2, asked);
-}
 
-#ifdef __clang__
-static const char compiler[] = __VERSION__; /* begins with its name */
-#else
-static const char compiler[] = "gcc " __VERSION__;
-#endif
+    fprintf(stderr, "yoke: unknown command '%s'", word);
+    const char *nearest = yk_text_nearest(word, names);
+    if (nearest)
+        fprintf(stderr, ", did you mean '%s'?", nearest);
+    fprintf(stderr, "\n`yoke --help` lists the commands.\n");
+
+    return EXIT_MISUSE;
+}
 
 int main(int argc, char **argv)
 {
@@ -102,17 +76,34 @@ int main(int argc, char **argv)
         print_commands(stderr);
         return EXIT_MISUSE;
     }
+
     if (strcmp(argv[1], "--no-plugins") == 0 && argc > 2) {
         forbid_plugins();
         argc--;
         argv++;
     }
+
+    /* yoke help COMMAND is yoke COMMAND --help. */
     const char *word = argv[1];
-    if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
-        return finish(help(argc - 1, argv + 1));
-    if (strcmp(word, "--version") == 0) {
+    bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+    int code = EXIT_GOOD;
+    if (help && argc > 2) {
+        char option[] = "--help";
+        char *asked[] = {argv[2], option, NULL};
+        code = run_command(2, asked);
+    } else if (help) {
+        print_commands(stdout);
+    } else if (strcmp(word, "--version") == 0) {
         printf("yoke %s, compiled by %s\n", yk_version(), compiler);
-        return finish(EXIT_GOOD);
+    } else {
+        code = run_command(argc - 1, argv + 1);
     }
-    return finish(run_command(argc - 1, argv + 1));
+
+    /* A table that went nowhere is a failure, even if everything else went well. */
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+
+    fprintf(stderr, "yoke: cannot write to the standard output: %s\n", strerror(errno));
+
+    return code == EXIT_GOOD ? EXIT_FAILED : code;
 }

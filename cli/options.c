@@ -1,35 +1,31 @@
-#include "options.h"
-
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "cli.h"
 
 enum { NAMES_MAX = 64 };
+
+static const char *dashes_of(const char *name)
+{
+    return name[1] ? "--" : "-";
+}
 
 static void print_help(const char *usage, const option_row *rows)
 {
     printf("usage: yoke %s\n\n", usage);
     for (const option_row *row = rows; row->kind != OPTION_END; row++) {
         char left[80];
-        const char *dashes = row->name[1] ? "--" : "-";
-        snprintf(left, sizeof left, "%s%s%s%s", dashes, row->name, row->argument ? " " : "",
-                 row->argument ? row->argument : "");
+        int length = snprintf(left, sizeof left, "%s%s", dashes_of(row->name), row->name);
+        if (row->argument)
+            snprintf(left + length, sizeof left - (size_t)length, " %s", row->argument);
         printf("  %-28s %s\n", left, row->help);
     }
-    printf("  %-28s %s\n", "--help", "this page");
-}
 
-static const option_row *find_row(const option_row *rows, const char *name, size_t length)
-{
-    for (const option_row *row = rows; row->kind != OPTION_END; row++)
-        if (strlen(row->name) == length && strncmp(row->name, name, length) == 0)
-            return row;
-    return NULL;
+    printf("  %-28s %s\n", "--help", "this page");
 }
 
 static void report_unknown(const option_row *rows, const char *argument, const char *name,
@@ -47,87 +43,100 @@ static void report_unknown(const option_row *rows, const char *argument, const c
     for (int i = 0; !nearest && length == 1 && i < count; i++)
         if (names[i][0] == word[0])
             nearest = names[i];
+
     fprintf(stderr, "yoke: unknown option '%s'", argument);
     if (nearest)
-        fprintf(stderr, ", did you mean '%s%s'?", nearest[1] ? "--" : "-", nearest);
+        fprintf(stderr, ", did you mean '%s%s'?", dashes_of(nearest), nearest);
     fprintf(stderr, "\n");
 }
 
-static bool store_number(const option_row *row, const char *text)
-{
-    char *end;
-    errno = 0;
-    double value = strtod(text, &end);
-    if (end == text || *end || !isfinite(value)) {
-        fprintf(stderr, "yoke: --%s needs a number, not '%s'\n", row->name, text);
-        return false;
-    }
-    *(double *)row->target = value;
-    return true;
-}
-
-static bool store_count(const option_row *row, const char *text)
-{
-    char *end;
-    errno = 0;
-    long value = strtol(text, &end, 10);
-    if (end == text || *end || errno || value < 0 || value > INT_MAX) {
-        fprintf(stderr, "yoke: --%s needs a whole number from 0 on, not '%s'\n", row->name, text);
-        return false;
-    }
-    *(int *)row->target = (int)value;
-    return true;
-}
-
-static bool store_item(const option_row *row, const char *text)
-{
-    option_list *list = row->target;
-    if (list->count == OPTION_LIST_MAX) {
-        fprintf(stderr, "yoke: --%s is given more than %d times\n", row->name, OPTION_LIST_MAX);
-        return false;
-    }
-    list->items[list->count++] = text;
-    return true;
-}
-
+/* Puts a value into the target of its row. */
 static bool store(const option_row *row, const char *text)
 {
+    char *end;
+    errno = 0;
     switch (row->kind) {
-    case OPTION_NUMBER: return store_number(row, text);
-    case OPTION_COUNT: return store_count(row, text);
-    case OPTION_LIST: return store_item(row, text);
+    case OPTION_NUMBER: {
+        double value = strtod(text, &end);
+        if (end == text || *end || !isfinite(value)) {
+            fprintf(stderr, "yoke: --%s needs a number, not '%s'\n", row->name, text);
+            return false;
+        }
+
+        *(double *)row->target = value;
+        return true;
+    }
+
+    case OPTION_COUNT: {
+        long value = strtol(text, &end, 10);
+        if (end == text || *end || errno || value < 0 || value > INT_MAX) {
+            fprintf(stderr, "yoke: --%s needs a whole number from 0 on, not '%s'\n", row->name,
+                    text);
+            return false;
+        }
+
+        *(int *)row->target = (int)value;
+        return true;
+    }
+
+    case OPTION_LIST: {
+        option_list *list = row->target;
+        if (list->count == OPTION_LIST_MAX) {
+            fprintf(stderr, "yoke: --%s is given more than %d times\n", row->name, OPTION_LIST_MAX);
+            return false;
+        }
+
+        list->items[list->count++] = text;
+        return true;
+    }
+
     case OPTION_TEXT: *(const char **)row->target = text; return true;
     case OPTION_FLAG:
     case OPTION_END: break;
     }
+
     return false;
 }
 
 /* Takes the option at argv[*index], and its value from the same or the next argument. */
 static bool take_option(const option_row *rows, int argc, char **argv, int *index)
 {
+    /* Its row: names of one letter have one dash, others two. */
     const char *argument = argv[*index];
-    const char *name = argument + (argument[1] == '-' ? 2 : 1);
+    bool two_dashes = argument[1] == '-';
+    const char *name = argument + (two_dashes ? 2 : 1);
     size_t length = strcspn(name, "=");
-    const option_row *row = find_row(rows, name, length);
-    bool dashes_fit = row && (row->name[1] != '\0') == (argument[1] == '-');
-    if (!dashes_fit) {
+    const option_row *row = rows;
+    while (row->kind != OPTION_END) {
+        bool named = strlen(row->name) == length && strncmp(row->name, name, length) == 0;
+        if (named && two_dashes == (row->name[1] != '\0'))
+            break;
+
+        row++;
+    }
+
+    if (row->kind == OPTION_END) {
         report_unknown(rows, argument, name, length);
         return false;
     }
-    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+
+    const char *value = NULL;
+    if (name[length] == '=')
+        value = name + length + 1;
     if (row->kind == OPTION_FLAG) {
         if (value)
             fprintf(stderr, "yoke: --%s takes no value\n", row->name);
         *(bool *)row->target = true;
         return !value;
     }
+
     if (!value && *index + 1 < argc)
         value = argv[++*index];
     if (!value) {
         fprintf(stderr, "yoke: %s needs a value: %s\n", argument, row->argument);
         return false;
     }
+
     return store(row, value);
 }
 
@@ -138,13 +147,13 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
     bool only_operands = false;
     for (int i = 1; i < argc; i++) {
         const char *argument = argv[i];
-        if (!only_operands && strcmp(argument, "--") == 0) {
+        bool option = !only_operands && argument[0] == '-' && argument[1];
+        if (option && strcmp(argument, "--") == 0) {
             only_operands = true;
-        } else if (!only_operands &&
-                   (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0)) {
+        } else if (option && (strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0)) {
             print_help(usage, rows);
             return -2;
-        } else if (!only_operands && argument[0] == '-' && argument[1]) {
+        } else if (option) {
             if (!take_option(rows, argc, argv, &i))
                 return -1;
         } else if (count == operand_max) {
@@ -155,10 +164,12 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
             operands[count++] = argument;
         }
     }
+
     if (count < operand_min) {
         fprintf(stderr, "yoke: an argument is missing\nusage: yoke %s\n", usage);
         return -1;
     }
+
     return count;
 }
 
@@ -167,12 +178,22 @@ bool options_pick(const char *option, const char *word, const char *const *words
     for (*index = 0; words[*index]; ++*index)
         if (strcmp(word, words[*index]) == 0)
             return true;
-    const char *nearest = yk_text_nearest(word, words);
+
     fprintf(stderr, "yoke: --%s '%s' is not known; choose from", option, word);
     for (int i = 0; words[i]; i++)
         fprintf(stderr, "%s %s", i ? "," : "", words[i]);
+    const char *nearest = yk_text_nearest(word, words);
     if (nearest)
         fprintf(stderr, " (did you mean %s?)", nearest);
     fprintf(stderr, "\n");
+
     return false;
+}
+
+bool options_pick_scheme(const char *option, const char *word, int *index)
+{
+    const char *words[32] = {NULL};
+    for (int i = 0; yk_scheme_at(i) && i < 31; i++)
+        words[i] = yk_scheme_at(i)->name;
+    return options_pick(option, word, words, index);
 }

@@ -2,7 +2,6 @@
  * lines are the beams and the arms from nodes to markers. */
 #include <math.h>
 
-#include "gnuplot.h"
 #include "pictures.h"
 
 enum { PANELS_MAX = 12 };
@@ -41,6 +40,7 @@ static stick_point point_on(const yk_smooth *model, int node, yk_vec3 offset)
     yk_smooth_marker_motion(model, node, &marker, &motion);
     yk_vec3 position = motion.position;
     yk_smooth_marker_motion(model, node, &origin, &motion);
+
     return (stick_point){node, position, yk_v3_sub(position, motion.position)};
 }
 
@@ -48,6 +48,7 @@ static void add_line(figure *f, stick_point a, stick_point b)
 {
     if (yk_v3_norm(yk_v3_sub(a.position, b.position)) == 0)
         return;
+
     f->line[f->count][0] = a;
     f->line[f->count++][1] = b;
 }
@@ -90,14 +91,17 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
             int node = joint->body[side];
             if (node == YK_GROUND)
                 continue;
+
             add_line(f, point_on(model, node, none),
                      point_on(model, node, joint->marker[side].offset));
         }
     }
+
     for (int i = 0; i < def->force_count; i++) {
         const yk_force_def *force = &def->forces[i];
         if (!yk_force_on_both(force->kind))
             continue;
+
         add_line(f, point_on(model, force->body[0], force->marker[0].offset),
                  point_on(model, force->body[1], force->marker[1].offset));
     }
@@ -110,8 +114,10 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
             f->low[axis] = fmin(f->low[axis], x);
             f->high[axis] = fmax(f->high[axis], x);
         }
+
         f->size = fmax(f->size, f->high[axis] - f->low[axis]);
     }
+
     return YK_OK;
 }
 
@@ -119,6 +125,7 @@ static yk_vec3 displacement(const yk_modes *modes, int mode, const stick_point *
 {
     if (point->node == YK_GROUND)
         return yk_v3(0, 0, 0);
+
     const double *shape = yk_modes_shape(modes, mode, point->node, false);
     yk_vec3 rotation = yk_v3(shape[3], shape[4], shape[5]);
     return yk_v3_add(yk_v3(shape[0], shape[1], shape[2]), yk_v3_cross(rotation, point->arm));
@@ -128,6 +135,7 @@ static double rotation_about(const yk_modes *modes, int mode, const stick_point 
 {
     if (point->node == YK_GROUND)
         return 0;
+
     return yk_modes_shape(modes, mode, point->node, false)[3 + axis];
 }
 
@@ -168,6 +176,7 @@ static view choose_view(const figure *f, const yk_modes *modes, int mode)
     if (moves_along)
         v.up = edge[second] > edge[first] ? second : first;
     v.scale = most > 0 ? 0.12 * f->size / most : 0;
+
     return v;
 }
 
@@ -191,6 +200,7 @@ static void add_panel(yk_context *context, yk_text *script, const figure *f, con
             yk_text_add(context, script, "%.6g %.6g\n%s", component(position, v.across), up,
                         i % 2 ? "\n" : "");
         }
+
         yk_text_add(context, script, "EOD\n");
     }
 

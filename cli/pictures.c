@@ -1,11 +1,102 @@
-/* Maps, curves, convergence and sweeps as scripts for gnuplot. */
+/* Maps, curves, convergence and sweeps as scripts for gnuplot, and the one caller of it. */
 #include "pictures.h"
 
+#include <errno.h>
 #include <math.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "gnuplot.h"
+extern char **environ;
+
+static const struct {
+    const char *extension;
+    const char *name, *settings;
+    int scale; /* of its dots, against 800 x 600 */
+} terminals[] = {
+    {"svg", "svg", "dynamic font 'DejaVu Sans,14' background rgb 'white'", 1},
+    {"png", "pngcairo", "fontscale 1.6 font 'DejaVu Sans,14' linewidth 2", 2},
+};
+
+void gnuplot_quote(yk_context *context, yk_text *script, const char *text)
+{
+    yk_text_add(context, script, "'");
+    for (; *text; text++) {
+        bool control = (unsigned char)*text < ' ';
+        if (*text == '\'')
+            yk_text_add(context, script, "''");
+        else
+            yk_text_add(context, script, "%c", control ? ' ' : *text);
+    }
+
+    yk_text_add(context, script, "'");
+}
+
+static yk_status run_gnuplot(yk_context *context, const yk_text *script)
+{
+    /* The script is a temporary file and not a pipe, which could fill up. */
+    FILE *input = tmpfile();
+    if (!input)
+        return yk_fail(context, YK_ERROR_FILE, "cannot create a temporary file for gnuplot: %s",
+                       strerror(errno));
+    fwrite(script->data, 1, script->length, input);
+    rewind(input);
+
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+    char program[] = "gnuplot";
+    char *arguments[] = {program, NULL};
+    pid_t child;
+    int failure = posix_spawnp(&child, program, &actions, NULL, arguments, environ);
+    posix_spawn_file_actions_destroy(&actions);
+    fclose(input);
+    if (failure)
+        return yk_fail(context, YK_ERROR_EXTERNAL,
+                       "cannot run gnuplot (%s): install it (Debian package gnuplot-nox)",
+                       strerror(failure));
+
+    int outcome = 0;
+    while (waitpid(child, &outcome, 0) < 0 && errno == EINTR)
+        continue;
+    if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0)
+        return YK_OK;
+
+    return yk_fail(context, YK_ERROR_EXTERNAL, "gnuplot could not draw the picture (status %d)",
+                   outcome);
+}
+
+yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, int panels)
+{
+    /* Three panels and more need space for their tics and legends. */
+    int height = panels > 2 ? 250 * panels : 600;
+    yk_status status = script->failed ? YK_ERROR_MEMORY : YK_OK;
+    for (size_t i = 0; status >= 0 && i < sizeof terminals / sizeof *terminals; i++) {
+        yk_text text = {0}, file = {0};
+        yk_text_add(context, &file, "%s.%s", base, terminals[i].extension);
+        yk_text_add(context, &text, "set encoding utf8\nset terminal %s size %d,%d %s\nset output ",
+                    terminals[i].name, terminals[i].scale * 800, terminals[i].scale * height,
+                    terminals[i].settings);
+        if (file.data)
+            gnuplot_quote(context, &text, file.data);
+        yk_text_add(context, &text, "\n%s\nunset output\n", script->data);
+
+        status = YK_ERROR_MEMORY;
+        if (!text.failed && !file.failed)
+            status = run_gnuplot(context, &text);
+        if (status == YK_OK && access(file.data, R_OK) != 0)
+            status = yk_fail(context, YK_ERROR_FILE,
+                             "cannot write %s: is its folder there and writable?", file.data);
+        yk_text_destroy(context, &text);
+        yk_text_destroy(context, &file);
+    }
+
+    yk_text_destroy(context, script);
+    return status;
+}
 
 static void add_title(yk_context *context, yk_text *script, const char *what, const char *title)
 {
@@ -64,8 +155,10 @@ yk_status picture_map(yk_context *context, const char *base, const char *title,
             yk_text_add(context, &script, "%.9g %.9g %.4g\n", yk_map_axis_value(x, i),
                         yk_map_axis_value(y, j), colour);
         }
+
         yk_text_add(context, &script, "\n");
     }
+
     yk_text_add(context, &script, "EOD\n");
 
     add_title(context, &script, "title", title);
@@ -81,6 +174,7 @@ yk_status picture_map(yk_context *context, const char *base, const char *title,
         "set cbtics ('stable' 0, '1+10^{-6}' 1, '1+10^{-4}' 3, '1+10^{-2}' 5, '≥ 2' 7)\n"
         "plot $radius using 1:2:3 with %s notitle\n",
         style);
+
     return gnuplot_draw(context, base, &script, 1);
 }
 
@@ -102,6 +196,7 @@ static bool leads_panel(const picture_curve *curves, int index)
     for (int i = 0; i < index; i++)
         if (same_unit(&curves[i], &curves[index]))
             return false;
+
     return true;
 }
 
@@ -139,12 +234,14 @@ static void add_curve_data(yk_context *context, yk_text *script, const picture_c
             if (value[i] > value[high])
                 high = i;
         }
+
         size_t first = low < high ? low : high;
         size_t second = low < high ? high : low;
         add_point(context, script, time[first], value[first]);
         if (second != first)
             add_point(context, script, time[second], value[second]);
     }
+
     yk_text_add(context, script, "EOD\n");
 }
 
@@ -159,6 +256,7 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
         if (here && strcmp(quantity_of(&curves[i]), quantity) != 0)
             one_quantity = false;
     }
+
     yk_text label = {0};
     if (one_quantity)
         yk_text_add(context, &label, "%s%s", quantity, *unit ? " in " : "");
@@ -172,12 +270,14 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
     for (int i = leader, shown = 0; i < count; i++) {
         if (!same_unit(&curves[leader], &curves[i]))
             continue;
+
         yk_text_add(context, script, "%s$curve%d with lines linewidth 1.5 dashtype %s title ",
                     comma, i, dashes[shown++ % 4]);
         gnuplot_quote(context, script, curves[i].title);
         yk_text_add(context, script, " noenhanced");
         comma = ", ";
     }
+
     yk_text_add(context, script, "\n");
 }
 
@@ -217,7 +317,9 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
             yk_text_add(context, &script, "set xlabel 'time in s'\n");
         add_panel(context, &script, curves, count, i);
     }
+
     yk_text_add(context, &script, "unset multiplot\n");
+
     return gnuplot_draw(context, base, &script, panels);
 }
 
@@ -247,9 +349,11 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
             const yk_convergence_row *r = &rows[v * def->step_count + i];
             if (!is_shown(r))
                 continue;
+
             yk_text_add(context, &script, "%.9g %.9g %lld %.9g\n", r->step, r->error,
                         (long long)r->calls, r->seconds);
         }
+
         yk_text_add(context, &script, "EOD\n");
     }
 
@@ -268,6 +372,7 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
                     has_points = true;
             if (!has_points)
                 continue;
+
             yk_text_add(context, &script,
                         "%s$d%d using %d:2 with linespoints pt 7 ps 0.7 lw 1.5 lc %d title ", comma,
                         v, panels[p].column, v + 1);
@@ -276,9 +381,12 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
             yk_text_add(context, &script, " noenhanced");
             comma = ", ";
         }
+
         yk_text_add(context, &script, "%s\n", *comma ? "" : "NaN notitle");
     }
+
     yk_text_add(context, &script, "unset multiplot\n");
+
     return gnuplot_draw(context, base, &script, 3);
 }
 
@@ -301,6 +409,7 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
                 double value = results[run * (size_t)measures + (size_t)m];
                 yk_text_add(context, &script, "%s %.9g\n", def->axes[last].values[i], value);
             }
+
             yk_text_add(context, &script, "EOD\n");
         }
     }
@@ -325,8 +434,11 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
             yk_text_add(context, &script, " noenhanced");
             yk_text_destroy(context, &name);
         }
+
         yk_text_add(context, &script, "\n");
     }
+
     yk_text_add(context, &script, "unset multiplot\n");
+
     return gnuplot_draw(context, base, &script, measures);
 }

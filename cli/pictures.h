@@ -2,6 +2,7 @@
 #ifndef YOKE_CLI_PICTURES_H
 #define YOKE_CLI_PICTURES_H
 
+#include "base/text.h"
 #include "smooth/modes.h"
 #include "yoke/analysis.h"
 
@@ -33,5 +34,13 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
  * between its joints, at rest and displaced, in the plane in which the mode moves most. */
 yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model,
                         const yk_modes *modes);
+
+/* The program's one caller of gnuplot: a script goes in, pictures come out.
+ *
+ * Quote adds a text as gnuplot reads it between single quotes, where nothing is expanded or run;
+ * line breaks become blanks. Draw runs the script once per picture, as high as so many panels one
+ * below the other need, and destroys it. The script must not set terminal or output. */
+void gnuplot_quote(yk_context *context, yk_text *script, const char *text);
+yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, int panels);
 
 #endif

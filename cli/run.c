@@ -1,60 +1,61 @@
-/* yoke run: a scenario from start to end, with a progress bar and a summary that tells whether to
- * trust it. */
+/* yoke run: a scenario from start to end, with a progress bar, a summary that says whether to
+ * trust it, and on request error bars. */
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/text.h"
-#include "commands.h"
-#include "error.h"
-#include "progress.h"
-#include "scenario.h"
-#include "yoke/analysis.h"
+#include "cli.h"
 
-/* Progress ------------------------------------------------------------------------------------- */
-
-enum { BAR_WIDTH = 32 };
+/* What the command line asks for. */
+typedef struct request {
+    const char *path;
+    option_list sets, files;
+    const char *command;
+    bool quiet, error;
+    bool visible; /* a progress bar is shown */
+    int frames;   /* negative: as the scenario says */
+} request;
 
 static bool show_progress(void *user, const yk_run_progress *p)
 {
-    bool visible = *(bool *)user;
-    if (visible) {
-        double fraction = p->steps ? (double)p->step / (double)p->steps : 1;
-        double left = fraction > 0 ? p->seconds * (1 - fraction) / fraction : 0;
-        char bar[BAR_WIDTH + 1];
-        for (int i = 0; i < BAR_WIDTH; i++)
-            bar[i] = i < fraction * BAR_WIDTH ? '#' : '.';
-        bar[BAR_WIDTH] = '\0';
-        fprintf(stderr, "\r[%s] %3.0f %%  t = %-10.5g s  %.0f s left \033[K", bar, 100 * fraction,
-                p->time, left);
+    const request *q = user;
+    if (q->visible) {
+        double fraction = 1, left = 0;
+        if (p->steps > 0)
+            fraction = (double)p->step / (double)p->steps;
+        if (fraction > 0)
+            left = p->seconds * (1 - fraction) / fraction;
+        show_bar(fraction);
+        fprintf(stderr, "t = %-10.5g s  %.0f s left \033[K", p->time, left);
         if (p->step == p->steps)
             fprintf(stderr, "\r\033[K");
         fflush(stderr);
     }
+
     return !was_interrupted();
 }
 
 /* Summary -------------------------------------------------------------------------------------- */
 
-static void print_head(const yk_scenario_info *info)
+/* Times of short steps are taken now and then and made up to the whole, which they may exceed
+ * then. */
+static void print_time(const char *name, int64_t calls, double own, double all)
 {
-    printf("%s\n", *info->title ? info->title : info->path);
-    printf("  %lld steps of %g s to t = %g s", (long long)info->steps, info->step, info->end);
-    if (info->subsystem_count > 1) {
-        char title[80];
-        yk_scheme_title(&info->scheme, title, sizeof title);
-        printf(", coupling %s", title);
-    }
-    printf("\n");
+    double percent = 0;
+    if (all > 0)
+        percent = fmin(100, 100 * own / all);
+    printf("  %-20s %12lld %12.4g %6.1f %%\n", name, (long long)calls, fmin(own, all), percent);
 }
 
-static void print_steps(const yk_run_report *report, yk_system *system)
+static void print_steps(const yk_scenario_info *info, const yk_run_report *report,
+                        yk_system *system, bool merged)
 {
     yk_system_statistics all = yk_system_statistics_get(system);
+    double per_step = 1e6 * report->seconds / (double)report->steps;
     printf("  %lld steps in %.3g s, %.3g us per step", (long long)report->steps, report->seconds,
-           report->steps ? 1e6 * report->seconds / (double)report->steps : 0);
+           per_step);
     if (all.iterations > all.steps)
         printf("; %.2f iterations per step, at most %d", (double)all.iterations / (double)all.steps,
                all.largest_iterations);
@@ -72,50 +73,36 @@ static void print_steps(const yk_run_report *report, yk_system *system)
     if (count > 0)
         printf("\n");
     printf("  state hash %016" PRIx64 "\n", report->state_hash);
-}
 
-/* Times of short steps are taken now and then and made up to the whole, which they may exceed
- * then. */
-static void print_time(const char *name, int64_t calls, double own, double all)
-{
-    double fraction = all > 0 ? fmin(100, 100 * own / all) : 0;
-    printf("  %-20s %12lld %12.4g %6.1f %%\n", name, (long long)calls, fmin(own, all), fraction);
-}
-
-static bool is_merged(const yk_scenario_info *info)
-{
-    return info->subsystem_count > 1 && yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
-}
-
-static void print_subsystems(const yk_scenario_info *info, yk_system *system, double seconds)
-{
-    bool merged = is_merged(info);
-    printf("\n  %-20s %12s %12s %8s\n", "subsystem", "calls", "time s", "share");
-    for (int i = 0; i < (merged ? 1 : info->subsystem_count); i++) {
+    /* Where the time went. */
+    printf("\n  %-20s %12s %12s %8s\n", "subsystem", "calls", "time s", "fraction");
+    int parts = merged ? 1 : info->subsystem_count;
+    for (int i = 0; i < parts; i++) {
         yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
-        print_time(merged ? "(merged)" : info->names[i], s.calls, s.seconds, seconds);
-        if (s.model_calls)
-            print_time("  interface model", s.model_calls, s.model_seconds, seconds);
+        const char *name = merged ? "(merged)" : info->names[i];
+        print_time(name, s.calls, s.seconds, report->seconds);
+        if (s.model_calls > 0)
+            print_time("  interface model", s.model_calls, s.model_seconds, report->seconds);
     }
 }
 
-static bool has_markers(const yk_scenario_info *info)
+/* Gaps of the interfaces, and where the energy of each subsystem came from. */
+static void print_coupling(const yk_scenario_info *info, yk_system *system)
 {
+    bool rotations = false;
     for (int i = 0; i < info->interface_count; i++) {
+        const yk_interface_def *def = &info->interfaces[i];
+        yk_subsystem *side = info->subsystems[def->wrench_subsystem];
         const yk_port *ports;
-        yk_subsystem *side = info->subsystems[info->interfaces[i].wrench_subsystem];
         side->ops->ports(side, &ports);
-        if (ports[info->interfaces[i].wrench_port].kind == YK_PORT_MARKER)
-            return true;
+        if (ports[def->wrench_port].kind == YK_PORT_MARKER)
+            rotations = true;
     }
-    return false;
-}
 
-static void print_interfaces(const yk_scenario_info *info, yk_system *system)
-{
-    bool rotations = has_markers(info);
-    printf("\n  %-20s %14s %14s%s %16s\n", "interface, largest", "gap m", "gap m/s",
-           rotations ? "        gap rad      gap rad/s" : "", "energy made J");
+    printf("\n  %-20s %14s %14s", "interface, largest", "gap m", "gap m/s");
+    if (rotations)
+        printf(" %14s %14s", "gap rad", "gap rad/s");
+    printf(" %16s\n", "energy made J");
     for (int i = 0; i < info->interface_count; i++) {
         yk_interface_statistics s = yk_system_interface_statistics(system, i);
         printf("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.largest.position,
@@ -124,18 +111,15 @@ static void print_interfaces(const yk_scenario_info *info, yk_system *system)
             printf(" %14.4g %14.4g", s.largest.rotation, s.largest.angular_velocity);
         printf(" %16.4g\n", s.energy_created);
     }
-}
 
-/* Where the energy of each subsystem came from. */
-static void print_energies(const yk_scenario_info *info, yk_system *system)
-{
     printf("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now", "dissipated",
            "fed in", "interfaces", "numerical");
     for (int i = 0; i < info->subsystem_count; i++) {
-        yk_energy_balance b = yk_system_balance(system, i);
         yk_energy energy;
         if (!yk_system_energy(system, i, &energy))
             continue;
+
+        yk_energy_balance b = yk_system_balance(system, i);
         printf("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n", info->names[i], b.start,
                b.kinetic + b.potential, b.dissipated, b.external, b.interfaces, b.numerical);
     }
@@ -146,25 +130,8 @@ static bool is_serious(const yk_run_report *report)
     for (int i = 0; i < report->finding_count; i++)
         if (report->findings[i].serious)
             return true;
-    return false;
-}
 
-/* Whether to trust the run, and whatever was noticed. */
-static void print_verdict(const char *path, const yk_run_report *report, bool coupled)
-{
-    if (coupled && report->energy_scale > 0 && isfinite(report->energy_made))
-        printf("\n  coupling and integration %s %.3g %% of the energy at the start and fed in "
-               "(%.3g J)\n",
-               report->energy_made < 0 ? "lost" : "made", 100 * fabs(report->energy_made),
-               report->energy_scale);
-    bool serious = is_serious(report);
-    if (serious)
-        printf("\n  DO NOT TRUST this run:\n");
-    for (int i = 0; i < report->finding_count; i++) {
-        printf("%s  - ", i == 0 && !serious ? "\n" : "");
-        print_finding(stdout, path, &report->findings[i]);
-        printf("\n");
-    }
+    return false;
 }
 
 static void print_summary(const loaded *l, const yk_run_report *report)
@@ -172,177 +139,305 @@ static void print_summary(const loaded *l, const yk_run_report *report)
     yk_system *system;
     if (yk_scenario_system(l->scenario, &system) < 0)
         return;
+
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
-    if (report->steps == 0) {
-        print_verdict(info->path, report, false);
-        return;
-    }
-    print_steps(report, system);
-    print_subsystems(info, system, report->seconds);
-    for (int i = 0; i < info->subsystem_count; i++) {
+    bool merges = yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
+    bool merged = info->subsystem_count > 1 && merges;
+    bool coupled = report->steps > 0 && info->interface_count > 0 && !merged;
+    if (report->steps > 0)
+        print_steps(info, report, system, merged);
+    for (int i = 0; report->steps > 0 && i < info->subsystem_count; i++) {
         double residual;
         if (yk_run_contact_residual(l->scenario, i, &residual))
             printf("\n  contacts of '%s': residual at most %.3g m/s\n", info->names[i], residual);
     }
-    bool coupled = info->interface_count > 0 && !is_merged(info);
     if (coupled)
-        print_interfaces(info, system);
-    if (coupled)
-        print_energies(info, system);
-    print_verdict(info->path, report, coupled);
+        print_coupling(info, system);
+
+    /* Whether to trust the run, and whatever was noticed. */
+    if (coupled && report->energy_scale > 0 && isfinite(report->energy_made)) {
+        const char *verb = report->energy_made < 0 ? "lost" : "made";
+        printf("\n  coupling and integration %s %.3g %% of the energy at the start and fed in "
+               "(%.3g J)\n",
+               verb, 100 * fabs(report->energy_made), report->energy_scale);
+    }
+
+    if (is_serious(report))
+        printf("\n  DO NOT TRUST this run:\n");
+    else if (report->finding_count > 0)
+        printf("\n");
+    for (int i = 0; i < report->finding_count; i++) {
+        printf("  - ");
+        print_finding(stdout, info->path, &report->findings[i]);
+        printf("\n");
+    }
 }
 
-/* Recorders ------------------------------------------------------------------------------------ */
+/* Error bars ----------------------------------------------------------------------------------- */
 
-typedef struct outputs {
-    int count;
-    yk_recorder *files[OPTION_LIST_MAX];
-    yk_recorder *tee;
-} outputs;
-
-static void close_outputs(outputs *o)
+static bool show_fraction(void *user, double fraction)
 {
-    yk_recorder_destroy(o->tee);
-    for (int i = 0; i < o->count; i++)
-        yk_recorder_destroy(o->files[i]);
+    const request *q = user;
+    if (q->visible) {
+        show_bar(fraction);
+        fprintf(stderr, "error bars: runs with smaller steps \033[K");
+        fflush(stderr);
+    }
+
+    return !was_interrupted();
 }
 
-static yk_status open_outputs(yk_context *context, const option_list *names, outputs *o)
+/* Order of the table: the worst first; those that do not count last. */
+static double rank_of(const yk_channel_error *e)
 {
-    *o = (outputs){0};
-    for (int i = 0; i < names->count; i++) {
+    return e->exempt ? -1 : e->error;
+}
+
+static void print_errors(const yk_error_report *r)
+{
+    enum { ROWS_MAX = 16 };
+    static const char *const notes[] = {
+        [YK_ACCURACY_REGULAR] = "",
+        [YK_ACCURACY_ROUNDING] = "rounding",
+        [YK_ACCURACY_JUMPS] = "jumps",
+        [YK_ACCURACY_ASSUMED] = "order 1 assumed",
+        [YK_ACCURACY_IRREGULAR] = "irregular, upper bound",
+        [YK_ACCURACY_LOST] = "not predictable",
+    };
+    printf("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range", "% mean",
+           "order");
+    double above = INFINITY;
+    int printed = 0, last = -1;
+    while (printed < ROWS_MAX && printed < r->count) {
+        /* The next below the last that was printed; of equal ones in their order. */
+        int next = -1;
+        for (int i = 0; i < r->count; i++) {
+            double rank = rank_of(&r->channels[i]);
+            bool open = rank < above || (rank == above && i > last);
+            if (open && (next < 0 || rank > rank_of(&r->channels[next])))
+                next = i;
+        }
+
+        if (next < 0)
+            break;
+
+        const yk_channel_error *e = &r->channels[next];
+        char order[16] = "-", relative[16] = "-", mean[16] = "-";
+        if (isfinite(e->order))
+            snprintf(order, sizeof order, "%.1f", e->order);
+        if (!e->exempt) {
+            snprintf(relative, sizeof relative, "%.2g", 100 * e->relative);
+            snprintf(mean, sizeof mean, "%.2g", 100 * e->mean);
+        }
+
+        printf("  %-34s %10.3g %-7s %9s %9s %6s  %s", e->name, e->largest, e->unit, relative, mean,
+               order, notes[e->accuracy]);
+        if (e->accuracy == YK_ACCURACY_LOST && isfinite(e->horizon))
+            printf(" beyond t = %.4g s", e->horizon);
+        printf("\n");
+        above = rank_of(e);
+        last = next;
+        printed++;
+    }
+
+    if (printed < r->count)
+        printf("  and %d more, in the record\n", r->count - printed);
+}
+
+/* Finer runs after the run itself, then its record with the bars, in any case, and a table. */
+static yk_status estimate_error(const loaded *l, request *q, const yk_record *record,
+                                double seconds, yk_recorder *recorder)
+{
+    if (!q->quiet)
+        printf("\n  error bars: the same with 1/2 and 1/4 of the step, about %d times the work of "
+               "the run (%.2g s)\n",
+               YK_ERROR_WORK, YK_ERROR_WORK * seconds);
+    fflush(stdout);
+
+    yk_error_def def = {
+        .scenario = scenario_def(q->path, &q->sets),
+        .loaded = l->scenario,
+        .record = record,
+        .progress = show_fraction,
+        .user = q,
+    };
+    yk_error_report *report = NULL;
+    yk_status status = yk_error_estimate(l->context, &def, &report);
+    if (q->visible)
+        clear_progress();
+    if (status != YK_OK)
+        print_failure(l->context);
+
+    if (recorder) {
+        yk_status written = yk_error_record(l->context, record, report, recorder);
+        if (written != YK_OK)
+            status = written;
+    }
+
+    if (report && !q->quiet) {
+        if (report->known)
+            print_errors(report);
+        printf("\n  error: %s\n", report->text);
+        const yk_scenario_info *info = yk_scenario_get(l->scenario);
+        for (int i = 0; i < info->subsystem_count; i++) {
+            double residual;
+            if (yk_run_contact_residual(l->scenario, i, &residual))
+                printf(
+                    "  contacts of '%s': missed their conditions by %.3g m/s in the worst step\n",
+                    info->names[i], residual);
+        }
+    }
+
+    yk_error_report_destroy(l->context, report);
+    return status;
+}
+
+/* The run -------------------------------------------------------------------------------------- */
+
+/* One recorder for all files; `recorders` receives those of the single files. */
+static yk_status open_files(yk_context *context, const option_list *files, yk_recorder **recorders,
+                            yk_recorder **tee)
+{
+    for (int i = 0; i < files->count; i++) {
         for (int k = 0; k < i; k++)
-            if (strcmp(names->items[k], names->items[i]) == 0)
+            if (strcmp(files->items[k], files->items[i]) == 0)
                 return yk_fail(context, YK_ERROR_ARGUMENT,
                                "the results would go twice to '%s'; remove one -o",
-                               names->items[i]);
+                               files->items[i]);
         yk_file_recorder_def def = yk_file_recorder_default();
-        def.path = names->items[i];
-        yk_status status = yk_file_recorder_create(context, &def, &o->files[i]);
-        if (status < 0)
+        def.path = files->items[i];
+        yk_status status = yk_file_recorder_create(context, &def, &recorders[i]);
+        if (status != YK_OK)
             return status;
-        o->count++;
     }
-    return yk_tee_recorder_create(context, o->files, o->count, &o->tee);
+
+    return yk_tee_recorder_create(context, recorders, files->count, tee);
 }
 
-/* What a recorder that could not end has left behind. */
-static void print_parts(const option_list *names)
+/* Runs and records, with error bars where they are asked for. Prints all but what went wrong. */
+static yk_status run_and_record(const loaded *l, request *q, yk_run_report *report)
 {
-    for (int i = 0; i < names->count; i++) {
-        char part[4096];
-        int length = snprintf(part, sizeof part, "%s.part", names->items[i]);
-        if (length < (int)sizeof part && access(part, F_OK) == 0)
-            fprintf(stderr, "yoke: what was recorded until then is in '%s'\n", part);
+    const option_list *files = &q->files;
+    *report = (yk_run_report){.recorded = true};
+
+    /* With error bars the files wait until these are known. */
+    yk_recorder *recorders[OPTION_LIST_MAX] = {NULL};
+    yk_recorder *tee = NULL;
+    yk_record *kept = NULL;
+    yk_status status = open_files(l->context, files, recorders, &tee);
+    if (status == YK_OK && q->error)
+        status = yk_record_create(l->context, &kept);
+
+    if (status == YK_OK) {
+        const yk_scenario_info *info = yk_scenario_get(l->scenario);
+        if (!q->quiet) {
+            printf("%s\n", *info->title ? info->title : info->path);
+            printf("  %lld steps of %g s to t = %g s", (long long)info->steps, info->step,
+                   info->end);
+            char title[80];
+            yk_scheme_title(&info->scheme, title, sizeof title);
+            if (info->subsystem_count > 1)
+                printf(", coupling %s", title);
+            printf("\n");
+        }
+
+        catch_interrupts();
+        yk_recorder *to_files = files->count > 0 ? tee : NULL;
+        yk_run_def def = {
+            .recorder = kept ? yk_record_recorder(kept) : to_files,
+            .frames = q->frames >= 0 ? q->frames : info->record_frames,
+            .command = q->command,
+            .progress = show_progress,
+            .user = q,
+        };
+        status = yk_run(l->context, l->scenario, &def, report);
+        if (q->visible)
+            clear_progress();
+        if (!q->quiet)
+            print_summary(l, report);
+
+        bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
+        if (kept && complete) {
+            yk_status estimated = estimate_error(l, q, kept, report->seconds, to_files);
+            if (estimated < 0)
+                status = estimated;
+        } else if (kept && to_files && report->recorded) {
+            /* A run that failed: its record without bars, and its message. */
+            char *failure = yk_text_copy(l->context, yk_last_message(l->context));
+            report->recorded = yk_error_record(l->context, kept, NULL, to_files) == YK_OK;
+            if (failure)
+                yk_fail(l->context, status, "%s", failure);
+            yk_release(l->context, failure);
+        }
     }
+
+    yk_recorder_destroy(tee);
+    for (int i = 0; i < files->count; i++)
+        yk_recorder_destroy(recorders[i]);
+    yk_record_destroy(kept);
+    return status;
 }
 
-/* An argument as a shell takes it. */
-static void add_argument(yk_context *context, yk_text *text, const char *argument)
+/* The command line in one text, each argument as a shell takes it, for the record. */
+static void join_arguments(yk_context *context, yk_text *text, int argc, char **argv)
 {
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
-    bool quoted = !*argument || argument[strspn(argument, plain)];
-    yk_text_add(context, text, quoted ? " '" : " ");
-    for (; *argument; argument++)
-        yk_text_add(context, text, *argument == '\'' ? "'\\''" : "%c", *argument);
-    if (quoted)
-        yk_text_add(context, text, "'");
-}
-
-/* The command line in one text, for the record. */
-static void join_arguments(yk_context *context, yk_text *text, int argc, char **argv)
-{
     yk_text_add(context, text, "yoke");
-    for (int i = 0; i < argc; i++)
-        add_argument(context, text, argv[i]);
+    for (int i = 0; i < argc; i++) {
+        const char *argument = argv[i];
+        bool quoted = !*argument || argument[strspn(argument, plain)];
+        yk_text_add(context, text, quoted ? " '" : " ");
+        for (; *argument; argument++) {
+            if (*argument == '\'')
+                yk_text_add(context, text, "'\\''");
+            else
+                yk_text_add(context, text, "%c", *argument);
+        }
+
+        if (quoted)
+            yk_text_add(context, text, "'");
+    }
 }
 
-/* What the command line asks for. */
-typedef struct request {
-    const char *path;
-    option_list sets, files;
-    const char *command;
-    bool quiet, error;
-    int frames; /* negative: as the scenario says */
-} request;
-
-static int run_scenario(const loaded *l, const request *q)
+static int run_scenario(const loaded *l, request *q)
 {
+    const yk_scenario_info *info = yk_scenario_get(l->scenario);
     const option_list *files = &q->files;
-    bool quiet = q->quiet;
-
-    outputs o;
-    yk_status status = open_outputs(l->context, files, &o);
-    if (status < 0) {
-        close_outputs(&o);
-        return print_refusal(l->context, NULL, status);
-    }
-    /* With error bars the files wait until these are known. */
-    yk_record *kept = NULL;
-    if (q->error)
-        status = yk_record_create(l->context, &kept);
-    if (status < 0) {
-        close_outputs(&o);
-        return print_failure(l->context);
-    }
-    yk_recorder *file = files->count ? o.tee : NULL;
-    bool visible = !quiet && isatty(STDERR_FILENO);
-    catch_interrupts();
-    int frames = yk_scenario_get(l->scenario)->record_frames;
-    if (q->frames >= 0)
-        frames = q->frames;
-    yk_run_def def = {.recorder = kept ? yk_record_recorder(kept) : file,
-                      .frames = frames,
-                      .command = q->command,
-                      .progress = show_progress,
-                      .user = &visible};
     yk_run_report report;
-    if (!quiet)
-        print_head(yk_scenario_get(l->scenario));
-    status = yk_run(l->context, l->scenario, &def, &report);
-    if (visible)
-        fprintf(stderr, "\r\033[K");
-    if (!quiet)
-        print_summary(l, &report);
-    bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
-    if (kept && complete) {
-        error_request error = {l, q->path, &q->sets, kept, report.seconds, quiet};
-        yk_status estimated = estimate_error(&error, file);
-        if (estimated < 0)
-            status = estimated;
-    } else if (kept && file && report.recorded) {
-        char *failure = yk_text_copy(l->context, yk_last_message(l->context));
-        yk_status written = yk_error_record(l->context, kept, NULL, file);
-        report.recorded = written >= 0;
-        if (failure)
-            yk_fail(l->context, status, "%s", failure);
-        yk_release(l->context, failure);
-    }
-    close_outputs(&o);
-    yk_record_destroy(kept);
-    if (!quiet && report.steps && files->count && report.recorded) {
+    q->visible = !q->quiet && isatty(STDERR_FILENO);
+    yk_status status = run_and_record(l, q, &report);
+    if (!q->quiet && report.steps > 0 && files->count > 0 && report.recorded) {
         printf("\n  results:");
         for (int i = 0; i < files->count; i++)
             printf(" %s", files->items[i]);
         printf("\n");
     }
+
     if (status == YK_OK || status == YK_NOT_CONVERGED) {
         if (!is_serious(&report))
             return EXIT_GOOD;
-        if (quiet) {
+        if (q->quiet) {
             fprintf(stderr, "yoke: do not trust this run: ");
             print_finding(stderr, q->path, &report.findings[0]);
             fprintf(stderr, "\n");
         }
+
         return EXIT_UNTRUSTED;
     }
+
+    /* Why not, who may help, and what a recorder that could not end has left behind. */
     int code = print_refusal(l->context, NULL, status);
     bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
-    if (numerical && yk_scenario_get(l->scenario)->interface_count > 0)
+    if (numerical && info->interface_count > 0)
         fprintf(stderr, "yoke: `yoke advise %s` looks for a scheme and a step\n", q->path);
-    if (!report.recorded)
-        print_parts(files);
+    for (int i = 0; !report.recorded && i < files->count; i++) {
+        char part[4096];
+        int length = snprintf(part, sizeof part, "%s.part", files->items[i]);
+        if (length < (int)sizeof part && access(part, F_OK) == 0)
+            fprintf(stderr, "yoke: what was recorded until then is in '%s'\n", part);
+    }
+
     return code;
 }
 
@@ -370,25 +465,30 @@ int command_run(int argc, char **argv)
                                argc, argv, &q.path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
     loaded l;
-    if (!load_scenario(q.path, &q.sets, &l))
+    if (!load_scenario(q.path, &q.sets, LOAD_TO_RUN, &l))
         return EXIT_MISUSE;
-    const char *named = yk_scenario_get(l.scenario)->record_file;
-    if (!no_output && q.files.count == 0)
-        q.files.items[q.files.count++] = named ? named : "results.h5";
+
+    /* Where the results go. */
+    const char *file = yk_scenario_get(l.scenario)->record_file;
     if (no_output)
         q.files.count = 0;
+    else if (q.files.count == 0)
+        q.files.items[q.files.count++] = file ? file : "results.h5";
+
     yk_text command = {0};
     join_arguments(l.context, &command, argc, argv);
+    q.command = command.data;
     yk_system *system;
     int code;
     if (yk_scenario_system(l.scenario, &system) < 0) {
         fprintf(stderr, "yoke: %s: %s\n", q.path, yk_last_message(l.context));
         code = EXIT_MISUSE;
     } else {
-        q.command = command.data;
         code = run_scenario(&l, &q);
     }
+
     yk_text_destroy(l.context, &command);
     close_scenario(&l);
     return code;

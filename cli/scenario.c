@@ -1,46 +1,12 @@
-#include "scenario.h"
-
-#include <stdio.h>
+/* What the commands share: scenarios with their messages, findings in words, progress. */
+#include <errno.h>
+#include <signal.h>
 #include <string.h>
+#include <unistd.h>
 
-static void print_log(void *user, yk_log_level level, const char *message)
-{
-    (void)user;
-    fprintf(stderr, "yoke: %s%s\n", level >= YK_LOG_WARNING ? "warning: " : "", message);
-}
+#include "cli.h"
 
-static yk_context *open_context_at(yk_log_level level)
-{
-    yk_context_def def = yk_context_default();
-    def.log = print_log;
-    def.log_level = level;
-    yk_context *context = yk_context_create(&def);
-    if (!context)
-        fprintf(stderr, "yoke: out of memory\n");
-    return context;
-}
-
-yk_context *open_context(void)
-{
-    return open_context_at(YK_LOG_WARNING);
-}
-
-int print_failure(const yk_context *context)
-{
-    fprintf(stderr, "yoke: %s\n", yk_last_message(context));
-    return EXIT_FAILED;
-}
-
-bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
-{
-    if (yk_diagnostics_count(diagnostics) == 0)
-        return false;
-    char *text = yk_diagnostics_text(diagnostics);
-    if (text)
-        fputs(text, stderr);
-    yk_release(context, text);
-    return yk_diagnostics_errors(diagnostics) > 0;
-}
+/* Scenarios ------------------------------------------------------------------------------------ */
 
 static bool plugins_forbidden;
 
@@ -59,67 +25,111 @@ yk_scenario_def scenario_def(const char *path, const option_list *sets)
     return def;
 }
 
-static bool load(const char *path, const option_list *sets, bool to_rounding, yk_log_level level,
-                 loaded *out)
+static void print_log(void *user, yk_log_level level, const char *message)
 {
+    (void)user;
+    const char *lead = level >= YK_LOG_WARNING ? "warning: " : "";
+    fprintf(stderr, "yoke: %s%s\n", lead, message);
+}
+
+static yk_context *open_context_at(yk_log_level level)
+{
+    yk_context_def def = yk_context_default();
+    def.log = print_log;
+    def.log_level = level;
+    yk_context *context = yk_context_create(&def);
+    if (!context)
+        fprintf(stderr, "yoke: out of memory\n");
+
+    return context;
+}
+
+yk_context *open_context(void)
+{
+    return open_context_at(YK_LOG_WARNING);
+}
+
+bool load_scenario(const char *path, const option_list *sets, load_purpose purpose, loaded *out)
+{
+    yk_log_level level = purpose == LOAD_TO_CHECK ? YK_LOG_INFO : YK_LOG_WARNING;
     *out = (loaded){.context = open_context_at(level)};
     if (!out->context)
         return false;
+
     yk_scenario_def def = scenario_def(path, sets);
-    def.to_rounding = to_rounding;
+    def.to_rounding = purpose == LOAD_TO_DIFFERENCE;
     yk_status status = yk_diagnostics_create(out->context, &out->diagnostics);
-    if (status >= 0)
+    if (status == YK_OK)
         status = yk_scenario_load(out->context, &def, out->diagnostics, &out->scenario);
     if (out->diagnostics)
         print_diagnostics(out->context, out->diagnostics);
     if (status >= 0)
         return true;
-    int errors = out->diagnostics ? yk_diagnostics_errors(out->diagnostics) : 0;
-    if (errors)
-        fprintf(stderr, "yoke: %s has %d mistake%s\n", path, errors, errors == 1 ? "" : "s");
+
+    /* All mistakes are listed above; else the message says what went wrong. */
+    int errors = 0;
+    if (out->diagnostics)
+        errors = yk_diagnostics_errors(out->diagnostics);
+    if (errors > 0)
+        fprintf(stderr, "yoke: %s has %d mistake%s\n", path, errors, plural(errors));
     else
         print_failure(out->context);
     close_scenario(out);
     return false;
 }
 
-bool load_scenario(const char *path, const option_list *sets, loaded *out)
-{
-    return load(path, sets, false, YK_LOG_WARNING, out);
-}
-
-bool load_scenario_as(const char *path, const option_list *sets, bool to_rounding, loaded *out)
-{
-    return load(path, sets, to_rounding, YK_LOG_WARNING, out);
-}
-
-bool load_scenario_to_check(const char *path, const option_list *sets, loaded *out)
-{
-    return load(path, sets, false, YK_LOG_INFO, out);
-}
-
 void close_scenario(loaded *out)
 {
     if (!out->context)
         return;
+
     yk_scenario_destroy(out->scenario);
     yk_diagnostics_destroy(out->diagnostics);
     yk_context_destroy(out->context);
     *out = (loaded){0};
 }
 
+/* Messages ------------------------------------------------------------------------------------- */
+
+bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
+{
+    if (yk_diagnostics_count(diagnostics) == 0)
+        return false;
+
+    char *text = yk_diagnostics_text(diagnostics);
+    if (text)
+        fputs(text, stderr);
+    yk_release(context, text);
+    return yk_diagnostics_errors(diagnostics) > 0;
+}
+
+int print_failure(const yk_context *context)
+{
+    fprintf(stderr, "yoke: %s\n", yk_last_message(context));
+    return EXIT_FAILED;
+}
+
+int print_unwritable(const char *file)
+{
+    fprintf(stderr, "yoke: cannot write %s: %s\n", file, strerror(errno));
+    return EXIT_FAILED;
+}
+
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status)
 {
     if (status < 0 && diagnostics && print_diagnostics(context, diagnostics))
         return EXIT_MISUSE;
+
     print_failure(context);
-    bool wrong_input =
-        status == YK_ERROR_ARGUMENT || status == YK_ERROR_INPUT || status == YK_ERROR_CAPABILITY;
-    return wrong_input ? EXIT_MISUSE : EXIT_FAILED;
+    if (status == YK_ERROR_ARGUMENT || status == YK_ERROR_INPUT || status == YK_ERROR_CAPABILITY)
+        return EXIT_MISUSE;
+
+    return EXIT_FAILED;
 }
 
 void print_finding(FILE *file, const char *path, const yk_finding *finding)
 {
+    static const char *const leads[] = {"use", " with", " and"};
     fputs(finding->text, file);
     for (int i = 0; i < finding->remedy_count; i++) {
         const yk_remedy *remedy = &finding->remedies[i];
@@ -133,8 +143,58 @@ void print_finding(FILE *file, const char *path, const yk_finding *finding)
         for (int k = 0; k < remedy->override_count; k++) {
             const char *key = remedy->overrides[k];
             const char *equals = strchr(key, '=');
-            const char *lead = k == 0 ? "use" : k == 1 ? " with" : " and";
-            fprintf(file, "%s %.*s %s", lead, (int)(equals - key), key, equals + 1);
+            fprintf(file, "%s %.*s %s", leads[k < 2 ? k : 2], (int)(equals - key), key, equals + 1);
         }
     }
+}
+
+/* Progress ------------------------------------------------------------------------------------- */
+
+static volatile sig_atomic_t interrupted;
+
+/* The first signal lets the present step end and the record be closed; the next one ends the
+ * program at once. */
+static void note_interrupt(int number)
+{
+    static const char note[] = "\nyoke: stopping after this step; once more to stop at once\n";
+    interrupted = 1;
+    signal(number, SIG_DFL);
+    if (number == SIGINT && isatty(STDERR_FILENO))
+        (void)!write(STDERR_FILENO, note, sizeof note - 1);
+}
+
+void catch_interrupts(void)
+{
+    signal(SIGINT, note_interrupt);
+    signal(SIGTERM, note_interrupt);
+    if (signal(SIGHUP, note_interrupt) == SIG_IGN)
+        signal(SIGHUP, SIG_IGN); /* as under nohup */
+}
+
+bool was_interrupted(void)
+{
+    return interrupted;
+}
+
+bool show_count(void *user, int done, int total)
+{
+    const char *noun = user;
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r%s %d of %d%s", noun, done, total, done == total ? "\n" : "");
+    return !interrupted;
+}
+
+void show_bar(double fraction)
+{
+    enum { WIDTH = 32 };
+    char bar[WIDTH + 1] = "";
+    for (int i = 0; i < WIDTH; i++)
+        bar[i] = i < fraction * WIDTH ? '#' : '.';
+    fprintf(stderr, "\r[%s] %3.0f %%  ", bar, 100 * fraction);
+}
+
+void clear_progress(void)
+{
+    if (isatty(STDERR_FILENO))
+        fprintf(stderr, "\r\033[K");
 }

@@ -1,10 +1,7 @@
 /* yoke serve: subsystems of a scenario for runs in other processes. */
-#include <stdio.h>
 #include <string.h>
 
-#include "commands.h"
-#include "progress.h"
-#include "scenario.h"
+#include "cli.h"
 #include "yoke/transport.h"
 
 static const char usage[] =
@@ -101,7 +98,7 @@ int command_serve(int argc, char **argv)
 
     /* A scenario with mistakes is no use to anybody: they are shown before the first client comes. */
     loaded l;
-    if (!load_scenario(r.path, &r.sets, &l))
+    if (!load_scenario(r.path, &r.sets, LOAD_TO_RUN, &l))
         return EXIT_MISUSE;
     close_scenario(&l);
 

@@ -1,0 +1,173 @@
+/* What the commands of the program share: exit codes, options from tables, scenarios that are
+ * loaded with their messages, findings in words, progress and interrupts.
+ *
+ * A command is one file with a function command_NAME and a row in main.c. */
+#ifndef YOKE_CLI_H
+#define YOKE_CLI_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "yoke/analysis.h"
+#include "yoke/model.h"
+
+/* Exit codes of every command. EXIT_UNTRUSTED: the work was done, but its result is not to be
+ * trusted: a run with serious findings, a coupling that is unstable. */
+enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_UNTRUSTED = 3 };
+
+/* A command or subcommand; argv[0] is its name. It returns the exit code. */
+typedef struct command_row {
+    const char *name;
+    const char *summary;
+    int (*run)(int argc, char **argv);
+} command_row;
+
+int command_run(int argc, char **argv);
+int command_advise(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_draw(int argc, char **argv);
+int command_plot(int argc, char **argv);
+int command_stability(int argc, char **argv);
+int command_converge(int argc, char **argv);
+int command_modes(int argc, char **argv);
+int command_body(int argc, char **argv);
+int command_sweep(int argc, char **argv);
+int command_contact(int argc, char **argv);
+int command_fmu(int argc, char **argv);
+int command_schema(int argc, char **argv);
+int command_serve(int argc, char **argv);
+
+/* Options -------------------------------------------------------------------------------------- */
+
+/* One row per option gives its parsing, its errors and its line in --help. */
+typedef enum option_kind {
+    OPTION_FLAG,   /* bool */
+    OPTION_NUMBER, /* double */
+    OPTION_COUNT,  /* int, 0 or more */
+    OPTION_TEXT,   /* const char * */
+    OPTION_LIST,   /* option_list: may be given several times */
+    OPTION_END
+} option_kind;
+
+enum { OPTION_LIST_MAX = 64 };
+
+typedef struct option_list {
+    int count;
+    const char *items[OPTION_LIST_MAX];
+} option_list;
+
+typedef struct option_row {
+    const char *name; /* without the dashes; a one-letter name is given with one dash */
+    option_kind kind;
+    void *target;
+    const char *argument; /* what stands for the value in --help: "FILE" */
+    const char *help;
+} option_row;
+
+/* Parses argv[1..]: options into their targets, the rest in order into `operands` (at most
+ * `operand_max`, of which the first `operand_min` must be there). Returns the number of operands,
+ * -1 after a message on stderr for a mistake, or -2 if --help was asked for and answered on
+ * stdout. */
+int options_parse(const char *usage, const option_row *rows, int argc, char **argv,
+                  const char **operands, int operand_min, int operand_max);
+
+/* The exit code that belongs to a negative return of options_parse. */
+static inline int options_exit(int parsed)
+{
+    return parsed == -2 ? EXIT_GOOD : EXIT_MISUSE;
+}
+
+/* Index of the word that an option was given among those it knows (NULL-terminated); false after
+ * a message on stderr. */
+bool options_pick(const char *option, const char *word, const char *const *words, int *index);
+/* The same among the names of the schemes of the library. */
+bool options_pick_scheme(const char *option, const char *word, int *index);
+
+/* Scenarios ------------------------------------------------------------------------------------ */
+
+typedef struct loaded {
+    yk_context *context;
+    yk_diagnostics *diagnostics;
+    yk_scenario *scenario;
+} loaded;
+
+/* What a scenario is loaded for. */
+typedef enum load_purpose {
+    LOAD_TO_RUN,
+    LOAD_TO_DIFFERENCE, /* for differences of runs (see yk_scenario_def) */
+    LOAD_TO_CHECK /* everything that is worth a word goes to stderr, also what a run sets right */
+} load_purpose;
+
+/* Loads and prints what is to be said about it on stderr. False, and nothing to close, if it has
+ * mistakes. */
+bool load_scenario(const char *path, const option_list *sets, load_purpose purpose, loaded *out);
+void close_scenario(loaded *out);
+
+/* A scenario with its overrides, for analyses that load it themselves. */
+yk_scenario_def scenario_def(const char *path, const option_list *sets);
+/* Of all scenarios from now on. */
+void forbid_plugins(void);
+
+/* A context whose warnings go to stderr; NULL after a message. */
+yk_context *open_context(void);
+
+/* Messages ------------------------------------------------------------------------------------- */
+
+/* Prints what the list holds; true if there are errors in it. */
+bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics);
+
+/* Prints the context's last message as the program's; returns EXIT_FAILED. */
+int print_failure(const yk_context *context);
+/* That a file cannot be written, with the reason in errno; returns EXIT_FAILED. */
+int print_unwritable(const char *file);
+
+/* Why work on a scenario ended with a status other than YK_OK: its mistakes, or the last message.
+ * Returns the exit code. */
+int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status);
+
+/* What was found in a run, and what can be done about it, in one sentence without a full stop. */
+void print_finding(FILE *file, const char *path, const yk_finding *finding);
+
+/* "s" of a plural. */
+static inline const char *plural(long long count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* Progress ------------------------------------------------------------------------------------- */
+
+/* From now on an interrupt (SIGINT, SIGTERM) is only noted. */
+void catch_interrupts(void);
+bool was_interrupted(void);
+
+/* "run 3 of 12" on a terminal; `user` is the noun. False after an interrupt. */
+bool show_count(void *user, int done, int total);
+/* A bar with a percentage at the start of a line of the terminal, on stderr. */
+void show_bar(double fraction);
+/* Leaves an empty line where progress was shown, on a terminal. */
+void clear_progress(void);
+
+/* The two-mass oscillator of yoke stability (two_mass.c) --------------------------------------- */
+
+typedef struct two_mass_request {
+    yk_two_mass model;
+    double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)]; /* of its scheme */
+    const char *scheme, *order, *exchange, *inputs, *acceleration, *integrators;
+    double iterations;
+    option_list maps;
+    const char *output, *plot;
+} two_mass_request;
+
+int two_mass_run(two_mass_request *request); /* the exit code */
+
+enum { MAP_NAME_MAX = 160 };
+
+/* "rho-inf=0:1:51", optionally ":log"; the name goes to `name`, to which the axis then points.
+ * False after a message. */
+bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capacity);
+/* Writes the map, if a file was asked for, prints the stable fraction and draws the picture.
+ * Returns the exit code. */
+int map_report(yk_context *context, const two_mass_request *request, const char *title,
+               const yk_map_axis *x, const yk_map_axis *y, const double *radii);
+
+#endif
