@@ -37,9 +37,12 @@ static yk_status write_text(csv_file *self, const char *text, size_t length)
             (void)cut;
             return yk_file_fail(&self->file, error);
         }
+
         done += (size_t)written;
     }
+
     self->length += (off_t)length;
+
     return YK_OK;
 }
 
@@ -68,11 +71,13 @@ static void add_column(yk_context *context, yk_text *line, const yk_record_chann
         yk_text_add(context, line, ":");
         add_quoted(context, line, label);
     }
+
     if (*channel->unit) {
         yk_text_add(context, line, " [");
         add_quoted(context, line, channel->unit);
         yk_text_add(context, line, "]");
     }
+
     if (quotes)
         yk_text_add(context, line, "\"");
 }
@@ -109,6 +114,7 @@ static yk_status csv_open(yk_record_file *file)
     size_t line = file->block.stride * NUMBER_BYTES;
     self->capacity = line > TEXT_BYTES ? line : TEXT_BYTES;
     self->text = yk_allocate(file->context, self->capacity, 1);
+
     return self->text ? write_names(self) : YK_ERROR_MEMORY;
 }
 
@@ -130,10 +136,13 @@ static yk_status csv_write(yk_record_file *file)
         bool last = i + 1 == block->rows;
         if (!last && self->capacity - used >= longest)
             continue;
+
         status = write_text(self, self->text, used);
         used = 0;
     }
+
     uselocale(before);
+
     return status;
 }
 

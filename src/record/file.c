@@ -11,7 +11,42 @@
 #include <unistd.h>
 
 #include "base/text.h"
-#include "record/header.h"
+#include "record/memory.h"
+
+/* Rows that wait ------------------------------------------------------------------------------ */
+
+static yk_status open_block(yk_context *context, yk_block *block, size_t width,
+                            const yk_file_recorder_def *def)
+{
+    size_t rows = 1;
+    if (def->block_rows > 1)
+        rows = (size_t)def->block_rows;
+    *block = (yk_block){.stride = width + 1, .flush_seconds = def->flush_seconds};
+    block->values = yk_allocate(context, rows, block->stride * sizeof *block->values);
+    if (!block->values)
+        return YK_ERROR_MEMORY;
+
+    block->capacity = rows;
+    clock_gettime(CLOCK_MONOTONIC, &block->flushed);
+
+    return YK_OK;
+}
+
+/* Whether the rows should be written now. */
+static bool is_due(const yk_block *block)
+{
+    if (block->rows == block->capacity)
+        return true;
+
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    double passed = (double)(now.tv_sec - block->flushed.tv_sec) +
+                    1e-9 * (double)(now.tv_nsec - block->flushed.tv_nsec);
+
+    return passed >= block->flush_seconds;
+}
+
+/* The order of calls --------------------------------------------------------------------------- */
 
 yk_status yk_file_fail(const yk_record_file *file, int error)
 {
@@ -19,9 +54,8 @@ yk_status yk_file_fail(const yk_record_file *file, int error)
                    strerror(error));
 }
 
-/* Before hours of simulation, not after: is `path` a place where a file can be put? Leaves an
- * empty .part. */
-static yk_status check_place(yk_record_file *file)
+/* Before hours of simulation, not after: can a file be put at `path`? Leaves an empty .part. */
+static yk_status check_path(yk_record_file *file)
 {
     struct stat there;
     if (stat(file->path, &there) == 0 && !S_ISREG(there.st_mode))
@@ -30,14 +64,17 @@ static yk_status check_place(yk_record_file *file)
     int descriptor = open(file->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (descriptor < 0)
         return yk_file_fail(file, errno);
+
     close(descriptor);
+
     return YK_OK;
 }
 
 static void close_file(yk_record_file *file)
 {
     file->format->close(file);
-    yk_block_close(file->context, &file->block);
+    yk_release(file->context, file->block.values);
+    file->block = (yk_block){0};
 }
 
 static bool is_open(const yk_record_file *file)
@@ -49,13 +86,16 @@ static yk_status write_block(yk_record_file *file)
 {
     if (file->block.rows == 0)
         return YK_OK;
+
     yk_status status = file->format->write(file);
     if (status == YK_OK) {
-        yk_block_clear(&file->block);
+        file->block.rows = 0;
+        clock_gettime(CLOCK_MONOTONIC, &file->block.flushed);
     } else {
         file->failed = true;
         close_file(file);
     }
+
     return status;
 }
 
@@ -74,17 +114,20 @@ yk_status yk_file_begin(yk_recorder *recorder, const yk_record_header *header)
     yk_release(file->context, file->header);
     yk_status status = yk_header_copy(file->context, header, &file->header);
     if (status == YK_OK)
-        status = check_place(file);
+        status = check_path(file);
     if (status != YK_OK)
         return status;
-    status = yk_block_open(file->context, &file->block, yk_header_width(file->header), &file->def);
+
+    status = open_block(file->context, &file->block, yk_header_width(file->header), &file->def);
     if (status == YK_OK) {
         status = file->format->open(file);
         if (status != YK_OK)
             close_file(file);
     }
+
     if (status != YK_OK)
         unlink(file->part);
+
     return status;
 }
 
@@ -102,8 +145,16 @@ yk_status yk_file_sample(yk_recorder *recorder, double time, const double *row)
     yk_record_file *file = (yk_record_file *)recorder;
     if (!is_open(file))
         return not_open(file);
-    yk_block_add(&file->block, time, row);
-    return yk_block_due(&file->block) ? write_block(file) : YK_OK;
+
+    yk_block *block = &file->block;
+    double *to = block->values + block->rows++ * block->stride;
+    to[0] = time;
+    for (size_t i = 1; i < block->stride; i++)
+        to[i] = row[i - 1];
+    if (is_due(block))
+        return write_block(file);
+
+    return YK_OK;
 }
 
 yk_status yk_file_frame(yk_recorder *recorder, double time, const float *values)
@@ -113,11 +164,13 @@ yk_status yk_file_frame(yk_recorder *recorder, double time, const float *values)
         return not_open(file);
     if (!file->format->frame || !file->header->scene)
         return YK_OK;
+
     yk_status status = file->format->frame(file, time, values);
     if (status != YK_OK) {
         file->failed = true;
         close_file(file);
     }
+
     return status;
 }
 
@@ -126,20 +179,24 @@ yk_status yk_file_end(yk_recorder *recorder, const yk_record_summary *summary)
     yk_record_file *file = (yk_record_file *)recorder;
     if (!is_open(file))
         return not_open(file);
+
     yk_record_summary *copy = NULL;
     yk_status status = yk_summary_copy(file->context, summary, &copy);
     if (status != YK_OK)
         return status;
+
     status = write_block(file);
     if (status == YK_OK) {
         status = file->format->finish(file, copy);
         close_file(file);
         file->failed = status != YK_OK;
     }
+
     yk_release(file->context, copy);
     if (status == YK_OK && rename(file->part, file->path) != 0)
         status = yk_fail(file->context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", file->part,
                          file->path, strerror(errno));
+
     return status;
 }
 
@@ -174,6 +231,7 @@ static const yk_file_format *choose_format(const yk_file_recorder_def *def)
         return &yk_csv_format;
     if (ends_with(def->path, ".h5") || ends_with(def->path, ".hdf5"))
         return &yk_hdf5_format;
+
     return NULL;
 }
 
@@ -188,6 +246,7 @@ static char *part_of(yk_context *context, const char *path)
     yk_text_add(context, &text, "%s.part", path);
     if (!text.failed)
         return text.data;
+
     yk_text_destroy(context, &text);
     return NULL;
 }
@@ -203,11 +262,12 @@ yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_de
     if (!format)
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
-            "cannot tell the format of '%s' by its name; let it end in .h5, .hdf5 or .csv",
+            "cannot find the format of '%s' by its name; let it end in .h5, .hdf5 or .csv",
             def->path);
     yk_record_file *file = yk_allocate(context, 1, format->size);
     if (!file)
         return YK_ERROR_MEMORY;
+
     file->base.ops = &format->ops;
     file->format = format;
     file->context = context;
@@ -218,7 +278,9 @@ yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_de
         yk_file_destroy(&file->base);
         return YK_ERROR_MEMORY;
     }
+
     file->def.path = file->path;
     *recorder = &file->base;
+
     return YK_OK;
 }

@@ -3,7 +3,19 @@
 #ifndef YK_RECORD_FILE_H
 #define YK_RECORD_FILE_H
 
-#include "record/block.h"
+#include <time.h>
+
+#include "yoke/record.h"
+
+/* Rows on their way to a file: collected row by row, written a block at a time. */
+typedef struct yk_block {
+    double *values; /* rows of `stride` doubles, time first */
+    size_t stride;
+    size_t rows;
+    size_t capacity;      /* 0 while no record is open */
+    double flush_seconds; /* at most so long do rows wait for a sample to carry them out */
+    struct timespec flushed;
+} yk_block;
 
 typedef struct yk_record_file yk_record_file;
 

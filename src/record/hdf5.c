@@ -55,6 +55,7 @@ static size_t chunk_rows(size_t columns)
         return 1;
     if (rows > CHUNK_ROWS)
         return CHUNK_ROWS;
+
     return rows;
 }
 
@@ -76,6 +77,7 @@ static int descriptor_of(const hdf5_file *self)
     void *descriptor = NULL;
     if (H5Fget_vfd_handle(self->id, H5P_DEFAULT, &descriptor) < 0)
         return -1;
+
     return *(int *)descriptor;
 }
 
@@ -113,7 +115,9 @@ static yk_status reserve(const hdf5_file *self, hsize_t bytes)
         ahead = RESERVE_MAX;
     if (ahead > bytes && allocate(descriptor, size, ahead) == 0)
         return YK_OK;
+
     int error = allocate(descriptor, size, bytes);
+
     return error ? yk_file_fail(&self->file, error) : YK_OK;
 }
 
@@ -129,14 +133,17 @@ static yk_status reserve_for_header(const hdf5_file *self)
         for (int c = 0; c < channel->components; c++)
             bytes += 64 + 2 * strlen(channel->labels[c]);
     }
+
     if (header->scene)
         bytes += yk_hdf5_scene_bytes(header->scene);
 
     int descriptor = open(self->file.part, O_WRONLY | O_CLOEXEC);
     if (descriptor < 0)
         return yk_file_fail(&self->file, errno);
+
     int error = allocate(descriptor, 0, bytes);
     close(descriptor);
+
     return error ? yk_file_fail(&self->file, error) : YK_OK;
 }
 
@@ -153,6 +160,7 @@ static const char *next_link(const char *name, char *link)
         *slash = '_';
     if (length == 0)
         strcpy(link, "_");
+
     return name[length] ? name + length + 1 : NULL;
 }
 
@@ -171,6 +179,7 @@ static void find_free_link(hid_t parent, char *link, bool group)
             if (shared)
                 return;
         }
+
         snprintf(link + length, 16, "~%d", number);
     }
 }
@@ -192,8 +201,10 @@ static hid_t open_groups(hid_t parent, const char *name, char *link)
         place = group;
         rest = next_link(rest, link);
     }
+
     if (place >= 0)
         find_free_link(place, link, false);
+
     return place;
 }
 
@@ -217,7 +228,9 @@ static hid_t create_dataset(hid_t parent, const char *name, const char *unit, in
                      yk_hdf5_write_integer(dataset, "index", index);
     if (dataset < 0 || described)
         return dataset;
+
     H5Dclose(dataset);
+
     return H5I_INVALID_HID;
 }
 
@@ -239,6 +252,7 @@ static hid_t create_table(hdf5_file *self, hid_t parent, const char *name, const
         create_dataset(parent, name, unit, index, space, properties, self->file.context);
     H5Pclose(properties);
     H5Sclose(space);
+
     return dataset;
 }
 
@@ -271,11 +285,13 @@ static bool write_header(hdf5_file *self)
         first += columns;
         done = dataset >= 0 && yk_hdf5_write_texts(dataset, "labels", channel->labels, columns);
     }
+
     if (channels >= 0)
         H5Gclose(channels);
     if (done && header->scene)
         done = yk_hdf5_write_scene(self->file.context, self->id, header->scene) &&
                yk_hdf5_open_frames(self->file.context, self->id, header->scene, &self->frames);
+
     return done;
 }
 
@@ -293,6 +309,7 @@ static yk_status open_file(hdf5_file *self)
         if (columns > widest)
             widest = columns;
     }
+
     self->tables =
         yk_allocate(file->context, (size_t)file->header->channel_count + 1, sizeof *self->tables);
     self->scratch =
@@ -303,6 +320,7 @@ static yk_status open_file(hdf5_file *self)
     yk_status status = reserve_for_header(self);
     if (status != YK_OK)
         return status;
+
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fclose_degree(access,
                          H5F_CLOSE_STRONG); /* closing the file closes all that is open in it */
@@ -312,6 +330,7 @@ static yk_status open_file(hdf5_file *self)
     H5Pclose(access);
     if (self->id < 0 || !write_header(self) || H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0)
         return library_failed(self);
+
     return YK_OK;
 }
 
@@ -343,6 +362,7 @@ static bool append(hdf5_file *self, const hdf5_table *table)
                          self->scratch) >= 0;
     H5Sclose(memory_space);
     H5Sclose(file_space);
+
     return done;
 }
 
@@ -356,6 +376,7 @@ static yk_status write_rows(hdf5_file *self)
         size_t after = (self->rows + self->file.block.rows + rows - 1) / rows;
         bytes += (after - before) * (rows * columns * sizeof(double) + 128) + OBJECT_BYTES;
     }
+
     yk_status status = reserve(self, bytes);
     if (status != YK_OK)
         return status;
@@ -363,7 +384,9 @@ static yk_status write_rows(hdf5_file *self)
     for (int i = 0; i < self->table_count; i++)
         if (!append(self, &self->tables[i]))
             return library_failed(self);
+
     self->rows += self->file.block.rows;
+
     return H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0 ? library_failed(self) : YK_OK;
 }
 
@@ -374,6 +397,7 @@ static yk_status write_frames(hdf5_file *self)
         return status;
     if (!yk_hdf5_write_frames(&self->frames) || H5Fflush(self->id, H5F_SCOPE_LOCAL) < 0)
         return library_failed(self);
+
     return YK_OK;
 }
 
@@ -392,6 +416,7 @@ static bool write_value(hdf5_file *self, hid_t group, const yk_record_value *val
         H5Dclose(dataset);
     H5Pclose(properties);
     H5Sclose(space);
+
     return done;
 }
 
@@ -402,6 +427,7 @@ static yk_status finish_file(hdf5_file *self, const yk_record_summary *summary)
         const yk_record_value *value = &summary->values[i];
         bytes += space_for_object(value->name) + 2 * (strlen(value->unit) + strlen(value->text));
     }
+
     yk_status status = write_frames(self);
     if (status == YK_OK)
         status = reserve(self, bytes);
@@ -421,6 +447,7 @@ static yk_status finish_file(hdf5_file *self, const yk_record_summary *summary)
     trim(self);
     herr_t closed = H5Fclose(self->id);
     self->id = H5I_INVALID_HID;
+
     return closed < 0 ? library_failed(self) : YK_OK;
 }
 
@@ -450,9 +477,11 @@ static yk_status hdf5_frame(yk_record_file *file, double time, const float *valu
     yk_hdf5_add_frame(&self->frames, time, values);
     if (self->frames.waiting < self->frames.capacity)
         return YK_OK;
+
     yk_hdf5_enter(&self->session);
     yk_status status = write_frames(self);
     yk_hdf5_leave(&self->session);
+
     return status;
 }
 
@@ -474,6 +503,7 @@ static void hdf5_close(yk_record_file *file)
         trim(self);
         H5Fclose(self->id);
     }
+
     yk_hdf5_leave(&self->session);
     yk_hdf5_close_frames(file->context, &self->frames);
     yk_release(file->context, self->scratch);

@@ -61,6 +61,7 @@ static bool write_attribute(hid_t object, const char *name, hid_t type, hid_t sp
         written = false;
     H5Sclose(space);
     H5Tclose(type);
+
     return written;
 }
 
@@ -89,6 +90,7 @@ static char **pack_texts(yk_context *context, char *const *texts, size_t count)
     char **packed = yk_allocate(context, bytes, 1);
     if (!packed)
         return NULL;
+
     char *place = (char *)(packed + count);
     for (size_t i = 0; i < count; i++) {
         packed[i] = place;
@@ -96,6 +98,7 @@ static char **pack_texts(yk_context *context, char *const *texts, size_t count)
             strcpy(place, texts[i]);
         place += strlen(place) + 1;
     }
+
     return packed;
 }
 
@@ -104,11 +107,13 @@ static char **read_texts(yk_context *context, hid_t attribute, hid_t type, hid_t
 {
     if (H5Tis_variable_str(type) <= 0 || H5Sget_simple_extent_npoints(space) != (hssize_t)count)
         return NULL;
+
     char **texts = yk_allocate(context, count, sizeof *texts), **packed = NULL;
     if (texts && H5Aread(attribute, type, texts) >= 0) {
         packed = pack_texts(context, texts, count);
         H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
     }
+
     yk_release(context, texts);
     return packed;
 }
@@ -117,9 +122,11 @@ char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, s
 {
     if (H5Aexists(object, name) <= 0)
         return NULL;
+
     hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
     if (attribute < 0)
         return NULL;
+
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     char **texts = read_texts(context, attribute, type, space, count);
     if (space >= 0)
@@ -127,6 +134,7 @@ char **yk_hdf5_read_texts(yk_context *context, hid_t object, const char *name, s
     if (type >= 0)
         H5Tclose(type);
     H5Aclose(attribute);
+
     return texts;
 }
 
@@ -135,9 +143,12 @@ char *yk_hdf5_read_text(yk_context *context, hid_t object, const char *name)
     char **texts = yk_hdf5_read_texts(context, object, name, 1);
     if (!texts)
         return NULL;
+
     char *text = texts[0];
+
     /* The one pointer makes way for its text, which is then the block. */
     memmove(texts, text, strlen(text) + 1);
+
     return (char *)texts;
 }
 
@@ -145,9 +156,11 @@ bool yk_hdf5_read_integer(hid_t object, const char *name, int *value)
 {
     if (H5Aexists(object, name) <= 0)
         return false;
+
     hid_t attribute = H5Aopen(object, name, H5P_DEFAULT);
     if (attribute < 0)
         return false;
+
     hid_t type = H5Aget_type(attribute), space = H5Aget_space(attribute);
     bool done = H5Tget_class(type) == H5T_INTEGER && H5Sget_simple_extent_npoints(space) == 1 &&
                 H5Aread(attribute, H5T_NATIVE_INT, value) >= 0;
@@ -156,5 +169,6 @@ bool yk_hdf5_read_integer(hid_t object, const char *name, int *value)
     if (type >= 0)
         H5Tclose(type);
     H5Aclose(attribute);
+
     return done;
 }

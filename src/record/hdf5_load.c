@@ -1,5 +1,5 @@
 /* HDF5 reader for the layout in yoke/record.h. Datasets are found wherever they stand below
- * /channels; what they are is told by their attributes. Nothing in the file is trusted: sizes,
+ * /channels; their attributes say what they are. Nothing in the file is trusted: sizes,
  * depths and types are checked before use. */
 #include <limits.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "record/hdf5_access.h"
 #include "record/hdf5_scene.h"
-#include "record/load.h"
+#include "record/memory.h"
 
 enum { DEPTH_MAX = 64, OBJECTS_MAX = 1000000, ROWS_AT_ONCE = 4096, LINK_BYTES = 1024 };
 
@@ -53,6 +53,7 @@ static void release_items(hdf5_loader *loader)
         yk_release(loader->context, item->text);
         yk_release(loader->context, item->labels);
     }
+
     yk_release(loader->context, loader->items);
     loader->items = NULL;
     loader->count = loader->capacity = 0;
@@ -76,6 +77,7 @@ static bool measure(hid_t dataset, hsize_t *rows, hsize_t *columns)
     if (!numbers || size[1] < 1 || size[1] > INT_MAX ||
         size[0] > SIZE_MAX / sizeof(double) / size[1])
         return false;
+
     return size[0] / COMPRESSION_MAX * size[1] * sizeof(double) <= H5Dget_storage_size(dataset);
 }
 
@@ -90,9 +92,11 @@ static yk_status add_item(hdf5_loader *loader, hid_t dataset)
             H5Dclose(dataset);
             return YK_ERROR_MEMORY;
         }
+
         loader->items = grown;
         loader->capacity = capacity;
     }
+
     record_item *item = &loader->items[loader->count++];
     memset(item, 0, sizeof *item);
     item->dataset = dataset;
@@ -103,41 +107,42 @@ static yk_status add_item(hdf5_loader *loader, hid_t dataset)
         return damaged(loader, "a dataset has no name or no index");
     if (!measure(dataset, &item->rows, &item->columns))
         return damaged(loader, "a dataset is not a table of numbers");
+
     item->labels = yk_hdf5_read_texts(loader->context, dataset, "labels", (size_t)item->columns);
+
     return YK_OK;
 }
 
-static yk_status collect(hdf5_loader *loader, hid_t group, int depth);
-
-static yk_status collect_link(hdf5_loader *loader, hid_t group, const char *link, int depth)
-{
-    if (depth > DEPTH_MAX || loader->objects++ > OBJECTS_MAX)
-        return damaged(loader, "its groups have no end");
-    hid_t object = H5Oopen(group, link, H5P_DEFAULT);
-    H5I_type_t type = H5Iget_type(object);
-    if (type == H5I_DATASET)
-        return add_item(loader, object);
-    yk_status status = type == H5I_GROUP ? collect(loader, object, depth + 1) : YK_OK;
-    if (object >= 0)
-        H5Oclose(object);
-    return status;
-}
-
+/* All datasets below a group, at any depth. */
 static yk_status collect(hdf5_loader *loader, hid_t group, int depth)
 {
     H5G_info_t info = {0};
     if (H5Gget_info(group, &info) < 0)
         return damaged(loader, "a group cannot be listed");
-    yk_status status = YK_OK;
-    for (hsize_t i = 0; i < info.nlinks && status == YK_OK; i++) {
+
+    for (hsize_t i = 0; i < info.nlinks; i++) {
         char link[LINK_BYTES];
         ssize_t length = H5Lget_name_by_idx(group, ".", H5_INDEX_NAME, H5_ITER_INC, i, link,
                                             sizeof link, H5P_DEFAULT);
         if (length < 0 || length >= LINK_BYTES)
             return damaged(loader, "a link has no readable name");
-        status = collect_link(loader, group, link, depth);
+        if (depth > DEPTH_MAX || loader->objects++ > OBJECTS_MAX)
+            return damaged(loader, "its groups have no end");
+
+        hid_t object = H5Oopen(group, link, H5P_DEFAULT);
+        H5I_type_t type = H5Iget_type(object);
+        yk_status status = YK_OK;
+        if (type == H5I_DATASET)
+            status = add_item(loader, object);
+        else if (type == H5I_GROUP)
+            status = collect(loader, object, depth + 1);
+        if (object >= 0 && type != H5I_DATASET)
+            H5Oclose(object);
+        if (status != YK_OK)
+            return status;
     }
-    return status;
+
+    return YK_OK;
 }
 
 static int by_index(const void *a, const void *b)
@@ -153,10 +158,12 @@ static yk_status collect_group(hdf5_loader *loader, const char *name)
     hid_t group = H5Gopen2(loader->file, name, H5P_DEFAULT);
     if (group < 0)
         return damaged(loader, "a group is missing");
+
     yk_status status = collect(loader, group, 0);
     H5Gclose(group);
     if (loader->count)
         qsort(loader->items, (size_t)loader->count, sizeof *loader->items, by_index);
+
     return status;
 }
 
@@ -178,6 +185,7 @@ static yk_status check_format(hdf5_loader *loader)
             loader->context, YK_ERROR_INPUT,
             "'%s' has format version %d and this program reads up to %d: use a newer one",
             loader->path, version, YK_HDF5_FORMAT_VERSION);
+
     return YK_OK;
 }
 
@@ -187,6 +195,7 @@ static yk_status begin_record(hdf5_loader *loader)
     yk_record_channel *channels = yk_allocate(context, (size_t)loader->count, sizeof *channels);
     if (!channels)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < loader->count; i++) {
         const record_item *item = &loader->items[i];
         channels[i] = (yk_record_channel){.name = item->name,
@@ -194,6 +203,7 @@ static yk_status begin_record(hdf5_loader *loader)
                                           .components = (int)item->columns,
                                           .labels = (const char *const *)item->labels};
     }
+
     char *title = yk_hdf5_read_text(context, loader->file, "title");
     char *scenario = yk_hdf5_read_text(context, loader->file, "scenario");
     char *command = yk_hdf5_read_text(context, loader->file, "command");
@@ -219,24 +229,7 @@ static yk_status begin_record(hdf5_loader *loader)
 
 /* Rows ----------------------------------------------------------------------------------------- */
 
-/* Rows from `start` on of all columns of a dataset to the columns of the record. */
-static bool read_slab(const record_item *item, hsize_t start, hsize_t rows, double *buffer,
-                      double *const *columns)
-{
-    hsize_t from[2] = {start, 0}, count[2] = {rows, item->columns};
-    hid_t file_space = H5Dget_space(item->dataset);
-    hid_t memory_space = H5Screate_simple(H5Sget_simple_extent_ndims(file_space), count, NULL);
-    H5Sselect_hyperslab(file_space, H5S_SELECT_SET, from, NULL, count, NULL);
-    bool done = H5Dread(item->dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT,
-                        buffer) >= 0;
-    H5Sclose(memory_space);
-    H5Sclose(file_space);
-    for (hsize_t c = 0; c < item->columns && done; c++)
-        for (hsize_t i = 0; i < rows; i++)
-            columns[c][start + i] = buffer[i * item->columns + c];
-    return done;
-}
-
+/* All columns of a dataset to columns of the record, some rows at a time. */
 static yk_status read_table(hdf5_loader *loader, const record_item *item, hsize_t rows,
                             double *const *columns)
 {
@@ -244,64 +237,74 @@ static yk_status read_table(hdf5_loader *loader, const record_item *item, hsize_
         yk_allocate(loader->context, (size_t)(ROWS_AT_ONCE * item->columns), sizeof *buffer);
     if (!buffer)
         return YK_ERROR_MEMORY;
+
     bool done = true;
-    for (hsize_t start = 0; start < rows && done; start += ROWS_AT_ONCE)
-        done = read_slab(item, start, rows - start < ROWS_AT_ONCE ? rows - start : ROWS_AT_ONCE,
-                         buffer, columns);
+    for (hsize_t start = 0; done && start < rows; start += ROWS_AT_ONCE) {
+        const hsize_t from[2] = {start, 0};
+        hsize_t count[2] = {ROWS_AT_ONCE, item->columns};
+        if (rows - start < ROWS_AT_ONCE)
+            count[0] = rows - start;
+        hid_t file_space = H5Dget_space(item->dataset);
+        hid_t memory_space = H5Screate_simple(H5Sget_simple_extent_ndims(file_space), count, NULL);
+        H5Sselect_hyperslab(file_space, H5S_SELECT_SET, from, NULL, count, NULL);
+        done = H5Dread(item->dataset, H5T_NATIVE_DOUBLE, memory_space, file_space, H5P_DEFAULT,
+                       buffer) >= 0;
+        H5Sclose(memory_space);
+        H5Sclose(file_space);
+        for (hsize_t c = 0; done && c < count[1]; c++)
+            for (hsize_t i = 0; i < count[0]; i++)
+                columns[c][start + i] = buffer[i * count[1] + c];
+    }
+
     yk_release(loader->context, buffer);
     if (done)
         return YK_OK;
+
     return yk_fail(loader->context, YK_ERROR_INPUT,
                    "'%s' is a damaged result file: the values of '%s' cannot be read", loader->path,
                    item->name);
 }
 
-/* A run that was killed while it wrote may have left some datasets longer than others; complete
- * files may not. */
-static yk_status common_rows(hdf5_loader *loader, hsize_t *rows)
-{
-    for (int i = 0; i < loader->count; i++) {
-        const record_item *item = &loader->items[i];
-        if (item->rows != *rows && loader->record->complete)
-            return yk_fail(loader->context, YK_ERROR_INPUT,
-                           "'%s' is a damaged result file: '%s' has %llu rows and time has %llu",
-                           loader->path, item->name, (unsigned long long)item->rows,
-                           (unsigned long long)*rows);
-        if (item->rows < *rows)
-            *rows = item->rows;
-    }
-    return YK_OK;
-}
-
-static yk_status read_tables(hdf5_loader *loader, const record_item *time)
-{
-    yk_record *record = loader->record;
-    hsize_t rows = time->rows;
-    yk_status status = common_rows(loader, &rows);
-    if (status == YK_OK)
-        status = yk_record_reserve(record, (size_t)rows);
-    if (status == YK_OK)
-        status = read_table(loader, time, rows, record->data->columns);
-    double **columns = record->data->columns + 1;
-    for (int i = 0; i < loader->count && status == YK_OK; i++) {
-        status = read_table(loader, &loader->items[i], rows, columns);
-        columns += loader->items[i].columns;
-    }
-    if (status == YK_OK)
-        record->data->rows = (size_t)rows;
-    return status;
-}
-
-static yk_status read_time_and_tables(hdf5_loader *loader)
+static yk_status read_tables(hdf5_loader *loader)
 {
     static char name[] = "time";
+    yk_record *record = loader->record;
     record_item time = {.dataset = H5Dopen2(loader->file, "time", H5P_DEFAULT), .name = name};
     if (time.dataset < 0)
         return damaged(loader, "it has no time");
-    yk_status status = measure(time.dataset, &time.rows, &time.columns) && time.columns == 1
-                           ? read_tables(loader, &time)
-                           : damaged(loader, "time is not a column of numbers");
+
+    yk_status status = YK_OK;
+    if (!measure(time.dataset, &time.rows, &time.columns) || time.columns != 1)
+        status = damaged(loader, "time is not a column of numbers");
+
+    /* A run that was killed while it wrote may have left some datasets longer than others;
+     * complete files may not. */
+    hsize_t rows = time.rows;
+    for (int i = 0; status == YK_OK && i < loader->count; i++) {
+        const record_item *item = &loader->items[i];
+        if (item->rows != rows && record->complete)
+            status = yk_fail(loader->context, YK_ERROR_INPUT,
+                             "'%s' is a damaged result file: '%s' has %llu rows and time has %llu",
+                             loader->path, item->name, (unsigned long long)item->rows,
+                             (unsigned long long)rows);
+        if (item->rows < rows)
+            rows = item->rows;
+    }
+
+    if (status == YK_OK)
+        status = yk_record_reserve(record, (size_t)rows);
+    if (status == YK_OK)
+        status = read_table(loader, &time, rows, record->data->columns);
+    double **columns = record->data->columns + 1;
+    for (int i = 0; status == YK_OK && i < loader->count; i++) {
+        status = read_table(loader, &loader->items[i], rows, columns);
+        columns += loader->items[i].columns;
+    }
+
+    if (status == YK_OK)
+        record->data->rows = (size_t)rows;
     H5Dclose(time.dataset);
+
     return status;
 }
 
@@ -312,9 +315,11 @@ static yk_status end_record(hdf5_loader *loader)
     yk_status status = collect_group(loader, "summary");
     if (status != YK_OK)
         return status;
+
     yk_record_value *values = yk_allocate(loader->context, (size_t)loader->count, sizeof *values);
     if (!values)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < loader->count && status == YK_OK; i++) {
         const record_item *item = &loader->items[i];
         values[i] = (yk_record_value){.name = item->name, .unit = item->unit, .text = item->text};
@@ -323,6 +328,7 @@ static yk_status end_record(hdf5_loader *loader)
                     &values[i].value) < 0)
             status = damaged(loader, "a value of the summary cannot be read");
     }
+
     yk_record_summary summary = {values, loader->count};
     if (status == YK_OK)
         status = yk_recorder_end(yk_record_recorder(loader->record), &summary);
@@ -341,42 +347,44 @@ static yk_status load_file(hdf5_loader *loader)
         status = begin_record(loader);
     if (status != YK_OK)
         return status;
+
     int complete = 0;
     yk_hdf5_read_integer(loader->file, "complete", &complete);
     loader->record->complete = complete != 0;
-    status = read_time_and_tables(loader);
+    status = read_tables(loader);
     if (status == YK_OK && loader->record->header->scene) {
         status = yk_hdf5_read_frames(loader->context, loader->file, loader->record->header->scene,
                                      yk_record_recorder(loader->record));
         if (status == YK_ERROR_INPUT)
             status = damaged(loader, "its frames cannot be read");
     }
+
     if (status != YK_OK)
         return status;
     if (complete)
         return end_record(loader);
+
     yk_record_close(loader->record);
     return YK_OK;
-}
-
-static yk_status open_and_load(hdf5_loader *loader)
-{
-    loader->file = H5Fopen(loader->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (loader->file < 0)
-        return yk_fail(loader->context, YK_ERROR_INPUT,
-                       "'%s' is a damaged or truncated HDF5 file, or still being written (%s)",
-                       loader->path, loader->session.reason);
-    yk_status status = load_file(loader);
-    release_items(loader);
-    H5Fclose(loader->file);
-    return status;
 }
 
 yk_status yk_hdf5_load(yk_context *context, const char *path, yk_record *record)
 {
     hdf5_loader loader = {.context = context, .path = path, .record = record};
     yk_hdf5_enter(&loader.session);
-    yk_status status = open_and_load(&loader);
+    loader.file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
+    yk_status status;
+    if (loader.file < 0) {
+        status = yk_fail(context, YK_ERROR_INPUT,
+                         "'%s' is a damaged or truncated HDF5 file, or still being written (%s)",
+                         path, loader.session.reason);
+    } else {
+        status = load_file(&loader);
+        release_items(&loader);
+        H5Fclose(loader.file);
+    }
+
     yk_hdf5_leave(&loader.session);
+
     return status;
 }

@@ -106,6 +106,7 @@ static hid_t member_memory_type(const member *m)
 {
     if (m->type == TEXT)
         return text_type();
+
     return H5Tcopy(m->type == NUMBERS ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT);
 }
 
@@ -124,6 +125,7 @@ static bool write_array(hid_t group, const char *name, hid_t file_type, hid_t me
         H5Dclose(dataset);
     H5Pclose(properties);
     H5Sclose(space);
+
     return done;
 }
 
@@ -159,14 +161,17 @@ static bool write_list(yk_context *context, hid_t scene, const list_layout *layo
             H5Tclose(stored);
             stored = H5Tcopy(H5T_IEEE_F64LE);
         }
+
         done =
             write_array(group, m->name, stored, type, (hsize_t)count, (hsize_t)m->columns, column);
         H5Tclose(stored);
         H5Tclose(type);
         yk_release(context, column);
     }
+
     if (group >= 0)
         H5Gclose(group);
+
     return done;
 }
 
@@ -177,6 +182,7 @@ bool yk_hdf5_write_scene(yk_context *context, hid_t file, const yk_record_scene 
     hid_t group = create_group(file, "scene");
     if (group < 0)
         return false;
+
     size_t subsystems = (size_t)scene->subsystem_count;
     char up[96];
     snprintf(up, sizeof up, "%.9g %.9g %.9g", scene->up.x, scene->up.y, scene->up.z);
@@ -200,12 +206,15 @@ bool yk_hdf5_write_scene(yk_context *context, hid_t file, const yk_record_scene 
             for (int k = 0; k < shape->point_count; k++)
                 *to++ = shape->points[k];
         }
+
         done = done &&
                write_array(group, "points", H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, count, 3, points);
     }
+
     done = done && points;
     yk_release(context, points);
     H5Gclose(group);
+
     return done;
 }
 
@@ -221,6 +230,7 @@ static hid_t create_table(hid_t group, const char *name, hid_t type, int rank, c
         H5Pset_shuffle(properties);
         H5Pset_deflate(properties, DEFLATE);
     }
+
     hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     H5Pclose(properties);
     H5Sclose(space);
@@ -228,6 +238,7 @@ static hid_t create_table(hid_t group, const char *name, hid_t type, int rank, c
         H5Dclose(dataset);
         return H5I_INVALID_HID;
     }
+
     return dataset;
 }
 
@@ -249,6 +260,7 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
         if (frames->size[i] > widest)
             widest = frames->size[i];
     }
+
     size_t capacity = CHUNK_BYTES / (widest * sizeof(float));
     if (capacity < 1)
         capacity = 1;
@@ -260,17 +272,20 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
     frames->scratch = yk_allocate(context, capacity * widest, sizeof *frames->scratch);
     if (!frames->times || !frames->values || !frames->scratch)
         return false;
+
     frames->capacity = capacity;
 
     hid_t group = create_group(file, "frames");
     if (group < 0)
         return false;
+
     const hsize_t none[3] = {0, 1, 1}, times[3] = {1024, 1, 1};
     frames->time = create_table(group, "time", H5T_IEEE_F64LE, 1, none, times, "s");
     bool done = frames->time >= 0;
     for (int i = 0; i < YK_FRAME_TABLES && done; i++) {
         if (frames->size[i] == 0)
             continue;
+
         hsize_t entries = frames->size[i] / table_columns[i];
         const hsize_t now[3] = {0, entries, table_columns[i]};
         const hsize_t chunk[3] = {capacity, entries, table_columns[i]};
@@ -278,7 +293,9 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
             create_table(group, table_names[i], H5T_IEEE_F32LE, 3, now, chunk, units[i]);
         done = frames->table[i] >= 0;
     }
+
     H5Gclose(group);
+
     return done;
 }
 
@@ -298,12 +315,14 @@ static bool append(hid_t dataset, int rank, hid_t type, hsize_t before, hsize_t 
     const hsize_t there[3] = {before, 0, 0}, count[3] = {rows, row[0], row[1]};
     if (H5Dset_extent(dataset, size) < 0)
         return false;
+
     hid_t file_space = H5Dget_space(dataset);
     hid_t memory_space = H5Screate_simple(rank, count, NULL);
     H5Sselect_hyperslab(file_space, H5S_SELECT_SET, there, NULL, count, NULL);
     bool done = H5Dwrite(dataset, type, memory_space, file_space, H5P_DEFAULT, values) >= 0;
     H5Sclose(memory_space);
     H5Sclose(file_space);
+
     return done;
 }
 
@@ -312,6 +331,7 @@ bool yk_hdf5_write_frames(yk_hdf5_frames *frames)
     hsize_t rows = frames->waiting;
     if (rows == 0)
         return true;
+
     frames->waiting = 0;
 
     const float *first = frames->values;
@@ -319,6 +339,7 @@ bool yk_hdf5_write_frames(yk_hdf5_frames *frames)
         size_t size = frames->size[i];
         if (size == 0)
             continue;
+
         for (hsize_t k = 0; k < rows; k++)
             memcpy(frames->scratch + k * size, first + k * frames->frame_size,
                    size * sizeof *first);
@@ -333,7 +354,9 @@ bool yk_hdf5_write_frames(yk_hdf5_frames *frames)
     const hsize_t row[2] = {1, 1};
     if (!append(frames->time, 1, H5T_NATIVE_DOUBLE, frames->written, rows, row, frames->times))
         return false;
+
     frames->written += rows;
+
     return true;
 }
 
@@ -355,8 +378,10 @@ size_t yk_hdf5_scene_bytes(const yk_record_scene *scene)
         bytes += sizeof *shape + 64 + 2 * strlen(shape->name);
         bytes += (size_t)shape->point_count * sizeof *shape->points;
     }
+
     for (int i = 0; i < scene->link_count; i++)
         bytes += sizeof *scene->links + 64 + 2 * strlen(scene->links[i].name);
+
     return bytes;
 }
 
@@ -364,6 +389,7 @@ size_t yk_hdf5_frames_bytes(const yk_hdf5_frames *frames)
 {
     if (frames->waiting == 0)
         return 0;
+
     return frames->waiting * (frames->frame_size * sizeof(float) + sizeof(double)) +
            (YK_FRAME_TABLES + 1) * (size_t)OBJECT_BYTES + 1024 * sizeof(double);
 }
@@ -393,6 +419,7 @@ static hssize_t count_rows(hid_t dataset, hsize_t columns)
         H5Sclose(space);
     if (rank < 1 || rank > 3 || size[1] * size[2] != columns || size[0] > INT_MAX)
         return -1;
+
     return (hssize_t)size[0];
 }
 
@@ -421,6 +448,7 @@ static char **read_names(yk_context *context, hid_t dataset, hid_t type, size_t 
             to += strlen(to) + 1;
         }
     }
+
     hid_t space = H5Dget_space(dataset);
     H5Dvlen_reclaim(type, space, H5P_DEFAULT, texts);
     H5Sclose(space);
@@ -435,6 +463,7 @@ static void *read_list(yk_context *context, hid_t scene, const list_layout *layo
     hid_t group = H5Gopen2(scene, layout->group, H5P_DEFAULT);
     if (group < 0)
         return NULL;
+
     char *list = NULL;
     hssize_t rows = -1;
     bool sound = true;
@@ -451,6 +480,7 @@ static void *read_list(yk_context *context, hid_t scene, const list_layout *layo
             rows = found;
             list = yk_allocate(context, (size_t)rows + 1, layout->size);
         }
+
         hid_t type = member_memory_type(m);
         size_t bytes = member_bytes(m);
         char *column = NULL;
@@ -464,6 +494,7 @@ static void *read_list(yk_context *context, hid_t scene, const list_layout *layo
                     column && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, column) >= 0;
             }
         }
+
         for (hssize_t k = 0; sound && k < rows; k++) {
             char *to = list + (size_t)k * layout->size + m->offset;
             int number;
@@ -476,16 +507,20 @@ static void *read_list(yk_context *context, hid_t scene, const list_layout *layo
                 memcpy(to, column + (size_t)k * bytes, bytes);
             }
         }
+
         yk_release(context, column);
         H5Tclose(type);
         H5Dclose(dataset);
     }
+
     H5Gclose(group);
     if (!sound) {
         yk_release(context, list);
         return NULL;
     }
+
     *count = (int)rows;
+
     return list;
 }
 
@@ -494,11 +529,13 @@ void yk_hdf5_release_scene(yk_context *context, yk_record_scene *scene)
     scene_store *store = (scene_store *)scene;
     if (!store)
         return;
+
     const void *lists[] = {scene->bodies, scene->shapes, scene->links};
     for (int i = 0; i < 3; i++) {
         yk_release(context, (void *)(uintptr_t)lists[i]);
         yk_release(context, store->blocks[i]);
     }
+
     yk_release(context, store->subsystems);
     yk_release(context, store->solvers);
     yk_release(context, store->points);
@@ -511,6 +548,7 @@ static bool read_points(yk_context *context, hid_t group, scene_store *store, yk
     hid_t dataset = H5Dopen2(group, "points", H5P_DEFAULT);
     if (dataset < 0)
         return false;
+
     hssize_t count = count_rows(dataset, 3);
     bool sound = count >= 0;
     if (sound)
@@ -525,6 +563,7 @@ static bool read_points(yk_context *context, hid_t group, scene_store *store, yk
         shapes[i].points = sound ? store->points + used : NULL;
         used += shapes[i].point_count;
     }
+
     return sound;
 }
 
@@ -534,10 +573,12 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
     int subsystems;
     if (!yk_hdf5_read_integer(group, "subsystem_count", &subsystems) || subsystems < 0)
         return false;
+
     store->subsystems = yk_hdf5_read_texts(context, group, "subsystems", (size_t)subsystems);
     store->solvers = yk_hdf5_read_texts(context, group, "solvers", (size_t)subsystems);
     if (!store->subsystems || !store->solvers)
         return false;
+
     scene->subsystem_count = subsystems;
     scene->subsystems = (const char *const *)store->subsystems;
     scene->solvers = (const char *const *)store->solvers;
@@ -550,6 +591,7 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
         scene->up.y = strtod(end, &end);
         scene->up.z = strtod(end, &end);
     }
+
     yk_release(context, up);
 
     scene->bodies = read_list(context, group, &body_layout, &scene->body_count, &store->blocks[0]);
@@ -559,6 +601,7 @@ static bool fill_scene(yk_context *context, hid_t group, scene_store *store)
     scene->links = read_list(context, group, &link_layout, &scene->link_count, &store->blocks[2]);
     if (!scene->bodies || !shapes || !scene->links)
         return false;
+
     return read_points(context, group, store, shapes);
 }
 
@@ -567,6 +610,7 @@ yk_status yk_hdf5_read_scene(yk_context *context, hid_t file, yk_record_scene **
     *scene = NULL;
     if (H5Lexists(file, "scene", H5P_DEFAULT) <= 0)
         return YK_OK;
+
     hid_t group = H5Gopen2(file, "scene", H5P_DEFAULT);
     scene_store *store = yk_allocate(context, 1, sizeof *store);
     bool sound = group >= 0 && store && fill_scene(context, group, store);
@@ -576,8 +620,10 @@ yk_status yk_hdf5_read_scene(yk_context *context, hid_t file, yk_record_scene **
         *scene = &store->scene;
         return YK_OK;
     }
+
     yk_status status = store ? YK_ERROR_INPUT : YK_ERROR_MEMORY;
     yk_hdf5_release_scene(context, &store->scene);
+
     return status;
 }
 
@@ -594,7 +640,9 @@ static bool read_rows(hid_t dataset, int rank, hid_t type, hsize_t from, hsize_t
         done = H5Dread(dataset, type, memory_space, file_space, H5P_DEFAULT, values) >= 0;
         H5Sclose(memory_space);
     }
+
     H5Sclose(file_space);
+
     return done;
 }
 
@@ -603,6 +651,7 @@ yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_s
 {
     if (H5Lexists(file, "frames", H5P_DEFAULT) <= 0)
         return YK_OK;
+
     hid_t group = H5Gopen2(file, "frames", H5P_DEFAULT);
     hid_t time = group < 0 ? group : H5Dopen2(group, "time", H5P_DEFAULT);
     hid_t tables[YK_FRAME_TABLES];
@@ -614,6 +663,7 @@ yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_s
         tables[i] = H5I_INVALID_HID;
         if (columns == 0 || !sound)
             continue;
+
         tables[i] = H5Dopen2(group, table_names[i], H5P_DEFAULT);
         sound = tables[i] >= 0 && count_rows(tables[i], columns) >= rows;
     }
@@ -631,10 +681,12 @@ yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_s
             size_t columns = yk_scene_table_size(scene, (yk_frame_table)i);
             if (columns == 0)
                 continue;
+
             const hsize_t row[2] = {columns / table_columns[i], table_columns[i]};
             done = read_rows(tables[i], 3, H5T_NATIVE_FLOAT, (hsize_t)k, 1, row, to);
             to += columns;
         }
+
         status = done ? yk_recorder_frame(recorder, now, values) : YK_ERROR_INPUT;
     }
 
@@ -646,5 +698,6 @@ yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_s
         H5Dclose(time);
     if (group >= 0)
         H5Gclose(group);
+
     return status;
 }

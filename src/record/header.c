@@ -1,6 +1,6 @@
 /* Copies are made in two passes over the same code: the first measures (its store has no memory),
  * the second writes. */
-#include "record/header.h"
+#include "record/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -53,6 +53,7 @@ static const char **put_labels(text_store *store, const yk_record_channel *chann
         if (labels)
             labels[i] = label;
     }
+
     return labels;
 }
 
@@ -64,6 +65,7 @@ static const char **put_texts(text_store *store, const char *const *texts, int c
         if (copy)
             copy[i] = text;
     }
+
     return copy;
 }
 
@@ -83,6 +85,7 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
             bodies[i].name = name;
         }
     }
+
     filled.bodies = bodies;
 
     yk_shape *shapes = take(store, (size_t)scene->shape_count * sizeof *shapes, sizeof(double));
@@ -99,6 +102,7 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
             shapes[i].points = points;
         }
     }
+
     filled.shapes = shapes;
 
     yk_record_link *links = take(store, (size_t)scene->link_count * sizeof *links, sizeof(void *));
@@ -109,9 +113,11 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
             links[i].name = name;
         }
     }
+
     filled.links = links;
     if (copy)
         *copy = filled;
+
     return copy;
 }
 
@@ -134,10 +140,12 @@ static yk_record_header *put_header(text_store *store, const yk_record_header *h
         if (channels)
             channels[i] = filled_channel;
     }
+
     if (header->scene)
         filled.scene = put_scene(store, header->scene);
     if (copy)
         *copy = filled;
+
     return copy;
 }
 
@@ -155,8 +163,10 @@ static yk_record_summary *put_summary(text_store *store, const yk_record_summary
         if (values)
             values[i] = filled;
     }
+
     if (copy)
         *copy = (yk_record_summary){values, count};
+
     return copy;
 }
 
@@ -172,6 +182,7 @@ static const char *find_twin(const char **names, int count)
     for (int i = 1; i < count; i++)
         if (strcmp(names[i - 1], names[i]) == 0)
             return names[i];
+
     return NULL;
 }
 
@@ -184,6 +195,7 @@ static yk_status check_names(yk_context *context, const char *what, const char *
     const char *twin = find_twin(names, count);
     if (!twin)
         return YK_OK;
+
     return yk_fail(context, YK_ERROR_ARGUMENT, "%s '%s' is recorded twice; names must be unique",
                    what, twin);
 }
@@ -193,9 +205,11 @@ static yk_status check_header(yk_context *context, const yk_record_header *heade
     int count = header->channel_count;
     if (count < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a record cannot have %d channels", count);
+
     const char **names = yk_allocate(context, (size_t)count, sizeof *names);
     if (!names)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < count; i++)
         names[i] = header->channels[i].name;
     yk_status status = check_names(context, "channel", names, count);
@@ -205,6 +219,7 @@ static yk_status check_header(yk_context *context, const yk_record_header *heade
             status = yk_fail(context, YK_ERROR_ARGUMENT,
                              "channel '%s' has %d components; it needs at least one",
                              header->channels[i].name, header->channels[i].components);
+
     return status;
 }
 
@@ -212,9 +227,11 @@ static yk_status check_summary(yk_context *context, const yk_record_summary *sum
 {
     if (!summary)
         return YK_OK;
+
     const char **names = yk_allocate(context, (size_t)summary->count, sizeof *names);
     if (!names)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < summary->count; i++)
         names[i] = summary->values[i].name;
     yk_status status = check_names(context, "value", names, summary->count);
@@ -228,6 +245,7 @@ static bool scene_is_sound(const yk_record_scene *scene)
     if (scene->subsystem_count < 0 || scene->body_count < 0 || scene->shape_count < 0 ||
         scene->link_count < 0)
         return false;
+
     int subsystems = scene->subsystem_count, bodies = scene->body_count;
     for (int i = 0; i < bodies; i++) {
         const yk_record_body *body = &scene->bodies[i];
@@ -235,6 +253,7 @@ static bool scene_is_sound(const yk_record_scene *scene)
             body->motion > YK_BODY_MOVES)
             return false;
     }
+
     for (int i = 0; i < scene->shape_count; i++) {
         const yk_shape *shape = &scene->shapes[i];
         if (shape->kind < 0 || shape->kind >= YK_SHAPES || shape->point_count < 0 ||
@@ -242,12 +261,14 @@ static bool scene_is_sound(const yk_record_scene *scene)
             shape->end < YK_SCENE_GROUND || shape->end >= bodies)
             return false;
     }
+
     for (int i = 0; i < scene->link_count; i++) {
         const yk_record_link *link = &scene->links[i];
         if (link->from < 0 || link->from >= subsystems || link->to < 0 || link->to >= subsystems ||
             link->kind < 0 || link->kind > YK_LINK_WIRE)
             return false;
     }
+
     return true;
 }
 
@@ -263,9 +284,11 @@ size_t yk_scene_table_size(const yk_record_scene *scene, yk_frame_table table)
         if (table == YK_FRAME_STRAIN && body->strained)
             size += 1;
     }
+
     for (int i = 0; table == YK_FRAME_WRENCH && i < scene->link_count; i++)
         if (scene->links[i].kind == YK_LINK_MARKERS)
             size += 9;
+
     return size;
 }
 
@@ -292,8 +315,10 @@ yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
     store.memory = yk_allocate(context, store.used, 1);
     if (!store.memory)
         return YK_ERROR_MEMORY;
+
     store.used = 0;
     *copy = put_header(&store, header);
+
     return YK_OK;
 }
 
@@ -304,13 +329,16 @@ yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
     yk_status status = check_summary(context, summary);
     if (status != YK_OK)
         return status;
+
     text_store store = {0};
     put_summary(&store, summary);
     store.memory = yk_allocate(context, store.used, 1);
     if (!store.memory)
         return YK_ERROR_MEMORY;
+
     store.used = 0;
     *copy = put_summary(&store, summary);
+
     return YK_OK;
 }
 

@@ -1,11 +1,12 @@
 /* Reading a record back: HDF5 is known by its signature, all else is taken for CSV. */
-#include "record/load.h"
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "record/memory.h"
+
+/* With a word about the file that a run which did not finish leaves behind. */
 static yk_status cannot_open(yk_context *context, const char *path, int error)
 {
     char part[4096];
@@ -15,42 +16,42 @@ static yk_status cannot_open(yk_context *context, const char *path, int error)
         return yk_fail(context, YK_ERROR_FILE,
                        "cannot read '%s': %s. The run did not finish; what it has written is '%s'",
                        path, strerror(error), part);
+
     return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(error));
 }
 
-static yk_status sniff(yk_context *context, const char *path, bool *hdf5)
+static yk_status load(yk_context *context, const char *path, yk_record *record)
 {
-    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    unsigned char start[sizeof signature];
     struct stat there;
     if (stat(path, &there) != 0)
         return cannot_open(context, path, errno);
     if (!S_ISREG(there.st_mode))
         return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': not a regular file", path);
+
     FILE *stream = fopen(path, "rb");
     if (!stream)
         return cannot_open(context, path, errno);
+
+    static const unsigned char signature[8] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    unsigned char start[sizeof signature];
     size_t got = fread(start, 1, sizeof start, stream);
     fclose(stream);
     if (got == 0)
         return yk_fail(context, YK_ERROR_INPUT, "'%s' is empty", path);
-    *hdf5 = got == sizeof start && memcmp(start, signature, sizeof start) == 0;
-    return YK_OK;
-}
 
-static yk_status load(yk_context *context, const char *path, yk_record *record)
-{
-    bool hdf5 = false;
-    yk_status status = sniff(context, path, &hdf5);
-    if (status != YK_OK)
-        return status;
-    status = hdf5 ? yk_hdf5_load(context, path, record) : yk_csv_load(context, path, record);
-    if (status ==
-        YK_ERROR_ARGUMENT) /* the file asks for what no recorder takes: twice the same name, no name */
+    yk_status status;
+    if (got == sizeof start && memcmp(start, signature, sizeof start) == 0)
+        status = yk_hdf5_load(context, path, record);
+    else
+        status = yk_csv_load(context, path, record);
+
+    /* The file asks for what no recorder takes: twice the same name, no name. */
+    if (status == YK_ERROR_ARGUMENT)
         return yk_fail(context, YK_ERROR_INPUT, "'%s': %s", path, yk_last_message(context));
     if (status == YK_OK && yk_record_rows(record) == 0)
         return yk_fail(context, YK_ERROR_INPUT,
                        "'%s' holds no samples: the run ended before its first one", path);
+
     return status;
 }
 
@@ -65,6 +66,8 @@ yk_status yk_record_load(yk_context *context, const char *path, yk_record **reco
         yk_record_destroy(made);
         return status;
     }
+
     *record = made;
+
     return YK_OK;
 }

@@ -2,14 +2,13 @@
 
 #include <string.h>
 
-#include "record/header.h"
-
 enum { STAGE_VALUES = 4096, STAGE_ROWS_MIN = 64, STAGE_ROWS_MAX = 256 };
 
 static void destroy_columns(yk_context *context, yk_columns *data)
 {
     if (!data)
         return;
+
     for (size_t c = 0; c < data->width; c++)
         yk_release(context, data->columns[c]);
     yk_release(context, data->stage);
@@ -19,7 +18,12 @@ static void destroy_columns(yk_context *context, yk_columns *data)
 static size_t stage_rows(size_t width)
 {
     size_t rows = STAGE_VALUES / width;
-    return rows < STAGE_ROWS_MIN ? STAGE_ROWS_MIN : rows > STAGE_ROWS_MAX ? STAGE_ROWS_MAX : rows;
+    if (rows < STAGE_ROWS_MIN)
+        return STAGE_ROWS_MIN;
+    if (rows > STAGE_ROWS_MAX)
+        return STAGE_ROWS_MAX;
+
+    return rows;
 }
 
 static yk_columns *create_columns(yk_context *context, size_t width)
@@ -27,10 +31,12 @@ static yk_columns *create_columns(yk_context *context, size_t width)
     yk_columns *data = yk_allocate(context, 1, sizeof *data + width * sizeof *data->columns);
     if (!data)
         return NULL;
+
     data->width = width;
     data->stage = yk_allocate(context, stage_rows(width) * width, sizeof *data->stage);
     if (data->stage)
         return data;
+
     yk_release(context, data);
     return NULL;
 }
@@ -46,8 +52,10 @@ static yk_columns *prepare_columns(yk_record *record, size_t width)
         return NULL;
     if (data != record->data)
         destroy_columns(record->context, record->data);
-    data->rows = data->staged = 0;
+    data->rows = 0;
+    data->staged = 0;
     data->stage_rows = stage_rows(width);
+
     return data;
 }
 
@@ -56,29 +64,35 @@ yk_status yk_record_reserve(yk_record *record, size_t rows)
     yk_columns *data = record->data;
     if (rows <= data->capacity)
         return YK_OK;
+
     for (size_t c = 0; c < data->width; c++) {
         double *grown = yk_reallocate(record->context, data->columns[c], rows, sizeof *grown);
         if (!grown)
             /* columns that have grown already are just larger than they need be */
             return YK_ERROR_MEMORY;
+
         data->columns[c] = grown;
     }
+
     data->capacity = rows;
+
     return YK_OK;
 }
 
-/* Moves the staged rows to the columns, where there is room for them. Writes nothing where there
+/* Moves the staged rows to the columns, which have been made long enough. Writes nothing where there
  * are none, so that several threads may read a record that is complete. */
 static void settle(yk_columns *data)
 {
     if (data->staged == 0)
         return;
+
     for (size_t c = 0; c < data->width; c++) {
         double *column = data->columns[c] + data->rows;
         const double *value = data->stage + c;
         for (size_t i = 0; i < data->staged; i++, value += data->width)
             column[i] = *value;
     }
+
     data->rows += data->staged;
     data->staged = 0;
 }
@@ -99,6 +113,7 @@ static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *hea
         yk_release(record->context, copy);
         return status == YK_OK ? YK_ERROR_MEMORY : status;
     }
+
     yk_release(record->context, record->header);
     yk_release(record->context, record->summary);
     record->header = copy;
@@ -108,6 +123,7 @@ static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *hea
     record->frame_count = 0;
     record->frame_capacity = 0; /* frames may have another size now */
     record->complete = false;
+
     return YK_OK;
 }
 
@@ -128,6 +144,7 @@ static yk_status clear_stage(yk_record *record)
     size_t needed = data->rows + data->stage_rows;
     if (needed <= data->capacity)
         return YK_OK;
+
     return yk_record_reserve(record, needed < 2 * data->capacity ? 2 * data->capacity : needed);
 }
 
@@ -140,11 +157,13 @@ static yk_status memory_sample(yk_recorder *recorder, double time, const double 
         if (status != YK_OK)
             return status;
     }
+
     size_t width = data->width;
-    double *place = data->stage + data->staged++ * width;
-    place[0] = time;
+    double *to = data->stage + data->staged++ * width;
+    to[0] = time;
     for (size_t c = 1; c < width; c++)
-        place[c] = row[c - 1];
+        to[c] = row[c - 1];
+
     return YK_OK;
 }
 
@@ -170,11 +189,14 @@ static yk_status memory_frame(yk_recorder *recorder, double time, const float *v
             record->frames = frames;
         if (!times || !frames)
             return YK_ERROR_MEMORY;
+
         record->frame_capacity = capacity;
     }
+
     record->frame_times[record->frame_count] = time;
     memcpy(record->frames + record->frame_count * size, values, size * sizeof *values);
     record->frame_count++;
+
     return YK_OK;
 }
 
@@ -189,10 +211,12 @@ static yk_status memory_end(yk_recorder *recorder, const yk_record_summary *summ
     yk_record *record = (yk_record *)recorder;
     if (!is_open(record))
         return yk_fail(record->context, YK_ERROR_ARGUMENT, "a record was ended that had not begun");
+
     yk_record_summary *copy = NULL;
     yk_status status = yk_summary_copy(record->context, summary, &copy);
     if (status != YK_OK)
         return status;
+
     yk_release(record->context, record->summary);
     record->summary = copy;
     record->complete = true;
@@ -227,8 +251,10 @@ yk_status yk_record_create(yk_context *context, yk_record **record)
     yk_record *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;
+
     made->base.ops = &memory_ops;
     made->context = context;
+
     /* An empty record answers every question, so that the getters need not ask whether it has
      * begun. */
     yk_status status = memory_begin(&made->base, &(yk_record_header){0});
@@ -236,8 +262,10 @@ yk_status yk_record_create(yk_context *context, yk_record **record)
         memory_destroy(&made->base);
         return status;
     }
+
     yk_record_close(made);
     *record = made;
+
     return YK_OK;
 }
 
@@ -307,5 +335,6 @@ int yk_record_find(const yk_record *record, const char *name)
     for (int i = 0; i < record->header->channel_count; i++)
         if (strcmp(record->header->channels[i].name, name) == 0)
             return i;
+
     return -1;
 }

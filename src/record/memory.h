@@ -1,11 +1,11 @@
-/* The record in memory, as the readers fill it. */
+/* The record in memory, the readers that fill it, and the copies that recorders keep. */
 #ifndef YK_RECORD_MEMORY_H
 #define YK_RECORD_MEMORY_H
 
 #include "yoke/record.h"
 
 /* Columns grow at their ends, each in its own memory: to add a row to all of them touches as many
- * places as there are columns. So rows are staged first, side by side, and moved to the columns
+ * cache lines as there are columns. So rows are staged first, side by side, and moved to the columns
  * many at a time. */
 typedef struct yk_columns {
     size_t width;    /* columns, time included */
@@ -29,10 +29,28 @@ struct yk_record {
     bool complete;
 };
 
-/* Room in the columns for so many rows in all; the rows there are stay. */
+/* Memory in the columns for so many rows in all; the rows there are stay. */
 yk_status yk_record_reserve(yk_record *record, size_t rows);
 
 /* Closes the record without a summary, as after a run that did not finish. */
 void yk_record_close(yk_record *record);
+
+/* Checked copies of what a recorder is given at its beginning and its end (header.c).
+ *
+ * A deep copy in one block of memory, to be released with yk_release: strings "" where they were
+ * NULL, labels always present (that of a lone component is "" unless given). Refuses names that
+ * are missing or used twice. */
+yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
+                         yk_record_header **copy);
+/* NULL gives a summary without values. */
+yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
+                          yk_record_summary **copy);
+
+/* Doubles in a row: the components of all channels. */
+size_t yk_header_width(const yk_record_header *header);
+
+/* Readers of the formats; load.c picks the one. They fill a new, empty record. */
+yk_status yk_csv_load(yk_context *context, const char *path, yk_record *record);
+yk_status yk_hdf5_load(yk_context *context, const char *path, yk_record *record);
 
 #endif

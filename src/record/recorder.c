@@ -1,3 +1,6 @@
+/* The operations of any recorder, and one that passes everything on to several others. */
+#include <string.h>
+
 #include "yoke/record.h"
 
 yk_status yk_recorder_begin(yk_recorder *recorder, const yk_record_header *header)
@@ -14,6 +17,7 @@ yk_status yk_recorder_frame(yk_recorder *recorder, double time, const float *val
 {
     if (!recorder->ops->frame)
         return YK_OK;
+
     return recorder->ops->frame(recorder, time, values);
 }
 
@@ -26,4 +30,100 @@ void yk_recorder_destroy(yk_recorder *recorder)
 {
     if (recorder)
         recorder->ops->destroy(recorder);
+}
+
+/* Several at once ------------------------------------------------------------------------------ */
+
+typedef struct tee {
+    yk_recorder base;
+    yk_context *context;
+    int count;
+    yk_recorder *recorders[];
+} tee;
+
+static yk_status tee_begin(yk_recorder *recorder, const yk_record_header *header)
+{
+    tee *self = (tee *)recorder;
+    for (int i = 0; i < self->count; i++) {
+        yk_status status = yk_recorder_begin(self->recorders[i], header);
+        if (status != YK_OK)
+            return status;
+    }
+
+    return YK_OK;
+}
+
+static yk_status tee_sample(yk_recorder *recorder, double time, const double *row)
+{
+    tee *self = (tee *)recorder;
+    yk_status failure = YK_OK;
+    for (int i = 0; i < self->count; i++) {
+        yk_status status = yk_recorder_sample(self->recorders[i], time, row);
+        if (status != YK_OK)
+            failure = status;
+    }
+
+    return failure;
+}
+
+static yk_status tee_frame(yk_recorder *recorder, double time, const float *values)
+{
+    tee *self = (tee *)recorder;
+    yk_status failure = YK_OK;
+    for (int i = 0; i < self->count; i++) {
+        yk_status status = yk_recorder_frame(self->recorders[i], time, values);
+        if (status != YK_OK)
+            failure = status;
+    }
+
+    return failure;
+}
+
+static yk_status tee_end(yk_recorder *recorder, const yk_record_summary *summary)
+{
+    tee *self = (tee *)recorder;
+    yk_status failure = YK_OK;
+    for (int i = 0; i < self->count; i++) {
+        yk_status status = yk_recorder_end(self->recorders[i], summary);
+        if (status != YK_OK)
+            failure = status;
+    }
+
+    return failure;
+}
+
+static void tee_destroy(yk_recorder *recorder)
+{
+    tee *self = (tee *)recorder;
+    yk_release(self->context, self);
+}
+
+static const yk_recorder_ops tee_ops = {
+    .size = sizeof tee_ops,
+    .kind = "tee",
+    .begin = tee_begin,
+    .sample = tee_sample,
+    .frame = tee_frame,
+    .end = tee_end,
+    .destroy = tee_destroy,
+};
+
+yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *recorders, int count,
+                                 yk_recorder **made)
+{
+    *made = NULL;
+    if (count < 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a tee cannot have %d recorders", count);
+
+    size_t list = (size_t)count * sizeof *recorders;
+    tee *self = yk_allocate(context, 1, sizeof *self + list);
+    if (!self)
+        return YK_ERROR_MEMORY;
+
+    *self = (tee){.base.ops = &tee_ops, .context = context, .count = count};
+    if (count)
+        memcpy(self->recorders, recorders, list);
+    *made = &self->base;
+
+    return YK_OK;
 }
