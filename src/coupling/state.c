@@ -34,6 +34,9 @@ yk_status yk_system_check_rollback(const yk_system *system)
         const yk_participant *m = &system->participants[i];
         if (yk_participant_can_return(m))
             continue;
+        const yk_scheme_ops *ops = system->scheme->ops;
+        if (!controlled && ops->rewinds && !ops->rewinds(system->scheme, system, i))
+            continue;
 
         const char *kind = m->subsystem->ops->kind;
         if (repeats)
@@ -123,7 +126,8 @@ void yk_system_mark_participant(yk_system *system, int participant)
 void yk_system_mark(yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++)
-        yk_system_mark_participant(system, i);
+        if (yk_participant_can_return(&system->participants[i]))
+            yk_system_mark_participant(system, i);
 }
 
 yk_status yk_system_rewind(yk_system *system, int participant)

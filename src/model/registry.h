@@ -60,7 +60,7 @@ typedef struct yk_kind {
 
 /* X(word): kind_WORD.c has yk_WORD_section and yk_WORD_build. */
 #define YK_KIND_LIST(X) \
-    X(control) X(fmu) X(hydraulic) X(nonsmooth) X(oscillator) X(remote) X(smooth)
+    X(control) X(fmu) X(hydraulic) X(mbdyn) X(nonsmooth) X(oscillator) X(remote) X(smooth)
 
 #define YK_KIND_DECLARE(word)                                                \
     extern const yk_section yk_##word##_section;                             \

@@ -156,7 +156,7 @@ yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t nu
     memcpy(header, &length, sizeof length);
     memcpy(header + 4, &word, sizeof word);
     memcpy(header + 8, &number, sizeof number);
-    return transport->ops->send(transport, header, body->bytes, length, deadline);
+    return transport->ops->send(transport, header, sizeof header, body->bytes, length, deadline);
 }
 
 yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *number, yk_body *body,

@@ -22,6 +22,7 @@
 enum {
     YK_PROTOCOL_VERSION = 1,
     YK_FRAME_HEADER = 16,
+    YK_HEAD_MAX = 16,
     YK_FRAME_BODY_MAX = 1 << 28, /* 256 MiB */
     YK_TEXT_MAX = 1 << 16,
     YK_PORTS_MAX = 10000,
@@ -70,9 +71,9 @@ typedef struct yk_transport yk_transport;
 
 /* Deadlines are times of yk_clock_seconds; infinity: none. */
 typedef struct yk_transport_ops {
-    /* The header of a frame and its body, together. */
-    yk_status (*send)(yk_transport *self, const void *header, const void *body, size_t count,
-                      double deadline);
+    /* A head of at most YK_HEAD_MAX bytes and a body, together. */
+    yk_status (*send)(yk_transport *self, const void *head, size_t head_count, const void *body,
+                      size_t count, double deadline);
     yk_status (*receive)(yk_transport *self, void *bytes, size_t count, double deadline);
     void (*close)(yk_transport *self);
 } yk_transport_ops;
@@ -86,6 +87,8 @@ struct yk_transport {
 yk_status yk_socket_connect(yk_context *context, const char *address, double deadline, int *fd);
 /* Listens. A file that nobody listens to any more is replaced. */
 yk_status yk_socket_listen(yk_context *context, const char *address, bool has_secret, int *fd);
+/* Waits for one that connects. */
+yk_status yk_socket_accept(yk_context *context, int listening, double deadline, int *fd);
 /* The address that a listening socket has, with the port that the system chose. */
 void yk_socket_name(const char *address, int fd, char *name, size_t capacity);
 void yk_socket_remove(const char *address);

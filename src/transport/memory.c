@@ -104,8 +104,8 @@ static void raise_counter(mailbox *box, _Atomic uint32_t *counter)
 
 /* Bytes ---------------------------------------------------------------------------------------- */
 
-static yk_status memory_send(yk_transport *self, const void *header, const void *body, size_t count,
-                             double deadline)
+static yk_status memory_send(yk_transport *self, const void *head, size_t head_count,
+                             const void *body, size_t count, double deadline)
 {
     memory_transport *m = (memory_transport *)self;
     mailbox *box = m->out;
@@ -123,8 +123,8 @@ static yk_status memory_send(yk_transport *self, const void *header, const void 
 
         size_t used = 0;
         if (first) {
-            memcpy(box->bytes, header, YK_FRAME_HEADER);
-            used = YK_FRAME_HEADER;
+            memcpy(box->bytes, head, head_count);
+            used = head_count;
             first = false;
         }
         size_t piece = count < MAILBOX - used ? count : MAILBOX - used;

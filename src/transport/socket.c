@@ -152,6 +152,22 @@ yk_status yk_socket_listen(yk_context *context, const char *address, bool has_se
     return yk_fail(context, YK_ERROR_EXTERNAL, "cannot listen at %s: %s", address, strerror(error));
 }
 
+yk_status yk_socket_accept(yk_context *context, int listening, double deadline, int *fd)
+{
+    for (;;) {
+        double left = fmin(fmax(deadline - yk_clock_seconds(), 0), 1);
+        struct pollfd one = {.fd = listening, .events = POLLIN};
+        int ready = poll(&one, 1, (int)ceil(1e3 * left));
+        *fd = ready > 0 ? accept(listening, NULL, NULL) : -1;
+        if (*fd >= 0) {
+            fcntl(*fd, F_SETFD, FD_CLOEXEC);
+            return YK_OK;
+        }
+        if (yk_clock_seconds() >= deadline)
+            return yk_fail(context, YK_ERROR_EXTERNAL, "nobody has connected within the deadline");
+    }
+}
+
 void yk_socket_name(const char *address, int fd, char *name, size_t capacity)
 {
     snprintf(name, capacity, "%s", address);
@@ -208,11 +224,11 @@ static yk_status report_end(const socket_transport *s, int error)
                    strerror(error));
 }
 
-static yk_status socket_send(yk_transport *self, const void *header, const void *body, size_t count,
-                             double deadline)
+static yk_status socket_send(yk_transport *self, const void *head, size_t head_count,
+                             const void *body, size_t count, double deadline)
 {
     socket_transport *s = (socket_transport *)self;
-    struct iovec parts[2] = {{(void *)(uintptr_t)header, YK_FRAME_HEADER},
+    struct iovec parts[2] = {{(void *)(uintptr_t)head, head_count},
                              {(void *)(uintptr_t)body, count}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
     while (message.msg_iovlen > 0) {

@@ -283,6 +283,13 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
      * side steps as a whole. */
     yk_acceleration acceleration = x->options.acceleration;
     for (int i = 0; i < system->participant_count; i++) {
+        /* One that iterates but cannot go back, such as a solver of others behind a socket, leaves
+         * plain sweeps only. */
+        const yk_subsystem_ops *ops = system->participants[i].subsystem->ops;
+        if (ops->iteration && !ops->rollback)
+            acceleration = YK_ACCELERATION_NONE;
+    }
+    for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
         bool plain = acceleration == YK_ACCELERATION_NONE && m->substeps == 1;
         x->iterates[i] = plain && m->subsystem->ops->iteration;
@@ -502,6 +509,14 @@ static yk_causality second_side(const void *own, const yk_joined_ports *joined)
     return yk_balance_second_side(o->exchange, joined);
 }
 
+/* Halved steps begin anew for all. */
+static bool rewinds(const yk_scheme *scheme, const yk_system *system, int participant)
+{
+    (void)system;
+    const yk_tight *x = (const yk_tight *)scheme;
+    return !x->iterates[participant] || x->options.halvings > 0;
+}
+
 static const char *remedy(const yk_scheme *scheme)
 {
     const yk_tight *x = (const yk_tight *)scheme;
@@ -513,8 +528,8 @@ static const char *remedy(const yk_scheme *scheme)
 #define OPERATIONS                                                                             \
     .size = sizeof(yk_scheme_ops), .options_size = sizeof(yk_tight_options), .traits = traits, \
     .create = create, .destroy = destroy, .start = start, .step = step, .simplify = simplify,  \
-    .tolerances = tolerances, .title = title, .second_side = second_side, .remedy = remedy,    \
-    .state_layout = state_layout, .state_get = state_get, .state_set = state_set
+    .tolerances = tolerances, .title = title, .second_side = second_side, .rewinds = rewinds,  \
+    .remedy = remedy, .state_layout = state_layout, .state_get = state_get, .state_set = state_set
 
 const yk_scheme_ops *yk_scheme_tight(void)
 {

@@ -1,0 +1,500 @@
+/* MBDyn as a subsystem: the peer of its `force: ..., external structural` over a stream socket.
+ *
+ * Every message begins with one byte:
+ *
+ *   2  data                       5  abort: the simulation ends        7  negotiation: flags, nodes
+ *   6  data, and the next step    4  the next step, with old forces    8  agreed
+ *
+ * then numbers as the machine has them, field by field for all nodes: from MBDyn positions,
+ * rotations, velocities, angular velocities and, where agreed, accelerations and angular
+ * accelerations; to MBDyn forces and torques. Who sends what, when, by its coupling:
+ *
+ *   staggered   <- 6 motion at t0 (twice), -> 2 forces;   then per step  -> 2 forces, <- 6 motion
+ *   loose       <- 6 motion at t0, -> 6 forces, <- 6 predicted motion;   per step the last two
+ *   tight       <- 2 predicted motion;  per iteration  -> 2 forces, <- 2 motion;  at the end of the
+ *               step  -> 6 forces, <- 2 predicted motion of the next one
+ *
+ * With loose and tight coupling MBDyn never sends the motion at the end of a step as it converged:
+ * tight, the last iterate stands for it; loose, the next prediction less what it moves in a step. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/text.h"
+#include "math/so3.h"
+#include "transport/frame.h"
+#include "yoke/transport.h"
+
+enum { DATA = 2, ABORT = 5, DATA_AND_GO = 6, NEGOTIATION = 7, AGREED = 8 };
+enum { NODAL = 0x2, ACCELERATIONS = 0x8, VECTOR = 0x100, MATRIX = 0x200, EULER123 = 0x400 };
+enum { NODES_MAX = 10000, MESSAGE = 1024 };
+
+typedef struct mbdyn {
+    yk_subsystem base;
+    yk_subsystem_ops ops;
+    yk_context *context;
+    yk_transport *transport;
+    yk_mbdyn_def def;
+    char name[300]; /* "MBDyn at unix:/tmp/socket" */
+    char message[MESSAGE];
+    yk_port *ports;
+    int count;
+
+    double *numbers;      /* of a message */
+    yk_motion *motion;    /* at the end of the last step, or of the open trial */
+    yk_motion *predicted; /* of the step that comes; while iterating, the iterate before */
+    yk_wrench *wrenches;  /* that were sent last */
+    bool met;             /* the first motion has come */
+    bool stepped;         /* a step was made */
+    bool iterated;        /* in this step */
+    bool ended;           /* MBDyn has said so */
+    bool broken;
+} mbdyn;
+
+/* Messages ------------------------------------------------------------------------------------- */
+
+static yk_status give_up(mbdyn *m, yk_status status)
+{
+    char why[MESSAGE];
+    snprintf(why, sizeof why, "%s", yk_last_message(m->context));
+    snprintf(m->message, sizeof m->message, "%s %.600s", m->name, why);
+    m->broken = true;
+    return yk_fail(m->context, status, "%s", m->message);
+}
+
+static yk_status send_wrenches(mbdyn *m, unsigned char command)
+{
+    if (m->broken)
+        return yk_fail(m->context, YK_ERROR_EXTERNAL, "%s", m->message);
+    if (m->ended) {
+        yk_fail(m->context, YK_ERROR_EXTERNAL,
+                "has reached the end of its own simulation: its final time is before this step");
+        return give_up(m, YK_ERROR_EXTERNAL);
+    }
+    size_t n = (size_t)m->count;
+    double *forces = m->numbers;
+    double *torques = m->numbers + 3 * n;
+    for (size_t i = 0; i < n; i++) {
+        memcpy(forces + 3 * i, &m->wrenches[i].force.x, 3 * sizeof *forces);
+        memcpy(torques + 3 * i, &m->wrenches[i].torque.x, 3 * sizeof *torques);
+    }
+    double deadline = yk_clock_seconds() + m->def.deadline;
+    yk_status status = m->transport->ops->send(m->transport, &command, 1, m->numbers,
+                                               6 * n * sizeof(double), deadline);
+    return status == YK_OK ? YK_OK : give_up(m, status);
+}
+
+/* Numbers of a rotation in a message. */
+static size_t rotation_size(const mbdyn *m)
+{
+    return m->def.orientation == YK_MBDYN_MATRIX ? 9 : 3;
+}
+
+static yk_quat read_rotation(const mbdyn *m, const double *r)
+{
+    yk_vec3 vector = {r[0], r[1], r[2]};
+    if (m->def.orientation == YK_MBDYN_VECTOR)
+        return yk_so3_exp(vector);
+    if (m->def.orientation == YK_MBDYN_EULER123) {
+        const double degree = acos(-1) / 180;
+        yk_quat x = yk_so3_exp(yk_v3(degree * r[0], 0, 0));
+        yk_quat y = yk_so3_exp(yk_v3(0, degree * r[1], 0));
+        yk_quat z = yk_so3_exp(yk_v3(0, 0, degree * r[2]));
+        return yk_q_mul(x, yk_q_mul(y, z));
+    }
+    yk_mat3 matrix; /* which comes column by column */
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            matrix.m[i][k] = r[3 * k + i];
+    return yk_so3_quat(matrix);
+}
+
+static yk_vec3 read_vector(const double *from)
+{
+    return (yk_vec3){from[0], from[1], from[2]};
+}
+
+/* Waits for a motion; the end of the simulation sets `ended`, and leaves the motion as it was. */
+static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *motion)
+{
+    size_t n = (size_t)m->count;
+    double deadline = yk_clock_seconds() + m->def.deadline;
+    unsigned char command = 0;
+    yk_status status = m->transport->ops->receive(m->transport, &command, 1, deadline);
+    if (status != YK_OK)
+        return give_up(m, status);
+    if (command == ABORT) {
+        m->ended = true;
+        return YK_OK;
+    }
+    if (command != expected) {
+        static const char *const words[] = {"staggered", "loose", "tight"};
+        yk_fail(m->context, YK_ERROR_EXTERNAL,
+                "sent command %d where %d belongs: its coupling is not %s, as the subsystem was "
+                "told",
+                command, expected, words[m->def.coupling]);
+        return give_up(m, YK_ERROR_EXTERNAL);
+    }
+
+    size_t rotation = rotation_size(m);
+    size_t per_node = 3 + rotation + 6 + (m->def.accelerations ? 6 : 0);
+    status = m->transport->ops->receive(m->transport, m->numbers, n * per_node * sizeof(double),
+                                        deadline);
+    if (status != YK_OK)
+        return give_up(m, status);
+    const double *positions = m->numbers;
+    const double *rotations = positions + 3 * n;
+    const double *velocities = rotations + rotation * n;
+    const double *spins = velocities + 3 * n;
+    const double *accelerations = spins + 3 * n;
+    for (size_t i = 0; i < n; i++) {
+        motion[i] = (yk_motion){
+            .position = read_vector(positions + 3 * i),
+            .orientation = read_rotation(m, rotations + rotation * i),
+            .velocity = read_vector(velocities + 3 * i),
+            .angular_velocity = read_vector(spins + 3 * i),
+        };
+        if (!m->def.accelerations)
+            continue;
+        motion[i].acceleration = read_vector(accelerations + 3 * i);
+        motion[i].angular_acceleration = read_vector(accelerations + 3 * (n + i));
+    }
+    for (size_t i = 0; i < n * per_node; i++) {
+        if (isfinite(m->numbers[i]))
+            continue;
+        yk_fail(m->context, YK_ERROR_NOT_FINITE, "sent a motion that is not finite");
+        return give_up(m, YK_ERROR_NOT_FINITE);
+    }
+    return YK_OK;
+}
+
+/* The forces at the end of the step, where MBDyn's methods want them. */
+static void keep_wrenches(mbdyn *m, const yk_input *inputs, double h)
+{
+    for (int i = 0; inputs && i < m->count; i++) {
+        yk_vec3 force = {0};
+        yk_vec3 torque = {0};
+        for (int k = inputs[i].degree; k >= 0; k--) {
+            force = yk_v3_add(yk_v3_scale(h, force), inputs[i].linear[k]);
+            torque = yk_v3_add(yk_v3_scale(h, torque), inputs[i].angular[k]);
+        }
+        m->wrenches[i] = (yk_wrench){force, torque};
+    }
+}
+
+/* The same motion a step earlier or later, at constant velocities. */
+static void move(const mbdyn *m, const yk_motion *from, double h, yk_motion *to)
+{
+    for (int i = 0; i < m->count; i++) {
+        to[i] = from[i];
+        to[i].position = yk_v3_add(from[i].position, yk_v3_scale(h, from[i].velocity));
+        yk_quat turned = yk_so3_exp(yk_v3_scale(h, from[i].angular_velocity));
+        to[i].orientation = yk_q_mul(turned, from[i].orientation);
+    }
+}
+
+/* Loose: the forces at t0 go out before the first prediction comes. */
+static yk_status ensure_prediction(mbdyn *m)
+{
+    if (m->def.coupling != YK_MBDYN_LOOSE || m->stepped)
+        return YK_OK;
+    m->stepped = true;
+    yk_status status = send_wrenches(m, DATA_AND_GO);
+    if (status == YK_OK)
+        status = receive_motion(m, DATA_AND_GO, m->predicted);
+    return status;
+}
+
+/* Operations ----------------------------------------------------------------------------------- */
+
+static int mbdyn_ports(const yk_subsystem *self, const yk_port **list)
+{
+    const mbdyn *m = (const mbdyn *)self;
+    *list = m->ports;
+    return m->count;
+}
+
+static yk_status mbdyn_connect(yk_subsystem *self, int port, yk_causality causality,
+                               unsigned constrained)
+{
+    (void)self, (void)port, (void)causality, (void)constrained;
+    return YK_OK;
+}
+
+static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
+{
+    (void)t;
+    mbdyn *m = (mbdyn *)self;
+    if (m->stepped) {
+        yk_fail(m->context, YK_ERROR_CAPABILITY, "cannot be started again: run it anew");
+        return give_up(m, YK_ERROR_CAPABILITY);
+    }
+    keep_wrenches(m, inputs, 0);
+    if (m->met)
+        return YK_OK;
+
+    bool tight = m->def.coupling == YK_MBDYN_TIGHT;
+    yk_status status = receive_motion(m, tight ? DATA : DATA_AND_GO, m->motion);
+    if (status != YK_OK)
+        return status;
+    m->met = true;
+    if (tight) {
+        memcpy(m->predicted, m->motion, (size_t)m->count * sizeof *m->motion);
+        move(m, m->predicted, -h, m->motion);
+    } else {
+        move(m, m->motion, h, m->predicted);
+    }
+    return YK_OK;
+}
+
+static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                               yk_iteration *report)
+{
+    (void)t;
+    mbdyn *m = (mbdyn *)self;
+    if (!m->iterated)
+        memcpy(m->motion, m->predicted, (size_t)m->count * sizeof *m->motion);
+    memcpy(m->predicted, m->motion, (size_t)m->count * sizeof *m->motion);
+    m->stepped = true;
+    m->iterated = true;
+    keep_wrenches(m, inputs, h);
+    yk_status status = send_wrenches(m, DATA);
+    if (status == YK_OK)
+        status = receive_motion(m, DATA, m->motion);
+
+    /* What the iteration still changed; MBDyn's own tolerance is not known. */
+    double change = 0;
+    double size = 0;
+    for (int i = 0; i < m->count; i++) {
+        const yk_motion *now = &m->motion[i];
+        const yk_motion *before = &m->predicted[i];
+        change = fmax(change, yk_v3_norm(yk_v3_sub(now->velocity, before->velocity)));
+        change = fmax(change,
+                      h * yk_v3_norm(yk_v3_sub(now->angular_velocity, before->angular_velocity)));
+        size = fmax(size, yk_v3_norm(now->velocity));
+        size = fmax(size, h * yk_v3_norm(now->angular_velocity));
+    }
+    const double tolerance = 1e-6;
+    report->correction = change / (tolerance * size + 1e-12);
+    report->converged = report->correction <= 1;
+    return status;
+}
+
+static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
+{
+    mbdyn *m = (mbdyn *)self;
+    bool first = !m->stepped;
+    yk_status status = YK_OK;
+    switch (m->def.coupling) {
+    case YK_MBDYN_STAGGERED:
+        /* The motion at t0 comes twice, and asks for forces twice. */
+        m->stepped = true;
+        keep_wrenches(m, inputs, h);
+        for (int i = first ? 0 : 1; status == YK_OK && i < 2; i++) {
+            status = send_wrenches(m, DATA);
+            if (status == YK_OK)
+                status = receive_motion(m, DATA_AND_GO, m->motion);
+        }
+        move(m, m->motion, h, m->predicted);
+        return status;
+
+    case YK_MBDYN_LOOSE:
+        status = ensure_prediction(m);
+        if (status != YK_OK)
+            return status;
+        keep_wrenches(m, inputs, h);
+        memcpy(m->motion, m->predicted, (size_t)m->count * sizeof *m->motion);
+        status = send_wrenches(m, DATA_AND_GO);
+        if (status == YK_OK)
+            status = receive_motion(m, DATA_AND_GO, m->predicted);
+        if (status == YK_OK && !m->ended)
+            move(m, m->predicted, -h, m->motion);
+        return status;
+
+    case YK_MBDYN_TIGHT: {
+        yk_iteration report;
+        if (!m->iterated)
+            status = mbdyn_iterate(self, t, h, inputs, &report);
+        if (status != YK_OK)
+            return status;
+        m->iterated = false;
+        keep_wrenches(m, inputs, h);
+        status = send_wrenches(m, DATA_AND_GO);
+        return status == YK_OK ? receive_motion(m, DATA, m->predicted) : status;
+    }
+    }
+    return YK_ERROR_INTERNAL;
+}
+
+static void mbdyn_output(const yk_subsystem *self, int port, yk_port_value *value)
+{
+    const mbdyn *m = (const mbdyn *)self;
+    *value = (yk_port_value){.motion = m->motion[port], .wrench = m->wrenches[port]};
+}
+
+/* MBDyn's own prediction, where it sends one. */
+static void mbdyn_predict(const yk_subsystem *self, int port, double h, yk_motion *motion)
+{
+    mbdyn *m = (mbdyn *)(uintptr_t)self;
+    (void)h;
+    ensure_prediction(m); /* a failure shows in the step that follows */
+    *motion = m->predicted[port];
+}
+
+static const char *mbdyn_message(const yk_subsystem *self)
+{
+    return ((const mbdyn *)self)->message;
+}
+
+static void mbdyn_destroy(yk_subsystem *self)
+{
+    mbdyn *m = (mbdyn *)self;
+    if (m->transport) {
+        /* MBDyn ends with its step, where it still runs. */
+        unsigned char command = ABORT;
+        if (!m->ended && !m->broken)
+            m->transport->ops->send(m->transport, &command, 1, NULL, 0, yk_clock_seconds() + 1);
+        m->transport->ops->close(m->transport);
+    }
+    for (int i = 0; m->ports && i < m->count; i++)
+        yk_release(m->context, (void *)(uintptr_t)m->ports[i].name);
+    void *blocks[] = {m->ports, m->numbers, m->motion, m->predicted, m->wrenches, m};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        yk_release(m->context, blocks[i]);
+}
+
+static const yk_iteration_ops iteration_ops = {sizeof(yk_iteration_ops), mbdyn_iterate};
+
+/* Creation ------------------------------------------------------------------------------------- */
+
+yk_mbdyn_def yk_mbdyn_default(void)
+{
+    return (yk_mbdyn_def){.deadline = 30};
+}
+
+/* Connects, or waits until MBDyn does. */
+static yk_status open_socket(mbdyn *m, int *fd)
+{
+    double deadline = yk_clock_seconds() + m->def.deadline;
+    if (!m->def.listen)
+        return yk_socket_connect(m->context, m->def.address, deadline, fd);
+    int listening;
+    yk_status status = yk_socket_listen(m->context, m->def.address, false, &listening);
+    if (status != YK_OK)
+        return status;
+    status = yk_socket_accept(m->context, listening, deadline, fd);
+    close(listening);
+    yk_socket_remove(m->def.address);
+    return status;
+}
+
+/* Both sides name what is sent and for how many nodes; who connects speaks first. */
+static yk_status negotiate(mbdyn *m)
+{
+    static const uint32_t rotations[] = {MATRIX, VECTOR, EULER123};
+    const uint32_t own[2] = {NODAL | rotations[m->def.orientation] |
+                                 (m->def.accelerations ? (uint32_t)ACCELERATIONS : 0),
+                             (uint32_t)m->count};
+    uint32_t theirs[2];
+    const yk_transport_ops *ops = m->transport->ops;
+    double deadline = yk_clock_seconds() + m->def.deadline;
+    unsigned char command = NEGOTIATION;
+    yk_status status;
+    if (!m->def.listen) {
+        status = ops->send(m->transport, &command, 1, own, sizeof own, deadline);
+        if (status == YK_OK)
+            status = ops->receive(m->transport, &command, 1, deadline);
+        if (status != YK_OK)
+            return give_up(m, status);
+        if (command == AGREED)
+            return YK_OK;
+        yk_fail(m->context, YK_ERROR_EXTERNAL,
+                "does not agree to %d nodes with %saccelerations and this kind of orientation: "
+                "compare with the force in its input file",
+                m->count, m->def.accelerations ? "" : "no ");
+        return give_up(m, YK_ERROR_EXTERNAL);
+    }
+
+    status = ops->receive(m->transport, &command, 1, deadline);
+    if (status == YK_OK)
+        status = ops->receive(m->transport, theirs, sizeof theirs, deadline);
+    unsigned char agreed = 0;
+    if (status == YK_OK)
+        status = ops->receive(m->transport, &agreed, 1, deadline);
+    if (status != YK_OK)
+        return give_up(m, status);
+    if (command == NEGOTIATION && agreed == AGREED && theirs[0] == own[0] && theirs[1] == own[1])
+        return YK_OK;
+    yk_fail(m->context, YK_ERROR_EXTERNAL,
+            "offers %u nodes with flags 0x%x, and %d with 0x%x were expected: compare with the "
+            "force in its input file",
+            theirs[1], theirs[0], m->count, own[0]);
+    return give_up(m, YK_ERROR_EXTERNAL);
+}
+
+yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsystem **subsystem)
+{
+    *subsystem = NULL;
+    if (!def->address || !(def->deadline > 0) || def->node_count < 1 || def->node_count > NODES_MAX)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "a model in MBDyn needs an address, a deadline above 0 s and 1 to %d nodes",
+                       NODES_MAX);
+    mbdyn *m = yk_allocate(context, 1, sizeof *m);
+    if (!m)
+        return YK_ERROR_MEMORY;
+    m->context = context;
+    m->def = *def;
+    snprintf(m->name, sizeof m->name, "MBDyn at %.200s", def->address);
+    m->ops = (yk_subsystem_ops){
+        .size = sizeof(yk_subsystem_ops),
+        .kind = "mbdyn",
+        .ports = mbdyn_ports,
+        .connect = mbdyn_connect,
+        .start = mbdyn_start,
+        .step = mbdyn_step,
+        .output = mbdyn_output,
+        .destroy = mbdyn_destroy,
+        .message = mbdyn_message,
+        .predict = mbdyn_predict,
+    };
+    if (def->coupling == YK_MBDYN_TIGHT)
+        m->ops.iteration = &iteration_ops;
+    m->base.ops = &m->ops;
+
+    size_t n = (size_t)def->node_count;
+    m->ports = yk_allocate(context, n, sizeof *m->ports);
+    m->numbers = yk_allocate(context, 24 * n, sizeof *m->numbers);
+    m->motion = yk_allocate(context, n, sizeof *m->motion);
+    m->predicted = yk_allocate(context, n, sizeof *m->predicted);
+    m->wrenches = yk_allocate(context, n, sizeof *m->wrenches);
+    yk_status status = YK_OK;
+    if (!m->ports || !m->numbers || !m->motion || !m->predicted || !m->wrenches)
+        status = YK_ERROR_MEMORY;
+    for (int i = 0; status == YK_OK && i < def->node_count; i++) {
+        char *name = yk_text_copy(context, def->nodes[i]);
+        m->ports[i] = (yk_port){name, YK_PORT_MARKER, YK_TAKES_WRENCH};
+        m->motion[i].orientation.w = 1;
+        m->count++;
+        if (!name)
+            status = YK_ERROR_MEMORY;
+    }
+
+    int fd = -1;
+    if (status == YK_OK)
+        status = open_socket(m, &fd);
+    if (status == YK_OK) {
+        m->transport = yk_socket_transport(context, fd);
+        status = m->transport ? negotiate(m) : YK_ERROR_MEMORY;
+    }
+    if (status != YK_OK) {
+        if (fd >= 0 && !m->transport)
+            close(fd);
+        mbdyn_destroy(&m->base);
+        return status;
+    }
+    *subsystem = &m->base;
+    return YK_OK;
+}
