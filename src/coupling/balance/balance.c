@@ -1,8 +1,6 @@
 #include "coupling/balance/balance.h"
 
 #include "base/clock.h"
-#include "coupling/interface.h"
-#include "coupling/system.h"
 #include "math/so3.h"
 
 /* Weights of g / h^2, g' / h and g'' in the condition at the end of a step. */
@@ -23,78 +21,88 @@ void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion 
 
 static yk_wrench wrench_of(const yk_balance_interface *own, int side)
 {
+    yk_port_kind kind = own->constraint.kind;
     yk_wrench sum = {.force = {0, 0, 0}};
     for (int row = 0; row < own->constraint.row_count; row++)
-        sum = yk_wrench_combine(own->constraint.kind, &sum, own->multiplier[row],
-                                &own->unit[side][row]);
+        sum = yk_wrench_combine(kind, &sum, own->multiplier[row], &own->unit[side][row]);
+
     return sum;
 }
 
 void yk_balance_apply(yk_system *system, yk_balance_interface *own)
 {
     yk_interface *interface = &system->interfaces[own->interface];
+    yk_port_kind kind = interface->kind;
     for (int side = 0; side < 2; side++) {
         yk_wrench wrench = wrench_of(own, side);
-        yk_wrench change = yk_wrench_combine(interface->kind, &wrench, -1, &own->wrench[side]);
-        yk_wrench applied = yk_wrench_combine(interface->kind, &wrench, own->shift[side], &change);
-        yk_participant *participant = yk_balance_side(system, interface, side);
-        yk_input_constant(interface->kind, &applied,
-                          &participant->inputs[yk_balance_port(interface, side)]);
+        yk_wrench change = yk_wrench_combine(kind, &wrench, -1, &own->wrench[side]);
+        yk_wrench applied = yk_wrench_combine(kind, &wrench, own->shift[side], &change);
         if (side == 0)
             interface->applied = applied;
+
+        const yk_participant *m = yk_balance_side(system, interface, side);
+        yk_input_constant(kind, &applied, &m->inputs[yk_balance_port(interface, side)]);
     }
 }
 
 /* Models of the step --------------------------------------------------------------------------- */
 
-/* A subsystem that knows the mechanism only: its velocities follow the wrenches over the whole
+/* Of a subsystem that reports its mechanism only: its velocities follow the wrenches over the whole
  * step. */
 static yk_status ask_for_interface_model(yk_balance *balance, yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
     yk_balance_participant *own = &balance->participants[participant];
+    yk_step_model *model = &own->model;
     int n = own->size;
     double h = system->h;
     const yk_input *inputs = yk_system_inputs(system, participant);
     yk_interface_model given = {
-        .size = n, .inverse_mass = own->inverse_mass, .rate = own->rate, .lead = 1};
+        .size = n,
+        .inverse_mass = own->inverse_mass,
+        .rate = own->rate,
+        .lead = 1,
+    };
     yk_status status = yk_system_interface_model(system, participant, &given);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     /* Many steps follow a wrench as a method of second order does in one. */
     double lead = 0.5 + (given.lead - 0.5) / m->substeps;
-    yk_step_model *model = &own->model;
+    model->lead = lead;
+    model->sample = 1 - lead;
+
+    /* From the velocities now ... */
     for (int port = 0; port < m->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
             continue;
+
+        yk_port_kind kind = m->ports[port].kind;
         yk_port_value now;
         m->subsystem->ops->output(m->subsystem, port, &now);
-        const yk_motion *motion = &now.motion;
-        double velocity[6] = {motion->velocity.x,         motion->velocity.y,
-                              motion->velocity.z,         motion->angular_velocity.x,
-                              motion->angular_velocity.y, motion->angular_velocity.z};
-        int size = yk_port_freedoms(m->ports[port].kind);
-        for (int k = 0; k < size; k++)
-            model->displacement[offset + k] = (1 - lead) * h * velocity[k];
-        for (int k = 0; k < size; k++)
-            model->velocity[offset + k] = velocity[k];
+        yk_wrench velocity = {now.motion.velocity, now.motion.angular_velocity};
+        yk_wrench_pack(kind, &velocity, model->velocity + offset);
+
+        for (int k = offset; k < offset + yk_port_freedoms(kind); k++)
+            model->displacement[k] = (1 - lead) * h * model->velocity[k];
+
         yk_wrench wrench = {inputs[port].linear[0], inputs[port].angular[0]};
-        yk_wrench_pack(m->ports[port].kind, &wrench, own->inverse_mass + n * n + offset);
+        yk_wrench_pack(kind, &wrench, own->wrenches + offset);
     }
-    const double *wrenches = own->inverse_mass + n * n;
+
+    /* ... to those at the end, with the wrenches of the inputs. */
     for (int i = 0; i < n; i++) {
         double rate = given.rate[i];
         for (int j = 0; j < n; j++) {
             model->mobility[i * n + j] = h * given.inverse_mass[i * n + j];
-            rate += given.inverse_mass[i * n + j] * wrenches[j];
+            rate += given.inverse_mass[i * n + j] * own->wrenches[j];
         }
+
         model->velocity[i] += h * rate;
         model->displacement[i] += lead * h * model->velocity[i];
     }
-    model->lead = lead;
-    model->sample = 1 - lead;
+
     return status;
 }
 
@@ -108,11 +116,14 @@ static yk_status ask(yk_balance *balance, yk_system *system, int participant)
         yk_system_step_model(system, participant, own->offsets, &own->model);
     } else {
         m->status = ask_for_interface_model(balance, system, participant);
-        if (m->status >= 0)
+        if (!YK_FAILED(m->status))
             yk_participant_transform_step_model(m, own->offsets, &own->model);
     }
+
     yk_system_count_model(system, participant, begin);
-    return m->status < 0 ? yk_system_report_failure(system, participant) : YK_OK;
+    if (YK_FAILED(m->status))
+        return yk_system_report_failure(system, participant);
+    return YK_OK;
 }
 
 static yk_vec3 take3(const double *array)
@@ -126,19 +137,22 @@ static yk_motion end_of(const yk_balance *balance, const yk_system *system,
 {
     const yk_participant *m = yk_balance_side(system, interface, side);
     const yk_balance_participant *own = &balance->participants[m - system->participants];
-    int port = yk_balance_port(interface, side), offset = own->offsets[port];
-    const double *velocity = own->model.velocity + offset,
-                 *displacement = own->model.displacement + offset;
+    int port = yk_balance_port(interface, side);
+    const double *velocity = own->model.velocity + own->offsets[port];
+    const double *displacement = own->model.displacement + own->offsets[port];
     yk_motion end = m->before[port];
     if (interface->kind == YK_PORT_SCALAR) {
         end.position.x += displacement[0];
         end.velocity.x = velocity[0];
         return end;
     }
+
+    yk_quat rotation = yk_so3_exp(take3(displacement + 3));
     end.position = yk_v3_add(end.position, take3(displacement));
-    end.orientation = yk_q_unit(yk_q_mul(yk_so3_exp(take3(displacement + 3)), end.orientation));
+    end.orientation = yk_q_unit(yk_q_mul(rotation, end.orientation));
     end.velocity = take3(velocity);
     end.angular_velocity = take3(velocity + 3);
+
     return end;
 }
 
@@ -149,29 +163,38 @@ static yk_motion end_of(const yk_balance *balance, const yk_system *system,
 static void fill_response(yk_balance *balance, double h, int participant)
 {
     const yk_balance_participant *own = &balance->participants[participant];
+    const yk_step_model *model = &own->model;
     yk_port_response *r = yk_jacobian_response(balance->jacobian, participant);
+
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
         const yk_balance_interface *pushed = &balance->interfaces[by->interface];
-        int columns = own->offsets[by->port];
+        yk_port_kind kind = pushed->constraint.kind;
+        int first = own->offsets[by->port];
+        double carried = 1 + pushed->shift[by->side];
+
         for (int row = 0; row < pushed->constraint.row_count; row++) {
             double wrench[6];
-            const double *end =
-                yk_wrench_pack(pushed->constraint.kind, &pushed->unit[by->side][row], wrench);
-            double carried = 1 + pushed->shift[by->side];
+            yk_wrench_pack(kind, &pushed->unit[by->side][row], wrench);
+
             for (int j = 0; j < r->connection_count; j++) {
                 const yk_connection *of = &r->connections[j];
                 int size = yk_port_freedoms(balance->interfaces[of->interface].constraint.kind);
+
                 for (int k = 0; k < size; k++) {
-                    const double *mobility =
-                        own->model.mobility + (own->offsets[of->port] + k) * own->size + columns;
+                    int moved = own->offsets[of->port] + k;
+                    const double *mobility = model->mobility + moved * own->size + first;
                     double velocity = 0;
-                    for (int c = 0; c < end - wrench; c++)
+
+                    for (int c = 0; c < yk_port_freedoms(kind); c++)
                         velocity += mobility[c] * wrench[c];
+
                     velocity *= carried / h;
-                    double *to = r->matrix + (of->row + k) * r->columns + by->column + row;
-                    to[0] = own->model.lead * velocity;
-                    to[size * r->columns] = velocity;
+
+                    /* Positions, and velocities a level below. */
+                    double *entry = r->matrix + (of->row + k) * r->columns + by->column + row;
+                    entry[0] = model->lead * velocity;
+                    entry[size * r->columns] = velocity;
                 }
             }
         }
@@ -187,20 +210,24 @@ static const yk_constraint_gradient *gradient_of(void *user, int interface)
 /* The conditions where the models are, into the residual, and their derivatives. */
 static yk_status linearise(yk_balance *balance, yk_system *system)
 {
-    double h = system->h, *residual = balance->residual;
+    double h = system->h;
+    double *residual = balance->residual;
+
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
         const yk_interface *interface = &system->interfaces[own->interface];
-        yk_motion a = end_of(balance, system, interface, 0),
-                  b = end_of(balance, system, interface, 1);
+        yk_motion a = end_of(balance, system, interface, 0);
+        yk_motion b = end_of(balance, system, interface, 1);
         yk_constraint_kinematics kinematics;
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
         yk_constraint_kinematics_at(&own->constraint, system->t + h, &a, &b, &kinematics);
         yk_constraint_value(&own->constraint, &kinematics, g);
         yk_constraint_differentiate(&own->constraint, &kinematics, &own->gradient);
+
         for (int row = 0; row < own->constraint.row_count; row++)
             *residual++ = CONDITION[0][0] * g[0][row] / (h * h) + CONDITION[0][1] * g[1][row] / h;
     }
+
     yk_jacobian_renew(balance->jacobian);
     yk_conditions conditions = {CONDITION, CONDITION, h};
     yk_status status = yk_jacobian_assemble(balance->jacobian, gradient_of, balance, &conditions);
@@ -208,25 +235,26 @@ static yk_status linearise(yk_balance *balance, yk_system *system)
         return YK_OK;
     return yk_fail(system->context, status,
                    "at t = %g s the joints between the subsystems have no unique forces: the "
-                   "motions of both sides do not "
-                   "follow them; remove interfaces that join what is already joined, or let the "
-                   "interfaces exchange motion and "
-                   "wrench",
+                   "motions of both sides do not follow them; remove interfaces that join what is "
+                   "already joined, or let the interfaces exchange motion and wrench",
                    system->t + h);
 }
 
 /* Before the step ------------------------------------------------------------------------------ */
 
+/* A motion after the time h, with its acceleration now. */
 static yk_motion carried_on(yk_port_kind kind, const yk_motion *from, double h)
 {
     yk_motion to = *from;
-    to.position =
-        yk_v3_axpy(h, yk_v3_axpy(h / 2, from->acceleration, from->velocity), from->position);
+    yk_vec3 velocity = yk_v3_axpy(h / 2, from->acceleration, from->velocity);
+    to.position = yk_v3_axpy(h, velocity, from->position);
     if (kind == YK_PORT_SCALAR)
         return to;
-    yk_vec3 rotation =
-        yk_v3_scale(h, yk_v3_axpy(h / 2, from->angular_acceleration, from->angular_velocity));
-    to.orientation = yk_q_unit(yk_q_mul(yk_so3_exp(rotation), from->orientation));
+
+    yk_vec3 spin = yk_v3_axpy(h / 2, from->angular_acceleration, from->angular_velocity);
+    yk_quat rotation = yk_so3_exp(yk_v3_scale(h, spin));
+    to.orientation = yk_q_unit(yk_q_mul(rotation, from->orientation));
+
     return to;
 }
 
@@ -237,18 +265,20 @@ static void set_directions(const yk_balance *balance, const yk_system *system,
 {
     const yk_interface *interface = &system->interfaces[own->interface];
     double sample[2];
+
     for (int side = 0; side < 2; side++) {
         const yk_participant *m = yk_balance_side(system, interface, side);
         sample[side] = balance->participants[m - system->participants].model.sample;
     }
+
     double earlier = sample[0] < sample[1] ? sample[0] : sample[1];
     own->shift[0] = sample[0] - earlier;
     own->shift[1] = sample[1] - earlier;
-    const yk_motion *a = &yk_interface_a(system, interface)->before[interface->def.wrench_port];
-    const yk_motion *b = &yk_interface_b(system, interface)->before[interface->def.motion_port];
-    yk_motion a_there = carried_on(interface->kind, a, earlier * system->h);
-    yk_motion b_there = carried_on(interface->kind, b, earlier * system->h);
-    yk_balance_directions(own, system->t + earlier * system->h, &a_there, &b_there);
+
+    double time = earlier * system->h;
+    yk_motion a = carried_on(interface->kind, yk_before_a(system, interface), time);
+    yk_motion b = carried_on(interface->kind, yk_before_b(system, interface), time);
+    yk_balance_directions(own, system->t + time, &a, &b);
 }
 
 yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights)
@@ -266,28 +296,37 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         set_directions(balance, system, &balance->interfaces[i]);
         yk_balance_apply(system, &balance->interfaces[i]);
     }
+
     for (int i = 0; i < system->participant_count; i++) {
         if (balance->participants[i].size == 0)
             continue;
+
         yk_status status = ask(balance, system, i);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
+
         fill_response(balance, system->h, i);
     }
+
+    /* The joints at its end, and their derivatives. */
     yk_status status = linearise(balance, system);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* With the multipliers that close the joints. */
     yk_jacobian_solve(balance->jacobian, balance->residual);
     const double *correction = balance->residual;
+
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
         for (int row = 0; row < own->constraint.row_count; row++)
             own->multiplier[row] -= *correction++;
+
         yk_balance_apply(system, own);
+
         for (int side = 0; side < 2; side++)
             own->wrench[side] = wrench_of(own, side);
     }
+
     return YK_OK;
 }

@@ -27,7 +27,6 @@
 #define YK_COUPLING_BALANCE_H
 
 #include "coupling/constraint.h"
-#include "coupling/interface.h"
 #include "coupling/jacobian.h"
 #include "coupling/system.h"
 
@@ -35,10 +34,10 @@
 typedef struct yk_balance_participant {
     /* velocities of its wrench ports that are connected, balanced or not; 0: none is balanced */
     int size;
-    int *offsets;         /* per port: its first velocity, or -1 */
-    yk_step_model model;  /* in the system's units and axes */
-    double *inverse_mass; /* room for an interface model, where it tells no other */
-    double *rate;
+    int *offsets;        /* per port: its first velocity, or -1 */
+    yk_step_model model; /* in the system's units and axes */
+    /* Of those that have an interface model only, and the wrenches on it. */
+    double *inverse_mass, *rate, *wrenches;
 } yk_balance_participant;
 
 typedef struct yk_balance_interface {

@@ -1,4 +1,4 @@
-/* Which interfaces are balanced, room for their models, and what the state image keeps of them. */
+/* Which interfaces are balanced, memory for their models, and what the state image keeps of them. */
 #include <string.h>
 
 #include "coupling/balance/balance.h"
@@ -9,6 +9,7 @@ yk_causality yk_balance_second_side(yk_exchange exchange, const yk_joined_ports 
 {
     if (exchange == YK_EXCHANGE_MOTION)
         return YK_TAKES_MOTION;
+
     for (int side = 0; side < 2; side++) {
         const yk_subsystem *subsystem = joined->subsystem[side];
         const yk_subsystem_ops *ops = subsystem->ops;
@@ -16,10 +17,12 @@ yk_causality yk_balance_second_side(yk_exchange exchange, const yk_joined_ports 
         ops->ports(subsystem, &ports);
         if (!(ports[joined->port[side]].causalities & YK_TAKES_WRENCH))
             return YK_TAKES_MOTION;
+
         bool given = ops->step_model || (exchange == YK_EXCHANGE_FORCES && ops->interface_model);
         if (!given)
             return YK_TAKES_MOTION;
     }
+
     return YK_TAKES_WRENCH;
 }
 
@@ -32,43 +35,55 @@ static yk_status create_participant(yk_balance *balance, yk_system *system, int 
     own->offsets = yk_allocate(context, (size_t)m->port_count, sizeof *own->offsets);
     if (!own->offsets)
         return YK_ERROR_MEMORY;
+
     own->size = yk_system_number_velocities(system, participant, own->offsets);
 
     size_t n = (size_t)own->size;
-    double *memory = yk_allocate(context, 2 * n + n * n + 2 * n + n * n, sizeof *memory);
+    double *memory = yk_allocate(context, 4 * n + 2 * n * n, sizeof *memory);
     if (!memory)
         return YK_ERROR_MEMORY;
-    own->model = (yk_step_model){.size = own->size,
-                                 .velocity = memory,
-                                 .displacement = memory + n,
-                                 .mobility = memory + 2 * n};
+
+    own->model.size = own->size;
+    own->model.velocity = memory;
+    own->model.displacement = memory + n;
+    own->model.mobility = memory + 2 * n;
     own->rate = own->model.mobility + n * n;
-    own->inverse_mass = own->rate + n; /* and the wrenches behind it */
+    own->inverse_mass = own->rate + n;
+    own->wrenches = own->inverse_mass + n * n;
+
     return YK_OK;
 }
 
 static yk_status create_jacobian(yk_balance *balance, yk_system *system)
 {
-    yk_jacobian_interface *interfaces =
-        yk_allocate(system->context, (size_t)balance->count, sizeof *interfaces);
+    yk_context *context = system->context;
+    size_t count = (size_t)balance->count;
+    yk_jacobian_interface *interfaces = yk_allocate(context, count, sizeof *interfaces);
     if (!interfaces)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < balance->count; i++) {
-        const yk_interface *interface = &system->interfaces[balance->interfaces[i].interface];
+        const yk_balance_interface *own = &balance->interfaces[i];
+        const yk_interface_def *def = &system->interfaces[own->interface].def;
         interfaces[i] = (yk_jacobian_interface){
-            .participant = {interface->def.wrench_subsystem, interface->def.motion_subsystem},
-            .port = {interface->def.wrench_port, interface->def.motion_port},
-            .rows = balance->interfaces[i].constraint.row_count,
-            .coordinates = yk_coordinates(interface->kind)};
+            .participant = {def->wrench_subsystem, def->motion_subsystem},
+            .port = {def->wrench_port, def->motion_port},
+            .rows = own->constraint.row_count,
+            .coordinates = yk_coordinates(own->constraint.kind),
+        };
     }
-    yk_jacobian_def def = {.participant_count = system->participant_count,
-                           .interface_count = balance->count,
-                           .interfaces = interfaces,
-                           .parameters = 1,
-                           .motions = 1,
-                           .first_level = 0};
-    yk_status status = yk_jacobian_create(system->context, &def, &balance->jacobian);
-    yk_release(system->context, interfaces);
+
+    yk_jacobian_def def = {
+        .participant_count = system->participant_count,
+        .interface_count = balance->count,
+        .interfaces = interfaces,
+        .parameters = 1,
+        .motions = 1,
+        .first_level = 0,
+    };
+    yk_status status = yk_jacobian_create(context, &def, &balance->jacobian);
+    yk_release(context, interfaces);
+
     return status;
 }
 
@@ -76,15 +91,19 @@ yk_status yk_balance_create(yk_system *system, yk_balance **made)
 {
     yk_context *context = system->context;
     int count = 0;
+
     for (int i = 0; i < system->interface_count; i++)
         count += yk_both_take_wrench(&system->interfaces[i]);
     if (count == 0)
         return YK_OK;
-    yk_balance *balance = *made = yk_allocate(context, 1, sizeof *balance);
+
+    yk_balance *balance = yk_allocate(context, 1, sizeof *balance);
     if (!balance)
         return YK_ERROR_MEMORY;
-    balance->participants =
-        yk_allocate(context, (size_t)system->participant_count, sizeof *balance->participants);
+
+    *made = balance;
+    size_t participants = (size_t)system->participant_count;
+    balance->participants = yk_allocate(context, participants, sizeof *balance->participants);
     balance->interfaces = yk_allocate(context, (size_t)count, sizeof *balance->interfaces);
     if (!balance->participants || !balance->interfaces)
         return YK_ERROR_MEMORY;
@@ -93,25 +112,30 @@ yk_status yk_balance_create(yk_system *system, yk_balance **made)
         const yk_interface *interface = &system->interfaces[i];
         if (!yk_both_take_wrench(interface))
             continue;
+
         yk_balance_interface *own = &balance->interfaces[balance->count++];
+        const yk_interface_def *def = &interface->def;
         own->interface = i;
-        own->constraint =
-            yk_constraint_make(interface->kind, interface->def.constrained, interface->def.drive);
+        own->constraint = yk_constraint_make(interface->kind, def->constrained, def->drive);
+
+        const int sides[2] = {def->wrench_subsystem, def->motion_subsystem};
         for (int side = 0; side < 2; side++) {
-            int participant =
-                side == 0 ? interface->def.wrench_subsystem : interface->def.motion_subsystem;
-            yk_status status = balance->participants[participant].size > 0
-                                   ? YK_OK
-                                   : create_participant(balance, system, participant);
-            if (status < 0)
+            if (balance->participants[sides[side]].size > 0)
+                continue;
+
+            yk_status status = create_participant(balance, system, sides[side]);
+            if (status != YK_OK)
                 return status;
         }
     }
+
     yk_status status = create_jacobian(balance, system);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
-    balance->residual = yk_allocate(context, (size_t)yk_jacobian_size(balance->jacobian),
-                                    sizeof *balance->residual);
+
+    size_t size = (size_t)yk_jacobian_size(balance->jacobian);
+    balance->residual = yk_allocate(context, size, sizeof *balance->residual);
+
     return balance->residual ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -119,10 +143,12 @@ void yk_balance_destroy(yk_balance *balance, yk_system *system)
 {
     if (!balance)
         return;
+
     for (int i = 0; balance->participants && i < system->participant_count; i++) {
         yk_release(system->context, balance->participants[i].offsets);
         yk_release(system->context, balance->participants[i].model.velocity);
     }
+
     yk_jacobian_destroy(balance->jacobian);
     yk_release(system->context, balance->participants);
     yk_release(system->context, balance->interfaces);
@@ -149,6 +175,7 @@ double *yk_balance_get(const yk_balance *balance, double *words)
         memcpy(words + rows, own->wrench, sizeof own->wrench);
         words += rows + 2 * WRENCH_WORDS;
     }
+
     return words;
 }
 
@@ -161,5 +188,6 @@ const double *yk_balance_set(yk_balance *balance, const double *words)
         memcpy(own->wrench, words + rows, sizeof own->wrench);
         words += rows + 2 * WRENCH_WORDS;
     }
+
     return words;
 }

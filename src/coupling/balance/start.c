@@ -8,19 +8,19 @@
 #include <string.h>
 
 #include "coupling/balance/balance.h"
-#include "coupling/interface.h"
 
 enum { CORRECTIONS = 3 };
 static const double CHANGE = 1; /* N, N m */
-/* Relative accelerations that are left (m/s^2, rad/s^2), against the largest, and worth a word. */
+/* Relative accelerations that are left (m/s^2, rad/s^2), against the largest, and worth a
+ * message. */
 static const double NOTABLE = 1e-6;
 static const double CONDITION[1][YK_LEVELS] = {{0, 0, 1}};
 
-static yk_motion motion_of(const yk_system *system, const yk_interface *interface, int side)
+/* The motion of a side of a balanced interface. */
+static const yk_motion *motion_of(const yk_balance *balance, const yk_system *system, int number,
+                                  int side)
 {
-    return yk_balance_side(system, interface, side)
-        ->values[yk_balance_port(interface, side)]
-        .motion;
+    return yk_system_motion(system, balance->interfaces[number].interface, side);
 }
 
 static const yk_constraint_gradient *gradient_of(void *user, int interface)
@@ -34,12 +34,12 @@ static void clear(yk_balance *balance, yk_system *system)
 {
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
-        const yk_interface *interface = &system->interfaces[own->interface];
-        yk_motion a = motion_of(system, interface, 0), b = motion_of(system, interface, 1);
         memset(own->multiplier, 0, sizeof own->multiplier);
         memset(own->wrench, 0, sizeof own->wrench);
-        own->shift[0] = own->shift[1] = 0;
-        yk_balance_directions(own, system->start, &a, &b);
+        memset(own->shift, 0, sizeof own->shift);
+        const yk_motion *a = motion_of(balance, system, i, 0);
+        const yk_motion *b = motion_of(balance, system, i, 1);
+        yk_balance_directions(own, system->start, a, b);
         yk_balance_apply(system, own);
     }
 }
@@ -48,69 +48,84 @@ static void clear(yk_balance *balance, yk_system *system)
 static yk_status start_with_response(yk_balance *balance, yk_system *system, int participant)
 {
     yk_port_response *r = yk_jacobian_response(balance->jacobian, participant);
+    int count = r->connection_count;
     memset(r->matrix, 0, (size_t)r->rows * (size_t)r->columns * sizeof *r->matrix);
-    for (int i = 0; i < r->connection_count; i++) {
-        yk_balance_interface *pushed = &balance->interfaces[r->connections[i].interface];
+
+    /* With one multiplier changed at a time; what that led to is kept. */
+    for (int i = 0; i < count; i++) {
+        const yk_connection *by = &r->connections[i];
+        yk_balance_interface *pushed = &balance->interfaces[by->interface];
+
         for (int row = 0; row < pushed->constraint.row_count; row++) {
             pushed->multiplier[row] += CHANGE;
             yk_balance_apply(system, pushed);
             yk_status status = yk_system_start_participant(system, participant);
             pushed->multiplier[row] -= CHANGE;
             yk_balance_apply(system, pushed);
-            if (status < 0)
+            if (status != YK_OK)
                 return status;
-            for (int j = 0; j < r->connection_count; j++) {
+
+            yk_motion *kept = r->motion + (by->column + row) * count;
+            for (int j = 0; j < count; j++) {
                 const yk_connection *of = &r->connections[j];
-                yk_motion *kept =
-                    &r->motion[(r->connections[i].column + row) * r->connection_count + j];
-                *kept = motion_of(system,
-                                  &system->interfaces[balance->interfaces[of->interface].interface],
-                                  of->side);
+                kept[j] = *motion_of(balance, system, of->interface, of->side);
             }
         }
     }
+
+    /* The plain start, which all of them are compared with. */
     yk_status status = yk_system_start_participant(system, participant);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
+
     for (int column = 0; column < r->columns; column++) {
-        for (int j = 0; j < r->connection_count; j++) {
+        const yk_motion *changed = r->motion + column * count;
+        for (int j = 0; j < count; j++) {
             const yk_connection *of = &r->connections[j];
-            const yk_interface *interface =
-                &system->interfaces[balance->interfaces[of->interface].interface];
-            yk_motion now = motion_of(system, interface, of->side);
-            yk_motion_difference(interface->kind, &now,
-                                 &r->motion[column * r->connection_count + j], 1 / CHANGE,
-                                 r->matrix + of->row * r->columns + column, r->columns);
+            yk_port_kind kind = balance->interfaces[of->interface].constraint.kind;
+            const yk_motion *now = motion_of(balance, system, of->interface, of->side);
+            double *entry = r->matrix + of->row * r->columns + column;
+            yk_motion_difference(kind, now, &changed[j], 1 / CHANGE, entry, r->columns);
         }
     }
+
     return YK_OK;
 }
 
 /* Relative accelerations into the residual; returns the largest, against those of the sides. */
 static double evaluate(yk_balance *balance, yk_system *system)
 {
-    double largest = 0, scale = 1e-300, *residual = balance->residual;
+    double *residual = balance->residual;
+    double largest = 0;
+    double scale = 1e-300;
+
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
-        const yk_interface *interface = &system->interfaces[own->interface];
-        yk_motion a = motion_of(system, interface, 0), b = motion_of(system, interface, 1);
+        for (int side = 0; side < 2; side++) {
+            const yk_motion *m = motion_of(balance, system, i, side);
+            if (own->constraint.kind == YK_PORT_SCALAR) {
+                scale = fmax(scale, fabs(m->acceleration.x));
+                continue;
+            }
+
+            scale = fmax(scale, yk_v3_norm(m->acceleration));
+            scale = fmax(scale, yk_v3_norm(m->angular_acceleration));
+        }
+
+        const yk_motion *a = motion_of(balance, system, i, 0);
+        const yk_motion *b = motion_of(balance, system, i, 1);
         yk_constraint_kinematics kinematics;
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
-        yk_constraint_kinematics_at(&own->constraint, system->start, &a, &b, &kinematics);
+        yk_constraint_kinematics_at(&own->constraint, system->start, a, b, &kinematics);
         yk_constraint_value(&own->constraint, &kinematics, g);
         yk_constraint_differentiate(&own->constraint, &kinematics, &own->gradient);
-        for (int side = 0; side < 2; side++) {
-            const yk_motion *m = side == 0 ? &a : &b;
-            scale = fmax(scale, interface->kind == YK_PORT_SCALAR ? fabs(m->acceleration.x)
-                                                                  : yk_v3_norm(m->acceleration));
-            if (interface->kind == YK_PORT_MARKER)
-                scale = fmax(scale, yk_v3_norm(m->angular_acceleration));
-        }
+
         for (int row = 0; row < own->constraint.row_count; row++) {
             largest = fmax(largest, fabs(g[2][row]));
             *residual++ = g[2][row];
         }
     }
+
     return largest / scale;
 }
 
@@ -123,63 +138,79 @@ static yk_status solve(yk_balance *balance, yk_system *system)
         for (int participant = 0; participant < system->participant_count; participant++) {
             if (balance->participants[participant].size == 0)
                 continue;
-            yk_status status = i == 0 ? start_with_response(balance, system, participant)
-                                      : yk_system_start_participant(system, participant);
-            if (status < 0)
+
+            yk_status status;
+            if (i == 0)
+                status = start_with_response(balance, system, participant);
+            else
+                status = yk_system_start_participant(system, participant);
+            if (status != YK_OK)
                 return status;
         }
+
         left = evaluate(balance, system);
         if (i == CORRECTIONS)
             break;
-        yk_conditions conditions = {CONDITION, CONDITION, 1};
-        if (i == 0)
+
+        if (i == 0) {
+            yk_conditions conditions = {CONDITION, CONDITION, 1};
             yk_jacobian_renew(balance->jacobian);
-        if (i == 0 &&
-            yk_jacobian_assemble(balance->jacobian, gradient_of, balance, &conditions) < 0)
-            break;
+            yk_status status =
+                yk_jacobian_assemble(balance->jacobian, gradient_of, balance, &conditions);
+            if (status != YK_OK)
+                break;
+        }
 
         yk_jacobian_solve(balance->jacobian, balance->residual);
         const double *correction = balance->residual;
+
         for (int k = 0; k < balance->count; k++) {
             yk_balance_interface *own = &balance->interfaces[k];
             for (int row = 0; row < own->constraint.row_count; row++)
                 own->multiplier[row] -= *correction++;
+
             yk_balance_apply(system, own);
         }
     }
+
     if (!(left <= NOTABLE))
         yk_log(system->context, YK_LOG_WARNING,
                "the accelerations at the interfaces do not fit each other at the start; the first "
-               "steps are less "
-               "accurate");
+               "steps are less accurate");
 
+    /* What the first step carries on from. */
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
         const yk_interface *interface = &system->interfaces[own->interface];
-        for (int side = 0; side < 2; side++) {
-            const yk_input *input =
-                &yk_balance_side(system, interface, side)->inputs[yk_balance_port(interface, side)];
-            own->wrench[side] = (yk_wrench){input->linear[0], input->angular[0]};
-        }
+        const yk_input *a = yk_input_a(system, interface);
+        const yk_input *b = yk_input_b(system, interface);
+        own->wrench[0] = (yk_wrench){a->linear[0], a->angular[0]};
+        own->wrench[1] = (yk_wrench){b->linear[0], b->angular[0]};
     }
+
     return YK_OK;
 }
 
 yk_status yk_balance_start(yk_balance *balance, yk_system *system)
 {
-    enum { ROUNDS = 3 };
     if (!balance)
         return yk_system_start_consistently(system);
 
-    /* Balanced interfaces are found with the others as they are, and the others with these. */
-    bool others = system->wire_count > 0 || balance->count < system->interface_count;
     clear(balance, system);
-    for (int round = 0; round < (others ? ROUNDS : 1); round++) {
-        yk_status status = others ? yk_system_start_consistently(system) : YK_OK;
-        if (status == YK_OK)
-            status = solve(balance, system);
-        if (status < 0)
+    if (system->wire_count == 0 && balance->count == system->interface_count)
+        return solve(balance, system);
+
+    /* Balanced interfaces are found with the others as they are, and the others with these. */
+    enum { ROUNDS = 3 };
+    for (int round = 0; round < ROUNDS; round++) {
+        yk_status status = yk_system_start_consistently(system);
+        if (status != YK_OK)
+            return status;
+
+        status = solve(balance, system);
+        if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }

@@ -1,7 +1,6 @@
-/* Creation of the scheme rim: who is fast, how often they exchange, and room for the models. */
+/* Creation of the scheme rim: who is fast, how often they exchange, and memory for the models. */
 #include <string.h>
 
-#include "coupling/interface.h"
 #include "coupling/rim/rim.h"
 
 enum {
@@ -10,48 +9,55 @@ enum {
     INTERFACE_WORDS = PAST_WORDS + WRENCH_WORDS * (1 + YK_RIM_PAST)
 };
 
-static bool takes_wrench(const yk_system *system, int participant)
+/* Whether a participant takes a wrench, or a motion, at any interface. */
+static bool takes(const yk_system *system, int participant, yk_causality causality)
 {
-    for (int i = 0; i < system->interface_count; i++)
-        if (system->interfaces[i].def.wrench_subsystem == participant ||
-            (system->interfaces[i].def.motion_subsystem == participant &&
-             yk_both_take_wrench(&system->interfaces[i])))
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        const yk_interface_def *def = &interface->def;
+        if (causality == YK_TAKES_WRENCH && def->wrench_subsystem == participant)
             return true;
-    return false;
-}
+        if (interface->takes == causality && def->motion_subsystem == participant)
+            return true;
+    }
 
-static bool takes_motion(const yk_system *system, int participant)
-{
-    for (int i = 0; i < system->interface_count; i++)
-        if (system->interfaces[i].def.motion_subsystem == participant)
-            return true;
     return false;
 }
 
 /* Those that are named; else those with several steps in a macro step that take no wrench; where
  * all make one step, those that take motions alone. */
-static yk_status choose_fast(yk_system *system)
+static yk_status choose_fast(yk_rim *rim, yk_system *system)
 {
-    const yk_rim_options *options = &yk_rim_of(system)->options;
-    yk_rim_participant *participants = yk_rim_of(system)->participants;
+    const yk_subsystem_list *named = &rim->options.fast;
     bool any = false;
-    for (int i = 0; i < options->fast.count; i++) {
-        int participant = options->fast.items[i];
+
+    for (int i = 0; i < named->count; i++) {
+        int participant = named->items[i];
         if (participant < 0 || participant >= system->participant_count)
             return yk_fail(system->context, YK_ERROR_ARGUMENT,
                            "scheme rim: there is no fast subsystem %d", participant);
-        participants[participant].fast = any = true;
+
+        rim->participants[participant].fast = true;
+        any = true;
     }
-    for (int i = 0; options->fast.count == 0 && i < system->participant_count; i++) {
-        participants[i].fast = system->participants[i].substeps > 1 && !takes_wrench(system, i);
-        any = any || participants[i].fast;
+
+    for (int i = 0; named->count == 0 && i < system->participant_count; i++) {
+        bool several = system->participants[i].substeps > 1;
+        rim->participants[i].fast = several && !takes(system, i, YK_TAKES_WRENCH);
+        any = any || rim->participants[i].fast;
     }
-    for (int i = 0, none = !any; none && i < system->participant_count; i++) {
-        participants[i].fast = takes_motion(system, i) && !takes_wrench(system, i);
-        any = any || participants[i].fast;
+
+    if (any)
+        return YK_OK;
+
+    for (int i = 0; i < system->participant_count; i++) {
+        bool motion = takes(system, i, YK_TAKES_MOTION);
+        rim->participants[i].fast = motion && !takes(system, i, YK_TAKES_WRENCH);
+        any = any || rim->participants[i].fast;
     }
+
     /* Interfaces in balance need no fast side. */
-    if (any || yk_rim_of(system)->balance)
+    if (any || rim->balance)
         return YK_OK;
     return yk_fail(
         system->context, YK_ERROR_ARGUMENT,
@@ -68,84 +74,76 @@ static int common_divisor(int a, int b)
     return a;
 }
 
-static yk_status choose_exchanges(yk_system *system)
+static yk_status choose_exchanges(yk_rim *rim, yk_system *system)
 {
-    yk_rim *rim = yk_rim_of(system);
+    int asked = rim->options.exchanges;
+    if (asked < 0)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                       "scheme rim: %d exchanges in a macro step", asked);
+
+    /* As asked for; else at every common step of the fast ones. */
     int common = 0;
     for (int i = 0; i < system->participant_count; i++)
         if (rim->participants[i].fast)
             common = common_divisor(common, system->participants[i].substeps);
-    rim->exchanges = yk_rim_of(system)->options.exchanges > 0 ? yk_rim_of(system)->options.exchanges
-                     : common > 0                             ? common
-                                                              : 1;
-    if (yk_rim_of(system)->options.exchanges < 0)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                       "scheme rim: %d exchanges in a macro step",
-                       yk_rim_of(system)->options.exchanges);
+
+    rim->exchanges = common > 0 ? common : 1;
+    if (asked > 0)
+        rim->exchanges = asked;
+
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
-        if (!rim->participants[i].fast)
+        yk_rim_participant *own = &rim->participants[i];
+        if (!own->fast)
             continue;
-        rim->participants[i].parts = m->substeps / rim->exchanges;
-        if (rim->participants[i].parts * rim->exchanges != m->substeps)
+
+        own->parts = m->substeps / rim->exchanges;
+        if (own->parts * rim->exchanges != m->substeps)
             return yk_fail(system->context, YK_ERROR_ARGUMENT,
                            "scheme rim: the %d substeps of subsystem '%s' cannot be cut in %d "
-                           "exchanges; make one a "
-                           "multiple of the other",
+                           "exchanges; make one a multiple of the other",
                            m->substeps, m->name, rim->exchanges);
     }
+
     return YK_OK;
 }
 
-static void assign_roles(yk_system *system)
-{
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface_def *def = &system->interfaces[i].def;
-        bool a = yk_rim_of(system)->participants[def->wrench_subsystem].fast,
-             b = yk_rim_of(system)->participants[def->motion_subsystem].fast;
-        yk_rim_of(system)->interfaces[i].role =
-            a ? (b ? YK_RIM_FAST : YK_RIM_REVERSED) : (b ? YK_RIM_MODELLED : YK_RIM_SLOW);
-    }
-}
-
-static bool is_modelled(const yk_system *system, int participant)
-{
-    if (yk_rim_of(system)->options.extrapolation != YK_EXTRAPOLATION_RIM)
-        return false;
-    for (int i = 0; i < system->interface_count; i++)
-        if (system->interfaces[i].def.wrench_subsystem == participant &&
-            yk_rim_of(system)->interfaces[i].role == YK_RIM_MODELLED)
-            return true;
-    return false;
-}
-
-static yk_status create_model(yk_system *system, int participant)
+static yk_status create_model(yk_rim *rim, yk_system *system, int participant)
 {
     yk_context *context = system->context;
-    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
+    yk_rim_participant *own = &rim->participants[participant];
     yk_status status = yk_rim_check_model(system, participant);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
-    own->offsets = yk_allocate(context, (size_t)system->participants[participant].port_count,
-                               sizeof *own->offsets);
+
+    size_t ports = (size_t)system->participants[participant].port_count;
+    own->offsets = yk_allocate(context, ports, sizeof *own->offsets);
     if (!own->offsets)
         return YK_ERROR_MEMORY;
+
     own->size = yk_system_number_velocities(system, participant, own->offsets);
+
+    /* Velocities and wrenches; the model; the step that it is made of; trial steps. */
     size_t n = (size_t)own->size;
-    own->start =
-        yk_allocate(context, 5 * n + 4 * n * n + 5 * n + 3 * n + n * n, sizeof *own->start);
+    size_t trials = 3 * n * n + 5 * n;
+    own->start = yk_allocate(context, 8 * n + 2 * n * n + trials, sizeof *own->start);
     if (!own->start)
         return YK_ERROR_MEMORY;
+
     own->now = own->start + n;
     own->displacement = own->now + n;
     own->wrenches = own->displacement + n;
-    own->model = (yk_interface_model){.size = own->size, .rate = own->wrenches + n, .lead = 1};
+    own->model.size = own->size;
+    own->model.lead = 1;
+    own->model.rate = own->wrenches + n;
     own->model.inverse_mass = own->model.rate + n;
     own->drift = own->model.inverse_mass + n * n;
-    own->step = (yk_step_model){
-        .size = own->size, .velocity = own->drift + n, .displacement = own->drift + 2 * n};
-    own->step.mobility = own->drift + 3 * n;
+    own->step.size = own->size;
+    own->step.velocity = own->drift + n;
+    own->step.displacement = own->step.velocity + n;
+    own->step.mobility = own->step.displacement + n;
     own->scratch = own->step.mobility + n * n;
+
     return YK_OK;
 }
 
@@ -155,38 +153,64 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
     yk_rim *rim = yk_allocate(context, 1, sizeof *rim);
     if (!rim)
         return YK_ERROR_MEMORY;
+
     rim->base.ops = yk_scheme_rim();
     rim->options = *(const yk_rim_options *)options;
     *scheme = &rim->base;
-
-    rim->participants =
-        yk_allocate(context, (size_t)system->participant_count, sizeof *rim->participants);
-    rim->interfaces =
-        yk_allocate(context, (size_t)system->interface_count, sizeof *rim->interfaces);
+    size_t participants = (size_t)system->participant_count;
+    size_t interfaces = (size_t)system->interface_count;
+    rim->participants = yk_allocate(context, participants, sizeof *rim->participants);
+    rim->interfaces = yk_allocate(context, interfaces, sizeof *rim->interfaces);
     if (!rim->participants || !rim->interfaces)
         return YK_ERROR_MEMORY;
+
+    /* Who is fast, and how often they exchange. */
     yk_status status = yk_balance_create(system, &rim->balance);
-    if (status == YK_OK)
-        status = choose_fast(system);
-    if (status == YK_OK)
-        status = choose_exchanges(system);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
-    assign_roles(system);
-    for (int i = 0; status == YK_OK && i < system->participant_count; i++) {
+
+    status = choose_fast(rim, system);
+    if (status != YK_OK)
+        return status;
+
+    status = choose_exchanges(rim, system);
+    if (status != YK_OK)
+        return status;
+
+    /* What each interface is then, and whose models that takes. */
+    static const yk_rim_role roles[2][2] = {
+        {YK_RIM_SLOW, YK_RIM_MODELLED},
+        {YK_RIM_REVERSED, YK_RIM_FAST},
+    };
+
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface_def *def = &system->interfaces[i].def;
+        bool a = rim->participants[def->wrench_subsystem].fast;
+        bool b = rim->participants[def->motion_subsystem].fast;
+        rim->interfaces[i].role = roles[a][b];
+        bool modelled = rim->interfaces[i].role == YK_RIM_MODELLED &&
+                        rim->options.extrapolation == YK_EXTRAPOLATION_RIM;
+        if (!modelled || rim->participants[def->wrench_subsystem].size > 0)
+            continue;
+
+        status = create_model(rim, system, def->wrench_subsystem);
+        if (status != YK_OK)
+            return status;
+    }
+
+    for (int i = 0; i < system->participant_count; i++) {
         yk_rim_participant *own = &rim->participants[i];
-        if (is_modelled(system, i))
-            status = create_model(system, i);
+        size_t ports = (size_t)system->participants[i].port_count;
         if (!own->fast)
             continue;
-        own->given =
-            yk_allocate(context, (size_t)system->participants[i].port_count, sizeof *own->given);
-        own->from =
-            yk_allocate(context, (size_t)system->participants[i].port_count, sizeof *own->from);
+
+        own->given = yk_allocate(context, ports, sizeof *own->given);
+        own->from = yk_allocate(context, ports, sizeof *own->from);
         if (!own->given || !own->from)
             return YK_ERROR_MEMORY;
     }
-    return status;
+
+    return YK_OK;
 }
 
 void yk_rim_destroy(yk_scheme *scheme, yk_system *system)
@@ -194,11 +218,13 @@ void yk_rim_destroy(yk_scheme *scheme, yk_system *system)
     yk_rim *rim = (yk_rim *)scheme;
     yk_balance_destroy(rim->balance, system);
     for (int i = 0; rim->participants && i < system->participant_count; i++) {
-        yk_release(system->context, rim->participants[i].offsets);
-        yk_release(system->context, rim->participants[i].start);
-        yk_release(system->context, rim->participants[i].given);
-        yk_release(system->context, rim->participants[i].from);
+        yk_rim_participant *own = &rim->participants[i];
+        yk_release(system->context, own->offsets);
+        yk_release(system->context, own->start);
+        yk_release(system->context, own->given);
+        yk_release(system->context, own->from);
     }
+
     yk_release(system->context, rim->participants);
     yk_release(system->context, rim->interfaces);
     yk_release(system->context, rim);
@@ -208,13 +234,18 @@ yk_status yk_rim_start(yk_scheme *scheme, yk_system *system)
 {
     yk_rim *rim = (yk_rim *)scheme;
     yk_status status = yk_balance_start(rim->balance, system);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
+
     rim->past_count = 0;
     for (int i = 0; i < system->interface_count; i++) {
+        const yk_wrench *applied = &system->interfaces[i].applied;
         yk_rim_interface *own = &rim->interfaces[i];
-        own->mean = own->given[0] = own->given[1] = system->interfaces[i].applied;
+        own->mean = *applied;
+        own->given[0] = *applied;
+        own->given[1] = *applied;
     }
+
     return YK_OK;
 }
 
@@ -233,14 +264,14 @@ void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *contin
     const yk_rim *rim = (const yk_rim *)scheme;
     continuous = yk_balance_get(rim->balance, continuous);
     for (int i = 0; i < system->interface_count; i++) {
-        const yk_rim_interface *interface = &rim->interfaces[i];
-        memcpy(continuous, interface->past, sizeof interface->past);
-        memcpy(continuous + PAST_WORDS / 2, interface->past_angular,
-               sizeof interface->past_angular);
-        memcpy(continuous + PAST_WORDS, &interface->mean, sizeof interface->mean);
-        memcpy(continuous + PAST_WORDS + WRENCH_WORDS, interface->given, sizeof interface->given);
+        const yk_rim_interface *own = &rim->interfaces[i];
+        memcpy(continuous, own->past, sizeof own->past);
+        memcpy(continuous + PAST_WORDS / 2, own->past_angular, sizeof own->past_angular);
+        memcpy(continuous + PAST_WORDS, &own->mean, sizeof own->mean);
+        memcpy(continuous + PAST_WORDS + WRENCH_WORDS, own->given, sizeof own->given);
         continuous += INTERFACE_WORDS;
     }
+
     memcpy(opaque, &rim->past_count, sizeof *opaque);
 }
 
@@ -250,36 +281,43 @@ void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous,
     yk_rim *rim = (yk_rim *)scheme;
     continuous = yk_balance_set(rim->balance, continuous);
     for (int i = 0; i < system->interface_count; i++) {
-        yk_rim_interface *interface = &rim->interfaces[i];
-        memcpy(interface->past, continuous, sizeof interface->past);
-        memcpy(interface->past_angular, continuous + PAST_WORDS / 2,
-               sizeof interface->past_angular);
-        memcpy(&interface->mean, continuous + PAST_WORDS, sizeof interface->mean);
-        memcpy(interface->given, continuous + PAST_WORDS + WRENCH_WORDS, sizeof interface->given);
+        yk_rim_interface *own = &rim->interfaces[i];
+        memcpy(own->past, continuous, sizeof own->past);
+        memcpy(own->past_angular, continuous + PAST_WORDS / 2, sizeof own->past_angular);
+        memcpy(&own->mean, continuous + PAST_WORDS, sizeof own->mean);
+        memcpy(own->given, continuous + PAST_WORDS + WRENCH_WORDS, sizeof own->given);
         continuous += INTERFACE_WORDS;
     }
+
     memcpy(&rim->past_count, opaque, sizeof *opaque);
 }
 
 /* Slow sides have one wrench for the whole of the macro step, fast ones have summed from exchange
  * to exchange. */
-void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int interface,
+void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int number,
                  yk_interface_work *work)
 {
     const yk_rim *rim = (const yk_rim *)scheme;
-    const yk_interface *l = &system->interfaces[interface];
-    const yk_participant *a = yk_interface_a(system, l), *b = yk_interface_b(system, l);
-    const yk_rim_interface *own = &rim->interfaces[interface];
-    int a_port = l->def.wrench_port, b_port = l->def.motion_port;
+    const yk_rim_interface *own = &rim->interfaces[number];
+    const yk_interface *interface = &system->interfaces[number];
+    const yk_interface_def *def = &interface->def;
+    yk_port_kind kind = interface->kind;
+
     work->on[0] = own->work[0];
+    if (!rim->participants[def->wrench_subsystem].fast) {
+        const yk_motion *from = yk_before_a(system, interface);
+        const yk_motion *to = &yk_value_a(system, interface)->motion;
+        work->on[0] = yk_wrench_work(kind, &interface->applied, from, to);
+    }
+
     work->on[1] = own->work[1];
-    if (!rim->participants[l->def.wrench_subsystem].fast)
-        work->on[0] =
-            yk_wrench_work(l->kind, &l->applied, &a->before[a_port], &a->values[a_port].motion);
-    if (!rim->participants[l->def.motion_subsystem].fast)
-        work->on[1] = yk_wrench_work(l->kind, &b->values[b_port].wrench, &b->before[b_port],
-                                     &b->values[b_port].motion);
+    if (!rim->participants[def->motion_subsystem].fast) {
+        const yk_motion *from = yk_before_b(system, interface);
+        const yk_port_value *to = yk_value_b(system, interface);
+        work->on[1] = yk_wrench_work(kind, &to->wrench, from, &to->motion);
+    }
+
     work->created = work->on[0] + work->on[1];
-    if (l->def.drive)
-        work->created = yk_driven_created(system, l, &l->applied, work->on);
+    if (def->drive)
+        work->created = yk_driven_created(system, interface, &interface->applied, work->on);
 }

@@ -1,6 +1,6 @@
 /* Reduced models for the scheme rim.
  *
- * A participant tells its own (interface_model). One that does not is asked by steps that are
+ * A participant reports its own (interface_model). One that does not is asked by steps that are
  * taken back: its velocities at the end of the macro step and their derivatives by constant
  * wrenches, from step_sensitivity or by finite differences, are the model's W = dw/df / H and r =
  * (w(H) - w(0)) / H - W f; those of the positions tell how it moves in between.
@@ -12,45 +12,40 @@
  * method says of the step with that (step_model): the mechanism ends where the model said, with
  * its stiffness as the method sees it. */
 #include <math.h>
+#include <string.h>
 
 #include "base/clock.h"
-#include "coupling/interface.h"
 #include "coupling/rim/rim.h"
 
-static bool known(const yk_system *system, const yk_participant *m)
+/* Whether a participant reports its model; by trial steps it is found even where it does, if that
+ * is asked for and it can be rolled back. */
+static bool reports_model(const yk_system *system, const yk_participant *m)
 {
-    return m->subsystem->ops->interface_model &&
-           !((yk_rim_of(system)->options.models == YK_RIM_MODELS_IDENTIFIED) &&
-             yk_participant_can_return(m));
-}
-
-static bool can_differentiate(const yk_participant *m)
-{
-    return m->subsystem->ops->sensitivity && m->substeps == 1;
+    if (!m->subsystem->ops->interface_model)
+        return false;
+    bool identified = yk_rim_of(system)->options.models == YK_RIM_MODELS_IDENTIFIED;
+    return !identified || !yk_participant_can_return(m);
 }
 
 yk_status yk_rim_check_model(yk_system *system, int participant)
 {
+    const yk_rim *rim = yk_rim_of(system);
     const yk_participant *m = &system->participants[participant];
+    yk_rim_participant *own = &rim->participants[participant];
+
     /* Partners that are called once per macro step are not faster than the participant: their
      * wrench is handed over as it is. */
-    bool whole = m->substeps == 1 && yk_rim_of(system)->exchanges > 1 &&
-                 !(yk_rim_of(system)->options.models == YK_RIM_MODELS_IDENTIFIED);
-    yk_rim_of(system)->participants[participant].steps = whole && m->subsystem->ops->step_model;
-    if (yk_rim_of(system)->participants[participant].steps)
-        return YK_OK;
-    if (known(system, m) || yk_participant_can_return(m))
+    bool identified = rim->options.models == YK_RIM_MODELS_IDENTIFIED;
+    bool whole = m->substeps == 1 && rim->exchanges > 1 && !identified;
+    own->steps = whole && m->subsystem->ops->step_model;
+    if (own->steps || reports_model(system, m) || yk_participant_can_return(m))
         return YK_OK;
     return yk_fail(system->context, YK_ERROR_CAPABILITY,
                    "scheme rim needs to know how subsystem '%s' (%s) answers to wrenches, but it "
-                   "neither has an "
-                   "interface model nor can return to an earlier state; extrapolate its motion "
-                   "instead (hold, linear or "
-                   "quadratic)",
+                   "neither has an interface model nor can return to an earlier state; extrapolate "
+                   "its motion instead (hold, linear or quadratic)",
                    m->name, m->subsystem->ops->kind);
 }
-
-/* Units ---------------------------------------------------------------------------------------- */
 
 static void to_system_units(const yk_participant *m, yk_rim_participant *own)
 {
@@ -58,44 +53,45 @@ static void to_system_units(const yk_participant *m, yk_rim_participant *own)
         int offset = own->offsets[port];
         if (offset < 0)
             continue;
-        yk_transform_rates(m->transform, m->ports[port].kind, own->model.rate + offset);
-        yk_transform_response(m->transform, m->ports[port].kind, offset, own->size,
-                              own->model.inverse_mass);
+
+        yk_port_kind kind = m->ports[port].kind;
+        yk_interface_model *model = &own->model;
+        yk_transform_rates(m->transform, kind, model->rate + offset);
+        yk_transform_response(m->transform, kind, offset, own->size, model->inverse_mass);
     }
 }
 
 /* Identification ------------------------------------------------------------------------------- */
 
-static void set_wrenches(yk_system *system, int participant, const double *wrenches)
+static void set_wrenches(yk_participant *m, const yk_rim_participant *own, const double *wrenches)
 {
-    yk_participant *m = &system->participants[participant];
-    const yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     for (int port = 0; port < m->port_count; port++) {
-        if (own->offsets[port] < 0)
+        int offset = own->offsets[port];
+        if (offset < 0)
             continue;
+
+        yk_port_kind kind = m->ports[port].kind;
         yk_wrench wrench = {.force = {0, 0, 0}};
-        yk_wrench_unpack(m->ports[port].kind, wrenches + own->offsets[port], &wrench);
-        yk_input_constant(m->ports[port].kind, &wrench, &m->inputs[port]);
+        yk_wrench_unpack(kind, wrenches + offset, &wrench);
+        yk_input_constant(kind, &wrench, &m->inputs[port]);
     }
 }
 
-/* Velocities of the ports, and how far they came: half of the scratch each. */
+/* Velocities of the ports, and their positions; rotations follow as translations do. */
 static void read_motion(const yk_participant *m, const yk_rim_participant *own, double *velocity,
                         double *position)
 {
     for (int port = 0; port < m->port_count; port++) {
-        if (own->offsets[port] < 0)
+        int offset = own->offsets[port];
+        if (offset < 0)
             continue;
+
+        yk_port_kind kind = m->ports[port].kind;
         const yk_motion *motion = &m->values[port].motion;
-        double *v = velocity + own->offsets[port], *x = position + own->offsets[port];
-        v[0] = motion->velocity.x, x[0] = motion->position.x;
-        if (m->ports[port].kind == YK_PORT_SCALAR)
-            continue;
-        v[1] = motion->velocity.y, v[2] = motion->velocity.z;
-        v[3] = motion->angular_velocity.x, v[4] = motion->angular_velocity.y,
-        v[5] = motion->angular_velocity.z;
-        x[1] = motion->position.y, x[2] = motion->position.z;
-        x[3] = x[4] = x[5] = NAN; /* rotations follow as translations do */
+        yk_wrench rates = {motion->velocity, motion->angular_velocity};
+        yk_wrench positions = {motion->position, {NAN, NAN, NAN}};
+        yk_wrench_pack(kind, &rates, velocity + offset);
+        yk_wrench_pack(kind, &positions, position + offset);
     }
 }
 
@@ -103,21 +99,14 @@ static yk_status try_step(yk_system *system, int participant, const double *wren
                           double *velocity, double *position)
 {
     yk_participant *m = &system->participants[participant];
-    set_wrenches(system, participant, wrenches);
+    const yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
+    set_wrenches(m, own, wrenches);
     yk_status status = yk_system_advance(system, participant);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
-    read_motion(m, &yk_rim_of(system)->participants[participant], velocity, position);
-    return yk_system_rewind(system, participant);
-}
 
-/* A change of wrench that is small beside those that act and large beside rounding. */
-static double probe(const yk_rim_participant *own)
-{
-    double largest = 0;
-    for (int k = 0; k < own->size; k++)
-        largest = fmax(largest, fabs(own->wrenches[k]));
-    return 1e-3 * (1 + largest);
+    read_motion(m, own, velocity, position);
+    return yk_system_rewind(system, participant);
 }
 
 /* lead: of the derivatives of positions by those of velocities over H, kept to what methods do. */
@@ -131,110 +120,154 @@ static double lead_of(double moved, double gained)
 static yk_status identify_by_differences(yk_system *system, int participant)
 {
     yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
+    yk_interface_model *model = &own->model;
     int n = own->size;
-    double *base = own->scratch, *base_index = base + n, *trial = base_index + n,
-           *index = trial + n, *wrenches = index + n;
-    double h = system->h, change = probe(own), moved = 0, gained = 0;
-    yk_status status = try_step(system, participant, own->wrenches, base, base_index);
-    for (int j = 0; j < n && status >= 0; j++) {
-        for (int k = 0; k < n; k++)
-            wrenches[k] = own->wrenches[k] + (k == j ? change : 0);
-        status = try_step(system, participant, wrenches, trial, index);
-        if (status < 0)
-            break;
-        for (int i = 0; i < n; i++)
-            own->model.inverse_mass[i * n + j] = (trial[i] - base[i]) / (h * change);
-        if (isnan(index[j]))
-            continue;
-        double displacement = index[j] - base_index[j], gain = h * (trial[j] - base[j]);
-        moved += displacement * gain, gained += gain * gain;
-    }
-    if (status < 0)
+    double h = system->h;
+    double *base = own->scratch;
+    double *base_position = base + n;
+    double *trial = base_position + n;
+    double *position = trial + n;
+    double *wrenches = position + n;
+    yk_status status = try_step(system, participant, own->wrenches, base, base_position);
+    if (YK_FAILED(status))
         return status;
-    for (int i = 0; i < n; i++)
-        own->model.rate[i] = (base[i] - own->start[i]) / h;
-    own->model.lead = lead_of(moved, gained);
-    return YK_OK;
-}
 
-/* Rows of step_sensitivity: position, velocity, acceleration of each port. */
-static void take_sensitivity(const yk_participant *m, yk_rim_participant *own, double h,
-                             const double *matrix)
-{
-    int n = own->size;
-    double moved = 0, gained = 0;
-    for (int port = 0; port < m->port_count; port++) {
-        int offset = own->offsets[port], size = yk_port_freedoms(m->ports[port].kind);
-        if (offset < 0)
+    /* A change of wrench that is small beside those that act and large beside rounding. */
+    double largest = 0;
+    for (int k = 0; k < n; k++)
+        largest = fmax(largest, fabs(own->wrenches[k]));
+
+    double change = 1e-3 * (1 + largest);
+
+    double moved = 0;
+    double gained = 0;
+
+    for (int j = 0; j < n; j++) {
+        memcpy(wrenches, own->wrenches, (size_t)n * sizeof *wrenches);
+        wrenches[j] = own->wrenches[j] + change;
+        status = try_step(system, participant, wrenches, trial, position);
+        if (YK_FAILED(status))
+            return status;
+
+        for (int i = 0; i < n; i++)
+            model->inverse_mass[i * n + j] = (trial[i] - base[i]) / (h * change);
+        if (isnan(position[j]))
             continue;
-        for (int k = 0; k < size; k++) {
-            const double *x = matrix + (3 * offset + k) * n,
-                         *v = matrix + (3 * offset + size + k) * n;
-            for (int j = 0; j < n; j++)
-                own->model.inverse_mass[(offset + k) * n + j] = v[j] / h;
-            moved += x[offset + k] * h * v[offset + k];
-            gained += h * v[offset + k] * h * v[offset + k];
-        }
+
+        double displacement = position[j] - base_position[j];
+        double gain = h * (trial[j] - base[j]);
+        moved += displacement * gain;
+        gained += gain * gain;
     }
-    own->model.lead = lead_of(moved, gained);
+
+    for (int i = 0; i < n; i++)
+        model->rate[i] = (base[i] - own->start[i]) / h;
+
+    model->lead = lead_of(moved, gained);
+
+    return YK_OK;
 }
 
 static yk_status identify_by_sensitivity(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
     yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
+    yk_interface_model *model = &own->model;
     int n = own->size;
-    double *matrix = own->scratch, *end = matrix + 3 * n * n, *index = end + n;
-    set_wrenches(system, participant, own->wrenches);
+    double h = system->h;
+    double *matrix = own->scratch;
+    double *end = matrix + 3 * n * n;
+    double *position = end + n;
+    set_wrenches(m, own, own->wrenches);
     yk_status status = yk_system_advance_sensitive(system, participant, 0, matrix);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
-    take_sensitivity(m, own, system->h, matrix);
+
+    /* Rows of step_sensitivity: position, velocity, acceleration of each port. */
+    double moved = 0;
+    double gained = 0;
+
+    for (int port = 0; port < m->port_count; port++) {
+        int offset = own->offsets[port];
+        int size = yk_port_freedoms(m->ports[port].kind);
+        if (offset < 0)
+            continue;
+
+        for (int k = 0; k < size; k++) {
+            const double *x = matrix + (3 * offset + k) * n;
+            const double *v = x + size * n;
+
+            for (int j = 0; j < n; j++)
+                model->inverse_mass[(offset + k) * n + j] = v[j] / h;
+
+            moved += x[offset + k] * h * v[offset + k];
+            gained += h * v[offset + k] * h * v[offset + k];
+        }
+    }
+
+    model->lead = lead_of(moved, gained);
     if (m->transform)
         to_system_units(m, own);
-    read_motion(m, own, end, index);
+
+    read_motion(m, own, end, position);
     for (int i = 0; i < n; i++)
-        own->model.rate[i] = (end[i] - own->start[i]) / system->h;
+        model->rate[i] = (end[i] - own->start[i]) / h;
+
     return yk_system_rewind(system, participant);
 }
 
-/* Trial steps are the model's cost, and not steps of the participant. */
 static yk_status identify(yk_system *system, int participant)
 {
+    /* Trial steps are the model's cost, and not steps of the participant. */
     yk_participant *m = &system->participants[participant];
-    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     yk_subsystem_statistics statistics = m->statistics;
     int64_t timed = m->timed_calls;
     bool advanced = m->advanced;
     yk_system_mark_participant(system, participant);
-    yk_status status = can_differentiate(m) ? identify_by_sensitivity(system, participant)
-                                            : identify_by_differences(system, participant);
+    yk_status status;
+    if (m->subsystem->ops->sensitivity && m->substeps == 1)
+        status = identify_by_sensitivity(system, participant);
+    else
+        status = identify_by_differences(system, participant);
     m->statistics = statistics;
     m->timed_calls = timed;
     m->advanced = advanced;
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
+
     yk_system_gather(m);
+
+    /* The rate without wrenches: r = (w(H) - w(0)) / H - W f. */
+    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     int n = own->size;
+
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++)
             own->model.rate[i] -= own->model.inverse_mass[i * n + j] * own->wrenches[j];
+
     return YK_OK;
 }
 
-yk_wrench yk_rim_method_wrench(const yk_system *system, int interface, const yk_wrench *mean)
+/* Composition from the next step --------------------------------------------------------------- */
+
+yk_wrench yk_rim_method_wrench(const yk_system *system, int number, const yk_wrench *mean)
 {
-    const yk_interface *l = &system->interfaces[interface];
-    const yk_rim_interface *own = &yk_rim_of(system)->interfaces[interface];
-    const yk_rim_participant *a = &yk_rim_of(system)->participants[l->def.wrench_subsystem];
+    const yk_rim *rim = yk_rim_of(system);
+    const yk_interface *interface = &system->interfaces[number];
+    const yk_rim_interface *own = &rim->interfaces[number];
+    const yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem];
     if (!a->steps || own->role != YK_RIM_MODELLED)
         return *mean;
+
+    /* mean = weight[0] f + weight[1] f1 + weight[2] f2 - memory y1, solved for f. */
+    yk_port_kind kind = interface->kind;
     const double *weight = a->step.weight;
     const yk_wrench none = {.force = {0, 0, 0}};
-    yk_wrench sum = yk_wrench_combine(l->kind, mean, a->step.memory, &own->mean);
-    sum = yk_wrench_combine(l->kind, &sum, -weight[1], &own->given[0]);
-    sum = yk_wrench_combine(l->kind, &sum, -weight[2], &own->given[1]);
-    return yk_wrench_combine(l->kind, &none, 1 / weight[0], &sum);
+    yk_wrench sum = yk_wrench_combine(kind, mean, a->step.memory, &own->mean);
+    sum = yk_wrench_combine(kind, &sum, -weight[1], &own->given[0]);
+    sum = yk_wrench_combine(kind, &sum, -weight[2], &own->given[1]);
+
+    return yk_wrench_combine(kind, &none, 1 / weight[0], &sum);
 }
 
 /* From what the participant says of its step with the wrenches of its inputs, f0. Of the wrenches
@@ -242,52 +275,69 @@ yk_wrench yk_rim_method_wrench(const yk_system *system, int interface, const yk_
  * (yk_rim_method_wrench), the others as they are. */
 static yk_status compose(yk_system *system, int participant)
 {
+    const yk_rim *rim = yk_rim_of(system);
     yk_participant *m = &system->participants[participant];
-    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
+    yk_rim_participant *own = &rim->participants[participant];
     yk_step_model *step = &own->step;
     int n = own->size;
-    double h = system->h, *fed = own->scratch, *scale = fed + n;
-    yk_status given = yk_system_step_model(system, participant, own->offsets, step);
-    if (given < 0)
-        return given;
+    double h = system->h;
+    yk_status status = yk_system_step_model(system, participant, own->offsets, step);
+    if (YK_FAILED(status))
+        return status;
 
     /* How far the method's wrenches are from f0 where those of the model are zero. */
-    for (int k = 0; k < n; k++)
-        fed[k] = 0, scale[k] = 1;
+    double *offset_wrench = own->scratch;
+    double *scale = offset_wrench + n;
+
+    for (int k = 0; k < n; k++) {
+        offset_wrench[k] = 0;
+        scale[k] = 1;
+    }
+
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem != participant ||
-            yk_rim_of(system)->interfaces[i].role != YK_RIM_MODELLED)
+            rim->interfaces[i].role != YK_RIM_MODELLED)
             continue;
+        int first = own->offsets[interface->def.wrench_port];
         const yk_wrench none = {.force = {0, 0, 0}};
         yk_wrench past = yk_rim_method_wrench(system, i, &none);
-        int offset = own->offsets[interface->def.wrench_port];
-        double *end = yk_wrench_pack(interface->kind, &past, fed + offset);
-        for (double *at = fed + offset; at < end; at++)
-            scale[at - fed] = 1 / step->weight[0];
+        yk_wrench_pack(interface->kind, &past, offset_wrench + first);
+
+        for (int k = 0; k < yk_port_freedoms(interface->kind); k++)
+            scale[first + k] = 1 / step->weight[0];
     }
+
     for (int port = 0; port < m->port_count; port++) {
-        int offset = own->offsets[port];
-        if (offset < 0)
+        int first = own->offsets[port];
+        if (first < 0)
             continue;
+
+        yk_port_kind kind = m->ports[port].kind;
         const yk_input *input = &m->inputs[port];
         yk_wrench wrench = {input->linear[0], input->angular[0]};
-        double applied[6], *end = yk_wrench_pack(m->ports[port].kind, &wrench, applied);
-        for (double *at = applied; at < end; at++)
-            fed[offset + (at - applied)] -= *at;
+        double applied[6];
+        yk_wrench_pack(kind, &wrench, applied);
+
+        for (int k = 0; k < yk_port_freedoms(kind); k++)
+            offset_wrench[first + k] -= applied[k];
     }
 
     for (int i = 0; i < n; i++) {
         double end = step->velocity[i];
         for (int j = 0; j < n; j++) {
-            end += step->mobility[i * n + j] * fed[j];
-            own->model.inverse_mass[i * n + j] = step->mobility[i * n + j] * scale[j] / h;
+            double mobility = step->mobility[i * n + j];
+            end += mobility * offset_wrench[j];
+            own->model.inverse_mass[i * n + j] = mobility * scale[j] / h;
         }
+
         own->model.rate[i] = (end - own->start[i]) / h;
         own->drift[i] = step->displacement[i] / h - step->lead * step->velocity[i] -
                         (1 - step->lead) * own->start[i];
     }
+
     own->model.lead = step->lead;
+
     return m->status;
 }
 
@@ -298,13 +348,15 @@ yk_status yk_rim_find_model(yk_system *system, int participant)
     double begin = yk_clock_seconds();
     if (own->steps) {
         compose(system, participant);
-    } else if (known(system, m)) {
+    } else if (reports_model(system, m)) {
         yk_system_interface_model(system, participant, &own->model);
-        if (m->status >= 0 && m->transform)
+        if (!YK_FAILED(m->status) && m->transform)
             to_system_units(m, own);
     } else {
         m->status = identify(system, participant);
     }
+
     yk_system_count_model(system, participant, begin);
+
     return m->status;
 }

@@ -3,7 +3,7 @@
  *
  * No step is repeated. In every macro step H
  *
- *   1  slow participants tell their reduced interface model at the start: inverse effective mass W and rate r
+ *   1  slow participants report their reduced interface model at the start: inverse effective mass W and rate r
  *   2  fast participants make their small steps; at every exchange, E times in H, they take the motion of the models and the
  *      models the wrench f of the fast participants, (45):
  *
@@ -16,8 +16,8 @@
  * The model of a slow participant holds all its interfaces together, so that several actuators of
  * one mechanism feel each other. Ports are where the slow participant itself would be after a
  * step up to there, x + tau ((1 - lead) w(0) + lead w(tau)): with the integral of w, (45), the
- * mechanism would come to another place than its model, and a stiff partner would feel the
- * difference as a blow at the start of the next macro step.
+ * mechanism would come to another position than its model, and a stiff partner would feel the
+ * difference as an impact at the start of the next macro step.
  *
  * In place of the model, velocities can be held or extrapolated from the macro steps before, with
  * everything else the same: the schemes that the paper compares with.
@@ -35,8 +35,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "coupling/system.h"
-#include "math/polynomial.h"
 #include "math/so3.h"
 
 /* Motion of the models ------------------------------------------------------------------------- */
@@ -46,37 +44,38 @@ static yk_vec3 get3(const double *array)
     return yk_v3(array[0], array[1], array[2]);
 }
 
-static void put3(double *array, yk_vec3 v)
-{
-    array[0] = v.x, array[1] = v.y, array[2] = v.z;
-}
-
 /* Where the wrench side of an interface is `tau` after the start of the macro step, by its
  * model. */
-static void modelled_motion(const yk_system *system, const yk_interface *interface, double tau,
+static void modelled_motion(const yk_rim *rim, const yk_system *system, int number, double tau,
                             yk_motion *motion)
 {
-    const yk_rim_participant *a = &yk_rim_of(system)->participants[interface->def.wrench_subsystem];
-    const yk_motion *begin = &yk_interface_a(system, interface)->before[interface->def.wrench_port];
-    int offset = a->offsets[interface->def.wrench_port], size = yk_port_freedoms(interface->kind);
-    double displacement[6] = {0};
+    const yk_interface *interface = &system->interfaces[number];
+    const yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem];
+    const yk_motion *begin = yk_before_a(system, interface);
+    int offset = a->offsets[interface->def.wrench_port];
+    const double *start = a->start + offset;
     const double *now = a->now + offset;
-    for (int k = 0; k < size; k++) {
-        double mean = a->start[offset + k] + a->model.lead * (now[k] - a->start[offset + k]) +
-                      a->drift[offset + k];
-        bool integral = yk_rim_of(system)->options.positions == YK_RIM_POSITIONS_INTEGRAL;
-        displacement[k] = integral ? a->displacement[offset + k] : tau * mean;
+
+    /* As the slow participant itself would move, or by the integral of the velocities. */
+    double displacement[6] = {0};
+    for (int k = 0; k < yk_port_freedoms(interface->kind); k++) {
+        double mean = start[k] + a->model.lead * (now[k] - start[k]) + a->drift[offset + k];
+        displacement[k] = tau * mean;
+        if (rim->options.positions == YK_RIM_POSITIONS_INTEGRAL)
+            displacement[k] = a->displacement[offset + k];
     }
+
     *motion = *begin;
     if (interface->kind == YK_PORT_SCALAR) {
         motion->position.x += displacement[0];
         motion->velocity.x = now[0];
         return;
     }
+
+    yk_quat rotation = yk_so3_exp(get3(displacement + 3));
     motion->position = yk_v3_add(begin->position, get3(displacement));
     motion->velocity = get3(now);
-    motion->orientation =
-        yk_q_unit(yk_q_mul(yk_so3_exp(get3(displacement + 3)), begin->orientation));
+    motion->orientation = yk_q_unit(yk_q_mul(rotation, begin->orientation));
     motion->angular_velocity = get3(now + 3);
 }
 
@@ -84,48 +83,45 @@ static void modelled_motion(const yk_system *system, const yk_interface *interfa
 static yk_vec3 extrapolate(int degree, double h, double tau, yk_vec3 now, const yk_vec3 *past,
                            yk_vec3 *displacement)
 {
-    yk_vec3 first = yk_v3(0, 0, 0), second = first; /* backward differences over h, h^2 */
+    /* Backward differences over h, h^2. */
+    yk_vec3 first = yk_v3(0, 0, 0);
+    yk_vec3 second = yk_v3(0, 0, 0);
     if (degree >= 1)
         first = yk_v3_scale(1 / h, yk_v3_sub(now, past[0]));
     if (degree >= 2) {
         yk_vec3 before = yk_v3_scale(1 / h, yk_v3_sub(past[0], past[1]));
         second = yk_v3_scale(1 / (2 * h), yk_v3_sub(first, before));
     }
+
     /* now + first tau + second tau (tau + h) */
     yk_vec3 slope = yk_v3_axpy(h, second, first);
-    *displacement = yk_v3_scale(
-        tau, yk_v3_add(now, yk_v3_axpy(tau / 2, slope, yk_v3_scale(tau * tau / 3, second))));
+    yk_vec3 mean = yk_v3_axpy(tau / 2, slope, yk_v3_scale(tau * tau / 3, second));
+    *displacement = yk_v3_scale(tau, yk_v3_add(now, mean));
     return yk_v3_add(now, yk_v3_axpy(tau, slope, yk_v3_scale(tau * tau, second)));
 }
 
-static void extrapolated_motion(const yk_system *system, const yk_interface *interface, double tau,
+static void extrapolated_motion(const yk_rim *rim, const yk_system *system, int number, double tau,
                                 yk_motion *motion)
 {
-    const yk_rim_interface *own = &yk_rim_of(system)->interfaces[interface - system->interfaces];
-    const yk_motion *begin = &yk_interface_a(system, interface)->before[interface->def.wrench_port];
-    int degree = (int)yk_rim_of(system)->options.extrapolation - (int)YK_EXTRAPOLATION_HOLD;
-    if (degree > yk_rim_of(system)->past_count)
-        degree = (int)yk_rim_of(system)->past_count;
+    const yk_interface *interface = &system->interfaces[number];
+    const yk_rim_interface *own = &rim->interfaces[number];
+    const yk_motion *begin = yk_before_a(system, interface);
+    double h = system->step;
+    int degree = (int)rim->options.extrapolation - (int)YK_EXTRAPOLATION_HOLD;
+    if (degree > rim->past_count)
+        degree = (int)rim->past_count;
+
     yk_vec3 displacement;
     *motion = *begin;
-    motion->velocity =
-        extrapolate(degree, system->step, tau, begin->velocity, own->past, &displacement);
+    motion->velocity = extrapolate(degree, h, tau, begin->velocity, own->past, &displacement);
     motion->position = yk_v3_add(begin->position, displacement);
     if (interface->kind == YK_PORT_SCALAR)
         return;
-    motion->angular_velocity = extrapolate(degree, system->step, tau, begin->angular_velocity,
-                                           own->past_angular, &displacement);
-    motion->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(displacement), begin->orientation));
-}
 
-/* What the wrench side of an interface is said to do, seen from its partner. */
-static void given_motion(const yk_system *system, const yk_interface *interface, double tau,
-                         yk_motion *motion)
-{
-    if (yk_rim_of(system)->options.extrapolation == YK_EXTRAPOLATION_RIM)
-        modelled_motion(system, interface, tau, motion);
-    else
-        extrapolated_motion(system, interface, tau, motion);
+    yk_vec3 rotation;
+    motion->angular_velocity =
+        extrapolate(degree, h, tau, begin->angular_velocity, own->past_angular, &rotation);
+    motion->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(rotation), begin->orientation));
 }
 
 /* Exchanges ------------------------------------------------------------------------------------ */
@@ -137,31 +133,29 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         yk_rim_interface *own = &rim->interfaces[i];
+        yk_port_kind kind = interface->kind;
 
         /* A straight line along the motion of its partner, or of the model of it. */
         if (interface->def.motion_subsystem == participant) {
-            yk_motion given = *yk_system_motion(system, i, 0);
-            if (own->role == YK_RIM_MODELLED)
-                given_motion(system, interface, tau, &given);
-            interface->origin = given.position;
+            yk_motion given = yk_value_a(system, interface)->motion;
+            if (own->role == YK_RIM_MODELLED) {
+                if (rim->options.extrapolation == YK_EXTRAPOLATION_RIM)
+                    modelled_motion(rim, system, i, tau, &given);
+                else
+                    extrapolated_motion(rim, system, i, tau, &given);
+            }
 
-            yk_input *input = &m->inputs[interface->def.motion_port];
-            input->degree = 1;
-            input->linear[0] = given.position;
-            input->linear[1] = given.velocity;
-            if (interface->kind == YK_PORT_SCALAR)
-                continue;
-            input->orientation = given.orientation;
-            input->angular[0] = yk_v3(0, 0, 0);
-            input->angular[1] = given.angular_velocity;
-        } else if (interface->def.wrench_subsystem == participant) {
-            const yk_port_value *b =
-                &yk_interface_b(system, interface)->values[interface->def.motion_port];
+            interface->origin = given.position;
+            yk_input_original(kind, &given, &given, &m->inputs[interface->def.motion_port]);
+            continue;
+        }
+
+        /* The wrench that its partner needed, of which the ledger keeps the mean. */
+        if (interface->def.wrench_subsystem == participant) {
             yk_vec3 origin = m->values[interface->def.wrench_port].motion.position;
-            yk_wrench wrench = yk_wrench_opposite(interface->kind, b, origin);
+            yk_wrench wrench = yk_wrench_opposite(kind, yk_value_b(system, interface), origin);
             yk_system_apply_wrench(system, i, &wrench);
-            own->applied =
-                yk_wrench_combine(interface->kind, &own->applied, 1.0 / rim->exchanges, &wrench);
+            own->applied = yk_wrench_combine(kind, &own->applied, 1.0 / rim->exchanges, &wrench);
         }
     }
 
@@ -171,6 +165,7 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
         const yk_wire *wire = &system->wires[i];
         if (wire->def.target_subsystem != participant)
             continue;
+
         yk_input *input = &m->inputs[wire->def.target_port];
         input->degree = 0;
         input->linear[0].x = wire->def.hold ? wire->before : wire->now;
@@ -183,41 +178,43 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
     yk_participant *m = &system->participants[participant];
     yk_rim_participant *own = &rim->participants[participant];
     yk_status status = yk_system_advance_part(system, participant, tau, h, own->parts);
-    if (status < 0)
+    if (YK_FAILED(status))
         status = yk_system_report_failure_at(system, participant, system->t + tau + h);
 
     /* The work of its interfaces. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
+        const yk_interface_def *def = &interface->def;
+        yk_port_kind kind = interface->kind;
         double *work = rim->interfaces[i].work;
-        if (interface->def.wrench_subsystem == participant) {
-            int port = interface->def.wrench_port;
-            work[0] += yk_wrench_work(interface->kind, &interface->applied, &own->from[port],
-                                      &m->values[port].motion);
+        if (def->wrench_subsystem == participant) {
+            const yk_motion *from = &own->from[def->wrench_port];
+            const yk_motion *to = &m->values[def->wrench_port].motion;
+            work[0] += yk_wrench_work(kind, &interface->applied, from, to);
         }
-        if (interface->def.motion_subsystem == participant) {
-            int port = interface->def.motion_port;
-            const yk_port_value *value = &m->values[port];
+
+        if (def->motion_subsystem == participant) {
+            const yk_motion *from = &own->from[def->motion_port];
+            const yk_port_value *to = &m->values[def->motion_port];
             if (own->parts > 1)
-                work[1] += m->port_work[port];
+                work[1] += m->port_work[def->motion_port];
             else
-                work[1] += yk_wrench_work(interface->kind, &value->wrench, &own->from[port],
-                                          &value->motion);
+                work[1] += yk_wrench_work(kind, &to->wrench, from, &to->motion);
         }
     }
 
     /* What its partners receive of the macro step so far. */
-    bool mean = rim->options.wrenches == YK_RIM_WRENCHES_MEAN;
     double fraction = 1.0 / rim->exchanges;
     for (int port = 0; port < m->port_count; port++) {
         const yk_port_value *value = &m->values[port];
+        yk_wrench *given = &own->given[port];
         own->from[port] = value->motion;
-        if (mean)
-            own->given[port] =
-                yk_wrench_combine(m->ports[port].kind, &own->given[port], fraction, &value->wrench);
+        if (rim->options.wrenches == YK_RIM_WRENCHES_MEAN)
+            *given = yk_wrench_combine(m->ports[port].kind, given, fraction, &value->wrench);
         else
-            own->given[port] = value->wrench;
+            *given = value->wrench;
     }
+
     return status;
 }
 
@@ -226,65 +223,81 @@ static yk_status run_exchange(yk_rim *rim, yk_system *system, double tau, double
     for (int i = 0; i < system->participant_count; i++)
         if (rim->participants[i].fast)
             set_fast_inputs(rim, system, i, tau);
+
     for (int i = 0; i < system->participant_count; i++) {
         if (!rim->participants[i].fast)
             continue;
+
         yk_status status = advance_fast(rim, system, i, tau, h);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
     }
 
-    /* The wrenches of fast sides on the models, and these a step on: w <- w + h (r + W f), (45). */
+    /* The wrenches of fast sides on the models ... */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem];
         if (rim->interfaces[i].role != YK_RIM_MODELLED || a->size == 0)
             continue;
+
+        int offset = a->offsets[interface->def.wrench_port];
         yk_wrench wrench = yk_system_required_wrench(system, i);
-        yk_wrench_pack(interface->kind, &wrench,
-                       a->wrenches + a->offsets[interface->def.wrench_port]);
+        yk_wrench_pack(interface->kind, &wrench, a->wrenches + offset);
     }
+
+    /* ... and these a step on: w <- w + h (r + W f), (45). */
     for (int i = 0; i < system->participant_count; i++) {
         yk_rim_participant *own = &rim->participants[i];
         const yk_interface_model *model = &own->model;
+
         for (int k = 0; k < own->size; k++) {
             double rate = model->rate[k];
             for (int j = 0; j < own->size; j++)
                 rate += model->inverse_mass[k * own->size + j] * own->wrenches[j];
+
             own->now[k] += h * rate;
             own->displacement[k] += h * own->now[k];
         }
     }
+
     return YK_OK;
 }
 
 /* Macro step ----------------------------------------------------------------------------------- */
 
+/* Inputs of a slow participant; `index` is its own in the sequence, -1 where all go at once. */
 static void set_slow_motions(const yk_rim *rim, yk_system *system, int participant, int index)
 {
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
             continue;
-        if (rim->interfaces[i].role == YK_RIM_SLOW)
-            yk_system_prescribe_weighted(system, i, &yk_weights_index1,
-                                         index >= 0 && interface->a_index < index);
-        else /* The fast side has gone this way, or will go on from here. */
+
+        /* A fast side has gone this way, or will go on from here. */
+        if (rim->interfaces[i].role != YK_RIM_SLOW) {
             yk_system_prescribe_motion(system, i, yk_system_motion(system, i, 0));
+            continue;
+        }
+
+        bool advanced = index >= 0 && interface->a_index < index;
+        yk_system_prescribe_weighted(system, i, &yk_weights_index1, advanced);
     }
 }
 
 static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
-    if (!m->wrench_size)
+    if (m->wrench_size == 0)
         return;
+
     yk_system_pack_wrenches(system, participant);
     double *fresh = m->fresh;
+
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
             continue;
+
         yk_wrench mean = {.force = {0, 0, 0}};
         yk_wrench_unpack(interface->kind, fresh, &mean);
         yk_wrench given = yk_rim_method_wrench(system, i, &mean);
@@ -295,58 +308,56 @@ static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
         own->given[0] = given;
         own->mean = mean;
     }
+
     yk_system_apply_wrenches(system, participant, m->fresh);
+}
+
+/* What the model of a side begins with: the velocity of its port, and the wrench that acts on it
+ * until a partner answers. */
+static void begin_side(yk_rim *rim, const yk_system *system, const yk_interface *interface,
+                       int participant, int port)
+{
+    yk_rim_participant *own = &rim->participants[participant];
+    if (own->size == 0)
+        return;
+
+    const yk_participant *m = &system->participants[participant];
+    const yk_motion *motion = &m->before[port];
+    yk_port_kind kind = interface->kind;
+    int offset = own->offsets[port];
+    yk_wrench wrench = {m->inputs[port].linear[0], m->inputs[port].angular[0]};
+    if (!yk_both_take_wrench(interface))
+        wrench = yk_wrench_opposite(kind, yk_value_b(system, interface), motion->position);
+    yk_wrench_pack(kind, &wrench, own->wrenches + offset);
+
+    yk_wrench velocity = {motion->velocity, motion->angular_velocity};
+    yk_wrench_pack(kind, &velocity, own->start + offset);
+    yk_wrench_pack(kind, &velocity, own->now + offset);
 }
 
 /* The models of slow participants at the start of the macro step. */
 static yk_status begin_models(yk_rim *rim, yk_system *system)
 {
-    for (int i = 0; i < system->participant_count; i++) {
-        yk_rim_participant *own = &rim->participants[i];
-        if (own->size > 0)
-            memset(own->displacement, 0, (size_t)own->size * sizeof *own->displacement);
-    }
-
-    /* Velocities of their ports, and what acts on them until a partner answers. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        bool balanced = yk_both_take_wrench(interface);
-        for (int side = 0; side < (balanced ? 2 : 1); side++) {
-            int participant =
-                side == 0 ? interface->def.wrench_subsystem : interface->def.motion_subsystem;
-            int port = side == 0 ? interface->def.wrench_port : interface->def.motion_port;
-            yk_rim_participant *own = &rim->participants[participant];
-            if (own->size == 0)
-                continue;
-
-            const yk_participant *m = &system->participants[participant];
-            const yk_motion *motion = &m->before[port];
-            const yk_port_value *b =
-                &yk_interface_b(system, interface)->values[interface->def.motion_port];
-            yk_wrench wrench = {m->inputs[port].linear[0], m->inputs[port].angular[0]};
-            if (!balanced)
-                wrench = yk_wrench_opposite(interface->kind, b, motion->position);
-
-            int offset = own->offsets[port];
-            yk_wrench_pack(interface->kind, &wrench, own->wrenches + offset);
-            own->start[offset] = motion->velocity.x;
-            if (interface->kind == YK_PORT_MARKER) {
-                put3(own->start + offset, motion->velocity);
-                put3(own->start + offset + 3, motion->angular_velocity);
-            }
-            int size = yk_port_freedoms(interface->kind);
-            memcpy(own->now + offset, own->start + offset, (size_t)size * sizeof *own->now);
-        }
+        const yk_interface_def *def = &interface->def;
+        begin_side(rim, system, interface, def->wrench_subsystem, def->wrench_port);
+        if (yk_both_take_wrench(interface))
+            begin_side(rim, system, interface, def->motion_subsystem, def->motion_port);
     }
 
     for (int i = 0; i < system->participant_count; i++) {
-        if (rim->participants[i].size == 0)
+        yk_rim_participant *own = &rim->participants[i];
+        if (own->size == 0)
             continue;
+
+        memset(own->displacement, 0, (size_t)own->size * sizeof *own->displacement);
         set_slow_motions(rim, system, i, -1);
         yk_system_carry_signals(system, i);
-        if (yk_rim_find_model(system, i) < 0)
+        if (YK_FAILED(yk_rim_find_model(system, i)))
             return yk_system_report_failure(system, i);
     }
+
     return YK_OK;
 }
 
@@ -354,40 +365,47 @@ static yk_status begin_models(yk_rim *rim, yk_system *system)
  * over the macro step. */
 static yk_status run_fast(yk_rim *rim, yk_system *system)
 {
+    const yk_wrench none = {.force = {0, 0, 0}};
     for (int i = 0; i < system->interface_count; i++) {
-        rim->interfaces[i].work[0] = rim->interfaces[i].work[1] = 0;
-        rim->interfaces[i].applied = (yk_wrench){.force = {0, 0, 0}};
+        rim->interfaces[i].work[0] = 0;
+        rim->interfaces[i].work[1] = 0;
+        rim->interfaces[i].applied = none;
     }
+
     for (int i = 0; i < system->participant_count; i++) {
+        const yk_participant *m = &system->participants[i];
         yk_rim_participant *own = &rim->participants[i];
-        for (int port = 0; own->fast && port < system->participants[i].port_count; port++) {
-            own->given[port] = (yk_wrench){.force = {0, 0, 0}};
-            own->from[port] = system->participants[i].before[port];
+
+        for (int port = 0; own->fast && port < m->port_count; port++) {
+            own->given[port] = none;
+            own->from[port] = m->before[port];
         }
     }
 
     double h = system->h / rim->exchanges;
     for (int k = 0; k < rim->exchanges; k++) {
         yk_status status = run_exchange(rim, system, k * h, h);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
     }
 
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        bool fast = rim->participants[interface->def.wrench_subsystem].fast;
-        if (fast)
+        if (rim->participants[interface->def.wrench_subsystem].fast)
             interface->applied = rim->interfaces[i].applied;
     }
+
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *m = &system->participants[i];
         const yk_rim_participant *own = &rim->participants[i];
+
         for (int port = 0; own->fast && port < m->port_count; port++) {
             m->values[port].wrench = own->given[port];
             if (m->mean_wrenches)
                 m->mean_wrenches[port] = own->given[port];
         }
     }
+
     return YK_OK;
 }
 
@@ -401,19 +419,20 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
         status = yk_balance_solve(rim->balance, system, &yk_weights_index1);
     if (status == YK_OK)
         status = begin_models(rim, system);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
-    /* In order jacobi slow participants take the wrenches of the macro step before, at the places
-     * where they were then. */
+    /* In order jacobi slow participants take the wrenches of the macro step before, at the
+     * positions where they were then. */
     for (int i = 0; jacobi && i < system->interface_count; i++)
         system->interfaces[i].origin = yk_system_motion_before(system, i, 0)->position;
+
     for (int i = 0; jacobi && i < system->participant_count; i++)
         if (!rim->participants[i].fast)
             set_slow_wrenches(rim, system, i);
 
     status = run_fast(rim, system);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     /* Slow participants, one step each. */
@@ -421,11 +440,12 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
         int participant = system->sequence[index];
         if (rim->participants[participant].fast)
             continue;
+
         set_slow_motions(rim, system, participant, jacobi ? -1 : index);
         if (!jacobi)
             set_slow_wrenches(rim, system, participant);
         yk_system_carry_signals(system, participant);
-        if (yk_system_advance(system, participant) < 0)
+        if (YK_FAILED(yk_system_advance(system, participant)))
             return yk_system_report_failure(system, participant);
     }
 
@@ -433,13 +453,16 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     for (int i = 0; i < system->interface_count; i++) {
         yk_rim_interface *own = &rim->interfaces[i];
         const yk_motion *start = yk_system_motion_before(system, i, 0);
+
         for (int k = YK_RIM_PAST - 1; k > 0; k--) {
             own->past[k] = own->past[k - 1];
             own->past_angular[k] = own->past_angular[k - 1];
         }
+
         own->past[0] = start->velocity;
         own->past_angular[0] = start->angular_velocity;
     }
+
     if (rim->past_count < YK_RIM_PAST)
         rim->past_count++;
     return YK_OK;
@@ -492,12 +515,10 @@ static const yk_option options[] = {
      .text = "where the reduced model says that the ports are"},
     {"exchanges", ROW(INTEGER, exchanges), .fallback = "0", .most = INFINITY,
      .text = "how often fast subsystems and models exchange in a macro step; 0 is at every common "
-             "step of the fast "
-             "ones"},
+             "step of the fast ones"},
     {"fast", ROW(SUBSYSTEMS, fast),
      .text = "the fast subsystems; without it those with substeps that receive no wrench, else "
-             "those that receive "
-             "motions alone"},
+             "those that receive motions alone"},
     {0},
 };
 
@@ -510,7 +531,9 @@ static unsigned traits(const void *own)
 {
     const yk_rim_options *o = own;
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_NEEDS_INTERFACES;
-    return o->exchange != YK_EXCHANGE_MOTION ? set | YK_SCHEME_BALANCES : set;
+    if (o->exchange != YK_EXCHANGE_MOTION)
+        set |= YK_SCHEME_BALANCES;
+    return set;
 }
 
 static void derive(void *own, uint64_t given)
@@ -522,21 +545,21 @@ static void derive(void *own, uint64_t given)
 static void title(const void *own, char *text, size_t capacity)
 {
     const yk_rim_options *o = own;
-    const char *word = extrapolation_words[o->extrapolation].word;
     if (o->extrapolation == YK_EXTRAPOLATION_RIM)
         return;
-    bool hold = o->extrapolation == YK_EXTRAPOLATION_HOLD;
-    snprintf(text, capacity, "rim with %s%s in place of the model", word,
-             hold ? "" : " extrapolation");
+    const char *word = extrapolation_words[o->extrapolation].word;
+    const char *what = o->extrapolation == YK_EXTRAPOLATION_HOLD ? "" : " extrapolation";
+    snprintf(text, capacity, "rim with %s%s in place of the model", word, what);
 }
 
-/* Those that are fast are told motions. */
+/* Those that are fast are prescribed motions. */
 static yk_causality second_side(const void *own, const yk_joined_ports *joined)
 {
     const yk_rim_options *o = own;
     for (int i = 0; i < o->fast.count; i++)
         if (o->fast.items[i] == joined->number[0] || o->fast.items[i] == joined->number[1])
             return YK_TAKES_MOTION;
+
     return yk_balance_second_side(o->exchange, joined);
 }
 
@@ -563,6 +586,7 @@ const yk_scheme_ops *yk_scheme_rim(void)
         .state_set = yk_rim_set,
         .work = yk_rim_work,
     };
+
     return &ops;
 }
 

@@ -1,6 +1,5 @@
 /* The inside of the scheme rim (see rim.c): who is fast, the reduced models of who is not, and
- * what interfaces remember.
- */
+ * what interfaces remember. */
 #ifndef YK_COUPLING_RIM_H
 #define YK_COUPLING_RIM_H
 
@@ -49,9 +48,8 @@ typedef struct yk_rim_interface {
      * extrapolation. */
     yk_vec3 past[YK_RIM_PAST], past_angular[YK_RIM_PAST];
     yk_wrench mean; /* of the last macro step on A */
-    yk_wrench given
-        /* what its method was given for it in the last macro steps, see yk_rim_method_wrench */
-        [YK_RIM_PAST];
+    /* What its method was given for it in the last macro steps, see yk_rim_method_wrench. */
+    yk_wrench given[YK_RIM_PAST];
 } yk_rim_interface;
 
 typedef struct yk_rim {
