@@ -21,7 +21,7 @@ static int find_subsystem(const scene *s, const char *name)
     return 0;
 }
 
-/* From the start of the scenario to `end`; shares of the time, and how much faster than the clock
+/* From the start of the scenario to `end`; parts of the time, and how much faster than the clock
  * of the model. */
 static void run_model(bench *run, const char *model, const char *step, double end)
 {

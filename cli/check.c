@@ -72,9 +72,9 @@ int command_check(int argc, char **argv)
     yk_system *system;
     int code = EXIT_GOOD;
     yk_status status = yk_scenario_system(l.scenario, &system);
-    if (status >= 0 && !print)
+    if (!YK_FAILED(status) && !print)
         status = yk_system_start(system);
-    if (status < 0) {
+    if (YK_FAILED(status)) {
         fprintf(stderr, "yoke: %s: %s\n", path, yk_last_message(l.context));
         code = EXIT_MISUSE;
     } else if (print) {

@@ -80,7 +80,7 @@ static yk_status solve_contact(session *s, const char *file)
         const char *name = yk_contact_method_name(report.method);
         add_row(&s->contacts[m], file, "contact", problem.contact_count, name, status,
                 report.iterations, report.residual, report.seconds);
-        if (status < 0)
+        if (YK_FAILED(status))
             fprintf(stderr, "yoke: %s: %s\n", file, yk_last_message(s->context));
         for (int k = 0; s->history && k < report.history_count; k++)
             fprintf(s->history, "%s,%s,%d,%.9e\n", base_name(file), name, k + 1,
@@ -106,7 +106,7 @@ static yk_status solve_complementarity(session *s, const char *file, const char 
         status = yk_mlcp_solve(s->context, &problem, &options, z, z + problem.n, NULL, &report);
         add_row(&s->complementarity, file, kind, problem.n, "pivot", status, report.pivots,
                 report.residual, report.seconds);
-        if (status < 0)
+        if (YK_FAILED(status))
             printf("    %s\n", yk_last_message(s->context));
     }
 

@@ -56,15 +56,15 @@ static yk_status reach_state(yk_smooth *model, const yk_scenario_info *info, dou
 {
     yk_status status = yk_smooth_start(model, info->start, info->step);
     double t = info->start;
-    for (long i = 0; status >= 0 && t < time - 0.5 * info->step; i++) {
+    for (long i = 0; !YK_FAILED(status) && t < time - 0.5 * info->step; i++) {
         status = yk_smooth_step(model, t, info->step);
         t = info->start + (double)(i + 1) * info->step;
     }
 
-    if (status >= 0 && equilibrium)
+    if (!YK_FAILED(status) && equilibrium)
         return yk_smooth_statics(model, t);
 
-    return status < 0 ? status : YK_OK;
+    return YK_FAILED(status) ? status : YK_OK;
 }
 
 static void print_table(const yk_smooth *model, const yk_modes *modes, int asked)

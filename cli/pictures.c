@@ -74,7 +74,7 @@ yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, i
     /* Three panels and more need space for their tics and legends. */
     int height = panels > 2 ? 250 * panels : 600;
     yk_status status = script->failed ? YK_ERROR_MEMORY : YK_OK;
-    for (size_t i = 0; status >= 0 && i < sizeof terminals / sizeof *terminals; i++) {
+    for (size_t i = 0; !YK_FAILED(status) && i < sizeof terminals / sizeof *terminals; i++) {
         yk_text text = {0}, file = {0};
         yk_text_add(context, &file, "%s.%s", base, terminals[i].extension);
         yk_text_add(context, &text, "set encoding utf8\nset terminal %s size %d,%d %s\nset output ",

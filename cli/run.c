@@ -137,7 +137,7 @@ static bool is_serious(const yk_run_report *report)
 static void print_summary(const loaded *l, const yk_run_report *report)
 {
     yk_system *system;
-    if (yk_scenario_system(l->scenario, &system) < 0)
+    if (yk_scenario_system(l->scenario, &system) != YK_OK)
         return;
 
     const yk_scenario_info *info = yk_scenario_get(l->scenario);
@@ -359,7 +359,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
         bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
         if (kept && complete) {
             yk_status estimated = estimate_error(l, q, kept, report->seconds, to_files);
-            if (estimated < 0)
+            if (YK_FAILED(estimated))
                 status = estimated;
         } else if (kept && to_files && report->recorded) {
             /* A run that failed: its record without bars, and its message. */
@@ -482,7 +482,7 @@ int command_run(int argc, char **argv)
     q.command = command.data;
     yk_system *system;
     int code;
-    if (yk_scenario_system(l.scenario, &system) < 0) {
+    if (yk_scenario_system(l.scenario, &system) != YK_OK) {
         fprintf(stderr, "yoke: %s: %s\n", q.path, yk_last_message(l.context));
         code = EXIT_MISUSE;
     } else {

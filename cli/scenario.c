@@ -63,7 +63,7 @@ bool load_scenario(const char *path, const option_list *sets, load_purpose purpo
         status = yk_scenario_load(out->context, &def, out->diagnostics, &out->scenario);
     if (out->diagnostics)
         print_diagnostics(out->context, out->diagnostics);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         return true;
 
     /* All mistakes are listed above; else the message says what went wrong. */
@@ -117,7 +117,7 @@ int print_unwritable(const char *file)
 
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status)
 {
-    if (status < 0 && diagnostics && print_diagnostics(context, diagnostics))
+    if (YK_FAILED(status) && diagnostics && print_diagnostics(context, diagnostics))
         return EXIT_MISUSE;
 
     print_failure(context);

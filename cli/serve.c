@@ -114,7 +114,7 @@ int command_serve(int argc, char **argv)
     def.user = &r;
     def.once = r.once;
     int code = EXIT_GOOD;
-    if (yk_serve(context, &def) < 0)
+    if (YK_FAILED(yk_serve(context, &def)))
         code = print_failure(context);
     yk_context_destroy(context);
     return code;

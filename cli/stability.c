@@ -177,7 +177,7 @@ static int look_at(const request *q)
     yk_stability_report r;
     yk_status status = yk_stability(l.context, l.scenario, &def, &r);
     clear_progress();
-    if (status < 0) {
+    if (YK_FAILED(status)) {
         int code = print_failure(l.context);
         close_scenario(&l);
         return status == YK_ERROR_ARGUMENT ? EXIT_MISUSE : code;
@@ -269,7 +269,7 @@ static int make_map(const request *q, const yk_map_axis *x, const yk_map_axis *y
         status = yk_sweep(context, &def, diagnostics, radii);
 
     int code;
-    if (status < 0 && diagnostics && print_diagnostics(context, diagnostics)) {
+    if (YK_FAILED(status) && diagnostics && print_diagnostics(context, diagnostics)) {
         code = EXIT_MISUSE;
     } else if (status != YK_OK) {
         code = print_failure(context);

@@ -300,7 +300,7 @@ static yk_status run_pilots(study *s)
              * is the same every time. */
             double heaviest = 0;
             for (int i = 0; i < s->subsystems; i++) {
-                if (pilot.status >= 0 && s->call_seconds[i] > 0)
+                if (!YK_FAILED(pilot.status) && s->call_seconds[i] > 0)
                     least[i] = fmin(least[i], s->call_seconds[i]);
                 if (isfinite(least[i]))
                     heaviest = fmax(heaviest, least[i]);
@@ -313,7 +313,7 @@ static yk_status run_pilots(study *s)
             }
 
             /* The first run was made before the weights were known. */
-            good = pilot.status >= 0 && pilot.report.steps > 0;
+            good = !YK_FAILED(pilot.status) && pilot.report.steps > 0;
             if (good)
                 s->seconds_per_step =
                     fmin(s->seconds_per_step, pilot.seconds / (double)pilot.report.steps);
@@ -545,7 +545,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
         bool serious = yk_report_serious(&run->report, &kind) && kind != YK_FINDING_NOT_CONVERGED;
         if (late)
             s->too_long = true;
-        if (late || run->status < 0 || serious)
+        if (late || YK_FAILED(run->status) || serious)
             good = false;
         records[i] = run->record;
         used += r.used[i];
@@ -758,7 +758,7 @@ static void try_candidate(void *user, int index)
     yk_finding_kind kind;
     bool serious = yk_report_serious(&trial.report, &kind);
     bool open = serious && kind == YK_FINDING_NOT_CONVERGED;
-    if (trial.status < 0) {
+    if (YK_FAILED(trial.status)) {
         bool grew = trial.status == YK_ERROR_NOT_FINITE || (serious && !open);
         row->outcome = grew ? YK_ADVICE_UNSTABLE : YK_ADVICE_FAILED;
         snprintf(row->message, sizeof row->message, "%s", trial.message);
@@ -783,7 +783,7 @@ static void try_candidate(void *user, int index)
 
     /* Another step changes nothing about a capability, nor where a run breaks down after as many
      * steps, however long. */
-    int64_t broke = trial.status < 0 ? trial.report.steps : 0;
+    int64_t broke = YK_FAILED(trial.status) ? trial.report.steps : 0;
     bool no_better = broke > 0 && c->broke > 0 && (double)broke < 1.5 * (double)c->broke;
     if (no_better || trial.status == YK_ERROR_CAPABILITY || trial.status == YK_ERROR_INPUT ||
         trial.status == YK_ERROR_ARGUMENT)
@@ -928,14 +928,14 @@ static bool verify_whole(study *s, int index)
         const yk_trial *run = &w.runs[i];
         records[i] = run->record;
         s->spent += w.used[i];
-        if (run->status < 0 || run->status == YK_INTERRUPTED)
+        if (YK_FAILED(run->status) || run->status == YK_INTERRUPTED)
             failed = run;
     }
 
     /* Did it come to its end, and is it right there? */
     yk_finding_kind kind;
     bool serious = yk_report_serious(&w.runs[0].report, &kind) && kind != YK_FINDING_NOT_CONVERGED;
-    bool broke_down = failed && failed->status < 0;
+    bool broke_down = failed && YK_FAILED(failed->status);
     bool good = true;
     if (broke_down || serious) {
         const char *why = w.runs[0].report.findings[0].text;
@@ -1018,7 +1018,7 @@ static bool verify(study *s, int index)
     yk_diagnostics_destroy(diagnostics);
     yk_release(s->context, overrides);
     s->spent += yk_processor_seconds() - before;
-    advice->asked = status >= 0;
+    advice->asked = !YK_FAILED(status);
 
     /* Mass ratios decide, not steps: no smaller one is tried. */
     yk_verdict verdict = advice->stability.verdict;

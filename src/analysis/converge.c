@@ -63,12 +63,12 @@ static yk_status compare_exact(const study *s, const yk_trial *trial, yk_converg
     yk_scenario *scenario = NULL;
     yk_expression *exact = NULL;
     yk_status status = yk_diagnostics_create(context, &diagnostics);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_scenario_load(context, &s->def->scenario, diagnostics, &scenario);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = compile_exact(context, s->def->exact, scenario, &exact);
 
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         const double *time = yk_record_time(trial->record);
         const double *value = yk_record_column(trial->record, 0, 0);
         double error = 0, size = 0;
@@ -135,7 +135,7 @@ static void do_row(void *user, int index)
     /* The outcome, and in words what is not good about it. */
     yk_finding_kind kind;
     const char *message = trial.message;
-    if (trial.status < 0) {
+    if (YK_FAILED(trial.status)) {
         row->outcome = YK_OUTCOME_FAILED;
     } else if (yk_report_serious(&trial.report, &kind) && kind != YK_FINDING_NOT_CONVERGED) {
         row->outcome = YK_OUTCOME_UNSTABLE;
@@ -147,12 +147,12 @@ static void do_row(void *user, int index)
     snprintf(row->message, sizeof row->message, "%.*s", (int)sizeof row->message - 1, message);
 
     /* The error, of runs that came to their end. */
-    if (trial.status >= 0 && s->def->exact) {
-        if (compare_exact(s, &trial, row) < 0) {
+    if (!YK_FAILED(trial.status) && s->def->exact) {
+        if (compare_exact(s, &trial, row) != YK_OK) {
             row->outcome = YK_OUTCOME_FAILED;
             snprintf(row->message, sizeof row->message, "%s", yk_last_message(trial.context));
         }
-    } else if (trial.status >= 0) {
+    } else if (!YK_FAILED(trial.status)) {
         row->error = yk_record_distance(trial.record, s->reference.record, &row->largest);
     }
 
@@ -192,7 +192,7 @@ static yk_status try_reference(study *s, yk_reference kind, yk_convergence_repor
 
     const yk_trial *trials[2] = {&s->reference, &s->half};
     for (int i = 0; i < 2; i++) {
-        if (trials[i]->status < 0)
+        if (YK_FAILED(trials[i]->status))
             return yk_fail(s->context, trials[i]->status, "converge: the reference failed: %s",
                            trials[i]->message);
     }
@@ -285,7 +285,7 @@ static yk_status converge(yk_context *context, const yk_converge_def *def,
     if (status == YK_OK && !def->exact) {
         bool automatic = def->reference == YK_REFERENCE_AUTO;
         status = try_reference(&s, automatic ? YK_REFERENCE_MONOLITHIC : def->reference, report);
-        if (status < 0 && automatic)
+        if (YK_FAILED(status) && automatic)
             status = try_reference(&s, YK_REFERENCE_FINEST, report);
     }
 

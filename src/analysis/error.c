@@ -253,7 +253,7 @@ static yk_status estimate(study *s, report *r)
         return status;
 
     for (int i = 0; i < 2; i++) {
-        if (s->finer[i].status >= 0)
+        if (!YK_FAILED(s->finer[i].status))
             continue;
 
         describe_failure(s, &s->finer[i], i, &r->public);
@@ -282,7 +282,7 @@ static yk_status estimate(study *s, report *r)
     if (finer == 2 && irregular) {
         s->begun = 3;
         run_finer(s, 0);
-        if (s->finer[2].status >= 0 && s->finer[2].status != YK_INTERRUPTED)
+        if (!YK_FAILED(s->finer[2].status) && s->finer[2].status != YK_INTERRUPTED)
             status = make_bars(s, 3, r);
     }
 
@@ -305,7 +305,7 @@ yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_err
         yk_trial_release(&s.finer[i]);
     pthread_mutex_destroy(&s.lock);
     yk_cache_destroy(prepared);
-    if (status < 0 || status == YK_INTERRUPTED) {
+    if (YK_FAILED(status) || status == YK_INTERRUPTED) {
         if (r)
             yk_error_report_destroy(context, &r->public);
         return status;
@@ -393,7 +393,7 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
         status = yk_recorder_begin(recorder, &header);
     }
 
-    for (size_t i = 0; status >= 0 && i < yk_record_rows(record); i++) {
+    for (size_t i = 0; !YK_FAILED(status) && i < yk_record_rows(record); i++) {
         int at = 0;
         for (int c = 0; c < channels; c++) {
             for (int k = 0; k < given->channels[c].components; k++, at++) {
@@ -406,11 +406,11 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
         status = yk_recorder_sample(recorder, yk_record_time(record)[i], row);
     }
 
-    for (size_t i = 0; status >= 0 && i < yk_record_frame_count(record); i++)
+    for (size_t i = 0; !YK_FAILED(status) && i < yk_record_frame_count(record); i++)
         status = yk_recorder_frame(recorder, yk_record_frame_time(record, i),
                                    yk_record_frame(record, i));
 
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = end_record(context, record, r, recorder);
     yk_release(context, row);
     yk_release(context, names);

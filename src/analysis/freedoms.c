@@ -48,7 +48,7 @@ static yk_status connect_ports(const yk_scenario_info *info, int subsystem, work
             return YK_ERROR_CAPABILITY;
 
         yk_status status = part->ops->connect(part, port, YK_TAKES_WRENCH, def->constrained);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
 
         w->first[port] = 0;
@@ -171,7 +171,7 @@ static yk_status count_freedoms(yk_context *context, const yk_scenario_info *inf
     yk_status status = connect_ports(info, subsystem, w);
     if (status == YK_OK)
         status = ops->start(part, info->start, info->step, NULL);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     /* W, about the start. */
@@ -190,7 +190,7 @@ static yk_status count_freedoms(yk_context *context, const yk_scenario_info *inf
         w->inputs[i].orientation.w = 1;
     yk_interface_model model = {.size = w->size, .inverse_mass = w->inverse_mass, .rate = w->rate};
     status = ops->interface_model->evaluate(part, info->start, info->step, w->inputs, &model);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     /* P W P^T, by what a free body would answer. */
@@ -222,7 +222,7 @@ yk_status yk_scenario_freedoms(yk_context *context, const yk_scenario_def *def, 
     yk_status status = yk_diagnostics_create(context, &diagnostics);
     if (status == YK_OK)
         status = yk_scenario_load(context, def, diagnostics, &scenario);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = count_freedoms(context, yk_scenario_get(scenario), subsystem, &w, freedoms);
 
     yk_release(context, w.first);

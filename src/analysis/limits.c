@@ -92,7 +92,7 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
     double low = LEAST_RATIO, high = unstable;
     yk_surrogate_fate fate = YK_SURROGATE_UNSTABLE;
     yk_status status = try_ratio(s, i, low, &fate);
-    if (status < 0 || fate != YK_SURROGATE_STABLE)
+    if (YK_FAILED(status) || fate != YK_SURROGATE_STABLE)
         return status;
 
     for (int k = 0; status == YK_OK && k < BISECTIONS && high > 1.005 * low; k++) {
@@ -120,7 +120,7 @@ static yk_status find_trend(const search *s, int i, double limit, trend *found)
     *found = TREND_MASSES;
     for (int k = 1; k <= REFINEMENTS; k++) {
         yk_status status = probe_steps(s, k);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
 
         double ratio = probe_at(s, k, i)->ratio;
@@ -239,7 +239,7 @@ static yk_status judge(const search *s, yk_run_report *report)
 
         yk_surrogate_fate fate;
         yk_status status = try_ratio(s, i, p->ratio, &fate);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
         if (fate == YK_SURROGATE_STABLE)
             continue;
@@ -247,7 +247,7 @@ static yk_status judge(const search *s, yk_run_report *report)
         others++;
         double limit;
         status = find_limit(s, i, p->ratio, &limit);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
         if (worst >= 0 && !(p->ratio > excess * limit))
             continue;
@@ -301,7 +301,7 @@ yk_status yk_limits(yk_context *context, yk_scenario *scenario, yk_run_report *r
     *report = (yk_run_report){.mass_ratio = NAN};
     yk_system *system;
     yk_status status = yk_scenario_system(scenario, &system);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     return yk_limits_find(context, system, yk_scenario_get(scenario), report, NULL);

@@ -87,7 +87,7 @@ static yk_status open_scene(run *r)
     if (!r->def->recorder || r->def->frames <= 0)
         return YK_OK;
     yk_status status = yk_scene_open(r->context, r->system, r->info, &r->scene);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     size_t size = yk_scene_frame_size(&r->scene.record);
@@ -136,7 +136,7 @@ static void add_text(summary *s, const char *what, double value, const char *tex
 bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *residual)
 {
     yk_system *system;
-    if (yk_scenario_system(scenario, &system) < 0)
+    if (yk_scenario_system(scenario, &system) != YK_OK)
         return false;
 
     return yk_watch_channel(system, yk_scenario_get(scenario), subsystem, "largest_residual",
@@ -265,11 +265,11 @@ static yk_status step_to_end(run *r)
 {
     int64_t steps = r->info->steps;
     yk_status status = sample(r);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = record_frame(r);
-    for (int64_t n = 1; status >= 0 && n <= steps; n++) {
+    for (int64_t n = 1; !YK_FAILED(status) && n <= steps; n++) {
         status = yk_system_step(r->system, NULL);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
         if (status == YK_NOT_CONVERGED)
             r->converged = false;
@@ -280,14 +280,14 @@ static yk_status step_to_end(run *r)
         if (n % r->info->record_every == 0 || last)
             status = sample(r);
         bool shown = r->frame_stride > 0 && (n % r->frame_stride == 0 || last);
-        if (status >= 0 && shown)
+        if (!YK_FAILED(status) && shown)
             status = record_frame(r);
-        if (status >= 0 && !report_progress(r, n, last) && !last)
+        if (!YK_FAILED(status) && !report_progress(r, n, last) && !last)
             return yk_fail(r->context, YK_INTERRUPTED, "stopped at t = %g s, step %lld of %lld",
                            yk_system_time(r->system), (long long)n, (long long)steps);
     }
 
-    return status < 0 ? status : YK_OK;
+    return YK_FAILED(status) ? status : YK_OK;
 }
 
 yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def,
@@ -306,7 +306,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     };
     *r.report = (yk_run_report){0};
     yk_status status = yk_scenario_system(scenario, &r.system);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     r.row = yk_allocate(context, (size_t)r.info->sample_size, sizeof *r.row);
@@ -314,18 +314,18 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
         return YK_ERROR_MEMORY;
 
     status = yk_system_start(r.system);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_watch_open(context, r.system, r.info, &r.watch);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = open_scene(&r);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = begin_record(&r);
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         status = step_to_end(&r);
         r.report->time = yk_system_time(r.system);
         r.report->seconds = yk_clock_seconds() - r.begun;
         yk_status hashed = yk_system_state_hash(r.system, &r.report->state_hash);
-        if (status >= 0 && hashed < 0)
+        if (!YK_FAILED(status) && YK_FAILED(hashed))
             status = hashed;
         yk_watch_conclude(&r.watch, status, r.report);
 
@@ -335,7 +335,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
             failure = yk_text_copy(context, yk_last_message(context));
         yk_status ended = end_record(&r, status, failure);
         r.report->recorded = def->recorder && ended == YK_OK;
-        if (status >= 0 && ended < 0)
+        if (!YK_FAILED(status) && YK_FAILED(ended))
             status = ended;
         else if (failure)
             yk_fail(context, status, "%s", failure);

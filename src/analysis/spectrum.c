@@ -181,7 +181,7 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk
         int level = sequence[i];
         search s = {.map = map, .amplitude = amplitudes[level]};
         status = find_level(&s, start, brief, &levels[level]);
-        if (status < 0 && status != YK_ERROR_MEMORY) {
+        if (YK_FAILED(status) && status != YK_ERROR_MEMORY) {
             /* Deviations of this size break the run; others may not. */
             yk_spectrum_release(map->context, &levels[level]);
             status = YK_OK;

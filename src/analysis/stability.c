@@ -112,7 +112,7 @@ static yk_status judge_broken(study *s, double time)
 
     /* Does the run itself go on? */
     yk_status status = yk_system_state_set(s->map.system, s->map.base);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_step_map_run(&s->map, STEPS_ON);
     if (yk_growth_broke_down(status))
         return yk_compare_breakdown(&s->comparison, yk_system_time(s->map.system),
@@ -146,7 +146,7 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
     yk_status status = examine(s, time, &growth);
     if (is_broken(status) && may_be_earlier && time > earliest) {
         status = yk_system_start(map->system);
-        if (status >= 0)
+        if (!YK_FAILED(status))
             status = examine(s, earliest, &growth);
     }
 
@@ -231,9 +231,9 @@ static yk_status investigate(study *s, yk_stability_report *worst)
         if (i > 0)
             status = yk_system_state_set(s->map.system, s->map.base);
         s->comparison.first_sample = i == 0;
-        if (status >= 0)
+        if (!YK_FAILED(status))
             status = judge(s, times[i], i == 0 && !given);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
         if (status == YK_INTERRUPTED && i > 0)
             break;
@@ -288,18 +288,18 @@ static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_
     yk_status status = yk_scenario_system(scenario, &system);
     if (status == YK_OK)
         status = yk_system_start(system);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_step_map_open(context, system, &s.map);
     s.map.deadline = s.comparison.deadline;
     if (status == YK_OK)
         status = investigate(&s, report);
     yk_step_map_close(&s.map);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     yk_status restarted = yk_system_start(system);
 
-    return restarted < 0 ? restarted : YK_OK;
+    return YK_FAILED(restarted) ? restarted : YK_OK;
 }
 
 yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,
@@ -325,7 +325,7 @@ yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stab
         status = yk_rerun_open(&source, &(yk_changes){0}, &rerun);
         if (status == YK_OK)
             status = ask(rerun.context, rerun.scenario, &source, def, report);
-        if (status < 0 && rerun.context)
+        if (YK_FAILED(status) && rerun.context)
             yk_fail(context, status, "%s", yk_last_message(rerun.context));
         yk_rerun_close(&rerun);
     }

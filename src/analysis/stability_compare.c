@@ -121,11 +121,11 @@ static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth 
     yk_status status = yk_rerun_open(&c->source, changes, &rerun);
     if (message)
         snprintf(message, YK_RERUN_MESSAGE, "%s", rerun.message);
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         bool reached;
         status = measure_system(c, rerun.context, rerun.system, rerun.info, growth, &reached);
         growth->step = rerun.info->step;
-        if (message && status < 0)
+        if (message && YK_FAILED(status))
             snprintf(message, YK_RERUN_MESSAGE, "%s", yk_last_message(rerun.context));
         if (yk_growth_broke_down(status) && !reached) {
             growth->radius = INFINITY;
@@ -149,9 +149,9 @@ static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growt
     yk_system *system = NULL;
     bool reached;
     yk_status status = yk_rerun_open(&c->source, &changes, &rerun);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_rerun_alone(&rerun, subsystem, &system);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = measure_system(c, rerun.context, system, rerun.info, growth, &reached);
     if (yk_growth_broke_down(status)) {
         growth->rate = INFINITY;

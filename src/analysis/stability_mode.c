@@ -147,7 +147,7 @@ static yk_status look_along(inquiry *q, const double *vector)
     for (int k = -1; k <= 1; k++) {
         yk_step_map_perturb(map, k * ENERGY_AMPLITUDE, vector, map->plus);
         yk_status status = yk_system_state_set(map->system, map->plus);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
 
         double factor = (k == 0 ? -2 : 1) / (ENERGY_AMPLITUDE * ENERGY_AMPLITUDE);
@@ -163,7 +163,7 @@ static yk_status look_along(inquiry *q, const double *vector)
         side *sides = q->sides[run];
         yk_step_map_perturb(map, run == 0 ? q->amplitude : -q->amplitude, vector, map->plus);
         yk_status status = yk_system_state_set(map->system, map->plus);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
 
         for (int i = 0; i < q->mover_count; i++) {

@@ -54,17 +54,17 @@ yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes
 
     yk_diagnostics *diagnostics = NULL;
     yk_status status = yk_diagnostics_create(rerun->context, &diagnostics);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_scenario_load(rerun->context, &def, diagnostics, &rerun->scenario);
     yk_diagnostics_destroy(diagnostics);
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         rerun->info = yk_scenario_get(rerun->scenario);
         status = yk_scenario_system(rerun->scenario, &rerun->system);
     }
 
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_system_start(rerun->system);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         return YK_OK;
 
     const char *why = yk_last_message(rerun->context);
@@ -94,10 +94,10 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
     }
 
     yk_status status = yk_system_create(rerun->context, &def, system);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_system_start(*system);
 
-    return status < 0 ? status : YK_OK;
+    return YK_FAILED(status) ? status : YK_OK;
 }
 
 void yk_rerun_close(yk_rerun *rerun)

@@ -57,7 +57,7 @@ static yk_status take_step(yk_step_map *map)
 
     yk_step_report report;
     yk_status status = yk_system_step(map->system, &report);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     map->steps++;
@@ -72,7 +72,7 @@ static yk_status take_step(yk_step_map *map)
 yk_status yk_step_map_step(yk_step_map *map, double *image)
 {
     yk_status status = yk_system_state_set(map->system, image);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = take_step(map);
     if (status == YK_OK)
         yk_system_state_get(map->system, image);
@@ -181,7 +181,7 @@ yk_status yk_step_map_set_base(yk_step_map *map, double *vector)
     /* What is usual among words of all units may be far too much for one of them: then less. */
     for (double size = PROBE; size >= SMALLEST_PROBE; size *= 1e-2) {
         status = find_scales(map, size, vector);
-        if (status >= 0)
+        if (!YK_FAILED(status))
             break;
     }
 
@@ -317,7 +317,7 @@ yk_status yk_step_map_rest(yk_step_map *map)
 
     yk_release(map->context, matrix);
     yk_release(map->context, pivot);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
     if (left <= 1e-4 * fmax(first, 1))
         return YK_OK;

@@ -208,7 +208,7 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
         yk_stability_def stability = def->stability ? *def->stability : yk_stability_default();
         yk_stability_report report;
         status = yk_stability(context, scenario, &stability, &report);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
 
         for (int i = 0; i < def->measure_count; i++)
@@ -222,12 +222,12 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
     /* Measures of channels share one run. */
     yk_record *record = NULL;
     status = yk_record_create(context, &record);
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         yk_run_def run = {.recorder = yk_record_recorder(record)};
         status = yk_run(context, scenario, &run, NULL);
     }
 
-    for (int i = 0; status >= 0 && i < def->measure_count; i++) {
+    for (int i = 0; !YK_FAILED(status) && i < def->measure_count; i++) {
         if (yk_measure_of_step(&s->measures[i]))
             continue;
 
@@ -252,13 +252,13 @@ static void do_run(void *user, int run)
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     yk_status status = yk_diagnostics_create(context, &diagnostics);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = load_run(s, context, run, diagnostics, &scenario);
 
     /* A run that the journal has is not repeated. */
     uint64_t key = 0;
     bool fresh = false;
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         char *text = yk_scenario_text(scenario);
         key = fingerprint(s, text ? text : "");
         yk_release(context, text);
@@ -272,7 +272,7 @@ static void do_run(void *user, int run)
 
     pthread_mutex_lock(&s->lock);
     s->done++;
-    if (status < 0) {
+    if (YK_FAILED(status)) {
         yk_text where = {0};
         for (int i = 0; i < def->axis_count; i++)
             yk_text_add(context, &where, "%s%s=%s", i ? ", " : "", def->axes[i].path,
@@ -311,7 +311,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
 
     for (int i = 0; i < def->measure_count; i++) {
         yk_status status = yk_measure_parse(s->context, def->measures[i], &s->measures[i]);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
         if (!yk_measure_of_step(&s->measures[i]))
             s->channel_measures++;
@@ -322,9 +322,9 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
     yk_scenario *scenario = NULL;
     yk_status status = load_run(s, s->context, 0, diagnostics, &scenario);
     yk_scenario_destroy(scenario);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = load_journal(s, runs);
-    if (status < 0 || !def->journal)
+    if (YK_FAILED(status) || !def->journal)
         return status;
 
     s->journal = fopen(def->journal, "a");
@@ -345,7 +345,7 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
 
     int runs = yk_sweep_runs(def);
     yk_status status = prepare(&s, diagnostics, runs);
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         size_t count = (size_t)runs * (size_t)def->measure_count;
         for (size_t i = 0; i < count; i++)
             results[i] = NAN;
@@ -354,7 +354,7 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
 
     if (status == YK_INTERRUPTED)
         yk_fail(context, status, "the sweep was stopped after %d of %d runs", s.done, runs);
-    else if (status >= 0 && s.failed == runs)
+    else if (!YK_FAILED(status) && s.failed == runs)
         status = yk_fail(context, YK_ERROR_SUBSYSTEM, "none of the %d runs succeeded", runs);
 
     if (s.journal)

@@ -80,9 +80,9 @@ static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scen
 {
     yk_system *system = NULL;
     yk_status status = yk_record_create(trial->context, &trial->record);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_scenario_system(scenario, &system);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     limit l = {.def = def, .begun = yk_processor_seconds()};
@@ -125,9 +125,9 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     trial->status = yk_diagnostics_create(trial->context, &diagnostics);
-    if (trial->status >= 0)
+    if (!YK_FAILED(trial->status))
         trial->status = load(def, trial, diagnostics, &scenario);
-    if (trial->status >= 0)
+    if (!YK_FAILED(trial->status))
         trial->status = run(def, trial, scenario);
     if (trial->status != YK_OK) {
         const char *why = yk_last_message(trial->context);
@@ -192,7 +192,7 @@ yk_status yk_trials_run(yk_context *context, int jobs, int count,
                 .total = count};
     yk_pool *pool = NULL;
     yk_status status = yk_pool_create(context, jobs, &pool);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     pthread_mutex_init(&t.lock, NULL);

@@ -21,11 +21,11 @@ enum { WARM_UP_STEPS = 4 };
 static yk_status apply(yk_system *system, bool accept_unconverged, double *image)
 {
     yk_status status = yk_system_state_set(system, image);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     status = yk_system_step(system, NULL);
-    if (status < 0 || (status > 0 && !accept_unconverged))
+    if (YK_FAILED(status) || (status > 0 && !accept_unconverged))
         return status;
 
     yk_system_state_get(system, image);
@@ -38,7 +38,7 @@ yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accep
 {
     *radius = NAN;
     yk_status status = yk_system_start(system);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     yk_state_layout layout = yk_system_state_layout(system);
@@ -57,9 +57,9 @@ yk_status yk_stability_radius(yk_context *context, yk_system *system, bool accep
 
     /* The state at rest, and where a step takes it. */
     status = YK_OK;
-    for (int i = 0; status >= 0 && i < WARM_UP_STEPS; i++)
+    for (int i = 0; !YK_FAILED(status) && i < WARM_UP_STEPS; i++)
         status = yk_system_step(system, NULL);
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         yk_system_state_get(system, base);
         memcpy(origin, base, layout.words * sizeof *base);
         status = apply(system, accept_unconverged, origin);
