@@ -31,18 +31,21 @@ void yk_resolve_mismatch(yk_resolver *r, const yk_node *node, const yk_field *fi
 static void report_unknown(yk_resolver *r, const yk_node *node, yk_location location,
                            const char *subject, const char *word, const char *const *valid)
 {
-    char path[YK_PATH_MAX], list[400] = "";
+    char path[YK_PATH_MAX];
+    yk_node_path(node, path);
     const char *nearest = yk_word_meant(word, valid);
+    if (nearest) {
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path,
+                  "unknown %s; did you mean '%s'?", subject, nearest);
+        return;
+    }
+
+    char list[400] = "";
     size_t used = 0;
     for (; *valid && used < sizeof list; valid++)
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *valid);
-    yk_node_path(node, path);
-    if (nearest)
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path,
-                  "unknown %s; did you mean '%s'?", subject, nearest);
-    else
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path, "unknown %s; expected %s",
-                  subject, list);
+    yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path, "unknown %s; expected %s", subject,
+              list);
 }
 
 static void report_unknown_word(yk_resolver *r, const yk_node *node, const char *what,
@@ -55,42 +58,32 @@ static void report_unknown_word(yk_resolver *r, const yk_node *node, const char 
 
 /* Numbers -------------------------------------------------------------------------------------- */
 
-/* The part of a scalar that an expression's mistake is about, where the text stands in the file
- * as it is. */
-static yk_location place_inside(const yk_node *node, size_t offset, size_t length)
-{
-    yk_location location = yk_node_location(node);
-    if (!node->from || !node->from->text || node->line < 1)
-        return location;
-    int quote = node->quoted ? 1 : 0;
-    const char *at = yk_source_at(node->from, node->line, node->column + quote);
-    size_t left = (size_t)(node->from->text + node->from->length - at);
-    if (left < strlen(node->text) || strncmp(at, node->text, strlen(node->text)) != 0)
-        return location;
-    location.column += quote;
-    for (size_t i = 0; i < offset; i++)
-        location.column += ((unsigned char)node->text[i] & 0xC0) != 0x80;
-    location.length = (int)length;
-    return location;
-}
-
 void yk_resolve_expression_error(yk_resolver *r, const yk_node *node, const yk_field *field,
                                  const yk_expression_error *error)
 {
-    yk_report(r->diagnostics, YK_SEVERITY_ERROR, place_inside(node, error->offset, error->length),
+    yk_location location = yk_node_location(node);
+
+    /* Only the part that the mistake is about is underlined, where the text stands in the file as
+     * it is: no override, no escapes. */
+    const yk_source *source = node->from;
+    if (source && source->text && node->line >= 1) {
+        int quote = node->quoted ? 1 : 0;
+        size_t length = strlen(node->text);
+        const char *at = yk_source_at(source, node->line, node->column + quote);
+        size_t left = (size_t)(source->text + source->length - at);
+        if (left >= length && strncmp(at, node->text, length) == 0) {
+            location.column += quote;
+            location.length = (int)error->length;
+
+            /* Columns count characters: bytes that continue one in UTF-8 do not count. */
+            for (size_t i = 0; i < error->offset; i++)
+                location.column += ((unsigned char)node->text[i] & 0xC0) != 0x80;
+        }
+    }
+
+    yk_report(r->diagnostics, YK_SEVERITY_ERROR, location,
               yk_node_path(node, (char[YK_PATH_MAX]){0}), "expected %s: %s",
               yk_expected(field).text, error->message);
-}
-
-static bool in_range(double value, yk_range range)
-{
-    if (range.bounds & YK_LOW &&
-        (range.bounds & YK_LOW_OPEN ? value <= range.low : value < range.low))
-        return false;
-    if (range.bounds & YK_HIGH &&
-        (range.bounds & YK_HIGH_OPEN ? value >= range.high : value > range.high))
-        return false;
-    return true;
 }
 
 static bool is_scalar(yk_resolver *r, const yk_node *node, const yk_field *field)
@@ -101,45 +94,12 @@ static bool is_scalar(yk_resolver *r, const yk_node *node, const yk_field *field
     return false;
 }
 
-/* Tolerances are not asked for more digits than numbers have. */
-static double refined(const yk_resolver *r, const yk_field *field, double value)
-{
-    static const double LEAST_TOLERANCE = 1e-14;
-
-    if (!(r->refinement > 0) || field->refines == 0)
-        return value;
-    double finer = value * pow(r->refinement, -field->refines);
-    if (field->refines > 1 && finer < LEAST_TOLERANCE)
-        finer = fmin(value, LEAST_TOLERANCE);
-    return field->refines < 0 ? round(finer) : finer;
-}
-
-static void store_number(yk_node *node, double value)
-{
-    node->value = value;
-    node->values = &node->value;
-    node->value_count = 1;
-    node->valid = true;
-}
-
-/* Checks the bounds, with the value that an expression gave. */
-static bool check_range(yk_resolver *r, const yk_node *node, const yk_field *field, double value)
-{
-    if (in_range(value, field->range))
-        return true;
-    double plain;
-    if (yk_number_read(node->text, &plain))
-        yk_resolve_mismatch(r, node, field);
-    else
-        yk_node_error(r->diagnostics, node, "expected %s; found %s, which is %g",
-                      yk_expected(field).text, yk_found(node).text, value);
-    return false;
-}
-
 bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
 {
+    static const double LEAST_TOLERANCE = 1e-14;
     if (!is_scalar(r, node, field))
         return false;
+
     yk_expression_error error;
     double value;
     yk_status status =
@@ -148,9 +108,40 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
         r->status = status;
     if (status == YK_ERROR_INPUT)
         yk_resolve_expression_error(r, node, field, &error);
-    if (status != YK_OK || !check_range(r, node, field, value))
+    if (status != YK_OK)
         return false;
-    store_number(node, refined(r, field, value));
+
+    /* Its bounds; the message has the value where the text does not show it. */
+    yk_range range = field->range;
+    bool low = range.bounds & YK_LOW && value < range.low;
+    bool high = range.bounds & YK_HIGH && value > range.high;
+    low = low || (range.bounds & YK_LOW_OPEN && value == range.low);
+    high = high || (range.bounds & YK_HIGH_OPEN && value == range.high);
+    if (low || high) {
+        double plain;
+        if (yk_number_read(node->text, &plain))
+            yk_resolve_mismatch(r, node, field);
+        else
+            yk_node_error(r->diagnostics, node, "expected %s; found %s, which is %g",
+                          yk_expected(field).text, yk_found(node).text, value);
+        return false;
+    }
+
+    /* In a finer run of the scenario steps are smaller, and tolerances with them, but these are not
+     * asked for more digits than numbers have. */
+    if (r->refinement > 0 && field->refines != 0) {
+        double finer = value * pow(r->refinement, -field->refines);
+        if (field->refines > 1 && finer < LEAST_TOLERANCE)
+            finer = fmin(value, LEAST_TOLERANCE);
+        if (field->refines < 0)
+            finer = round(finer);
+        value = finer;
+    }
+
+    node->value = value;
+    node->values = &node->value;
+    node->value_count = 1;
+    node->valid = true;
     return true;
 }
 
@@ -179,12 +170,16 @@ static void resolve_function(yk_resolver *r, yk_node *node, const yk_field *fiel
         yk_resolve_number(r, node, field);
         return;
     }
+
     yk_scope scope = r->scope;
-    scope.variables = time, scope.variable_count = 1;
+    scope.variables = time;
+    scope.variable_count = 1;
     yk_expression_error error;
     yk_expression *expression = NULL;
     yk_status status =
         yk_expression_create(r->store->context, node->text, &scope, &error, &expression);
+
+    /* One in which time does not occur is a number like any other. */
     if (status == YK_OK && !yk_expression_varies(expression))
         yk_resolve_number(r, node, field);
     else
@@ -205,33 +200,31 @@ static bool check_count(yk_resolver *r, const yk_node *node, const yk_field *fie
     return fits;
 }
 
-/* The values of the list's items, which must all be numbers. */
-static void collect_values(yk_resolver *r, yk_node *list)
-{
-    double *values = yk_resolver_take(r, (size_t)list->count * sizeof *values);
-    if (!values)
-        return;
-    int count = 0;
-    list->valid = true;
-    for (const yk_node *item = list->first; item; item = item->next) {
-        values[count++] = item->value;
-        list->valid = list->valid && item->valid;
-    }
-    list->values = values;
-    list->value_count = count;
-}
-
 static void resolve_numbers(yk_resolver *r, yk_node *node, const yk_field *field)
 {
     if (!check_count(r, node, field))
         return;
+
+    /* Each item by itself, so that a message names it. */
     yk_field one = {
         .key = field->key, .type = YK_TYPE_NUMBER, .unit = field->unit, .range = field->range};
     if (field->type == YK_TYPE_FUNCTIONS)
         one.type = YK_TYPE_FUNCTION;
     for (yk_node *item = node->first; item && !exhausted(r); item = item->next)
         yk_resolve(r, item, &one);
-    collect_values(r, node);
+
+    /* Their values in one array. */
+    double *values = yk_resolver_take(r, (size_t)node->count * sizeof *values);
+    if (!values)
+        return;
+    int count = 0;
+    node->valid = true;
+    for (const yk_node *item = node->first; item; item = item->next) {
+        values[count++] = item->value;
+        node->valid = node->valid && item->valid;
+    }
+    node->values = values;
+    node->value_count = count;
 }
 
 /* Three diagonal values, or three rows. */
@@ -244,9 +237,11 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
     bool rows = node->first->kind == YK_NODE_LIST;
     yk_field one = {.key = field->key, .unit = field->unit, .least = 3, .most = 3};
     one.type = rows ? YK_TYPE_NUMBERS : YK_TYPE_NUMBER;
+
     double *matrix = yk_resolver_take(r, 9 * sizeof *matrix);
     if (!matrix)
         return;
+
     int i = 0;
     node->valid = true;
     for (yk_node *item = node->first; item; item = item->next, i++) {
@@ -261,6 +256,7 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
     }
     node->values = matrix;
     node->value_count = 9;
+
     bool symmetric = matrix[1] == matrix[3] && matrix[2] == matrix[6] && matrix[5] == matrix[7];
     if (node->valid && !symmetric) {
         yk_node_error(r->diagnostics, node, "expected %s; the matrix is not symmetric",
@@ -358,40 +354,11 @@ typedef struct keys {
 
 static const yk_field *find_field(const keys *k, const char *key)
 {
-    for (int i = 0; i < 2; i++)
-        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL;
-             field && field->key; field++)
+    for (int i = 0; i < 2 && k->sections[i]; i++)
+        for (const yk_field *field = k->sections[i]->fields; field->key; field++)
             if (strcmp(field->key, key) == 0)
                 return field;
     return NULL;
-}
-
-static void report_unknown_key(yk_resolver *r, const yk_node *child, const keys *k)
-{
-    const char *valid[WORDS_MAX + 1] = {NULL};
-    int count = 0;
-    if (k->selector)
-        valid[count++] = k->selector;
-    for (int i = 0; i < 2; i++)
-        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL;
-             field && field->key; field++)
-            if (count < WORDS_MAX)
-                valid[count++] = field->key;
-    bool number = child->key[strspn(child->key, "0123456789")] == '\0' && yk_node_is_empty(child);
-    if (number)
-        yk_node_key_error(r->diagnostics, child,
-                          "a number cannot be a key; decimals have a point, as in 0.1");
-    else
-        report_unknown(r, child, yk_node_key_location(child), "key", child->key, valid);
-}
-
-static bool is_known(const yk_node *child, const keys *k)
-{
-    if (k->selector && strcmp(child->key, k->selector) == 0)
-        return true;
-    if (child->parent->named && strcmp(child->key, "name") == 0)
-        return true;
-    return find_field(k, child->key) != NULL;
 }
 
 static const yk_source defaults = {.name = "default"};
@@ -400,12 +367,16 @@ static const yk_source defaults = {.name = "default"};
 static yk_node *make_default(yk_resolver *r, const char *text)
 {
     yk_location location = {.source = &defaults};
-    yk_node_kind kind = text[0] == '{'   ? YK_NODE_MAP
-                        : text[0] == '[' ? YK_NODE_LIST
-                                         : YK_NODE_SCALAR;
+    yk_node_kind kind = YK_NODE_SCALAR;
+    if (text[0] == '{')
+        kind = YK_NODE_MAP;
+    if (text[0] == '[')
+        kind = YK_NODE_LIST;
     yk_node *node = yk_node_create(r->store, kind, location);
     if (node && kind == YK_NODE_SCALAR)
         node->text = text;
+
+    /* The items of a list. */
     const char *at = text + strspn(text, "[ ");
     while (node && kind == YK_NODE_LIST && *at && *at != ']') {
         size_t length = strcspn(at, ",]");
@@ -419,43 +390,62 @@ static yk_node *make_default(yk_resolver *r, const char *text)
         }
         at += length + strspn(at + length, ", ");
     }
+
     if (!node)
         r->status = YK_ERROR_MEMORY;
     return node;
 }
 
-static bool resolve_field(yk_resolver *r, yk_node *node, const yk_field *field)
-{
-    yk_node *child = yk_node_get(node, field->key);
-    if (!child && field->required) {
-        yk_node_key_error(r->diagnostics, node, "'%s' is missing: %s (%s)", field->key, field->text,
-                          yk_expected(field).text);
-        return false;
-    }
-    if (!child && field->fallback) {
-        child = make_default(r, field->fallback);
-        if (child)
-            yk_node_append(node, child, field->key, (yk_location){0});
-    }
-    if (child)
-        yk_resolve(r, child, field);
-    return !child || child->valid;
-}
-
 static void resolve_keys(yk_resolver *r, yk_node *node, const keys *k)
 {
+    /* All keys that it may have: the selector, then those of both sections. */
+    const char *valid_keys[WORDS_MAX + 1] = {NULL};
+    int count = 0;
+    if (k->selector)
+        valid_keys[count++] = k->selector;
+    for (int i = 0; i < 2 && k->sections[i]; i++)
+        for (const yk_field *field = k->sections[i]->fields; field->key; field++)
+            if (count < WORDS_MAX)
+                valid_keys[count++] = field->key;
+
+    /* Those that it has and may not have. */
     bool valid = true;
     for (const yk_node *child = node->first; child && !exhausted(r); child = child->next) {
-        if (is_known(child, k))
+        const char *key = child->key;
+        bool selector = k->selector && strcmp(key, k->selector) == 0;
+        bool name = node->named && strcmp(key, "name") == 0;
+        if (selector || name || find_field(k, key))
             continue;
-        report_unknown_key(r, child, k);
+
         valid = false;
+        if (key[strspn(key, "0123456789")] == '\0' && yk_node_is_empty(child))
+            yk_node_key_error(r->diagnostics, child,
+                              "a number cannot be a key; decimals have a point, as in 0.1");
+        else
+            report_unknown(r, child, yk_node_key_location(child), "key", key, valid_keys);
     }
-    for (int i = 0; i < 2; i++)
-        for (const yk_field *field = k->sections[i] ? k->sections[i]->fields : NULL;
-             field && field->key; field++)
-            if (!exhausted(r) && !resolve_field(r, node, field))
+
+    /* The value of each, or its default. */
+    for (int i = 0; i < 2 && k->sections[i]; i++) {
+        for (const yk_field *field = k->sections[i]->fields; field->key && !exhausted(r); field++) {
+            yk_node *child = yk_node_get(node, field->key);
+            if (!child && field->required) {
+                yk_node_key_error(r->diagnostics, node, "'%s' is missing: %s (%s)", field->key,
+                                  field->text, yk_expected(field).text);
                 valid = false;
+                continue;
+            }
+            if (!child && field->fallback) {
+                child = make_default(r, field->fallback);
+                if (child)
+                    yk_node_append(node, child, field->key, (yk_location){0});
+            }
+            if (!child)
+                continue;
+            yk_resolve(r, child, field);
+            valid = valid && child->valid;
+        }
+    }
     node->valid = valid && !exhausted(r);
 }
 
@@ -480,48 +470,41 @@ static void resolve_form(yk_resolver *r, yk_node *node, const yk_field *field)
     }
 }
 
-/* "revolute" in short for {type: revolute} */
-static bool expand_word(yk_resolver *r, yk_node *node, const yk_field *field)
-{
-    int budget = 1;
-    yk_node *word = yk_node_copy(r->store, node, &budget);
-    if (!word) {
-        r->status = YK_ERROR_MEMORY;
-        return false;
-    }
-    node->kind = YK_NODE_MAP;
-    yk_node_append(node, word, field->selector, (yk_location){0});
-    return true;
-}
-
-/* The node with the variant's name; NULL after a message. */
-static yk_node *find_selector(yk_resolver *r, yk_node *node, const yk_field *field)
-{
-    yk_node *word = yk_node_get(node, field->selector);
-    if (!word && field->selector_fallback) {
-        word = make_default(r, field->selector_fallback);
-        if (word)
-            yk_node_append(node, word, field->selector, (yk_location){0});
-    } else if (!word) {
-        yk_node_key_error(r->diagnostics, node, "'%s' is missing; expected %s", field->selector,
-                          yk_expected(field).text);
-    } else if (word->kind != YK_NODE_SCALAR || yk_node_is_empty(word)) {
-        yk_node_error(r->diagnostics, word, "expected %s; found %s", yk_expected(field).text,
-                      yk_found(word).text);
-        return NULL;
-    }
-    return word;
-}
-
 static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field)
 {
-    if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node) && !expand_word(r, node, field))
-        return;
+    /* "revolute" in short for {type: revolute}. */
+    if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node)) {
+        int budget = 1;
+        yk_node *copy = yk_node_copy(r->store, node, &budget);
+        if (!copy) {
+            r->status = YK_ERROR_MEMORY;
+            return;
+        }
+        node->kind = YK_NODE_MAP;
+        yk_node_append(node, copy, field->selector, (yk_location){0});
+    }
     if (!is_map(r, node, field))
         return;
-    yk_node *word = find_selector(r, node, field);
-    if (!word)
+
+    /* The word that selects: written, or the default. */
+    yk_node *word = yk_node_get(node, field->selector);
+    if (!word && !field->selector_fallback) {
+        yk_node_key_error(r->diagnostics, node, "'%s' is missing; expected %s", field->selector,
+                          yk_expected(field).text);
         return;
+    }
+    if (!word) {
+        word = make_default(r, field->selector_fallback);
+        if (!word)
+            return;
+        yk_node_append(node, word, field->selector, (yk_location){0});
+    }
+    if (word->kind != YK_NODE_SCALAR || yk_node_is_empty(word)) {
+        yk_node_error(r->diagnostics, word, "expected %s; found %s", yk_expected(field).text,
+                      yk_found(word).text);
+        return;
+    }
+
     const char *valid[WORDS_MAX + 1] = {NULL};
     for (int i = 0; field->variants[i] && i < WORDS_MAX; i++) {
         valid[i] = field->variants[i]->name;
@@ -529,9 +512,14 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
             continue;
         word->valid = true;
         node->choice = i;
-        resolve_keys(
-            r, node,
-            &(keys){.sections = {field->section, field->variants[i]}, .selector = field->selector});
+
+        /* The keys that all variants have, and those of this one. */
+        keys all = {.sections = {field->variants[i]}, .selector = field->selector};
+        if (field->section) {
+            all.sections[0] = field->section;
+            all.sections[1] = field->variants[i];
+        }
+        resolve_keys(r, node, &all);
         return;
     }
     report_unknown_word(r, word, field->selector, valid);
@@ -539,59 +527,38 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
 
 /* Collections ---------------------------------------------------------------------------------- */
 
-static void resolve_items(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
 {
+    if (yk_node_is_empty(node))
+        node->kind = YK_NODE_LIST;
+    if (!yk_expand_repeats(r, node) || !check_count(r, node, field))
+        return;
+
     bool valid = true;
     for (yk_node *item = node->first; item && !exhausted(r); item = item->next) {
         yk_resolve(r, item, field->item);
         valid = valid && item->valid;
     }
-    node->valid = node->valid && valid && !exhausted(r);
-}
-
-static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
-{
-    if (yk_node_is_empty(node))
-        node->kind = YK_NODE_LIST;
-    node->valid = yk_expand_repeats(r, node) && check_count(r, node, field);
-    if (node->valid)
-        resolve_items(r, node, field);
-}
-
-/* The `name` of a list's item. */
-static bool read_name(yk_resolver *r, yk_node *item, const yk_field *field)
-{
-    item->named = true;
-    yk_node *name = yk_node_get(item, "name");
-    if (name) {
-        yk_resolve(r, name, &(yk_field){.key = "name", .type = YK_TYPE_NAME});
-        return name->valid;
-    }
-    yk_node_error(r->diagnostics, item, "'name' is missing: a name for this %s", field->item->key);
-    return false;
-}
-
-static bool check_key(yk_resolver *r, const yk_node *item)
-{
-    bool good = is_name(item->key);
-    if (!good)
-        report_bad_name(r, item, item->key, yk_node_key_location(item));
-    return good;
+    node->valid = valid && !exhausted(r);
 }
 
 /* An override of an item that is not there is more likely a slip than a wish for one with a
  * single key. */
 static void report_implied(yk_resolver *r, const yk_node *item, const yk_field *field)
 {
-    const char *nearest = NULL, *name = item->key;
+    const char *name = item->key;
+    const char *nearest = NULL;
     int distance = 4;
     for (const yk_node *other = item->parent->first; other && distance > 0; other = other->next) {
         if (other == item || !other->key)
             continue;
         int now = yk_text_distance(name, other->key, distance - 1);
-        if (now < distance)
-            distance = now, nearest = other->key;
+        if (now < distance) {
+            distance = now;
+            nearest = other->key;
+        }
     }
+
     if (nearest && distance == 0)
         yk_node_error(r->diagnostics, item,
                       "'%.60s' is made by a repetition; change that, or write the items one by one",
@@ -605,6 +572,7 @@ static void report_implied(yk_resolver *r, const yk_node *item, const yk_field *
                       field->item->key, name, name);
 }
 
+/* One item of a named collection: its name, which is its key or its entry `name`, and itself. */
 static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *field)
 {
     if (item->implied) {
@@ -616,16 +584,34 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
                       yk_found(item).text);
         return false;
     }
-    bool named = item->key ? check_key(r, item) : read_name(r, item, field);
+
+    bool named = false;
+    yk_node *name = yk_node_get(item, "name");
+    if (item->key) {
+        named = is_name(item->key);
+        if (!named)
+            report_bad_name(r, item, item->key, yk_node_key_location(item));
+    } else if (name) {
+        item->named = true;
+        yk_resolve(r, name, &(yk_field){.key = "name", .type = YK_TYPE_NAME});
+        named = name->valid;
+    } else {
+        yk_node_error(r->diagnostics, item, "'name' is missing: a name for this %s",
+                      field->item->key);
+    }
+
     yk_resolve(r, item, field->item);
     return named && item->valid;
 }
 
 static int compare_names(const void *a, const void *b)
 {
-    const yk_node *left = *(yk_node *const *)a, *right = *(yk_node *const *)b;
+    const yk_node *left = *(yk_node *const *)a;
+    const yk_node *right = *(yk_node *const *)b;
     int order = strcmp(yk_node_name(left), yk_node_name(right));
-    return order ? order : (left->line > right->line) - (left->line < right->line);
+    if (order != 0)
+        return order;
+    return (left->line > right->line) - (left->line < right->line);
 }
 
 /* Equal keys of a map can come of a repetition. */
@@ -638,23 +624,27 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
     for (yk_node *item = list->first; item; item = item->next)
         if (yk_node_name(item))
             items[count++] = item;
+
+    /* Equal names are neighbours once they are sorted. */
     qsort(items, (size_t)count, sizeof *items, compare_names);
     bool unique = true;
     for (int i = 1; i < count && !exhausted(r); i++) {
-        if (strcmp(yk_node_name(items[i - 1]), yk_node_name(items[i])) != 0)
+        const yk_node *item = items[i];
+        const yk_node *earlier = items[i - 1];
+        if (strcmp(yk_node_name(earlier), yk_node_name(item)) != 0)
             continue;
+
         unique = false;
-        const yk_node *name = yk_node_get(items[i], "name");
-        yk_location location =
-            items[i]->key ? yk_node_key_location(items[i]) : yk_node_location(name);
-        bool copies =
-            items[i]->line == items[i - 1]->line && items[i]->column == items[i - 1]->column;
+        yk_location location = yk_node_key_location(item);
+        if (!item->key)
+            location = yk_node_location(yk_node_get(item, "name"));
+        const char *remedy = "";
+        if (item->line == earlier->line && item->column == earlier->column)
+            remedy = "; names of repeated items have the index in them, as in \"link_{i}\"";
         yk_report(r->diagnostics, YK_SEVERITY_ERROR, location,
-                  yk_node_path(items[i], (char[YK_PATH_MAX]){0}),
-                  "the name '%s' is already used in line %d%s", yk_node_name(items[i]),
-                  items[i - 1]->line,
-                  copies ? "; names of repeated items have the index in them, as in \"link_{i}\""
-                         : "");
+                  yk_node_path(item, (char[YK_PATH_MAX]){0}),
+                  "the name '%s' is already used in line %d%s", yk_node_name(item), earlier->line,
+                  remedy);
     }
     return unique;
 }
@@ -669,15 +659,20 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
     }
     if (!yk_expand_repeats(r, node))
         return;
-    if (node->count < field->least || (field->most && node->count > field->most)) {
-        bool few = node->count < field->least;
+
+    /* How many there may be. */
+    bool few = node->count < field->least;
+    bool many = field->most && node->count > field->most;
+    if (few || many) {
         int bound = few ? field->least : field->most;
         yk_node_key_error(r->diagnostics, node, "expected %s %d %s%s; found %d",
                           few ? "at least" : "at most", bound, field->item->key,
                           bound == 1 ? "" : "s", node->count);
         return;
     }
-    bool implied = false; /* such an item has a message of its own */
+
+    /* Names are used once; an item that an override implied has a message of its own. */
+    bool implied = false;
     for (const yk_node *item = node->first; item; item = item->next)
         implied = implied || item->implied;
     bool valid = implied || check_unique_names(r, node);
