@@ -69,24 +69,26 @@ static void add_candidate(candidates *c, const char *word)
 
 static void report_unknown(request *q, const char *what, const char *word, const candidates *c)
 {
+    yk_diagnostics *diagnostics = q->scenario->resolver.diagnostics;
     const char *nearest = yk_word_meant(word, c->words);
+    if (nearest) {
+        yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; did you mean '%s'?", what, word,
+                      nearest);
+        return;
+    }
+
     char list[400] = "";
     size_t used = 0;
     for (int i = 0; i < c->count && used < sizeof list; i++)
         used +=
             (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", c->words[i]);
-    yk_diagnostics *diagnostics = q->scenario->resolver.diagnostics;
-    if (nearest)
-        yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; did you mean '%s'?", what, word,
-                      nearest);
-    else
-        yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; expected %s", what, word, list);
+    yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; expected %s", what, word, list);
 }
 
-static void found(request *q, yk_channel_kind kind, int place, int part, const char *unit)
+static void found(request *q, yk_channel_kind kind, int owner, int part, const char *unit)
 {
     q->row.kind = kind;
-    q->row.subsystem = place;
+    q->row.subsystem = owner;
     q->row.port = part;
     q->unit = unit;
     q->found = true;
@@ -98,7 +100,9 @@ static const char *after(const char *text, const char *word)
     size_t length = strlen(word);
     if (strncmp(text, word, length) != 0)
         return NULL;
-    return text[length] == '.' ? text + length + 1 : text[length] ? NULL : text + length;
+    if (text[length] == '.')
+        return text + length + 1;
+    return text[length] == '\0' ? text + length : NULL;
 }
 
 /* Narrows the row of `size` doubles to the component that is named; nothing to do for "". */
@@ -109,6 +113,7 @@ static bool pick_component(request *q, const char *component, int size)
     q->row.components = size;
     if (!component[0])
         return true;
+
     candidates c = {.count = 0};
     for (int i = 0; i < size && i < 6 && size > 1; i++)
         add_candidate(&c, size == 4 ? quaternion[i] : letters[i]);
@@ -119,6 +124,7 @@ static bool pick_component(request *q, const char *component, int size)
         q->row.components = 1;
         return true;
     }
+
     if (c.count)
         report_unknown(q, "component", component, &c);
     else
@@ -159,12 +165,15 @@ static const yk_port *port_at(const yk_scenario *scenario, int subsystem, int po
     return &ports[port];
 }
 
+/* "force", "gap": of the first side of an interface, or of both. */
 static void read_of_interface(request *q, int interface, const char *text)
 {
     const yk_interface_def *def = &q->scenario->interfaces[interface];
     yk_port_kind kind = port_at(q->scenario, def->wrench_subsystem, def->wrench_port)->kind;
     if (match_quantity(q, text, def->wrench_subsystem, def->wrench_port, kind))
         return;
+
+    /* How far its sides are apart, and what it makes of energy. */
     candidates c = {.count = 0};
     add_quantities(&c, kind);
     for (int i = 0; i < 4; i++) {
@@ -187,125 +196,89 @@ static void read_of_interface(request *q, int interface, const char *text)
     report_unknown(q, "quantity", text, &c);
 }
 
-static void read_energy(request *q, int subsystem, const char *which)
-{
-    candidates c = {.count = 0};
-    q->row.components = which[0] ? 1 : 4;
-    for (int i = 0; i < 4 && which[0]; i++) {
-        add_candidate(&c, energies[i]);
-        if (strcmp(which, energies[i]) != 0)
-            continue;
-        q->row.offset = i;
-        which = "";
-    }
-    if (which[0])
-        report_unknown(q, "energy", which, &c);
-    else
-        found(q, YK_CHANNEL_ENERGY, subsystem, 0, "J");
-}
-
-static bool match_channel(request *q, int subsystem, const char *text, candidates *c)
+/* "energy", "reaction.x", "tip.position": of a subsystem. */
+static void read_of_subsystem(request *q, int subsystem, const char *text)
 {
     const yk_subsystem *object = q->scenario->info.subsystems[subsystem];
+    if (!object)
+        return; /* its section has mistakes of its own */
+
+    /* The port with the longest name that fits: the name of another may begin with it. */
+    candidates c = {.count = 0};
+    const yk_port *ports;
+    const char *beyond = NULL;
+    int port = -1;
+    int port_count = object->ops->ports(object, &ports);
+    for (int i = 0; i < port_count; i++) {
+        const char *rest = after(text, ports[i].name);
+        if (rest && (!beyond || rest > beyond)) {
+            beyond = rest;
+            port = i;
+        }
+        add_candidate(&c, ports[i].name);
+    }
+    if (port >= 0 && match_quantity(q, beyond, subsystem, port, ports[port].kind))
+        return;
+
+    /* Its energies, all four or one of them. */
+    const char *which = object->ops->energy ? after(text, "energy") : NULL;
+    if (which) {
+        candidates words = {.count = 0};
+        q->row.components = which[0] ? 1 : 4;
+        for (int i = 0; i < 4 && which[0]; i++) {
+            add_candidate(&words, energies[i]);
+            if (strcmp(which, energies[i]) != 0)
+                continue;
+            q->row.offset = i;
+            which = "";
+        }
+        if (which[0])
+            report_unknown(q, "energy", which, &words);
+        else
+            found(q, YK_CHANNEL_ENERGY, subsystem, 0, "J");
+        return;
+    }
+
+    /* What else it offers. */
     const yk_channel *channels;
-    int count = object->ops->channels ? object->ops->channels->list(object, &channels) : 0;
-    for (int i = 0; i < count; i++) {
-        add_candidate(c, channels[i].name);
+    int channel_count = 0;
+    if (object->ops->channels)
+        channel_count = object->ops->channels->list(object, &channels);
+    for (int i = 0; i < channel_count; i++) {
+        add_candidate(&c, channels[i].name);
         const char *component = after(text, channels[i].name);
         if (!component)
             continue;
         q->row.channel_size = channels[i].components;
         if (pick_component(q, component, channels[i].components))
             found(q, YK_CHANNEL_OF_SUBSYSTEM, subsystem, i, channels[i].unit);
-        return true;
-    }
-    return false;
-}
-
-static void read_of_port(request *q, int subsystem, int port, const yk_port *what, const char *text)
-{
-    if (!text[0] && what->kind == YK_PORT_SIGNAL)
-        text = "value";
-    if (match_quantity(q, text, subsystem, port, what->kind))
         return;
-    candidates c = {.count = 0};
-    add_quantities(&c, what->kind);
-    if (text[0])
-        report_unknown(q, "quantity", text, &c);
+    }
+
+    /* Nothing fits. Where a port does, its quantity is wrong or missing, unless the whole is more
+     * like the name of a channel. */
+    if (port < 0) {
+        if (object->ops->energy)
+            add_candidate(&c, "energy");
+        char first[64];
+        snprintf(first, sizeof first, "%s", text);
+        first[strcspn(first, ".")] = '\0';
+        report_unknown(q, "port or channel", first, &c);
+        return;
+    }
+    if (!beyond[0] && ports[port].kind == YK_PORT_SIGNAL) {
+        match_quantity(q, "value", subsystem, port, YK_PORT_SIGNAL);
+        return;
+    }
+    candidates own = {.count = 0};
+    add_quantities(&own, ports[port].kind);
+    if (beyond[0] && !yk_word_meant(beyond, own.words) && yk_word_meant(text, c.words))
+        report_unknown(q, "port or channel", text, &c);
+    else if (beyond[0])
+        report_unknown(q, "quantity", beyond, &own);
     else
         yk_node_error(q->scenario->resolver.diagnostics, q->node,
                       "is a port; add a quantity, such as .position or .force");
-}
-
-static void read_of_subsystem(request *q, int subsystem, const char *text)
-{
-    const yk_subsystem *object = q->scenario->info.subsystems[subsystem];
-    if (!object)
-        return; /* its section has mistakes of its own */
-    candidates c = {.count = 0};
-    const yk_port *ports;
-    const char *beyond =
-        NULL; /* of the port with the longest name that fits: that of another may begin with it */
-    int count = object->ops->ports(object, &ports), port = -1;
-    for (int i = 0; i < count; i++) {
-        const char *rest = after(text, ports[i].name);
-        if (rest && (!beyond || rest > beyond))
-            beyond = rest, port = i;
-        add_candidate(&c, ports[i].name);
-    }
-    if (port >= 0 && match_quantity(q, beyond, subsystem, port, ports[port].kind))
-        return;
-    const char *which = object->ops->energy ? after(text, "energy") : NULL;
-    if (which) {
-        read_energy(q, subsystem, which);
-        return;
-    }
-    if (match_channel(q, subsystem, text, &c))
-        return;
-    if (port >= 0) {
-        candidates own = {.count = 0};
-        add_quantities(&own, ports[port].kind);
-        bool channel =
-            beyond[0] && !yk_word_meant(beyond, own.words) && yk_word_meant(text, c.words);
-        if (channel)
-            report_unknown(q, "port or channel", text, &c);
-        else
-            read_of_port(q, subsystem, port, &ports[port], beyond);
-        return;
-    }
-    if (object->ops->energy)
-        add_candidate(&c, "energy");
-    char first[64];
-    snprintf(first, sizeof first, "%.*s", (int)(strcspn(text, ".") < 63 ? strcspn(text, ".") : 63),
-             text);
-    report_unknown(q, "port or channel", first, &c);
-}
-
-static void read_of_wire(request *q, int wire, const char *text)
-{
-    candidates c = {.count = 0};
-    add_candidate(&c, "value");
-    q->row.components = 1;
-    if (strcmp(text, "value") == 0)
-        found(q, YK_CHANNEL_WIRE, wire, 0, NULL);
-    else
-        report_unknown(q, "quantity", text, &c);
-}
-
-static int find_wire(const yk_scenario *scenario, const char *name)
-{
-    for (int i = 0; i < scenario->info.wire_count; i++)
-        if (strcmp(scenario->wires[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
-static int find_interface(const yk_scenario *scenario, const char *name)
-{
-    for (int i = 0; i < scenario->info.interface_count; i++)
-        if (strcmp(scenario->interfaces[i].name, name) == 0)
-            return i;
-    return -1;
 }
 
 /* An interface or a wire that was given but has mistakes of its own. */
@@ -320,11 +293,11 @@ static bool is_broken(const yk_scenario *scenario, const char *section, const ch
     return false;
 }
 
+/* What stands before the first dot is an interface, a subsystem or a wire. */
 static void read_name(request *q, const char *text)
 {
     yk_scenario *scenario = q->scenario;
     const yk_scenario_info *info = &scenario->info;
-    char place[64];
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
         yk_node_error(scenario->resolver.diagnostics, q->node,
@@ -332,27 +305,43 @@ static void read_name(request *q, const char *text)
                       text);
         return;
     }
-    snprintf(place, sizeof place, "%.*s", (int)(dot - text < 63 ? dot - text : 63), text);
-    int interface = find_interface(scenario, place), wire = find_wire(scenario, place);
-    int subsystem = yk_find_name(info->names, info->subsystem_count, place);
-    if (interface >= 0)
-        read_of_interface(q, interface, dot + 1);
-    else if (subsystem >= 0)
-        read_of_subsystem(q, subsystem, dot + 1);
-    else if (wire >= 0)
-        read_of_wire(q, wire, dot + 1);
-    else if (!is_broken(scenario, "interfaces", place) && !is_broken(scenario, "wires", place)) {
-        candidates c = {.count = 0};
-        for (int i = 0; i < info->interface_count; i++)
-            add_candidate(&c, scenario->interfaces[i].name);
-        for (int i = 0; i < info->subsystem_count; i++)
-            add_candidate(&c, info->names[i]);
-        for (int i = 0; i < info->wire_count; i++)
-            add_candidate(&c, scenario->wires[i].name);
-        report_unknown(q,
-                       info->wire_count ? "interface, subsystem or wire" : "interface or subsystem",
-                       place, &c);
+    char owner[64];
+    snprintf(owner, sizeof owner, "%s", text);
+    owner[strcspn(owner, ".")] = '\0';
+
+    candidates c = {.count = 0};
+    for (int i = 0; i < info->interface_count; i++) {
+        if (strcmp(scenario->interfaces[i].name, owner) == 0) {
+            read_of_interface(q, i, dot + 1);
+            return;
+        }
+        add_candidate(&c, scenario->interfaces[i].name);
     }
+    for (int i = 0; i < info->subsystem_count; i++) {
+        if (strcmp(info->names[i], owner) == 0) {
+            read_of_subsystem(q, i, dot + 1);
+            return;
+        }
+        add_candidate(&c, info->names[i]);
+    }
+    for (int i = 0; i < info->wire_count; i++) {
+        add_candidate(&c, scenario->wires[i].name);
+        if (strcmp(scenario->wires[i].name, owner) != 0)
+            continue;
+        q->row.components = 1;
+        if (strcmp(dot + 1, "value") == 0)
+            found(q, YK_CHANNEL_WIRE, i, 0, NULL);
+        else
+            report_unknown(q, "quantity", dot + 1, &(candidates){.words = {"value"}, .count = 1});
+        return;
+    }
+
+    if (is_broken(scenario, "interfaces", owner) || is_broken(scenario, "wires", owner))
+        return;
+    const char *what = "interface or subsystem";
+    if (info->wire_count > 0)
+        what = "interface, subsystem or wire";
+    report_unknown(q, what, owner, &c);
 }
 
 /* The list ------------------------------------------------------------------------------------- */
@@ -418,23 +407,10 @@ static void add_made(yk_scenario *scenario, const char *place, const char *port,
     add_channel(scenario, name, scenario->root);
 }
 
-static void add_ports(yk_scenario *scenario, int subsystem)
-{
-    const yk_subsystem *object = scenario->subsystems[subsystem];
-    const yk_port *ports;
-    int count = object->ops->ports(object, &ports);
-    for (int port = 0; port < count; port++)
-        for (int i = 0; i < QUANTITY_COUNT; i++)
-            if (quantities[i].by_default && quantities[i].size[ports[port].kind])
-                add_made(scenario, scenario->names[subsystem], ports[port].name,
-                         quantities[i].name);
-    if (object->ops->energy)
-        add_made(scenario, scenario->names[subsystem], "", "energy");
-}
-
 /* All ports, energies and interface errors: what a first look at a scenario needs. */
 static void add_defaults(yk_scenario *scenario)
 {
+    /* At most so many; a subsystem with mistakes leaves none. */
     const yk_scenario_info *info = &scenario->info;
     int count = 5 * info->interface_count + info->wire_count;
     for (int i = 0; i < info->subsystem_count; i++) {
@@ -446,36 +422,41 @@ static void add_defaults(yk_scenario *scenario)
     }
     if (!reserve(scenario, count))
         return;
-    for (int i = 0; i < info->subsystem_count; i++)
-        add_ports(scenario, i);
+
+    for (int i = 0; i < info->subsystem_count; i++) {
+        const char *name = scenario->names[i];
+        const yk_subsystem *object = scenario->subsystems[i];
+        const yk_port *ports;
+        int port_count = object->ops->ports(object, &ports);
+        for (int port = 0; port < port_count; port++)
+            for (int k = 0; k < QUANTITY_COUNT; k++)
+                if (quantities[k].by_default && quantities[k].size[ports[port].kind])
+                    add_made(scenario, name, ports[port].name, quantities[k].name);
+        if (object->ops->energy)
+            add_made(scenario, name, "", "energy");
+    }
+
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &scenario->interfaces[i];
-        bool marker =
-            port_at(scenario, def->wrench_subsystem, def->wrench_port)->kind == YK_PORT_MARKER;
+        const yk_port *port = port_at(scenario, def->wrench_subsystem, def->wrench_port);
         for (int k = 0; k < 4; k++)
-            if (marker || !gaps[k].marker_only)
+            if (port->kind == YK_PORT_MARKER || !gaps[k].marker_only)
                 add_made(scenario, def->name, "", gaps[k].name);
         add_made(scenario, def->name, "", "energy_created");
     }
+
     for (int i = 0; i < info->wire_count; i++)
         add_made(scenario, scenario->wires[i].name, "", "value");
 }
 
-static void reserve_channel(yk_scenario *scenario)
-{
-    int largest = 0;
-    for (int i = 0; i < scenario->info.channel_count; i++)
-        if (scenario->rows[i].channel_size > largest)
-            largest = scenario->rows[i].channel_size;
-    scenario->channel =
-        yk_resolver_take(&scenario->resolver, (size_t)largest * sizeof *scenario->channel);
-}
-
 static int compare_texts(const void *a, const void *b)
 {
-    const yk_node *left = *(yk_node *const *)a, *right = *(yk_node *const *)b;
+    const yk_node *left = *(yk_node *const *)a;
+    const yk_node *right = *(yk_node *const *)b;
     int order = strcmp(left->text, right->text);
-    return order ? order : (left->line > right->line) - (left->line < right->line);
+    if (order != 0)
+        return order;
+    return (left->line > right->line) - (left->line < right->line);
 }
 
 /* A record knows its channels by their names. */
@@ -495,74 +476,52 @@ static void check_repeated(yk_scenario *scenario, const yk_node *channels)
                           items[i]->text);
 }
 
-/* Where the results go, if the file's name tells in which format. */
-static void read_file(yk_scenario *scenario, const yk_node *record)
-{
-    const yk_node *file = yk_node_get(record, "file");
-    if (!file)
-        return;
-    if (!yk_record_format_known(file->text))
-        yk_node_error(
-            scenario->resolver.diagnostics, file,
-            "cannot tell the format of '%.60s' by its name; let it end in .h5, .hdf5 or .csv",
-            file->text);
-    else
-        scenario->info.record_file = yk_builder_path(&scenario->builder, record, "file");
-}
-
 void yk_scenario_read_channels(yk_scenario *scenario)
 {
     yk_resolver *r = &scenario->resolver;
+    yk_scenario_info *info = &scenario->info;
     const yk_node *record = yk_node_get(scenario->root, "record");
     if (!record || record->kind != YK_NODE_MAP)
         return;
-    const yk_node *channels = yk_node_get(record, "channels");
+
+    /* How often, and where to: the file's name tells the format. */
+    const yk_node *file = yk_node_get(record, "file");
     if (record->valid) {
-        scenario->info.record_every = yk_node_integer(record, "every");
-        scenario->info.record_frames = yk_node_integer(record, "frames");
-        read_file(scenario, record);
+        info->record_every = yk_node_integer(record, "every");
+        info->record_frames = yk_node_integer(record, "frames");
+        if (file && !yk_record_format_known(file->text))
+            yk_node_error(
+                r->diagnostics, file,
+                "cannot tell the format of '%.60s' by its name; let it end in .h5, .hdf5 or .csv",
+                file->text);
+        else if (file)
+            info->record_file = yk_builder_path(&scenario->builder, record, "file");
     }
+
+    /* What: the channels that are named, or the default. */
+    const yk_node *channels = yk_node_get(record, "channels");
     if (channels && channels->kind == YK_NODE_LIST && channels->count <= YK_CHANNELS_MAX) {
         if (!reserve(scenario, channels->count))
             return;
-        for (const yk_node *node = channels->first; node && !yk_diagnostics_full(r->diagnostics);
-             node = node->next)
-            if (node->valid)
+        for (const yk_node *node = channels->first; node; node = node->next)
+            if (node->valid && !yk_diagnostics_full(r->diagnostics))
                 add_channel(scenario, node->text, node);
         check_repeated(scenario, channels);
     } else if (!channels && yk_diagnostics_errors(r->diagnostics) == 0) {
         add_defaults(scenario);
     }
-    if (r->status == YK_OK)
-        reserve_channel(scenario);
+    if (r->status != YK_OK)
+        return;
+
+    /* Memory for the largest channel of a subsystem, which is read as a whole. */
+    int largest = 0;
+    for (int i = 0; i < info->channel_count; i++)
+        if (scenario->rows[i].channel_size > largest)
+            largest = scenario->rows[i].channel_size;
+    scenario->channel = yk_resolver_take(r, (size_t)largest * sizeof *scenario->channel);
 }
 
 /* Sampling ------------------------------------------------------------------------------------- */
-
-static const double *read_row(const yk_scenario *scenario, const yk_channel_row *row, double *four)
-{
-    switch (row->kind) {
-    case YK_CHANNEL_PORT:
-        return (const double *)yk_system_output(scenario->system, row->subsystem, row->port);
-    case YK_CHANNEL_GAP: {
-        yk_interface_error error = yk_system_interface_error(scenario->system, row->subsystem);
-        return memcpy(four, &error, sizeof error);
-    }
-    case YK_CHANNEL_ENERGY: {
-        yk_energy energy;
-        yk_system_energy(scenario->system, row->subsystem, &energy);
-        return memcpy(four, &energy, 4 * sizeof *four);
-    }
-    case YK_CHANNEL_CREATED:
-        four[0] = yk_system_interface_statistics(scenario->system, row->subsystem).energy_created;
-        return four;
-    case YK_CHANNEL_WIRE: four[0] = yk_system_wire(scenario->system, row->subsystem); return four;
-    case YK_CHANNEL_OF_SUBSYSTEM:
-        yk_system_channel(scenario->system, row->subsystem, row->port, scenario->channel);
-        return scenario->channel;
-    }
-    return four;
-}
 
 const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int channel)
 {
@@ -570,16 +529,46 @@ const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int c
     const yk_channel_row *row = &scenario->rows[channel];
     if (row->kind == YK_CHANNEL_ENERGY && row->components == 4)
         return energies;
-    return row->kind == YK_CHANNEL_PORT && row->components == 6 ? axes : NULL;
+    if (row->kind == YK_CHANNEL_PORT && row->components == 6)
+        return axes;
+    return NULL;
 }
 
 void yk_scenario_sample(const yk_scenario *scenario, double *values)
 {
+    yk_system *system = scenario->system;
     for (int i = 0; i < scenario->info.channel_count; i++) {
         const yk_channel_row *row = &scenario->rows[i];
-        double four[4];
-        const double *from = read_row(scenario, row, four) + row->offset;
+
+        /* Where the doubles of the whole quantity are, or are put. */
+        double own[4] = {0};
+        const double *from = own;
+        switch (row->kind) {
+        case YK_CHANNEL_PORT:
+            from = (const double *)yk_system_output(system, row->subsystem, row->port);
+            break;
+        case YK_CHANNEL_GAP: {
+            yk_interface_error error = yk_system_interface_error(system, row->subsystem);
+            memcpy(own, &error, sizeof error);
+            break;
+        }
+        case YK_CHANNEL_ENERGY: {
+            yk_energy energy;
+            yk_system_energy(system, row->subsystem, &energy);
+            memcpy(own, &energy, sizeof own);
+            break;
+        }
+        case YK_CHANNEL_CREATED:
+            own[0] = yk_system_interface_statistics(system, row->subsystem).energy_created;
+            break;
+        case YK_CHANNEL_WIRE: own[0] = yk_system_wire(system, row->subsystem); break;
+        case YK_CHANNEL_OF_SUBSYSTEM:
+            yk_system_channel(system, row->subsystem, row->port, scenario->channel);
+            from = scenario->channel;
+            break;
+        }
+
         for (int k = 0; k < row->components; k++)
-            *values++ = from[k];
+            *values++ = from[row->offset + k];
     }
 }
