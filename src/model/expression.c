@@ -40,7 +40,11 @@ static double step_at(double t, double t0)
 
 static double ramp_between(double t, double t0, double t1)
 {
-    return t <= t0 ? 0 : t >= t1 ? 1 : (t - t0) / (t1 - t0);
+    if (t <= t0)
+        return 0;
+    if (t >= t1)
+        return 1;
+    return (t - t0) / (t1 - t0);
 }
 
 /* 10 s^3 - 15 s^4 + 6 s^5: speed and acceleration vanish at both ends. */
@@ -170,9 +174,9 @@ bool yk_number_read(const char *text, double *value)
     char copy[400];
     if (!length || start[length] || length + 1 >= sizeof copy)
         return false;
+
     /* strtod wants the decimal point of the locale that the host program may have set (localeconv
-     * is not thread-safe).
-     */
+     * is not thread-safe). */
     snprintf(copy, sizeof copy, "%s", text);
     char *point = strchr(copy, '.');
     if (point)
@@ -204,37 +208,32 @@ static bool continues_name(char c)
     return starts_name(c) || (c >= '0' && c <= '9');
 }
 
-/* Names may be dotted: tip.position */
-static size_t name_length(const char *at)
-{
-    size_t length = 0;
-    while (continues_name(at[length]) || (at[length] == '.' && starts_name(at[length + 1])))
-        length++;
-    return length;
-}
-
-static size_t sign_length(const char *at)
-{
-    static const char *const pairs[] = {"<=", ">=", "==", "!=", "&&", "||"};
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (strncmp(at, pairs[i], 2) == 0)
-            return 2;
-    return *at && strchr("+-*/^()<>?:,", *at) ? 1 : 0;
-}
-
 static token next_token(const char *at)
 {
     while (*at == ' ' || *at == '\t' || *at == '\n')
         at++;
     if (!*at)
         return (token){TOKEN_END, at, 0};
-    if (starts_name(*at))
-        return (token){TOKEN_NAME, at, name_length(at)};
-    size_t length = number_length(at);
+
+    /* Names may be dotted: tip.position. */
+    size_t length = 0;
+    if (starts_name(*at)) {
+        while (continues_name(at[length]) || (at[length] == '.' && starts_name(at[length + 1])))
+            length++;
+        return (token){TOKEN_NAME, at, length};
+    }
+
+    length = number_length(at);
     if (length)
         return (token){TOKEN_NUMBER, at, length};
-    length = sign_length(at);
-    return length ? (token){TOKEN_SIGN, at, length} : (token){TOKEN_BAD, at, 1};
+
+    static const char *const pairs[] = {"<=", ">=", "==", "!=", "&&", "||"};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        if (strncmp(at, pairs[i], 2) == 0)
+            return (token){TOKEN_SIGN, at, 2};
+    if (strchr("+-*/^()<>?:,", *at))
+        return (token){TOKEN_SIGN, at, 1};
+    return (token){TOKEN_BAD, at, 1};
 }
 
 static bool token_is(token t, const char *text)
@@ -279,7 +278,7 @@ struct yk_expression {
     muParserHandle_t parser;
     int variable_count;
     bool varies;
-    pthread_mutex_t rotation; /* to use the parser, which holds the variables */
+    pthread_mutex_t lock; /* of the parser, which holds the variables */
     double variables[YK_EXPRESSION_VARIABLES_MAX];
 };
 
@@ -325,34 +324,34 @@ static void consider(const char *word, const char *name, int *limit, const char 
     *nearest = name;
 }
 
-/* The nearest function or the nearest value to a word. Short words are near to everything: they
- * must fit better. */
-static const char *nearest_name(const scanner *s, const char *word, bool function)
-{
-    const char *nearest = NULL;
-    size_t length = strlen(word);
-    int limit = length <= 1 ? 0 : length <= 4 ? 1 : 2;
-    for (int i = 0; i < FUNCTION_COUNT && function; i++)
-        consider(word, functions[i].name, &limit, &nearest);
-    if (function)
-        return nearest;
-    for (int i = 0; i < s->scope->parameter_count; i++)
-        consider(word, s->scope->parameters[i].name, &limit, &nearest);
-    for (int i = 0; i < s->scope->variable_count; i++)
-        consider(word, s->scope->variables[i], &limit, &nearest);
-    consider(word, "pi", &limit, &nearest);
-    return nearest;
-}
-
 static bool unknown_name(scanner *s, token t, bool function)
 {
     char word[NAME_MAX_LENGTH + 1];
-    snprintf(word, sizeof word, "%.*s", (int)(t.length < sizeof word ? t.length : sizeof word),
-             t.start);
+    int length = (int)(t.length < sizeof word ? t.length : sizeof word);
+    snprintf(word, sizeof word, "%.*s", length, t.start);
     if (strcmp(word, "t") == 0 && !function)
         return complain(s, t.start, t.length,
                         "time 't' cannot be used here: the value must be constant");
-    const char *nearest = nearest_name(s, word, function);
+
+    /* The nearest function, or the nearest value. Short words are near to everything: they must
+     * fit better. */
+    const char *nearest = NULL;
+    int limit = 2;
+    if (strlen(word) <= 4)
+        limit = 1;
+    if (strlen(word) <= 1)
+        limit = 0;
+    if (function) {
+        for (int i = 0; i < FUNCTION_COUNT; i++)
+            consider(word, functions[i].name, &limit, &nearest);
+    } else {
+        for (int i = 0; i < s->scope->parameter_count; i++)
+            consider(word, s->scope->parameters[i].name, &limit, &nearest);
+        for (int i = 0; i < s->scope->variable_count; i++)
+            consider(word, s->scope->variables[i], &limit, &nearest);
+        consider(word, "pi", &limit, &nearest);
+    }
+
     const char *what = function ? "function" : "name";
     if (nearest)
         return complain(s, t.start, t.length, "unknown %s '%s'; did you mean '%s'?", what, word,
@@ -379,6 +378,7 @@ static bool bind_name(scanner *s, token t)
     if (t.length >= sizeof name)
         return unknown_name(s, t, false);
     snprintf(name, sizeof name, "%.*s", (int)t.length, t.start);
+
     yk_expression *e = s->expression;
     for (int i = 0; i < s->scope->variable_count; i++) {
         if (strcmp(name, s->scope->variables[i]) != 0)
@@ -400,18 +400,6 @@ static bool bind_name(scanner *s, token t)
     return unknown_name(s, t, false);
 }
 
-static void bind_function(muParserHandle_t parser, const function_row *row)
-{
-    if (row->one)
-        mupDefineFun1(parser, row->name, row->one, 1);
-    if (row->two)
-        mupDefineFun2(parser, row->name, row->two, 1);
-    if (row->three)
-        mupDefineFun3(parser, row->name, row->three, 1);
-    if (row->many)
-        mupDefineMultFun(parser, row->name, row->many, 1);
-}
-
 /* A name that no operator would give a meaning to: after a number, a unit. */
 static bool is_unknown(const scanner *s, token t)
 {
@@ -427,9 +415,18 @@ static bool scan_name(scanner *s, token t)
                         "'%s' is a function; its arguments in parentheses are missing", row->name);
     s->called = row;
     if (row) {
-        bind_function(s->expression->parser, row);
+        muParserHandle_t parser = s->expression->parser;
+        if (row->one)
+            mupDefineFun1(parser, row->name, row->one, 1);
+        if (row->two)
+            mupDefineFun2(parser, row->name, row->two, 1);
+        if (row->three)
+            mupDefineFun3(parser, row->name, row->three, 1);
+        if (row->many)
+            mupDefineMultFun(parser, row->name, row->many, 1);
         return true;
     }
+
     if (!call)
         return bind_name(s, t);
     if (!is_value(s->scope, t))
@@ -439,22 +436,19 @@ static bool scan_name(scanner *s, token t)
                     (int)(t.length < 60 ? t.length : 60), t.start);
 }
 
-static bool open_group(scanner *s, token t)
-{
-    if (s->depth == DEPTH_MAX)
-        return complain(s, t.start, 1, "more than %d nested parentheses", DEPTH_MAX);
-    s->groups[s->depth++] = (group){.function = s->called, .start = t.start};
-    return true;
-}
-
+/* The closing ')' of a group; `empty`: right after its '('. */
 static bool close_group(scanner *s, token t, bool empty)
 {
     if (s->depth == 0)
         return complain(s, t.start, 1, "')' without a '(' before it");
     group closed = s->groups[--s->depth];
-    int given = empty ? 0 : closed.commas + 1;
+    if (!closed.function && empty)
+        return complain(s, t.start, 1, "nothing between '(' and ')'");
     if (!closed.function)
-        return empty ? complain(s, t.start, 1, "nothing between '(' and ')'") : true;
+        return true;
+
+    /* The number of arguments. */
+    int given = empty ? 0 : closed.commas + 1;
     int wanted = closed.function->arguments;
     if (wanted ? given == wanted : given > 0)
         return true;
@@ -465,56 +459,73 @@ static bool close_group(scanner *s, token t, bool empty)
 
 static bool scan_sign(scanner *s, token t, token before)
 {
-    if (*t.start == '(')
-        return open_group(s, t);
-    if (*t.start == ')')
-        return close_group(s, t, token_is(before, "("));
-    if (*t.start != ',')
+    switch (*t.start) {
+    case '(':
+        if (s->depth == DEPTH_MAX)
+            return complain(s, t.start, 1, "more than %d nested parentheses", DEPTH_MAX);
+        s->groups[s->depth++] = (group){.function = s->called, .start = t.start};
         return true;
-    group *inner = s->depth ? &s->groups[s->depth - 1] : NULL;
-    if (!inner || !inner->function)
-        return complain(s, t.start, 1,
-                        "a ',' separates the arguments of a function; decimals take a point");
-    inner->commas++;
-    return true;
+    case ')': return close_group(s, t, token_is(before, "("));
+    case ',': {
+        group *inner = s->depth ? &s->groups[s->depth - 1] : NULL;
+        if (!inner || !inner->function)
+            return complain(s, t.start, 1,
+                            "a ',' separates the arguments of a function; decimals take a point");
+        inner->commas++;
+        return true;
+    }
+    default: return true;
+    }
 }
 
-/* Operands and operators must take turns. */
-static bool check_rotation(scanner *s, token t, token before)
+/* Operands and operators must alternate. */
+static bool check_order(scanner *s, token t, token before)
 {
-    bool opens = t.kind == TOKEN_NUMBER || t.kind == TOKEN_NAME || *t.start == '(';
-    bool arguments = *t.start == '(' && s->called;
-    bool empty = *t.start == ')' && token_is(before, "("); /* has a message of its own */
-    bool sign = (*t.start == '+' || *t.start == '-') && !s->has_operand;
+    char first = *t.start;
+    int shown = (int)(t.length < 60 ? t.length : 60);
+    bool value = t.kind == TOKEN_NUMBER || t.kind == TOKEN_NAME;
     if (before.kind == TOKEN_NUMBER && is_unknown(s, t))
-        return complain(s, t.start, t.length, "remove '%.*s': numbers stand without units",
-                        (int)(t.length < 60 ? t.length : 60), t.start);
+        return complain(s, t.start, t.length, "remove '%.*s': numbers stand without units", shown,
+                        t.start);
+
+    /* What begins an operand comes after an operator, or as the arguments of a function. */
+    bool opens = value || first == '(';
+    bool arguments = first == '(' && s->called;
     if (opens && s->has_operand && !arguments)
-        return complain(s, t.start, t.length, "an operator is missing before '%.*s'",
-                        (int)(t.length < 60 ? t.length : 60), t.start);
+        return complain(s, t.start, t.length, "an operator is missing before '%.*s'", shown,
+                        t.start);
+
+    /* All else comes after an operand, but for one sign of an operand. An empty group has a message
+     * of its own. */
+    bool empty = first == ')' && token_is(before, "(");
+    bool sign = (first == '+' || first == '-') && !s->has_operand;
     if (!opens && !s->has_operand && !empty && (!sign || s->has_sign))
         return complain(s, t.start, t.length,
                         "'%.*s' cannot stand here; an operand is missing before it", (int)t.length,
                         t.start);
-    s->has_operand = t.kind == TOKEN_NUMBER || t.kind == TOKEN_NAME || *t.start == ')';
+
+    s->has_operand = value || first == ')';
     s->has_sign = sign;
     return true;
 }
 
 static bool scan_token(scanner *s, token t, token before)
 {
-    bool adjacent = before.start && before.start + before.length == t.start;
+    if (t.kind == TOKEN_BAD && *t.start == '=')
+        return complain(s, t.start, t.length, "'=' has no meaning here; equality is '=='");
     if (t.kind == TOKEN_BAD)
-        return complain(s, t.start, t.length,
-                        *t.start == '=' ? "'=' has no meaning here; equality is '=='"
-                                        : "this character has no meaning in an expression");
+        return complain(s, t.start, t.length, "this character has no meaning in an expression");
+
+    /* 2x instead of 2*x. */
+    bool adjacent = before.start && before.start + before.length == t.start;
     if (adjacent && before.kind == TOKEN_NUMBER && t.kind == TOKEN_NAME && !is_unknown(s, t))
         return complain(s, before.start, before.length + t.length,
                         "an operator is missing; write %.*s*%.*s",
                         (int)(before.length < 40 ? before.length : 40), before.start,
                         (int)(t.length < 40 ? t.length : 40), t.start);
-    if (!check_rotation(s, t, before))
+    if (!check_order(s, t, before))
         return false;
+
     if (t.kind == TOKEN_NAME)
         return scan_name(s, t);
     if (t.kind == TOKEN_NUMBER)
@@ -530,12 +541,15 @@ static bool scan(scanner *s)
     if (length > YK_EXPRESSION_LENGTH_MAX)
         return complain(s, s->text, 1, "the expression is longer than %d characters",
                         YK_EXPRESSION_LENGTH_MAX);
+
     token before = {TOKEN_END, NULL, 0};
     for (token t = next_token(s->text); t.kind != TOKEN_END; t = next_token(t.start + t.length)) {
         if (!scan_token(s, t, before))
             return false;
         before = t;
     }
+
+    /* What is missing at the end. */
     if (before.kind == TOKEN_END)
         return complain(s, s->text, 1, "the expression is empty");
     if (s->depth > 0)
@@ -563,11 +577,13 @@ static bool compile(scanner *s)
     mupClearConst(parser);
     if (!scan(s))
         return false;
+
     mupErrorReset(parser);
     mupSetExpr(parser, s->text);
     mupEval(parser); /* the first evaluation makes the byte code */
     if (!mupError(parser))
         return true;
+
     /* The scanner leaves only one mistake to find. */
     return complain(s, s->text, strlen(s->text),
                     "the '?' and ':' of a condition do not fit; it reads a ? b : c");
@@ -581,13 +597,15 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
     if (scope->variable_count > YK_EXPRESSION_VARIABLES_MAX)
         return yk_fail(context, YK_ERROR_ARGUMENT, "an expression can have at most %d variables",
                        YK_EXPRESSION_VARIABLES_MAX);
+
     yk_expression *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;
     made->context = context;
     made->variable_count = scope->variable_count;
-    pthread_mutex_init(&made->rotation, NULL);
+    pthread_mutex_init(&made->lock, NULL);
     made->parser = mupCreate(muBASETYPE_FLOAT);
+
     scanner s = {.text = text, .scope = scope, .expression = made, .error = error};
     if (!made->parser || !compile(&s)) {
         yk_status status = made->parser ? YK_ERROR_INPUT : YK_ERROR_MEMORY;
@@ -604,17 +622,17 @@ void yk_expression_destroy(yk_expression *expression)
         return;
     if (expression->parser)
         mupRelease(expression->parser);
-    pthread_mutex_destroy(&expression->rotation);
+    pthread_mutex_destroy(&expression->lock);
     yk_release(expression->context, expression);
 }
 
 double yk_expression_value(yk_expression *expression, const double *variables)
 {
-    pthread_mutex_lock(&expression->rotation);
+    pthread_mutex_lock(&expression->lock);
     for (int i = 0; i < expression->variable_count; i++)
         expression->variables[i] = variables[i];
     double value = mupEval(expression->parser);
-    pthread_mutex_unlock(&expression->rotation);
+    pthread_mutex_unlock(&expression->lock);
     return value;
 }
 
@@ -651,8 +669,10 @@ yk_status yk_expression_constant(yk_context *context, const char *text, const yk
     }
     if (isfinite(*value))
         return YK_OK;
-    snprintf(error->message, sizeof error->message, "the value is not finite (%s)",
-             isnan(*value) ? "0/0, or a function outside its domain"
-                           : "a division by zero, or an overflow");
+
+    const char *reason = "a division by zero, or an overflow";
+    if (isnan(*value))
+        reason = "0/0, or a function outside its domain";
+    snprintf(error->message, sizeof error->message, "the value is not finite (%s)", reason);
     return yk_fail(context, YK_ERROR_INPUT, "expression '%.200s': %s", text, error->message);
 }

@@ -10,29 +10,6 @@
 
 /* Files ---------------------------------------------------------------------------------------- */
 
-static yk_status read_stream(yk_store *store, FILE *file, yk_source *source, bool *too_long)
-{
-    size_t capacity = 1 << 16, length = 0;
-    char *text = yk_allocate(store->context, capacity, 1);
-    while (text) {
-        length += fread(text + length, 1, capacity - length, file);
-        *too_long = length > YK_YAML_BYTES_MAX;
-        if (length < capacity || *too_long)
-            break;
-        char *grown = yk_reallocate(store->context, text, 2 * capacity, 1);
-        if (!grown)
-            yk_release(store->context, text);
-        text = grown;
-        capacity *= 2;
-    }
-    if (!text)
-        return YK_ERROR_MEMORY;
-    source->text = *too_long ? NULL : yk_store_text(store, text, length);
-    source->length = length;
-    yk_release(store->context, text);
-    return source->text || *too_long ? YK_OK : YK_ERROR_MEMORY;
-}
-
 static void report_file_error(yk_diagnostics *diagnostics, const yk_source *source,
                               const char *what, int reason)
 {
@@ -48,30 +25,47 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
     *source = (yk_source){.has_lines = true, .name = yk_store_text(store, path, strlen(path))};
     if (!source->name)
         return YK_ERROR_MEMORY;
-    yk_location nowhere = {.source = source};
     FILE *file = fopen(path, "rb");
     if (!file) {
         report_file_error(diagnostics, source, "opened", errno);
         return YK_OK;
     }
+
+    /* All of it, in a buffer that doubles: the size of a pipe is not known before. */
+    size_t capacity = 1 << 16;
+    size_t length = 0;
     bool too_long = false;
+    char *text = yk_allocate(store->context, capacity, 1);
     errno = 0;
-    yk_status status = read_stream(store, file, source, &too_long);
-    bool unreadable = ferror(file) != 0;
+    while (text) {
+        length += fread(text + length, 1, capacity - length, file);
+        too_long = length > YK_YAML_BYTES_MAX;
+        if (length < capacity || too_long)
+            break;
+        char *grown = yk_reallocate(store->context, text, 2 * capacity, 1);
+        if (!grown)
+            yk_release(store->context, text);
+        text = grown;
+        capacity *= 2;
+    }
     int reason = errno;
+    bool unreadable = ferror(file) != 0;
     fclose(file);
-    if (status != YK_OK)
-        return status;
+    if (!text)
+        return YK_ERROR_MEMORY;
+
     if (unreadable)
         report_file_error(diagnostics, source, "read", reason);
     else if (too_long)
         yk_report(
-            diagnostics, YK_SEVERITY_ERROR, nowhere, NULL,
+            diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL,
             "is larger than %d MiB, the limit of a scenario; put bulk data into a file of its own",
             YK_YAML_BYTES_MAX >> 20);
-    if (unreadable || too_long)
-        source->text = NULL;
-    return YK_OK;
+    else
+        source->text = yk_store_text(store, text, length);
+    source->length = length;
+    yk_release(store->context, text);
+    return source->text || unreadable || too_long ? YK_OK : YK_ERROR_MEMORY;
 }
 
 /* What libyaml complains about, in plain words ------------------------------------------------- */
@@ -135,38 +129,16 @@ static const char *translate(const char *problem)
     return problem;
 }
 
-/* The bytes from the place to the end of its source. */
-static const char *text_at(const yk_source *source, yaml_mark_t mark)
-{
-    const char *at = source->text, *end = source->text + source->length;
-    for (size_t i = 0; i < mark.index && at < end; i++) {
-        at++;
-        while (at < end && ((unsigned char)*at & 0xC0) == 0x80)
-            at++;
-    }
-    return at;
-}
-
-/* "found character that cannot start any token" covers four different mistakes. */
-static const char *explain_character(char c)
-{
-    switch (c) {
-    case '\t': return "a tab indents this line; indent with spaces";
-    case '@':
-    case '`': return "text cannot start with '@' or '`'; put it in quotes";
-    case '%': return "text cannot start with '%'; put it in quotes";
-    default: return "this character cannot start a value; put the text in quotes";
-    }
-}
-
 static yk_location location_of_offset(const yk_source *source, size_t offset)
 {
     yk_location location = {source, 1, 1, 1};
     for (size_t i = 0; i < offset && i < source->length; i++) {
-        if (source->text[i] == '\n')
-            location.line++, location.column = 1;
-        else if (((unsigned char)source->text[i] & 0xC0) != 0x80)
+        if (source->text[i] == '\n') {
+            location.line++;
+            location.column = 1;
+        } else if (((unsigned char)source->text[i] & 0xC0) != 0x80) {
             location.column++;
+        }
     }
     return location;
 }
@@ -192,20 +164,37 @@ static void report_syntax(const yaml_parser_t *parser, const yk_source *source,
                   translate(parser->problem));
         return;
     }
+
+    /* The character at which it stopped; marks count characters, not bytes. */
     yaml_mark_t mark = parser->problem_mark;
+    const char *at = source->text;
+    const char *end = source->text + source->length;
+    for (size_t i = 0; i < mark.index && at < end; i++) {
+        at++;
+        while (at < end && ((unsigned char)*at & 0xC0) == 0x80)
+            at++;
+    }
+
+    /* Two of its complaints cover several mistakes. */
     const char *problem = parser->problem ? parser->problem : "this is not YAML";
     const char *message = translate(problem);
-    const char *at = text_at(source, mark);
-    bool at_end = at == source->text + source->length;
-    if (strcmp(problem, "found character that cannot start any token") == 0)
-        message = explain_character(*at);
     if (strcmp(problem, "did not find expected key") == 0 && *at == ':')
         message = missing_key;
+    if (strcmp(problem, "found character that cannot start any token") == 0) {
+        switch (*at) {
+        case '\t': message = "a tab indents this line; indent with spaces"; break;
+        case '@':
+        case '`': message = "text cannot start with '@' or '`'; put it in quotes"; break;
+        case '%': message = "text cannot start with '%'; put it in quotes"; break;
+        default: message = "this character cannot start a value; put the text in quotes";
+        }
+    }
+
     /* At the end of the text, where it was opened helps more than where its closing sign was
      * missed. */
-    if (at_end && parser->context)
+    if (at == end && parser->context)
         mark = parser->context_mark;
-    bool flow = parser->context && strstr(parser->context, "flow") && !at_end;
+    bool flow = parser->context && strstr(parser->context, "flow") && at != end;
     if (flow && parser->context_mark.line != mark.line)
         yk_report(diagnostics, YK_SEVERITY_ERROR, location_of_mark(source, mark), NULL,
                   "%s; it was opened in line %d", message, clamped(parser->context_mark.line) + 1);
@@ -299,6 +288,7 @@ static int declare_anchor(reader *r, const yaml_char_t *name, yk_location locati
         stop(r, location, "more than 1000 anchors (&name)");
         return -1;
     }
+
     anchor *declared = &r->anchors[r->anchor_count];
     declared->node = NULL;
     declared->name = yk_store_text(r->store, (const char *)name, strlen((const char *)name));
@@ -338,28 +328,26 @@ static char *copy_scalar(reader *r, const yaml_event_t *event, yk_location locat
     return copy;
 }
 
-static void read_key(reader *r, const yaml_event_t *event, yk_location location)
-{
-    level *top = &r->levels[r->depth - 1];
-    char *key = copy_scalar(r, event, location);
-    if (!key)
-        return;
-    if (!key[0])
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL, "%s", missing_key);
-    if (event->data.scalar.anchor)
-        stop(r, location, "keys cannot have anchors (&name)");
-    top->key = key;
-    top->key_location = location;
-}
-
 static void read_scalar(reader *r, const yaml_event_t *event)
 {
     yk_location location = event_location(r, event);
     refuse_tag(r, event->data.scalar.tag, location);
+
+    /* The key of an entry, whose value comes next. */
     if (expects_key(r)) {
-        read_key(r, event, location);
+        level *top = &r->levels[r->depth - 1];
+        char *key = copy_scalar(r, event, location);
+        if (!key)
+            return;
+        if (!key[0])
+            yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL, "%s", missing_key);
+        if (event->data.scalar.anchor)
+            stop(r, location, "keys cannot have anchors (&name)");
+        top->key = key;
+        top->key_location = location;
         return;
     }
+
     int index = declare_anchor(r, event->data.scalar.anchor, location);
     yk_node *node = r->stopped ? NULL : new_node(r, YK_NODE_SCALAR, location);
     char *text = node ? copy_scalar(r, event, location) : NULL;
@@ -375,10 +363,14 @@ static void read_scalar(reader *r, const yaml_event_t *event)
 
 static void open_collection(reader *r, const yaml_event_t *event, yk_node_kind kind)
 {
-    bool is_map = kind == YK_NODE_MAP;
+    const yaml_char_t *tag = event->data.sequence_start.tag;
+    const yaml_char_t *name = event->data.sequence_start.anchor;
+    if (kind == YK_NODE_MAP) {
+        tag = event->data.mapping_start.tag;
+        name = event->data.mapping_start.anchor;
+    }
     yk_location location = event_location(r, event);
-    refuse_tag(r, is_map ? event->data.mapping_start.tag : event->data.sequence_start.tag,
-               location);
+    refuse_tag(r, tag, location);
     if (expects_key(r)) {
         stop(
             r, location,
@@ -389,8 +381,8 @@ static void open_collection(reader *r, const yaml_event_t *event, yk_node_kind k
         stop(r, location, "more than 64 levels of nesting");
         return;
     }
-    int index = declare_anchor(
-        r, is_map ? event->data.mapping_start.anchor : event->data.sequence_start.anchor, location);
+
+    int index = declare_anchor(r, name, location);
     yk_node *node = r->stopped ? NULL : new_node(r, kind, location);
     if (!node)
         return;
@@ -400,7 +392,8 @@ static void open_collection(reader *r, const yaml_event_t *event, yk_node_kind k
 
 static int compare_keys(const void *a, const void *b)
 {
-    const yk_node *left = *(yk_node *const *)a, *right = *(yk_node *const *)b;
+    const yk_node *left = *(yk_node *const *)a;
+    const yk_node *right = *(yk_node *const *)b;
     int order = strcmp(left->key, right->key);
     if (order)
         return order;
@@ -423,9 +416,11 @@ static void drop_duplicates(reader *r, yk_node *map)
     for (yk_node *child = map->first; child; child = child->next)
         entries[count++] = child;
     qsort(entries, (size_t)count, sizeof *entries, compare_keys);
-    for (int first = 0, i = 1; i < count && !yk_diagnostics_full(r->diagnostics); i++) {
-        if (strcmp(entries[first]->key, entries[i]->key) != 0 ||
-            strcmp(entries[i]->key, "<<") == 0) {
+
+    int first = 0;
+    for (int i = 1; i < count && !yk_diagnostics_full(r->diagnostics); i++) {
+        bool differs = strcmp(entries[first]->key, entries[i]->key) != 0;
+        if (differs || strcmp(entries[i]->key, "<<") == 0) {
             first = i;
             continue;
         }
@@ -462,29 +457,28 @@ static void merge_from(reader *r, yk_node *map, const yk_node *from)
     }
 }
 
-static void merge_entries(reader *r, yk_node *map)
-{
-    for (yk_node *merge = yk_node_get(map, "<<"); merge && !r->stopped;
-         merge = yk_node_get(map, "<<")) {
-        yk_node_remove(merge);
-        if (merge->kind == YK_NODE_LIST)
-            for (yk_node *item = merge->first; item; item = item->next)
-                merge_from(r, map, item);
-        else
-            merge_from(r, map, merge);
-    }
-}
-
+/* The collection is complete: each key once, with what it takes from others. */
 static void close_collection(reader *r)
 {
     level closed = r->levels[--r->depth];
-    if (closed.node->kind == YK_NODE_MAP) {
-        drop_duplicates(r, closed.node);
-        if (!r->stopped)
-            merge_entries(r, closed.node);
+    yk_node *node = closed.node;
+    if (node->kind == YK_NODE_MAP)
+        drop_duplicates(r, node);
+
+    while (node->kind == YK_NODE_MAP && !r->stopped) {
+        yk_node *merge = yk_node_get(node, "<<");
+        if (!merge)
+            break;
+        yk_node_remove(merge);
+        if (merge->kind != YK_NODE_LIST)
+            merge_from(r, node, merge);
+        else
+            for (yk_node *item = merge->first; item; item = item->next)
+                merge_from(r, node, item);
     }
+
     if (closed.anchor >= 0)
-        r->anchors[closed.anchor].node = closed.node;
+        r->anchors[closed.anchor].node = node;
 }
 
 static void read_alias(reader *r, const yaml_event_t *event)
@@ -494,13 +488,16 @@ static void read_alias(reader *r, const yaml_event_t *event)
     int index = r->anchor_count - 1;
     while (index >= 0 && strcmp(r->anchors[index].name, name) != 0)
         index--;
-    if (index < 0 || !r->anchors[index].node) {
-        yk_report(
-            r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
-            index < 0
-                ? "no anchor '&%.60s' before this alias; put text that starts with '*' in quotes"
-                : "the alias '*%.60s' is inside its own anchor",
-            name);
+    if (index < 0) {
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
+                  "no anchor '&%.60s' before this alias; put text that starts with '*' in quotes",
+                  name);
+        r->stopped = true;
+        return;
+    }
+    if (!r->anchors[index].node) {
+        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
+                  "the alias '*%.60s' is inside its own anchor", name);
         r->stopped = true;
         return;
     }
@@ -508,6 +505,7 @@ static void read_alias(reader *r, const yaml_event_t *event)
         stop(r, location, "a key cannot be an alias");
         return;
     }
+
     yk_node *copy = yk_node_copy(r->store, r->anchors[index].node, &r->budget);
     if (copy)
         attach(r, copy);
@@ -517,24 +515,7 @@ static void read_alias(reader *r, const yaml_event_t *event)
         out_of_memory(r);
 }
 
-static void read_event(reader *r, const yaml_event_t *event)
-{
-    switch (event->type) {
-    case YAML_DOCUMENT_START_EVENT:
-        if (r->root)
-            stop(r, event_location(r, event),
-                 "a second document starts here; one file holds one scenario");
-        break;
-    case YAML_SCALAR_EVENT: read_scalar(r, event); break;
-    case YAML_ALIAS_EVENT: read_alias(r, event); break;
-    case YAML_SEQUENCE_START_EVENT: open_collection(r, event, YK_NODE_LIST); break;
-    case YAML_MAPPING_START_EVENT: open_collection(r, event, YK_NODE_MAP); break;
-    case YAML_SEQUENCE_END_EVENT:
-    case YAML_MAPPING_END_EVENT: close_collection(r); break;
-    default: break;
-    }
-}
-
+/* Until the end of the stream, or an error that makes no sense to read past. */
 static void read_events(reader *r)
 {
     bool done = false;
@@ -548,40 +529,56 @@ static void read_events(reader *r)
             r->stopped = true;
             return;
         }
+
+        switch (event.type) {
+        case YAML_DOCUMENT_START_EVENT:
+            if (r->root)
+                stop(r, event_location(r, &event),
+                     "a second document starts here; one file holds one scenario");
+            break;
+        case YAML_SCALAR_EVENT: read_scalar(r, &event); break;
+        case YAML_ALIAS_EVENT: read_alias(r, &event); break;
+        case YAML_SEQUENCE_START_EVENT: open_collection(r, &event, YK_NODE_LIST); break;
+        case YAML_MAPPING_START_EVENT: open_collection(r, &event, YK_NODE_MAP); break;
+        case YAML_SEQUENCE_END_EVENT:
+        case YAML_MAPPING_END_EVENT: close_collection(r); break;
+        default: break;
+        }
         done = event.type == YAML_STREAM_END_EVENT;
-        read_event(r, &event);
         yaml_event_delete(&event);
     }
-}
-
-/* Things that libyaml would accept, or report in the wrong words. */
-static bool is_plain_text(const yk_source *source, yk_diagnostics *diagnostics)
-{
-    bool utf16 = source->length >= 2 && (memcmp(source->text, "\xFF\xFE", 2) == 0 ||
-                                         memcmp(source->text, "\xFE\xFF", 2) == 0);
-    const char *zero = memchr(source->text, '\0', source->length);
-    if (!utf16 && !zero)
-        return true;
-    yk_location location = utf16 ? (yk_location){.source = source}
-                                 : location_of_offset(source, (size_t)(zero - source->text));
-    yk_report(diagnostics, YK_SEVERITY_ERROR, location, NULL,
-              utf16 ? "is encoded in UTF-16; save it in UTF-8 encoding"
-                    : "a zero byte; the file is binary, or not encoded in UTF-8");
-    return false;
 }
 
 yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagnostics,
                        yk_node **root)
 {
     *root = NULL;
-    if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0)
-        source->text += 3, source->length -= 3;
-    if (!is_plain_text(source, diagnostics))
+    if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0) {
+        source->text += 3;
+        source->length -= 3;
+    }
+
+    /* What libyaml would accept, or report in the wrong words. */
+    if (source->length >= 2 &&
+        (memcmp(source->text, "\xFF\xFE", 2) == 0 || memcmp(source->text, "\xFE\xFF", 2) == 0)) {
+        yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL,
+                  "is encoded in UTF-16; save it in UTF-8 encoding");
         return YK_OK;
+    }
+    const char *zero = memchr(source->text, '\0', source->length);
+    if (zero) {
+        yk_report(diagnostics, YK_SEVERITY_ERROR,
+                  location_of_offset(source, (size_t)(zero - source->text)), NULL,
+                  "a zero byte; the file is binary, or not encoded in UTF-8");
+        return YK_OK;
+    }
+
     reader *r = yk_allocate(store->context, 1, sizeof *r);
     if (!r)
         return YK_ERROR_MEMORY;
-    r->store = store, r->source = source, r->diagnostics = diagnostics,
+    r->store = store;
+    r->source = source;
+    r->diagnostics = diagnostics;
     r->budget = YK_YAML_NODES_MAX;
     if (yaml_parser_initialize(&r->parser)) {
         yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
@@ -593,6 +590,7 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
         yk_fail(store->context, YK_ERROR_MEMORY, "out of memory in the YAML parser");
         out_of_memory(r);
     }
+
     if (!r->stopped && !r->root)
         yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL,
                   "the %s is empty", source->has_lines ? "file" : "value");
