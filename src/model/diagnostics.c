@@ -54,7 +54,9 @@ int yk_diagnostics_warnings(const yk_diagnostics *diagnostics)
 
 const yk_diagnostic *yk_diagnostics_get(const yk_diagnostics *diagnostics, int index)
 {
-    return index >= 0 && index < diagnostics->count ? &diagnostics->list[index] : NULL;
+    if (index < 0 || index >= diagnostics->count)
+        return NULL;
+    return &diagnostics->list[index];
 }
 
 bool yk_diagnostics_full(const yk_diagnostics *diagnostics)
@@ -90,7 +92,8 @@ static size_t break_length(const char *at, const char *end)
 
 static const char *line_start(const yk_source *source, int line)
 {
-    const char *at = source->text, *end = source->text + source->length;
+    const char *at = source->text;
+    const char *end = source->text + source->length;
     while (at < end && line > 1) {
         size_t skip = break_length(at, end);
         if (skip)
@@ -119,66 +122,17 @@ const char *yk_source_at(const yk_source *source, int line, int column)
     return at;
 }
 
-typedef struct excerpt {
-    const char *start;
-    size_t bytes;
-    int caret; /* characters before the place */
-} excerpt;
-
-/* The line of the place, or that part of a long line around it. */
-static excerpt find_excerpt(yk_location location)
-{
-    if (!location.source || !location.source->text || location.line < 1)
-        return (excerpt){.start = ""};
-    const char *end = location.source->text + location.source->length;
-    const char *at = line_start(location.source, location.line);
-    int column = location.column > 0 ? location.column - 1 : 0;
-    if (column > EXCERPT_BEFORE)
-        column -= skip_characters(&at, end, column - EXCERPT_BEFORE);
-    excerpt found = {.start = at, .caret = column};
-    skip_characters(&at, end, EXCERPT_MAX);
-    found.bytes = (size_t)(at - found.start);
-    return found;
-}
-
 /* Terminals must not see the control characters of somebody's file. */
 static void make_printable(char *text)
 {
-    for (; *text; text++)
-        if ((unsigned char)*text < 0x20 || *text == 0x7F)
-            *text = *text == '\t' ? ' ' : '?';
-}
-
-/* Removes a UTF-8 sequence that a full buffer cut in the middle. */
-static void trim_partial_character(char *text)
-{
-    size_t length = strlen(text);
-    size_t tail = 0;
-    while (tail < length && tail < 3 && continues_character(text[length - 1 - tail]))
-        tail++;
-    if (tail == length)
-        return;
-    unsigned char lead = (unsigned char)text[length - 1 - tail];
-    size_t expected = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : lead >= 0xC0 ? 1 : 0;
-    if (tail < expected)
-        text[length - 1 - tail] = '\0';
+    for (; *text; text++) {
+        if ((unsigned char)*text >= 0x20 && *text != 0x7F)
+            continue;
+        *text = *text == '\t' ? ' ' : '?';
+    }
 }
 
 /* Adding --------------------------------------------------------------------------------------- */
-
-static bool reserve(yk_diagnostics *diagnostics)
-{
-    if (diagnostics->count < diagnostics->capacity)
-        return true;
-    int capacity = diagnostics->capacity ? 2 * diagnostics->capacity : 8;
-    yk_diagnostic *grown = yk_reallocate(diagnostics->context, diagnostics->list, (size_t)capacity,
-                                         sizeof *diagnostics->list);
-    if (!grown)
-        return false;
-    diagnostics->list = grown;
-    diagnostics->capacity = capacity;
-    return true;
-}
 
 /* Appends `bytes` of text and a terminator to the block, returns where the text is. */
 static const char *location_text(char **block, const char *text, size_t bytes)
@@ -194,45 +148,89 @@ static const char *location_text(char **block, const char *text, size_t bytes)
 static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
                  const char *path, const char *message)
 {
-    if (!reserve(diagnostics))
-        return false;
-    excerpt line = find_excerpt(location);
-    const char *name = location.source ? location.source->name : "";
-    size_t name_bytes = strlen(name), path_bytes = strlen(path), message_bytes = strlen(message);
+    if (diagnostics->count == diagnostics->capacity) {
+        int capacity = diagnostics->capacity ? 2 * diagnostics->capacity : 8;
+        yk_diagnostic *grown =
+            yk_reallocate(diagnostics->context, diagnostics->list, (size_t)capacity, sizeof *grown);
+        if (!grown)
+            return false;
+        diagnostics->list = grown;
+        diagnostics->capacity = capacity;
+    }
+
+    /* The line of the location, or that part of a long line around it. */
+    const yk_source *source = location.source;
+    const char *line = "";
+    size_t line_bytes = 0;
+    int caret = 0;
+    if (source && source->text && location.line >= 1) {
+        const char *end = source->text + source->length;
+        line = line_start(source, location.line);
+        caret = location.column > 0 ? location.column - 1 : 0;
+        if (caret > EXCERPT_BEFORE)
+            caret -= skip_characters(&line, end, caret - EXCERPT_BEFORE);
+        const char *at = line;
+        skip_characters(&at, end, EXCERPT_MAX);
+        line_bytes = (size_t)(at - line);
+    }
+
+    /* All texts of the entry are one block. */
+    const char *name = source ? source->name : "";
+    size_t name_bytes = strlen(name);
+    size_t path_bytes = strlen(path);
+    size_t message_bytes = strlen(message);
     char *block = yk_allocate(diagnostics->context,
-                              name_bytes + path_bytes + message_bytes + line.bytes + 4, 1);
+                              name_bytes + path_bytes + message_bytes + line_bytes + 4, 1);
     if (!block)
         return false;
-    bool has_lines = location.source && location.source->has_lines;
     yk_diagnostic *added = &diagnostics->list[diagnostics->count++];
-    *added = (yk_diagnostic){.severity = severity, .line = has_lines ? location.line : 0};
-    added->column = added->line ? location.column : 0;
-    added->caret = line.caret;
+    *added = (yk_diagnostic){.severity = severity, .caret = caret};
+    if (source && source->has_lines) {
+        added->line = location.line;
+        added->column = location.line ? location.column : 0;
+    }
     added->length = location.length > 0 ? location.length : 1;
     added->source = location_text(&block, name, name_bytes);
     added->path = location_text(&block, path, path_bytes);
     added->message = location_text(&block, message, message_bytes);
-    added->excerpt = location_text(&block, line.start, line.bytes);
+    added->excerpt = location_text(&block, line, line_bytes);
     return true;
 }
 
 void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
                const char *path, const char *format, ...)
 {
-    *(severity == YK_SEVERITY_ERROR ? &diagnostics->errors : &diagnostics->warnings) += 1;
+    if (severity == YK_SEVERITY_ERROR)
+        diagnostics->errors++;
+    else
+        diagnostics->warnings++;
     if (yk_diagnostics_full(diagnostics))
         return;
+
     char message[MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    trim_partial_character(message);
+
+    /* A full buffer may have cut a UTF-8 sequence in the middle: its first byte says how many
+     * belong to it. */
+    size_t length = strlen(message);
+    size_t tail = 0;
+    while (tail < length && tail < 3 && continues_character(message[length - 1 - tail]))
+        tail++;
+    if (tail < length) {
+        unsigned char lead = (unsigned char)message[length - 1 - tail];
+        size_t expected = (size_t)(lead >= 0xC0) + (lead >= 0xE0) + (lead >= 0xF0);
+        if (tail < expected)
+            message[length - 1 - tail] = '\0';
+    }
+
     if (!keep(diagnostics, severity, location, path ? path : "", message))
         diagnostics->failed = true;
 }
 
-static int compare_places(const yk_diagnostic *a, const yk_diagnostic *b)
+static int compare_locations(const yk_diagnostic *a, const yk_diagnostic *b)
 {
     if ((a->line == 0) != (b->line == 0))
         return a->line == 0 ? 1 : -1; /* the file first, then the overrides */
@@ -247,7 +245,7 @@ void yk_diagnostics_sort(yk_diagnostics *diagnostics)
     for (int i = 1; i < diagnostics->count; i++) {
         yk_diagnostic moved = diagnostics->list[i];
         int j = i;
-        for (; j > 0 && compare_places(&diagnostics->list[j - 1], &moved) > 0; j--)
+        for (; j > 0 && compare_locations(&diagnostics->list[j - 1], &moved) > 0; j--)
             diagnostics->list[j] = diagnostics->list[j - 1];
         diagnostics->list[j] = moved;
     }
@@ -255,42 +253,35 @@ void yk_diagnostics_sort(yk_diagnostics *diagnostics)
 
 /* Layout --------------------------------------------------------------------------------------- */
 
-static int character_count(const char *text)
+static void add_entry(yk_context *context, yk_text *text, const yk_diagnostic *entry)
 {
-    int count = 0;
-    for (; *text; text++)
-        count += !continues_character(*text);
-    return count;
-}
-
-static void add_excerpt(yk_context *context, yk_text *text, const yk_diagnostic *entry)
-{
+    /* file:line:column: error: path: message */
+    if (entry->source[0])
+        yk_text_add(context, text, "%s:", entry->source);
+    if (entry->line)
+        yk_text_add(context, text, "%d:%d:", entry->line, entry->column);
+    const char *severity = entry->severity == YK_SEVERITY_ERROR ? "error" : "warning";
+    yk_text_add(context, text, "%s%s: ", entry->source[0] ? " " : "", severity);
+    if (entry->path[0])
+        yk_text_add(context, text, "%s: ", entry->path);
+    yk_text_add(context, text, "%s\n", entry->message);
     if (!entry->excerpt[0])
         return;
+
+    /* The line, and below it what the message is about. */
     if (entry->line)
         yk_text_add(context, text, "%5d | %s\n      | %*s^", entry->line, entry->excerpt,
                     entry->caret, "");
     else
         yk_text_add(context, text, "      | %s\n      | %*s^", entry->excerpt, entry->caret, "");
-    int room = character_count(entry->excerpt) - entry->caret;
-    int tail = (entry->length < room ? entry->length : room) - 1;
-    for (int i = 0; i < tail; i++)
+    int characters = 0;
+    for (const char *at = entry->excerpt; *at; at++)
+        characters += !continues_character(*at);
+    int left = characters - entry->caret;
+    int underlined = entry->length < left ? entry->length : left;
+    for (int i = 1; i < underlined; i++)
         yk_text_add(context, text, "~");
     yk_text_add(context, text, "\n");
-}
-
-static void add_entry(yk_context *context, yk_text *text, const yk_diagnostic *entry)
-{
-    if (entry->source[0])
-        yk_text_add(context, text, "%s:", entry->source);
-    if (entry->line)
-        yk_text_add(context, text, "%d:%d:", entry->line, entry->column);
-    yk_text_add(context, text, "%s%s: ", entry->source[0] ? " " : "",
-                entry->severity == YK_SEVERITY_ERROR ? "error" : "warning");
-    if (entry->path[0])
-        yk_text_add(context, text, "%s: ", entry->path);
-    yk_text_add(context, text, "%s\n", entry->message);
-    add_excerpt(context, text, entry);
 }
 
 char *yk_diagnostics_text(const yk_diagnostics *diagnostics)

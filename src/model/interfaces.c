@@ -16,41 +16,21 @@ typedef struct side {
 
 enum { PORT_NAMES_MAX = 1000 };
 
-static int find_port(const yk_port *ports, int count, const char *name)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(ports[i].name, name) == 0)
-            return i;
-    return -1;
-}
-
-static void report_unknown_port(yk_diagnostics *diagnostics, const yk_node *node,
-                                const char *subsystem, const char *name, const yk_port *ports,
-                                int count)
-{
-    const char *names[PORT_NAMES_MAX];
-    if (count > PORT_NAMES_MAX)
-        count = PORT_NAMES_MAX;
-    for (int i = 0; i < count; i++)
-        names[i] = ports[i].name;
-    yk_node_error(diagnostics, node, "subsystem '%s' has no port '%.60s'; %s", subsystem, name,
-                  yk_suggestion(name, names, count).text);
-}
-
 /* Splits at the first '.': names of subsystems have none, names of ports may. */
 yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *node)
 {
     yk_port_reference s = {.subsystem = -1, .port = -1};
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_scenario_info *info = &scenario->info;
-    char subsystem[64];
     const char *dot = strchr(node->text, '.');
     if (!dot || dot == node->text || !dot[1]) {
         yk_node_error(diagnostics, node, "expected subsystem.port; found '%.60s'", node->text);
         return s;
     }
-    snprintf(subsystem, sizeof subsystem, "%.*s",
-             (int)(dot - node->text < 63 ? dot - node->text : 63), node->text);
+
+    char subsystem[64];
+    snprintf(subsystem, sizeof subsystem, "%s", node->text);
+    subsystem[strcspn(subsystem, ".")] = '\0';
     s.subsystem = yk_find_name(info->names, info->subsystem_count, subsystem);
     if (s.subsystem < 0) {
         yk_node_error(diagnostics, node, "there is no subsystem '%s'; %s", subsystem,
@@ -60,13 +40,23 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
     const yk_subsystem *object = info->subsystems[s.subsystem];
     if (!object)
         return s; /* its section has mistakes of its own */
+
     const yk_port *ports;
+    const char *names[PORT_NAMES_MAX];
     int count = object->ops->ports(object, &ports);
-    s.port = find_port(ports, count, dot + 1);
-    if (s.port >= 0)
-        s.what = &ports[s.port];
-    else
-        report_unknown_port(diagnostics, node, subsystem, dot + 1, ports, count);
+    for (int i = 0; i < count; i++) {
+        if (strcmp(ports[i].name, dot + 1) == 0) {
+            s.port = i;
+            s.what = &ports[i];
+            return s;
+        }
+        if (i < PORT_NAMES_MAX)
+            names[i] = ports[i].name;
+    }
+    if (count > PORT_NAMES_MAX)
+        count = PORT_NAMES_MAX;
+    yk_node_error(diagnostics, node, "subsystem '%s' has no port '%.60s'; %s", subsystem, dot + 1,
+                  yk_suggestion(dot + 1, names, count).text);
     return s;
 }
 
@@ -81,7 +71,8 @@ static void check_listed_port(yk_scenario *scenario, int subsystem, const yk_nod
     if (!ports || ports->kind == YK_NODE_SCALAR || ports->count == 0)
         return;
 
-    const char *wanted = strchr(node->text, '.') + 1, *names[YK_SUGGESTED_MAX];
+    const char *wanted = strchr(node->text, '.') + 1;
+    const char *names[YK_SUGGESTED_MAX];
     int count = 0;
     for (const yk_node *item = ports->first; item && count < YK_SUGGESTED_MAX; item = item->next) {
         const char *name = yk_node_name(item);
@@ -98,10 +89,10 @@ static void check_listed_port(yk_scenario *scenario, int subsystem, const yk_nod
 
 static side read_side(yk_scenario *scenario, const yk_node *node)
 {
-    yk_port_reference place = yk_scenario_find_port(scenario, node);
-    if (place.subsystem >= 0 && !scenario->info.subsystems[place.subsystem])
-        check_listed_port(scenario, place.subsystem, node);
-    return (side){node, place.subsystem, place.port, place.what};
+    yk_port_reference found = yk_scenario_find_port(scenario, node);
+    if (found.subsystem >= 0 && !scenario->info.subsystems[found.subsystem])
+        check_listed_port(scenario, found.subsystem, node);
+    return (side){node, found.subsystem, found.port, found.what};
 }
 
 static bool check_causality(yk_scenario *scenario, const side *s, yk_causality causality)
@@ -128,18 +119,6 @@ static bool check_causality(yk_scenario *scenario, const side *s, yk_causality c
     return false;
 }
 
-/* What the second side takes is the scheme's choice. */
-static yk_causality taken_by_second(const yk_scenario *scenario, const side *a, const side *b)
-{
-    const yk_scheme_def *scheme = &scenario->info.scheme;
-    const yk_joined_ports joined = {
-        .subsystem = {scenario->subsystems[a->subsystem], scenario->subsystems[b->subsystem]},
-        .number = {a->subsystem, b->subsystem},
-        .port = {a->port, b->port}};
-    return scheme->ops->second_side ? scheme->ops->second_side(scheme->options, &joined)
-                                    : YK_TAKES_MOTION;
-}
-
 static bool check_pair(yk_scenario *scenario, const yk_node *between, const side *a, const side *b)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
@@ -156,32 +135,37 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const side
                       "joins a scalar port with a marker; both must be of one kind");
         return false;
     }
-    bool first = check_causality(scenario, a, YK_TAKES_WRENCH);
-    return check_causality(scenario, b, taken_by_second(scenario, a, b)) && first;
+
+    /* What the second side takes is the scheme's choice. */
+    const yk_scheme_def *scheme = &scenario->info.scheme;
+    yk_causality second = YK_TAKES_MOTION;
+    if (scheme->ops->second_side) {
+        const yk_joined_ports joined = {
+            .subsystem = {scenario->subsystems[a->subsystem], scenario->subsystems[b->subsystem]},
+            .number = {a->subsystem, b->subsystem},
+            .port = {a->port, b->port}};
+        second = scheme->ops->second_side(scheme->options, &joined);
+    }
+    bool good = check_causality(scenario, a, YK_TAKES_WRENCH);
+    return check_causality(scenario, b, second) && good;
 }
 
-/* The name of an earlier interface that uses the port; NULL if it is free. */
-static const char *user_of_port(const yk_scenario *scenario, const side *s)
+/* A port takes part in one interface. */
+static bool check_free(yk_scenario *scenario, const side *s)
 {
     for (int i = 0; i < scenario->info.interface_count; i++) {
         const yk_interface_def *def = &scenario->interfaces[i];
-        if ((def->wrench_subsystem == s->subsystem && def->wrench_port == s->port) ||
-            (def->motion_subsystem == s->subsystem && def->motion_port == s->port))
-            return def->name;
-    }
-    return NULL;
-}
-
-static bool check_free(yk_scenario *scenario, const side *s)
-{
-    const char *user = user_of_port(scenario, s);
-    if (user)
+        bool first = def->wrench_subsystem == s->subsystem && def->wrench_port == s->port;
+        bool second = def->motion_subsystem == s->subsystem && def->motion_port == s->port;
+        if (!first && !second)
+            continue;
         yk_node_error(scenario->resolver.diagnostics, s->node,
                       "the port is already used by interface '%s'; a port can be joined once; give "
-                      "the subsystem "
-                      "another port on the same body",
-                      user);
-    return !user;
+                      "the subsystem another port on the same body",
+                      def->name);
+        return false;
+    }
+    return true;
 }
 
 /* The constrained axes; 0 after a message. */
@@ -217,6 +201,7 @@ static bool place_side(yk_scenario *scenario, const yk_node *node, const side *s
                       "place where it is defined");
         return false;
     }
+
     yk_vec3 own_at;
     yk_quat own_axes;
     if (at) {
@@ -237,12 +222,17 @@ static bool place_side(yk_scenario *scenario, const yk_node *node, const side *s
 static bool place_sides(yk_scenario *scenario, const yk_node *node, const side *a, const side *b)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
-    const yk_node *at = yk_node_get(node, "at"), *axis = yk_node_get(node, "axis");
-    const yk_node *orientation = yk_node_get(node, "orientation"), *first = at     ? at
-                                                                            : axis ? axis
-                                                                                   : orientation;
+    const yk_node *at = yk_node_get(node, "at");
+    const yk_node *axis = yk_node_get(node, "axis");
+    const yk_node *orientation = yk_node_get(node, "orientation");
+    const yk_node *first = at;
+    if (!first)
+        first = axis;
+    if (!first)
+        first = orientation;
     if (!first)
         return true;
+
     if (a->what->kind != YK_PORT_MARKER) {
         yk_node_error(diagnostics, first, "scalar ports have no place of their own; remove this");
         return false;
@@ -251,6 +241,7 @@ static bool place_sides(yk_scenario *scenario, const yk_node *node, const side *
         yk_node_error(diagnostics, axis, "give either 'axis' or 'orientation'");
         return false;
     }
+
     yk_vec3 point = at ? yk_node_vector(node, "at") : yk_v3(0, 0, 0);
     yk_quat frame = orientation ? yk_node_orientation(node, "orientation") : yk_q_identity();
     if (axis && yk_read_axis(&scenario->builder, axis, &frame) != YK_OK)
@@ -266,15 +257,18 @@ static void read_interface(yk_scenario *scenario, const yk_node *node)
     const yk_node *between = yk_node_get(node, "between");
     if (!between || !between->valid)
         return;
-    side a = read_side(scenario, between->first), b = read_side(scenario, between->first->next);
+    side a = read_side(scenario, between->first);
+    side b = read_side(scenario, between->first->next);
     if (!check_pair(scenario, between, &a, &b))
         return;
     bool free_a = check_free(scenario, &a);
     if (!check_free(scenario, &b) || !free_a || !node->valid || !yk_node_name(node))
         return;
+
     unsigned axes = read_joint(scenario, node, a.what->kind);
     if (!axes || !place_sides(scenario, node, &a, &b))
         return;
+
     scenario->interfaces[scenario->info.interface_count++] =
         (yk_interface_def){.name = yk_node_name(node),
                            .wrench_subsystem = a.subsystem,

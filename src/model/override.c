@@ -40,43 +40,45 @@ static void *checked(override *o, void *memory)
     return memory;
 }
 
-/* Reads "[12]" at `at`; returns its length, 0 if it is no index. */
-static size_t read_index(const char *at, int *index)
-{
-    size_t length = 1;
-    long number = 0;
-    while (at[length] >= '0' && at[length] <= '9' && number < 1000000)
-        number = 10 * number + (at[length++] - '0');
-    *index = (int)number;
-    return length > 1 && at[length] == ']' ? length + 1 : 0;
-}
-
 /* Splits the path; returns the number of steps, 0 after a complaint. */
 static int split_path(override *o, segment *segments)
 {
     int count = 0;
     for (const char *at = o->path; *at;) {
-        if (count == SEGMENTS_MAX)
-            return complain(o, "the path has more than 32 steps"), 0;
+        if (count == SEGMENTS_MAX) {
+            complain(o, "the path has more than 32 steps");
+            return 0;
+        }
         segment *next = &segments[count];
-        size_t length;
+
+        /* "[12]" */
         if (*at == '[') {
-            length = read_index(at, &next->index);
-            if (!length || count == 0)
-                return complain(o, "'[' starts an index such as interfaces[0]"), 0;
+            size_t length = 1;
+            int number = 0;
+            while (at[length] >= '0' && at[length] <= '9' && number < 1000000)
+                number = 10 * number + (at[length++] - '0');
+            if (length == 1 || at[length] != ']' || count == 0) {
+                complain(o, "'[' starts an index such as interfaces[0]");
+                return 0;
+            }
             next->name = NULL;
+            next->index = number;
+            at += length + 1;
         } else {
-            if (count > 0 && *at++ != '.')
-                return complain(o, "a '.' is missing between the steps of the path"), 0;
-            length = strcspn(at, ".[");
-            if (!length)
-                return complain(o, "the path has an empty step; write it as coupling.scheme=tight"),
-                       0;
+            if (count > 0 && *at++ != '.') {
+                complain(o, "a '.' is missing between the steps of the path");
+                return 0;
+            }
+            size_t length = strcspn(at, ".[");
+            if (length == 0) {
+                complain(o, "the path has an empty step; write it as coupling.scheme=tight");
+                return 0;
+            }
             next->name = checked(o, yk_store_text(o->store, at, length));
             if (!next->name)
                 return 0;
+            at += length;
         }
-        at += length;
         next->end = (size_t)(at - o->path);
         count++;
     }
@@ -96,9 +98,12 @@ static yk_node *find_named(override *o, const yk_node *list, const char *name)
         if (strcmp(other, name) == 0)
             return item;
         int now = yk_text_distance(name, other, distance - 1);
-        if (now < distance)
-            distance = now, nearest = other;
+        if (now < distance) {
+            distance = now;
+            nearest = other;
+        }
     }
+
     if (nearest)
         snprintf(message, sizeof message,
                  "the list has no item named '%.60s'; did you mean '%.60s'?", name, nearest);
@@ -111,32 +116,26 @@ static yk_node *find_named(override *o, const yk_node *list, const char *name)
     return NULL;
 }
 
-static yk_node *find_index(override *o, const yk_node *list, int index)
-{
-    if (index < list->count)
-        return yk_node_at(list, index);
-    char message[128];
-    snprintf(message, sizeof message, "the list has no item [%d]; it has %d, counted from [0]",
-             index, list->count);
-    complain(o, message);
-    return NULL;
-}
-
 /* The child that the step names; NULL without a complaint if a map does not have it yet. */
 static yk_node *find_child(override *o, const yk_node *node, const segment *step, size_t begin)
 {
+    char message[256];
     if (node->kind == YK_NODE_LIST && step->name)
         return find_named(o, node, step->name);
-    if (node->kind == YK_NODE_LIST)
-        return find_index(o, node, step->index);
     if (node->kind == YK_NODE_MAP && step->name)
         return yk_node_get(node, step->name);
-    char message[256];
-    snprintf(message, sizeof message,
-             node->kind == YK_NODE_MAP
-                 ? "'%.*s' is a section, not a list; name a key instead of an index"
-                 : "'%.*s' is a value, not a section",
-             (int)(begin < 100 ? begin : 100), o->path);
+    if (node->kind == YK_NODE_LIST && step->index < node->count)
+        return yk_node_at(node, step->index);
+
+    int shown = (int)(begin < 100 ? begin : 100);
+    if (node->kind == YK_NODE_LIST)
+        snprintf(message, sizeof message, "the list has no item [%d]; it has %d, counted from [0]",
+                 step->index, node->count);
+    else if (node->kind == YK_NODE_MAP)
+        snprintf(message, sizeof message,
+                 "'%.*s' is a section, not a list; name a key instead of an index", shown, o->path);
+    else
+        snprintf(message, sizeof message, "'%.*s' is a value, not a section", shown, o->path);
     complain(o, message);
     return NULL;
 }
@@ -151,6 +150,8 @@ static void set_value(override *o, yk_node *root, const segment *segments, int c
         yk_node *child = find_child(o, node, &segments[i], i ? segments[i - 1].end : 0);
         if (o->failed)
             return;
+
+        /* Sections on the way that are not there are made. */
         bool absent = !child || (!last && yk_node_is_empty(child));
         yk_node *fresh = o->value;
         if (absent && !last)
@@ -158,6 +159,7 @@ static void set_value(override *o, yk_node *root, const segment *segments, int c
         if (!fresh)
             return;
         fresh->implied = !child && !last;
+
         if (!child)
             yk_node_append(node, fresh, segments[i].name, (yk_location){0});
         else if (last || absent)
@@ -197,6 +199,7 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
         complain(&o, "a path and a value are expected, as in coupling.scheme=tight");
         return YK_OK;
     }
+
     segment segments[SEGMENTS_MAX];
     int count = split_path(&o, segments);
     if (!count)

@@ -87,10 +87,13 @@ static yk_expression *compile(const repetition *p, const char *start, size_t len
     char inner[YK_EXPRESSION_LENGTH_MAX + 1];
     memcpy(inner, start, length);
     inner[length] = '\0';
+
+    /* Names that are neither the index nor parameters belong to somebody else. */
     name_check check = {.repetition = p};
     yk_expression_names(inner, check_name, &check);
     if (check.unknown)
         return NULL;
+
     yk_scope scope = p->r->scope;
     scope.variables = &p->index;
     scope.variable_count = *p->index ? 1 : 0;
@@ -108,6 +111,7 @@ static const brace_group *find_group(repetition *p, const char *start, size_t le
     for (int i = 0; i < p->group_count; i++)
         if (p->groups[i].start == start)
             return &p->groups[i];
+
     if (p->group_count == COMPILED_MAX)
         yk_expression_destroy(p->groups[--p->group_count].expression);
     brace_group *made = &p->groups[p->group_count++];
@@ -145,6 +149,7 @@ static void add_group(repetition *p, yk_text *out, const char *start, size_t len
         yk_text_add(context, out, whole ? "%.0f" : "%.17g", value);
         return;
     }
+
     char inner[YK_EXPRESSION_LENGTH_MAX + 1];
     size_t kept = length < sizeof inner ? length : 0; /* a longer one is no expression */
     memcpy(inner, start, kept);
@@ -163,12 +168,15 @@ static const char *fill_in(repetition *p, const char *text)
     yk_context *context = p->r->store->context;
     yk_text out = {0};
     while (*text && spend(p, 1)) {
-        const char *open = strchr(text, '{'), *close = open ? strchr(open, '}') : NULL;
-        int before = close ? (int)(open - text) : (int)strlen(text);
-        yk_text_add(context, &out, "%.*s", before, text);
-        if (close)
-            add_group(p, &out, open + 1, (size_t)(close - open) - 1);
-        text = close ? close + 1 : text + before;
+        const char *open = strchr(text, '{');
+        const char *close = open ? strchr(open, '}') : NULL;
+        if (!close) {
+            yk_text_add(context, &out, "%s", text);
+            break;
+        }
+        yk_text_add(context, &out, "%.*s", (int)(open - text), text);
+        add_group(p, &out, open + 1, (size_t)(close - open) - 1);
+        text = close + 1;
     }
     spend(p, out.length / sizeof(yk_node));
     const char *filled =
@@ -190,9 +198,12 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
         return NULL;
     }
     copy->quoted = node->quoted;
-    copy->text = node->kind == YK_NODE_SCALAR ? fill_in(p, node->text) : "";
+    copy->text = "";
+    if (node->kind == YK_NODE_SCALAR)
+        copy->text = fill_in(p, node->text);
     if (!copy->text)
         return NULL;
+
     for (const yk_node *child = node->first; child; child = child->next) {
         yk_node *twin = copy_filled(p, child);
         const char *key = twin && child->key ? fill_in(p, child->key) : NULL;
@@ -230,40 +241,29 @@ static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *l
     return !reason;
 }
 
-/* One copy, appended to what the collection will hold. */
-static bool add_copy(repetition *p, yk_node *item, yk_node *collection)
-{
-    yk_node *copy = copy_filled(p, item);
-    const char *name = copy && item->key ? fill_in(p, item->key) : NULL;
-    if (p->exhausted)
-        yk_node_error(p->r->diagnostics, item, "the repetition makes more than a million values");
-    if (!copy || (item->key && !name) || p->exhausted)
-        return false;
-    yk_node_append(collection, copy, name, yk_node_key_location(item));
-    return true;
-}
-
+/* The copies of an item, appended to what the collection will hold. */
 static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *collection)
 {
     repetition p = {.r = r};
     double last;
-    bool good = read_range(r, repeat, &p, &last);
-    if (!good)
+    if (!read_range(r, repeat, &p, &last))
         return false;
     yk_node_remove(repeat);
-    for (; p.value <= last && good; p.value++)
-        good = add_copy(&p, item, collection) && r->status == YK_OK;
+
+    bool good = true;
+    for (; p.value <= last && good; p.value++) {
+        yk_node *copy = copy_filled(&p, item);
+        const char *name = copy && item->key ? fill_in(&p, item->key) : NULL;
+        if (p.exhausted)
+            yk_node_error(r->diagnostics, item, "the repetition makes more than a million values");
+        good = copy && (!item->key || name) && !p.exhausted && r->status == YK_OK;
+        if (good)
+            yk_node_append(collection, copy, name, yk_node_key_location(item));
+    }
+
     for (int i = 0; i < p.group_count; i++)
         yk_expression_destroy(p.groups[i].expression);
     return good;
-}
-
-static bool has_repeat(const yk_node *collection)
-{
-    for (const yk_node *item = collection->first; item; item = item->next)
-        if (yk_node_get(item, "repeat"))
-            return true;
-    return false;
 }
 
 const char *yk_fill_parameters(yk_resolver *r, const char *text)
@@ -281,18 +281,24 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
 {
     if (collection->kind == YK_NODE_SCALAR)
         return true;
-    for (yk_node *item = collection->first; item; item = item->next)
-        if (item->key && !yk_node_get(item, "repeat"))
+    bool repeats = false;
+    for (yk_node *item = collection->first; item; item = item->next) {
+        if (yk_node_get(item, "repeat"))
+            repeats = true;
+        else if (item->key)
             item->key = yk_fill_parameters(r, item->key);
-    if (!has_repeat(collection))
+    }
+    if (!repeats)
         return true;
 
+    /* The collection anew, with copies where items with `repeat` were. */
     yk_node *item = collection->first;
     collection->first = collection->last = NULL;
     collection->count = 0;
     bool good = true;
     while (item) {
-        yk_node *next = item->next, *repeat = yk_node_get(item, "repeat");
+        yk_node *next = item->next;
+        yk_node *repeat = yk_node_get(item, "repeat");
         if (repeat)
             good = add_copies(r, item, repeat, collection) && good;
         else
