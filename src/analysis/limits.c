@@ -47,14 +47,6 @@ static bool iterates(const search *s)
     return yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ITERATES;
 }
 
-static bool takes_wrench(const search *s, int subsystem, int port)
-{
-    const yk_port *ports;
-    yk_subsystem *part = s->info->subsystems[subsystem];
-    part->ops->ports(part, &ports);
-    return ports[port].causalities & YK_TAKES_WRENCH;
-}
-
 /* What the scheme does with this ratio of masses, and the kinds of both sides. Where these make
  * no free masses, an exchange without iteration is taken to bear ratios up to 1, and so is a
  * plain iteration. */
@@ -206,8 +198,11 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
     /* One wrench on both sides in place of motion and wrench: whatever the masses, without
      * iterations. */
     const yk_subsystem_ops *a = s->info->subsystems[interface->wrench_subsystem]->ops;
-    const yk_subsystem_ops *b = s->info->subsystems[interface->motion_subsystem]->ops;
-    bool both_take = takes_wrench(s, interface->motion_subsystem, interface->motion_port);
+    const yk_subsystem *second = s->info->subsystems[interface->motion_subsystem];
+    const yk_subsystem_ops *b = second->ops;
+    const yk_port *ports;
+    b->ports(second, &ports);
+    bool both_take = ports[interface->motion_port].causalities & YK_TAKES_WRENCH;
     bool both_predict =
         (a->step_model || a->interface_model) && (b->step_model || b->interface_model);
     if (fate != YK_SURROGATE_NOT_CONVERGED && !iterates(s) && both_take) {

@@ -39,21 +39,31 @@ static double sum_of_products(const double *a, const double *b, int count)
 }
 
 /* The fraction of the squares that the best d[k+1] = a d[k] + b d[k-1] leaves unexplained. A
- * swing of period two has d[k] in line with d[k-1], and one coefficient tells all: the small
- * ridge lets it. */
+ * swing of period two has d[k] in line with d[k-1], and one coefficient says all: the small ridge
+ * lets it. */
 static double misfit(const double *d)
 {
     const int count = DIFFERENCES - 2;
-    const double *next = d + 2, *now = d + 1, *last = d;
-    double square = sum_of_products(next, next, count), ridge = 1e-9 * square;
-    double nn = sum_of_products(now, now, count) + ridge, nl = sum_of_products(now, last, count);
+    const double *next = d + 2;
+    const double *now = d + 1;
+    const double *last = d;
+
+    /* The normal equations of a and b. */
+    double square = sum_of_products(next, next, count);
+    double ridge = 1e-9 * square;
+    double nn = sum_of_products(now, now, count) + ridge;
+    double nl = sum_of_products(now, last, count);
     double ll = sum_of_products(last, last, count) + ridge;
-    double fn = sum_of_products(next, now, count), fl = sum_of_products(next, last, count);
+    double fn = sum_of_products(next, now, count);
+    double fl = sum_of_products(next, last, count);
     double determinant = nn * ll - nl * nl;
     if (!(determinant > 0))
         return 1;
 
-    double a = (fn * ll - fl * nl) / determinant, b = (fl * nn - fn * nl) / determinant;
+    double a = (fn * ll - fl * nl) / determinant;
+    double b = (fl * nn - fn * nl) / determinant;
+
+    /* What they leave. */
     double left = 0;
     for (int k = 0; k < count; k++) {
         double error = next[k] - a * now[k] - b * last[k];
@@ -63,32 +73,30 @@ static double misfit(const double *d)
     return left / square;
 }
 
-/* Whether the window shows a swing that obeys the law of a mode; its size as the squared
- * differences. */
-static bool swings(const yk_ripple *r, const yk_ripple_component *c, double *squares)
+static void end_window(yk_ripple *r, yk_ripple_component *c, double time)
 {
     double d[DIFFERENCES], second[DIFFERENCES - 1];
     for (int k = 0; k < DIFFERENCES; k++)
         d[k] = c->seen[k + 1] - c->seen[k];
     for (int k = 0; k < DIFFERENCES - 1; k++)
         second[k] = d[k + 1] - d[k];
-    *squares = sum_of_products(d + 1, d + 1, DIFFERENCES - 1);
+
+    /* Whether the window shows a swing that obeys the law of a mode; its size as the squared
+     * differences. */
+    double squares = sum_of_products(d + 1, d + 1, DIFFERENCES - 1);
     double least = fmax(NOTABLE * r->size, NOISE * (r->resolved + r->relative * r->size));
-    bool notable = *squares > least * least;
-    bool rough = sum_of_products(second, second, DIFFERENCES - 1) > ROUGH * *squares;
-
-    return notable && rough && misfit(d) < MISFIT;
-}
-
-static void end_window(yk_ripple *r, yk_ripple_component *c, double time)
-{
-    double squares;
-    bool swinging = swings(r, c, &squares);
-    if (swinging && r->size > 0)
+    bool notable = squares > least * least;
+    bool rough = sum_of_products(second, second, DIFFERENCES - 1) > ROUGH * squares;
+    bool swings = notable && rough && misfit(d) < MISFIT;
+    if (swings)
         r->swing = fmax(r->swing, sqrt(squares / (DIFFERENCES - 1)) / r->size);
-    if (swinging && c->before > 0 && squares > RISE * c->before) {
-        if (c->rising++ == 0)
+
+    /* Windows in a row in which it grew; the longest of these is kept. */
+    bool grows = swings && c->before > 0 && squares > RISE * c->before;
+    if (grows) {
+        if (c->rising == 0)
             c->at_begin = c->before;
+        c->rising++;
         if (c->rising > r->longest && squares < OVERFLOWING) {
             r->longest = c->rising;
             r->growth = pow(squares / c->at_begin, 0.5 / (c->rising * YK_RIPPLE_WINDOW));
@@ -103,15 +111,18 @@ static void end_window(yk_ripple *r, yk_ripple_component *c, double time)
 
 void yk_ripple_add(yk_ripple *r, const yk_wrench *wrench, double time)
 {
-    const double values[6] = {wrench->force.x,  wrench->force.y,  wrench->force.z,
-                              wrench->torque.x, wrench->torque.y, wrench->torque.z};
-    int place = r->count - (YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN) - 1;
+    /* Values of the end of the window, and the largest wrench so far. */
+    const yk_vec3 *force = &wrench->force;
+    const yk_vec3 *torque = &wrench->torque;
+    const double values[6] = {force->x, force->y, force->z, torque->x, torque->y, torque->z};
+    int slot = r->count - (YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN) - 1;
     for (int i = 0; i < 6; i++)
-        r->components[i].seen[place] = values[i];
-    r->size = fmax(r->size, sqrt(fmax(yk_v3_norm2(wrench->force), yk_v3_norm2(wrench->torque))));
+        r->components[i].seen[slot] = values[i];
+    r->size = fmax(r->size, sqrt(fmax(yk_v3_norm2(*force), yk_v3_norm2(*torque))));
     if (r->count < YK_RIPPLE_WINDOW)
         return;
 
+    /* The window is full. */
     r->swing = 0;
     for (int i = 0; i < 6 && r->size > 0; i++)
         end_window(r, &r->components[i], time);

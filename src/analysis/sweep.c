@@ -79,73 +79,48 @@ static uint64_t fingerprint(const sweep *s, const char *scenario)
     return mix(hash, text);
 }
 
-/* A line is "fingerprint value value ..."; one that was cut off by a kill is not complete, and
- * ignored. */
-static bool read_line(const char *line, int count, uint64_t *key, double *values)
-{
-    char *end;
-    *key = strtoull(line, &end, 16);
-    if (end == line)
-        return false;
-
-    for (int i = 0; i < count; i++) {
-        const char *at = end;
-        values[i] = strtod(at, &end);
-        if (end == at)
-            return false;
-    }
-
-    return *end == '\n';
-}
-
+/* Runs that were finished before. A line is "fingerprint value value ..."; one that was cut off by
+ * a kill is not complete, and ignored. */
 static yk_status load_journal(sweep *s, int runs)
 {
-    FILE *file = s->def->journal ? fopen(s->def->journal, "r") : NULL;
+    FILE *file = NULL;
+    if (s->def->journal)
+        file = fopen(s->def->journal, "r");
     if (!file)
         return YK_OK;
 
-    int width = s->def->measure_count, capacity = runs + 1024;
-    s->fingerprints = yk_allocate(s->context, (size_t)capacity, sizeof *s->fingerprints);
-    s->kept = yk_allocate(s->context, (size_t)capacity * (size_t)width, sizeof *s->kept);
-    bool allocated = s->fingerprints && s->kept;
+    size_t width = (size_t)s->def->measure_count;
+    size_t capacity = (size_t)runs + 1024;
+    s->fingerprints = yk_allocate(s->context, capacity, sizeof *s->fingerprints);
+    s->kept = yk_allocate(s->context, capacity * width, sizeof *s->kept);
+    if (!s->fingerprints || !s->kept) {
+        fclose(file);
+        return YK_ERROR_MEMORY;
+    }
 
     char *line = NULL;
     size_t length = 0;
-    while (allocated && s->kept_count < capacity && getline(&line, &length, file) >= 0) {
-        double *values = &s->kept[(size_t)s->kept_count * (size_t)width];
-        if (read_line(line, width, &s->fingerprints[s->kept_count], values))
+    while ((size_t)s->kept_count < capacity && getline(&line, &length, file) >= 0) {
+        double *values = &s->kept[(size_t)s->kept_count * width];
+        char *end;
+        s->fingerprints[s->kept_count] = strtoull(line, &end, 16);
+        bool good = end != line;
+        for (size_t i = 0; good && i < width; i++) {
+            const char *number = end;
+            values[i] = strtod(number, &end);
+            good = end != number;
+        }
+
+        if (good && *end == '\n')
             s->kept_count++;
     }
 
     free(line);
     fclose(file);
-    return allocated ? YK_OK : YK_ERROR_MEMORY;
-}
-
-/* The values of a run that the journal has, the last of several; NULL if it has none. */
-static const double *find_kept(const sweep *s, uint64_t key)
-{
-    for (int i = s->kept_count - 1; i >= 0; i--)
-        if (s->fingerprints[i] == key)
-            return &s->kept[(size_t)i * (size_t)s->def->measure_count];
-
-    return NULL;
+    return YK_OK;
 }
 
 /* Runs ----------------------------------------------------------------------------------------- */
-
-/* Several measures may ask for one channel, which is recorded once. */
-static bool is_first_of_channel(const sweep *s, int measure)
-{
-    if (yk_measure_of_step(&s->measures[measure]))
-        return false;
-
-    for (int i = 0; i < measure; i++)
-        if (strcmp(s->measures[i].channel, s->measures[measure].channel) == 0)
-            return false;
-
-    return true;
-}
 
 /* Loads the scenario of one run: the overrides of the sweep, its varied values, and the channels
  * that are measured. */
@@ -159,6 +134,7 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
         context, (size_t)(base->override_count + def->axis_count + 1), sizeof *overrides);
     yk_status status = YK_ERROR_MEMORY;
     if (texts && overrides) {
+        /* The overrides of the sweep, then the values that it varies. */
         int count = 0;
         for (int i = 0; i < base->override_count; i++)
             overrides[count++] = base->overrides[i];
@@ -172,10 +148,15 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
         yk_text_add(context, channels, "record.channels=[");
         const char *comma = "";
         for (int i = 0; i < def->measure_count; i++) {
-            if (!is_first_of_channel(s, i))
+            /* Several measures may ask for one channel, which is recorded once. */
+            const char *channel = s->measures[i].channel;
+            bool listed = yk_measure_of_step(&s->measures[i]);
+            for (int k = 0; k < i; k++)
+                listed = listed || strcmp(s->measures[k].channel, channel) == 0;
+            if (listed)
                 continue;
 
-            yk_text_add(context, channels, "%s%s", comma, s->measures[i].channel);
+            yk_text_add(context, channels, "%s%s", comma, channel);
             comma = ", ";
         }
 
@@ -262,7 +243,10 @@ static void do_run(void *user, int run)
         char *text = yk_scenario_text(scenario);
         key = fingerprint(s, text ? text : "");
         yk_release(context, text);
-        const double *kept = find_kept(s, key);
+        const double *kept = NULL;
+        for (int i = 0; i < s->kept_count; i++)
+            if (s->fingerprints[i] == key)
+                kept = &s->kept[(size_t)i * (size_t)def->measure_count];
         fresh = !kept;
         if (kept)
             memcpy(values, kept, (size_t)def->measure_count * sizeof *values);
@@ -270,6 +254,7 @@ static void do_run(void *user, int run)
             status = measure_run(s, context, scenario, values);
     }
 
+    /* The journal gets each run as soon as it is finished; of one that failed the log says which. */
     pthread_mutex_lock(&s->lock);
     s->done++;
     if (YK_FAILED(status)) {

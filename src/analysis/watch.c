@@ -49,12 +49,6 @@ static const yk_port_value *wrench_side(const yk_watch *watch, int i)
     return yk_system_output(watch->system, interface->wrench_subsystem, interface->wrench_port);
 }
 
-static const yk_port_value *motion_side(const yk_watch *watch, int i)
-{
-    const yk_interface_def *interface = &watch->info->interfaces[i];
-    return yk_system_output(watch->system, interface->motion_subsystem, interface->motion_port);
-}
-
 static bool has_trait(const yk_watch *watch, unsigned trait)
 {
     return yk_scheme_traits(&watch->info->scheme) & trait;
@@ -123,9 +117,12 @@ void yk_watch_step(yk_watch *watch, int64_t step)
         yk_watched *w = &watch->interfaces[i];
 
         /* The wrench of every step, as far as the ripple needs it. */
-        if (yk_ripple_counts(&w->ripple))
-            yk_ripple_add(&w->ripple, &motion_side(watch, i)->wrench,
-                          yk_system_time(watch->system));
+        if (yk_ripple_counts(&w->ripple)) {
+            const yk_interface_def *def = &watch->info->interfaces[i];
+            const yk_port_value *value =
+                yk_system_output(watch->system, def->motion_subsystem, def->motion_port);
+            yk_ripple_add(&w->ripple, &value->wrench, yk_system_time(watch->system));
+        }
 
         /* Gaps and motions now and then. */
         if (look) {
@@ -544,6 +541,7 @@ static void conclude_contacts(const yk_watch *watch, yk_run_report *report)
             yk_changes_add(&changes, "subsystems.%s.contact.method=gauss-seidel", name);
             yk_changes_add(&changes, "subsystems.%s.contact.iterations=1000", name);
         }
+
         yk_finding_change(f, &changes);
     }
 }
