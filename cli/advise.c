@@ -32,6 +32,7 @@ static void print_rows(const yk_advice *a)
         [YK_ADVICE_UNSTABLE] = "UNSTABLE",   [YK_ADVICE_FAILED] = "cannot run",
         [YK_ADVICE_NOT_TRIED] = "not tried",
     };
+
     printf("  %-22s %10s %11s %12s %12s\n", "scheme", "step s", "error", "whole run s", "calls");
     for (int i = 0; i < a->count; i++) {
         const yk_advice_row *r = &a->rows[i];
@@ -188,6 +189,7 @@ int command_advise(int argc, char **argv)
          "put the advice into the scenario's file, and leave the rest as it is"},
         {.kind = OPTION_END},
     };
+
     const char *path;
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)

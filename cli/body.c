@@ -97,6 +97,7 @@ int command_body(int argc, char **argv)
         {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc, argv, operands, 2, 2);
     if (parsed < 0)
         return options_exit(parsed);

@@ -59,6 +59,7 @@ int command_check(int argc, char **argv)
          "print the scenario as it will run: defaults and overrides filled in"},
         {.kind = OPTION_END},
     };
+
     const char *path;
     int parsed = options_parse("check SCENARIO [--set PATH=VALUE ...] [--print]", rows, argc, argv,
                                &path, 1, 1);

@@ -187,6 +187,7 @@ int command_contact(int argc, char **argv)
         {"history", OPTION_TEXT, &history, "FILE", "write all residuals as CSV"},
         {.kind = OPTION_END},
     };
+
     int count = options_parse(usage, rows, argc - 1, argv + 1, files, 1, FILES_MAX);
     if (count < 0)
         return options_exit(count);

@@ -234,6 +234,7 @@ int command_converge(int argc, char **argv)
         [YK_REFERENCE_FINEST] = "finest",
         NULL,
     };
+
     option_list sets = {0}, channels = {0}, changes = {0};
     const char *step_text = "1e-2,1e-3,1e-4", *reference = "auto";
     const char *schemes = NULL, *output = NULL, *plot = NULL;
@@ -257,6 +258,7 @@ int command_converge(int argc, char **argv)
          "errors over step, calls and time as BASE.svg and BASE.png"},
         {.kind = OPTION_END},
     };
+
     const char *path;
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)

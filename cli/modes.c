@@ -157,6 +157,7 @@ int command_modes(int argc, char **argv)
          "draw the shapes as BASE.svg and BASE.png (needs gnuplot)"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);

@@ -117,6 +117,7 @@ static void add_map_axis(yk_context *context, yk_text *script, char letter, cons
         {"damping", "damping ξ_1"},
         {"damping-ratio", "damping ratio ξ_2/ξ_1"},
     };
+
     const char *title = axis->parameter;
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         if (strcmp(titles[i][0], axis->parameter) == 0)

@@ -152,6 +152,7 @@ int command_plot(int argc, char **argv)
         {"title", OPTION_TEXT, &title, "TEXT", "title of the picture [that of the record]"},
         {.kind = OPTION_END},
     };
+
     picture *p = calloc(1, sizeof *p);
     if (!p)
         return EXIT_FAILED;

@@ -151,6 +151,7 @@ static void print_summary(const loaded *l, const yk_run_report *report)
         if (yk_run_contact_residual(l->scenario, i, &residual))
             printf("\n  contacts of '%s': residual at most %.3g m/s\n", info->names[i], residual);
     }
+
     if (coupled)
         print_coupling(info, system);
 
@@ -204,6 +205,7 @@ static void print_errors(const yk_error_report *r)
         [YK_ACCURACY_IRREGULAR] = "irregular, upper bound",
         [YK_ACCURACY_LOST] = "not predictable",
     };
+
     printf("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range", "% mean",
            "order");
     double above = INFINITY;
@@ -261,6 +263,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
         .progress = show_fraction,
         .user = q,
     };
+
     yk_error_report *report = NULL;
     yk_status status = yk_error_estimate(l->context, &def, &report);
     if (q->visible)
@@ -461,6 +464,7 @@ int command_run(int argc, char **argv)
          "no progress bar and no summary; the exit code is 3 if the run is not to be trusted"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse("run SCENARIO [--set PATH=VALUE ...] [-o FILE ...] [--error]", rows,
                                argc, argv, &q.path, 1, 1);
     if (parsed < 0)

@@ -322,6 +322,7 @@ int command_stability(int argc, char **argv)
         .def = yk_stability_default(),
         .oscillator = {.model = yk_two_mass_default(), .iterations = -1},
     };
+
     q.def.samples = YK_STABILITY_SAMPLES;
     q.def.remedies = true;
     two_mass_request *o = &q.oscillator;
@@ -375,6 +376,7 @@ int command_stability(int argc, char **argv)
          "damping ratio of mass 2 over that of mass 1 [0]"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse(usage, rows, argc, argv, &q.path, 0, 1);
     if (parsed < 0)
         return options_exit(parsed);

@@ -183,6 +183,7 @@ int command_sweep(int argc, char **argv)
         {"plot", OPTION_TEXT, &plot, "BASE", "picture BASE.svg and BASE.png, over the last --vary"},
         {.kind = OPTION_END},
     };
+
     int parsed = options_parse("sweep SCENARIO --vary PATH=VALUES ... --measure KIND(CHANNEL) ...",
                                rows, argc, argv, &path, 1, 1);
     if (parsed < 0)

@@ -533,6 +533,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
         .seconds = {0.6 * seconds, seconds},
         .all = true,
     };
+
     yk_status status =
         yk_trials_run(s->context, s->def->jobs, REFERENCE_LEVELS, run_refined, &r, NULL, NULL);
     bool good = status == YK_OK;
@@ -921,6 +922,7 @@ static bool verify_whole(study *s, int index)
         .finest = 1 << refined,
         .seconds = {seconds, seconds},
     };
+
     yk_trials_run(s->context, s->def->jobs, w.count, run_refined, &w, NULL, NULL);
     const yk_record *records[REFERENCE_LEVELS];
     const yk_trial *failed = NULL;

@@ -45,6 +45,7 @@ static yk_status compile_exact(yk_context *context, const char *text, const yk_s
         .variables = variables,
         .variable_count = 1,
     };
+
     yk_expression_error error;
     yk_status status = yk_expression_create(context, text, &scope, &error, exact);
     if (status == YK_ERROR_INPUT)

@@ -38,6 +38,7 @@ static bool report_progress(void *user, const yk_run_progress *progress)
     study *s = run->s;
     double fraction = progress->steps ? (double)progress->step / (double)progress->steps : 1;
 
+    /* Runs report from threads of their own. */
     pthread_mutex_lock(&s->lock);
     s->fractions[run->index] = fraction;
     double done = 0, all = 0;
@@ -68,6 +69,7 @@ static void run_finer(void *user, int index)
         .progress = report_progress,
         .user = &run,
     };
+
     yk_trial_run(&def, &s->finer[at]);
 }
 
@@ -111,6 +113,7 @@ static report *create_report(const study *s)
         return NULL;
     }
 
+    /* One block of numbers for all bars. */
     for (size_t i = 0; i < width; i++)
         r->bars[i] = r->values + i * r->rows;
     for (size_t i = 0; i < width * r->rows; i++)
@@ -393,6 +396,7 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
         status = yk_recorder_begin(recorder, &header);
     }
 
+    /* Row by row: the values, then their bars. */
     for (size_t i = 0; !YK_FAILED(status) && i < yk_record_rows(record); i++) {
         int at = 0;
         for (int c = 0; c < channels; c++) {

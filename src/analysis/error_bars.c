@@ -367,6 +367,7 @@ static void fill_error(const totals *t, yk_accuracy kind, double largest, double
         .relative = INFINITY,
         .mean = INFINITY,
     };
+
     if (isfinite(largest + sum)) {
         error->largest = largest;
         error->relative = largest / t->range;

@@ -59,6 +59,7 @@ static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fa
     part->ops->ports(part, &ports);
     yk_port_kind kind = ports[interface->wrench_port].kind;
 
+    /* Two free masses of this ratio, coupled as here. */
     yk_surrogate pair;
     yk_quiet_begin(s->context);
     yk_status status = yk_surrogate_create(s->system, sides, kind, s->info->step, ratio, &pair);
@@ -87,6 +88,7 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
     if (YK_FAILED(status) || fate != YK_SURROGATE_STABLE)
         return status;
 
+    /* Ratios are halved on a logarithmic scale. */
     for (int k = 0; status == YK_OK && k < BISECTIONS && high > 1.005 * low; k++) {
         double middle = sqrt(low * high);
         status = try_ratio(s, i, middle, &fate);

@@ -134,6 +134,7 @@ static double hann(size_t n, size_t i)
 
 double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
 {
+    /* One term of the Fourier transform, by the sum of the window. */
     double mean = mean_of(n, x), real = 0, imaginary = 0, weights = 0;
     double step_angle = 2 * YK_PI * frequency * dt;
     for (size_t i = 0; i < n; i++) {

@@ -86,6 +86,7 @@ static yk_status open_scene(run *r)
 {
     if (!r->def->recorder || r->def->frames <= 0)
         return YK_OK;
+
     yk_status status = yk_scene_open(r->context, r->system, r->info, &r->scene);
     if (YK_FAILED(status))
         return status;
@@ -97,6 +98,7 @@ static yk_status open_scene(run *r)
     r->frame_stride = (int64_t)ceil((double)r->info->steps / frames);
     if (r->frame_stride < 1)
         r->frame_stride = 1;
+
     return YK_OK;
 }
 
@@ -104,6 +106,7 @@ static yk_status record_frame(run *r)
 {
     if (r->frame_stride == 0)
         return YK_OK;
+
     yk_scene_read(&r->scene);
     return yk_recorder_frame(r->def->recorder, yk_system_time(r->system), r->scene.frame);
 }
@@ -168,6 +171,7 @@ static void add_statistics(summary *s, run *r)
             add_figure(s, name, "largest_contact_residual", residual, "m/s");
     }
 
+    /* Largest gaps, and the energy that the interface created. */
     for (int i = 0; i < info->interface_count; i++) {
         const char *name = info->interfaces[i].name;
         yk_interface_statistics interface = yk_system_interface_statistics(r->system, i);
@@ -198,6 +202,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         [YK_FINDING_PASSAGE] = "passage",
         [YK_FINDING_FAILED] = "failed",
     };
+
     if (!r->def->recorder)
         return YK_OK;
 
@@ -239,6 +244,7 @@ static bool report_progress(run *r, int64_t step, bool last)
     if (!last && step < r->next_reading)
         return true;
 
+    /* How many steps until the clock is read again. */
     double now = yk_clock_seconds();
     if (now - r->last_reading > CLOCK_SECONDS)
         r->stride = 1;
@@ -304,6 +310,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
         .watch = {.context = context},
         .converged = true,
     };
+
     *r.report = (yk_run_report){0};
     yk_status status = yk_scenario_system(scenario, &r.system);
     if (YK_FAILED(status))
@@ -313,6 +320,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     if (!r.row)
         return YK_ERROR_MEMORY;
 
+    /* From the start to the end, or to where it fails; what was found until then is reported. */
     status = yk_system_start(r.system);
     if (!YK_FAILED(status))
         status = yk_watch_open(context, r.system, r.info, &r.watch);

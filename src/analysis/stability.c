@@ -60,6 +60,7 @@ static yk_status examine(study *s, double time, yk_growth *growth)
         .track = s->def->track,
         .notable = log(2) / (info->end - info->start),
     };
+
     yk_spectrum spectrum;
     map->reached = false;
     yk_status status = yk_growth_find(map, info, &def, &spectrum, growth);
@@ -202,6 +203,7 @@ static yk_status investigate(study *s, yk_stability_report *worst)
         [YK_VERDICT_STABLE] = 0, [YK_VERDICT_MODEL] = 1,    [YK_VERDICT_UNDECIDED] = 2,
         [YK_VERDICT_SOLVER] = 3, [YK_VERDICT_COUPLING] = 4, [YK_VERDICT_FAILED] = 5,
     };
+
     const yk_scenario_info *info = s->info;
     const yk_stability_def *def = s->def;
     const yk_stability_report *r = &s->report;

@@ -85,6 +85,7 @@ static void change_step(const yk_comparison *c, double step, yk_changes *changes
 static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system *system,
                                 const yk_scenario_info *info, yk_growth *growth, bool *reached)
 {
+    /* Smaller steps take more of them for the same time. */
     double steps = round(c->source.info->step / info->step);
     yk_growth_def def = {
         .time = c->report->time,

@@ -88,6 +88,7 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
         .step = rerun->info->step,
         .control = yk_step_control_default(),
     };
+
     if (scenario->placed) {
         def.transforms = &scenario->transforms[subsystem];
         def.substeps = &scenario->substeps[subsystem];

@@ -22,6 +22,7 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
     if (!overrides)
         return YK_ERROR_MEMORY;
 
+    /* In this order: later ones win. */
     int count = 0;
     for (int i = 0; i < given; i++)
         overrides[count++] = def->scenario->overrides[i];
@@ -47,6 +48,7 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
     if (def->channel_count > 0)
         overrides[count++] = channels.data;
 
+    /* A finer run divides every step of the scenario, not the macro step alone. */
     yk_scenario_def changed_def = *def->scenario;
     changed_def.overrides = overrides;
     changed_def.override_count = count;
@@ -85,6 +87,7 @@ static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scen
     if (YK_FAILED(status))
         return status;
 
+    /* The run, within its time. */
     limit l = {.def = def, .begun = yk_processor_seconds()};
     yk_run_def run_def = {
         .recorder = yk_record_recorder(trial->record), .progress = within_time, .user = &l};

@@ -134,6 +134,7 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, doub
         [YK_TWO_MASS_SEMI_IMPLICIT] = YK_OSCILLATOR_SEMI_IMPLICIT,
         [YK_TWO_MASS_EXACT] = YK_OSCILLATOR_EXACT,
     };
+
     static const char *const names[2] = {"mass 1", "mass 2"};
     *radius = NAN;
 
@@ -165,6 +166,7 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, doub
         .scheme = model->scheme,
         .step = 1,
     };
+
     yk_system *system = NULL;
     if (status == YK_OK)
         status = yk_system_create(context, &def, &system);

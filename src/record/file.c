@@ -118,6 +118,7 @@ yk_status yk_file_begin(yk_recorder *recorder, const yk_record_header *header)
     if (status != YK_OK)
         return status;
 
+    /* From here on a failure leaves no file behind. */
     status = open_block(file->context, &file->block, yk_header_width(file->header), &file->def);
     if (status == YK_OK) {
         status = file->format->open(file);
@@ -193,6 +194,7 @@ yk_status yk_file_end(yk_recorder *recorder, const yk_record_summary *summary)
     }
 
     yk_release(file->context, copy);
+    /* Whoever sees `path` sees a complete file. */
     if (status == YK_OK && rename(file->part, file->path) != 0)
         status = yk_fail(file->context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", file->part,
                          file->path, strerror(errno));

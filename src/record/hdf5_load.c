@@ -62,6 +62,7 @@ static void release_items(hdf5_loader *loader)
 /* Rows and columns of a dataset of numbers that can have that size. */
 static bool measure(hid_t dataset, hsize_t *rows, hsize_t *columns)
 {
+    /* Numbers in one or two dimensions. */
     hsize_t size[2] = {1, 1};
     hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
     int rank = H5Sget_simple_extent_ndims(space);
@@ -97,6 +98,7 @@ static yk_status add_item(hdf5_loader *loader, hid_t dataset)
         loader->capacity = capacity;
     }
 
+    /* What its attributes say; nothing is believed that cannot be. */
     record_item *item = &loader->items[loader->count++];
     memset(item, 0, sizeof *item);
     item->dataset = dataset;
@@ -204,6 +206,7 @@ static yk_status begin_record(hdf5_loader *loader)
                                           .labels = (const char *const *)item->labels};
     }
 
+    /* Texts that are absent stay empty. */
     char *title = yk_hdf5_read_text(context, loader->file, "title");
     char *scenario = yk_hdf5_read_text(context, loader->file, "scenario");
     char *command = yk_hdf5_read_text(context, loader->file, "command");
@@ -348,6 +351,7 @@ static yk_status load_file(hdf5_loader *loader)
     if (status != YK_OK)
         return status;
 
+    /* Files of runs that were killed are read as far as they go. */
     int complete = 0;
     yk_hdf5_read_integer(loader->file, "complete", &complete);
     loader->record->complete = complete != 0;

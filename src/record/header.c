@@ -78,6 +78,7 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
 
     yk_record_body *bodies =
         take(store, (size_t)scene->body_count * sizeof *bodies, sizeof(double));
+    filled.bodies = bodies;
     for (int i = 0; i < scene->body_count; i++) {
         const char *name = put_text(store, scene->bodies[i].name);
         if (bodies) {
@@ -86,9 +87,9 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
         }
     }
 
-    filled.bodies = bodies;
-
+    /* Shapes of lines and meshes have points of their own. */
     yk_shape *shapes = take(store, (size_t)scene->shape_count * sizeof *shapes, sizeof(double));
+    filled.shapes = shapes;
     for (int i = 0; i < scene->shape_count; i++) {
         const yk_shape *shape = &scene->shapes[i];
         const char *name = put_text(store, shape->name);
@@ -103,9 +104,8 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
         }
     }
 
-    filled.shapes = shapes;
-
     yk_record_link *links = take(store, (size_t)scene->link_count * sizeof *links, sizeof(void *));
+    filled.links = links;
     for (int i = 0; i < scene->link_count; i++) {
         const char *name = put_text(store, scene->links[i].name);
         if (links) {
@@ -114,7 +114,6 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
         }
     }
 
-    filled.links = links;
     if (copy)
         *copy = filled;
 
@@ -175,29 +174,22 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The first name that occurs twice, or NULL. Sorts `names`. */
-static const char *find_twin(const char **names, int count)
-{
-    qsort(names, (size_t)count, sizeof *names, compare_names);
-    for (int i = 1; i < count; i++)
-        if (strcmp(names[i - 1], names[i]) == 0)
-            return names[i];
-
-    return NULL;
-}
-
+/* Sorts `names`. */
 static yk_status check_names(yk_context *context, const char *what, const char **names, int count)
 {
     for (int i = 0; i < count; i++)
         if (!names[i] || !*names[i])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s %d of the record has no name", what,
                            i + 1);
-    const char *twin = find_twin(names, count);
-    if (!twin)
-        return YK_OK;
 
-    return yk_fail(context, YK_ERROR_ARGUMENT, "%s '%s' is recorded twice; names must be unique",
-                   what, twin);
+    /* Neighbours in the order of the alphabet show names that occur twice. */
+    qsort(names, (size_t)count, sizeof *names, compare_names);
+    for (int i = 1; i < count; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s '%s' is recorded twice; names must be unique", what, names[i]);
+
+    return YK_OK;
 }
 
 static yk_status check_header(yk_context *context, const yk_record_header *header)
@@ -310,6 +302,7 @@ yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
     if (header->scene && !scene_is_sound(header->scene))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the scene of the record names a body or a subsystem that it does not have");
+    /* Measured first, then written. */
     text_store store = {0};
     put_header(&store, header);
     store.memory = yk_allocate(context, store.used, 1);

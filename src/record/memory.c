@@ -86,6 +86,7 @@ static void settle(yk_columns *data)
     if (data->staged == 0)
         return;
 
+    /* Column by column, so that each is written in one go. */
     for (size_t c = 0; c < data->width; c++) {
         double *column = data->columns[c] + data->rows;
         const double *value = data->stage + c;
@@ -114,6 +115,7 @@ static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *hea
         return status == YK_OK ? YK_ERROR_MEMORY : status;
     }
 
+    /* Everything is there: what the record had before goes. */
     yk_release(record->context, record->header);
     yk_release(record->context, record->summary);
     record->header = copy;
@@ -141,6 +143,7 @@ static yk_status clear_stage(yk_record *record)
         return yk_fail(record->context, YK_ERROR_ARGUMENT,
                        "a sample came outside begin and end of a record");
     settle(data);
+    /* Columns double, so that a long run copies each number once on average. */
     size_t needed = data->rows + data->stage_rows;
     if (needed <= data->capacity)
         return YK_OK;
