@@ -67,6 +67,7 @@ static bool read_secret(const char *path, char *line, int capacity)
         line[strcspn(line, "\r\n")] = '\0';
     if (got && strlen(line) >= 16)
         return true;
+
     fprintf(stderr, "yoke: the first line of %s is the secret, and has 16 letters at least\n",
             path);
     return false;
@@ -88,6 +89,7 @@ int command_serve(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &r.path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
     char secret[1024];
     if (!r.listen) {
         fprintf(stderr, "yoke: --listen is missing: unix:PATH or tcp:HOST:PORT\n");
@@ -100,11 +102,13 @@ int command_serve(int argc, char **argv)
     loaded l;
     if (!load_scenario(r.path, &r.sets, LOAD_TO_RUN, &l))
         return EXIT_MISUSE;
+
     close_scenario(&l);
 
     yk_context *context = open_context();
     if (!context)
         return EXIT_FAILED;
+
     catch_interrupts();
     yk_server_def def = yk_server_default();
     def.address = r.listen;

@@ -55,6 +55,7 @@ bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field)
     yk_word *words = yk_store_take(store, (count + 1) * sizeof *words);
     if (!words)
         return false;
+
     for (size_t i = 0; i < count; i++)
         words[i] = (yk_word){row->words[i].word, row->words[i].text};
     field->words = words;
@@ -67,6 +68,7 @@ bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field)
     yk_section *section = yk_store_take(store, sizeof *section);
     if (!inner || !section)
         return false;
+
     for (int i = 0; i < inner_count; i++) {
         const yk_option *from = &row->fields[i];
         inner[i] = (yk_field){
@@ -88,9 +90,11 @@ const yk_section *yk_option_section(yk_store *store, const char *name, const cha
     yk_field *fields = yk_store_take(store, ((size_t)count + 1) * sizeof *fields);
     if (!section || !fields)
         return NULL;
+
     for (int i = 0; i < count; i++) {
         if (!yk_option_field(store, &rows[i], &fields[i]))
             return NULL;
+
         fields[i].fallback = rows[i].fallback;
     }
     *section = (yk_section){name, text, fields};

@@ -51,6 +51,7 @@ static bool solver_exists(const yk_extensions *known, const char *name)
     for (int i = 0; yk_kind_sections[i]; i++)
         if (strcmp(yk_kind_sections[i]->name, name) == 0)
             return true;
+
     for (int i = 0; i < known->solver_count; i++)
         if (strcmp(known->solvers[i]->name, name) == 0)
             return true;
@@ -69,6 +70,7 @@ static yk_status add_solver(yk_scenario *scenario, const yk_solver_ops *ops)
     known->solvers = grow(&scenario->store, known->solvers, known->solver_count, sizeof ops);
     if (!known->solvers)
         return YK_ERROR_MEMORY;
+
     known->solvers[known->solver_count++] = ops;
     return YK_OK;
 }
@@ -85,6 +87,7 @@ static yk_status add_scheme(yk_scenario *scenario, const yk_scheme_ops *ops)
     known->schemes = grow(&scenario->store, known->schemes, known->scheme_count, sizeof ops);
     if (!known->schemes)
         return YK_ERROR_MEMORY;
+
     known->schemes[known->scheme_count++] = ops;
     return YK_OK;
 }
@@ -102,9 +105,11 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
     yk_plugin_handle *handle = yk_store_take(&scenario->store, sizeof *handle);
     if (!handle)
         return YK_ERROR_MEMORY;
+
     handle->library = dlopen(here, RTLD_NOW | RTLD_LOCAL);
     if (!handle->library)
         return yk_fail(context, YK_ERROR_INPUT, "cannot be loaded: %s", dlerror());
+
     handle->next = scenario->plugins;
     scenario->plugins = handle;
 
@@ -156,6 +161,7 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     if (!list || list->kind != YK_NODE_LIST)
         return YK_OK;
+
     int count = 0;
     for (const yk_node *item = list->first; item; item = item->next) {
         if (item->kind != YK_NODE_SCALAR)
@@ -182,6 +188,7 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
     yk_plugin_info *infos = yk_store_take(&scenario->store, (size_t)count * sizeof *infos + 1);
     if (!infos)
         return YK_ERROR_MEMORY;
+
     for (const yk_plugin_handle *h = scenario->plugins; h; h = h->next)
         scenario->info.plugin_count++;
     int slot = scenario->info.plugin_count;
@@ -205,6 +212,7 @@ yk_status yk_solver_build(yk_builder *builder, const yk_solver_ops *ops, const y
     void *options = yk_builder_take(builder, ops->options_size + 1);
     if (!options)
         return YK_ERROR_MEMORY;
+
     for (const yk_option *row = ops->options; row && row->key; row++) {
         const yk_node *node = yk_node_get(section, row->key);
         yk_status status = node ? yk_option_read(builder, row, node, options) : YK_OK;

@@ -14,9 +14,11 @@ bool yk_body_reserve(yk_body *body, size_t capacity)
 {
     if (capacity <= body->capacity)
         return true;
+
     unsigned char *grown = yk_reallocate(body->context, body->bytes, capacity, 1);
     if (!grown)
         return false;
+
     body->bytes = grown;
     body->capacity = capacity;
     return true;
@@ -166,6 +168,7 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
     yk_status status = transport->ops->receive(transport, header, sizeof header, deadline);
     if (status != YK_OK)
         return status;
+
     uint32_t length;
     uint16_t zero;
     memcpy(&length, header, sizeof length);
@@ -188,6 +191,7 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
         size_t needed = body->length + piece;
         if (needed > body->capacity && !yk_body_reserve(body, 2 * needed))
             return YK_ERROR_MEMORY;
+
         status = transport->ops->receive(transport, body->bytes + body->length, piece, deadline);
         body->length += piece;
     }

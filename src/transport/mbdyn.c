@@ -145,6 +145,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
                                         deadline);
     if (status != YK_OK)
         return give_up(m, status);
+
     const double *positions = m->numbers;
     const double *rotations = positions + 3 * n;
     const double *velocities = rotations + rotation * n;
@@ -159,12 +160,14 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
         };
         if (!m->def.accelerations)
             continue;
+
         motion[i].acceleration = read_vector(accelerations + 3 * i);
         motion[i].angular_acceleration = read_vector(accelerations + 3 * (n + i));
     }
     for (size_t i = 0; i < n * per_node; i++) {
         if (isfinite(m->numbers[i]))
             continue;
+
         yk_fail(m->context, YK_ERROR_NOT_FINITE, "sent a motion that is not finite");
         return give_up(m, YK_ERROR_NOT_FINITE);
     }
@@ -201,6 +204,7 @@ static yk_status ensure_prediction(mbdyn *m)
 {
     if (m->def.coupling != YK_MBDYN_LOOSE || m->stepped)
         return YK_OK;
+
     m->stepped = true;
     yk_status status = send_wrenches(m, DATA_AND_GO);
     if (status == YK_OK)
@@ -240,6 +244,7 @@ static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_in
     yk_status status = receive_motion(m, tight ? DATA : DATA_AND_GO, m->motion);
     if (status != YK_OK)
         return status;
+
     m->met = true;
     if (tight) {
         memcpy(m->predicted, m->motion, (size_t)m->count * sizeof *m->motion);
@@ -305,6 +310,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
         status = ensure_prediction(m);
         if (status != YK_OK)
             return status;
+
         keep_wrenches(m, inputs, h);
         memcpy(m->motion, m->predicted, (size_t)m->count * sizeof *m->motion);
         status = send_wrenches(m, DATA_AND_GO);
@@ -320,6 +326,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
             status = mbdyn_iterate(self, t, h, inputs, &report);
         if (status != YK_OK)
             return status;
+
         m->iterated = false;
         keep_wrenches(m, inputs, h);
         status = send_wrenches(m, DATA_AND_GO);
@@ -381,10 +388,12 @@ static yk_status open_socket(mbdyn *m, int *fd)
     double deadline = yk_clock_seconds() + m->def.deadline;
     if (!m->def.listen)
         return yk_socket_connect(m->context, m->def.address, deadline, fd);
+
     int listening;
     yk_status status = yk_socket_listen(m->context, m->def.address, false, &listening);
     if (status != YK_OK)
         return status;
+
     status = yk_socket_accept(m->context, listening, deadline, fd);
     close(listening);
     yk_socket_remove(m->def.address);
@@ -411,6 +420,7 @@ static yk_status negotiate(mbdyn *m)
             return give_up(m, status);
         if (command == AGREED)
             return YK_OK;
+
         yk_fail(m->context, YK_ERROR_EXTERNAL,
                 "does not agree to %d nodes with %saccelerations and this kind of orientation: "
                 "compare with the force in its input file",
@@ -428,6 +438,7 @@ static yk_status negotiate(mbdyn *m)
         return give_up(m, status);
     if (command == NEGOTIATION && agreed == AGREED && theirs[0] == own[0] && theirs[1] == own[1])
         return YK_OK;
+
     yk_fail(m->context, YK_ERROR_EXTERNAL,
             "offers %u nodes with flags 0x%x, and %d with 0x%x were expected: compare with the "
             "force in its input file",
@@ -445,6 +456,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
     mbdyn *m = yk_allocate(context, 1, sizeof *m);
     if (!m)
         return YK_ERROR_MEMORY;
+
     m->context = context;
     m->def = *def;
     snprintf(m->name, sizeof m->name, "MBDyn at %.200s", def->address);

@@ -190,6 +190,7 @@ yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, b
     memory_transport *m = yk_allocate(context, 1, sizeof *m);
     if (!m)
         return NULL;
+
     void *map = mmap(NULL, 2 * sizeof(mailbox), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (map == MAP_FAILED) {
         yk_release(context, m);
@@ -246,6 +247,7 @@ int yk_receive_descriptor(int socket, double deadline)
     int fd = -1;
     if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
         return -1;
+
     const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof fd))
         memcpy(&fd, CMSG_DATA(head), sizeof fd);

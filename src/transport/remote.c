@@ -84,6 +84,7 @@ static yk_status answer(remote *r, yk_frame_kind kind)
 {
     if (r->broken)
         return yk_fail(r->context, YK_ERROR_EXTERNAL, "%s", r->message);
+
     double deadline = yk_clock_seconds() + r->deadline;
     uint64_t number = ++r->number;
     yk_status status = yk_frame_send(r->transport, kind, number, &r->body, deadline);
@@ -100,6 +101,7 @@ static yk_status answer(remote *r, yk_frame_kind kind)
     yk_get_text(&r->body, r->message, sizeof r->message);
     if (r->body.failed || outcome < YK_ERROR_INTERNAL || outcome > YK_INTERRUPTED)
         return nonsense(r);
+
     status = (yk_status)outcome;
     if (YK_FAILED(status))
         return yk_fail(r->context, status, "%s", r->message);
@@ -185,6 +187,7 @@ static yk_status remote_connect(yk_subsystem *self, int port, yk_causality causa
     yk_status status = answer(r, YK_FRAME_CONNECT);
     if (YK_FAILED(status))
         return status;
+
     r->causalities[port] = causality;
     return done(r, status);
 }
@@ -211,11 +214,13 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
     yk_status status = answer(r, YK_FRAME_START);
     if (YK_FAILED(status))
         return status;
+
     r->layout.words = yk_get_whole(&r->body);
     r->layout.continuous = yk_get_whole(&r->body);
     read_state(r);
     if (r->layout.continuous > r->layout.words)
         return nonsense(r);
+
     status = done(r, status);
 
     /* Later questions and answers need no memory: the largest are images of the state. */
@@ -233,6 +238,7 @@ static yk_status remote_step(yk_subsystem *self, double t, double h, const yk_in
     yk_status status = answer(r, YK_FRAME_STEP);
     if (YK_FAILED(status))
         return status;
+
     read_state(r);
     return done(r, status);
 }
@@ -250,6 +256,7 @@ static yk_status remote_iterate(yk_subsystem *self, double t, double h, const yk
     yk_status status = answer(r, YK_FRAME_ITERATE);
     if (YK_FAILED(status))
         return status;
+
     report->correction = yk_get_number(&r->body);
     report->converged = (int)yk_get_whole(&r->body);
     read_state(r);
@@ -264,6 +271,7 @@ static yk_status remote_sensitivity(yk_subsystem *self, double t, double h, cons
     yk_status status = answer(r, YK_FRAME_SENSITIVITY);
     if (YK_FAILED(status))
         return status;
+
     size_t columns = count_wrench_rows(r, 6, 1) * ((size_t)degree + 1);
     yk_get_numbers(&r->body, matrix, count_wrench_rows(r, 18, 3) * columns);
     read_state(r);
@@ -278,6 +286,7 @@ static yk_status remote_interface_model(yk_subsystem *self, double t, double h,
     yk_status status = answer(r, YK_FRAME_INTERFACE_MODEL);
     if (YK_FAILED(status))
         return status;
+
     size_t n = (size_t)model->size;
     yk_get_numbers(&r->body, model->inverse_mass, n * n);
     yk_get_numbers(&r->body, model->rate, n);
@@ -295,6 +304,7 @@ static yk_status remote_step_model(yk_subsystem *self, double t, double h, const
     yk_status status = answer(r, YK_FRAME_STEP_MODEL);
     if (YK_FAILED(status))
         return status;
+
     size_t n = (size_t)model->size;
     yk_get_numbers(&r->body, model->velocity, n);
     yk_get_numbers(&r->body, model->displacement, n);
@@ -321,6 +331,7 @@ static void remote_predict(const yk_subsystem *self, int port, double h, yk_moti
     *motion = r->values[port].motion;
     if (YK_FAILED(answer(r, YK_FRAME_PREDICT)))
         return;
+
     yk_get_numbers(&r->body, &motion->position.x, sizeof *motion / sizeof(double));
     done(r, YK_OK);
 }
@@ -330,12 +341,15 @@ static double remote_next_event(const yk_subsystem *self, double t)
     remote *r = (remote *)(uintptr_t)self;
     if (t == r->event_after)
         return r->event;
+
     yk_put_number(ask(r), t);
     if (YK_FAILED(answer(r, YK_FRAME_NEXT_EVENT)))
         return INFINITY;
+
     double event = yk_get_number(&r->body);
     if (done(r, YK_OK) != YK_OK)
         return INFINITY;
+
     r->event_after = t;
     r->event = event;
     return event;
@@ -348,6 +362,7 @@ static void remote_state_get(const yk_subsystem *self, double *image)
     ask(r);
     if (YK_FAILED(answer(r, YK_FRAME_STATE_GET)))
         return;
+
     yk_get_numbers(&r->body, image, r->layout.words);
     done(r, YK_OK);
 }
@@ -376,6 +391,7 @@ static yk_status remote_state_set(yk_subsystem *self, const double *image)
     yk_status status = answer(r, YK_FRAME_STATE_SET);
     if (YK_FAILED(status))
         return status;
+
     read_state(r);
     return done(r, status);
 }
@@ -454,6 +470,7 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
     yk_status status = answer(r, YK_FRAME_HELLO);
     if (YK_FAILED(status))
         return status;
+
     uint32_t flags = yk_get_whole(body);
     yk_get_bytes(body, theirs, sizeof theirs);
     status = done(r, YK_OK);
@@ -463,11 +480,13 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
     if (flags & 1) {
         if (!def->secret)
             return yk_fail(r->context, YK_ERROR_EXTERNAL, "%s asks for a shared secret", r->name);
+
         yk_proof(def->secret, "yoke client", theirs, own, proof);
         yk_put_bytes(ask(r), proof, sizeof proof);
         status = answer(r, YK_FRAME_PROOF);
         if (YK_FAILED(status))
             return status;
+
         yk_get_bytes(body, proof, sizeof proof);
         yk_proof(def->secret, "yoke server", own, theirs, expected);
         if (done(r, YK_OK) != YK_OK || sodium_memcmp(proof, expected, sizeof proof) != 0)
@@ -506,6 +525,7 @@ static yk_status read_description(remote *r)
     yk_status status = answer(r, YK_FRAME_DESCRIBE);
     if (YK_FAILED(status))
         return status;
+
     yk_body *body = &r->body;
     char text[1024];
     yk_get_text(body, text, sizeof text);
@@ -517,12 +537,14 @@ static yk_status read_description(remote *r)
     uint32_t ports = yk_get_whole(body);
     if (body->failed || ports > YK_PORTS_MAX || r->input_degree > YK_INPUT_DEGREE_MAX)
         return nonsense(r);
+
     r->ports = yk_allocate(r->context, ports + 1, sizeof *r->ports);
     r->causalities = yk_allocate(r->context, ports + 1, sizeof *r->causalities);
     r->values = yk_allocate(r->context, ports + 1, sizeof *r->values);
     r->predicted = yk_allocate(r->context, ports + 1, sizeof *r->predicted);
     if (!kind || !r->ports || !r->causalities || !r->values || !r->predicted)
         return YK_ERROR_MEMORY;
+
     for (uint32_t i = 0; i < ports; i++) {
         yk_get_text(body, text, sizeof text);
         uint32_t port_kind = yk_get_whole(body);
@@ -538,9 +560,11 @@ static yk_status read_description(remote *r)
     uint32_t channels = yk_get_whole(body);
     if (body->failed || channels > YK_REMOTE_CHANNELS_MAX)
         return nonsense(r);
+
     r->channels = yk_allocate(r->context, channels + 1, sizeof *r->channels);
     if (!r->channels)
         return YK_ERROR_MEMORY;
+
     for (uint32_t i = 0; i < channels; i++) {
         yk_channel *channel = &r->channels[i];
         yk_get_text(body, text, sizeof text);
@@ -553,6 +577,7 @@ static yk_status read_description(remote *r)
             return YK_ERROR_MEMORY;
         if (components == 0 || components > YK_TEXT_MAX)
             return nonsense(r);
+
         channel->components = (int)components;
         r->channel_words += components;
     }

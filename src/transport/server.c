@@ -70,6 +70,7 @@ static double *take_numbers(session *s, size_t count)
         double *grown = yk_reallocate(s->context, s->numbers, count, sizeof *grown);
         if (!grown)
             return NULL;
+
         s->numbers = grown;
         s->number_count = count;
     }
@@ -100,6 +101,7 @@ static void put_state(session *s, double h)
     yk_put_whole(out, predicts);
     if (!predicts)
         return;
+
     yk_put_number(out, h);
     for (int i = 0; i < s->port_count; i++) {
         yk_motion motion = {.orientation = {1, 0, 0, 0}};
@@ -118,6 +120,7 @@ static const yk_input *get_step(session *s)
     s->h = yk_get_number(&s->in);
     if (yk_get_whole(&s->in) == 0)
         return NULL;
+
     for (int i = 0; i < s->port_count; i++)
         yk_get_input(&s->in, &s->inputs[i]);
     return s->inputs;
@@ -206,6 +209,7 @@ static void answer_start(session *s)
     yk_status status = s->ops->start(s->subsystem, s->t, s->h, inputs);
     if (!begin_with(s, status))
         return;
+
     s->started = true;
     s->end = s->t;
     yk_state_layout layout = {0};
@@ -226,6 +230,7 @@ static void answer_step(session *s)
     yk_status status = s->ops->step(s->subsystem, s->t, s->h, inputs);
     if (!begin_with(s, status))
         return;
+
     s->end = s->t + s->h;
     put_state(s, s->h);
 }
@@ -241,6 +246,7 @@ static void answer_iterate(session *s)
     yk_status status = s->ops->iteration->iterate(s->subsystem, s->t, s->h, inputs, &report);
     if (!begin_with(s, status))
         return;
+
     yk_put_number(&s->out, report.correction);
     yk_put_whole(&s->out, (uint32_t)report.converged);
     put_state(s, 0); /* a trial is open: nothing follows it yet */
@@ -263,6 +269,7 @@ static void answer_sensitivity(session *s)
         status = s->ops->sensitivity->step(s->subsystem, s->t, s->h, inputs, (int)degree, matrix);
     if (!begin_with(s, status))
         return;
+
     s->end = s->t + s->h;
     yk_put_numbers(&s->out, matrix, count);
     put_state(s, s->h);
@@ -285,6 +292,7 @@ static void answer_interface_model(session *s)
     yk_status status = s->ops->interface_model->evaluate(s->subsystem, s->t, s->h, inputs, &model);
     if (!begin_with(s, status))
         return;
+
     yk_put_numbers(&s->out, numbers, n * n + n);
     yk_put_number(&s->out, model.lead);
 }
@@ -311,6 +319,7 @@ static void answer_step_model(session *s)
     yk_status status = s->ops->step_model->evaluate(s->subsystem, s->t, s->h, inputs, &model);
     if (!begin_with(s, status))
         return;
+
     yk_put_numbers(&s->out, numbers, n * n + 2 * n);
     yk_put_number(&s->out, model.lead);
     yk_put_number(&s->out, model.sample);
@@ -483,6 +492,7 @@ static yk_status meet(session *s)
         status = receive(s, &kind, &number);
         if (status != YK_OK)
             return status;
+
         yk_get_bytes(&s->in, proof, sizeof proof);
         yk_proof(s->def->secret, "yoke client", own, theirs, expected);
         bool good = kind == YK_FRAME_PROOF && yk_body_is_done(&s->in) &&
@@ -580,6 +590,7 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
         status = yk_socket_listen(context, def->address, def->secret != NULL, &listening);
     if (status != YK_OK)
         return status;
+
     char name[300];
     yk_socket_name(def->address, listening, name, sizeof name);
 
@@ -596,9 +607,11 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
         struct pollfd one = {.fd = listening, .events = POLLIN};
         if (poll(&one, 1, 50) <= 0 || (def->once && had_one))
             continue;
+
         int socket = accept(listening, NULL, NULL);
         if (socket < 0)
             continue;
+
         had_one = true;
         pid_t child = fork();
         if (child == 0) {

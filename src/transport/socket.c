@@ -54,6 +54,7 @@ static yk_status parse(yk_context *context, const char *address, endpoint *end)
     size_t length = (size_t)(colon - address - 4);
     if (length >= sizeof host)
         return yk_fail(context, YK_ERROR_ARGUMENT, "the host of '%s' is too long", address);
+
     memcpy(host, address + 4, length);
     host[length] = '\0';
 
@@ -92,9 +93,11 @@ yk_status yk_socket_connect(yk_context *context, const char *address, double dea
         *fd = socket(end.address.ss_family, SOCK_STREAM, 0);
         if (*fd < 0)
             return yk_fail(context, YK_ERROR_EXTERNAL, "no socket: %s", strerror(errno));
+
         set_options(*fd, &end);
         if (connect(*fd, (const struct sockaddr *)&end.address, end.length) == 0)
             return YK_OK;
+
         int error = errno;
         close(*fd);
         *fd = -1;
@@ -122,6 +125,7 @@ yk_status yk_socket_listen(yk_context *context, const char *address, bool has_se
     *fd = socket(end.address.ss_family, SOCK_STREAM, 0);
     if (*fd < 0)
         return yk_fail(context, YK_ERROR_EXTERNAL, "no socket: %s", strerror(errno));
+
     set_options(*fd, &end);
     if (end.address.ss_family == AF_UNIX) {
         const char *path = address + 5;
@@ -147,6 +151,7 @@ yk_status yk_socket_listen(yk_context *context, const char *address, bool has_se
     umask(before);
     if (good && listen(*fd, 64) == 0)
         return YK_OK;
+
     int error = errno;
     close(*fd);
     return yk_fail(context, YK_ERROR_EXTERNAL, "cannot listen at %s: %s", address, strerror(error));
@@ -175,6 +180,7 @@ void yk_socket_name(const char *address, int fd, char *name, size_t capacity)
     socklen_t length = sizeof inet;
     if (strncmp(address, "tcp:", 4) != 0 || getsockname(fd, (struct sockaddr *)&inet, &length) != 0)
         return;
+
     char host[INET_ADDRSTRLEN] = "";
     inet_ntop(AF_INET, &inet.sin_addr, host, sizeof host);
     snprintf(name, capacity, "tcp:%s:%d", host, ntohs(inet.sin_port));
@@ -282,6 +288,7 @@ static yk_status socket_receive(yk_transport *self, void *bytes, size_t count, d
         }
         if (errno != EAGAIN && errno != EINTR)
             return report_end(s, errno);
+
         yk_status status = wait_for(s, POLLIN, deadline);
         if (status != YK_OK)
             return status;
@@ -302,6 +309,7 @@ yk_transport *yk_socket_transport(yk_context *context, int fd)
     socket_transport *s = yk_allocate(context, 1, sizeof *s);
     if (!s)
         return NULL;
+
     s->base = (yk_transport){&ops, context};
     s->fd = fd;
     return &s->base;
