@@ -120,8 +120,7 @@ yk_status yk_eigen_symmetric_pair(yk_context *context, int n, double *a, double 
     if (info > n)
         return yk_fail(context, YK_ERROR_SINGULAR,
                        "the second matrix of the eigenvalue problem is not positive definite "
-                       "(leading minor %d): is a "
-                       "mass or inertia zero?",
+                       "(leading minor %d): is a mass or inertia zero?",
                        (int)info - n);
     if (info != 0)
         return yk_fail(context, YK_ERROR_NO_SOLUTION,

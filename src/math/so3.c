@@ -2,7 +2,8 @@
  *
  *   exp matrix  R  = I + c1 S + c2 S^2             S = skew(theta)
  *   tangent     T  = I + c2 S + c3 S^2
- *               T' follows from dc2/dt = (2 c4 - c3) theta.theta',  dc3/dt = (3 c5 - c4) theta.theta'
+ *               T' follows from dc2/dt = (2 c4 - c3) theta.theta'
+ *                               dc3/dt = (3 c5 - c4) theta.theta'
  *   inverse     T^-1 = I - S/2 + (c3 - 2 c4) / (2 c2) S^2
  *
  * c_k = 1/k! - x c_(k+2) loses digits when it is solved for c_(k+2) at small angles and none when

@@ -3,8 +3,9 @@
  * exp(theta) rotates by |theta| radians about theta. All functions have their correct limits at
  * theta = 0 (series below a small angle) and the logarithm is accurate up to and at |theta| = pi.
  *
- *   d/dt exp(theta(t)) = skew(omega) exp(theta),  omega = left_tangent(theta) theta'   (spatial angular
- * velocity) */
+ *   d/dt exp(theta(t)) = skew(omega) exp(theta),  omega = left_tangent(theta) theta'
+ *
+ * with the angular velocity omega in global axes. */
 #ifndef YK_MATH_SO3_H
 #define YK_MATH_SO3_H
 

@@ -1,11 +1,12 @@
 /* Sparse square systems in four phases: pattern (analyse), values, factor or refactor, solve.
  * Factorisation by KLU.
  *
- *   yk_sparse_create        from a list of (row, column) entries, duplicates welcome: finds the pattern once and a map
- *                           from each entry to its place, so assembly is values[place[k]] += x without searching
+ *   yk_sparse_create        from a list of (row, column) entries, duplicates welcome: finds the
+ *                           pattern once and a map from each entry to its place, so assembly is
+ *                           values[place[k]] += x without searching
  *   yk_sparse_factor        full numerical factorisation with pivoting
- *   yk_sparse_refactor      same pivots as in yk_sparse_factor, several times cheaper; others for this matrix
- *                           alone where those do not serve
+ *   yk_sparse_refactor      same pivots as in yk_sparse_factor, several times cheaper; others for
+ *                           this matrix alone where those do not serve
  *   yk_sparse_solve         as many right-hand sides as wanted
  */
 #ifndef YK_MATH_SPARSE_H

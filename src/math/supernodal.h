@@ -11,9 +11,11 @@
  * not once per entry. The pattern is made symmetric, and panels are filled up where that joins
  * them.
  *
- *   yk_supernodal_create   pattern of the factors, for pivots in an order that is given (see ordering.h)
+ *   yk_supernodal_create   pattern of the factors, for pivots in an order that is given (see
+ *                          ordering.h)
  *   yk_supernodal_place    where each number of the matrix belongs
- *   yk_supernodal_clear    all numbers zero; the caller then writes those of the matrix to their places
+ *   yk_supernodal_clear    all numbers zero; the caller then writes those of the matrix to their
+ *                          places
  *   yk_supernodal_factor   in place
  *   yk_supernodal_solve    as many right-hand sides as wanted
  *

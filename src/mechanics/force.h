@@ -1,10 +1,14 @@
 /* Force laws between two markers, and loads on one.
  *
- *   spring    along the line between the origins: tension = k (length - free length) + c (rate of length) + load
- *   torsion   about z of a: torque = k (angle - free angle) + c (angular velocity) + load, angle in (-pi, pi]
+ *   spring    along the line between the origins: tension = k (length - free length) + c (rate of
+ *             length) + load
+ *   torsion   about z of a: torque = k (angle - free angle) + c (angular velocity) + load, angle
+ *             in (-pi, pi]
  *   motor     a torque of the size of the load about z of a, on b, and its opposite on a
- *   thrust    a force of the size of the load along z of a, on b at its marker, and its opposite on a at the same point
- *   bushing   6 x 6 stiffness and damping on the displacement and the rotation vector of b relative to a, in a's axes
+ *   thrust    a force of the size of the load along z of a, on b at its marker, and its opposite
+ *             on a at the same point
+ *   bushing   6 x 6 stiffness and damping on the displacement and the rotation vector of b
+ *             relative to a, in a's axes
  *   force, torque    the vector times the load, on b at its marker, in global axes
  *   follower force, follower torque    the same in the axes of the marker b, turning with it
  *

@@ -120,9 +120,8 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
     if (moment[2] - most > rounded_digits * moment[2] + rounding) {
         snprintf(why, size,
                  "its largest principal moment, %.4g kg m^2, exceeds the sum of the other two, "
-                 "%.4g: a flat plate has as "
-                 "much as both together and no body more; for motion in a plane alone give the "
-                 "others half of it, %.4g",
+                 "%.4g: a flat plate has as much as both together and no body more; for motion in "
+                 "a plane alone give the others half of it, %.4g",
                  moment[2], most, 0.5 * moment[2]);
         return false;
     }

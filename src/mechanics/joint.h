@@ -6,18 +6,23 @@
  *
  *   point       d . E_k             = 0          k-th global component: points coincide
  *   in plane    a_k . d             = drive      the point b lies in a plane of a
- *   axes        a_k . b_l           = 0          axes stay perpendicular; a_k turns by the drive about a_z if driven
+ *   axes        a_k . b_l           = 0          axes stay perpendicular; a_k turns by the drive
+ *                                                about a_z if driven
  *   distance    |d|                 = drive
- *   wheel       a_z . d             = r sqrt(1 - (a_z . b_z)^2)   a disc about b_z touches the plane of a
+ *   wheel       a_z . d             = r sqrt(1 - (a_z . b_z)^2)     a disc about b_z touches the
+ *                                                                   plane of a
  *   slip        e . (velocity of b's origin relative to a)        = drive    e an axis of a or of b
  *   spin        a_k . (angular velocity of b relative to a)       = drive
- *   roll        e . (velocity of the disc's point of contact)     = 0        e along or across the rolling direction
+ *   roll        e . (velocity of the disc's point of contact)     = 0        e along or across the
+ *                                                                            rolling direction
  *
  * The last three are on velocity level (non-holonomic, or driven by a speed). Every row gives
  *
- *   value       g at position level                 rate  dg/dt, or the velocity-level equation itself
+ *   value       g at position level
+ *   rate        dg/dt, or the velocity-level equation itself
  *   bias        d2g/dt2 without the terms that are linear in the accelerations
- *   gradient    of g by displacement and rotation of both bodies: as two unit wrenches about the bodies' origins
+ *   gradient    of g by displacement and rotation of both bodies: as two unit wrenches about the
+ *               bodies' origins
  *   stiffness   derivative of gradient^T lambda
  *
  * where a rotation theta turns a body to exp(theta) R. Rows that are not driven have drive = 0. */

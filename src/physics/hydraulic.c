@@ -62,8 +62,7 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at,
             break;
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
                        "%s: the valve of cylinder '%s' is closed at the start and leaves its "
-                       "pressures open; give them, "
-                       "or the force that it holds",
+                       "pressures open; give them, or the force that it holds",
                        self->name, at->name);
     }
 
@@ -409,8 +408,7 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
     if (!losses || !stops)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': friction, leakage, lag and the damping of the stops must "
-                       "not be negative, the "
-                       "stops' stiffness must be positive",
+                       "not be negative, the stops' stiffness must be positive",
                        name);
 
     /* and room for the piston. */
@@ -418,8 +416,7 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
     if (!(c->stop > 0 && c->stop < least))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': at the start its shorter chamber is %g m long, and the "
-                       "stops are at %g m; they "
-                       "must leave the piston room",
+                       "stops are at %g m; they must leave the piston room",
                        name, least, c->stop);
 
     return YK_OK;
@@ -438,8 +435,7 @@ static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
     if (!law || !vapour)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the fluid's density and compressibility must be positive, and its vapour "
-                       "pressure (%g Pa) no "
-                       "more than that of the tank (%g Pa)",
+                       "pressure (%g Pa) no more than that of the tank (%g Pa)",
                        fluid->vapour, def->tank);
     if (!(def->step >= 0) || !(def->tolerance >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,

@@ -2,7 +2,8 @@
  *
  * With x along r_y x r_z and y*, z* the dual vectors of r_y, r_z in the section's plane,
  *
- *   dtheta = -(x cross y*) (x . dr_y) - (x cross z*) (x . dr_z) + x (turn_y . dr_y + turn_z . dr_z) / 2,
+ *   dtheta = - (x cross y*) (x . dr_y) - (x cross z*) (x . dr_z)
+ *            + x (turn_y . dr_y + turn_z . dr_z) / 2,
  *
  * turn_y = (x cross r_y) / |r_y|^2: tilts of the plane, and the mean of the turns of both
  * gradients in it. Second derivatives come from forward differentiation of these few lines, a
@@ -45,12 +46,6 @@ static scalar inverse(scalar s)
     return (scalar){1 / s.v, -s.d / (s.v * s.v)};
 }
 
-static scalar root(scalar s)
-{
-    double value = sqrt(s.v);
-    return (scalar){value, 0.5 * s.d / value};
-}
-
 static scalar negative(scalar s)
 {
     return (scalar){-s.v, -s.d};
@@ -69,7 +64,10 @@ typedef struct section {
 static section section_of(vector y, vector z)
 {
     vector normal = cross(y, z);
-    scalar by_area = inverse(root(dot(normal, normal)));
+    scalar square = dot(normal, normal);
+    double length = sqrt(square.v);
+    scalar area = {length, 0.5 * square.d / length};
+    scalar by_area = inverse(area);
     section s = {.x = scale(by_area, normal)};
 
     /* y* = z cross x / area, so x cross y* = z / area; likewise x cross z* = -y / area. */
@@ -91,16 +89,6 @@ static vector vector_of(const double *value, const double *direction)
     return v;
 }
 
-/* y and z from r_y and r_z by equal angles: the bisector of their directions is that of the
- * frame's axes. */
-static yk_mat3 axes_of(yk_vec3 x, yk_vec3 r_y, yk_vec3 r_z)
-{
-    yk_vec3 middle = yk_v3_unit(yk_v3_add(yk_v3_unit(r_y), yk_v3_unit(r_z)));
-    yk_vec3 across = yk_v3_cross(x, middle);
-    yk_vec3 y = yk_v3_scale(sqrt(0.5), yk_v3_sub(middle, across));
-    return yk_m3_columns(x, y, yk_v3_cross(x, y));
-}
-
 void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION],
                           const double rates[YK_ANCF_SECTION], yk_frame *placed, double *jacobian)
 {
@@ -110,7 +98,14 @@ void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION],
 
     placed->position = yk_v3(coordinates[0], coordinates[1], coordinates[2]);
     placed->velocity = yk_v3(rates[0], rates[1], rates[2]);
-    placed->rotation = axes_of(s.x.v, y.v, z.v);
+
+    /* The axes y and z by equal angles from r_y and r_z: the bisector of their directions is that
+     * of the frame's axes. */
+    yk_vec3 normal = s.x.v;
+    yk_vec3 middle = yk_v3_unit(yk_v3_add(yk_v3_unit(y.v), yk_v3_unit(z.v)));
+    yk_vec3 across = yk_v3_cross(normal, middle);
+    yk_vec3 second = yk_v3_scale(sqrt(0.5), yk_v3_sub(middle, across));
+    placed->rotation = yk_m3_columns(normal, second, yk_v3_cross(normal, second));
 
     /* dtheta of the head of this file, with rates in the place of changes */
     yk_vec3 y_rate = yk_v3(rates[3], rates[4], rates[5]);
@@ -140,8 +135,9 @@ void yk_ancf_section_bias(const double coordinates[YK_ANCF_SECTION],
                           yk_vec3 *angular_acceleration)
 {
     /* The angular velocity, differentiated along the rates. */
-    section s =
-        section_of(vector_of(coordinates + 3, rates + 3), vector_of(coordinates + 6, rates + 6));
+    vector y = vector_of(coordinates + 3, rates + 3);
+    vector z = vector_of(coordinates + 6, rates + 6);
+    section s = section_of(y, z);
     vector spin = {{0, 0, 0}, {0, 0, 0}};
     for (int k = 0; k < 2; k++) {
         vector rate = vector_of(rates + 3 + 3 * k, NULL);

@@ -13,17 +13,19 @@
  *
  * Variations (delta_i the rotation of node i):
  *
- *   rotation of S:  sum G_i delta_i,  G_i = N_i T(psi) T(psi_i)^-1 for i = 1, 3,  G_2 = I - G_1 - G_3
- *   S d(kappa)  =   sum K_i delta_i,  K_i = G_i' = (N_i T'(psi; psi') + N_i' T(psi)) T(psi_i)^-1,  K_2 = - K_1 - K_3
- *   S d(gamma)  =   sum N_i' (dx_i + delta_i x o_i) + e x sum G_i delta_i
+ *   rotation of S   sum G_i delta_i   G_i = N_i T(psi) T(psi_i)^-1 for i = 1, 3
+ *                                     G_2 = I - G_1 - G_3
+ *   S d(kappa)      sum K_i delta_i   K_i = G_i' = (N_i T'(psi; psi') + N_i' T(psi)) T(psi_i)^-1
+ *                                     K_2 = - K_1 - K_3
+ *   S d(gamma)      sum N_i' (dx_i + delta_i x o_i) + e x sum G_i delta_i
  *
  * Strain rates are the same expressions with velocities in the place of variations. The nodes
  * feel minus the derivatives of the energy, sums over both points with their weights w:
  *
  *   f_i = - sum w N_i' t
  *   m_i = - c_i - sum w N_i' o_i x t          with a = t x e and
- *   c_i = T(psi_i)^-T sum w (N_i (T^T a + T'^T m) + N_i' T^T m)  for i = 1, 3,   c_2 = sum w a - c_1 -
- * c_3 */
+ *   c_i = T(psi_i)^-T sum w (N_i (T^T a + T'^T m) + N_i' T^T m)  for i = 1, 3
+ *   c_2 = sum w a - c_1 - c_3 */
 #include "smooth/beam.h"
 
 #include <string.h>
@@ -31,19 +33,6 @@
 #include "smooth/beam_state.h"
 
 /* Placement ------------------------------------------------------------------------------------ */
-
-/* arcsin(sqrt(x)) / sqrt(x) for x below 0.02, to rounding. */
-static inline double arc_by_sine(double x)
-{
-    static const double c[9] = {
-        1,           1.0 / 6,       3.0 / 40,      5.0 / 112,      35.0 / 1152,
-        63.0 / 2816, 231.0 / 13312, 143.0 / 10240, 6435.0 / 557056};
-    double sum = c[8];
-    for (int k = 7; k >= 0; k--)
-        sum = c[k] + x * sum;
-
-    return sum;
-}
 
 /* The rotation vector of a rotation matrix, by the sine from its skew part and the cosine from
  * its trace. */
@@ -60,10 +49,17 @@ static inline yk_vec3 relative_rotation(const yk_mat3 *r)
     if (cosine < -0.7)
         return yk_so3_log_matrix(*r);
 
-    /* Small rotations by the series of the arcsine, which needs no square root. */
+    /* Small rotations by the series of arcsin(s) / s in s^2, to rounding, which needs no root. */
     double square = yk_v3_norm2(sine);
-    if (square < 0.02 && cosine > 0)
-        return yk_v3_scale(arc_by_sine(square), sine);
+    if (square < 0.02 && cosine > 0) {
+        static const double c[9] = {
+            1,           1.0 / 6,       3.0 / 40,      5.0 / 112,      35.0 / 1152,
+            63.0 / 2816, 231.0 / 13312, 143.0 / 10240, 6435.0 / 557056};
+        double sum = c[8];
+        for (int k = 7; k >= 0; k--)
+            sum = c[k] + square * sum;
+        return yk_v3_scale(sum, sine);
+    }
 
     double norm = sqrt(square);
     return yk_v3_scale(atan2(norm, cosine) / norm, sine);
@@ -137,8 +133,8 @@ static void section_rates(const yk_beam_point *point, const beam_state *state,
 {
     yk_vec3 line_rate = {0, 0, 0};
     for (int i = 0; i < YK_BEAM_NODES; i++) {
-        yk_vec3 velocity =
-            yk_v3_add(node[i]->velocity, yk_v3_cross(node[i]->angular_velocity, state->arm[i]));
+        yk_vec3 swing = yk_v3_cross(node[i]->angular_velocity, state->arm[i]);
+        yk_vec3 velocity = yk_v3_add(node[i]->velocity, swing);
         line_rate = yk_v3_axpy(point->slope[i], velocity, line_rate);
     }
 
@@ -152,8 +148,8 @@ static void section_rates(const yk_beam_point *point, const beam_state *state,
     /* S gamma' = d(e)/dt + e x w, and S kappa' = derivative of the spin along the beam. */
     yk_mat3 along = yk_tangent_along(&section->tangent, section->psi_slope);
     yk_vec3 rotating = yk_m3_apply(along, section->psi_rate);
-    section->strain_rate =
-        yk_v3_add(line_rate, yk_v3_cross(section->line, section->angular_velocity));
+    yk_vec3 swept = yk_v3_cross(section->line, section->angular_velocity);
+    section->strain_rate = yk_v3_add(line_rate, swept);
     section->curvature_rate = yk_v3_add(rotating, yk_m3_apply(forward, section->psi_rate_slope));
 
     yk_vec3 gamma_rate = yk_m3_apply_transposed(section->frame, section->strain_rate);
@@ -188,6 +184,7 @@ static void evaluate_section(const yk_beam *beam, int index, const beam_state *s
         resultant[i] = 0;
     }
 
+    /* n = C (strain), and the energy length n . strain / 2. */
     apply_section(point->stiffness, strain, resultant);
     double work = 0;
     for (int i = 0; i < 6; i++)
@@ -210,6 +207,7 @@ static void evaluate_section(const yk_beam *beam, int index, const beam_state *s
         loads->loss += point->length * power;
     }
 
+    /* In global axes. */
     section->force = yk_m3_apply(section->frame, yk_v3(resultant[0], resultant[1], resultant[2]));
     section->torque = yk_m3_apply(section->frame, yk_v3(resultant[3], resultant[4], resultant[5]));
 
@@ -246,8 +244,8 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
     }
 
     for (int i = 0; i < 2 && beam->damped; i++) {
-        state.spin[i] =
-            yk_v3_sub(node[end_node[i]]->angular_velocity, node[MIDDLE]->angular_velocity);
+        yk_vec3 middle = node[MIDDLE]->angular_velocity;
+        state.spin[i] = yk_v3_sub(node[end_node[i]]->angular_velocity, middle);
         state.psi_rate[i] = yk_m3_apply(state.inverse[i], state.spin[i]);
     }
 
@@ -331,8 +329,7 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
         if (!(a[i][i] > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "beam: stiffness %d of section %d is not positive; for a stiff "
-                           "direction give a large "
-                           "number, not zero",
+                           "direction give a large number, not zero",
                            i + 1, p + 1);
 
     /* Symmetric: otherwise a closed path of strains would yield work. */
@@ -342,23 +339,22 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
             double lower = a[i][j];
 
             if (fabs(upper - lower) > 1e-6 * sqrt(a[i][i] * a[j][j]))
-                return yk_fail(
-                    context, YK_ERROR_ARGUMENT,
-                    "beam: the stiffness of section %d is not symmetric, %g in row %d and %g in "
-                    "row %d: no "
-                    "material gives it, and motions would grow by it; take the mean of both",
-                    p + 1, upper, j + 1, lower, i + 1);
+                return yk_fail(context, YK_ERROR_ARGUMENT,
+                               "beam: the stiffness of section %d is not symmetric, %g in row %d "
+                               "and %g in row %d: no material gives it, and motions would grow by "
+                               "it; take the mean of both",
+                               p + 1, upper, j + 1, lower, i + 1);
         }
     }
 
     /* Gaussian elimination meets positive pivots. */
     for (int k = 0; k < 6; k++) {
         if (!(a[k][k] > 0))
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "beam: the stiffness of section %d is not positive definite: strains "
-                           "that involve component "
-                           "%d would release energy; make the terms off the diagonal smaller",
-                           p + 1, k + 1);
+            return yk_fail(
+                context, YK_ERROR_ARGUMENT,
+                "beam: the stiffness of section %d is not positive definite: strains that involve "
+                "component %d would release energy; make the terms off the diagonal smaller",
+                p + 1, k + 1);
         for (int i = k + 1; i < 6; i++)
             for (int j = k + 1; j < 6; j++)
                 a[i][j] -= a[i][k] * a[k][j] / a[k][k];

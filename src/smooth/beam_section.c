@@ -9,25 +9,23 @@ yk_beam_section_def yk_beam_section_default(void)
     return def;
 }
 
-/* Saint-Venant: J = a b^3 (1/3 - 64 b / (pi^5 a) sum over odd n of tanh(n pi a / 2 b) / n^5) for
- * a >= b. All but the first tangents are one to rounding, and the sum over odd n of 1 / n^5 is
- * 31/32 zeta(5). */
-static double rectangle_torsion(double long_side, double short_side)
-{
-    double sum = 31.0 / 32 * 1.0369277551433699263;
-    for (int n = 1; n <= 11; n += 2)
-        sum -= (1 - tanh(0.5 * n * YK_PI * long_side / short_side)) / pow(n, 5);
-    double factor = 1.0 / 3 - 64 / pow(YK_PI, 5) * short_side / long_side * sum;
-    return factor * long_side * short_side * short_side * short_side;
-}
-
 void yk_beam_section_rectangle(yk_beam_section_def *def, double width_y, double width_z)
 {
     def->area = width_y * width_z;
     def->inertia_y = width_y * width_z * width_z * width_z / 12;
     def->inertia_z = width_z * width_y * width_y * width_y / 12;
-    def->torsion = rectangle_torsion(fmax(width_y, width_z), fmin(width_y, width_z));
     def->shear_y = def->shear_z = 5.0 / 6;
+
+    /* Saint-Venant: J = a b^3 (1/3 - 64 b / (pi^5 a) sum over odd n of tanh(n pi a / 2 b) / n^5)
+     * for a >= b. All but the first tangents are one to rounding, and the sum over odd n of 1 / n^5
+     * is 31/32 zeta(5). */
+    double a = fmax(width_y, width_z);
+    double b = fmin(width_y, width_z);
+    double sum = 31.0 / 32 * 1.0369277551433699263;
+    for (int n = 1; n <= 11; n += 2)
+        sum -= (1 - tanh(0.5 * n * YK_PI * a / b)) / pow(n, 5);
+    double factor = 1.0 / 3 - 64 / pow(YK_PI, 5) * b / a * sum;
+    def->torsion = factor * a * b * b * b;
 }
 
 void yk_beam_section_tube(yk_beam_section_def *def, double outer_radius, double inner_radius)

@@ -57,7 +57,9 @@ void yk_ffrf_shape_at(const yk_ffrf *body, const double *p, yk_ffrf_shape *at)
     yk_mat3 second = body->second;
     at->moment = body->moment;
     for (int i = 0; i < n && p; i++) {
-        at->moment = yk_v3_axpy(p[i], yk_v3_axpy(-0.5, bend[i], at->shift[i]), at->moment);
+        yk_vec3 shift = yk_v3_axpy(-0.5, bend[i], at->shift[i]);
+        at->moment = yk_v3_axpy(p[i], shift, at->moment);
+
         const yk_mat3 *now = &at->spread[i];
         const yk_mat3 *plain = &body->spread[i];
         for (int r = 0; r < 3; r++)
@@ -152,8 +154,8 @@ static void add_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion
     for (int i = 0; i < body->modes; i++) {
         loads->force = yk_v3_axpy(motion->rate[i], s->bend[i], loads->force);
         loads->torque = yk_v3_axpy(motion->rate[i], yk_ffrf_axial(&s->rate[i]), loads->torque);
-        loads->modal[i] +=
-            yk_v3_dot(w, yk_v3_sub(s->gyro[i], yk_ffrf_half_tensor(&at->spread[i], w)));
+        yk_vec3 whirl = yk_ffrf_half_tensor(&at->spread[i], w);
+        loads->modal[i] += yk_v3_dot(w, yk_v3_sub(s->gyro[i], whirl));
     }
 }
 
@@ -170,14 +172,15 @@ static void finish_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_v
     sum->torque = yk_v3_sub(sum->torque, yk_v3_cross(at->moment, s->g));
     for (int i = 0; i < n; i++)
         sum->modal[i] -= yk_v3_dot(at->shift[i], s->g);
+
     yk_vec3 centre = yk_m3_apply(axes, at->moment);
     loads->potential = -yk_v3_dot(gravity, yk_v3_axpy(body->mass, motion->frame.position, centre));
 
     /* Kinetic energy T of ffrf.h, elasticity and damping. */
     yk_vec3 spin = yk_v3_axpy(0.5, yk_m3_apply(at->tensor, s->w), s->swirl);
     yk_vec3 move = yk_v3_add(yk_v3_cross(s->w, at->moment), s->drift);
-    loads->kinetic =
-        0.5 * body->mass * yk_v3_norm2(s->v) + yk_v3_dot(s->v, move) + yk_v3_dot(s->w, spin);
+    double linear = 0.5 * body->mass * yk_v3_norm2(s->v);
+    loads->kinetic = linear + yk_v3_dot(s->v, move) + yk_v3_dot(s->w, spin);
     loads->loss = 0;
     for (int i = 0; i < n; i++) {
         double elastic = 0;
@@ -265,7 +268,8 @@ static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, 
 
     yk_vec3 swing = yk_v3_add(yk_v3_cross(s.w, plain.moment), drift);
     sum.force = yk_v3_sub(sum.force, yk_v3_cross(s.w, swing));
-    sum.torque = yk_v3_sub(sum.torque, yk_v3_add(yk_v3_cross(s.w, spin), yk_v3_cross(s.v, drift)));
+    yk_vec3 turning = yk_v3_add(yk_v3_cross(s.w, spin), yk_v3_cross(s.v, drift));
+    sum.torque = yk_v3_sub(sum.torque, turning);
 
     finish_loads(body, motion, gravity, &at, &s, &sum, loads);
 }
@@ -315,7 +319,8 @@ static yk_mat3 second_at(const yk_ffrf *body, const double *p)
  * spread_i + pair_ij p_j, seen from the frame,
  *
  *   Gamma_i = axial(Y_i)
- *   dT/dp_i = Y_i : (w.w I - w w^T) + w . sum_j axial(pair_ji) p_j' + (v x w) . S_i + v . sum_j curve_ij p_j'
+ *   dT/dp_i = Y_i : (w.w I - w w^T) + w . sum_j axial(pair_ji) p_j'
+ *             + (v x w) . S_i + v . sum_j curve_ij p_j'
  *   T = (v.p + w.l + p_i' pi_i) / 2 */
 static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
                              yk_momentum *momentum, double *modal_momentum, yk_ffrf_loads *loads)
@@ -348,7 +353,7 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
     }
 
     const double w_axis[3] = {w.x, w.y, w.z};
-    for (int k = 0; k < body->swirl_count; k++) { /* axial(pair_ji) */
+    for (int k = 0; k < body->swirl_count; k++) {
         const yk_ffrf_swirl *swirl = &body->swirls[k];
         slope[swirl->i] += rate[swirl->j] * w_axis[swirl->axis] * swirl->value;
         gamma[swirl->j][swirl->axis] += p[swirl->i] * swirl->value;
@@ -375,9 +380,10 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
         double change = 0;
         for (int k = 0; k < 9; k++)
             centrifugal += spread[k] * whirl_entry[k];
-        for (int k = body->first_term[i]; k < body->first_term[i + 1]; k++)
-            change +=
-                body->terms[k].value * p[body->terms[k].j] * whirl_entry[body->terms[k].entry];
+        for (int k = body->first_term[i]; k < body->first_term[i + 1]; k++) {
+            const yk_ffrf_term *term = &body->terms[k];
+            change += term->value * p[term->j] * whirl_entry[term->entry];
+        }
 
         /* pi_i and m_i = elasticity and damping - dT/dp_i - weight */
         double elastic = row_times(body->stiffness, n, i, body->diagonal, p);
@@ -386,11 +392,13 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
             viscous = row_times(body->damping, n, i, false, rate);
         double own = row_times(body->modal_mass, n, i, body->diagonal, rate);
         modal_momentum[i] = yk_v3_dot(shift, v) + yk_v3_dot(spin, w) + own;
-        loads->modal[i] =
-            elastic + viscous - (slope[i] + (centrifugal + change) + yk_v3_dot(pull, shift));
+
+        double by_motion = slope[i] + (centrifugal + change) + yk_v3_dot(pull, shift);
+        loads->modal[i] = elastic + viscous - by_motion;
 
         /* S, p, l and the energies. */
-        moment = yk_v3_axpy(p[i], yk_v3_axpy(0.5, bend[i], body->shift[i]), moment);
+        yk_vec3 mean = yk_v3_axpy(0.5, bend[i], body->shift[i]);
+        moment = yk_v3_axpy(p[i], mean, moment);
         linear = yk_v3_axpy(rate[i], shift, linear);
         angular = yk_v3_axpy(rate[i], spin, angular);
         kinetic += 0.5 * rate[i] * modal_momentum[i];
@@ -410,8 +418,8 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
     loads->force = yk_v3_scale(-body->mass, gravity);
     loads->torque = yk_v3_neg(yk_v3_cross(centre, gravity));
     loads->kinetic = kinetic + 0.5 * (yk_v3_dot(v, linear) + yk_v3_dot(w, angular));
-    loads->potential =
-        strain - yk_v3_dot(gravity, yk_v3_axpy(body->mass, motion->frame.position, centre));
+    yk_vec3 weighed = yk_v3_axpy(body->mass, motion->frame.position, centre);
+    loads->potential = strain - yk_v3_dot(gravity, weighed);
     loads->loss = loss;
 }
 

@@ -10,8 +10,8 @@
  *
  * All that inertia needs of the shapes are integrals over the mass, taken once (yk_ffrf_create):
  *
- *   moment S0 = int u0       shift_i  = int s_i             curve_ij = int g_ij
- *   second W0 = int u0 u0^T  spread_i = int u0 s_i^T        pair_ij  = int s_j s_i^T + int u0 g_ij^T
+ *   moment S0 = int u0       shift_i  = int s_i       curve_ij = int g_ij
+ *   second W0 = int u0 u0^T  spread_i = int u0 s_i^T  pair_ij  = int s_j s_i^T + int u0 g_ij^T
  *
  * Everything else follows from Y_i = spread_i + pair_ij p_j = int u (du/dp_i)^T: its
  * antisymmetric part is the angular momentum about the origin per rate of p_i, its symmetric part
@@ -88,7 +88,7 @@ typedef struct yk_ffrf_swirl {
     double value;
 } yk_ffrf_swirl;
 
-/* A share value p_i p_j of an entry of the second moments; i <= j. */
+/* A part value p_i p_j of an entry of the second moments; i <= j. */
 typedef struct yk_ffrf_square {
     int i, j;
     double value;
@@ -171,8 +171,8 @@ void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gra
                   yk_momentum *momentum, double *modal_momentum, yk_ffrf_loads *loads);
 
 /* c^2 times the derivative of (p' + f, l' + v x p + t, pi' + m) by (displacement, rotation of the
- * frame, amplitudes) when they are tied as in yk_inertia_tangent: dv = dx / c, dw by `share`, dp'
- * = dp / c; `damping` adds that multiple of the momenta. c = 0 gives the mass matrix. Row-major,
+ * frame, amplitudes) when they are tied as in yk_inertia_tangent: dv = dx / c, dw by `fraction`,
+ * dp' = dp / c; `damping` adds that multiple of the momenta. c = 0 gives the mass matrix. Row-major,
  * (6 + modes) square. With a constant mass, terms of the size of the amplitudes are left out. */
 void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c,
                      double fraction, double damping, double *tangent);

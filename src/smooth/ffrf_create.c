@@ -18,9 +18,8 @@ static yk_status take_store(yk_context *context, int modes, yk_ffrf *body)
     if (!at)
         return YK_ERROR_MEMORY;
 
-    body->store = at;
-
     /* Vectors, matrices and numbers one behind the other. */
+    body->store = at;
     body->shift = (yk_vec3 *)at;
     at += 3 * n;
     body->curve = (yk_vec3 *)at;
@@ -63,40 +62,25 @@ static void add_point(const yk_ffrf_point *point, yk_ffrf *body)
         body->shift[i] = yk_v3_axpy(m, s, body->shift[i]);
         yk_m3_add_to(&body->spread[i], m, yk_m3_outer(u, s));
         if (point->rotation) {
-            rotated = yk_m3_mul(point->second, yk_m3_transpose(yk_m3_skew(point->rotation[i])));
+            yk_mat3 back = yk_m3_transpose(yk_m3_skew(point->rotation[i]));
+            rotated = yk_m3_mul(point->second, back);
             yk_m3_add_to(&body->spread[i], 1, rotated);
         }
 
         /* Pairs of shapes, and shapes of second order. */
         for (int j = 0; j < n; j++) {
             int k = n * i + j;
-            yk_m3_add_to(&body->pair[k], m, yk_m3_outer(point->displacement[j], s));
+            yk_mat3 *pair = &body->pair[k];
+            yk_m3_add_to(pair, m, yk_m3_outer(point->displacement[j], s));
             if (point->rotation)
-                yk_m3_add_to(&body->pair[k], 1, yk_m3_mul(yk_m3_skew(point->rotation[j]), rotated));
+                yk_m3_add_to(pair, 1, yk_m3_mul(yk_m3_skew(point->rotation[j]), rotated));
             if (!point->shortening)
                 continue;
 
-            yk_m3_add_to(&body->pair[k], m, yk_m3_outer(u, point->shortening[k]));
+            yk_m3_add_to(pair, m, yk_m3_outer(u, point->shortening[k]));
             body->curve[k] = yk_v3_axpy(m, point->shortening[k], body->curve[k]);
         }
     }
-}
-
-/* int s_i . s_j, without the fraction of the shapes of second order in pair. */
-static double mass_integral(const yk_ffrf_def *def, int i, int j)
-{
-    double sum = 0;
-    for (int k = 0; k < def->point_count; k++) {
-        const yk_ffrf_point *point = &def->points[k];
-        sum += point->mass * yk_v3_dot(point->displacement[i], point->displacement[j]);
-        if (!point->rotation)
-            continue;
-
-        yk_mat3 tensor = yk_ffrf_tensor(&point->second);
-        sum += yk_v3_dot(point->rotation[i], yk_m3_apply(tensor, point->rotation[j]));
-    }
-
-    return sum;
 }
 
 static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
@@ -125,32 +109,63 @@ static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             int k = n * i + j;
-            body->modal_mass[k] = def->mass ? def->mass[k] : mass_integral(def, i, j);
             body->stiffness[k] = def->stiffness[k];
             body->damping[k] = def->damping ? def->damping[k] : 0;
             body->damped |= body->damping[k] != 0;
+            if (def->mass) {
+                body->modal_mass[k] = def->mass[k];
+                continue;
+            }
+
+            /* int s_i . s_j, without the part of the shapes of second order in pair. */
+            double sum = 0;
+            for (int p = 0; p < def->point_count; p++) {
+                const yk_ffrf_point *point = &def->points[p];
+                sum += point->mass * yk_v3_dot(point->displacement[i], point->displacement[j]);
+                if (!point->rotation)
+                    continue;
+
+                yk_mat3 tensor = yk_ffrf_tensor(&point->second);
+                sum += yk_v3_dot(point->rotation[i], yk_m3_apply(tensor, point->rotation[j]));
+            }
+            body->modal_mass[k] = sum;
         }
     }
 }
 
 /* Lists of what is not zero -------------------------------------------------------------------- */
 
-/* Shapes along the axes leave most entries of the pairs zero: rounding of their sums counts as
- * nothing. */
-static yk_status list_terms(yk_context *context, yk_ffrf *body)
+static int list_vectors(int modes, const yk_vec3 *dense, yk_ffrf_bend *list)
+{
+    int count = 0;
+    for (int k = 0; k < modes * modes; k++)
+        if (yk_v3_norm2(dense[k]) > 0)
+            list[count++] = (yk_ffrf_bend){k / modes, k % modes, dense[k]};
+    return count;
+}
+
+/* The pairs, and the couplings that follow from them. Shapes along the axes leave most entries of
+ * the pairs zero: rounding of their sums counts as nothing. */
+static yk_status list_pairs(yk_context *context, yk_ffrf *body)
 {
     int n = body->modes;
-    body->terms = yk_allocate(context, 9 * (size_t)(n * n), sizeof *body->terms);
+    size_t squares = (size_t)(n * n);
+    body->terms = yk_allocate(context, 9 * squares, sizeof *body->terms);
     body->first_term = yk_allocate(context, (size_t)n + 1, sizeof *body->first_term);
-    if (!body->terms || !body->first_term)
+    body->curves = yk_allocate(context, squares, sizeof *body->curves);
+    body->gyros = yk_allocate(context, squares, sizeof *body->gyros);
+    body->swirls = yk_allocate(context, 3 * squares, sizeof *body->swirls);
+    if (!body->terms || !body->first_term || !body->curves || !body->gyros || !body->swirls)
         return YK_ERROR_MEMORY;
 
+    /* Entries that are not zero, shape by shape. */
     int count = 0;
+    const double *mass = body->modal_mass;
     for (int i = 0; i < n; i++) {
         body->first_term[i] = count;
         for (int j = 0; j < n; j++) {
             yk_mat3 *pair = &body->pair[n * i + j];
-            double size = sqrt(fabs(body->modal_mass[(n + 1) * i] * body->modal_mass[(n + 1) * j]));
+            double size = sqrt(fabs(mass[(n + 1) * i] * mass[(n + 1) * j]));
 
             for (int k = 0; k < 9; k++) {
                 double *value = &pair->m[k / 3][k % 3];
@@ -161,8 +176,27 @@ static yk_status list_terms(yk_context *context, yk_ffrf *body)
             }
         }
     }
-
     body->first_term[n] = count;
+
+    /* The Coriolis couplings, axial(pair_ij) - axial(pair_ji), and what they are made of. */
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < n; j++) {
+            yk_vec3 swirl = yk_ffrf_axial(&body->pair[n * j + i]);
+            const double component[3] = {swirl.x, swirl.y, swirl.z};
+            for (int axis = 0; axis < 3; axis++) {
+                if (component[axis] == 0)
+                    continue;
+                yk_ffrf_swirl term = {i, j, axis, component[axis]};
+                body->swirls[body->swirl_count++] = term;
+            }
+
+            int k = n * i + j;
+            body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), swirl);
+        }
+    }
+    body->curve_count = list_vectors(n, body->curve, body->curves);
+    body->gyro_count = list_vectors(n, body->gyro, body->gyros);
+
     return YK_OK;
 }
 
@@ -176,45 +210,6 @@ static void drop_rounding(int n, double *matrix)
                 matrix[n * i + j] = 0;
         }
     }
-}
-
-static int list_vectors(int modes, const yk_vec3 *dense, yk_ffrf_bend *list)
-{
-    int count = 0;
-    for (int k = 0; k < modes * modes; k++)
-        if (yk_v3_norm2(dense[k]) > 0)
-            list[count++] = (yk_ffrf_bend){k / modes, k % modes, dense[k]};
-    return count;
-}
-
-/* The Coriolis couplings from the pairs. */
-static yk_status list_couplings(yk_context *context, yk_ffrf *body)
-{
-    int n = body->modes;
-    body->curves = yk_allocate(context, (size_t)(n * n), sizeof *body->curves);
-    body->gyros = yk_allocate(context, (size_t)(n * n), sizeof *body->gyros);
-    body->swirls = yk_allocate(context, (size_t)(3 * n * n), sizeof *body->swirls);
-    if (!body->curves || !body->gyros || !body->swirls)
-        return YK_ERROR_MEMORY;
-
-    for (int i = 0; i < n; i++) {
-        for (int j = 0; j < n; j++) {
-            int k = n * i + j;
-            yk_vec3 swirl = yk_ffrf_axial(&body->pair[n * j + i]);
-            const double component[3] = {swirl.x, swirl.y, swirl.z};
-
-            for (int axis = 0; axis < 3; axis++)
-                if (component[axis] != 0)
-                    body->swirls[body->swirl_count++] =
-                        (yk_ffrf_swirl){i, j, axis, component[axis]};
-            body->gyro[k] = yk_v3_sub(yk_ffrf_axial(&body->pair[k]), swirl);
-        }
-    }
-
-    body->curve_count = list_vectors(n, body->curve, body->curves);
-    body->gyro_count = list_vectors(n, body->gyro, body->gyros);
-
-    return YK_OK;
 }
 
 /* The second moments are W0 + sym(sum of p_i spread_i + p_i p_j pair_ij / 2), sym(A) = A + A^T. */
@@ -384,10 +379,9 @@ static yk_status check_rigid(yk_context *context, const yk_ffrf *body, double *c
                            "no mass has these moments of inertia: the one about %c is larger than "
                            "the other two together",
                            "xyz"[i]);
-    return check_definite(
-        context, 3, copy, copy, -ROUGH,
-        "no mass has this inertia tensor: check its products of inertia, entries of the "
-        "tensor with their sign");
+    return check_definite(context, 3, copy, copy, -ROUGH,
+                          "no mass has this inertia tensor: check its products of inertia, entries "
+                          "of the tensor with their sign");
 }
 
 /* The mass matrix of frame and shapes in the undeformed body. Modal masses of a consistent mass
@@ -430,21 +424,18 @@ static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *m
     if (least >= -0.05) {
         yk_log(context, YK_LOG_WARNING,
                "the mass matrix of a flexible body's frame and shapes is not quite positive (least "
-               "eigenvalue %.2g for a "
-               "diagonal of one): modal masses and the other integrals come from different mass "
-               "matrices; take both from "
-               "one",
+               "eigenvalue %.2g for a diagonal of one): modal masses and the other integrals come "
+               "from different mass matrices; take both from one",
                least);
         return YK_OK;
     }
 
-    return yk_fail(context, YK_ERROR_ARGUMENT,
-                   "the mass matrix of frame and shapes is not positive (least eigenvalue %.2g for "
-                   "a diagonal of one): "
-                   "moments, inertia (about the frame, not the centre of mass), shapes and modal "
-                   "masses belong to different "
-                   "bodies, units or normalisations",
-                   least);
+    return yk_fail(
+        context, YK_ERROR_ARGUMENT,
+        "the mass matrix of frame and shapes is not positive (least eigenvalue %.2g for a diagonal "
+        "of one): moments, inertia (about the frame, not the centre of mass), shapes and modal "
+        "masses belong to different bodies, units or normalisations",
+        least);
 }
 
 /* Everything that must hold of a body, and its lowest frequency on the way. */
@@ -509,9 +500,7 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
 
     /* Lists, with what is only rounding dropped first. */
     if (status == YK_OK)
-        status = list_terms(context, body);
-    if (status == YK_OK)
-        status = list_couplings(context, body);
+        status = list_pairs(context, body);
     drop_rounding(body->modes, body->modal_mass);
     drop_rounding(body->modes, body->stiffness);
     if (status == YK_OK)

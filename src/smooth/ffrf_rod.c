@@ -92,6 +92,7 @@ static ordinate bending_mode(int number, double x, double sign)
     if (sign > 0)
         rest = (cos(b) - sin(b) - exp(-b)) / sum;
 
+    /* The exponentials that fall from both ends, and the waves. */
     double q = 1 - rest;
     double fall = 0.5 * (1 + q) * exp(-b * x);
     double rise = 0.5 * rest * exp(b * x);
@@ -118,26 +119,21 @@ static ordinate cosine(double factor, double x)
     return (ordinate){c, -factor * s, -factor * factor * c};
 }
 
-/* Deflection under a force or a moment at the free end; under moments at either pinned end. */
-static ordinate static_shape(yk_rod_support support, int number, double x)
-{
-    if (support == YK_ROD_CLAMPED_FREE) {
-        if (number == 0)
-            return (ordinate){0.5 * x * x * (3 - x), 3 * x - 1.5 * x * x, 3 - 3 * x};
-        return (ordinate){x * x, 2 * x, 2};
-    }
-
-    double y = 1 - x;
-    if (number == 0)
-        return (ordinate){x * y * (1 + y), 2 - 6 * x + 3 * x * x, 6 * x - 6};
-
-    return (ordinate){x * y * (1 + x), 1 - 3 * x * x, -6 * x};
-}
-
 static ordinate raw_value(const yk_ffrf_rod_def *def, const raw_shape *shape, double x)
 {
-    if (shape->fixed_load)
-        return static_shape(def->support, shape->number, x);
+    /* Deflection under a force or a moment at the free end; under moments at either pinned end. */
+    if (shape->fixed_load) {
+        double y = 1 - x;
+        bool first = shape->number == 0;
+        bool clamped = def->support == YK_ROD_CLAMPED_FREE;
+        if (clamped && first)
+            return (ordinate){0.5 * x * x * (3 - x), 3 * x - 1.5 * x * x, 3 - 3 * x};
+        if (clamped)
+            return (ordinate){x * x, 2 * x, 2};
+        if (first)
+            return (ordinate){x * y * (1 + y), 2 - 6 * x + 3 * x * x, 6 * x - 6};
+        return (ordinate){x * y * (1 + x), 1 - 3 * x * x, -6 * x};
+    }
 
     /* Sines and cosines that fit the ends, or shapes of a bent beam. */
     double half_waves = (shape->number + 0.5) * YK_PI;
@@ -189,14 +185,20 @@ static void raw_integrals(rod_work *work)
     double polar = rho * (section->inertia_y + section->inertia_z);
 
     /* By kind of motion: stiffness against curvature or strain, mass, rotary inertia. */
-    const double stiffness[MOTION_KINDS] = {e * section->inertia_z / cube,
-                                            e * section->inertia_y / cube, e * section->area / l,
-                                            g * section->torsion / l};
-    const double mass[MOTION_KINDS] = {rho * section->area * l, rho * section->area * l,
-                                       rho * section->area * l, polar * l};
-    const double rotary[MOTION_KINDS] = {rho * section->inertia_z / l, rho * section->inertia_y / l,
-                                         0, 0};
+    double slice = rho * section->area * l;
+    const double stiffness[MOTION_KINDS] = {
+        [BEND_Y] = e * section->inertia_z / cube,
+        [BEND_Z] = e * section->inertia_y / cube,
+        [EXTEND] = e * section->area / l,
+        [TWIST] = g * section->torsion / l,
+    };
+    const double mass[MOTION_KINDS] = {slice, slice, slice, polar * l};
+    const double rotary[MOTION_KINDS] = {
+        [BEND_Y] = rho * section->inertia_z / l,
+        [BEND_Z] = rho * section->inertia_y / l,
+    };
 
+    /* Sums over the points of Gauss. */
     int n = work->count;
     for (int k = 0; k < STATIONS; k++) {
         double weight;
@@ -216,8 +218,8 @@ static void raw_integrals(rod_work *work)
                 double strain = at[i].slope * at[j].slope;
                 if (is_bending(kind))
                     strain = at[i].curvature * at[j].curvature;
-                double inertia = mass[kind] * at[i].value * at[j].value +
-                                 rotary[kind] * at[i].slope * at[j].slope;
+                double inertia = mass[kind] * at[i].value * at[j].value;
+                inertia = inertia + rotary[kind] * at[i].slope * at[j].slope;
                 work->stiffness[n * i + j] += weight * stiffness[kind] * strain;
                 work->mass[n * i + j] += weight * inertia;
             }
@@ -227,7 +229,7 @@ static void raw_integrals(rod_work *work)
 
 /* Shapes that are orthogonal by mass and by stiffness, each of its own frequency: those of
  * vibration are already, but for the rotary inertia; deflections under loads are not. Blocks of
- * one kind stay apart, and each shape keeps a largest share of about one. */
+ * one kind stay apart, and each shape keeps a largest component of about one. */
 static yk_status orthogonalise(yk_context *context, rod_work *work)
 {
     int n = work->count;
@@ -278,6 +280,7 @@ static void transform(const rod_work *work, double *matrix)
     int n = work->count;
     double half[YK_FFRF_MODES_MAX];
 
+    /* From the left, column by column ... */
     for (int column = 0; column < n; column++) {
         for (int i = 0; i < n; i++) {
             half[i] = 0;
@@ -289,6 +292,7 @@ static void transform(const rod_work *work, double *matrix)
             matrix[n * i + column] = half[i];
     }
 
+    /* ... and from the right, row by row. */
     for (int row = 0; row < n; row++) {
         for (int j = 0; j < n; j++) {
             half[j] = 0;
@@ -368,7 +372,7 @@ static size_t point_vectors(const rod_work *work)
     return 2 * n + n * n;
 }
 
-/* A slice of the rod at x with the given share of its length. */
+/* A slice of the rod at x with the given fraction of its length. */
 static yk_ffrf_point point_at(const rod_work *work, double x, double weight, yk_vec3 *store)
 {
     const yk_ffrf_rod_def *def = work->def;
@@ -517,8 +521,8 @@ yk_status yk_ffrf_rod_create(yk_context *context, const yk_ffrf_rod_def *def, yk
         transform(work, work->mass);
         for (int i = 0; i < n; i++) {
             double critical = 2 * def->damping_ratio;
-            work->damping[n * i + i] =
-                critical * sqrt(work->stiffness[n * i + i] * work->mass[n * i + i]);
+            double square = work->stiffness[n * i + i] * work->mass[n * i + i];
+            work->damping[n * i + i] = critical * sqrt(square);
         }
 
         status = make_body(context, work, rod);

@@ -3,8 +3,10 @@
  * are the principal axes of its section.
  *
  *   clamped-free    the frame is fixed to the section at x = 0: shapes of a cantilever
- *   pinned-pinned   the frame's x axis runs through both ends: sines; extension and torsion start at x = 0
- *   free-free       the frame moves with the mean motion: modes of a free rod, orthogonal to all rigid motions
+ *   pinned-pinned   the frame's x axis runs through both ends: sines; extension and torsion start
+ *                   at x = 0
+ *   free-free       the frame moves with the mean motion: modes of a free rod, orthogonal to all
+ *                   rigid motions
  *
  * Thin rods in the sense of Euler and Bernoulli: no shear; the rotary inertia of the sections is
  * kept. Modal damping is a fraction of critical damping for each shape alone. */
@@ -28,8 +30,7 @@ typedef struct yk_ffrf_rod_def {
     yk_rod_support support;
     int bending_y, bending_z; /* shapes of vibration with deflection along y and z */
     int extension, torsion;
-    /* also the exact deflections under a force and a moment at the ends, in both planes that
-     * bend */
+    /* also the exact deflections under a force and a moment at the ends, in planes that bend */
     bool statics;
     bool stiffening; /* shapes of second order: bending draws the rod in, axial forces stiffen it */
     bool constant_mass;

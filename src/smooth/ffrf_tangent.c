@@ -58,46 +58,6 @@ static void momentum_change(const columns *f, const change *by, yk_vec3 *linear,
     *angular = yk_v3_axpy(f->c, f->slope_w[j], *angular);
 }
 
-/* c times the change of the modal momentum i: S_i . v + Gamma_i . w + M_ij p_j'. */
-static double modal_change(const columns *f, const change *by, int i)
-{
-    const yk_ffrf *body = f->body;
-    double sum = yk_v3_dot(f->heavy->shift[i], by->v) + yk_v3_dot(f->heavy->spin[i], by->w);
-
-    if (by->mode < 0)
-        return sum;
-
-    int k = body->modes * i + by->mode;
-    sum += body->modal_mass[k];
-    if (body->constant_mass)
-        return sum;
-
-    double moved =
-        yk_v3_dot(body->curve[k], f->s->v) + yk_v3_dot(yk_ffrf_axial(&body->pair[k]), f->s->w);
-
-    return sum + f->c * moved;
-}
-
-/* c times the change of dT/dp_i. */
-static double slope_change(const columns *f, const change *by, int i)
-{
-    const yk_ffrf *body = f->body;
-    double sum = yk_v3_dot(by->w, f->slope_w[i]) + yk_v3_dot(by->v, f->slope_v[i]);
-
-    if (by->mode < 0)
-        return sum;
-
-    int n = body->modes;
-    int j = by->mode;
-    yk_vec3 v = f->s->v;
-    yk_vec3 w = f->s->w;
-    const yk_mat3 *pair = &body->pair[n * i + j];
-    yk_vec3 curve = body->curve[n * i + j];
-    sum += yk_v3_dot(v, curve) + yk_v3_dot(w, yk_ffrf_axial(&body->pair[n * j + i]));
-    return sum + f->c * (yk_v3_dot(w, yk_ffrf_half_tensor(pair, w)) +
-                         yk_v3_dot(v, yk_v3_cross(w, curve)));
-}
-
 /* The rate of the momenta, what else depends on motion, and the elasticity; without the rotation
  * of the frame itself. */
 static void motion_column(const columns *f, const change *by, int column)
@@ -121,12 +81,34 @@ static void motion_column(const columns *f, const change *by, int column)
     put_vector(f, 3, column, torque);
 
     /* pi_i' - dT/dp_i, weight, damping and elasticity */
-    for (int i = 0; i < body->modes; i++) {
-        double sum = fraction * modal_change(f, by, i) - c * slope_change(f, by, i);
+    yk_vec3 v = f->s->v;
+    yk_vec3 w = f->s->w;
+    int n = body->modes;
+    for (int i = 0; i < n; i++) {
+        double modal = yk_v3_dot(f->heavy->shift[i], by->v) + yk_v3_dot(f->heavy->spin[i], by->w);
+        double slope = yk_v3_dot(by->w, f->slope_w[i]) + yk_v3_dot(by->v, f->slope_v[i]);
+        int k = n * i + mode;
         if (mode >= 0) {
-            int k = body->modes * i + mode;
-            sum += c * body->damping[k] +
-                   c * c * (body->stiffness[k] - yk_v3_dot(body->curve[k], f->s->g));
+            const yk_mat3 *pair = &body->pair[k];
+            yk_vec3 curve = body->curve[k];
+
+            /* c times the change of S_i . v + Gamma_i . w + M_ij p_j' */
+            modal += body->modal_mass[k];
+            if (!body->constant_mass) {
+                double moved = yk_v3_dot(curve, v) + yk_v3_dot(yk_ffrf_axial(pair), w);
+                modal = modal + c * moved;
+            }
+
+            /* c times the change of dT/dp_i */
+            slope += yk_v3_dot(v, curve) + yk_v3_dot(w, yk_ffrf_axial(&body->pair[n * mode + i]));
+            double whirl = yk_v3_dot(w, yk_ffrf_half_tensor(pair, w));
+            slope = slope + c * (whirl + yk_v3_dot(v, yk_v3_cross(w, curve)));
+        }
+
+        double sum = fraction * modal - c * slope;
+        if (mode >= 0) {
+            double elastic = body->stiffness[k] - yk_v3_dot(body->curve[k], f->s->g);
+            sum += c * body->damping[k] + c * c * elastic;
         }
 
         f->tangent[f->size * (6 + i) + column] = sum;
@@ -147,8 +129,8 @@ static void add_turned_loads(const columns *f)
     yk_vec3 weight = yk_v3_scale(-mass, g);
     yk_vec3 lever = yk_v3_neg(yk_v3_cross(moment, g));
     yk_vec3 force = yk_v3_axpy(c * c, weight, yk_v3_scale(rate, f->linear));
-    yk_vec3 torque = yk_v3_axpy(c * c, yk_v3_add(lever, yk_v3_cross(f->s->v, f->linear)),
-                                yk_v3_scale(rate, f->angular));
+    yk_vec3 arms = yk_v3_add(lever, yk_v3_cross(f->s->v, f->linear));
+    yk_vec3 torque = yk_v3_axpy(c * c, arms, yk_v3_scale(rate, f->angular));
 
     /* Column by column: the weight stands still, the loads turn. */
     for (int j = 0; j < 3; j++) {
@@ -230,8 +212,8 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
 
     /* dT/dp_i by v and by w. */
     for (int i = 0; i < body->modes; i++) {
-        yk_vec3 swirl =
-            yk_v3_sub(yk_ffrf_axial(&s.rate[i]), s.gyro[i]); /* axial of the sum of pair_ji p_j' */
+        /* swirl: axial of the sum of pair_ji p_j' */
+        yk_vec3 swirl = yk_v3_sub(yk_ffrf_axial(&s.rate[i]), s.gyro[i]);
         yk_vec3 tensor = yk_v3_scale(2, yk_ffrf_half_tensor(&at.spread[i], s.w));
         f.slope_v[i] = yk_v3_add(yk_v3_cross(s.w, at.shift[i]), s.bend[i]);
         f.slope_w[i] = yk_v3_add(yk_v3_add(yk_v3_cross(at.shift[i], s.v), tensor), swirl);
@@ -245,7 +227,7 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
         if (j < 3) {
             by.v = unit;
         } else {
-            /* c dw = (1 - share c w x) d and the turned view, w x d */
+            /* c dw = (1 - fraction c w x) d and the turned view, w x d */
             by.w = yk_v3_axpy((1 - fraction) * c, yk_v3_cross(s.w, unit), unit);
             by.v = yk_v3_scale(c, yk_v3_cross(s.v, unit));
         }

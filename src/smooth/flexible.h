@@ -1,9 +1,10 @@
 /* Flexible bodies for smooth models: what is constant about one, apart from where it is and how
  * it moves.
  *
- *   modal   small deformations seen from a floating frame, a node of the model (smooth/ffrf.h): built-in shapes of a rod,
- *           or any shapes, such as those of a finite-element program
- *   rod     large deflections in absolute nodal coordinates (smooth/ancf.h): equal elements in a row
+ *   modal   small deformations seen from a floating frame, a node of the model (smooth/ffrf.h):
+ *           built-in shapes of a rod, or any shapes, such as those of a finite-element program
+ *   rod     large deflections in absolute nodal coordinates (smooth/ancf.h): equal elements in a
+ *           row
  *
  * Joints, forces and ports act at its attachments: those that are named when a modal body is
  * made, the end nodes of a rod's elements. A body is shared by the models that use it and goes

@@ -166,7 +166,7 @@ void yk_smooth_start_flexibles(const yk_smooth_model *model, yk_smooth_state *st
     }
 }
 
-/* Places --------------------------------------------------------------------------------------- */
+/* Attachments ---------------------------------------------------------------------------------- */
 
 /* The kind of the body that an attachment belongs to. */
 static const flexible_kind *kind_at(const yk_smooth_model *model, int attachment)

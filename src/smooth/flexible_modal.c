@@ -66,7 +66,7 @@ static void start(const yk_smooth_flexible_def *def, coordinate_state *now)
     }
 }
 
-/* Places --------------------------------------------------------------------------------------- */
+/* Attachments ---------------------------------------------------------------------------------- */
 
 static void locate(const yk_smooth_model *model, yk_smooth_workspace *work, int index,
                    unsigned what)

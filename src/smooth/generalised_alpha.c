@@ -15,7 +15,7 @@
 
 #include "smooth/variation.h"
 
-/* Smallest share of a step that is tried before the step is given up. */
+/* Smallest fraction of a step that is tried before the step is given up. */
 static const double SMALLEST_FRACTION = 1e-4;
 
 yk_generalised_alpha yk_generalised_alpha_of(double rho_inf)

@@ -2,7 +2,8 @@
  * parts.
  *
  *   (1 - alpha_m) a + alpha_m a_n = (1 - alpha_f) v' + alpha_f v'_n
- *   v = v_n + h ((1 - gamma) a_n + gamma a)      q = q_n exp(h v_n + h^2 ((1/2 - beta) a_n + beta a))
+ *   v = v_n + h ((1 - gamma) a_n + gamma a)
+ *   q = q_n exp(h v_n + h^2 ((1/2 - beta) a_n + beta a))
  *
  * v' is the true acceleration of the equations of motion at t + h, a the method's own (Arnold and
  * Bruels 2007; Bruels, Cardona and Arnold 2012), kept in the image. alpha_m, alpha_f, gamma and

@@ -29,8 +29,7 @@ struct smooth_interface {
     int row_count;
     double *right;
     yk_port_value *begin; /* of every port, at the start of the step */
-    /* the matrix has been factored once: its pivots are kept, so that the next times cost less */
-    bool pivoted;
+    bool pivoted;         /* factored once: its pivots are kept, so that the next times cost less */
 };
 
 /* Velocities of the ports ---------------------------------------------------------------------- */
@@ -42,66 +41,58 @@ int yk_smooth_port_size(const port_model *port)
     return yk_port_freedoms(port->def.kind);
 }
 
-static void marker_rows(const yk_smooth_workspace *work, const port_model *port, port_row *rows)
-{
-    const yk_frame *frame = &work->trial[port->node[0]].frame;
-    yk_vec3 arm = yk_m3_apply(frame->rotation, port->def.marker[0].offset);
-    yk_vec3 w = frame->angular_velocity;
-    yk_vec3 centripetal = yk_v3_cross(w, yk_v3_cross(w, arm));
-
-    for (int k = 0; k < 3; k++) {
-        yk_vec3 axis = yk_v3(k == 0, k == 1, k == 2);
-        port_row *linear = &rows[k];
-        port_row *angular = &rows[3 + k];
-
-        *linear = *angular = (port_row){.frame = {port->node[0], -1}};
-        linear->linear[0] = axis;
-        linear->angular[0] = yk_v3_cross(arm, axis);
-        linear->bias = yk_v3_dot(axis, centripetal);
-        angular->angular[0] = axis;
-    }
-}
-
-/* The distance of two markers. */
-static void scalar_row(const yk_smooth_workspace *work, const port_model *port, port_row *row)
-{
-    yk_vec3 arm[2], at[2], velocity[2], centripetal[2];
-    for (int side = 0; side < 2; side++) {
-        const yk_frame *frame = &work->trial[port->node[side]].frame;
-        arm[side] = yk_m3_apply(frame->rotation, port->def.marker[side].offset);
-        yk_vec3 swing = yk_v3_cross(frame->angular_velocity, arm[side]);
-        at[side] = yk_v3_add(frame->position, arm[side]);
-        velocity[side] = yk_v3_add(frame->velocity, swing);
-        centripetal[side] = yk_v3_cross(frame->angular_velocity, swing);
-    }
-
-    /* Its rate by the velocities, and what the second derivative has without accelerations. */
-    yk_vec3 along = yk_v3_sub(at[1], at[0]);
-    yk_vec3 axis = yk_v3_unit(along);
-    yk_vec3 rate = yk_v3_sub(velocity[1], velocity[0]);
-    double length = yk_v3_norm(along);
-    double speed = yk_v3_dot(axis, rate);
-    *row = (port_row){.frame = {port->node[0], port->node[1]}};
-    for (int side = 0; side < 2; side++) {
-        row->linear[side] = yk_v3_scale(side == 0 ? -1 : 1, axis);
-        row->angular[side] = yk_v3_cross(arm[side], row->linear[side]);
-        row->bias += yk_v3_dot(row->linear[side], centripetal[side]);
-    }
-
-    if (length > 0)
-        row->bias += (yk_v3_norm2(rate) - speed * speed) / length;
-}
-
 void yk_smooth_port_rows(const yk_smooth_model *model, const yk_smooth_workspace *work,
                          port_row *row)
 {
     for (int i = 0; i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
         int size = yk_smooth_port_size(port);
-        if (size == 6)
-            marker_rows(work, port, row);
-        if (size == 1)
-            scalar_row(work, port, row);
+        if (size == 0)
+            continue;
+
+        /* Arms, velocities and centripetal accelerations of one marker, or of both ends. */
+        yk_vec3 arm[2], at[2], velocity[2], centripetal[2];
+        for (int side = 0; side < (size == 1 ? 2 : 1); side++) {
+            const yk_frame *frame = &work->trial[port->node[side]].frame;
+            arm[side] = yk_m3_apply(frame->rotation, port->def.marker[side].offset);
+            yk_vec3 swing = yk_v3_cross(frame->angular_velocity, arm[side]);
+            at[side] = yk_v3_add(frame->position, arm[side]);
+            velocity[side] = yk_v3_add(frame->velocity, swing);
+            centripetal[side] = yk_v3_cross(frame->angular_velocity, swing);
+        }
+
+        /* A marker: v + w x arm, and w. */
+        if (size == 6) {
+            for (int k = 0; k < 3; k++) {
+                yk_vec3 axis = yk_v3(k == 0, k == 1, k == 2);
+                port_row *linear = &row[k];
+                port_row *angular = &row[3 + k];
+
+                *linear = *angular = (port_row){.frame = {port->node[0], -1}};
+                linear->linear[0] = axis;
+                linear->angular[0] = yk_v3_cross(arm[0], axis);
+                linear->bias = yk_v3_dot(axis, centripetal[0]);
+                angular->angular[0] = axis;
+            }
+            row += size;
+            continue;
+        }
+
+        /* A distance: its rate by the velocities, and what the second derivative has without
+         * accelerations. */
+        yk_vec3 along = yk_v3_sub(at[1], at[0]);
+        yk_vec3 axis = yk_v3_unit(along);
+        yk_vec3 rate = yk_v3_sub(velocity[1], velocity[0]);
+        double length = yk_v3_norm(along);
+        double speed = yk_v3_dot(axis, rate);
+        *row = (port_row){.frame = {port->node[0], port->node[1]}};
+        for (int side = 0; side < 2; side++) {
+            row->linear[side] = yk_v3_scale(side == 0 ? -1 : 1, axis);
+            row->angular[side] = yk_v3_cross(arm[side], row->linear[side]);
+            row->bias += yk_v3_dot(row->linear[side], centripetal[side]);
+        }
+        if (length > 0)
+            row->bias += (yk_v3_norm2(rate) - speed * speed) / length;
         row += size;
     }
 }
@@ -118,7 +109,7 @@ void yk_smooth_push(const yk_smooth_model *model, const yk_smooth_workspace *wor
     }
 }
 
-/* Of the solved accelerations; `driven`: and what frames of prescribed motion and places of
+/* Of the solved accelerations; `driven`: and what frames of prescribed motion and attachments of
  * flexible bodies have without them. */
 static double rate_of(const yk_smooth_model *model, const yk_smooth_workspace *work,
                       const port_row *row, const double *solution, bool driven)
@@ -131,6 +122,7 @@ static double rate_of(const yk_smooth_model *model, const yk_smooth_workspace *w
 
         yk_vec3 linear, angular;
         yk_smooth_pull_frame(model, work, frame, solution, &linear, &angular);
+
         if (driven && model->nodes[frame].unknown < 0) {
             linear = yk_v3_add(linear, work->trial[frame].acceleration);
             angular = yk_v3_add(angular, work->trial[frame].angular_acceleration);
@@ -172,8 +164,10 @@ static yk_status prepare(yk_smooth *smooth, int size)
             return YK_ERROR_MEMORY;
 
         smooth->interface = made;
+
         for (int i = 0; i < model->def.port_count; i++)
             made->row_count += yk_smooth_port_size(&model->ports[i]);
+
         made->rows = yk_allocate(context, (size_t)made->row_count, sizeof *made->rows);
         made->right = yk_allocate(context, (size_t)model->unknown_count, sizeof *made->right);
         made->begin = yk_allocate(context, (size_t)model->def.port_count, sizeof *made->begin);
@@ -199,6 +193,7 @@ static yk_status prepare(yk_smooth *smooth, int size)
 
     if (size == smooth->interface->row_count)
         return YK_OK;
+
     return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the interface model has %d velocities, not %d",
                    model->def.name, smooth->interface->row_count, size);
 }
@@ -207,9 +202,9 @@ static yk_status prepare(yk_smooth *smooth, int size)
 static yk_status factor_own(yk_smooth *smooth)
 {
     const yk_smooth_model *model = &smooth->model;
-
     struct smooth_interface *interface = smooth->interface;
     yk_sparse *from = smooth->solver.matrix;
+
     memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(from),
            yk_sparse_nonzeros(from) * sizeof(double));
 
@@ -251,6 +246,7 @@ static void read_rates(yk_smooth *smooth, double *rate)
     yk_smooth_port_rows(model, work, interface->rows);
     memcpy(interface->right, work->right, (size_t)model->unknown_count * sizeof *interface->right);
     solve(model, interface, interface->right);
+
     for (int i = 0; i < interface->row_count; i++) {
         const port_row *row = &interface->rows[i];
         rate[i] = rate_of(model, work, row, interface->right, true) + row->bias;
@@ -296,9 +292,14 @@ yk_status yk_smooth_interface_model(yk_smooth *smooth, yk_interface_model *out)
     double supply = work->supply;
     double port_supply = work->port_supply;
     const yk_input *inputs = work->inputs;
+
+    /* Where joints are redundant, a little compliance. */
     work->inputs = NULL;
-    work->compliance = smooth->state.clock->redundant != 0 ? REDUNDANT_COMPLIANCE : 0;
+    work->compliance = 0;
+    if (smooth->state.clock->redundant != 0)
+        work->compliance = REDUNDANT_COMPLIANCE;
     yk_smooth_assemble(&smooth->model, work, &smooth->solver, LEVEL_ACCELERATION);
+
     work->inputs = inputs;
     work->compliance = compliance;
     work->loss = loss;
@@ -306,6 +307,7 @@ yk_status yk_smooth_interface_model(yk_smooth *smooth, yk_interface_model *out)
     work->supply = supply;
     work->port_supply = port_supply;
 
+    /* One solution for the rates, one for each column. */
     status = factor_own(smooth);
     if (status != YK_OK)
         return status;
@@ -320,7 +322,9 @@ yk_status yk_smooth_interface_model(yk_smooth *smooth, yk_interface_model *out)
 
 static double *put(double *to, yk_vec3 v)
 {
-    to[0] = v.x, to[1] = v.y, to[2] = v.z;
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
     return to + 3;
 }
 
@@ -338,8 +342,10 @@ static void read_ports(yk_smooth *smooth, double *velocity, double *displacement
 
         yk_port_value value;
         yk_smooth_port_output(model, &smooth->work, i, &value);
+
         const yk_motion *from = &smooth->interface->begin[i].motion;
         const yk_motion *to = &value.motion;
+
         if (size == 1) {
             *velocity++ = to->velocity.x;
             *displacement++ = to->position.x - from->position.x;
@@ -366,7 +372,7 @@ static yk_status model_by_newton(yk_smooth *smooth, double t, double h, yk_step_
     work->input_time = h;
     yk_smooth_input_frames(model, work);
 
-    /* Factors of this very place: joints make a mechanism stiff in some directions and light in
+    /* Factors of this very pose: joints make a mechanism stiff in some directions and light in
      * others, and what an old direction mixes of the two would be multiplied by their ratio. */
     method->momenta(model, work);
     yk_smooth_assemble(model, work, &smooth->solver, LEVEL_STEP);
@@ -389,13 +395,6 @@ static yk_status model_by_newton(yk_smooth *smooth, double t, double h, yk_step_
     return YK_OK;
 }
 
-static double acceleration_of(const yk_motion *motion, int k)
-{
-    const yk_vec3 *v = k < 3 ? &motion->acceleration : &motion->angular_acceleration;
-    const double component[3] = {v->x, v->y, v->z};
-    return component[k % 3];
-}
-
 /* A step by evaluations, or many steps: velocities by the accelerations in its middle,
  * displacements by a straight line through these and those at its start. */
 static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
@@ -407,7 +406,9 @@ static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
 
     /* The equations in the middle. */
     yk_smooth_move_along(model, &smooth->state, work, 0.5 * h);
-    work->compliance = smooth->state.clock->redundant != 0 ? REDUNDANT_COMPLIANCE : 0;
+    work->compliance = 0;
+    if (smooth->state.clock->redundant != 0)
+        work->compliance = REDUNDANT_COMPLIANCE;
     yk_smooth_assemble(model, work, &smooth->solver, LEVEL_ACCELERATION);
     yk_status status = factor_own(smooth);
     if (status != YK_OK)
@@ -416,11 +417,17 @@ static yk_status model_by_rates(yk_smooth *smooth, double h, yk_step_model *out)
     /* What happens without further wrenches, and what they add. */
     double *middle = out->displacement; /* until it is known */
     read_rates(smooth, middle);
+
+    /* Displacements by a' that is linear in time: h v + h^2 (a_begin + 2 a_middle) / 6. */
     int i = 0;
     for (int port = 0; port < model->def.port_count; port++) {
+        const yk_motion *motion = &smooth->interface->begin[port].motion;
+        yk_vec3 linear = motion->acceleration;
+        yk_vec3 angular = motion->angular_acceleration;
+        const double first[6] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z};
         int size = yk_smooth_port_size(&model->ports[port]);
         for (int k = 0; k < size; k++, i++) {
-            double begin = acceleration_of(&smooth->interface->begin[port].motion, k);
+            double begin = first[k];
             double rate = middle[i];
             out->displacement[i] = h * (out->velocity[i] + h * (begin + 2 * rate) / 6);
             out->velocity[i] += h * rate;

@@ -2,7 +2,7 @@
  *
  * The object is made of four parts, and files include the part that they need:
  *
- *   model.h           constant: nodes, joints, forces, beams, flexible bodies, ports, numbered unknowns
+ *   model.h           constant: nodes, joints, forces, beams, flexible bodies, ports, numbers
  *   state.h           the image that rollback saves
  *   workspace.h       the trial of the step that is being solved, its loads and its right-hand side
  *   linear_solver.h   the matrix, its factors and its scaling
@@ -34,21 +34,28 @@
  * The seam of the integrators. A model is made of elements (nodes with their inertia, forces,
  * beams, joints, ports), and an integrator carries it through time without knowing any of them:
  *
- *   placement     work->trial and work->coordinates: where the elements read positions and velocities, and where an
- *                 integrator writes them before it assembles. Changes, rates and accelerations of all unknowns lie in their
- *                 order in work->right.
- *   inertia       as momenta in a step (yk_smooth_inertias: p of each node and coordinate, and p' = (p - past) / c), as
- *                 mass matrix and velocity-dependent forces at LEVEL_ACCELERATION.
- *   loads         summed up by the passes of assemble.c into work->load[frame] and work->coordinates[k].load.
- *   constraints   rows of joints, motion ports, and whatever element ties coordinates to nodes: value, rate, bias and
- *                 gradient, by level. An element owns row_count rows from its first.
+ *   placement     work->trial and work->coordinates: where the elements read positions and
+ *                 velocities, and where an integrator writes them before it assembles. Changes,
+ *                 rates and accelerations of all unknowns lie in their order in work->right.
+ *   inertia       as momenta in a step (yk_smooth_inertias: p of each node and coordinate, and
+ *                 p' = (p - past) / c), as mass matrix and velocity-dependent forces at
+ *                 LEVEL_ACCELERATION.
+ *   loads         summed up by the passes of assemble.c into work->load[frame] and
+ *                 work->coordinates[k].load.
+ *   constraints   rows of joints, motion ports, and whatever element ties coordinates to nodes:
+ *                 value, rate, bias and gradient, by level. An element owns row_count rows from
+ *                 its first.
  *
- *   yk_smooth_assemble(model, work, solver, level)    right-hand side, and the matrix | M/s ..  G^T; G  -e | at the trial
+ * yk_smooth_assemble(model, work, solver, level) makes the right-hand side, and the matrix
+ * | M/s .. G^T; G -e |, at the trial:
+ *
  *   LEVEL_STEP            the equations of an implicit step with weight c = work->c
- *   LEVEL_ACCELERATION    | M G^T; G -e | (a, lambda/s) = (f - bias, -bias of the rows) at the trial's positions and velocities
- *   LEVEL_POSITION, LEVEL_VELOCITY    gaps of the rows and their rates, for projections in the metric of the masses
+ *   LEVEL_ACCELERATION    | M G^T; G -e | (a, lambda/s) = (f - bias, -bias of the rows) at the
+ *                         trial's positions and velocities
+ *   LEVEL_POSITION        gaps of the rows, for projections in the metric of the masses
+ *   LEVEL_VELOCITY        rates of the rows, likewise
  *
- * A new element adds its share to each pass of assemble.c (RECORD, ADD, NONE: pattern, matrix and
+ * A new element adds its part to each pass of assemble.c (RECORD, ADD, NONE: pattern, matrix and
  * residual cannot differ), its momenta to yk_smooth_inertias, its coordinates to
  * yk_smooth_coordinates_of and its initial values to start.c. */
 #ifndef YK_SMOOTH_INTERNAL_H

@@ -157,8 +157,7 @@ static yk_status factor(problem *p)
         return status;
     return yk_fail(p->context, status,
                    "modes: unknown %d has neither mass nor stiffness, or the shift %g rad/s is a "
-                   "mode itself; give it "
-                   "mass, hold it, or choose another shift",
+                   "mode itself; give it mass, hold it, or choose another shift",
                    column, z);
 }
 
@@ -176,6 +175,7 @@ static yk_status create_matrix(problem *p)
         return YK_ERROR_MEMORY;
     }
 
+    /* M, C, K, then G and its transpose, then the compliance of the rows. */
     size_t at = put_entries(entries, 0, &system->mass, 0);
     at = put_entries(entries, at, &system->damping, 0);
     at = put_entries(entries, at, &system->stiffness, 0);
@@ -185,6 +185,7 @@ static yk_status create_matrix(problem *p)
         entries[k] = (yk_sparse_entry){entries[k].column, entries[k].row};
     for (int i = 0; i < system->constraints; i++)
         entries[at++] = (yk_sparse_entry){p->n + i, p->n + i};
+
     yk_status status = yk_sparse_create(p->context, p->n + system->constraints, entries, count,
                                         p->entry_index, &p->matrix);
     yk_release(p->context, entries);
@@ -193,14 +194,6 @@ static yk_status create_matrix(problem *p)
 }
 
 /* Space ---------------------------------------------------------------------------------------- */
-
-static double random_number(uint64_t *seed)
-{
-    *seed ^= *seed << 13;
-    *seed ^= *seed >> 7;
-    *seed ^= *seed << 17;
-    return (double)(*seed >> 11) / 4503599627370496.0 - 1;
-}
 
 static double *vector_at(const problem *p, double *block, int index)
 {
@@ -250,8 +243,12 @@ static bool append_random(problem *p, space *s)
 
     double *x = vector_at(p, s->image, s->count); /* scratch: its image is not known yet */
     double *y = vector_at(p, s->vector, s->count);
-    for (int i = 0; i < p->dimension; i++)
-        x[i] = random_number(&p->seed);
+    for (int i = 0; i < p->dimension; i++) {
+        p->seed ^= p->seed << 13;
+        p->seed ^= p->seed >> 7;
+        p->seed ^= p->seed << 17;
+        x[i] = (double)(p->seed >> 11) / 4503599627370496.0 - 1;
+    }
 
     /* Once through the operator makes q obey the constraints, the second time its rate as well. */
     int passes = p->damped ? 2 : 1;
@@ -311,6 +308,7 @@ static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
 
     s->projected_count = s->processed;
 
+    /* Its eigenpairs. */
     for (size_t i = 0; i < m; i++)
         memcpy(r->matrix + i * m, s->projected + i * capacity, m * sizeof(double));
     yk_status status = yk_eigen_general_vectors(p->context, s->processed, r->matrix, r->real,
@@ -323,6 +321,7 @@ static yk_status solve_projected(problem *p, space *s, ritz *r, int *candidates)
      * damping each is a double zero, which rounding splits by its square root. */
     double zero = p->damped ? 3e-7 : 1e-13;
     double top = 0;
+
     int count = 0;
     for (int i = 0; i < s->processed; i++)
         top = fmax(top, hypot(r->real[i], r->imaginary[i]));
@@ -464,9 +463,7 @@ static void take_pair(const problem *p, const ritz *r, int index, double residua
     const double *x_im = x + p->dimension;
     double re = r->real[index];
     double im = r->imaginary[index];
-    double s_re;
-
-    double s_im;
+    double s_re, s_im;
     eigenvalue(p, re, im, &s_re, &s_im);
 
     /* theta has positive imaginary part, s the opposite: list its conjugate */
@@ -549,6 +546,8 @@ static yk_status choose_shift(problem *p, const yk_linear_modes_options *options
     if (status != YK_OK)
         return status;
 
+    /* The shift by the highest of the frequencies that are wanted, and the search from the
+     * start. */
     double highest = 0;
     for (int i = 0; i < candidates && i < options->count; i++) {
         int index = r->order[i];
@@ -560,6 +559,7 @@ static yk_status choose_shift(problem *p, const yk_linear_modes_options *options
 
     if (highest > 0)
         p->shift = 0.1 * fmin(highest, highest_frequency(p->system));
+
     status = factor(p);
     if (status == YK_OK)
         begin_space(p, s);
@@ -596,6 +596,7 @@ static yk_status find_modes(problem *p, const yk_linear_modes_options *options,
     if (capacity > p->dimension)
         capacity = p->dimension;
 
+    /* Memory for the space, its images and its eigenpairs. */
     yk_context *context = p->context;
     size_t c = (size_t)capacity;
     size_t d = (size_t)p->dimension;
@@ -652,6 +653,7 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "modes: the model has no mass; give its nodes bodies");
 
+    /* The problem, with a shift far below all frequencies where none is given. */
     problem p = {
         .context = context, .system = system, .n = system->unknowns, .seed = 88172645463325252u};
     p.damped = largest(&system->damping) > 0;
@@ -662,8 +664,8 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
     p.right = yk_allocate(context, (size_t)p.n + (size_t)system->constraints, sizeof *p.right);
     double *scratch = yk_allocate(context, 4 * (size_t)p.dimension, sizeof *scratch);
 
-    /* Room for one more than is wanted: complex pairs come in twos. */
-    size_t room = (size_t)options->count + 1;
+    /* Memory for one more than is wanted: complex pairs come in twos. */
+    size_t most = (size_t)options->count + 1;
     yk_linear_modes *made = yk_allocate(context, 1, sizeof *made);
     *modes = made;
     bool complete = p.right && scratch && made;
@@ -671,14 +673,15 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
         made->context = context;
         made->unknowns = p.n;
         made->damped = p.damped;
-        made->real = yk_allocate(context, room, sizeof *made->real);
-        made->imaginary = yk_allocate(context, room, sizeof *made->imaginary);
-        made->residual = yk_allocate(context, room, sizeof *made->residual);
-        made->floor = yk_allocate(context, room, sizeof *made->floor);
-        made->shape = yk_allocate(context, 2 * room * (size_t)p.n, sizeof *made->shape);
+        made->real = yk_allocate(context, most, sizeof *made->real);
+        made->imaginary = yk_allocate(context, most, sizeof *made->imaginary);
+        made->residual = yk_allocate(context, most, sizeof *made->residual);
+        made->floor = yk_allocate(context, most, sizeof *made->floor);
+        made->shape = yk_allocate(context, 2 * most * (size_t)p.n, sizeof *made->shape);
         complete &= made->real && made->imaginary && made->residual && made->floor && made->shape;
     }
 
+    /* What was found is put in order, even if others did not converge. */
     yk_status status = complete ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK)
         status = find_modes(&p, options, made, scratch);

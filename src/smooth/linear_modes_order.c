@@ -67,26 +67,15 @@ static void inner_product(const yk_linear_matrix *a, int n, const double *x, con
     }
 }
 
-/* |x|^T |A| |x| */
-static double absolute_form(const yk_linear_matrix *a, int n, const double *x)
-{
-    double sum = 0;
-    for (size_t k = 0; k < a->count; k++) {
-        const yk_linear_entry *e = &a->entries[k];
-        sum += fabs(e->value) * hypot(x[e->row], x[n + e->row]) *
-               hypot(x[e->column], x[n + e->column]);
-    }
-
-    return sum;
-}
-
 static bool same_frequency(const yk_linear_modes *modes, int i, int j)
 {
     double size = hypot(modes->real[j], modes->imaginary[j]);
     if (size < modes->floor[j])
         return hypot(modes->real[i], modes->imaginary[i]) < modes->floor[i];
-    return hypot(modes->real[i] - modes->real[j], modes->imaginary[i] - modes->imaginary[j]) <
-           1e-8 * size;
+
+    double apart_re = modes->real[i] - modes->real[j];
+    double apart_im = modes->imaginary[i] - modes->imaginary[j];
+    return hypot(apart_re, apart_im) < 1e-8 * size;
 }
 
 /* Takes the part along mode i out of mode j, in the metric of the masses, unless nothing would be
@@ -138,9 +127,16 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
         const double *x = shape_of(modes, i);
         double mass[2];
         inner_product(&system->mass, n, x, x, mass);
+
+        double form = 0;
+        for (size_t k = 0; k < system->stiffness.count; k++) {
+            const yk_linear_entry *e = &system->stiffness.entries[k];
+            double row = hypot(x[e->row], x[n + e->row]);
+            form += fabs(e->value) * row * hypot(x[e->column], x[n + e->column]);
+        }
         double cancelled = 0;
         if (mass[0] > 0)
-            cancelled = absolute_form(&system->stiffness, n, x) / mass[0];
+            cancelled = form / mass[0];
         modes->floor[i] = sqrt(100 * DBL_EPSILON * fmax(cancelled, shift * shift));
     }
 

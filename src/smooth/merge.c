@@ -96,8 +96,10 @@ static void add_part(const yk_smooth_description *def, int part, const totals *a
     for (int i = 0; i < def->force_count; i++) {
         yk_force_def *force = &to->forces[at->forces + i];
         *force = def->forces[i];
-        to->force_channels[at->forces + i] =
-            at->channels + (def->force_channels ? def->force_channels[i] : 0);
+        int channels = at->channels;
+        if (def->force_channels)
+            channels += def->force_channels[i];
+        to->force_channels[at->forces + i] = channels;
         if (force->input >= 0)
             force->input += at->ports;
         for (int side = 0; side < 2; side++)
@@ -163,16 +165,20 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
                                yk_joint_def *made, int *count)
 {
     *count = 0;
-    int a = joint->part_a, b = joint->part_b;
+    int a = joint->part_a;
+    int b = joint->part_b;
     if (a < 0 || a >= merge->part_count || b < 0 || b >= merge->part_count)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a joint between parts names a part that is not there");
+
     int ports_a = def_of(merge->parts[a])->port_count;
     int ports_b = def_of(merge->parts[b])->port_count;
-    if (joint->port_a < 0 || joint->port_a >= ports_a || joint->port_b < 0 ||
-        joint->port_b >= ports_b)
+    bool known_a = joint->port_a >= 0 && joint->port_a < ports_a;
+    bool known_b = joint->port_b >= 0 && joint->port_b < ports_b;
+    if (!known_a || !known_b)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a joint between parts names a port that is not there");
+
     const yk_port_def *port_a = &to->ports[totals_before(merge->parts, a).ports + joint->port_a];
     const yk_port_def *port_b = &to->ports[totals_before(merge->parts, b).ports + joint->port_b];
     if (port_a->kind != YK_PORT_MARKER || port_b->kind != YK_PORT_MARKER)
@@ -185,31 +191,36 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
     for (int k = 0; joint->drive && k < 6; k++)
         if (joint->drive[k].evaluate)
             driven |= 1u << k;
+
     yk_joint_piece pieces[YK_JOINT_PIECES_MAX];
     *count = yk_joint_pieces(joint->constrained, driven, pieces);
     if (*count == 0)
-        return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "ports '%s' and '%s' cannot be merged: of the rotations between them one "
-                       "can be prescribed, with "
-                       "the other two held or both free; choose the scheme index1",
-                       port_a->name, port_b->name);
+        return yk_fail(
+            context, YK_ERROR_CAPABILITY,
+            "ports '%s' and '%s' cannot be merged: of the rotations between them one can be "
+            "prescribed, with the other two held or both free; choose the scheme index1",
+            port_a->name, port_b->name);
+
+    /* A joint for each piece; a prescribed length is given in the unit of the merge. */
     for (int i = 0; i < *count; i++) {
         const yk_joint_piece *piece = &pieces[i];
-        yk_joint_def *of = &made[i];
+        const char *suffix = piece->driven >= 0 ? "-drive" : "";
         char *name = names + (size_t)i * NAME_LENGTH;
+        snprintf(name, NAME_LENGTH, "%.40s-%.40s%s", port_a->name, port_b->name, suffix);
 
-        snprintf(name, NAME_LENGTH, "%.40s-%.40s%s", port_a->name, port_b->name,
-                 piece->driven >= 0 ? "-drive" : "");
+        yk_joint_def *of = &made[i];
         *of = yk_joint_default();
         of->name = name;
         of->kind = piece->kind;
         of->constrained = piece->constrained;
+
         of->body[0] = port_b->body[0];
         of->body[1] = port_a->body[0];
         of->marker[0] = port_b->marker[0];
         of->marker[1] = port_a->marker[0];
         for (int side = 0; side < 2; side++)
             of->marker[side].orientation = yk_q_mul(of->marker[side].orientation, piece->axes);
+
         if (piece->driven < 0)
             continue;
 
@@ -222,50 +233,15 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
     return YK_OK;
 }
 
-static yk_status allocate_arrays(yk_context *context, const totals *sum, int interfaces, arrays *to)
-{
-    int joint_count = YK_JOINT_PIECES_MAX * interfaces;
-    to->nodes = yk_allocate(context, (size_t)sum->nodes, sizeof *to->nodes);
-    to->bodies = yk_allocate(context, (size_t)sum->bodies, sizeof *to->bodies);
-    to->joints = yk_allocate(context, (size_t)(sum->joints + joint_count), sizeof *to->joints);
-    to->forces = yk_allocate(context, (size_t)sum->forces, sizeof *to->forces);
-    to->beams = yk_allocate(context, (size_t)sum->beams, sizeof *to->beams);
-    to->flexibles = yk_allocate(context, (size_t)sum->flexibles, sizeof *to->flexibles);
-    to->attachments = yk_allocate(context, (size_t)sum->attachments, sizeof *to->attachments);
-    to->shapes = yk_allocate(context, (size_t)sum->shapes, sizeof *to->shapes);
-    to->ports = yk_allocate(context, (size_t)sum->ports, sizeof *to->ports);
-    to->force_channels = yk_allocate(context, (size_t)sum->forces, sizeof *to->force_channels);
-    to->names = yk_allocate(context, (size_t)joint_count * NAME_LENGTH, 1);
-    bool complete = to->nodes && to->bodies && to->joints && to->forces && to->beams &&
-                    to->flexibles && to->attachments && to->shapes && to->ports &&
-                    to->force_channels && to->names;
-
-    return complete ? YK_OK : YK_ERROR_MEMORY;
-}
-
-static void release_arrays(yk_context *context, arrays *to)
-{
-    yk_release(context, to->nodes);
-    yk_release(context, to->bodies);
-    yk_release(context, to->joints);
-    yk_release(context, to->forces);
-    yk_release(context, to->beams);
-    yk_release(context, to->flexibles);
-    yk_release(context, to->attachments);
-    yk_release(context, to->shapes);
-    yk_release(context, to->ports);
-    yk_release(context, to->force_channels);
-    yk_release(context, to->names);
-}
-
 static yk_vec3 gravity_of(const yk_merge_def *merge, int part)
 {
     yk_vec3 gravity = def_of(merge->parts[part])->gravity;
-    return merge->transforms ? yk_smooth_convert_gravity(&merge->transforms[part], gravity)
-                             : gravity;
+    if (!merge->transforms)
+        return gravity;
+    return yk_smooth_convert_gravity(&merge->transforms[part], gravity);
 }
 
-/* The whole has one gravity, one artificial damping and one way to begin. */
+/* The whole has one gravity, one artificial damping and one kind of start. */
 static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
 {
     const yk_smooth_description *first = def_of(merge->parts[0]);
@@ -275,27 +251,29 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
         const yk_smooth_description *def = def_of(merge->parts[i]);
         const yk_smooth_options *a = &first->options;
         const yk_smooth_options *b = &def->options;
+
         double difference = yk_v3_norm(yk_v3_sub(gravity_of(merge, i), gravity));
         if (difference > 1e-9 * yk_v3_norm(gravity))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "'%s' and '%s' have different gravity and cannot be merged: give both "
-                           "the same, or choose "
-                           "the scheme tight or index1",
+                           "the same, or choose the scheme tight or index1",
                            first->name, def->name);
-        if (a->damping != b->damping || a->damping_start != b->damping_start ||
-            a->damping_end != b->damping_end || a->static_start != b->static_start)
+
+        bool damped_alike = a->damping == b->damping && a->damping_start == b->damping_start &&
+                            a->damping_end == b->damping_end;
+        if (!damped_alike || a->static_start != b->static_start)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "'%s' and '%s' have different damping or static_start and cannot be "
-                           "merged: give both the "
-                           "same, or choose the scheme tight or index1",
+                           "merged: give both the same, or choose the scheme tight or index1",
                            first->name, def->name);
+
         const yk_transform *at = merge->transforms ? &merge->transforms[i] : NULL;
         if (at && def->flexible_count > 0 && (at->length != 1 || at->mass != 1))
-            return yk_fail(context, YK_ERROR_CAPABILITY,
-                           "'%s' has flexible bodies in other units than '%s' and cannot be merged "
-                           "with it: give both "
-                           "the same units, or choose the scheme tight or index1",
-                           def->name, first->name);
+            return yk_fail(
+                context, YK_ERROR_CAPABILITY,
+                "'%s' has flexible bodies in other units than '%s' and cannot be merged with it: "
+                "give both the same units, or choose the scheme tight or index1",
+                def->name, first->name);
     }
 
     return YK_OK;
@@ -306,31 +284,34 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
  * differential equations, paper relaxed section 3. */
 static yk_smooth_options common_options(yk_context *context, const yk_merge_def *merge)
 {
+    /* The integrator. */
     int chosen = 0;
     while (chosen < merge->part_count - 1) {
         yk_smooth_integrator kind = def_of(merge->parts[chosen])->options.integrator;
         if (yk_smooth_is_implicit(yk_smooth_integrator_of(kind)))
             break;
-
         chosen++;
     }
 
     yk_smooth_options options = def_of(merge->parts[chosen])->options;
 
+    /* The strictest tolerances, and whether all parts agree on the method. */
     bool same = true;
     for (int i = 0; i < merge->part_count; i++) {
         const yk_smooth_options *other = &def_of(merge->parts[i])->options;
         same = same && options.integrator == other->integrator && options.form == other->form &&
                options.rho_inf == other->rho_inf && options.stabilisation == other->stabilisation;
+
         options.newton_relative = fmin(options.newton_relative, other->newton_relative);
         options.newton_absolute = fmin(options.newton_absolute, other->newton_absolute);
         options.assembly = fmin(options.assembly, other->assembly);
         if (options.newton_iterations < other->newton_iterations)
             options.newton_iterations = other->newton_iterations;
-        bool controlled = other->error_tolerance > 0;
-        if (controlled &&
-            !(options.error_tolerance > 0 && options.error_tolerance < other->error_tolerance))
-            options.error_tolerance = other->error_tolerance;
+
+        double tolerance = other->error_tolerance;
+        bool stricter = options.error_tolerance > 0 && options.error_tolerance < tolerance;
+        if (tolerance > 0 && !stricter)
+            options.error_tolerance = tolerance;
     }
 
     if (merge->relaxed) {
@@ -352,20 +333,31 @@ static yk_status create_whole(yk_context *context, const yk_merge_def *merge, co
     int joint_count = sum->joints;
     for (int i = 0; i < merge->joint_count; i++)
         joint_count += counts[i];
+
     yk_smooth_description def = *def_of(merge->parts[0]);
     def.gravity = gravity_of(merge, 0);
     def.options = common_options(context, merge);
     def.part_count = merge->part_count;
-    def.nodes = to->nodes, def.node_count = sum->nodes;
-    def.bodies = to->bodies, def.body_count = sum->bodies;
-    def.joints = to->joints, def.joint_count = joint_count;
-    def.forces = to->forces, def.force_count = sum->forces;
-    def.beams = to->beams, def.beam_count = sum->beams;
-    def.flexibles = to->flexibles, def.flexible_count = sum->flexibles;
-    def.attachments = to->attachments, def.attachment_count = sum->attachments;
-    def.shapes = to->shapes, def.shape_count = sum->shapes;
-    def.ports = to->ports, def.port_count = sum->ports;
+    def.nodes = to->nodes;
+    def.bodies = to->bodies;
+    def.joints = to->joints;
+    def.forces = to->forces;
+    def.beams = to->beams;
+    def.flexibles = to->flexibles;
+    def.attachments = to->attachments;
+    def.shapes = to->shapes;
+    def.ports = to->ports;
     def.force_channels = to->force_channels;
+    def.node_count = sum->nodes;
+    def.body_count = sum->bodies;
+    def.joint_count = joint_count;
+    def.force_count = sum->forces;
+    def.beam_count = sum->beams;
+    def.flexible_count = sum->flexibles;
+    def.attachment_count = sum->attachments;
+    def.shape_count = sum->shapes;
+    def.port_count = sum->ports;
+
     yk_status status = yk_smooth_make(context, &def, whole);
     if (status == YK_OK)
         status = yk_smooth_order_channels(&(*whole)->model, merge);
@@ -401,17 +393,40 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     if (status != YK_OK)
         return status;
 
+    /* Arrays for all parts, and for as many joints as the interfaces can be made of. */
     totals sum = totals_before(parts, merge->part_count);
+    size_t interfaces = (size_t)merge->joint_count;
+    size_t pieces = YK_JOINT_PIECES_MAX * interfaces;
     arrays to = {0};
-    int *counts = yk_allocate(context, (size_t)merge->joint_count,
-                              sizeof *counts); /* joints of each interface */
-    status = counts ? allocate_arrays(context, &sum, merge->joint_count, &to) : YK_ERROR_MEMORY;
+#define ALLOCATE(array, count) to.array = yk_allocate(context, (size_t)(count), sizeof *to.array)
+    ALLOCATE(nodes, sum.nodes);
+    ALLOCATE(bodies, sum.bodies);
+    ALLOCATE(joints, (size_t)sum.joints + pieces);
+    ALLOCATE(forces, sum.forces);
+    ALLOCATE(beams, sum.beams);
+    ALLOCATE(flexibles, sum.flexibles);
+    ALLOCATE(attachments, sum.attachments);
+    ALLOCATE(shapes, sum.shapes);
+    ALLOCATE(ports, sum.ports);
+    ALLOCATE(force_channels, sum.forces);
+    ALLOCATE(names, pieces * NAME_LENGTH);
+#undef ALLOCATE
+    int *counts = yk_allocate(context, interfaces, sizeof *counts); /* joints of each */
+    void *const blocks[] = {to.nodes, to.bodies,         to.joints,      to.forces,
+                            to.beams, to.flexibles,      to.attachments, to.shapes,
+                            to.ports, to.force_channels, to.names,       counts};
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        if (!blocks[i])
+            status = YK_ERROR_MEMORY;
+
+    /* The parts one after the other. */
     for (int i = 0; i < merge->part_count && status == YK_OK; i++) {
         totals at = totals_before(parts, i);
-        add_part(def_of(parts[i]), i, &at, sum.nodes,
-                 merge->transforms ? &merge->transforms[i] : NULL, &to);
+        const yk_transform *transform = merge->transforms ? &merge->transforms[i] : NULL;
+        add_part(def_of(parts[i]), i, &at, sum.nodes, transform, &to);
     }
 
+    /* Joints where the ports were coupled. */
     int made = 0;
     for (int i = 0; i < merge->joint_count && status == YK_OK; i++) {
         char *names = to.names + (size_t)made * NAME_LENGTH;
@@ -420,13 +435,15 @@ yk_status yk_smooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         made += counts[i];
     }
 
+    /* The model keeps copies of all arrays. */
     yk_smooth *whole = NULL;
+
     if (status == YK_OK)
         status = create_whole(context, merge, &sum, counts, &to, &whole);
     if (status == YK_OK)
         *merged = yk_smooth_subsystem(whole);
-    yk_release(context, counts);
-    release_arrays(context, &to);
+    for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        yk_release(context, blocks[i]);
 
     return status;
 }

@@ -1,10 +1,12 @@
 /* The constant part of a smooth model: what start compiles from the def and from the connections
  * of the ports, and what no step changes. Everything is an index into its arrays.
  *
- *   frames     nodes first, then the ground, then frames that motion ports prescribe, then attachments of flexible bodies
- *   unknowns   six per node (displacement, rotation) from 6 i on; then generalised coordinates, one each, from
- *              coordinate_first (what a flexible body has beyond its nodes: modal amplitudes, gradients); together
- *              motion_count. Then one multiplier per constraint row, from motion_count; together unknown_count
+ *   frames     nodes first, then the ground, then frames that motion ports prescribe, then
+ *              attachments of flexible bodies
+ *   unknowns   six per node (displacement, rotation) from 6 i on; then generalised coordinates,
+ *              one each, from coordinate_first (what a flexible body has beyond its nodes: modal
+ *              amplitudes, gradients); together motion_count. Then one multiplier per constraint
+ *              row, from motion_count; together unknown_count
  *   rows       equations of the joints and of motion ports; a joint owns those from its `row` on */
 #ifndef YK_SMOOTH_MODEL_H
 #define YK_SMOOTH_MODEL_H
@@ -78,9 +80,8 @@ typedef struct port_model {
     yk_causality causality;
     unsigned constrained;
     int joint; /* of a motion port */
-    int merged,
-        /* of a port that merging has joined: its joints, and which side of them is the port's */
-        merged_count;
+    /* of a port that merging has joined: its joints, and which side of them is the port's */
+    int merged, merged_count;
     int merged_side;
     int driver;        /* its prescribed frame, an index of nodes; -1 */
     yk_joint distance; /* of a scalar port */
@@ -147,7 +148,7 @@ typedef struct yk_smooth_model {
     double gyration; /* typical radius of gyration: scales rotations in the matrix */
     double *unknown_scale;
     double *reach;    /* per coordinate: largest displacement of the body per unit of it (m) */
-    double *fraction; /* and what corrections of it are measured by: see yk_smooth_share */
+    double *fraction; /* and what corrections of it are measured by: see yk_smooth_relative_size */
 } yk_smooth_model;
 
 /* compile.c: from the def and the connections of the ports. Release leaves what creation made. */

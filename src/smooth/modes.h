@@ -24,20 +24,18 @@ typedef struct yk_mode {
     /* |s| is zero within rounding: a mechanism or a free body moves without resistance */
     bool free_motion;
     double residual; /* relative */
-    double mass
-        /* fraction of the model's mass that takes part along x, y, z: effective modal mass /
-         * total mass */
-        [3];
+    /* fraction of the model's mass that takes part along x, y, z: effective modal mass / total */
+    double mass[3];
 } yk_mode;
 
 typedef struct yk_modes {
     yk_context *context;
     int count;
-    int node_count; /* nodes, then places of flexible bodies */
+    int node_count; /* nodes, then attachments of flexible bodies */
     yk_mode *mode;
-    double *
-        shape; /* count x 2 x 6 node_count: real and imaginary part; displacement and rotation of each node, the
-                      largest unknown of the model 1 (m or rad) */
+    /* count x 2 x 6 node_count: real and imaginary part; displacement and rotation of each node,
+     * the largest unknown of the model 1 (m or rad) */
+    double *shape;
 } yk_modes;
 
 yk_modes_options yk_modes_default(void);

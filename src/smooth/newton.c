@@ -4,7 +4,8 @@
  * higher order, the local truncation error of the step. Iterations are to leave nothing that
  * matters beside it, so they stop when the estimate
  *
- *   rate / (1 - rate) * |correction|      rate: contraction, measured when there are two corrections
+ *   rate / (1 - rate) * |correction|      rate: contraction, measured when there are two
+ *                                         corrections
  *
  * is below newton_relative times the first correction (and below newton_absolute). Factors are
  * made anew when a step took more than two iterations, when the step size changed, or when an
@@ -70,6 +71,7 @@ yk_status yk_smooth_restore_factors(yk_smooth *smooth)
     work->damping = wanted->damping;
     work->lambda = state->reference_lambda;
 
+    /* The matrix of that trial, and axes from which the factors turn with the bodies. */
     yk_smooth_assemble(model, work, solver, (assembly_level)wanted->level);
     yk_status status = yk_smooth_factor(model, work, solver);
     yk_smooth_carry_from_here(model, work, solver);
@@ -111,7 +113,9 @@ static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, dou
     clock_state *clock = state->clock;
 
     *measured = false;
-    if (work->new_inputs) { /* the last correction was made for other equations */
+
+    /* With new inputs the last correction was made for other equations. */
+    if (work->new_inputs) {
         work->new_inputs = false;
         if (work->iteration > 1)
             return 1;
@@ -133,6 +137,7 @@ static double contraction(yk_smooth_state *state, yk_smooth_workspace *work, dou
     double rate = 0;
     if (work->last_correction > 0)
         rate = correction / work->last_correction;
+
     *measured = true;
     if (work->iteration > 2 || work->iterated)
         return rate;
@@ -159,11 +164,15 @@ static bool good_enough(const yk_smooth_model *model, yk_smooth_state *state,
 
     /* Where joints are redundant, mechanisms pass through positions in which they could change
      * their mode of motion. */
-    double relative = options->newton_relative * (state->clock->redundant != 0 ? 0.01 : 1);
+    double relative = options->newton_relative;
+    if (state->clock->redundant != 0)
+        relative *= 0.01;
     double wanted = fmin(relative * work->first_correction, options->newton_absolute);
     double rounding = rounding_of(model, work);
     double limit = fmax(wanted, rounding);
     work->report.correction = correction / limit;
+
+    /* Rounding; as small as rounding lets it become; or what is left is below the limit. */
     if (correction <= rounding)
         return true;
     if (rate >= 1 && work->iteration > 1 && correction < 100 * rounding)
@@ -233,7 +242,7 @@ yk_status yk_smooth_iterate_once(yk_smooth *smooth, bool *converged)
 
 static yk_status not_converged(const yk_smooth_model *model, const yk_smooth_workspace *work)
 {
-    /* The unknown with the largest share in the last correction. */
+    /* The unknown with the largest part in the last correction. */
     int worst = 0;
     double largest = -1;
     for (int i = 0; i < model->motion_count; i++) {
@@ -246,34 +255,12 @@ static yk_status not_converged(const yk_smooth_model *model, const yk_smooth_wor
     }
 
     char owner[128];
-    return yk_fail(
-        model->context, YK_ERROR_DIVERGED,
-        "%s: the step to t = %g (size %g) does not converge after %d iterations, worst at %s: the "
-        "mechanism "
-        "locks or comes to a dead point there, or the step is too large; use a smaller step",
-        model->def.name, work->t, work->h, work->iteration,
-        yk_smooth_owner(model, worst, owner, sizeof owner));
-}
-
-/* How fast directions change: the largest angular velocity, or velocity by the length of the
- * model (1/s). */
-static double rotating_rate(const yk_smooth_model *model, const yk_smooth_workspace *work)
-{
-    double largest = 0;
-    double inverse = 1 / (model->length_scale * model->length_scale);
-
-    for (int i = 0; i < model->node_count; i++) {
-        const yk_frame *frame = &work->trial[i].frame;
-        largest = fmax(largest, yk_v3_norm2(frame->angular_velocity));
-        largest = fmax(largest, yk_v3_norm2(frame->velocity) * inverse);
-    }
-
-    for (int k = 0; k < model->coordinate_count; k++) {
-        double rate = work->coordinates[k].rate * model->fraction[k];
-        largest = fmax(largest, rate * rate);
-    }
-
-    return sqrt(largest);
+    return yk_fail(model->context, YK_ERROR_DIVERGED,
+                   "%s: the step to t = %g (size %g) does not converge after %d iterations, worst "
+                   "at %s: the mechanism locks or comes to a dead point there, or the step is too "
+                   "large; use a smaller step",
+                   model->def.name, work->t, work->h, work->iteration,
+                   yk_smooth_owner(model, worst, owner, sizeof owner));
 }
 
 yk_status yk_smooth_solve_step(yk_smooth *smooth)
@@ -297,6 +284,7 @@ yk_status yk_smooth_solve_step(yk_smooth *smooth)
         }
     }
 
+    /* Trials that calls of iterate have corrected say nothing of the factors. */
     clock->unmeasured += 1;
     clock->age += 1;
     if (work->iterated)
@@ -309,9 +297,24 @@ yk_status yk_smooth_solve_step(yk_smooth *smooth)
             most = KEPT_WITH_RODS;
     bool refresh = work->iteration > most;
 
-    /* ... where corrections are rounding and the mechanism has moved on. */
-    if (model->row_count > 0 && work->first_correction < UNSEEN * rounding_of(model, work))
-        refresh = refresh || clock->age * work->h * rotating_rate(model, work) > UNSEEN_ROTATION;
+    /* ... where corrections are rounding and the mechanism has moved on: by the largest angular
+     * velocity, or velocity by the length of the model. */
+    if (model->row_count > 0 && work->first_correction < UNSEEN * rounding_of(model, work)) {
+        double largest = 0;
+        double inverse = 1 / (model->length_scale * model->length_scale);
+        for (int i = 0; i < model->node_count; i++) {
+            const yk_frame *frame = &work->trial[i].frame;
+            largest = fmax(largest, yk_v3_norm2(frame->angular_velocity));
+            largest = fmax(largest, yk_v3_norm2(frame->velocity) * inverse);
+        }
+        for (int k = 0; k < model->coordinate_count; k++) {
+            double rate = work->coordinates[k].rate * model->fraction[k];
+            largest = fmax(largest, rate * rate);
+        }
+
+        double rotation = clock->age * work->h * sqrt(largest);
+        refresh = refresh || rotation > UNSEEN_ROTATION;
+    }
     clock->refresh = refresh;
 
     return YK_OK;

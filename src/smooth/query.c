@@ -94,30 +94,6 @@ void yk_smooth_reaction(const yk_smooth *smooth, int joint, yk_wrench *reaction)
 
 /* Ports ---------------------------------------------------------------------------------------- */
 
-/* The distance of two markers: l = |d|, l' = e . d', l'' = e . d'' + (|d'|^2 - l'^2) / l. */
-static void scalar_motion(const yk_smooth_model *model, const yk_smooth_workspace *work,
-                          const port_model *port, yk_motion *motion)
-{
-    const yk_port_def *def = &port->def;
-    yk_motion a = marker_motion(model, work, def->body[0], &def->marker[0]);
-    yk_motion b = marker_motion(model, work, def->body[1], &def->marker[1]);
-    yk_vec3 d = yk_v3_sub(b.position, a.position);
-    yk_vec3 e = yk_v3_unit(d);
-    yk_vec3 rate = yk_v3_sub(b.velocity, a.velocity);
-    yk_vec3 second = yk_v3_sub(b.acceleration, a.acceleration);
-
-    double length = yk_v3_norm(d);
-    double speed = yk_v3_dot(e, rate);
-    double rotating = 0;
-    if (length > 0)
-        rotating = (yk_v3_norm2(rate) - speed * speed) / length;
-
-    motion->position.x = length;
-    motion->velocity.x = speed;
-    motion->acceleration.x = yk_v3_dot(e, second) + rotating;
-    motion->orientation = yk_q_identity();
-}
-
 void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspace *work, int index,
                            yk_port_value *value)
 {
@@ -135,7 +111,26 @@ void yk_smooth_port_output(const yk_smooth_model *model, const yk_smooth_workspa
     value->wrench = work->wrench[index];
     const joint_model *joint = port->joint >= 0 ? &model->joints[port->joint] : NULL;
     if (port->def.kind == YK_PORT_SCALAR) {
-        scalar_motion(model, work, port, &value->motion);
+        /* The distance of two markers: l = |d|, l' = e . d', l'' = e . d'' + (|d'|^2 - l'^2) / l */
+        const yk_port_def *def = &port->def;
+        yk_motion a = marker_motion(model, work, def->body[0], &def->marker[0]);
+        yk_motion b = marker_motion(model, work, def->body[1], &def->marker[1]);
+        yk_vec3 d = yk_v3_sub(b.position, a.position);
+        yk_vec3 e = yk_v3_unit(d);
+        yk_vec3 rate = yk_v3_sub(b.velocity, a.velocity);
+        yk_vec3 second = yk_v3_sub(b.acceleration, a.acceleration);
+        double length = yk_v3_norm(d);
+        double speed = yk_v3_dot(e, rate);
+        double rotating = 0;
+        if (length > 0)
+            rotating = (yk_v3_norm2(rate) - speed * speed) / length;
+
+        yk_motion *motion = &value->motion;
+        motion->position.x = length;
+        motion->velocity.x = speed;
+        motion->acceleration.x = yk_v3_dot(e, second) + rotating;
+        motion->orientation = yk_q_identity();
+
         if (joint)
             value->wrench.force.x = -work->lambda[joint->row];
         return;

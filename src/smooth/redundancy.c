@@ -130,12 +130,12 @@ static yk_status report_redundant(const yk_smooth_model *model, const double *ba
     if (involved > NAMES_MAX)
         yk_text_add(model->context, &names, " and %d more", involved - NAMES_MAX);
 
-    yk_status status = yk_fail(
-        model->context, YK_REDUNDANT,
-        "%s: %s%d joint equation%s redundant among the joints %s: reactions there are those of "
-        "least norm; replace joints by ones that constrain less where they matter",
-        model->def.name, count == NULL_VECTORS_MAX ? "at least " : "", count,
-        count == 1 ? " is" : "s are", names.data ? names.data : "");
+    yk_status status =
+        yk_fail(model->context, YK_REDUNDANT,
+                "%s: %s%d joint equation%s redundant among the joints %s: reactions there are "
+                "those of least norm; replace joints by ones that constrain less where they matter",
+                model->def.name, count == NULL_VECTORS_MAX ? "at least " : "", count,
+                count == 1 ? " is" : "s are", names.data ? names.data : "");
     yk_text_destroy(model->context, &names);
 
     return status;

@@ -109,9 +109,10 @@ static yk_status make_part(const yk_smooth_model *model, const int *owner, int i
         part->count += owner[i] == index;
     size_t n = (size_t)part->count;
     part->unknown = yk_allocate(context, n, sizeof *part->unknown);
+
+    /* Accelerations and residuals; a Jacobian and a column of work. */
     part->acceleration = yk_allocate(context, 2 * n, sizeof *part->acceleration);
-    part->jacobian =
-        yk_allocate(context, n * (n + 1), sizeof *part->jacobian); /* and a column of work */
+    part->jacobian = yk_allocate(context, n * (n + 1), sizeof *part->jacobian);
     part->pivot = yk_allocate(context, n, sizeof *part->pivot);
     if (!part->unknown || !part->acceleration || !part->jacobian || !part->pivot)
         return YK_ERROR_MEMORY;
@@ -136,11 +137,11 @@ static yk_status prepare(yk_smooth *smooth)
 
     int parts = yk_smooth_part_count(model);
     if (parts == 0)
-        return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "%s: relaxed coupling takes the equations of motion as ordinary "
-                       "differential equations: set "
-                       "integrator: {type: generalised-alpha, form: ode}",
-                       model->def.name);
+        return yk_fail(
+            context, YK_ERROR_CAPABILITY,
+            "%s: relaxed coupling takes the equations of motion as ordinary differential "
+            "equations: use the generalised-alpha integrator in its form ode",
+            model->def.name);
 
     struct relaxation *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
@@ -266,6 +267,7 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
     /* V of the part with one unknown after the other displaced. */
     double push = 1e-3 * largest;
     for (int j = 0; j < n && status == YK_OK; j++) {
+        /* What is displaced comes back after its column. */
         int unknown = part->unknown[j];
         int k = unknown - model->coordinate_first;
         int node = unknown / 6;
@@ -299,19 +301,6 @@ static yk_status difference(yk_smooth *smooth, part_model *part)
     return status;
 }
 
-/* A new Jacobian at the trial, and its placement to the image. */
-static yk_status differentiate(yk_smooth *smooth, part_model *part, part_state *kept)
-{
-    const yk_smooth_model *model = &smooth->model;
-    const yk_smooth_workspace *work = &smooth->work;
-    yk_status status = difference(smooth, part);
-    *kept = (part_state){.t = work->t, .h = status == YK_OK ? work->h : 0, .rate = 1};
-    part->match = true;
-    yk_smooth_keep_placement(model, work, frames_of(kept), coordinates_of(model, kept));
-
-    return status;
-}
-
 static void set_time(const yk_smooth_model *model, yk_smooth_workspace *work, double t, double h)
 {
     work->t = t;
@@ -329,6 +318,7 @@ static yk_status restore(yk_smooth *smooth, part_model *part, part_state *kept)
     yk_smooth_workspace *work = &smooth->work;
     yk_frame *frames = frames_of(kept);
     coordinate_reference *coordinates = coordinates_of(model, kept);
+
     double t = work->t;
     double h = work->h;
     double *spare = smooth->relaxation->spare;
@@ -354,8 +344,7 @@ static yk_status diverged(const yk_smooth_model *model, const yk_smooth_workspac
 {
     return yk_fail(model->context, YK_ERROR_DIVERGED,
                    "its equations do not converge at t = %g: the step is too large for its "
-                   "stiffness; use a smaller "
-                   "macro step",
+                   "stiffness; use a smaller macro step",
                    work->t);
 }
 
@@ -381,18 +370,23 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
 
     *change = 0;
     for (int k = 0; k < NEWTON_ITERATIONS; k++) {
-        /* The Jacobian that is kept, or a new one, and the residual. */
+        /* The Jacobian that is kept; a new one at the trial, whose placement goes to the image; or,
+         * after a rollback, the one that belongs to the image. */
         yk_status status = YK_OK;
         if (kept->stale != 0 || kept->h != work->h) {
-            status = differentiate(smooth, part, kept);
+            status = difference(smooth, part);
+            *kept = (part_state){.t = work->t, .h = status == YK_OK ? work->h : 0, .rate = 1};
+            part->match = true;
+            yk_smooth_keep_placement(model, work, frames_of(kept), coordinates_of(model, kept));
         } else if (!part->match) {
             status = restore(smooth, part, kept);
         }
 
         if (status == YK_OK)
             status = yk_smooth_solve_rates(smooth);
-        if (status == YK_ERROR_SINGULAR || status == YK_ERROR_DIVERGED)
-            return diverged(model, work); /* an iterate went astray */
+        bool astray = status == YK_ERROR_SINGULAR || status == YK_ERROR_DIVERGED;
+        if (astray)
+            return diverged(model, work);
         if (status != YK_OK)
             return status;
 
@@ -403,8 +397,8 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
         yk_lu_solve(part->count, part->jacobian, part->pivot, part->residual);
         double largest = 0;
         for (int i = 0; i < part->count; i++) {
-            double size = fabs(part->residual[i]) *
-                          yk_smooth_relative_size(model, part->unknown[i]) * model->length_scale;
+            double relative = yk_smooth_relative_size(model, part->unknown[i]);
+            double size = fabs(part->residual[i]) * relative * model->length_scale;
             if (size > largest || isnan(size))
                 largest = size;
         }
@@ -428,6 +422,7 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
 
         if (k > 0 && rate > SLOW_RATE && step > 1e3 * limit)
             kept->stale = 1;
+
         double contraction = 1;
         if (k > 0) {
             contraction = rate;
@@ -437,31 +432,14 @@ static yk_status solve_part(yk_smooth *smooth, int index, double *change)
 
         if (step <= limit)
             return YK_OK;
-        if (contraction < 1 && contraction / (1 - contraction) * step <= INNER_FRACTION * *change)
+        double next = contraction / (1 - contraction) * step;
+        if (contraction < 1 && next <= INNER_FRACTION * *change)
             return YK_OK;
 
         last = step;
     }
 
     return last < 1e-6 ? YK_OK : diverged(model, work);
-}
-
-/* Velocities of the model, or what its accelerations would make over a length scale; below a
- * millionth of that length per second it counts as at rest. */
-static double typical_speed(const yk_smooth_model *model, const yk_smooth_state *state)
-{
-    double length = model->length_scale;
-    double speed = 1e-6 * length;
-
-    for (int i = 0; i < model->node_count; i++) {
-        const node_state *now = &state->now[i];
-        double moves = yk_v3_norm(now->velocity) + length * yk_v3_norm(now->angular_velocity);
-        double falls =
-            yk_v3_norm(now->acceleration) + length * yk_v3_norm(now->angular_acceleration);
-        speed = fmax(speed, fmax(moves, sqrt(falls * length)));
-    }
-
-    return speed;
 }
 
 yk_status yk_smooth_relax(yk_smooth *smooth, int index, double t, double h, double *change)
@@ -481,8 +459,20 @@ yk_status yk_smooth_relax(yk_smooth *smooth, int index, double t, double h, doub
     if (!work->open) {
         yk_generalised_alpha_open(model, state, work, t, h);
         yk_smooth_rates_open(smooth);
-        relaxation->speed = typical_speed(model, state);
         work->relaxing = true;
+
+        /* The typical speed: velocities of the model, or what its accelerations would make over a
+         * length scale; below a millionth of that length per second it counts as at rest. */
+        double length = model->length_scale;
+        double speed = 1e-6 * length;
+        for (int i = 0; i < model->node_count; i++) {
+            const node_state *now = &state->now[i];
+            double swing = yk_v3_norm(now->angular_acceleration);
+            double moves = yk_v3_norm(now->velocity) + length * yk_v3_norm(now->angular_velocity);
+            double falls = yk_v3_norm(now->acceleration) + length * swing;
+            speed = fmax(speed, fmax(moves, sqrt(falls * length)));
+        }
+        relaxation->speed = speed;
     }
 
     yk_smooth_input_frames(model, work);
@@ -494,6 +484,7 @@ yk_status yk_smooth_relax(yk_smooth *smooth, int index, double t, double h, doub
     status = solve_part(smooth, index, change);
     if (*change <= 20 * rounding_of(model, work, relaxation->speed))
         *change = 0;
+
     work->stabilisation = 0;
     work->report.iterations++;
 

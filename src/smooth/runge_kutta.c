@@ -37,6 +37,7 @@ workspace yk_runge_kutta_workspace_of(const yk_smooth_model *model, yk_smooth_wo
     double **vectors[] = {&w.begin, &w.value, &w.error5, &w.error3, &w.stage, &w.moved};
     double *at = work->scratch;
 
+    /* Vectors of the step, slopes of its stages, centres of the charts. */
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++, at += w.n)
         *vectors[i] = at;
     for (int i = 0; i < STAGES; i++, at += w.n)
@@ -71,6 +72,7 @@ static void begin_from_trial(const yk_smooth_model *model, yk_smooth_workspace *
         put(w->begin + u + 3, yk_v3(0, 0, 0));
         put(rate + u, node->frame.velocity);
         put(rate + u + 3, node->frame.angular_velocity);
+
         w->orientation[i] = node->orientation;
         node->rotation = yk_rotation_of(yk_v3(0, 0, 0));
 
@@ -118,8 +120,8 @@ static void read_slope(const yk_smooth_model *model, yk_smooth_workspace *work, 
         const trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
         put(slope + u, node->frame.velocity);
-        put(slope + u + 3,
-            yk_rotation_tangent_inverse(&node->rotation, node->frame.angular_velocity));
+        yk_vec3 spin = node->frame.angular_velocity;
+        put(slope + u + 3, yk_rotation_tangent_inverse(&node->rotation, spin));
         put(second + u, node->acceleration);
         put(second + u + 3, node->angular_acceleration);
     }
@@ -175,6 +177,7 @@ static yk_status stages(const yk_smooth_model *model, yk_smooth_workspace *work,
 {
     const yk_runge_kutta *method = yk_runge_kutta_853();
     work->drive_step = 0.25 * size;
+
     for (int s = 1; s < STAGES; s++) {
         yk_runge_kutta_stage(w, s, size, w->value);
         yk_runge_kutta_place(model, work, w, w->value);
@@ -217,7 +220,8 @@ static double error_of(const yk_smooth_model *model, const workspace *w, double 
         const double *second = rate + n;
         for (int i = 0; i < n; i++) {
             double arm = yk_smooth_arm(model, i);
-            speed = fmax(speed, fmax(arm * fabs(rate[i]), sqrt(arm * fabs(second[i]) * length)));
+            double falls = sqrt(arm * fabs(second[i]) * length);
+            speed = fmax(speed, fmax(arm * fabs(rate[i]), falls));
         }
     }
 
@@ -250,6 +254,8 @@ static double error_of(const yk_smooth_model *model, const workspace *w, double 
 static yk_status arrive(const yk_smooth_model *model, yk_smooth_workspace *work,
                         yk_linear_solver *solver, workspace *w, double t, double local)
 {
+    /* Positions in the metric of the masses, then velocities with the factors of these
+     * positions. */
     yk_runge_kutta_place(model, work, w, w->value);
     yk_runge_kutta_move_to(model, work, t, local);
     yk_status status = yk_smooth_project_positions(model, work, solver);
@@ -289,6 +295,7 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
     /* The estimate cannot see below rounding. */
     double wanted = model->def.options.error_tolerance;
     double tolerance = fmax(wanted, CAUTION * 1e-15 * fmax(1, work->extent / model->length_scale));
+
     double size = h;
     if (wanted > 0 && work->size > 0)
         size = work->size;
@@ -302,6 +309,7 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
 
         if (wanted > 0)
             used = yk_smooth_next_size(size, left);
+
         yk_status status = stages(model, work, solver, w, t, done, used);
         double error = 0;
         if (status == YK_OK && wanted > 0)
@@ -349,13 +357,13 @@ static yk_status travel(yk_smooth *smooth, workspace *w, double t, double h)
         size = used * factor;
         if (wanted > 0 && size >= 1e-9 * h && now + size != now)
             continue;
+
         if (status == YK_ERROR_SINGULAR)
             return status;
         return yk_fail(model->context, YK_ERROR_DIVERGED,
                        "%s: no step of the Runge-Kutta method meets the tolerance %g at t = %g: "
-                       "the motion is not "
-                       "smooth there, or the model is too stiff; use a larger tolerance or the "
-                       "two-step method",
+                       "the motion is not smooth there, or the model is too stiff; use a larger "
+                       "tolerance or the two-step method",
                        model->def.name, wanted, t + done);
     }
 
@@ -384,8 +392,8 @@ static yk_status travel_from_state(yk_smooth *smooth, double t, double h)
         return status;
 
     read_slope(model, work, &w, w.slope[0]);
-
     status = travel(smooth, &w, t, h);
+
     if (status == YK_OK && work->varying)
         status = yk_runge_kutta_vary_outputs(smooth, h);
     work->drive_step = 0;

@@ -11,9 +11,8 @@ typedef struct yk_runge_kutta {
     double a[YK_RUNGE_KUTTA_STAGES][YK_RUNGE_KUTTA_STAGES];
     double c[YK_RUNGE_KUTTA_STAGES];
     double b[YK_RUNGE_KUTTA_STAGES];
-    double error5
-        /* b less the weights of a method of order 5, and of one of order 3 */
-        [YK_RUNGE_KUTTA_STAGES];
+    /* b less the weights of a method of order 5, and of one of order 3 */
+    double error5[YK_RUNGE_KUTTA_STAGES];
     double error3[YK_RUNGE_KUTTA_STAGES];
 } yk_runge_kutta;
 

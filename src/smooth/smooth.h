@@ -7,8 +7,8 @@
  *   joints    between markers on two nodes (mechanics/joint.h), with reactions
  *   forces    between markers or on one (mechanics/force.h), gravity, artificial damping
  *   beams     three-node elements (smooth/beam.h)
- *   flexible  bodies with modes or in absolute nodal coordinates (smooth/flexible.h), and the places of theirs where
- *             joints, forces and ports attach
+ *   flexible  bodies with modes or in absolute nodal coordinates (smooth/flexible.h), and the
+ *             attachments of theirs where joints, forces and ports attach
  *   ports     markers, distances between two markers, and signals, where the world meets the model
  *
  * A description names everything by index in its arrays; the builder of yoke/smooth.h (builder.c)
@@ -27,7 +27,7 @@
 typedef struct yk_smooth yk_smooth;
 
 /* A flexible body. A modal one has its floating frame on a node that moves with it; a rod starts
- * with its origin, the first end, at the given place, along the x axis of the orientation there,
+ * with its origin, the first end, at the given position, along the x axis of the orientation there,
  * and moving as a rigid body. */
 typedef struct yk_smooth_flexible_def {
     const char *name;
@@ -52,8 +52,8 @@ typedef struct yk_smooth_attachment_def {
     int attachment; /* of the body */
 } yk_smooth_attachment_def;
 
-/* A whole model. Joints, forces, ports and shapes name nodes, and by node_count + i place i of
- * flexible bodies. */
+/* A whole model. Joints, forces, ports and shapes name nodes, and by node_count + i attachment i
+ * of flexible bodies. */
 typedef struct yk_smooth_description {
     const char *name;
     yk_vec3 gravity;

@@ -35,8 +35,7 @@ typedef struct coordinate_reference {
 typedef struct clock_state {
     double t, h;
     int64_t steps; /* since start; 0: no past yet */
-    /* last measured contraction of the iteration with factors of an earlier step, per step of
-     * age */
+    /* last measured contraction of the iteration with kept factors, per step of their age */
     double rate;
     double fresh_rate; /* the same in the step in which factors were made, not per step */
     double age;        /* of the factors, in steps */

@@ -19,21 +19,6 @@ static const double BALANCE = 1e-10;
  * corrections of this size (by the length scale, rad) end the search. */
 static const double SETTLED = 1e-11;
 
-/* The largest load that is at work: weights, multipliers, or what is not balanced yet. */
-static double typical_load(const yk_smooth_model *model, const yk_smooth_workspace *work,
-                           double unbalanced)
-{
-    double largest = unbalanced;
-    double gravity = yk_v3_norm(model->def.gravity);
-
-    for (int i = 0; i < model->node_count; i++)
-        largest = fmax(largest, gravity * model->nodes[i].inertia.mass);
-    for (int r = 0; r < model->row_count; r++)
-        largest = fmax(largest, fabs(work->lambda[r]));
-
-    return largest;
-}
-
 /* What is not in balance, relative to the loads at work: forces and gaps of the constraints. */
 static double imbalance(const yk_smooth_model *model, const yk_smooth_workspace *work, int *worst,
                         double *load)
@@ -55,8 +40,15 @@ static double imbalance(const yk_smooth_model *model, const yk_smooth_workspace 
     for (int i = model->motion_count; i < model->unknown_count; i++)
         gap = fmax(gap, fabs(work->right[i]));
 
-    /* By the loads at work, and by the length scale. */
-    *load = typical_load(model, work, force);
+    /* By the loads at work, the largest of weights, multipliers and what is not balanced yet; and
+     * by the length scale. */
+    *load = force;
+    double gravity = yk_v3_norm(model->def.gravity);
+    for (int i = 0; i < model->node_count; i++)
+        *load = fmax(*load, gravity * model->nodes[i].inertia.mass);
+    for (int r = 0; r < model->row_count; r++)
+        *load = fmax(*load, fabs(work->lambda[r]));
+
     double fraction = 0;
     if (*load > 0)
         fraction = force / *load;

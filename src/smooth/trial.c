@@ -1,5 +1,5 @@
 /* What all integrators share about the step that is being solved: what the inputs prescribe,
- * solutions to the trial, powers, and the way between the trial and the accepted state. */
+ * solutions to the trial, powers, and the passage between the trial and the accepted state. */
 #include <string.h>
 
 #include "math/polynomial.h"
@@ -12,6 +12,7 @@ double yk_smooth_damping_at(const yk_smooth_model *model, double t)
     double end = options->damping_end;
     if (options->damping == 0 || t >= end)
         return 0;
+
     if (t <= start)
         return options->damping;
 
@@ -34,6 +35,7 @@ void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *w
                                  .rotation = yk_q_matrix(yk_q_unit(motion.orientation)),
                                  .velocity = motion.velocity,
                                  .angular_velocity = motion.angular_velocity};
+
         node->orientation = motion.orientation;
         node->acceleration = motion.acceleration;
         node->angular_acceleration = motion.angular_acceleration;
@@ -59,6 +61,7 @@ void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *wor
         trial_node *node = &work->trial[i];
 
         node->frame.position = yk_v3_axpy(fraction, move, node->frame.position);
+
         yk_rotation step = yk_rotation_of(yk_v3_scale(fraction, rotation));
         node->orientation = yk_q_unit(yk_q_mul(step.quaternion, node->orientation));
         node->frame.rotation = yk_q_matrix(node->orientation);
@@ -73,9 +76,10 @@ void yk_smooth_add_velocities(const yk_smooth_model *model, yk_smooth_workspace 
     for (int i = 0; i < model->node_count; i++) {
         const double *change = &work->right[model->nodes[i].unknown];
         yk_frame *frame = &work->trial[i].frame;
-        frame->velocity = yk_v3_add(frame->velocity, yk_v3(change[0], change[1], change[2]));
-        frame->angular_velocity =
-            yk_v3_add(frame->angular_velocity, yk_v3(change[3], change[4], change[5]));
+        yk_vec3 linear = {change[0], change[1], change[2]};
+        yk_vec3 angular = {change[3], change[4], change[5]};
+        frame->velocity = yk_v3_add(frame->velocity, linear);
+        frame->angular_velocity = yk_v3_add(frame->angular_velocity, angular);
     }
 
     for (int k = 0; k < model->coordinate_count; k++)
@@ -92,12 +96,14 @@ void yk_smooth_read_accelerations(const yk_smooth_model *model, yk_smooth_worksp
 {
     for (int i = 0; i < model->node_count; i++) {
         const double *value = &work->right[model->nodes[i].unknown];
-        work->trial[i].acceleration = yk_v3(value[0], value[1], value[2]);
-        work->trial[i].angular_acceleration = yk_v3(value[3], value[4], value[5]);
+        trial_node *node = &work->trial[i];
+        node->acceleration = yk_v3(value[0], value[1], value[2]);
+        node->angular_acceleration = yk_v3(value[3], value[4], value[5]);
     }
 
     for (int k = 0; k < model->coordinate_count; k++)
         work->coordinates[k].acceleration = work->right[model->coordinate_first + k];
+
     yk_smooth_read_multipliers(model, work);
 }
 
@@ -118,10 +124,10 @@ void yk_smooth_momenta(const yk_smooth_model *model, yk_smooth_workspace *work)
         yk_momentum change =
             yk_inertia_momentum(&inertia, node->acceleration, node->angular_acceleration);
 
+        yk_vec3 own = yk_v3_cross(frame->velocity, node->momentum.linear);
         yk_vec3 angular = yk_v3_add(change.angular, torque);
         node->momentum_rate.linear = yk_v3_add(change.linear, force);
-        node->momentum_rate.angular =
-            yk_v3_sub(angular, yk_v3_cross(frame->velocity, node->momentum.linear));
+        node->momentum_rate.angular = yk_v3_sub(angular, own);
     }
 
     if (model->def.flexible_count)
@@ -271,7 +277,9 @@ void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *s
 static yk_mat3 rotation_of(yk_quat q)
 {
     double norm2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-    return yk_q_matrix(fabs(norm2 - 1) < 1e-14 ? q : yk_q_unit(q));
+    if (fabs(norm2 - 1) >= 1e-14)
+        q = yk_q_unit(q);
+    return yk_q_matrix(q);
 }
 
 void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_state *state,
@@ -303,11 +311,13 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
 
     memcpy(work->lambda, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
 
+    /* What the ports take, and the frames that they prescribe. */
     for (int i = 0; i < model->def.port_count; i++)
         work->wrench[i] = state->wrench[i];
     for (int i = model->node_count; i < model->frame_count; i++)
         work->trial[i].frame = state->driven[i];
     yk_smooth_show_attachments(model, work);
+
     work->t = state->clock->t;
     work->open = work->relaxing = false;
 }

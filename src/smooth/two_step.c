@@ -121,7 +121,7 @@ static yk_vec3 hermite_rate(double ratio, yk_vec3 change, yk_vec3 rate, yk_vec3 
     return yk_v3_axpy(slope, change, yk_v3_axpy(before, rate_before, yk_v3_scale(now, rate)));
 }
 
-/* The prediction of the papers (explicit (33)-(35)), which explicit schemes pass to the partners. */
+/* The prediction of the papers, explicit (33)-(35), which explicit schemes pass to the partners. */
 static void predict_node(const yk_smooth_model *model, const yk_smooth_state *state, int i,
                          double h, trial_node *node)
 {

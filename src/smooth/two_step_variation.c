@@ -8,7 +8,7 @@
 
 #include "smooth/variation.h"
 
-/* At most; they end when the last one adds less than this share. */
+/* At most; they end when the last one adds less than this fraction. */
 static const int REFINEMENTS = 12;
 static const double SETTLED = 1e-8;
 

@@ -43,7 +43,7 @@ struct variation {
 /* Moves the trial by a fraction of what a column changes. */
 typedef void (*displacement)(yk_smooth *smooth, int column, double fraction);
 
-/* The share at which a direction moves the model by 1e-5 of its size; 0: it moves nothing. */
+/* The fraction at which a direction moves the model by 1e-5 of its size; 0: it moves nothing. */
 double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_workspace *work,
                                   const double *direction);
 /* Motions of the ports at the trial, displaced backwards (side 0) and then forwards (1); a column
@@ -57,8 +57,8 @@ void yk_variation_restore(yk_smooth *smooth);
 
 /* two_step.c: internal steps of the given sizes from the accepted state, without error control. */
 yk_status yk_two_step_repeat(yk_smooth *smooth, double t, const double *sizes, int count);
-/* two_step_variation.c: derivatives at the converged end of a single internal step; and by repetition
- * of several from the image `mark`, with memory for an image in `end`. */
+/* two_step_variation.c: derivatives at the converged end of a single internal step; and by
+ * repetition of several from the image `mark`, with memory for an image in `end`. */
 yk_status yk_two_step_vary(yk_smooth *smooth);
 yk_status yk_two_step_differences(yk_smooth *smooth, double t, double h, const double *mark,
                                   const double *sizes, int count, double *end);

@@ -1,5 +1,5 @@
-/* What a run tells when steps or flexible bodies leave the range in which they can be trusted;
- * once for each.
+/* Warnings of a run whose steps or flexible bodies leave the range in which they can be trusted;
+ * each is given once.
  *
  * Rotation stiffens a body by the centrifugal load along it. Shapes of first order do not have
  * this, and what they have instead, a softening, is about as large: |w| r / (length w_1^2) of the
@@ -8,10 +8,10 @@
  *
  * Steps that are too long for the vibration of a body are not seen by comparing them with its
  * frequencies: a stiff body that follows slow loads is well computed with steps beyond all its
- * periods. What tells is the motion itself: the local error of the step, h^2 times the change of
+ * periods. What shows it is the motion itself: the local error of the step, h^2 times the change of
  * the acceleration over 12, of the size of the deformation, step after step. A jolt to a stiff
- * body makes a few such steps until numerical damping has taken it away; a window of steps tells
- * it from a vibration that goes on.
+ * body makes a few such steps until numerical damping has taken it away; a window of steps
+ * separates it from a vibration that goes on.
  *
  * Shapes hold while a body deforms by a small part of its length: the deflection of a cantilever
  * under a force is off by 0.9 of the square of that part. The mass that couples extension with
@@ -29,21 +29,24 @@
 static const double SOFTENING_LIMIT = 0.05;
 /* Local error as a fraction of the deformation; of the length of a rod whose coordinates hold its
  * whole motion. */
-static const double VIBRATION_LIMIT = 0.03, MOTION_LIMIT = 1e-3;
+static const double VIBRATION_LIMIT = 0.03;
+static const double MOTION_LIMIT = 1e-3;
 /* Deformations below this fraction of the length do not matter. */
 static const double VISIBLE = 1e-5;
 /* Deformation as a fraction of the length: beyond small, and beyond sense. */
-static const double MUCH = 0.075, ABSURD = 3;
-/* Deflection that is missed, by the square of that share; frequency, by the fraction of kinetic
+static const double MUCH = 0.075;
+static const double ABSURD = 3;
+/* Deflection that is missed, by the square of that fraction; frequency, by the fraction of kinetic
  * energy that is left out. */
-static const double MISSED_DEFLECTION = 0.9, MISSED_FREQUENCY = 0.4;
-/* Error of the frequency that is told of. */
+static const double MISSED_DEFLECTION = 0.9;
+static const double MISSED_FREQUENCY = 0.4;
+/* Error of the frequency that is reported. */
 static const double FREQUENCY_LIMIT = 1e-3;
 /* Below this fraction of the length nothing is left out that matters. */
 static const double SMALL = 0.01;
 /* Steps that are looked at together; half of them must be too long. */
 enum { WINDOW = 20 };
-/* Failures of Newton's method before they are told of, and one in five steps. */
+/* Failures of Newton's method before they are reported, and one in five steps. */
 enum { CUTS = 10 };
 
 /* What was seen of a flexible body since start, and which warnings were given. */
@@ -100,11 +103,13 @@ static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *stat
     if (seen->warned_spin || body->slowest == 0)
         return;
 
+    /* The centrifugal load |w| |w x r|, against the stiffness w_1^2 times the length. */
     const yk_frame *frame = &work->trial[of->node].frame;
     yk_vec3 w = yk_m3_apply_transposed(frame->rotation, frame->angular_velocity);
-    double rest = body->slowest * body->slowest * of->body->length;
     yk_mat3 tensor = yk_ffrf_tensor(&body->second);
-    double load = sqrt(yk_v3_norm2(w) * fmax(0, yk_v3_dot(w, yk_m3_apply(tensor, w))) / body->mass);
+    double spin = fmax(0, yk_v3_dot(w, yk_m3_apply(tensor, w)));
+    double load = sqrt(yk_v3_norm2(w) * spin / body->mass);
+    double rest = body->slowest * body->slowest * of->body->length;
     if (!(load > SOFTENING_LIMIT * rest))
         return;
 
@@ -115,13 +120,12 @@ static void watch_spin(const yk_smooth_model *model, const yk_smooth_state *stat
     for (int k = 0; k < of->body->attachments; k++)
         if (of->body->nodes[k].bend_count > 0)
             return;
+
     seen->warned_spin = true;
     yk_log(model->context, YK_LOG_WARNING,
            "%s: flexible body '%s' turns at %.3g rad/s at t = %.6g s, its lowest frequency is %.3g "
-           "rad/s: shapes of first "
-           "order do not know that rotation stiffens it; give it shapes of second order "
-           "('second_order' of modal bodies, "
-           "'stiffening' of rods), or take type ancf or beams",
+           "rad/s: shapes of first order do not know that rotation stiffens it; give it shapes of "
+           "second order, or make it of beams or in absolute coordinates",
            model->def.name, of->name, yk_v3_norm(w), state->clock->t, body->slowest);
 }
 
@@ -136,7 +140,9 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
 
     /* Local error of the last step and size of the deformation (m). Accelerations of what is far
      * stiffer than the step say nothing of its position. */
-    double h = clock->h, error = 0, size = 0;
+    double h = clock->h;
+    double error = 0;
+    double size = 0;
     for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
         const coordinate_state *now = &state->coordinate_now[k];
         const coordinate_state *before = &state->coordinate_before[k];
@@ -152,14 +158,17 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
     if (modal && size < VISIBLE * length)
         return;
 
+    /* By the largest deformation, so that passing through zero does not count. */
     seen->largest = fmax(seen->largest, size);
     if (modal)
         limit = VIBRATION_LIMIT * seen->largest;
+
     seen->steps_seen++;
     seen->steps_coarse += error > limit;
     if (seen->steps_seen < WINDOW)
         return;
 
+    /* Half of the window decides; the next one begins. */
     int coarse = seen->steps_coarse;
     seen->steps_seen = seen->steps_coarse = 0;
     seen->warned_steps = 2 * coarse >= WINDOW;
@@ -168,9 +177,8 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
 
     yk_log(model->context, YK_LOG_WARNING,
            "%s: steps of %.3g s are too long for the motion of flexible body '%s': of the last %d "
-           "at t = %.6g s, %d had a "
-           "local error beyond %g %% of its %s; take smaller steps, or an 'error_tolerance' of the "
-           "integrator two-step",
+           "at t = %.6g s, %d had a local error beyond %g %% of its %s; take smaller steps, or "
+           "the error control of the two-step integrator",
            model->def.name, clock->h, of->name, WINDOW, clock->t, coarse,
            100 * (modal ? VIBRATION_LIMIT : MOTION_LIMIT), modal ? "deformation" : "length");
 }
@@ -188,8 +196,8 @@ static void watch_cuts(yk_smooth *smooth)
     smooth->watch->warned_cuts = true;
     yk_log(model->context, YK_LOG_WARNING,
            "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are "
-           "too long for the "
-           "motion; take smaller steps, or an 'error_tolerance' of the integrator two-step",
+           "too long for the motion; take smaller steps, or the error control of the two-step "
+           "integrator",
            model->def.name, (long long)report->rejected, smooth->state.clock->t);
 }
 
@@ -208,15 +216,17 @@ static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *s
     yk_vec3 moment = {0, 0, 0};
     double twice = 0;
     int modes = of->body->coordinates;
-    for (int k = 0; k < body->curve_count; k++)
-        moment = yk_v3_axpy(now[body->curves[k].i].rate * now[body->curves[k].j].value,
-                            body->curves[k].value, moment);
+    for (int k = 0; k < body->curve_count; k++) {
+        const yk_ffrf_bend *curve = &body->curves[k];
+        moment = yk_v3_axpy(now[curve->i].rate * now[curve->j].value, curve->value, moment);
+    }
     for (int i = 0; i < modes; i++)
         for (int j = 0; j < modes; j++)
             twice += now[i].rate * body->modal_mass[modes * i + j] * now[j].rate;
     seen->drawn = fmax(seen->drawn, 0.5 * 4.0 / 3 * yk_v3_norm2(moment) / body->mass);
     seen->vibrating = fmax(seen->vibrating, 0.5 * twice);
 
+    /* By the largest of both since the start. */
     double missed = MISSED_FREQUENCY * seen->drawn;
     if (!(missed > FREQUENCY_LIMIT * seen->vibrating))
         return;
@@ -224,10 +234,9 @@ static void watch_inertia(const yk_smooth_model *model, const yk_smooth_state *s
     seen->warned_inertia = true;
     yk_log(model->context, YK_LOG_WARNING,
            "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s, and its bending "
-           "draws it in so fast that "
-           "what shapes in small deformation leave out changes its frequency by about %.2g %%, and "
-           "its motion near a "
-           "resonance by far more: use beams, or type ancf with a dozen elements",
+           "draws it in so fast that what shapes in small deformation leave out changes its "
+           "frequency by about %.2g %%, and its motion near a resonance by far more: use beams, or "
+           "absolute coordinates with a dozen elements",
            model->def.name, of->name, fraction, state->clock->t, 100 * missed / seen->vibrating);
 }
 
@@ -244,11 +253,12 @@ static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state 
 
     /* Beyond sense, beyond what inertia allows, beyond small. */
     if (!(fraction < ABSURD))
-        return yk_fail(model->context, YK_ERROR_DIVERGED,
-                       "%s: flexible body '%s' deforms by %.3g times its length at t = %.6g s, "
-                       "which its shapes cannot "
-                       "tell: use beams, or type ancf with a dozen elements",
-                       model->def.name, of->name, fraction, state->clock->t);
+        return yk_fail(
+            model->context, YK_ERROR_DIVERGED,
+            "%s: flexible body '%s' deforms by %.3g times its length at t = %.6g s, which its "
+            "shapes cannot show: use beams, or absolute coordinates with a dozen elements",
+            model->def.name, of->name, fraction, state->clock->t);
+
     watch_inertia(model, state, of, seen, fraction);
     if (fraction < MUCH || seen->warned_size)
         return YK_OK;
@@ -256,10 +266,8 @@ static yk_status watch_size(const yk_smooth_model *model, const yk_smooth_state 
     seen->warned_size = true;
     yk_log(model->context, YK_LOG_WARNING,
            "%s: flexible body '%s' deforms by %.2g of its length at t = %.6g s: shapes are for "
-           "small deformation, and its "
-           "deflections are off by about %.2g %% there, growing with the square; use beams, or "
-           "type ancf with a dozen "
-           "elements",
+           "small deformation, and its deflections are off by about %.2g %% there, growing with "
+           "the square; use beams, or absolute coordinates with a dozen elements",
            model->def.name, of->name, fraction, state->clock->t,
            100 * MISSED_DEFLECTION * fraction * fraction);
 

@@ -71,7 +71,7 @@ typedef struct yk_smooth_workspace {
     /* What the equations are: chosen by the start or the integrator, read by assembly. */
     double damping;         /* artificial, at the end of the step */
     double compliance;      /* e of the matrix */
-    double rotation_weight; /* YK_TURN_OF_STEP, but where the matrix is read for modes */
+    double rotation_weight; /* YK_ROTATION_OF_STEP, but where the matrix is read for modes */
     double drive_step;      /* for derivatives of drives by time; 0: that of the start */
     /* not zero: constraints are (d/dt + this)^2 c = 0 (1/s); in a step times row_weight */
     double stabilisation;
@@ -87,8 +87,7 @@ typedef struct yk_smooth_workspace {
 
     /* Newton's method. */
     int iteration;
-    /* by calls of iterate: corrections follow inputs that change, and tell nothing of the
-     * factors */
+    /* by calls of iterate: corrections follow inputs that change, and do not measure the factors */
     bool iterated;
     bool new_inputs; /* since the last correction */
     bool refresh;    /* make new factors in the next iteration */
@@ -114,7 +113,7 @@ void yk_smooth_workspace_release(const yk_smooth_model *model, yk_smooth_workspa
 double yk_smooth_damping_at(const yk_smooth_model *model, double t);
 /* Frames that the inputs prescribe, at the end of the trial. */
 void yk_smooth_input_frames(const yk_smooth_model *model, yk_smooth_workspace *work);
-/* The solution in work->right to the trial: changes of positions, times share; changes of
+/* The solution in work->right to the trial: changes of positions, times `fraction`; changes of
  * velocities; accelerations and multipliers, or the latter alone. */
 void yk_smooth_move_nodes(const yk_smooth_model *model, yk_smooth_workspace *work, double fraction);
 void yk_smooth_add_velocities(const yk_smooth_model *model, yk_smooth_workspace *work);
@@ -171,7 +170,7 @@ void yk_smooth_push_frame(const yk_smooth_model *model, const yk_smooth_workspac
 void yk_smooth_pull_frame(const yk_smooth_model *model, const yk_smooth_workspace *work, int frame,
                           const double *change, yk_vec3 *linear, yk_vec3 *angular);
 
-/* flexible_load.c: momenta, loads and energies of flexible bodies. */
+/* flexible_assemble.c: momenta, loads and energies of flexible bodies. */
 void yk_smooth_flexible_inertias(const yk_smooth_model *model, yk_smooth_workspace *work,
                                  bool with_rates);
 /* Momenta and their rates from the trial's accelerations. */

@@ -263,9 +263,9 @@ static void shapes_say_where_they_end(void **state)
         assert_int_equal(yk_smooth_make(context, &s.def, &s.model), YK_OK);
         yk_status status = yk_smooth_start(s.model, 0, 1e-3);
         assert_int_equal(status, i < 2 ? YK_OK : YK_ERROR_DIVERGED);
-        assert_int_equal(strstr(heard.text, "use beams, or type ancf") != NULL, i == 1);
+        assert_int_equal(strstr(heard.text, "use beams, or absolute coordinates") != NULL, i == 1);
         if (i == 2)
-            assert_non_null(strstr(yk_last_message(context), "use beams, or type ancf"));
+            assert_non_null(strstr(yk_last_message(context), "use beams, or absolute coordinates"));
         clean(&s);
         yk_context_destroy(context);
     }

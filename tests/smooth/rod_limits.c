@@ -50,7 +50,7 @@ static const kind beams = {
 
 static void listen(void *user, yk_log_level level, const char *message)
 {
-    if (level == YK_LOG_WARNING && strstr(message, "use beams, or type ancf"))
+    if (level == YK_LOG_WARNING && strstr(message, "use beams, or absolute coordinates"))
         ++*(int *)user;
 }
 
