@@ -490,6 +490,9 @@ typedef struct yk_subsystem_ops {
     /* The motion at t + h as the solver extrapolates it before it knows the inputs; the state is
      * not touched. Default: the coupling extrapolates the outputs. */
     void (*predict)(const yk_subsystem *self, int port, double h, yk_motion *motion);
+    /* The asymptotic spectral radius of the method, 0 to 1, for extrapolations of the outputs over
+     * macro steps of several steps of its own. Default: 0.6. */
+    double (*rho_inf)(const yk_subsystem *self);
     /* The degree of polynomials in time up to which one step follows a wrench. Default: 0, one
      * value or the mean counts. */
     int (*input_degree)(const yk_subsystem *self);

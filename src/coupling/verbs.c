@@ -115,9 +115,10 @@ void yk_system_set_residual(yk_system *system, int number, double residual)
  * predicts does it best: its own solver starts from the same values. One with substeps can only
  * predict a part of the macro step, so the coupling extrapolates its motion over the macro steps
  * in the same way, by the cubic Hermite polynomial of paper explicit (33) closed with the two-step
- * formula (34). Where there is no history, the acceleration is taken to stay. */
+ * formula (34) for the rho_inf of its method; rotations in the chart phi = log(R R_n^T) around the
+ * present orientation. Where there is no history, the acceleration is taken to stay. */
 
-/* Asymptotic spectral radius of the closing formula: the papers' recommendation for the two-step
+/* Of subsystems that have no rho_inf of their own: the papers' recommendation for the two-step
  * method. */
 static const double RHO_INF = 0.6;
 
@@ -154,20 +155,28 @@ static yk_vec3 extrapolate(const yk_two_step *k, double h, yk_vec3 last_displace
     return yk_v3_axpy(-k->a2, last_displacement, yk_v3_scale(h, sum));
 }
 
-static void predict_by_hermite(yk_port_kind kind, double h, const yk_motion *before,
+static void predict_by_hermite(yk_port_kind kind, double h, double rho_inf, const yk_motion *before,
                                yk_motion *motion)
 {
-    yk_two_step k = yk_two_step_coefficients(RHO_INF);
+    yk_two_step k = yk_two_step_coefficients(rho_inf);
     yk_vec3 last = yk_v3_sub(motion->position, before->position);
     yk_vec3 displacement = extrapolate(&k, h, last, before->velocity, &motion->velocity);
     motion->position = yk_v3_add(motion->position, displacement);
     if (kind == YK_PORT_SCALAR)
         return;
 
+    /* In the chart phi is zero now, and minus the last rotation one step back, where its rate is
+     * T(phi)^-1 w. */
     yk_quat since = yk_q_mul(motion->orientation, yk_q_conjugate(before->orientation));
-    yk_vec3 rotation =
-        extrapolate(&k, h, yk_so3_log(since), before->angular_velocity, &motion->angular_velocity);
-    motion->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(rotation), motion->orientation));
+    yk_vec3 last_phi = yk_so3_log(since);
+    yk_mat3 back = yk_so3_left_tangent_inverse(yk_v3_neg(last_phi));
+    yk_vec3 rate_before = yk_m3_apply(back, before->angular_velocity);
+    yk_vec3 rate = motion->angular_velocity;
+    yk_vec3 phi = extrapolate(&k, h, last_phi, rate_before, &rate);
+
+    /* R = exp(phi) R_n, w = T(phi) phi'. */
+    motion->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(phi), motion->orientation));
+    motion->angular_velocity = yk_m3_apply(yk_so3_left_tangent(phi), rate);
 }
 
 void yk_system_predict(const yk_system *system, int number, yk_motion *motion)
@@ -177,8 +186,9 @@ void yk_system_predict(const yk_system *system, int number, yk_motion *motion)
     int port = interface->def.wrench_port;
     double h = system->h;
 
-    if (a->substeps == 1 && a->subsystem->ops->predict) {
-        a->subsystem->ops->predict(a->subsystem, port, h, motion);
+    const yk_subsystem_ops *ops = a->subsystem->ops;
+    if (a->substeps == 1 && ops->predict) {
+        ops->predict(a->subsystem, port, h, motion);
         if (a->transform)
             yk_transform_motion(a->transform, interface->kind, motion);
         return;
@@ -186,10 +196,13 @@ void yk_system_predict(const yk_system *system, int number, yk_motion *motion)
 
     *motion = a->before[port];
     bool has_history = a->substeps > 1 && fabs(a->earlier_step - h) <= 1e-9 * h;
-    if (has_history)
-        predict_by_hermite(interface->kind, h, &a->earlier[port], motion);
-    else
+    if (!has_history) {
         predict_by_taylor(interface->kind, h, motion);
+        return;
+    }
+
+    double rho_inf = ops->rho_inf ? ops->rho_inf(a->subsystem) : RHO_INF;
+    predict_by_hermite(interface->kind, h, rho_inf, &a->earlier[port], motion);
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */

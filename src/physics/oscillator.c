@@ -589,6 +589,11 @@ static void oscillator_predict(const yk_subsystem *subsystem, int port, double h
     }
 }
 
+static double oscillator_rho_inf(const yk_subsystem *subsystem)
+{
+    return ((const oscillator *)subsystem)->def.rho_inf;
+}
+
 static void oscillator_energy(const yk_subsystem *subsystem, yk_energy *energy)
 {
     const oscillator *self = (const oscillator *)subsystem;
@@ -862,6 +867,7 @@ static const yk_subsystem_ops oscillator_ops = {
     .message = oscillator_message,
     .rollback = &oscillator_rollback_ops,
     .predict = oscillator_predict,
+    .rho_inf = oscillator_rho_inf,
     .energy = &oscillator_energy_ops,
     .merging = &oscillator_merging_ops,
     .sensitivity = &oscillator_sensitivity_ops,

@@ -305,6 +305,11 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
     motion->acceleration.x = yk_v3_dot(axis, yk_v3_sub(b.acceleration, a.acceleration));
 }
 
+static double rho_inf(const yk_subsystem *self)
+{
+    return const_smooth_of(self)->model.def.options.rho_inf;
+}
+
 /* What is shown -------------------------------------------------------------------------------- */
 
 static void energy(const yk_subsystem *self, yk_energy *result)
@@ -452,6 +457,7 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .message = message,
                                             .rollback = &rollback_ops,
                                             .predict = predict,
+                                            .rho_inf = rho_inf,
                                             .iteration = &iteration_ops,
                                             .energy = &energy_ops,
                                             .channels = &channels_ops,
