@@ -78,7 +78,7 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
             size_t *place = made->place + w->offset[k];
             for (int r = w->first[i]; r < w->first[i + 1]; r++) {
                 for (int c = w->first[j]; c < w->first[j + 1]; c++)
-                    *place++ = yk_supernodal_place(made->lu, r, c);
+                    *place++ = yk_supernodal_index(made->lu, r, c);
             }
         }
     }

@@ -1,3 +1,7 @@
+/* Arnoldi's method with thick restarts: the space is filled, Ritz pairs of the projected operator are
+ * found, and where the wanted ones have not converged it begins anew from the leading half of them
+ * and the residual of the first that has not. Images are stored, so that a restart applies the
+ * operator not at all. */
 #include "math/arnoldi.h"
 
 #include <float.h>
@@ -66,7 +70,8 @@ static bool orthogonalise(search *s)
 /* Adds `next` to the space, with its image and the new row and column of the projected operator. */
 static yk_status extend(search *s)
 {
-    int m = s->count, space = s->options->space;
+    int m = s->count;
+    int space = s->options->space;
     double *v = row(s->vector, s->n, m);
     double *w = row(s->image, s->n, m);
 
@@ -77,6 +82,8 @@ static yk_status extend(search *s)
 
     s->applications++;
     s->count++;
+
+    /* Its row and column of the projected operator; its image is the next direction. */
     for (int i = 0; i <= m; i++) {
         s->projected[i * space + m] = yk_dense_dot(s->n, row(s->vector, s->n, i), w);
         s->projected[m * space + i] = yk_dense_dot(s->n, v, row(s->image, s->n, i));
@@ -95,11 +102,15 @@ static double modulus(const search *s, int i)
  * for both. */
 static yk_status solve_projected(search *s)
 {
-    int m = s->count, space = s->options->space;
+    int m = s->count;
+    int space = s->options->space;
+
     for (int i = 0; i < m; i++)
         memcpy(&s->matrix[i * m], &s->projected[i * space], (size_t)m * sizeof *s->matrix);
     yk_status status =
         yk_eigen_general_vectors(s->context, m, s->matrix, s->real, s->imaginary, s->coefficients);
+
+    /* By insertion, the largest first. */
     s->ritz_count = 0;
     for (int i = 0; status == YK_OK && i < m; i++) {
         if (s->imaginary[i] < 0)
@@ -125,7 +136,8 @@ static void combine(const search *s, double *rows, const double *coefficients, d
 /* Residual of a Ritz pair; its real part is left in `next`. */
 static double residual(search *s, int ritz)
 {
-    int i = s->order[ritz], m = s->count;
+    int i = s->order[ritz];
+    int m = s->count;
     const double *c = row(s->coefficients, (size_t)m, i);
     const double *d = s->imaginary[i] > 0 ? c + m : NULL;
     double a = s->real[i];
@@ -209,6 +221,7 @@ static yk_status restart(search *s)
         combine(s, s->image, row(basis, m, i), row(images, s->n, i));
     }
 
+    /* The space is these, and its projected operator is computed anew. */
     s->count = kept;
     memcpy(s->vector, fresh, (size_t)kept * s->n * sizeof *fresh);
     memcpy(s->image, images, (size_t)kept * s->n * sizeof *fresh);
@@ -300,6 +313,7 @@ yk_status yk_arnoldi(yk_context *context, size_t n, const double *start,
         status = look(&s, &good);
     }
 
+    /* What was found, with vectors in the space of the caller. */
     for (int r = 0; status == YK_OK && r < own.wanted && r < s.ritz_count; r++) {
         int i = s.order[r];
         const double *coefficients = row(s.coefficients, (size_t)s.count, i);

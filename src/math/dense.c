@@ -36,8 +36,10 @@ yk_status yk_lu_factor(int n, double *a, int *pivot)
         double largest = fabs(row_k[k]);
         for (int i = k + 1; i < n; i++) {
             double candidate = fabs(a[(size_t)i * (size_t)n + (size_t)k]);
-            if (candidate > largest)
-                largest = candidate, best = i;
+            if (candidate > largest) {
+                largest = candidate;
+                best = i;
+            }
         }
 
         pivot[k] = best;
@@ -134,7 +136,9 @@ static void balance(int n, double *a, double *scale)
     for (int sweep = 0, changed = 1; changed && sweep < 100; sweep++) {
         changed = 0;
         for (int i = 0; i < n; i++) {
-            double row = 0, column = 0;
+            /* Norms without the diagonal, which no similarity changes. */
+            double row = 0;
+            double column = 0;
             for (int j = 0; j < n; j++) {
                 if (j == i)
                     continue;
@@ -196,7 +200,9 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
     if (n < 1 || n > EXP_MAX)
         return YK_ERROR_ARGUMENT;
 
-    double scaled[EXP_MAX * EXP_MAX], p[EXP_MAX * EXP_MAX], q[EXP_MAX * EXP_MAX], scale[EXP_MAX];
+    /* Rows and columns of similar size. */
+    double scaled[EXP_MAX * EXP_MAX], p[EXP_MAX * EXP_MAX], q[EXP_MAX * EXP_MAX];
+    double scale[EXP_MAX];
     int count = n * n;
     memcpy(scaled, a, (size_t)count * sizeof *scaled);
     balance(n, scaled, scale);
@@ -206,7 +212,8 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
 
     /* The lowest order that reaches rounding, else the highest on a matrix that is halved often
      * enough. */
-    int row = 0, squarings = 0;
+    int row = 0;
+    int squarings = 0;
     while (row < PADE_ORDERS - 1 && norm > pade_table[row].largest_norm)
         row++;
     if (norm > pade_table[row].largest_norm) {
@@ -231,6 +238,7 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
             scaled[i * n + j] = column[i];
     }
 
+    /* Squared as often as it was halved, and back from the balanced form. */
     for (; squarings > 0; squarings--) {
         multiply(n, scaled, scaled, p);
         memcpy(scaled, p, (size_t)count * sizeof *scaled);

@@ -11,15 +11,15 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
                                 int *order)
 {
     size_t stored = (size_t)starts[n];
-    size_t room = stored + stored / 5 + (size_t)n + 1;
+    size_t most = stored + stored / 5 + (size_t)n + 1; /* what AMD asks for */
     int *work = NULL;
 
-    if (room < INT_MAX)
-        work = yk_allocate(context, room + 8 * (size_t)n, sizeof *work);
+    if (most < INT_MAX)
+        work = yk_allocate(context, most + 8 * (size_t)n, sizeof *work);
     if (!work)
         return YK_ERROR_MEMORY;
 
-    int *begin = work + room;
+    int *begin = work + most;
     int *length = begin + n;
     int *count = length + n;
     int *next = count + n;
@@ -42,7 +42,7 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
 
     double control[AMD_CONTROL], info[AMD_INFO];
     amd_defaults(control);
-    amd_2(n, begin, work, length, (int)room, entries, count, next, order, head, elements, degree,
+    amd_2(n, begin, work, length, (int)most, entries, count, next, order, head, elements, degree,
           mark, control, info);
     yk_release(context, work);
 
@@ -117,21 +117,23 @@ yk_status yk_elimination_order(yk_context *context, int n, const int *starts, co
     if (!work)
         return YK_ERROR_MEMORY;
 
+    /* An order of little fill. */
     yk_status status = minimum_degree(context, n, starts, rows, order);
     if (status != YK_OK) {
         yk_release(context, work);
         return status;
     }
 
+    /* Its elimination tree, in postorder; memory of what is not needed any more serves again. */
     int *inverse = work;
     int *parent = work + n;
     for (int k = 0; k < n; k++)
         inverse[order[k]] = k;
     elimination_tree(n, starts, rows, order, inverse, work + 2 * n, parent);
 
-    int *sequence = work; /* the inverse is not needed any more */
+    int *sequence = work;
     postorder(n, parent, work + 2 * n, work + 3 * n, work + 4 * n, sequence);
-    int *last = parent; /* nor are the parents */
+    int *last = parent;
     memcpy(last, order, (size_t)n * sizeof *order);
     for (int k = 0; k < n; k++)
         order[k] = last[sequence[k]];

@@ -1,3 +1,5 @@
+/* Radau IIA of order 5 with its embedded error estimate (Hairer, Wanner 1996, IV.5 and IV.8), for a
+ * few unknowns: all stages at once by Newton's method with exact Jacobians. */
 #include "math/radau.h"
 
 #include <math.h>
@@ -31,10 +33,12 @@ static void linearise(const yk_radau_problem *p, double t, double h, const doubl
     double rate[YK_RADAU_STAGES][YK_RADAU_SIZE_MAX];
     double jacobian[YK_RADAU_SIZE_MAX * YK_RADAU_SIZE_MAX];
 
+    /* Rates and Jacobians stage by stage. */
     for (int j = 0; j < YK_RADAU_STAGES; j++) {
         double at = t + yk_radau_node[j] * h;
         p->rate(p->user, at, step->stage[j], rate[j]);
         p->jacobian(p->user, at, step->stage[j], jacobian);
+
         for (int i = 0; i < YK_RADAU_STAGES; i++) {
             for (int r = 0; r < n; r++) {
                 double *row = &matrix[(i * n + r) * size + j * n];
@@ -62,8 +66,10 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
     int pivot[UNKNOWNS_MAX];
     int size = YK_RADAU_STAGES * problem->n;
 
+    /* The stages begin where the step does. */
     for (int i = 0; i < YK_RADAU_STAGES; i++)
         memcpy(step->stage[i], y, (size_t)problem->n * sizeof *y);
+
     double last = INFINITY;
     for (step->iterations = 1; step->iterations <= NEWTON_LIMIT; step->iterations++) {
         linearise(problem, t, h, y, step, matrix, b);
@@ -107,6 +113,8 @@ yk_status yk_radau_error(const yk_radau_problem *problem, double t, double h, co
     int n = problem->n;
     double matrix[YK_RADAU_SIZE_MAX * YK_RADAU_SIZE_MAX];
 
+    /* (gamma_0 / h - J)^-1 (f + sum e_i z_i / h): the embedded formula, filtered so that stiff
+     * components do not blow it up. */
     problem->rate(problem->user, t, y, error);
     problem->jacobian(problem->user, t, y, matrix);
     for (int r = 0; r < n; r++) {

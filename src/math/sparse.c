@@ -1,7 +1,7 @@
 /* Compressed columns over KLU (Davis, Palamadai Natarajan 2010): block triangular form, AMD
  * ordering, row scaling, threshold pivoting that prefers the diagonal. Where the caller gives the
  * order, KLU chooses the pivots and the work with them is done in dense panels (supernodal.h),
- * unless these would take too much room. */
+ * unless these would take too much memory. */
 #include "math/sparse.h"
 
 #include <amd.h>
@@ -20,15 +20,15 @@ struct yk_sparse {
     double *values;
     klu_common common;
     klu_symbolic *symbolic;
-    klu_numeric
-        *numeric;       /* with the pivots of the last full factorisation; NULL when that failed */
-    klu_numeric *other; /* with pivots of its own, for a matrix that these did not serve */
+    /* with the pivots of the last full factorisation; NULL when that failed */
+    klu_numeric *numeric;
+    klu_numeric *other;   /* with pivots of its own, for a matrix that these did not serve */
     klu_numeric *present; /* one of both; NULL when the last factorisation failed */
     bool ordered;         /* by the caller */
     yk_supernodal *lu;    /* in place of `numeric`, with its pivots; NULL: KLU does it all */
     bool in_panels;       /* the present factors are there */
     int *panel_pivots;    /* rows of the pivots of lu */
-    int *panel_place;     /* of each value in lu */
+    int *panel_index;     /* of each value in lu */
     double *largest;      /* work: of the columns of U */
     double growth;        /* reciprocal pivot growth of the last full factorisation */
     double spread;        /* ratio of its smallest to its largest pivot */
@@ -41,7 +41,7 @@ struct yk_sparse {
  * between, which a rollback forgets. */
 static const double GROWTH_LOSS = 1e-3;
 
-/* Panels are filled up with zeros. They may take so many times the room of KLU's factors, and so
+/* Panels are filled up with zeros. They may take so many times the memory of KLU's factors, and so
  * many numbers, which is what the cache of a processor's core holds: beyond, memory is what
  * costs, and the zeros cost as much as the rest. */
 static const double PANELS_FRACTION = 3;
@@ -59,6 +59,7 @@ static yk_status check_entries(yk_context *context, int n, const yk_sparse_entry
     if (count > INT_MAX)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%zu entries are more than a sparse matrix can number", count);
+
     for (size_t k = 0; k < count; k++) {
         int row = entries[k].row;
         int column = entries[k].column;
@@ -78,9 +79,9 @@ static void accumulate(int *counts, int n)
         counts[i + 1] += counts[i];
 }
 
-/* Finds the pattern, and for each entry its place in it. */
+/* Finds the pattern, and for each entry its index in it. */
 static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries, size_t count,
-                               int *place)
+                               int *entry_index)
 {
     yk_context *context = matrix->context;
     int n = matrix->n;
@@ -90,8 +91,7 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
     matrix->rows = yk_allocate(context, count, sizeof *matrix->rows);
     int *order = yk_allocate(context, count, sizeof *order);
     int *next = yk_allocate(context, size + 1, sizeof *next);
-    int *last =
-        yk_allocate(context, size, sizeof *last); /* row that was seen last in each column */
+    int *last = yk_allocate(context, size, sizeof *last); /* row seen last in each column */
     bool complete = matrix->starts && matrix->rows && order && next && last;
     if (complete) {
         /* Numbers of the entries in the order of their rows. */
@@ -124,7 +124,7 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
             if (last[entry.column] != entry.row)
                 matrix->rows[next[entry.column]++] = entry.row;
             last[entry.column] = entry.row;
-            place[order[k]] = next[entry.column] - 1;
+            entry_index[order[k]] = next[entry.column] - 1;
         }
 
         matrix->values = yk_allocate(context, yk_sparse_nonzeros(matrix), sizeof *matrix->values);
@@ -140,10 +140,13 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
 static yk_status analyse(yk_sparse *matrix, int *order)
 {
     klu_common *common = &matrix->common;
+
     klu_defaults(common);
     matrix->ordered = order != NULL;
+
+    /* Block triangular form would undo an order that is given. */
     if (order) {
-        common->btf = 0; /* block triangular form would undo the order */
+        common->btf = 0;
         matrix->symbolic =
             klu_analyze_given(matrix->n, matrix->starts, matrix->rows, order, order, common);
     } else {
@@ -161,7 +164,7 @@ static yk_status analyse(yk_sparse *matrix, int *order)
 }
 
 static yk_status create(yk_context *context, int n, const yk_sparse_entry *entries,
-                        size_t entry_count, int *place, int *order, yk_sparse **matrix)
+                        size_t entry_count, int *entry_index, int *order, yk_sparse **matrix)
 {
     *matrix = NULL;
     yk_status status = check_entries(context, n, entries, entry_count);
@@ -174,7 +177,7 @@ static yk_status create(yk_context *context, int n, const yk_sparse_entry *entri
 
     made->context = context;
     made->n = n;
-    status = build_pattern(made, entries, entry_count, place);
+    status = build_pattern(made, entries, entry_count, entry_index);
     if (status == YK_OK)
         status = analyse(made, order);
     if (status != YK_OK) {
@@ -187,24 +190,25 @@ static yk_status create(yk_context *context, int n, const yk_sparse_entry *entri
 }
 
 yk_status yk_sparse_create(yk_context *context, int n, const yk_sparse_entry *entries,
-                           size_t entry_count, int *place, yk_sparse **matrix)
+                           size_t entry_count, int *entry_index, yk_sparse **matrix)
 {
-    return create(context, n, entries, entry_count, place, NULL, matrix);
+    return create(context, n, entries, entry_count, entry_index, NULL, matrix);
 }
 
 yk_status yk_sparse_create_ordered(yk_context *context, int n, const yk_sparse_entry *entries,
-                                   size_t entry_count, int *place, const int *order,
+                                   size_t entry_count, int *entry_index, const int *order,
                                    yk_sparse **matrix)
 {
     *matrix = NULL;
-    int *copy = yk_allocate(context, (size_t)(n > 0 ? n : 0),
-                            sizeof *copy); /* KLU's arguments are not const */
+
+    /* KLU's arguments are not const. */
+    int *copy = yk_allocate(context, (size_t)(n > 0 ? n : 0), sizeof *copy);
     if (!copy)
         return YK_ERROR_MEMORY;
 
     for (int i = 0; i < n; i++)
         copy[i] = order[i];
-    yk_status status = create(context, n, entries, entry_count, place, copy, matrix);
+    yk_status status = create(context, n, entries, entry_count, entry_index, copy, matrix);
     yk_release(context, copy);
 
     return status;
@@ -218,12 +222,12 @@ yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edge
     if (status != YK_OK)
         return status;
 
-    int *place = yk_allocate(context, edge_count, sizeof *place);
-    status = place ? build_pattern(&graph, edges, edge_count, place) : YK_ERROR_MEMORY;
+    int *entry_index = yk_allocate(context, edge_count, sizeof *entry_index);
+    status = entry_index ? build_pattern(&graph, edges, edge_count, entry_index) : YK_ERROR_MEMORY;
     if (status == YK_OK && amd_order(n, graph.starts, graph.rows, order, NULL, NULL) < AMD_OK)
         status = yk_fail(context, YK_ERROR_MEMORY,
                          "out of memory while ordering a graph of %d vertices", n);
-    yk_release(context, place);
+    yk_release(context, entry_index);
     yk_release(context, graph.values);
     yk_release(context, graph.rows);
     yk_release(context, graph.starts);
@@ -244,7 +248,7 @@ void yk_sparse_destroy(yk_sparse *matrix)
 
     yk_supernodal_destroy(matrix->lu);
     yk_release(matrix->context, matrix->panel_pivots);
-    yk_release(matrix->context, matrix->panel_place);
+    yk_release(matrix->context, matrix->panel_index);
     yk_release(matrix->context, matrix->largest);
     discard_factors(matrix, &matrix->numeric);
     discard_factors(matrix, &matrix->other);
@@ -288,11 +292,14 @@ static yk_status check_values(yk_sparse *matrix, int *column)
     if (!bad)
         return YK_OK;
 
-    int j = 0, k = 0;
+    /* Where: the first that is not, and its column. */
+    int j = 0;
+    int k = 0;
     while (isfinite(matrix->values[k]))
         k++;
     while (matrix->starts[j + 1] <= k)
         j++;
+
     if (column)
         *column = j;
     return yk_fail(matrix->context, YK_ERROR_NOT_FINITE,
@@ -312,7 +319,9 @@ static double pivot_growth(yk_sparse *matrix, klu_numeric *factors)
     klu_rgrowth(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, factors,
                 &matrix->common);
     double growth = matrix->common.rgrowth;
-    return pivot_spread(matrix, factors) > 0 && isfinite(growth) ? growth : 0;
+    if (pivot_spread(matrix, factors) > 0 && isfinite(growth))
+        return growth;
+    return 0;
 }
 
 static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *growth, int *column)
@@ -320,9 +329,12 @@ static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *g
     yk_context *context = matrix->context;
     matrix->present = NULL;
     matrix->in_panels = false;
+
     discard_factors(matrix, factors);
     *factors =
         klu_factor(matrix->starts, matrix->rows, matrix->values, matrix->symbolic, &matrix->common);
+
+    /* Out of memory, or singular. */
     if (matrix->common.status == KLU_OUT_OF_MEMORY)
         return yk_fail(context, YK_ERROR_MEMORY,
                        "out of memory while factoring a sparse matrix of %d rows", matrix->n);
@@ -349,7 +361,7 @@ static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *g
         matrix->n);
 }
 
-/* Panels for the pivots that KLU has chosen; none where they would take too much room. */
+/* Panels for the pivots that KLU has chosen; none where they would take too much memory. */
 static yk_status make_panels(yk_sparse *matrix)
 {
     yk_context *context = matrix->context;
@@ -357,6 +369,7 @@ static yk_status make_panels(yk_sparse *matrix)
     size_t entries = yk_sparse_nonzeros(matrix);
     const int *pivots = matrix->numeric->Pnum;
 
+    /* Those for the same pivots are kept. */
     if (matrix->lu && memcmp(matrix->panel_pivots, pivots, n * sizeof *pivots) == 0)
         return YK_OK;
 
@@ -364,22 +377,22 @@ static yk_status make_panels(yk_sparse *matrix)
     matrix->lu = NULL;
     if (!matrix->panel_pivots) {
         matrix->panel_pivots = yk_allocate(context, n, sizeof *matrix->panel_pivots);
-        matrix->panel_place = yk_allocate(context, entries, sizeof *matrix->panel_place);
+        matrix->panel_index = yk_allocate(context, entries, sizeof *matrix->panel_index);
         matrix->largest = yk_allocate(context, n, sizeof *matrix->largest);
     }
 
-    if (!matrix->panel_pivots || !matrix->panel_place || !matrix->largest)
+    if (!matrix->panel_pivots || !matrix->panel_index || !matrix->largest)
         return YK_ERROR_MEMORY;
 
     /* As large as pays. */
-    double room = PANELS_FRACTION * ((double)matrix->numeric->lnz + (double)matrix->numeric->unz);
+    double most = PANELS_FRACTION * ((double)matrix->numeric->lnz + (double)matrix->numeric->unz);
     yk_supernodal_def def = {
         .vertices = matrix->n,
         .starts = matrix->starts,
         .rows = matrix->rows,
         .row_order = pivots,
         .column_order = matrix->symbolic->Q,
-        .most = room < PANELS_MOST ? (size_t)room : PANELS_MOST,
+        .most = most < PANELS_MOST ? (size_t)most : PANELS_MOST,
     };
     yk_status status = yk_supernodal_create(context, &def, &matrix->lu);
     if (status != YK_OK || !matrix->lu)
@@ -389,7 +402,7 @@ static yk_status make_panels(yk_sparse *matrix)
     memcpy(matrix->panel_pivots, pivots, n * sizeof *pivots);
     for (int j = 0; j < matrix->n; j++) {
         for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++)
-            matrix->panel_place[k] = (int)yk_supernodal_place(matrix->lu, matrix->rows[k], j);
+            matrix->panel_index[k] = (int)yk_supernodal_index(matrix->lu, matrix->rows[k], j);
     }
 
     return YK_OK;
@@ -400,7 +413,7 @@ static bool factor_panels(yk_sparse *matrix)
     double *store = yk_supernodal_clear(matrix->lu);
     int entries = matrix->starts[matrix->n];
     for (int k = 0; k < entries; k++)
-        store[matrix->panel_place[k]] = matrix->values[k];
+        store[matrix->panel_index[k]] = matrix->values[k];
     return yk_supernodal_factor(matrix->lu, 0);
 }
 
@@ -426,6 +439,7 @@ static double panel_growth(yk_sparse *matrix)
 
 yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
 {
+    /* KLU chooses pivots. */
     yk_status status = check_values(matrix, column);
     if (status != YK_OK)
         return status;
@@ -434,6 +448,7 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
     if (status != YK_OK)
         return status;
 
+    /* With them the panels are laid out, where the order is the caller's. */
     matrix->spread = pivot_spread(matrix, matrix->numeric);
     if (matrix->ordered)
         status = make_panels(matrix);
@@ -447,6 +462,7 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
         return YK_OK;
     }
 
+    /* From here on the factors are those of the panels. */
     matrix->in_panels = true;
     matrix->spread = yk_supernodal_spread(matrix->lu);
     matrix->growth = panel_growth(matrix);
@@ -467,9 +483,9 @@ static bool size_is_kept(const yk_sparse *matrix, double spread)
 yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
 {
     /* In panels; numbers that are not finite end in pivots that are not. */
-    matrix->in_panels = matrix->lu && factor_panels(matrix) &&
-                        (size_is_kept(matrix, yk_supernodal_spread(matrix->lu)) ||
-                         panel_growth(matrix) > GROWTH_LOSS * matrix->growth);
+    bool factored = matrix->lu && factor_panels(matrix);
+    matrix->in_panels = factored && (size_is_kept(matrix, yk_supernodal_spread(matrix->lu)) ||
+                                     panel_growth(matrix) > GROWTH_LOSS * matrix->growth);
     if (matrix->in_panels)
         return YK_OK;
 
@@ -505,8 +521,9 @@ void yk_sparse_solve(yk_sparse *matrix, double *b)
     if (klu_solve(matrix->symbolic, matrix->present, matrix->n, 1, b, &matrix->common))
         return;
 
+    /* There are no factors: this must not pass for a solution. */
     for (int i = 0; i < matrix->n; i++)
-        b[i] = NAN; /* there are no factors: must not pass for a solution */
+        b[i] = NAN;
 }
 
 void yk_sparse_multiply(const yk_sparse *matrix, const double *x, double *y)
@@ -521,8 +538,9 @@ void yk_sparse_multiply(const yk_sparse *matrix, const double *x, double *y)
 
 double yk_sparse_rcond(yk_sparse *matrix)
 {
-    double growth;
-    if (matrix->in_panels) { /* KLU's estimate needs KLU's factors */
+    /* KLU's estimate needs KLU's factors. */
+    if (matrix->in_panels) {
+        double growth;
         yk_status status = full_factor(matrix, &matrix->other, &growth, NULL);
         if (status != YK_OK)
             return 0;

@@ -2,8 +2,8 @@
  * Factorisation by KLU.
  *
  *   yk_sparse_create        from a list of (row, column) entries, duplicates welcome: finds the
- *                           pattern once and a map from each entry to its place, so assembly is
- *                           values[place[k]] += x without searching
+ *                           pattern once and a map from each entry to its index, so assembly is
+ *                           values[entry_index[k]] += x without searching
  *   yk_sparse_factor        full numerical factorisation with pivoting
  *   yk_sparse_refactor      same pivots as in yk_sparse_factor, several times cheaper; others for
  *                           this matrix alone where those do not serve
@@ -20,14 +20,14 @@ typedef struct yk_sparse_entry {
     int row, column;
 } yk_sparse_entry;
 
-/* place[k] is where entry k is assembled in the array yk_sparse_values(). */
+/* entry_index[k] is where entry k is assembled in the array yk_sparse_values(). */
 yk_status yk_sparse_create(yk_context *context, int n, const yk_sparse_entry *entries,
-                           size_t entry_count, int *place, yk_sparse **matrix);
+                           size_t entry_count, int *entry_index, yk_sparse **matrix);
 /* The same with the pivots taken from the diagonal in the given order (a permutation of 0 ..
  * n-1), as long as they are large enough: for matrices whose structure is known better than a
  * general ordering can see it. */
 yk_status yk_sparse_create_ordered(yk_context *context, int n, const yk_sparse_entry *entries,
-                                   size_t entry_count, int *place, const int *order,
+                                   size_t entry_count, int *entry_index, const int *order,
                                    yk_sparse **matrix);
 void yk_sparse_destroy(yk_sparse *matrix);
 

@@ -45,7 +45,7 @@ struct yk_supernodal {
     int count;
     int *rows;                     /* below the supernodes, ascending in each */
     int *owner;                    /* pivot -> supernode */
-    int *row_place, *column_place; /* of the matrix -> pivot */
+    int *row_pivot, *column_pivot; /* of the matrix -> pivot */
     update *updates;
     double *store;
     size_t size;
@@ -55,8 +55,8 @@ struct yk_supernodal {
     /* Work. */
     double *vector;  /* two */
     double *product; /* a strip of the longest column */
-    int *map;        /* row -> place in the supernode that is computed */
-    int *position;   /* places of a descendant's rows */
+    int *map;        /* row -> index in the supernode that is computed */
+    int *position;   /* indices of a descendant's rows */
 };
 
 /* Symbolic phase ------------------------------------------------------------------------------- */
@@ -76,10 +76,10 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Entries of B + B^T below the diagonal, by columns: `from` has n + 1 starts (and room for one
+/* Entries of B + B^T below the diagonal, by columns: `from` has n + 1 starts (and memory for one
  * more), `to` the rows, with duplicates. */
-static void symmetric_pattern(const yk_supernodal_def *def, const int *row_place,
-                              const int *column_place, size_t *from, int *to)
+static void symmetric_pattern(const yk_supernodal_def *def, const int *row_pivot,
+                              const int *column_pivot, size_t *from, int *to)
 {
     int n = def->vertices;
     memset(from, 0, ((size_t)n + 2) * sizeof *from);
@@ -87,12 +87,11 @@ static void symmetric_pattern(const yk_supernodal_def *def, const int *row_place
     /* Once to count, once to list. */
     for (int pass = 0; pass < 2; pass++) {
         for (int j = 0; j < n; j++) {
+            int b = column_pivot[j];
             for (int k = def->starts[j]; k < def->starts[j + 1]; k++) {
-                int a = row_place[def->rows[k]];
-                int b = column_place[j];
+                int a = row_pivot[def->rows[k]];
                 int low = a < b ? a : b;
                 int high = a < b ? b : a;
-
                 if (low == high)
                     continue;
                 if (pass == 0) {
@@ -106,6 +105,7 @@ static void symmetric_pattern(const yk_supernodal_def *def, const int *row_place
         if (pass == 1)
             break;
 
+        /* Counts become starts, shifted by one: listing moves each to its end. */
         for (int j = 0; j < n; j++)
             from[j + 2] += from[j + 1];
     }
@@ -118,8 +118,10 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
 {
     for (int k = 0; k < l->n; k++)
         mark[k] = child[k] = -1;
+
     size_t count = 0;
     for (int k = 0; k < l->n; k++) {
+        /* Memory for the longest column that there can be. */
         size_t begin = count;
         size_t wanted = count + (size_t)(l->n - k);
         if (wanted > l->capacity) {
@@ -131,6 +133,7 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
             l->capacity = 2 * wanted;
         }
 
+        /* Rows of the matrix ... */
         l->start[k] = begin;
         mark[k] = k;
         for (size_t p = from[k]; p < from[k + 1]; p++) {
@@ -141,6 +144,7 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
             l->row[count++] = to[p];
         }
 
+        /* ... and of the children, each once. */
         for (int c = child[k]; c >= 0; c = sibling[c]) {
             for (size_t p = l->start[c]; p < l->start[c + 1]; p++) {
                 int row = l->row[p];
@@ -179,6 +183,7 @@ static int run_length(const pattern *l, int first)
         if (below == 0 || l->row[l->start[last]] != next)
             return width;
 
+        /* Zeros: what the joined block has beyond the entries of its columns. */
         stored += below;
         size_t w = (size_t)width;
         size_t after = l->start[next + 1] - l->start[next] + 1;
@@ -200,6 +205,8 @@ static yk_status find_supernodes(yk_supernodal *lu, const pattern *l, const int 
         lu->count = 0;
         for (int first = 0, width; first < l->n; first += width) {
             width = run_length(l, first);
+
+            /* A run of vertices; the rows below are those of its last. */
             supernode *node = &lu->nodes[lu->count++];
             int end = first + width;
             *node =
@@ -223,6 +230,7 @@ static yk_status find_supernodes(yk_supernodal *lu, const pattern *l, const int 
             return YK_ERROR_MEMORY;
     }
 
+    /* Blocks one behind the other, all of L before all of U. */
     size_t at = 0;
     for (int s = 0; s < lu->count; s++) {
         supernode *node = &lu->nodes[s];
@@ -262,6 +270,7 @@ static yk_status list_updates(yk_supernodal *lu)
         if (pass == 1)
             break;
 
+        /* Where the updates of each target begin. */
         size_t count = 0;
         for (int s = 0; s < lu->count; s++) {
             lu->nodes[s].update = count;
@@ -281,7 +290,8 @@ static yk_status list_updates(yk_supernodal *lu)
 static yk_status reserve(yk_supernodal *lu)
 {
     yk_context *context = lu->context;
-    size_t n = (size_t)lu->n, longest = 0;
+    size_t n = (size_t)lu->n;
+    size_t longest = 0;
 
     for (int s = 0; s < lu->count; s++) {
         size_t height = (size_t)(lu->nodes[s].width + lu->nodes[s].below);
@@ -289,8 +299,8 @@ static yk_status reserve(yk_supernodal *lu)
             longest = height;
     }
 
-    lu->store = yk_allocate(context, lu->size + 2 * LANES,
-                            sizeof *lu->store); /* vectors may be read past the end */
+    /* Whole vectors may be read past the end of a block. */
+    lu->store = yk_allocate(context, lu->size + 2 * LANES, sizeof *lu->store);
     lu->inverse = yk_allocate(context, n, sizeof *lu->inverse);
     lu->pivot = yk_allocate(context, n, sizeof *lu->pivot);
     lu->vector = yk_allocate(context, 2 * n, sizeof *lu->vector);
@@ -303,16 +313,16 @@ static yk_status reserve(yk_supernodal *lu)
     return complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
-/* Places of the vertices in the order of elimination, and of their rows. */
+/* Indices of the vertices in the order of elimination, and of their rows. */
 static void invert_order(const yk_supernodal_def *def, const int *order, const int *begin,
-                         int *vertex_place, int *place)
+                         int *vertex_pivot, int *pivot)
 {
     for (int k = 0; k < def->vertices; k++)
-        vertex_place[order[k]] = k;
+        vertex_pivot[order[k]] = k;
     for (int v = 0, row = 0; v < def->vertices; v++) {
         int size = def->size ? def->size[v] : 1;
         for (int r = 0; r < size; r++)
-            place[row++] = begin[vertex_place[v]] + r;
+            pivot[row++] = begin[vertex_pivot[v]] + r;
     }
 }
 
@@ -326,38 +336,41 @@ static yk_status analyse(yk_supernodal *lu, const yk_supernodal_def *def)
 
     l.start = yk_allocate(context, vertices + 1, sizeof *l.start);
     int *begin = yk_allocate(context, vertices + 1, sizeof *begin);
-    int *places = yk_allocate(context, 2 * vertices, sizeof *places);
+    int *indices = yk_allocate(context, 2 * vertices, sizeof *indices);
     size_t *from = yk_allocate(context, vertices + 2, sizeof *from);
     int *to = yk_allocate(context, (size_t)def->starts[vertices], sizeof *to);
     int *lists = yk_allocate(context, 3 * vertices, sizeof *lists);
     lu->nodes = yk_allocate(context, vertices, sizeof *lu->nodes);
     lu->owner = yk_allocate(context, n, sizeof *lu->owner);
-    lu->row_place = yk_allocate(context, n, sizeof *lu->row_place);
-    lu->column_place = yk_allocate(context, n, sizeof *lu->column_place);
-    bool complete = l.start && begin && places && from && to && lists && lu->nodes && lu->owner &&
-                    lu->row_place && lu->column_place;
+    lu->row_pivot = yk_allocate(context, n, sizeof *lu->row_pivot);
+    lu->column_pivot = yk_allocate(context, n, sizeof *lu->column_pivot);
+    bool complete = l.start && begin && indices && from && to && lists && lu->nodes && lu->owner &&
+                    lu->row_pivot && lu->column_pivot;
     yk_status status = complete ? YK_OK : YK_ERROR_MEMORY;
+
     if (status == YK_OK) {
+        /* First rows of the vertices in the order of elimination. */
         for (int k = 0; k < def->vertices; k++)
             begin[k + 1] = begin[k] + (def->size ? def->size[def->row_order[k]] : 1);
-        invert_order(def, def->row_order, begin, places, lu->row_place);
-        invert_order(def, def->column_order, begin, places + vertices, lu->column_place);
+        invert_order(def, def->row_order, begin, indices, lu->row_pivot);
+        invert_order(def, def->column_order, begin, indices + vertices, lu->column_pivot);
 
         /* Pattern of the matrix, then of L. */
-        symmetric_pattern(def, places, places + vertices, from, to);
+        symmetric_pattern(def, indices, indices + vertices, from, to);
         if (!columns_of_lower(context, from, to, lists, lists + vertices, lists + 2 * vertices, &l))
             status = YK_ERROR_MEMORY;
     }
 
     if (status == YK_OK)
         status = find_supernodes(lu, &l, begin);
+
     yk_release(context, l.start);
     yk_release(context, l.row);
     yk_release(context, from);
     yk_release(context, to);
     yk_release(context, lists);
     yk_release(context, begin);
-    yk_release(context, places);
+    yk_release(context, indices);
 
     return status;
 }
@@ -370,6 +383,7 @@ yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def
     if (!lu)
         return YK_ERROR_MEMORY;
 
+    /* Vertices have one row each, or as many as the caller says. */
     lu->context = context;
     lu->exchange = def->exchange;
     lu->n = def->vertices;
@@ -405,8 +419,8 @@ void yk_supernodal_destroy(yk_supernodal *lu)
     yk_release(context, lu->nodes);
     yk_release(context, lu->rows);
     yk_release(context, lu->owner);
-    yk_release(context, lu->row_place);
-    yk_release(context, lu->column_place);
+    yk_release(context, lu->row_pivot);
+    yk_release(context, lu->column_pivot);
     yk_release(context, lu->updates);
     yk_release(context, lu->store);
     yk_release(context, lu->inverse);
@@ -425,7 +439,8 @@ static size_t position_of(const yk_supernodal *lu, const supernode *node, int i)
         return (size_t)(i - node->first);
 
     const int *rows = &lu->rows[node->row];
-    int low = 0, high = node->below;
+    int low = 0;
+    int high = node->below;
     while (high - low > 1) {
         int middle = (low + high) / 2;
         if (rows[middle] <= i) {
@@ -438,15 +453,17 @@ static size_t position_of(const yk_supernodal *lu, const supernode *node, int i)
     return (size_t)(node->width + low);
 }
 
-size_t yk_supernodal_place(const yk_supernodal *lu, int row, int column)
+size_t yk_supernodal_index(const yk_supernodal *lu, int row, int column)
 {
-    int r = lu->row_place[row];
-    int c = lu->column_place[column];
+    int r = lu->row_pivot[row];
+    int c = lu->column_pivot[column];
     const supernode *node = &lu->nodes[lu->owner[r < c ? r : c]];
     size_t width = (size_t)node->width;
     size_t height = (size_t)(node->width + node->below);
     size_t i = position_of(lu, node, r);
     size_t j = position_of(lu, node, c);
+
+    /* Columns of pivots are in the block of L, the others in that of U. */
     if (j < width)
         return node->lower + i + height * j;
 
@@ -481,13 +498,16 @@ YK_INLINE void sweep_down(const double *block, size_t h, int width, int rows, do
         const double *b = a + h;
         const double *c = b + h;
 
+        /* The triangle of four columns, then all rows below it at once. */
         z[k + 1] -= a[k + 1] * z[k];
         z[k + 2] -= a[k + 2] * z[k] + b[k + 2] * z[k + 1];
         z[k + 3] -= a[k + 3] * z[k] + b[k + 3] * z[k + 1] + c[k + 3] * z[k + 2];
+
         const double v[4] = {z[k], z[k + 1], z[k + 2], z[k + 3]};
         sweep(block, h, v, k + 4, rows, z);
     }
 
+    /* Columns that are left. */
     for (; k < width; k++, block += h) {
         for (int i = k + 1; i < rows; i++)
             z[i] -= z[k] * block[i];
@@ -502,6 +522,7 @@ YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, s
     yk_v4 sum[STRIP][2] = {{{0}}};
     int p = 0;
 
+    /* Four columns of A at a time. */
     for (; p + 4 <= k; p += 4, a += 4 * sa) {
         for (int v = 0; v < vectors; v++) {
             const double *at = a + LANES * v;
@@ -576,6 +597,7 @@ YK_INLINE void take_update(yk_supernodal *lu, const supernode *node, const updat
     double *product = lu->product;
     int *position = lu->position;
 
+    /* Where the rows of the source stand among those of the supernode. */
     for (int q = begin; q < below; q++)
         position[q - begin] = lu->map[rows[q]];
 
@@ -587,6 +609,7 @@ YK_INLINE void take_update(yk_supernodal *lu, const supernode *node, const updat
         int columns = at_most(STRIP, end - p);
         multiply(columns, below - begin, source->width, lower, height, upper + (size_t)p * width,
                  width, product, stride);
+
         for (int j = 0; j < columns; j++) {
             double *to =
                 lu->store + node->lower + node_height * (size_t)(rows[p + j] - node->first);
@@ -643,12 +666,15 @@ YK_INLINE bool factor_lower(yk_supernodal *lu, const supernode *node, double lea
     for (int k = 0; k < width; k++) {
         double *column = block + (size_t)k * (size_t)height;
         sweep_down(block, (size_t)height, k, height, column);
+
         if (lu->exchange)
             exchange_rows(block, width, (size_t)height, k, &lu->pivot[node->first + k]);
 
+        /* Too small a pivot is replaced where the caller names the least; else it is an error. */
         if (least > 0 && !(fabs(column[k]) > least))
             column[k] = column[k] < 0 ? -least : least;
-        double pivot = column[k], scale = 1 / pivot;
+        double pivot = column[k];
+        double scale = 1 / pivot;
         if (!(least > 0) && (pivot == 0 || !isfinite(scale) || !isfinite(pivot)))
             return false;
 
@@ -677,11 +703,13 @@ YK_INLINE void factor_upper(yk_supernodal *lu, const supernode *node)
     int width = node->width;
     size_t height = (size_t)(node->width + node->below);
 
+    /* D again, without its unit triangle. */
     for (int k = 0; k < width; k++, upper += width) {
         for (int i = 0; i < k; i++)
             upper[i] = lower[(size_t)k * height + (size_t)i];
     }
 
+    /* U = L^-1 P A column by column. */
     for (int q = 0; q < node->below; q++, upper += width) {
         if (lu->exchange)
             apply_exchanges(lu->pivot + node->first, width, upper);
@@ -693,6 +721,8 @@ YK_INLINE bool factor(yk_supernodal *lu, double least)
 {
     for (int s = 0; s < lu->count; s++) {
         const supernode *node = &lu->nodes[s];
+
+        /* Where rows of the matrix stand in this supernode. */
         if (node->updates > 0) {
             const int *rows = &lu->rows[node->row];
             for (int k = 0; k < node->width; k++)
@@ -731,7 +761,8 @@ bool yk_supernodal_factor(yk_supernodal *lu, double least)
 
 double yk_supernodal_spread(const yk_supernodal *lu)
 {
-    double least = INFINITY, most = 0;
+    double least = INFINITY;
+    double most = 0;
     for (int k = 0; k < lu->n; k++) {
         double size = fabs(lu->inverse[k]);
         least = size < least ? size : least;
@@ -754,6 +785,7 @@ void yk_supernodal_largest(const yk_supernodal *lu, double *largest)
         const supernode *node = &lu->nodes[s];
         const double *lower = lu->store + node->lower;
 
+        /* Columns of D above the diagonal, then those of U. */
         for (int j = 0; j < node->width; j++, lower += node->width + node->below) {
             double *of = &of_pivot[node->first + j];
             for (int i = 0; i <= j; i++)
@@ -769,7 +801,7 @@ void yk_supernodal_largest(const yk_supernodal *lu, double *largest)
     }
 
     for (int j = 0; j < lu->n; j++)
-        largest[j] = of_pivot[lu->column_place[j]];
+        largest[j] = of_pivot[lu->column_pivot[j]];
 }
 
 /* Solution ------------------------------------------------------------------------------------- */
@@ -786,11 +818,13 @@ static void sweep_up(const double *block, int width, const double *inverse, doub
         const double *c = b + h;
         const double *d = c + h;
 
+        /* The triangle of four columns, then all rows above it at once. */
         z[k - 1] *= inverse[k - 1];
         z[k - 2] = (z[k - 2] - d[k - 2] * z[k - 1]) * inverse[k - 2];
         z[k - 3] = (z[k - 3] - d[k - 3] * z[k - 1] - c[k - 3] * z[k - 2]) * inverse[k - 3];
         z[k - 4] = (z[k - 4] - d[k - 4] * z[k - 1] - c[k - 4] * z[k - 2] - b[k - 4] * z[k - 3]) *
                    inverse[k - 4];
+
         const double v[4] = {z[k - 4], z[k - 3], z[k - 2], z[k - 1]};
         sweep(a, h, v, 0, k - 4, z);
     }
@@ -823,6 +857,7 @@ static void forward(const yk_supernodal *lu, const supernode *node, double *x, d
         z[k] = own[k];
     for (int q = 0; q < below; q++)
         z[width + q] = 0;
+
     sweep_down(lower, (size_t)(width + below), width, width + below, z);
     for (int k = 0; k < width; k++)
         own[k] = z[k];
@@ -851,6 +886,7 @@ static void backward(const yk_supernodal *lu, const supernode *node, double *x, 
     size_t w = (size_t)width;
     const double *across = upper + w * w;
     int q = 0;
+
     for (int k = 0; k < below; k++)
         gathered[k] = x[rows[k]];
     for (; q + 4 <= below; q += 4, across += 4 * w)
@@ -865,13 +901,16 @@ static void backward(const yk_supernodal *lu, const supernode *node, double *x, 
 
 void yk_supernodal_solve(yk_supernodal *lu, double *b)
 {
-    double *x = lu->vector, *z = x + lu->n;
+    double *x = lu->vector;
+    double *z = x + lu->n;
+
+    /* P b, L^-1, U^-1, Q x. */
     for (int i = 0; i < lu->n; i++)
-        x[lu->row_place[i]] = b[i];
+        x[lu->row_pivot[i]] = b[i];
     for (int s = 0; s < lu->count; s++)
         forward(lu, &lu->nodes[s], x, z);
     for (int s = lu->count - 1; s >= 0; s--)
         backward(lu, &lu->nodes[s], x, z);
     for (int j = 0; j < lu->n; j++)
-        b[j] = x[lu->column_place[j]];
+        b[j] = x[lu->column_pivot[j]];
 }

@@ -13,9 +13,9 @@
  *
  *   yk_supernodal_create   pattern of the factors, for pivots in an order that is given (see
  *                          ordering.h)
- *   yk_supernodal_place    where each number of the matrix belongs
+ *   yk_supernodal_index    where each number of the matrix belongs
  *   yk_supernodal_clear    all numbers zero; the caller then writes those of the matrix to their
- *                          places
+ *                          indices
  *   yk_supernodal_factor   in place
  *   yk_supernodal_solve    as many right-hand sides as wanted
  *
@@ -47,7 +47,7 @@ void yk_supernodal_destroy(yk_supernodal *lu);
 
 /* Where the number at a row and column of the matrix belongs in the array that
  * yk_supernodal_clear returns. */
-size_t yk_supernodal_place(const yk_supernodal *lu, int row, int column);
+size_t yk_supernodal_index(const yk_supernodal *lu, int row, int column);
 double *yk_supernodal_clear(yk_supernodal *lu);
 
 /* Pivots smaller than `least` are moved to it, which the caller repairs by iterative refinement.

@@ -80,7 +80,7 @@ static bool factor(const problem *p, const double *values, double least, yk_supe
     double *store = yk_supernodal_clear(lu);
     for (int j = 0; j < p->n; j++)
         for (int k = p->starts[j]; k < p->starts[j + 1]; k++)
-            store[yk_supernodal_place(lu, p->rows[k], j)] = values[k];
+            store[yk_supernodal_index(lu, p->rows[k], j)] = values[k];
     return yk_supernodal_factor(lu, least);
 }
 

@@ -695,8 +695,10 @@ static void bad_definitions_are_refused_by_name(void **state)
     kit.bodies[0].inertia.m[0][0] = 1e-4;
     kit.def.options.rho_inf = 1.5;
     assert_int_equal(yk_smooth_make(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
-    kit.def.options.rho_inf = 0.6;
+    kit.def.options.rho_inf = 0.5;
     assert_int_equal(yk_smooth_make(context, kit_def(&kit), &model), YK_OK);
+    yk_subsystem *made = yk_smooth_subsystem(model);
+    assert_near(made->ops->rho_inf(made), 0.5, 0); /* what extrapolations close with */
     assert_int_equal(yk_smooth_step(model, 0, 1e-3), YK_ERROR_ARGUMENT); /* not started */
     yk_smooth_destroy(model);
     kit_close(&kit);
