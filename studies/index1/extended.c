@@ -3,7 +3,7 @@
  *
  * paper index1, figures 7, 8, 12, 13. Oscillator: both masses by the matrix exponential. Double
  * pendulum: both links by extrapolation of the midpoint rule to order 20, Newton's method carried
- * to the end. The reference is the same system without the cut. Prints Markdown. */
+ * to the end. The reference is the same system without the cut. Prints CSV. */
 #include <stdio.h>
 #include <string.h>
 
@@ -410,50 +410,54 @@ static errors pendulum_errors(int degree, real h, int steps, real begin)
 
 /* Output --------------------------------------------------------------------------------------- */
 
-static void print_row(int degree, real h, const errors *e, const errors *last)
+/* Errors of both degrees for steps that are halved from 1 / `first` to 1 / `last`, as CSV. */
+static void print_errors(const char *system, int first, int last)
 {
-    printf("| %d | %.4g | %.3g | ", degree, (double)h, (double)e->place);
-    if (last)
-        printf("%.2f", order(last->place, e->place));
-    printf(" | %.3g | ", (double)e->velocity);
-    if (last)
-        printf("%.2f", order(last->velocity, e->velocity));
-    printf(" |\n");
+    printf("k,H,position,order,velocity,order\n");
+    for (int degree = 2; degree < 4; degree++) {
+        errors coarse = {0, 0};
+
+        for (int n = first; n <= last; n *= 2) {
+            real h = 1 / (real)n;
+            errors e;
+            if (strcmp(system, "oscillator") == 0)
+                e = oscillator_errors(degree, h, n);
+            else if (strcmp(system, "oscillator-local") == 0)
+                e = oscillator_errors(degree, h, 1);
+            else if (strcmp(system, "pendulum") == 0)
+                e = pendulum_errors(degree, h, n / 2, 0);
+            else
+                e = pendulum_errors(degree, h, 1, (real)3 / 10);
+
+            printf("%d,%.6g,%.4g,", degree, (double)h, (double)e.place);
+            if (n > first)
+                printf("%.2f", order(coarse.place, e.place));
+            printf(",%.4g,", (double)e.velocity);
+            if (n > first)
+                printf("%.2f", order(coarse.velocity, e.velocity));
+            printf("\n");
+            coarse = e;
+        }
+    }
 }
 
-static void print_head(const char *title)
+/* The four sets of errors: over 1 s and in the first step of the oscillator (figures 7 and 8), over
+ * 0.5 s and in a step from t = 0.3 s on of the pendulum (12 and 13). */
+int main(int count, char **arguments)
 {
-    printf("\n### %s\n\n| k | H s | position m | order | velocity m/s | order "
-           "|\n|---|---|---|---|---|---|\n",
-           title);
-}
+    static const struct {
+        const char *name;
+        int first, last;
+    } sets[] = {{"oscillator", 50, 1600},
+                {"oscillator-local", 125, 4000},
+                {"pendulum", 40, 320},
+                {"pendulum-local", 50, 1600}};
 
-int main(void)
-{
-    errors e, last = {0, 0};
-    print_head("Oscillator, global errors over 1 s (figure 7)");
-    for (int degree = 2; degree < 4; degree++)
-        for (int n = 50; n <= 1600; n *= 2, last = e) {
-            e = oscillator_errors(degree, 1 / (real)n, n);
-            print_row(degree, 1 / (real)n, &e, n > 50 ? &last : NULL);
+    for (size_t i = 0; count == 2 && i < sizeof sets / sizeof *sets; i++)
+        if (strcmp(arguments[1], sets[i].name) == 0) {
+            print_errors(sets[i].name, sets[i].first, sets[i].last);
+            return 0;
         }
-    print_head("Oscillator, local errors (figure 8)");
-    for (int degree = 2; degree < 4; degree++)
-        for (int n = 125; n <= 4000; n *= 2, last = e) {
-            e = oscillator_errors(degree, 1 / (real)n, 1);
-            print_row(degree, 1 / (real)n, &e, n > 125 ? &last : NULL);
-        }
-    print_head("Double pendulum, global errors over 0.5 s (figure 12)");
-    for (int degree = 2; degree < 4; degree++)
-        for (int n = 20; n <= 160; n *= 2, last = e) {
-            e = pendulum_errors(degree, (real)1 / (2 * n), n, 0);
-            print_row(degree, (real)1 / (2 * n), &e, n > 20 ? &last : NULL);
-        }
-    print_head("Double pendulum, local errors from t = 0.3 s (figure 13)");
-    for (int degree = 2; degree < 4; degree++)
-        for (int n = 50; n <= 1600; n *= 2, last = e) {
-            e = pendulum_errors(degree, 1 / (real)n, 1, (real)3 / 10);
-            print_row(degree, 1 / (real)n, &e, n > 50 ? &last : NULL);
-        }
-    return 0;
+    fprintf(stderr, "usage: index1_extended oscillator|oscillator-local|pendulum|pendulum-local\n");
+    return 2;
 }
