@@ -107,6 +107,7 @@ measure() {
 
 # signal NAME SIGNAL: time and one signal of a record, separated by a blank.
 signal() {
+    made "$1.csv" || return 0
     awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if (index($i " ", name " ") == 1) c = i; next } { print $1, $c }' \
         "$out/$1.csv"
 }
@@ -129,9 +130,9 @@ processor() {
     [ ! -s "$out/.$1" ] || cat "$out/.$1"
 }
 
-# calculate EXPRESSION: by awk, five digits.
+# calculate EXPRESSION: by awk, five digits; nothing where a number is missing in it.
 calculate() {
-    awk "BEGIN { printf \"%.5g\", $1 }"
+    awk "BEGIN { printf \"%.5g\", $1 }" 2>/dev/null || true
 }
 
 # Stability of two masses ----------------------------------------------------------------------------------------------
@@ -188,10 +189,14 @@ PLOT
 
 # Pictures -------------------------------------------------------------------------------------------------------------
 
-# picture NAME [HEIGHT] <COMMANDS: commands of gnuplot drawn as NAME.svg and NAME.pdf, 800 points wide. Records are CSV.
+# picture NAME [HEIGHT] <COMMANDS: commands of gnuplot drawn as NAME.svg and NAME.pdf, 800 points wide. Records are CSV. A picture is
+# drawn only where all of its files are there.
 picture() {
-    local height=${2:-380} commands
+    local height=${2:-380} commands file
     commands=$(cat)
+    for file in $(grep -oE "'$out/[^' ]+'" <<<"$commands" | tr -d "'"); do
+        [ -s "$file" ] || [ "${file: -1}" = - ] || return 0 # one that ends in - is the beginning of several names
+    done
     gnuplot <<PLOT 2>"$out/$1.gnuplot.log" || { cat "$out/$1.gnuplot.log" >&2; return 1; }
 set terminal svg size 800,$height font "sans-serif,13" dynamic enhanced
 set output "$out/$1.svg"
