@@ -1,10 +1,12 @@
-/* yoke fmu: what is inside of an FMU, and how it is connected. */
+/* yoke fmu: what is inside of an FMU and how it is connected; FMUs from scenarios. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli.h"
+#include "fmu/interface.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/description.h"
 #include "transport/fmi/fmu.h"
@@ -271,12 +273,102 @@ static int info(int argc, char **argv)
     return code;
 }
 
+/* Export --------------------------------------------------------------------------------------- */
+
+/* The library that goes into FMUs: beside the program, as it is built, or where it is installed. */
+static bool find_binary(char *path, size_t size)
+{
+    static const char *const places[] = {"yoke-fmu.so",
+                                         "../" YOKE_LIBRARY_FOLDER "/yoke/yoke-fmu.so"};
+    char program[3000];
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (length <= 0)
+        return false;
+    program[length] = '\0';
+    *strrchr(program, '/') = '\0';
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        snprintf(path, size, "%s/%s", program, places[i]);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+static int export(int argc, char **argv)
+{
+    static const char usage[] = "fmu export SCENARIO -o FILE.fmu [--fmi 2|3] [--subsystem NAME]\n\n"
+                                "Makes an FMU of co-simulation that runs by itself, with the "
+                                "scenario and its files inside:\n"
+                                "of the whole system, with its recorded channels as outputs, or of "
+                                "one subsystem, with its\n"
+                                "ports as inputs and outputs.";
+    option_list sets = {0};
+    const char *output = NULL, *subsystem = NULL, *version = "3", *binary = NULL;
+    bool wrench = false;
+    const option_row rows[] = {
+        {"o", OPTION_TEXT, &output, "FILE", "the FMU to be written"},
+        {"fmi", OPTION_TEXT, &version, "2|3", "version of the standard [3]"},
+        {"subsystem", OPTION_TEXT, &subsystem, "NAME", "this subsystem alone"},
+        {"wrench", OPTION_FLAG, &wrench, NULL,
+         "its ports take wrenches where they can, not as the scenario has it"},
+        {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
+        {"binary", OPTION_TEXT, &binary, "FILE", "the library to be put inside"},
+        {.kind = OPTION_END},
+    };
+    const char *scenario;
+    int parsed = options_parse(usage, rows, argc, argv, &scenario, 1, 1);
+    if (parsed < 0)
+        return options_exit(parsed);
+    static const char *const versions[] = {"2", "3", NULL};
+    int index;
+    if (!options_pick("fmi", version, versions, &index))
+        return EXIT_MISUSE;
+    if (!output) {
+        fprintf(stderr, "yoke: name the FMU to be written with -o FILE.fmu\n");
+        return EXIT_MISUSE;
+    }
+    char path[4000];
+    if (!binary && !find_binary(path, sizeof path)) {
+        fprintf(stderr, "yoke: yoke-fmu.so, which goes into FMUs, is not where this program is "
+                        "installed; name it with --binary FILE\n");
+        return EXIT_FAILED;
+    }
+
+    /* The scenario's mistakes, as every command prints them. */
+    loaded l;
+    if (!load_scenario(scenario, &sets, &l))
+        return EXIT_MISUSE;
+    close_scenario(&l);
+    yk_context *context = open_context();
+    if (!context)
+        return EXIT_FAILED;
+    yk_fmu_export_def def = {.model = {.scenario = scenario,
+                                       .overrides = sets.items,
+                                       .override_count = sets.count,
+                                       .subsystem = subsystem,
+                                       .wrenches = wrench},
+                             .version = index + 2,
+                             .binary = binary ? binary : path,
+                             .file = output};
+    int code = EXIT_GOOD;
+    yk_status status = yk_fmu_export(context, &def);
+    if (status == YK_OK)
+        printf("%s: FMI %d.0\n", output, def.version);
+    else
+        code = print_failure(context);
+    if (status == YK_ERROR_INPUT)
+        code = EXIT_MISUSE;
+    yk_context_destroy(context);
+    return code;
+}
+
 /* Commands ------------------------------------------------------------------------------------- */
 
 int command_fmu(int argc, char **argv)
 {
     static const command_row commands[] = {
         {"info", "what is inside of an FMU, and how it is connected", info},
+        {"export", "an FMU from a scenario or one of its subsystems", export},
     };
     enum { COUNT = sizeof commands / sizeof *commands };
     bool help = argc >= 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);

@@ -24,7 +24,8 @@ static const command_row commands[] = {
     {"sweep", "run a scenario for many values, in parallel, and tabulate measures", command_sweep},
     {"contact", "solve stored contact and complementarity problems", command_contact},
     {"serve", "offer subsystems of a scenario to runs in other processes", command_serve},
-    {"fmu", "FMUs: what is inside, and how they are connected", command_fmu},
+    {"fmu", "FMUs: what is inside, how they are connected, and new ones from scenarios",
+     command_fmu},
     {"schema", "all keys of a scenario, with units and defaults (Markdown)", command_schema},
 };
 

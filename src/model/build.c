@@ -105,6 +105,11 @@ const char *yk_builder_path(yk_builder *builder, const yk_node *section, const c
 
 const char *yk_builder_file(yk_builder *builder, const char *path)
 {
+    yk_scenario_file *file = yk_store_take(builder->store, sizeof *file);
+    if (!file)
+        return NULL;
+    *file = (yk_scenario_file){path, builder->files};
+    builder->files = file;
     if (path[0] == '/')
         return path;
     size_t folder = strlen(builder->folder), rest = strlen(path);

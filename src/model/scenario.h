@@ -37,6 +37,12 @@ typedef struct yk_plugin_handle {
     struct yk_plugin_handle *next;
 } yk_plugin_handle;
 
+/* A file that the scenario names, as it stands there. */
+typedef struct yk_scenario_file {
+    const char *path;
+    const struct yk_scenario_file *next;
+} yk_scenario_file;
+
 struct yk_builder {
     yk_store *store;
     yk_diagnostics *diagnostics;
@@ -49,6 +55,7 @@ struct yk_builder {
     int resting;  /* subsystems that nothing sets in motion */
     yk_cache *cache;
     yk_scenario_function *functions;
+    const yk_scenario_file *files; /* that subsystems were built from */
 };
 
 /* Where a recorded quantity is found. */

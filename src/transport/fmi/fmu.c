@@ -283,8 +283,15 @@ static void intermediate(void *user, double t)
     double local = t - self->step_begin;
     if (!self->step_inputs)
         return;
-    yk_fmu_fill(self, self->step_inputs, local, local);
-    yk_fmu_set_inputs(self, false);
+    yk_fmu_fill_within(self, self->step_inputs, local);
+    const yk_fmu_list *list = &self->inputs;
+    yk_fmi_instance *instance = self->instance;
+    for (int i = 0; i < list->real_count; i++) {
+        const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
+        if (v->intermediate)
+            instance->calls->set(instance, YK_FMI_FLOAT64, &list->references[i], 1,
+                                 &list->values[list->first[i]], v->size);
+    }
 }
 
 /* One part of a macro step, between two local times of its inputs. */
@@ -479,12 +486,23 @@ static const char *message(const yk_subsystem *subsystem)
     return ((const yk_fmu *)subsystem)->instance->message;
 }
 
+/* FMUs of FMI 3 that ask for their inputs within a step follow what they are given. */
 static int input_degree(const yk_subsystem *subsystem)
 {
-    const yk_fmi_instance *instance = ((const yk_fmu *)subsystem)->instance;
+    const yk_fmu *self = (const yk_fmu *)subsystem;
+    const yk_fmi_instance *instance = self->instance;
     if (instance->kind == YK_FMI_MODEL_EXCHANGE)
         return YK_INPUT_DEGREE_MAX;
-    return instance->can->interpolates_inputs && instance->description->version == 2 ? 1 : 0;
+    if (self->description.version == 2)
+        return instance->can->interpolates_inputs ? 1 : 0;
+    bool asks = false;
+    for (int i = 0; i < self->port_count; i++) {
+        const yk_fmu_port *port = &self->maps[i];
+        if (port->takes == YK_TAKES_WRENCH && !port->asks)
+            return 0;
+        asks = asks || port->takes == YK_TAKES_WRENCH;
+    }
+    return asks ? YK_INPUT_DEGREE_MAX : 0;
 }
 
 static int get_channels(const yk_subsystem *subsystem, const yk_channel **list)

@@ -23,6 +23,7 @@ typedef struct yk_fmu_list {
 typedef struct yk_fmu_port {
     yk_causality takes;
     bool connected;
+    bool asks;          /* FMI 3: the FMU asks for its inputs within a step */
     double wrench_sign; /* of the wrench that the FMU gives */
     int count[YK_FMU_QUANTITIES];
     int at[YK_FMU_QUANTITIES][YK_FMU_COMPONENTS_MAX];
@@ -104,7 +105,9 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def);
 /* Values of the inputs from the inputs of the ports, over the local times `from` to `to`: wrenches by
  * their mean, all else by its value at `to`. */
 void yk_fmu_fill(yk_fmu *self, const yk_input *inputs, double from, double to);
-/* Likewise as lines: values at `from` in the inputs, slopes in input_rates. */
+/* Of ports that are asked within a step, at one local time. */
+void yk_fmu_fill_within(yk_fmu *self, const yk_input *inputs, double at);
+/* As lines: values at `from` in the inputs, slopes in input_rates. */
 void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double to);
 void yk_fmu_read_port(const yk_fmu *self, int port, yk_port_value *value);
 

@@ -551,6 +551,27 @@ static void choose_rates(yk_fmu *self)
     }
 }
 
+/* FMI 3: ports all of whose inputs may be set within a step. */
+static void find_asking_ports(yk_fmu *self)
+{
+    for (int i = 0; i < self->port_count; i++) {
+        yk_fmu_port *port = &self->maps[i];
+        port->asks = self->instance->can->intermediate_update;
+        for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
+            if (!is_input(port, q))
+                continue;
+            for (int c = 0; c < port->count[q]; c++)
+                for (int k = 0; k < self->inputs.count && port->at[q][c] >= 0; k++) {
+                    const yk_fmi_variable *v =
+                        &self->description.variables[self->inputs.variables[k]];
+                    int element = port->at[q][c] - self->inputs.first[k];
+                    if (element >= 0 && element < v->size)
+                        port->asks = port->asks && v->intermediate;
+                }
+        }
+    }
+}
+
 yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
 {
     const yk_fmu_port_def *ports = def->ports;
@@ -573,8 +594,10 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
     }
     if (status == YK_OK)
         status = map_all(self, ports);
-    if (status == YK_OK)
+    if (status == YK_OK) {
         choose_rates(self);
+        find_asking_ports(self);
+    }
     yk_release(self->context, made);
     return status;
 }
@@ -642,12 +665,12 @@ static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double fr
     return mean;
 }
 
-void yk_fmu_fill(yk_fmu *self, const yk_input *inputs, double from, double to)
+static void fill_ports(yk_fmu *self, const yk_input *inputs, double from, double to, bool within)
 {
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
         const yk_input *input = &inputs[i];
-        if (!port->connected)
+        if (!port->connected || (within && !port->asks))
             continue;
         if (port->takes == YK_TAKES_WRENCH) {
             put_wrench(self, port, mean_wrench(input, self->ports[i].kind, from, to));
@@ -659,6 +682,16 @@ void yk_fmu_fill(yk_fmu *self, const yk_input *inputs, double from, double to)
             put(self, port, YK_FMU_SIGNAL, &value);
         }
     }
+}
+
+void yk_fmu_fill(yk_fmu *self, const yk_input *inputs, double from, double to)
+{
+    fill_ports(self, inputs, from, to, false);
+}
+
+void yk_fmu_fill_within(yk_fmu *self, const yk_input *inputs, double at)
+{
+    fill_ports(self, inputs, at, at, true);
 }
 
 void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double to)

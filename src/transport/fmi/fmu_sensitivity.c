@@ -139,13 +139,12 @@ static void propagate(const pieces *p, const double *by_input, double h, double 
 }
 
 /* The unit change of one coefficient of an input as the step sees it. */
-static yk_input seen_input(const yk_fmu *self, int power, double h)
+static yk_input seen_input(const yk_fmu *self, const yk_fmu_port *port, int power, double h)
 {
     yk_input unit = {.degree = power};
     unit.linear[power].x = 1;
     const yk_fmi_instance *instance = self->instance;
-    bool follows = instance->kind == YK_FMI_MODEL_EXCHANGE || self->longest_step > 0 ||
-                   instance->can->intermediate_update;
+    bool follows = instance->kind == YK_FMI_MODEL_EXCHANGE || self->longest_step > 0 || port->asks;
     if (follows)
         return unit;
     bool lines = instance->can->interpolates_inputs && self->description.version == 2;
@@ -246,7 +245,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
             continue;
         int width = self->ports[i].kind == YK_PORT_SCALAR ? 1 : 6;
         for (int power = 0; power <= degree; power++) {
-            yk_input seen = seen_input(self, power, h);
+            yk_input seen = seen_input(self, port, power, h);
             for (int c = 0; c < width; c++, column++) {
                 int quantity = c < 3 ? YK_FMU_FORCE : YK_FMU_TORQUE;
                 int at = c % 3 < port->count[quantity] ? port->at[quantity][c % 3] : -1;

@@ -1,0 +1,306 @@
+/* FMI 2.0, co-simulation, of an exported model. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmu/runtime.h"
+#include "transport/fmi/fmi2.h"
+
+typedef struct component {
+    yk_exported *model;
+    yk_fmi2_callbacks callbacks;
+    char name[200];
+    bool logging;
+} component;
+
+#define EXPORT __attribute__((visibility("default")))
+/* Prototype and head of a function of the standard. */
+#define FUNCTION(type, name, arguments) \
+    EXPORT type fmi2##name arguments;   \
+    EXPORT type fmi2##name arguments
+
+static void log_text(void *user, yk_log_level level, const char *text)
+{
+    component *c = user;
+    yk_fmi2_status status = YK_FMI2_OK;
+    if (level == YK_LOG_WARNING)
+        status = YK_FMI2_WARNING;
+    else if (level == YK_LOG_ERROR)
+        status = YK_FMI2_ERROR;
+    if (c->callbacks.logger && (c->logging || level >= YK_LOG_WARNING))
+        c->callbacks.logger(c->callbacks.environment, c->name, status,
+                            level >= YK_LOG_WARNING ? "logStatusError" : "logAll", "%s", text);
+}
+
+static yk_fmi2_status answer(yk_status status)
+{
+    return YK_FAILED(status) ? YK_FMI2_ERROR : YK_FMI2_OK;
+}
+
+static yk_exported *model_of(void *c)
+{
+    return ((component *)c)->model;
+}
+
+FUNCTION(const char *, GetTypesPlatform, (void))
+{
+    return "default";
+}
+
+FUNCTION(const char *, GetVersion, (void))
+{
+    return "2.0";
+}
+
+FUNCTION(yk_fmi2_status, SetDebugLogging,
+         (void *c, yk_fmi2_boolean on, size_t count, const char *const *categories))
+{
+    (void)count;
+    (void)categories;
+    ((component *)c)->logging = on;
+    return YK_FMI2_OK;
+}
+
+/* The path that a file URI stands for; false if it is none. */
+static bool read_uri(const char *uri, char *path, size_t size)
+{
+    if (!uri || strncmp(uri, "file:", 5) != 0)
+        return false;
+    const char *at = uri + 5;
+    if (strncmp(at, "//", 2) == 0) {
+        at += 2;
+        if (strncmp(at, "localhost/", 10) == 0)
+            at += 9;
+    }
+    size_t used = 0;
+    for (; *at && used + 1 < size; at++) {
+        unsigned code;
+        if (*at == '%' && sscanf(at + 1, "%2x", &code) == 1) {
+            path[used++] = (char)code;
+            at += 2;
+        } else {
+            path[used++] = *at;
+        }
+    }
+    path[used] = '\0';
+    return true;
+}
+
+FUNCTION(void *, Instantiate,
+         (const char *name, int kind, const char *guid, const char *resources,
+          const yk_fmi2_callbacks *callbacks, yk_fmi2_boolean visible, yk_fmi2_boolean logging))
+{
+    (void)visible;
+    component *c = calloc(1, sizeof *c);
+    if (!c || !callbacks) {
+        free(c);
+        return NULL;
+    }
+    c->callbacks = *callbacks;
+    c->logging = logging;
+    snprintf(c->name, sizeof c->name, "%s", name ? name : "");
+    char path[4096];
+    if (kind != YK_FMI2_CO_SIMULATION)
+        log_text(c, YK_LOG_ERROR, "the FMU is one of co-simulation");
+    else if (!read_uri(resources, path, sizeof path))
+        log_text(c, YK_LOG_ERROR, "the place of the resources is no file URI");
+    else
+        c->model = yk_exported_create(path, guid, log_text, c);
+    if (c->model)
+        return c;
+    free(c);
+    return NULL;
+}
+
+FUNCTION(void, FreeInstance, (void *c))
+{
+    if (!c)
+        return;
+    yk_exported_destroy(model_of(c));
+    free(c);
+}
+
+FUNCTION(yk_fmi2_status, SetupExperiment,
+         (void *c, yk_fmi2_boolean tolerance_defined, double tolerance, double start,
+          yk_fmi2_boolean stop_defined, double stop))
+{
+    (void)tolerance_defined;
+    (void)tolerance;
+    (void)stop_defined;
+    (void)stop;
+    return answer(yk_exported_begin(model_of(c), start));
+}
+
+FUNCTION(yk_fmi2_status, EnterInitializationMode, (void *c))
+{
+    (void)c;
+    return YK_FMI2_OK;
+}
+
+FUNCTION(yk_fmi2_status, ExitInitializationMode, (void *c))
+{
+    return answer(yk_exported_initialise(model_of(c)));
+}
+
+FUNCTION(yk_fmi2_status, Terminate, (void *c))
+{
+    (void)c;
+    return YK_FMI2_OK;
+}
+
+FUNCTION(yk_fmi2_status, Reset, (void *c))
+{
+    return answer(yk_exported_reset(model_of(c)));
+}
+
+/* Values: all variables are real. */
+
+FUNCTION(yk_fmi2_status, GetReal,
+         (void *c, const yk_fmi2_reference *references, size_t count, double *values))
+{
+    return answer(yk_exported_get(model_of(c), references, count, values));
+}
+
+FUNCTION(yk_fmi2_status, SetReal,
+         (void *c, const yk_fmi2_reference *references, size_t count, const double *values))
+{
+    return answer(yk_exported_set(model_of(c), references, count, values));
+}
+
+#define NONE_OF(type, ctype)                                                                    \
+    FUNCTION(yk_fmi2_status, Get##type,                                                         \
+             (void *c, const yk_fmi2_reference *references, size_t count, ctype *values))       \
+    {                                                                                           \
+        (void)c;                                                                                \
+        (void)references;                                                                       \
+        (void)values;                                                                           \
+        return count == 0 ? YK_FMI2_OK : YK_FMI2_ERROR;                                         \
+    }                                                                                           \
+    FUNCTION(yk_fmi2_status, Set##type,                                                         \
+             (void *c, const yk_fmi2_reference *references, size_t count, const ctype *values)) \
+    {                                                                                           \
+        (void)c;                                                                                \
+        (void)references;                                                                       \
+        (void)values;                                                                           \
+        return count == 0 ? YK_FMI2_OK : YK_FMI2_ERROR;                                         \
+    }
+NONE_OF(Integer, int)
+NONE_OF(Boolean, yk_fmi2_boolean)
+NONE_OF(String, const char *)
+
+FUNCTION(yk_fmi2_status, SetRealInputDerivatives,
+         (void *c, const yk_fmi2_reference *references, size_t count, const int *orders,
+          const double *values))
+{
+    for (size_t i = 0; i < count; i++)
+        if (orders[i] != 1)
+            return YK_FMI2_ERROR;
+    return answer(yk_exported_set_rates(model_of(c), references, count, values));
+}
+
+FUNCTION(yk_fmi2_status, GetRealOutputDerivatives,
+         (void *c, const yk_fmi2_reference *references, size_t count, const int *orders,
+          double *values))
+{
+    (void)c;
+    (void)references;
+    (void)orders;
+    (void)values;
+    return count == 0 ? YK_FMI2_OK : YK_FMI2_ERROR;
+}
+
+/* State. */
+
+FUNCTION(yk_fmi2_status, FreeFMUstate, (void *c, void **state))
+{
+    (void)c;
+    free(*state);
+    *state = NULL;
+    return YK_FMI2_OK;
+}
+
+FUNCTION(yk_fmi2_status, GetFMUstate, (void *c, void **state))
+{
+    size_t size = yk_exported_state_size(model_of(c));
+    if (!*state && size > 0)
+        *state = malloc(size);
+    if (!*state || size == 0)
+        return YK_FMI2_ERROR;
+    yk_exported_state_get(model_of(c), *state);
+    return YK_FMI2_OK;
+}
+
+FUNCTION(yk_fmi2_status, SetFMUstate, (void *c, void *state))
+{
+    return answer(yk_exported_state_set(model_of(c), state, yk_exported_state_size(model_of(c))));
+}
+
+FUNCTION(yk_fmi2_status, SerializedFMUstateSize, (void *c, void *state, size_t *size))
+{
+    (void)state;
+    *size = yk_exported_state_size(model_of(c));
+    return *size > 0 ? YK_FMI2_OK : YK_FMI2_ERROR;
+}
+
+FUNCTION(yk_fmi2_status, SerializeFMUstate, (void *c, void *state, char *bytes, size_t size))
+{
+    if (size != yk_exported_state_size(model_of(c)))
+        return YK_FMI2_ERROR;
+    memcpy(bytes, state, size);
+    return YK_FMI2_OK;
+}
+
+FUNCTION(yk_fmi2_status, DeSerializeFMUstate,
+         (void *c, const char *bytes, size_t size, void **state))
+{
+    if (size != yk_exported_state_size(model_of(c)))
+        return YK_FMI2_ERROR;
+    if (!*state)
+        *state = malloc(size);
+    if (!*state)
+        return YK_FMI2_ERROR;
+    memcpy(*state, bytes, size);
+    return YK_FMI2_OK;
+}
+
+FUNCTION(yk_fmi2_status, GetDirectionalDerivative,
+         (void *c, const yk_fmi2_reference *unknowns, size_t unknown_count,
+          const yk_fmi2_reference *knowns, size_t known_count, const double *seed, double *result))
+{
+    (void)unknowns;
+    (void)unknown_count;
+    (void)knowns;
+    (void)known_count;
+    (void)seed;
+    (void)result;
+    log_text(c, YK_LOG_ERROR, "the FMU has no directional derivatives");
+    return YK_FMI2_ERROR;
+}
+
+/* Steps. */
+
+FUNCTION(yk_fmi2_status, DoStep, (void *c, double t, double h, yk_fmi2_boolean no_rollback))
+{
+    (void)no_rollback;
+    return answer(yk_exported_step(model_of(c), t, h, NULL, NULL));
+}
+
+FUNCTION(yk_fmi2_status, CancelStep, (void *c))
+{
+    (void)c;
+    return YK_FMI2_ERROR;
+}
+
+#define STATUS_OF(name, ctype)                                                               \
+    FUNCTION(yk_fmi2_status, name, (void *c, const yk_fmi2_question question, ctype *value)) \
+    {                                                                                        \
+        (void)c;                                                                             \
+        (void)question;                                                                      \
+        (void)value;                                                                         \
+        return YK_FMI2_DISCARD;                                                              \
+    }
+STATUS_OF(GetStatus, yk_fmi2_status)
+STATUS_OF(GetRealStatus, double)
+STATUS_OF(GetIntegerStatus, int)
+STATUS_OF(GetBooleanStatus, yk_fmi2_boolean)
+STATUS_OF(GetStringStatus, const char *)

@@ -1,0 +1,358 @@
+/* FMI 3.0, co-simulation, of an exported model. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmu/runtime.h"
+#include "transport/fmi/fmi3.h"
+
+typedef struct component {
+    yk_exported *model;
+    void *environment;
+    yk_fmi3_log log;
+    yk_fmi3_intermediate_update update;
+    bool logging;
+} component;
+
+#define EXPORT __attribute__((visibility("default")))
+/* Prototype and head of a function of the standard. */
+#define FUNCTION(type, name, arguments) \
+    EXPORT type fmi3##name arguments;   \
+    EXPORT type fmi3##name arguments
+
+static void log_text(void *user, yk_log_level level, const char *text)
+{
+    component *c = user;
+    yk_fmi3_status status = YK_FMI3_OK;
+    if (level == YK_LOG_WARNING)
+        status = YK_FMI3_WARNING;
+    else if (level == YK_LOG_ERROR)
+        status = YK_FMI3_ERROR;
+    if (c->log && (c->logging || level >= YK_LOG_WARNING))
+        c->log(c->environment, status, level >= YK_LOG_WARNING ? "logStatusError" : "logAll", text);
+}
+
+static yk_fmi3_status answer(yk_status status)
+{
+    return YK_FAILED(status) ? YK_FMI3_ERROR : YK_FMI3_OK;
+}
+
+static yk_exported *model_of(void *c)
+{
+    return ((component *)c)->model;
+}
+
+/* What the FMU does not have, with the reason. */
+static yk_fmi3_status refuse(void *c, const char *what)
+{
+    char text[200];
+    snprintf(text, sizeof text, "the FMU has no %s", what);
+    log_text(c, YK_LOG_ERROR, text);
+    return YK_FMI3_ERROR;
+}
+
+FUNCTION(const char *, GetVersion, (void))
+{
+    return "3.0";
+}
+
+FUNCTION(yk_fmi3_status, SetDebugLogging,
+         (void *c, bool on, size_t count, const char *const *categories))
+{
+    (void)count;
+    (void)categories;
+    ((component *)c)->logging = on;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(void *, InstantiateCoSimulation,
+         (YK_FMI3_INSTANCE, bool event_mode, bool early_return,
+          const yk_fmi3_reference *intermediate, size_t intermediate_count, void *environment,
+          yk_fmi3_log log, yk_fmi3_intermediate_update update))
+{
+    (void)name;
+    (void)visible;
+    (void)event_mode;
+    (void)early_return;
+    (void)intermediate;
+    component *c = calloc(1, sizeof *c);
+    if (!c)
+        return NULL;
+    c->environment = environment;
+    c->log = log;
+    c->logging = logging;
+    /* A master that names no inputs does not set them within steps. */
+    if (intermediate_count > 0)
+        c->update = update;
+    if (!resources)
+        log_text(c, YK_LOG_ERROR, "the path of the resources is missing");
+    else
+        c->model = yk_exported_create(resources, token, log_text, c);
+    if (c->model)
+        return c;
+    free(c);
+    return NULL;
+}
+
+FUNCTION(void *, InstantiateModelExchange, (YK_FMI3_INSTANCE, void *environment, yk_fmi3_log log))
+{
+    (void)name;
+    (void)token;
+    (void)resources;
+    (void)visible;
+    (void)logging;
+    refuse(&(component){.environment = environment, .log = log}, "model exchange");
+    return NULL;
+}
+
+FUNCTION(void *, InstantiateScheduledExecution,
+         (YK_FMI3_INSTANCE, void *environment, yk_fmi3_log log, yk_fmi3_clock_update clock_update,
+          yk_fmi3_preemption lock, yk_fmi3_preemption unlock))
+{
+    (void)name;
+    (void)token;
+    (void)resources;
+    (void)visible;
+    (void)logging;
+    (void)clock_update;
+    (void)lock;
+    (void)unlock;
+    refuse(&(component){.environment = environment, .log = log}, "scheduled execution");
+    return NULL;
+}
+
+FUNCTION(void, FreeInstance, (void *c))
+{
+    if (!c)
+        return;
+    yk_exported_destroy(model_of(c));
+    free(c);
+}
+
+FUNCTION(yk_fmi3_status, EnterInitializationMode,
+         (void *c, bool tolerance_defined, double tolerance, double start, bool stop_defined,
+          double stop))
+{
+    (void)tolerance_defined;
+    (void)tolerance;
+    (void)stop_defined;
+    (void)stop;
+    return answer(yk_exported_begin(model_of(c), start));
+}
+
+FUNCTION(yk_fmi3_status, ExitInitializationMode, (void *c))
+{
+    return answer(yk_exported_initialise(model_of(c)));
+}
+
+FUNCTION(yk_fmi3_status, Terminate, (void *c))
+{
+    (void)c;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, Reset, (void *c))
+{
+    return answer(yk_exported_reset(model_of(c)));
+}
+
+/* Values: all variables are of type Float64. */
+
+FUNCTION(yk_fmi3_status, GetFloat64,
+         (void *c, YK_FMI3_REFERENCES, double *values, size_t value_count))
+{
+    if (value_count != count)
+        return YK_FMI3_ERROR;
+    return answer(yk_exported_get(model_of(c), references, count, values));
+}
+
+FUNCTION(yk_fmi3_status, SetFloat64,
+         (void *c, YK_FMI3_REFERENCES, const double *values, size_t value_count))
+{
+    if (value_count != count)
+        return YK_FMI3_ERROR;
+    return answer(yk_exported_set(model_of(c), references, count, values));
+}
+
+#define NONE_OF(type, ctype)                                                         \
+    FUNCTION(yk_fmi3_status, Get##type,                                              \
+             (void *c, YK_FMI3_REFERENCES, ctype *values, size_t value_count))       \
+    {                                                                                \
+        (void)references;                                                            \
+        (void)values;                                                                \
+        (void)value_count;                                                           \
+        return count == 0 ? YK_FMI3_OK : refuse(c, "variables of type " #type);      \
+    }                                                                                \
+    FUNCTION(yk_fmi3_status, Set##type,                                              \
+             (void *c, YK_FMI3_REFERENCES, const ctype *values, size_t value_count)) \
+    {                                                                                \
+        (void)references;                                                            \
+        (void)values;                                                                \
+        (void)value_count;                                                           \
+        return count == 0 ? YK_FMI3_OK : refuse(c, "variables of type " #type);      \
+    }
+NONE_OF(Float32, float)
+NONE_OF(Int8, int8_t)
+NONE_OF(UInt8, uint8_t)
+NONE_OF(Int16, int16_t)
+NONE_OF(UInt16, uint16_t)
+NONE_OF(Int32, int32_t)
+NONE_OF(UInt32, uint32_t)
+NONE_OF(Int64, int64_t)
+NONE_OF(UInt64, uint64_t)
+NONE_OF(Boolean, bool)
+NONE_OF(String, const char *)
+
+/* State. */
+
+FUNCTION(yk_fmi3_status, GetFMUState, (void *c, void **state))
+{
+    size_t size = yk_exported_state_size(model_of(c));
+    if (!*state && size > 0)
+        *state = malloc(size);
+    if (!*state || size == 0)
+        return refuse(c, "state that could be saved");
+    yk_exported_state_get(model_of(c), *state);
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, SetFMUState, (void *c, void *state))
+{
+    return answer(yk_exported_state_set(model_of(c), state, yk_exported_state_size(model_of(c))));
+}
+
+FUNCTION(yk_fmi3_status, FreeFMUState, (void *c, void **state))
+{
+    (void)c;
+    free(*state);
+    *state = NULL;
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, SerializedFMUStateSize, (void *c, void *state, size_t *size))
+{
+    (void)state;
+    *size = yk_exported_state_size(model_of(c));
+    return *size > 0 ? YK_FMI3_OK : refuse(c, "state that could be saved");
+}
+
+FUNCTION(yk_fmi3_status, SerializeFMUState, (void *c, void *state, uint8_t *bytes, size_t size))
+{
+    if (size != yk_exported_state_size(model_of(c)))
+        return refuse(c, "state of this size");
+    memcpy(bytes, state, size);
+    return YK_FMI3_OK;
+}
+
+FUNCTION(yk_fmi3_status, DeserializeFMUState,
+         (void *c, const uint8_t *bytes, size_t size, void **state))
+{
+    if (size != yk_exported_state_size(model_of(c)))
+        return refuse(c, "state of this size");
+    if (!*state)
+        *state = malloc(size);
+    if (!*state)
+        return YK_FMI3_ERROR;
+    memcpy(*state, bytes, size);
+    return YK_FMI3_OK;
+}
+
+/* Steps. */
+
+static void ask_for_inputs(void *user, double t)
+{
+    component *c = user;
+    bool early = false;
+    double time = t;
+    c->update(c->environment, t, true, false, false, false, &early, &time);
+}
+
+FUNCTION(yk_fmi3_status, DoStep,
+         (void *c, double t, double h, bool no_rollback, bool *event_needed, bool *terminate,
+          bool *returned_early, double *last_time))
+{
+    (void)no_rollback;
+    component *self = c;
+    *event_needed = false;
+    *terminate = false;
+    *returned_early = false;
+    yk_status status =
+        yk_exported_step(self->model, t, h, self->update ? ask_for_inputs : NULL, self);
+    *last_time = YK_FAILED(status) ? t : t + h;
+    return answer(status);
+}
+
+/* What the model has not. */
+
+#define LACKS(name, arguments, what)          \
+    FUNCTION(yk_fmi3_status, name, arguments) \
+    {                                         \
+        return refuse(c, what);               \
+    }
+#ifdef __GNUC__
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#endif
+LACKS(EnterEventMode, (void *c), "event mode")
+LACKS(EnterStepMode, (void *c), "event mode")
+LACKS(EnterConfigurationMode, (void *c), "structural parameters")
+LACKS(ExitConfigurationMode, (void *c), "structural parameters")
+LACKS(GetBinary, (void *c, YK_FMI3_REFERENCES, size_t *sizes, const uint8_t **values, size_t n),
+      "binary variables")
+LACKS(SetBinary,
+      (void *c, YK_FMI3_REFERENCES, const size_t *sizes, const uint8_t *const *values, size_t n),
+      "binary variables")
+LACKS(GetClock, (void *c, YK_FMI3_REFERENCES, bool *values), "clocks")
+LACKS(SetClock, (void *c, YK_FMI3_REFERENCES, const bool *values), "clocks")
+LACKS(GetIntervalDecimal, (void *c, YK_FMI3_REFERENCES, double *intervals, int *qualifiers),
+      "clocks")
+LACKS(GetIntervalFraction,
+      (void *c, YK_FMI3_REFERENCES, uint64_t *counters, uint64_t *resolutions, int *qualifiers),
+      "clocks")
+LACKS(GetShiftDecimal, (void *c, YK_FMI3_REFERENCES, double *shifts), "clocks")
+LACKS(GetShiftFraction, (void *c, YK_FMI3_REFERENCES, uint64_t *counters, uint64_t *resolutions),
+      "clocks")
+LACKS(SetIntervalDecimal, (void *c, YK_FMI3_REFERENCES, const double *intervals), "clocks")
+LACKS(SetIntervalFraction,
+      (void *c, YK_FMI3_REFERENCES, const uint64_t *counters, const uint64_t *resolutions),
+      "clocks")
+LACKS(SetShiftDecimal, (void *c, YK_FMI3_REFERENCES, const double *shifts), "clocks")
+LACKS(SetShiftFraction,
+      (void *c, YK_FMI3_REFERENCES, const uint64_t *counters, const uint64_t *resolutions),
+      "clocks")
+LACKS(EvaluateDiscreteStates, (void *c), "event mode")
+LACKS(UpdateDiscreteStates,
+      (void *c, bool *update_needed, bool *terminate, bool *nominals_changed, bool *states_changed,
+       bool *next_event_defined, double *next_event),
+      "event mode")
+LACKS(GetNumberOfVariableDependencies, (void *c, yk_fmi3_reference reference, size_t *count),
+      "lists of dependencies")
+LACKS(GetVariableDependencies,
+      (void *c, yk_fmi3_reference dependent, size_t *elements, yk_fmi3_reference *independents,
+       size_t *independent_elements, int *kinds, size_t count),
+      "lists of dependencies")
+LACKS(GetDirectionalDerivative,
+      (void *c, const yk_fmi3_reference *unknowns, size_t unknown_count,
+       const yk_fmi3_reference *knowns, size_t known_count, const double *seed, size_t seeds,
+       double *result, size_t results),
+      "directional derivatives")
+LACKS(GetAdjointDerivative,
+      (void *c, const yk_fmi3_reference *unknowns, size_t unknown_count,
+       const yk_fmi3_reference *knowns, size_t known_count, const double *seed, size_t seeds,
+       double *result, size_t results),
+      "adjoint derivatives")
+LACKS(GetOutputDerivatives,
+      (void *c, YK_FMI3_REFERENCES, const int32_t *orders, double *values, size_t value_count),
+      "derivatives of outputs")
+LACKS(EnterContinuousTimeMode, (void *c), "model exchange")
+LACKS(CompletedIntegratorStep, (void *c, bool no_rollback, bool *event, bool *terminate),
+      "model exchange")
+LACKS(SetTime, (void *c, double time), "model exchange")
+LACKS(SetContinuousStates, (void *c, const double *states, size_t count), "model exchange")
+LACKS(GetContinuousStateDerivatives, (void *c, double *rates, size_t count), "model exchange")
+LACKS(GetEventIndicators, (void *c, double *indicators, size_t count), "model exchange")
+LACKS(GetContinuousStates, (void *c, double *states, size_t count), "model exchange")
+LACKS(GetNominalsOfContinuousStates, (void *c, double *nominals, size_t count), "model exchange")
+LACKS(GetNumberOfEventIndicators, (void *c, size_t *count), "model exchange")
+LACKS(GetNumberOfContinuousStates, (void *c, size_t *count), "model exchange")
+LACKS(ActivateModelPartition, (void *c, yk_fmi3_reference clock, double time),
+      "scheduled execution")

@@ -1,0 +1,599 @@
+#include "fmu/runtime.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/polynomial.h"
+#include "math/so3.h"
+#include "model/scenario.h"
+
+enum { PATH_BYTES = 4096, MESSAGE = 600, SAMPLES = 4 };
+
+enum { VALUE_DOUBLES = sizeof(yk_port_value) / sizeof(double) };
+
+struct yk_exported {
+    yk_context *context;
+    yk_exported_log log;
+    void *log_user;
+    char scenario[PATH_BYTES];
+    char subsystem[256];
+    bool wrenches;
+    yk_export_model model;
+    yk_system *system; /* of a whole system */
+    char message[MESSAGE];
+
+    double time;
+    bool started; /* the model has been started with the present inputs */
+    bool initialising;
+    double *parameters; /* as they were set */
+    bool parameters_changed;
+    double *sample; /* of a whole system */
+
+    /* Of each port: what it is given now, its rates, and the motion at the end of the last step. */
+    yk_port_value *given, *rates, *before;
+    bool has_rates;
+    yk_input *inputs;
+    yk_port_value *asked; /* of each port, at the times within a step */
+};
+
+static void forward_log(void *user, yk_log_level level, const char *text)
+{
+    yk_exported *self = user;
+    self->log(self->log_user, level, text);
+}
+
+static yk_status fail(yk_exported *self, yk_status status, const char *text)
+{
+    if (text != self->message)
+        snprintf(self->message, sizeof self->message, "%s", text);
+    self->log(self->log_user, YK_LOG_ERROR, self->message);
+    return status;
+}
+
+const char *yk_exported_message(const yk_exported *self)
+{
+    return self->message;
+}
+
+static double *value_at(yk_port_value *value, int offset)
+{
+    return (double *)value + offset;
+}
+
+/* Loading -------------------------------------------------------------------------------------- */
+
+static void close_model(yk_exported *self)
+{
+    yk_release(self->context, self->given);
+    yk_release(self->context, self->rates);
+    yk_release(self->context, self->before);
+    yk_release(self->context, self->inputs);
+    yk_release(self->context, self->asked);
+    yk_release(self->context, self->sample);
+    self->given = NULL;
+    self->rates = NULL;
+    self->before = NULL;
+    self->inputs = NULL;
+    self->asked = NULL;
+    self->sample = NULL;
+    yk_export_close(&self->model);
+    self->system = NULL;
+}
+
+/* The model with the parameters that have been set. */
+static yk_status open_model(yk_exported *self)
+{
+    enum { OVERRIDES_MAX = 512, TEXT = 160 };
+    char(*texts)[TEXT] = NULL;
+    const char *overrides[OVERRIDES_MAX];
+    int count = 0;
+    yk_export_def def = {.scenario = self->scenario, .wrenches = self->wrenches};
+    if (self->subsystem[0])
+        def.subsystem = self->subsystem;
+    if (self->parameters_changed) {
+        texts = yk_allocate(self->context, OVERRIDES_MAX, sizeof *texts);
+        if (!texts)
+            return fail(self, YK_ERROR_MEMORY, "out of memory");
+        for (int i = 0; i < self->model.variable_count && count < OVERRIDES_MAX; i++) {
+            const yk_export_variable *v = &self->model.variables[i];
+            if (v->role != YK_EXPORT_PARAMETER)
+                continue;
+            snprintf(texts[count], TEXT, "%.120s=%.17g", v->name, self->parameters[v->offset]);
+            overrides[count] = texts[count];
+            count++;
+        }
+    }
+    close_model(self);
+    def.overrides = overrides;
+    def.override_count = count;
+    yk_status status = yk_export_open(self->context, &def, &self->model);
+    yk_release(self->context, texts);
+    if (status != YK_OK)
+        return fail(self, status, yk_last_message(self->context));
+
+    const yk_export_model *m = &self->model;
+    size_t ports = (size_t)m->port_count + 1;
+    self->given = yk_allocate(self->context, ports, sizeof *self->given);
+    self->rates = yk_allocate(self->context, ports, sizeof *self->rates);
+    self->before = yk_allocate(self->context, ports, sizeof *self->before);
+    self->inputs = yk_allocate(self->context, ports, sizeof *self->inputs);
+    self->asked = yk_allocate(self->context, SAMPLES * ports, sizeof *self->asked);
+    self->sample =
+        yk_allocate(self->context, (size_t)m->info->sample_size + 1, sizeof *self->sample);
+    if (!self->given || !self->rates || !self->before || !self->inputs || !self->asked ||
+        !self->sample)
+        return fail(self, YK_ERROR_MEMORY, "out of memory");
+    for (int i = 0; i < m->variable_count; i++) {
+        const yk_export_variable *v = &m->variables[i];
+        if (v->role == YK_EXPORT_INPUT)
+            *value_at(&self->given[v->port], v->offset) = v->start;
+        if (v->role == YK_EXPORT_PARAMETER && !self->parameters_changed)
+            self->parameters[v->offset] = v->start;
+    }
+    self->time = m->info->start;
+    self->started = false;
+    if (m->subsystem < 0) {
+        status = yk_scenario_system(m->scenario, &self->system);
+        self->started = true; /* opening has started it */
+        yk_scenario_sample(m->scenario, self->sample);
+    }
+    return status;
+}
+
+yk_exported *yk_exported_create(const char *resources, const char *token, yk_exported_log log,
+                                void *user)
+{
+    yk_exported *self = calloc(1, sizeof *self);
+    if (!self)
+        return NULL;
+    self->log = log;
+    self->log_user = user;
+    yk_context_def def = yk_context_default();
+    def.log = forward_log;
+    def.log_user = self;
+    def.log_level = YK_LOG_WARNING;
+    def.threads = 1; /* the master decides about threads */
+    self->context = yk_context_create(&def);
+
+    /* The notes of the export: token, subsystem, whether ports take wrenches. */
+    char path[PATH_BYTES], lines[3][256] = {"", "", ""};
+    snprintf(path, sizeof path, "%.3900s/%s", resources ? resources : "", YK_EXPORT_NOTES);
+    FILE *notes = fopen(path, "r");
+    for (int i = 0; notes && i < 3; i++) {
+        if (!fgets(lines[i], sizeof lines[i], notes))
+            break;
+        lines[i][strcspn(lines[i], "\n")] = '\0';
+    }
+    if (notes)
+        fclose(notes);
+    char problem[600] = "";
+    if (!self->context)
+        snprintf(problem, sizeof problem, "out of memory");
+    else if (!notes)
+        snprintf(problem, sizeof problem, "the FMU's resources are not at %.400s", path);
+    else if (!token || strcmp(token, lines[0]) != 0)
+        snprintf(problem, sizeof problem,
+                 "the description has the token %.60s, the model in the FMU %.60s",
+                 token ? token : "none", lines[0]);
+    if (problem[0]) {
+        log(user, YK_LOG_ERROR, problem);
+        yk_exported_destroy(self);
+        return NULL;
+    }
+    snprintf(self->subsystem, sizeof self->subsystem, "%s", lines[1]);
+    self->wrenches = lines[2][0] == '1';
+    snprintf(self->scenario, sizeof self->scenario, "%.3900s/%s", resources, YK_EXPORT_SCENARIO);
+
+    enum { PARAMETERS_MAX = 4096 };
+    self->parameters = yk_allocate(self->context, PARAMETERS_MAX, sizeof *self->parameters);
+    if (!self->parameters || open_model(self) != YK_OK) {
+        yk_exported_destroy(self);
+        return NULL;
+    }
+    return self;
+}
+
+void yk_exported_destroy(yk_exported *self)
+{
+    if (!self)
+        return;
+    if (self->context) {
+        close_model(self);
+        yk_release(self->context, self->parameters);
+        yk_context_destroy(self->context);
+    }
+    free(self);
+}
+
+/* Start ---------------------------------------------------------------------------------------- */
+
+/* What a port is given at one time, as an input without change; a motion with its rates. */
+static void constant_input(const yk_exported *self, int port, yk_input *input)
+{
+    const yk_port_value *given = &self->given[port];
+    const yk_motion *motion = &given->motion;
+    yk_causality takes = self->model.causalities[port];
+    *input = (yk_input){.orientation = yk_q_identity()};
+    if (takes == YK_TAKES_WRENCH) {
+        input->linear[0] = given->wrench.force;
+        input->angular[0] = given->wrench.torque;
+    } else if (takes == YK_TAKES_SIGNAL) {
+        input->linear[0].x = motion->position.x;
+    } else if (takes == YK_TAKES_MOTION) {
+        input->degree = 2;
+        input->linear[0] = motion->position;
+        input->linear[1] = motion->velocity;
+        input->linear[2] = yk_v3_scale(0.5, motion->acceleration);
+        input->angular[1] = motion->angular_velocity;
+        input->angular[2] = yk_v3_scale(0.5, motion->angular_acceleration);
+        if (self->model.ports[port].kind == YK_PORT_MARKER)
+            input->orientation = yk_q_unit(motion->orientation);
+    }
+}
+
+/* Starts a subsystem with the inputs that it has now; nothing to do if that has been done. */
+static yk_status start_model(yk_exported *self)
+{
+    if (self->started)
+        return YK_OK;
+    const yk_export_model *m = &self->model;
+    yk_status status = YK_OK;
+    if (m->subsystem >= 0) {
+        for (int i = 0; i < m->port_count; i++)
+            constant_input(self, i, &self->inputs[i]);
+        status = m->object->ops->start(m->object, self->time, m->info->step, self->inputs);
+        if (YK_FAILED(status))
+            return fail(self, status,
+                        m->object->ops->message ? m->object->ops->message(m->object)
+                                                : yk_status_text(status));
+        memcpy(self->before, self->given, (size_t)m->port_count * sizeof *self->before);
+    }
+    self->started = true;
+    return YK_OK;
+}
+
+yk_status yk_exported_begin(yk_exported *self, double t)
+{
+    yk_status status = YK_OK;
+    if (self->parameters_changed)
+        status = open_model(self);
+    if (status != YK_OK)
+        return status;
+    const yk_export_model *m = &self->model;
+    if (m->subsystem < 0 && fabs(t - m->info->start) > 1e-9 * m->info->step) {
+        snprintf(self->message, sizeof self->message, "the model starts at t = %g s, not at %g s",
+                 m->info->start, t);
+        return fail(self, YK_ERROR_ARGUMENT, self->message);
+    }
+    self->time = t;
+    self->started = m->subsystem < 0;
+    self->initialising = true;
+    return YK_OK;
+}
+
+yk_status yk_exported_initialise(yk_exported *self)
+{
+    self->initialising = false;
+    return start_model(self);
+}
+
+yk_status yk_exported_reset(yk_exported *self)
+{
+    self->parameters_changed = false;
+    return open_model(self);
+}
+
+/* Values --------------------------------------------------------------------------------------- */
+
+static const yk_export_variable *find_variable(yk_exported *self, uint32_t reference)
+{
+    if (reference < (uint32_t)self->model.variable_count)
+        return &self->model.variables[reference];
+    snprintf(self->message, sizeof self->message, "there is no variable with the reference %u",
+             reference);
+    fail(self, YK_ERROR_ARGUMENT, self->message);
+    return NULL;
+}
+
+yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t count,
+                          double *values)
+{
+    const yk_export_model *m = &self->model;
+    int known = -1;
+    yk_port_value output = {.motion.orientation.w = 1};
+    for (size_t i = 0; i < count; i++) {
+        const yk_export_variable *v = find_variable(self, references[i]);
+        if (!v)
+            return YK_ERROR_ARGUMENT;
+        if (v->role == YK_EXPORT_TIME) {
+            values[i] = self->time;
+        } else if (v->role == YK_EXPORT_PARAMETER) {
+            values[i] = self->parameters[v->offset];
+        } else if (v->role == YK_EXPORT_INPUT) {
+            values[i] = *value_at(&self->given[v->port], v->offset);
+        } else if (v->port < 0) {
+            values[i] = self->sample[v->offset];
+        } else {
+            yk_status status = start_model(self);
+            if (status != YK_OK)
+                return status;
+            if (v->port != known) {
+                output = (yk_port_value){.motion.orientation.w = 1};
+                m->object->ops->output(m->object, v->port, &output);
+                known = v->port;
+            }
+            values[i] = *value_at(&output, v->offset);
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_exported_set(yk_exported *self, const uint32_t *references, size_t count,
+                          const double *values)
+{
+    for (size_t i = 0; i < count; i++) {
+        const yk_export_variable *v = find_variable(self, references[i]);
+        if (!v)
+            return YK_ERROR_ARGUMENT;
+        if (v->role == YK_EXPORT_PARAMETER) {
+            self->parameters_changed |= self->parameters[v->offset] != values[i];
+            self->parameters[v->offset] = values[i];
+        } else if (v->role == YK_EXPORT_INPUT) {
+            *value_at(&self->given[v->port], v->offset) = values[i];
+            *value_at(&self->rates[v->port], v->offset) = 0;
+            if (self->initialising)
+                self->started = false;
+        } else {
+            snprintf(self->message, sizeof self->message, "'%.200s' cannot be set", v->name);
+            return fail(self, YK_ERROR_ARGUMENT, self->message);
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yk_exported_set_rates(yk_exported *self, const uint32_t *references, size_t count,
+                                const double *rates)
+{
+    for (size_t i = 0; i < count; i++) {
+        const yk_export_variable *v = find_variable(self, references[i]);
+        if (!v || v->role != YK_EXPORT_INPUT)
+            return YK_ERROR_ARGUMENT;
+        *value_at(&self->rates[v->port], v->offset) = rates[i];
+    }
+    self->has_rates = true;
+    return YK_OK;
+}
+
+/* Steps ---------------------------------------------------------------------------------------- */
+
+/* Coefficients that are zero at the top are left out. */
+static void trim(yk_input *input)
+{
+    while (input->degree > 0) {
+        yk_vec3 l = input->linear[input->degree];
+        yk_vec3 a = input->angular[input->degree];
+        if (l.x != 0 || l.y != 0 || l.z != 0 || a.x != 0 || a.y != 0 || a.z != 0)
+            return;
+        input->degree--;
+    }
+}
+
+/* The cubic through vectors at four equal times of the step. */
+static void interpolate(double h, const yk_vec3 points[SAMPLES], yk_vec3 *coefficients)
+{
+    double times[SAMPLES], values[3][SAMPLES], c[3][SAMPLES];
+    for (int i = 0; i < SAMPLES; i++) {
+        times[i] = h * i / (SAMPLES - 1);
+        values[0][i] = points[i].x;
+        values[1][i] = points[i].y;
+        values[2][i] = points[i].z;
+    }
+    for (int k = 0; k < 3; k++)
+        yk_poly_interpolate(times, values[k], SAMPLES - 1, c[k]);
+    for (int i = 0; i < SAMPLES; i++)
+        coefficients[i] = yk_v3(c[0][i], c[1][i], c[2][i]);
+}
+
+/* FMI 3: from values at four times. */
+static void cubic_input(const yk_exported *self, int port, double h, yk_input *input)
+{
+    const yk_export_model *m = &self->model;
+    bool wrench = m->causalities[port] == YK_TAKES_WRENCH;
+    bool turns = m->causalities[port] == YK_TAKES_MOTION && m->ports[port].kind == YK_PORT_MARKER;
+    yk_vec3 linear[SAMPLES], angular[SAMPLES];
+    *input = (yk_input){.degree = SAMPLES - 1, .orientation = yk_q_identity()};
+    if (turns)
+        input->orientation = yk_q_unit(self->asked[port].motion.orientation);
+    for (int i = 0; i < SAMPLES; i++) {
+        const yk_port_value *value = &self->asked[i * m->port_count + port];
+        linear[i] = wrench ? value->wrench.force : value->motion.position;
+        angular[i] = wrench ? value->wrench.torque : yk_v3(0, 0, 0);
+        if (turns)
+            angular[i] = yk_so3_log(
+                yk_q_mul(yk_q_unit(value->motion.orientation), yk_q_conjugate(input->orientation)));
+    }
+    interpolate(h, linear, input->linear);
+    interpolate(h, angular, input->angular);
+    trim(input);
+}
+
+/* FMI 2: values at the start with their rates. */
+static void line_input(const yk_exported *self, int port, double h, yk_input *input)
+{
+    const yk_export_model *m = &self->model;
+    const yk_port_value *given = &self->given[port];
+    const yk_port_value *rates = &self->rates[port];
+    bool wrench = m->causalities[port] == YK_TAKES_WRENCH;
+    *input = (yk_input){.degree = 1, .orientation = yk_q_identity()};
+    input->linear[0] = wrench ? given->wrench.force : given->motion.position;
+    input->linear[1] = wrench ? rates->wrench.force : rates->motion.position;
+    if (wrench) {
+        input->angular[0] = given->wrench.torque;
+        input->angular[1] = rates->wrench.torque;
+    } else if (m->causalities[port] == YK_TAKES_MOTION && m->ports[port].kind == YK_PORT_MARKER) {
+        yk_quat q = given->motion.orientation;
+        yk_quat r = rates->motion.orientation;
+        yk_quat end = {q.w + h * r.w, q.x + h * r.x, q.y + h * r.y, q.z + h * r.z};
+        input->orientation = yk_q_unit(q);
+        yk_vec3 turn = yk_so3_log(yk_q_mul(yk_q_unit(end), yk_q_conjugate(input->orientation)));
+        input->angular[1] = yk_v3_scale(1 / h, turn);
+    }
+    trim(input);
+}
+
+/* A vector and its rate at both ends: Hermite's cubic. */
+static void hermite(double h, yk_vec3 from, yk_vec3 from_rate, yk_vec3 to, yk_vec3 to_rate,
+                    yk_vec3 *c)
+{
+    yk_vec3 change = yk_v3_sub(to, from);
+    c[0] = from;
+    c[1] = from_rate;
+    c[2] = yk_v3_scale(1 / (h * h), yk_v3_sub(yk_v3_scale(3, change),
+                                              yk_v3_scale(h, yk_v3_axpy(2, from_rate, to_rate))));
+    c[3] = yk_v3_scale(1 / (h * h * h), yk_v3_sub(yk_v3_scale(h, yk_v3_add(from_rate, to_rate)),
+                                                  yk_v3_scale(2, change)));
+}
+
+/* A motion that is known at both ends of the step. */
+static void motion_input(const yk_exported *self, int port, double h, yk_input *input)
+{
+    const yk_motion *from = &self->before[port].motion;
+    const yk_motion *to = &self->given[port].motion;
+    *input = (yk_input){.degree = 3, .orientation = yk_q_identity()};
+    hermite(h, from->position, from->velocity, to->position, to->velocity, input->linear);
+    if (self->model.ports[port].kind != YK_PORT_MARKER)
+        return;
+    input->orientation = yk_q_unit(from->orientation);
+    yk_vec3 turn =
+        yk_so3_log(yk_q_mul(yk_q_unit(to->orientation), yk_q_conjugate(input->orientation)));
+    yk_vec3 rate = yk_m3_apply(yk_so3_left_tangent_inverse(turn), to->angular_velocity);
+    hermite(h, yk_v3(0, 0, 0), from->angular_velocity, turn, rate, input->angular);
+}
+
+static yk_status step_subsystem(yk_exported *self, double t, double h, yk_exported_ask ask,
+                                void *user)
+{
+    const yk_export_model *m = &self->model;
+    for (int i = 0; ask && i < SAMPLES; i++) {
+        ask(user, t + h * i / (SAMPLES - 1));
+        memcpy(self->asked + i * m->port_count, self->given,
+               (size_t)m->port_count * sizeof *self->asked);
+    }
+    for (int i = 0; i < m->port_count; i++) {
+        if (ask)
+            cubic_input(self, i, h, &self->inputs[i]);
+        else if (self->has_rates)
+            line_input(self, i, h, &self->inputs[i]);
+        else if (m->causalities[i] == YK_TAKES_MOTION)
+            motion_input(self, i, h, &self->inputs[i]);
+        else
+            constant_input(self, i, &self->inputs[i]);
+    }
+    yk_status status = m->object->ops->step(m->object, t, h, self->inputs);
+    if (YK_FAILED(status))
+        return fail(self, status,
+                    m->object->ops->message ? m->object->ops->message(m->object)
+                                            : yk_status_text(status));
+    memcpy(self->before, self->given, (size_t)m->port_count * sizeof *self->before);
+    memset(self->rates, 0, (size_t)m->port_count * sizeof *self->rates);
+    self->has_rates = false;
+    return YK_OK;
+}
+
+/* A system makes steps of its own size. */
+static yk_status step_system(yk_exported *self, double t, double h)
+{
+    double own = self->model.info->step;
+    double count = round(h / own);
+    double expected = yk_system_time(self->system);
+    if (count < 1 || fabs(h - count * own) > 1e-6 * own || fabs(t - expected) > 1e-6 * own) {
+        snprintf(self->message, sizeof self->message,
+                 "a step from %.12g s by %.12g s: the model is at %.12g s and makes steps of %.12g "
+                 "s, or multiples of them",
+                 t, h, expected, own);
+        return fail(self, YK_ERROR_ARGUMENT, self->message);
+    }
+    for (int i = 0; i < (int)count; i++) {
+        yk_status status = yk_system_step(self->system, NULL);
+        if (YK_FAILED(status))
+            return fail(self, status, yk_last_message(self->context));
+    }
+    yk_scenario_sample(self->model.scenario, self->sample);
+    return YK_OK;
+}
+
+yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_ask ask, void *user)
+{
+    yk_status status = start_model(self);
+    if (status != YK_OK)
+        return status;
+    if (self->model.subsystem >= 0)
+        status = step_subsystem(self, t, h, ask, user);
+    else
+        status = step_system(self, t, h);
+    if (status == YK_OK)
+        self->time = t + h;
+    return status;
+}
+
+/* State ---------------------------------------------------------------------------------------- */
+
+/* The image of the model, the time, and what the ports have been given. */
+static size_t model_words(const yk_exported *self)
+{
+    const yk_export_model *m = &self->model;
+    if (!m->rolls_back)
+        return 0;
+    if (m->subsystem >= 0)
+        return m->object->ops->rollback->layout(m->object).words;
+    return yk_system_state_layout(self->system).words;
+}
+
+size_t yk_exported_state_size(const yk_exported *self)
+{
+    size_t words = model_words(self);
+    size_t ports = 2 * (size_t)self->model.port_count * VALUE_DOUBLES;
+    return words ? (words + 2 + ports) * sizeof(double) : 0;
+}
+
+void yk_exported_state_get(const yk_exported *self, void *bytes)
+{
+    const yk_export_model *m = &self->model;
+    double *image = bytes;
+    size_t ports = (size_t)m->port_count * sizeof *self->given;
+    image[0] = self->time;
+    image[1] = self->started;
+    memcpy(image + 2, self->given, ports);
+    memcpy((char *)(image + 2) + ports, self->before, ports);
+    double *rest = image + 2 + 2 * (size_t)m->port_count * VALUE_DOUBLES;
+    if (m->subsystem >= 0)
+        m->object->ops->rollback->get(m->object, rest);
+    else
+        yk_system_state_get(self->system, rest);
+}
+
+yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t size)
+{
+    const yk_export_model *m = &self->model;
+    const double *image = bytes;
+    if (size != yk_exported_state_size(self))
+        return fail(self, YK_ERROR_ARGUMENT, "the state is not one of this model");
+    size_t ports = (size_t)m->port_count * sizeof *self->given;
+    self->time = image[0];
+    self->started = image[1] != 0;
+    memcpy(self->given, image + 2, ports);
+    memcpy(self->before, (const char *)(image + 2) + ports, ports);
+    memset(self->rates, 0, ports);
+    self->has_rates = false;
+    const double *rest = image + 2 + 2 * (size_t)m->port_count * VALUE_DOUBLES;
+    yk_status status;
+    if (m->subsystem >= 0)
+        status = m->object->ops->rollback->set(m->object, rest);
+    else
+        status = yk_system_state_set(self->system, rest);
+    if (m->subsystem < 0 && !YK_FAILED(status))
+        yk_scenario_sample(m->scenario, self->sample);
+    return YK_FAILED(status) ? fail(self, status, yk_status_text(status)) : YK_OK;
+}

@@ -1,0 +1,218 @@
+/* Models as FMUs and back: exported, imported again, and the same as inside. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fmu/interface.h"
+#include "system/scenario_run.h"
+#include "transport/fmi/fmu.h"
+
+static char folder[300];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    snprintf(folder, sizeof folder, "%s/round-trip-%ld", FMU_FOLDER, (long)getpid());
+    return mkdir(folder, 0700);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[400];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    return system(command);
+}
+
+/* Exports a model, or a subsystem of it, to NAME.fmu in the folder. */
+static void export_model(const char *model, const char *subsystem, bool wrenches, int version,
+                         const char *name)
+{
+    char scenario[600], file[600];
+    yk_context *context = yk_context_create(NULL);
+    snprintf(scenario, sizeof scenario, "%s/models/%s/scenario.yaml", YOKE_SOURCE_DIR, model);
+    snprintf(file, sizeof file, "%s/%s.fmu", folder, name);
+    yk_fmu_export_def def = {
+        .model = {.scenario = scenario, .subsystem = subsystem, .wrenches = wrenches},
+        .version = version,
+        .binary = FMU_BINARY,
+        .file = file};
+    if (yk_fmu_export(context, &def) != YK_OK)
+        fail_msg("%s", yk_last_message(context));
+    yk_context_destroy(context);
+}
+
+static run open_here(const char *text)
+{
+    char path[400];
+    snprintf(path, sizeof path, "%s/scenario.yaml", folder);
+    return open_text(path, text, NULL);
+}
+
+/* Steps both and compares what they record. */
+static void compare(run *inside, run *outside, int steps, double tolerance)
+{
+    int size = outside->info->sample_size;
+    assert_true(size >= 1 && size <= inside->info->sample_size);
+    for (int i = 0; i < steps; i++) {
+        step(inside);
+        step(outside);
+        for (int k = 0; k < size; k++)
+            assert_near(outside->sample[k], inside->sample[k], tolerance);
+    }
+    close_run(inside);
+    close_run(outside);
+}
+
+/* Whole systems: the same bits. */
+static void whole_systems_give_the_same_bits(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        export_model("pendulum", NULL, false, version, "pendulum");
+        run inside = open_run("pendulum/scenario.yaml", NULL);
+        run outside = open_here("parameters: {period: 2.367841947576}\n"
+                                "time: {end: period, step: period/2400}\n"
+                                "subsystems:\n  it: {solver: fmu, file: pendulum.fmu}\n"
+                                "record: {channels: [it.mechanism.bob.position.x.value, "
+                                "it.mechanism.bob.position.y.value]}\n");
+        compare(&inside, &outside, 200, 0);
+
+        export_model("bouncing-ball", NULL, false, version, "ball");
+        inside = open_run("bouncing-ball/scenario.yaml", NULL);
+        char text[600];
+        snprintf(text, sizeof text,
+                 "time: {end: %.17g, step: %.17g}\n"
+                 "subsystems:\n  it: {solver: fmu, file: ball.fmu}\n",
+                 inside.info->end, inside.info->step);
+        outside = open_here(text);
+        compare(&inside, &outside, 200, 0);
+    }
+}
+
+/* One subsystem takes the wrench, the other the motion. FMI 3 asks for the motion at four times, and
+ * so has its polynomial; FMI 2 has a line, which this scheme gives. */
+static void two_masses_are_coupled_as_inside(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        export_model("two-mass-oscillator", "left", false, version, "left");
+        export_model("two-mass-oscillator", "right", false, version, "right");
+        run inside = open_run("two-mass-oscillator/scenario.yaml",
+                              (const char *const[]){"coupling={scheme: tight}", NULL});
+        const char *ports =
+            version == 3 ? ""
+                         : ", ports: {mass: {position: mass.position, velocity: mass.velocity, "
+                           "acceleration: mass.acceleration, force: mass.force}}";
+        char text[1200];
+        snprintf(text, sizeof text,
+                 "time: {end: 0.5, step: 1e-4}\nsubsystems:\n"
+                 "  left: {solver: fmu, file: left.fmu%s}\n"
+                 "  right: {solver: fmu, file: right.fmu%s}\n"
+                 "interfaces:\n"
+                 "  - {name: joint, between: [left.mass, right.mass], joint: clamp}\n"
+                 "coupling: {scheme: tight}\n"
+                 "record: {channels: [left.mass.position, left.mass.velocity]}\n",
+                 ports, ports);
+        run outside = open_here(text);
+        compare(&inside, &outside, 300, 1e-12);
+    }
+}
+
+/* Markers with all six coordinates, by terminals, in the scheme index1. */
+static void a_double_pendulum_is_coupled_as_inside(void **state)
+{
+    (void)state;
+    export_model("coupled-pendulum", "one", true, 3, "one");
+    export_model("coupled-pendulum", "two", true, 3, "two");
+    run inside = open_run("coupled-pendulum/scenario.yaml", NULL);
+    run outside = open_here(
+        "time: {end: 2, step: 1e-2}\nsubsystems:\n"
+        "  one: {solver: fmu, file: one.fmu}\n"
+        "  two: {solver: fmu, file: two.fmu}\n"
+        "interfaces:\n  elbow: {between: [two.start, one.end], joint: spherical}\n"
+        "coupling: {scheme: index1, degree: 3, relative_tolerance: 1e-12, tolerance: 0, jacobian: "
+        "fresh}\n"
+        "record: {channels: [one.end.position, two.end.position, two.end.velocity]}\n");
+    compare(&inside, &outside, 10, 1e-10);
+}
+
+/* Several instances of one FMU in a process, each with parameters of its own. */
+static void instances_have_parameters_of_their_own(void **state)
+{
+    (void)state;
+    export_model("pendulum", NULL, false, 3, "pendulum");
+    run both = open_here(
+        "parameters: {period: 2.367841947576}\n"
+        "time: {end: period, step: period/2400}\n"
+        "subsystems:\n"
+        "  long: {solver: fmu, file: pendulum.fmu, set: [{variable: parameters.length, value: "
+        "2}]}\n"
+        "  short: {solver: fmu, file: pendulum.fmu}\n"
+        "record: {channels: [long.mechanism.bob.position.x.value, "
+        "short.mechanism.bob.position.x.value]}\n");
+    run alone =
+        open_run("pendulum/scenario.yaml", (const char *const[]){"parameters.length=2", NULL});
+    for (int i = 0; i < 100; i++) {
+        step(&both);
+        step(&alone);
+        assert_true(both.sample[0] == alone.sample[0]);
+    }
+    assert_near(both.sample[1], 1, 0.2);
+    close_run(&both);
+    close_run(&alone);
+}
+
+static void rollback_of_an_exported_model_is_exact(void **state)
+{
+    (void)state;
+    for (int version = 2; version <= 3; version++) {
+        export_model("two-mass-oscillator", "left", false, version, "left");
+        yk_context *context = yk_context_create(NULL);
+        char file[600];
+        snprintf(file, sizeof file, "%s/left.fmu", folder);
+        yk_fmu_port_def port = {.name = "mass",
+                                .kind = YK_PORT_SCALAR,
+                                .quantities = {[YK_FMU_POSITION] = {1, {"mass.position"}},
+                                               [YK_FMU_VELOCITY] = {1, {"mass.velocity"}},
+                                               [YK_FMU_FORCE] = {1, {"mass.force"}}}};
+        yk_fmu_def def = yk_fmu_default();
+        def.file = file;
+        def.ports = &port;
+        def.port_count = 1;
+        yk_subsystem *s;
+        assert_int_equal(yk_fmu_create(context, &def, &s), YK_OK);
+        assert_int_equal(s->ops->connect(s, 0, YK_TAKES_WRENCH, YK_AXIS_X), YK_OK);
+        assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_OK);
+        yk_input inputs[1] = {{.degree = 1, .linear = {{5, 0, 0}, {300, 0, 0}}}};
+        size_t words = s->ops->rollback->layout(s).words;
+        double *image = calloc(words, sizeof *image), *first = calloc(words, sizeof *first),
+               *second = calloc(words, sizeof *second);
+        assert_int_equal(s->ops->step(s, 0, 1e-3, inputs), YK_OK);
+        s->ops->rollback->get(s, image);
+        assert_int_equal(s->ops->step(s, 1e-3, 1e-3, inputs), YK_OK);
+        s->ops->rollback->get(s, first);
+        assert_int_equal(s->ops->rollback->set(s, image), YK_OK);
+        assert_int_equal(s->ops->step(s, 1e-3, 1e-3, inputs), YK_OK);
+        s->ops->rollback->get(s, second);
+        assert_memory_equal(first, second, words * sizeof *first);
+        free(image);
+        free(first);
+        free(second);
+        s->ops->destroy(s);
+        yk_context_destroy(context);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_systems_give_the_same_bits),
+        cmocka_unit_test(two_masses_are_coupled_as_inside),
+        cmocka_unit_test(a_double_pendulum_is_coupled_as_inside),
+        cmocka_unit_test(instances_have_parameters_of_their_own),
+        cmocka_unit_test(rollback_of_an_exported_model_is_exact),
+    };
+    return cmocka_run_group_tests_name("round trips", tests, make_folder, remove_folder);
+}
