@@ -336,7 +336,7 @@ static int export(int argc, char **argv)
 
     /* The scenario's mistakes, as every command prints them. */
     loaded l;
-    if (!load_scenario(scenario, &sets, &l))
+    if (!load_scenario(scenario, &sets, LOAD_TO_RUN, &l))
         return EXIT_MISUSE;
     close_scenario(&l);
     yk_context *context = open_context();

@@ -284,10 +284,14 @@ static bool pack_one(void *user, const char *path, bool folder)
     zip_source_t *source = zip_source_file(p->archive, path, 0, -1);
     if (!source)
         return false;
-    if (zip_file_add(p->archive, path + p->prefix, source, ZIP_FL_ENC_UTF_8) >= 0)
-        return true;
-    zip_source_free(source);
-    return false;
+    zip_int64_t index = zip_file_add(p->archive, path + p->prefix, source, ZIP_FL_ENC_UTF_8);
+    if (index < 0) {
+        zip_source_free(source);
+        return false;
+    }
+    /* The fastest level: the others save a tenth at ten times the cost. */
+    zip_set_file_compression(p->archive, (zip_uint64_t)index, ZIP_CM_DEFLATE, 1);
+    return true;
 }
 
 yk_status yk_archive_pack(yk_context *context, const char *folder, const char *file)
