@@ -79,14 +79,22 @@ static const yk_field capsule_fields[] = {
     RADIUS, LENGTH("of its axis, without the round ends"), {0}};
 static const yk_field box_fields[] = {EDGES("its edges"), {0}};
 static const yk_field cylinder_fields[] = {RADIUS, LENGTH("along its z axis"), {0}};
-static const yk_field hull_fields[] = {{"points", YK_TYPE_LIST, .required = true, .least = 4,
-                                        .item = &point_item, .text = "its corners"},
-                                       {0}};
-static const yk_field mesh_fields[] = {{"points", YK_TYPE_LIST, .required = true, .least = 3,
-                                        .item = &point_item, .text = "corners of the triangles"},
-                                       {"triangles", YK_TYPE_LIST, .required = true, .least = 1,
-                                        .item = &corner_item, .text = "three points each"},
-                                       {0}};
+#define MESH_FILE                                                                                  \
+    {"file", YK_TYPE_PATH, .text = "a surface as STL or OBJ instead, from the scenario's folder"}, \
+    {                                                                                              \
+        "scale", YK_TYPE_NUMBER, "m", "1",                                                         \
+            .range = YK_POSITIVE,                                                                  \
+            .text = "length of a unit of the file: 0.001 where it is in millimetres"               \
+    }
+static const yk_field hull_fields[] = {
+    {"points", YK_TYPE_LIST, .least = 4, .item = &point_item, .text = "its corners"},
+    MESH_FILE,
+    {0}};
+static const yk_field mesh_fields[] = {
+    {"points", YK_TYPE_LIST, .least = 3, .item = &point_item, .text = "corners of the triangles"},
+    {"triangles", YK_TYPE_LIST, .least = 1, .item = &corner_item, .text = "three points each"},
+    MESH_FILE,
+    {0}};
 static const yk_field plane_fields[] = {{0}};
 static const yk_field cylinder_cavity_fields[] = {
     RADIUS, LENGTH("inner height, along its z axis"), OPEN, {0}};

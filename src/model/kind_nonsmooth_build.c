@@ -5,6 +5,7 @@
 #include "mechanics/inertia.h"
 #include "model/kind_nonsmooth.h"
 #include "model/mechanism.h"
+#include "model/mesh_file.h"
 #include "nonsmooth/builder.h"
 
 typedef struct maker {
@@ -72,38 +73,6 @@ static yk_vec3 size_of(const yk_node *item, yk_solid_kind kind)
     }
 }
 
-/* Lists of three numbers each, as one block; released by the caller. */
-static void *read_triples(maker *m, const yk_node *item, const char *key, size_t size, int *count)
-{
-    const yk_node *list = yk_node_get(item, key);
-    *count = list ? list->count : 0;
-    void *block =
-        *count > 0 ? yk_allocate(yk_builder_context(m->builder), (size_t)*count, size) : NULL;
-    if (*count > 0 && !block)
-        note(m, YK_ERROR_MEMORY);
-    return block;
-}
-
-static yk_vec3 *read_points(maker *m, const yk_node *item, int *count)
-{
-    yk_vec3 *points = read_triples(m, item, "points", sizeof *points, count);
-    int i = 0;
-    for (const yk_node *point = first_of(item, "points"); points && point; point = point->next, i++)
-        points[i] = yk_v3(point->values[0], point->values[1], point->values[2]);
-    return points;
-}
-
-static int (*read_triangles(maker *m, const yk_node *item, int *count))[3]
-{
-    int(*triangles)[3] = read_triples(m, item, "triangles", sizeof *triangles, count);
-    int i = 0;
-    for (const yk_node *corner = first_of(item, "triangles"); triangles && corner;
-         corner = corner->next, i++)
-        for (int k = 0; k < 3; k++)
-            triangles[i][k] = (int)corner->values[k];
-    return triangles;
-}
-
 static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
 {
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
@@ -120,19 +89,70 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
     return shape;
 }
 
-static void make_shapes(maker *m, const yk_node *list, int body)
+/* Corners and triangles of a hull or a mesh, written out or from a file; to be released. */
+static yk_status read_surface(maker *m, const yk_node *item, yk_mesh *mesh)
 {
     yk_context *context = yk_builder_context(m->builder);
+    const yk_node *points = yk_node_get(item, "points");
+    const yk_node *triangles = yk_node_get(item, "triangles");
+    const yk_node *file = yk_node_get(item, "file");
+    bool hull = item->choice == YK_SOLID_HULL;
+    *mesh = (yk_mesh){0};
+    if (!hull && item->choice != YK_SOLID_TRIANGLE)
+        return YK_OK;
+    if (file && (points || triangles))
+        return yk_builder_error(m->builder, file,
+                                "brings the corners: remove 'points' and 'triangles', or this");
+    if (!file && !hull && (!points || !triangles))
+        return yk_builder_error(m->builder, item,
+                                "a mesh has 'points' and 'triangles', or a 'file'");
+    if (!file && !points)
+        return yk_builder_error(m->builder, item, "a hull has 'points', or a 'file'");
+
+    if (file) {
+        const char *path = yk_builder_path(m->builder, item, "file");
+        double scale = yk_node_number(item, "scale");
+        yk_status status = path ? yk_mesh_read(context, path, scale, mesh) : YK_ERROR_MEMORY;
+        if (status != YK_OK && status != YK_ERROR_MEMORY)
+            return yk_builder_error(m->builder, file, "%s", yk_last_message(context));
+        return status;
+    }
+
+    mesh->points = yk_allocate(context, (size_t)points->count, sizeof *mesh->points);
+    if (!mesh->points)
+        return YK_ERROR_MEMORY;
+    for (const yk_node *point = points->first; point; point = point->next)
+        mesh->points[mesh->point_count++] =
+            yk_v3(point->values[0], point->values[1], point->values[2]);
+    if (!triangles)
+        return YK_OK;
+
+    mesh->triangles = yk_allocate(context, (size_t)triangles->count, sizeof *mesh->triangles);
+    if (!mesh->triangles)
+        return YK_ERROR_MEMORY;
+    for (const yk_node *corners = triangles->first; corners; corners = corners->next) {
+        for (int k = 0; k < 3; k++)
+            mesh->triangles[mesh->triangle_count][k] = (int)corners->values[k];
+        mesh->triangle_count++;
+    }
+    return YK_OK;
+}
+
+static void make_shapes(maker *m, const yk_node *list, int body)
+{
     for (const yk_node *item = list ? list->first : NULL; item; item = item->next) {
         yk_nonsmooth_shape_def shape = shape_of(m, item, body);
-        int(*triangles)[3] = read_triangles(m, item, &shape.triangle_count);
-        yk_vec3 *points = read_points(m, item, &shape.point_count);
-        shape.points = points;
-        shape.triangles = (const int(*)[3])triangles;
+        yk_mesh mesh;
+        note(m, read_surface(m, item, &mesh));
+        shape.points = mesh.points;
+        shape.point_count = mesh.point_count;
+        if (shape.kind == YK_SOLID_TRIANGLE) {
+            shape.triangles = (const int(*)[3])mesh.triangles;
+            shape.triangle_count = mesh.triangle_count;
+        }
         if (m->status == YK_OK)
             added(m, item, yk_nonsmooth_add_shape(m->model, &shape));
-        yk_release(context, points);
-        yk_release(context, triangles);
+        yk_mesh_release(yk_builder_context(m->builder), &mesh);
     }
 }
 
