@@ -208,8 +208,9 @@ typedef struct heap {
     int threads;
     int settle, steps;
     double chrono_ms;
-    bool sleeps;  /* asleep when the steps are measured */
-    bool visited; /* while a ball begins to fall towards it */
+    bool sleeps;    /* asleep when the steps are measured */
+    bool visited;   /* while a ball begins to fall towards it */
+    double rolling; /* coefficient of rolling and spinning friction (m) */
 } heap;
 
 static FILE *open_state(int columns)
@@ -230,7 +231,10 @@ static int add_tiles(yk_nonsmooth *world, const heap *h, yk_vec3 position, yk_ve
     for (int i = 0; i < h->tiles * h->tiles; i++) {
         yk_vec3 shift = {(i % h->tiles - 0.5 * (h->tiles - 1)) * width,
                          (i / h->tiles - 0.5 * (h->tiles - 1)) * width, 0};
-        int body = yk_world_add_sphere(world, yk_v3_add(position, shift), 1e-3, LEAD_DENSITY, lead);
+        yk_material material = lead;
+        material.rolling = material.spinning = h->rolling;
+        int body =
+            yk_world_add_sphere(world, yk_v3_add(position, shift), 1e-3, LEAD_DENSITY, material);
         if (body < 0)
             return body;
         yk_motion motion = {.position = yk_v3_add(position, shift),
@@ -279,6 +283,7 @@ static yk_nonsmooth *make_heap(bench *run, const heap *h)
 {
     yk_nonsmooth_def def = yk_nonsmooth_default();
     def.threads = h->threads;
+    def.solver.iterations = 50;
     if (h->sleeps)
         def.sleeping = (yk_sleeping){.speed = 0.02, .angular_speed = 20, .after = 0.02};
     yk_nonsmooth *world = NULL;
@@ -291,6 +296,7 @@ static yk_nonsmooth *make_heap(bench *run, const heap *h)
     box.position.z = 1;
     box.open = YK_OPEN_TOP;
     box.material = lead;
+    box.material.rolling = box.material.spinning = h->rolling;
     bench_check(run, (yk_status)yk_world_add_shape(world, &box));
     FILE *file = open_state(h->columns);
     if (file ? !add_stored(run, world, h, file) : !add_packed(run, world, h)) {
@@ -420,6 +426,14 @@ static void heap_1k(bench *run)
             .columns = 10, .tiles = 1, .threads = 1, .settle = 20, .steps = 20, .chrono_ms = 19.0});
 }
 
+static void heap_1k_rolling(bench *run)
+{
+    run_heap(
+        run,
+        &(heap){
+            .columns = 10, .tiles = 1, .threads = 1, .settle = 20, .steps = 20, .rolling = 1e-5});
+}
+
 static void heap_1k_asleep(bench *run)
 {
     run_sleeping(
@@ -478,6 +492,7 @@ const bench_case bench_nonsmooth[] = {
     {"nonsmooth/damper-tight", "step", damper_tight, "nonsmooth/damper", true},
     {"nonsmooth/damper-50-sweeps", "step", damper_50, "nonsmooth/damper", true},
     {"nonsmooth/heap-1k", "step", heap_1k, NULL, false},
+    {"nonsmooth/heap-1k-rolling", "step", heap_1k_rolling, "nonsmooth/heap-1k", false},
     {"nonsmooth/heap-1k-asleep", "step", heap_1k_asleep, "nonsmooth/heap-1k", false},
     {"nonsmooth/heap-1k-one-awake", "step", heap_1k_visited, "nonsmooth/heap-1k", false},
     {"nonsmooth/settled-1k", "step", settled_long, NULL, true},

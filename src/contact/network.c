@@ -77,7 +77,7 @@ yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_n
     return YK_OK;
 }
 
-enum { ARRAYS = 16 };
+enum { ARRAYS = 17 };
 
 static void list_arrays(yk_network *network, array *list[ARRAYS])
 {
@@ -90,6 +90,7 @@ static void list_arrays(yk_network *network, array *list[ARRAYS])
         &network->joint_rows_array,     &network->joint_blocks_array,
         &network->partials_array,       &network->gradient_array,
         &network->gradient_nodes_array, &network->plan_array,
+        &network->rollings_array,
     };
     memcpy(list, all, sizeof all);
 }
@@ -232,6 +233,17 @@ static void set_general(yk_network *network, general_contact *c, const yk_contac
     }
 }
 
+/* The other side of a contact with one node that moves: as the surface, or as a node that impulses
+ * do not move. */
+static yk_vec3 still_velocity(const yk_network *network, int32_t node, yk_vec3 normal,
+                              const yk_contact *data)
+{
+    if (node < 0)
+        return data->surface;
+    const yk_network_node *n = &network->nodes[node];
+    return yk_v3_add(n->velocity, yk_v3_cross(n->spin, normal));
+}
+
 void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
 {
     contact_slot at = network->slots[contact];
@@ -251,19 +263,30 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
             network->pair_softness[group][lane] = data->softness;
     } else if (at.kind == SLOT_SINGLE) {
         single_group *g = &network->singles[group];
-
-        /* The other side moves as the surface does, or as a node that impulses do not move. */
-        yk_vec3 other = data->surface;
-        if (g->other[lane] >= 0) {
-            const yk_network_node *n = &network->nodes[g->other[lane]];
-            other = yk_v3_add(n->velocity, yk_v3_cross(n->spin, normal));
-        }
+        yk_vec3 other = still_velocity(network, g->other[lane], normal, data);
         put_lane(&g->normal, lane, normal);
         put_lane(&g->impulse, lane, impulse);
         put_lane(&g->velocity, lane, yk_v3_axpy(-data->bias, normal, other));
         g->mu[lane] = data->mu;
         if (network->single_softness)
             network->single_softness[group][lane] = data->softness;
+    } else if (at.kind == SLOT_ROLLING) {
+        rolling_group *g = &network->rollings[group];
+        yk_vec3 other = yk_v3(0, 0, 0);
+        g->inverse_length_a[lane] = 1 / node_length(network, g->a[lane]);
+        g->inverse_length_b[lane] = 0;
+        if ((size_t)g->b[lane] < network->node_count) {
+            g->inverse_length_b[lane] = 1 / node_length(network, g->b[lane]);
+        } else {
+            other = still_velocity(network, g->other[lane], normal, data);
+        }
+        put_lane(&g->normal, lane, normal);
+        put_lane(&g->impulse, lane, impulse);
+        put_lane(&g->torque, lane, yk_v3_scale(sign, data->torque));
+        put_lane(&g->velocity, lane, yk_v3_axpy(-data->bias, normal, other));
+        g->mu[lane] = data->mu;
+        g->mu_spin[lane] = data->mu_spin;
+        g->mu_roll[lane] = data->mu_roll;
     } else if (at.kind == SLOT_GENERAL) {
         set_general(network, &network->generals[at.index], data);
     }
@@ -280,6 +303,8 @@ yk_vec3 yk_network_impulse(const yk_network *network, size_t contact)
         return yk_v3_scale(sign, get_lane(&network->pairs[group].impulse, lane));
     if (at.kind == SLOT_SINGLE)
         return yk_v3_scale(sign, get_lane(&network->singles[group].impulse, lane));
+    if (at.kind == SLOT_ROLLING)
+        return yk_v3_scale(sign, get_lane(&network->rollings[group].impulse, lane));
 
     yk_vec3 sum = yk_v3(0, 0, 0);
     if (at.kind != SLOT_GENERAL)
@@ -296,8 +321,13 @@ yk_vec3 yk_network_torque(const yk_network *network, size_t contact)
     contact_slot at = network->slots[contact];
     yk_vec3 sum = yk_v3(0, 0, 0);
 
+    if (at.kind == SLOT_ROLLING) {
+        const rolling_group *g = &network->rollings[at.index / LANES];
+        return yk_v3_scale(at.swapped ? -1 : 1, get_lane(&g->torque, (int)(at.index % LANES)));
+    }
     if (at.kind != SLOT_GENERAL)
         return sum;
+
     const general_contact *c = &network->generals[at.index];
     for (int k = 0; k < 3; k++)
         sum = yk_v3_axpy(c->impulse[3 + k], c->frame[k], sum);

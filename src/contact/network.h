@@ -65,6 +65,9 @@ enum {
 typedef enum yk_pair_kind {
     YK_PAIR_ROUND, /* two spheres, or a sphere on a surface: lever arms along the normal, no rolling friction; the fast
                        path */
+    /* the same with spinning and rolling friction, without softness; not for box friction and the
+     * gradient method */
+    YK_PAIR_ROLLING,
     YK_PAIR_GENERAL /* arms, inertia tensors, spinning and rolling friction */
 } yk_pair_kind;
 
@@ -155,8 +158,7 @@ yk_vec3 yk_network_impulse(const yk_network *network, size_t contact);
 yk_vec3 yk_network_torque(const yk_network *network, size_t contact);
 
 /* || p - P_K(p - rho u^) || / rho per contact with rho = 1 / (mean of the diagonal of W): largest
- * and root mean square.
- */
+ * and root mean square. Rotations of spinning and rolling count as velocities at the arm of a. */
 typedef struct yk_network_violation {
     double largest;
     double rms;

@@ -20,8 +20,21 @@ static void lane_frame(const yk_network *network, contact_slot at, yk_vec3 frame
     const lane_vectors *normal = &network->singles[group].normal;
     if (at.kind == SLOT_PAIR)
         normal = &network->pairs[group].normal;
+    if (at.kind == SLOT_ROLLING)
+        normal = &network->rollings[group].normal;
     frame[0] = lane_vector(normal, lane);
     yk_v3_tangents(frame[0], &frame[1], &frame[2]);
+}
+
+/* The lanes that hold the impulse of a round contact. */
+static lane_vectors *impulse_lanes(const yk_network *network, contact_slot at)
+{
+    uint32_t group = at.index / LANES;
+    if (at.kind == SLOT_PAIR)
+        return &network->pairs[group].impulse;
+    if (at.kind == SLOT_SINGLE)
+        return &network->singles[group].impulse;
+    return &network->rollings[group].impulse;
 }
 
 /* Three rows n, t1, t2 with lever arms along the normal. */
@@ -45,6 +58,23 @@ static void round_element(const yk_network *network, contact_slot at, element *e
         bias = g->bias[lane];
         if (network->pair_softness)
             soft = network->pair_softness[group][lane];
+    } else if (at.kind == SLOT_ROLLING) {
+        const rolling_group *g = &network->rollings[group];
+        e->node[0] = g->a[lane];
+        e->node[1] = YK_NETWORK_NONE;
+        if ((size_t)g->b[lane] < network->node_count)
+            e->node[1] = g->b[lane];
+        e->mu = g->mu[lane];
+        e->mu_spin = g->mu_spin[lane];
+        e->mu_roll = g->mu_roll[lane];
+        surface = lane_vector(&g->velocity, lane); /* with the bias taken off */
+
+        /* Three more rows of the rotation. */
+        e->dim = YK_CONTACT_DIM_MAX;
+        for (int k = 0; k < 3; k++) {
+            e->spin[0][3 + k] = yk_v3_scale(g->inverse_length_a[lane], frame[k]);
+            e->spin[1][3 + k] = yk_v3_scale(-g->inverse_length_b[lane], frame[k]);
+        }
     } else {
         const single_group *g = &network->singles[group];
         e->node[0] = g->a[lane];
@@ -369,17 +399,18 @@ void yk_network_contact_impulse(const yk_network *network, size_t contact, doubl
         return;
     }
 
-    uint32_t group = at.index / LANES;
     uint32_t lane = at.index % LANES;
-    const lane_vectors *impulses = &network->singles[group].impulse;
-    if (at.kind == SLOT_PAIR)
-        impulses = &network->pairs[group].impulse;
-
     yk_vec3 frame[3];
-    yk_vec3 impulse = lane_vector(impulses, lane);
+    yk_vec3 impulse = lane_vector(impulse_lanes(network, at), lane);
     lane_frame(network, at, frame);
     for (int k = 0; k < 3; k++)
         r[k] = yk_v3_dot(frame[k], impulse);
+    if (at.kind != SLOT_ROLLING)
+        return;
+
+    yk_vec3 torque = lane_vector(&network->rollings[at.index / LANES].torque, lane);
+    for (int k = 0; k < 3; k++)
+        r[3 + k] = yk_v3_dot(frame[k], torque);
 }
 
 void yk_network_take_impulses(const yk_network *network, const yk_contact_problem *problem,
@@ -394,6 +425,17 @@ void yk_network_take_impulses(const yk_network *network, const yk_contact_proble
         joints[i] = network->joints[i].impulse;
 }
 
+/* Three components in a frame, to their lane in global axes. */
+static void put_frame(const yk_vec3 frame[3], const double *r, lane_vectors *lanes, uint32_t lane)
+{
+    yk_vec3 v = yk_v3(0, 0, 0);
+    for (int k = 0; k < 3; k++)
+        v = yk_v3_axpy(r[k], frame[k], v);
+    lanes->c[0][lane] = v.x;
+    lanes->c[1][lane] = v.y;
+    lanes->c[2][lane] = v.z;
+}
+
 void yk_network_set_impulse(yk_network *network, size_t contact, const double *r)
 {
     contact_slot at = network->slots[contact];
@@ -406,21 +448,12 @@ void yk_network_set_impulse(yk_network *network, size_t contact, const double *r
         return;
     }
 
-    yk_vec3 frame[3];
-    yk_vec3 impulse = yk_v3(0, 0, 0);
-    lane_frame(network, at, frame);
-    for (int k = 0; k < 3; k++)
-        impulse = yk_v3_axpy(r[k], frame[k], impulse);
-
-    /* To its lane. */
-    uint32_t group = at.index / LANES;
     uint32_t lane = at.index % LANES;
-    lane_vectors *lanes = &network->singles[group].impulse;
-    if (at.kind == SLOT_PAIR)
-        lanes = &network->pairs[group].impulse;
-    lanes->c[0][lane] = impulse.x;
-    lanes->c[1][lane] = impulse.y;
-    lanes->c[2][lane] = impulse.z;
+    yk_vec3 frame[3];
+    lane_frame(network, at, frame);
+    put_frame(frame, r, impulse_lanes(network, at), lane);
+    if (at.kind == SLOT_ROLLING)
+        put_frame(frame, r + 3, &network->rollings[at.index / LANES].torque, lane);
 }
 
 void yk_network_give_impulses(yk_network *network, const yk_contact_problem *problem,

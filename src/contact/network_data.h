@@ -3,6 +3,7 @@
  *   network.c          storage, filling, reading back
  *   network_plan.c     blocks, colours, groups of four
  *   network_round.c    kernels of round contacts, four at a time
+ *   network_rolling.c  kernels of round contacts with spinning and rolling friction
  *   network_general.c  general contacts and joints, one at a time
  *   network_islands.c  islands that sweeps leave unsolved, by the accurate method
  *   network_solve.c    the solvers: Gauss-Seidel over the plan, projected gradient, the accurate one assembled
@@ -43,6 +44,22 @@ typedef struct single_group {
     int32_t other[LANES]; /* node of the surface, or YK_NODE_NONE */
 } single_group;
 
+/* Four round contacts with spinning and rolling friction, of spheres with each other or with
+ * surfaces of prescribed motion; then b is a node without mass, and velocity as above. */
+typedef struct rolling_group {
+    lane_vectors normal;
+    lane_vectors impulse;
+    lane_vectors torque;
+    lane_vectors velocity;
+    double mu[LANES], mu_spin[LANES], mu_roll[LANES];
+    double inverse_length_a[LANES], inverse_length_b[LANES];
+    int32_t a[LANES], b[LANES];
+    int32_t other[LANES]; /* as of single contacts; not read where b moves */
+    /* Steps in the metric dN, dT, dR, and sqrt(dT / dN), sqrt(dR / dN): see network_rolling.c. */
+    double step_n[LANES], step_t[LANES], step_r[LANES];
+    double root_t[LANES], root_r[LANES];
+} rolling_group;
+
 typedef struct general_contact {
     int32_t a, b;
     int32_t dim;          /* 3, or 6 with spinning and rolling friction */
@@ -67,7 +84,7 @@ typedef struct node_extra {
     double has_tensor; /* not zero: `inverse` holds, else spin_inverse_mass of the node */
 } node_extra;
 
-typedef enum slot_kind { SLOT_PAIR, SLOT_SINGLE, SLOT_GENERAL, SLOT_IDLE } slot_kind;
+typedef enum slot_kind { SLOT_PAIR, SLOT_SINGLE, SLOT_ROLLING, SLOT_GENERAL, SLOT_IDLE } slot_kind;
 
 /* Where a contact lives: a lane of a group (group * LANES + lane) or a general contact. */
 typedef struct contact_slot {
@@ -81,6 +98,7 @@ typedef struct contact_slot {
 typedef struct block {
     uint32_t pair_begin, pair_end;
     uint32_t single_begin, single_end;
+    uint32_t rolling_begin, rolling_end;
     uint32_t general_begin, general_end;
 } block;
 
@@ -132,6 +150,7 @@ struct yk_network {
     contact_slot *slots;
     pair_group *pairs;
     single_group *singles;
+    rolling_group *rollings;
     general_contact *generals;
     double (*pair_softness)[LANES]; /* NULL when no contact is soft */
     double (*single_softness)[LANES];
@@ -141,16 +160,17 @@ struct yk_network {
     size_t block_count;
     uint32_t *colour_start; /* colour_count + 1 */
     size_t colour_count;
-    size_t pair_groups, single_groups, general_count;
+    size_t pair_groups, single_groups, rolling_groups, general_count;
     yk_joint_row *joints;
     size_t joint_count;
     joint_row *joint_rows;
     joint_block *joint_blocks;
     size_t joint_block_count;
     double *partials; /* per block and joint phase: largest, sum of squares, rows */
-    array nodes_array, extras_array, slots_array, pairs_array, singles_array, generals_array,
-        pair_softness_array, single_softness_array, blocks_array, colours_array, joint_rows_array,
-        joint_blocks_array, partials_array, gradient_array, gradient_nodes_array, plan_array;
+    array nodes_array, extras_array, slots_array, pairs_array, singles_array, rollings_array,
+        generals_array, pair_softness_array, single_softness_array, blocks_array, colours_array,
+        joint_rows_array, joint_blocks_array, partials_array, gradient_array, gradient_nodes_array,
+        plan_array;
 };
 
 /* Room for `count` elements, old contents lost; false when out of memory. Takes an eighth more
@@ -198,6 +218,15 @@ void yk_round_residual(const yk_network *network, const block *b, bool coulomb, 
 void yk_round_diagonal(const yk_network *network, const block *b, double partial[3]);
 
 /* Local matrices; must follow the last change of inertia. */
+/* The same of round contacts with spinning and rolling friction. */
+void yk_rolling_prepare(yk_network *network);
+void yk_rolling_sweep(yk_network *network, const block *b, const round_options *options);
+void yk_rolling_apply(yk_network *network, const block *b);
+void yk_rolling_clear(yk_network *network, const block *b);
+void yk_rolling_residual(const yk_network *network, const block *b, bool coulomb, double rho,
+                         double partial[3]);
+void yk_rolling_diagonal(const yk_network *network, const block *b, double partial[3]);
+
 void yk_general_prepare(yk_network *network);
 void yk_general_sweep(yk_network *network, const block *b, yk_friction_model friction,
                       double relaxation_factor, bool exact);

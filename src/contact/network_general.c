@@ -360,11 +360,26 @@ void yk_general_residual(const yk_network *network, const block *b, yk_friction_
     for (uint32_t i = b->general_begin; i < b->general_end; i++) {
         const general_contact *c = &network->generals[i];
         yk_cone cone = general_cone(c);
-        double u[YK_CONTACT_DIM_MAX], map[YK_CONTACT_DIM_MAX];
+        double u[YK_CONTACT_DIM_MAX];
+        double r[YK_CONTACT_DIM_MAX];
+        double map[YK_CONTACT_DIM_MAX];
+
         yk_general_velocity(network->nodes, c, u);
         for (int k = 0; k < 3; k++)
             u[k] += c->softness * c->impulse[k];
-        yk_cone_natural_map(&cone, friction, rho, c->impulse, u, map);
+        memcpy(r, c->impulse, sizeof r);
+
+        /* Rotations as velocities at the arm, torques as impulses there: one unit for all. */
+        double arm = yk_v3_norm(c->arm_a) / c->inverse_length_a;
+        if (c->dim == 6 && arm > 0) {
+            cone.mu[1] /= arm;
+            cone.mu[2] /= arm;
+            for (int k = 3; k < 6; k++) {
+                u[k] *= arm;
+                r[k] /= arm;
+            }
+        }
+        yk_cone_natural_map(&cone, friction, rho, r, u, map);
 
         double sum = 0;
         for (int k = 0; k < c->dim; k++)

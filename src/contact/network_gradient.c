@@ -411,6 +411,9 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     if (options->friction == YK_FRICTION_BOX)
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
                        "contact: the gradient method knows no box friction on networks");
+    if (network->rolling_groups > 0)
+        return yk_fail(network->context, YK_ERROR_ARGUMENT,
+                       "contact: the gradient method takes pairs that resist rolling as general");
 
     int limit = options->iterations > 0 ? options->iterations : 200;
     int interval = limit;

@@ -60,6 +60,11 @@ static void moving_nodes(const yk_network *network, size_t i, int32_t nodes[2])
             nodes[1] = network->pairs[group].b[lane];
         } else if (at.kind == SLOT_SINGLE) {
             nodes[0] = network->singles[group].a[lane];
+        } else if (at.kind == SLOT_ROLLING) {
+            const rolling_group *g = &network->rollings[group];
+            nodes[0] = g->a[lane];
+            if ((size_t)g->b[lane] < network->node_count)
+                nodes[1] = g->b[lane];
         } else if (at.kind == SLOT_GENERAL) {
             nodes[0] = network->generals[at.index].a;
             nodes[1] = network->generals[at.index].b;

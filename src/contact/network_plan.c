@@ -138,7 +138,7 @@ static void assign_blocks(plan *p)
 
 typedef struct dealer {
     plan *plan;
-    bool pairs;     /* groups of pairs, or of singles */
+    slot_kind kind; /* of the groups */
     uint32_t dummy; /* first of the two nodes for lanes that are not used */
     uint64_t open;  /* groups that have been begun */
     uint8_t fill[OPEN_GROUPS];
@@ -181,58 +181,108 @@ static void clear_single_lane(single_group *group, int lane, int32_t dummy)
     group->other[lane] = YK_NETWORK_NONE;
 }
 
+static void clear_rolling_lane(rolling_group *group, int lane, int32_t dummy)
+{
+    for (int k = 0; k < 3; k++) {
+        group->normal.c[k][lane] = 0;
+        group->impulse.c[k][lane] = 0;
+        group->torque.c[k][lane] = 0;
+        group->velocity.c[k][lane] = 0;
+    }
+    group->mu[lane] = 0;
+    group->mu_spin[lane] = 0;
+    group->mu_roll[lane] = 0;
+    group->inverse_length_a[lane] = 1;
+    group->inverse_length_b[lane] = 1;
+    group->a[lane] = dummy;
+    group->b[lane] = dummy + 1;
+    group->other[lane] = YK_NETWORK_NONE;
+}
+
+/* Memory for one more group of the dealer's kind; returns its number. */
+static uint32_t add_group(dealer *d)
+{
+    yk_network *network = d->plan->network;
+    yk_context *context = network->context;
+    size_t number = 0;
+    bool done = false;
+    switch (d->kind) {
+    case SLOT_PAIR:
+        number = network->pair_groups++;
+        done = yk_array_grow(context, &network->pairs_array, number, number + 1);
+        network->pairs = network->pairs_array.data;
+        break;
+    case SLOT_SINGLE:
+        number = network->single_groups++;
+        done = yk_array_grow(context, &network->singles_array, number, number + 1);
+        network->singles = network->singles_array.data;
+        break;
+    default:
+        number = network->rolling_groups++;
+        done = yk_array_grow(context, &network->rollings_array, number, number + 1);
+        network->rollings = network->rollings_array.data;
+        break;
+    }
+    if (!done)
+        d->plan->failed = true;
+    return (uint32_t)number;
+}
+
 /* Makes a group of the contacts in a slot, which is free then. */
 static void close_group(dealer *d, int slot)
 {
     plan *p = d->plan;
     yk_network *network = p->network;
     uint64_t bit = UINT64_C(1) << slot;
+    int32_t dummy = (int32_t)d->dummy;
 
-    /* Memory for one more. */
-    size_t *count = &network->single_groups;
-    array *groups = &network->singles_array;
-    if (d->pairs) {
-        count = &network->pair_groups;
-        groups = &network->pairs_array;
-    }
-    if (!yk_array_grow(network->context, groups, *count, *count + 1)) {
-        p->failed = true;
+    uint32_t number = add_group(d);
+    if (p->failed)
         return;
-    }
-    if (d->pairs) {
-        network->pairs = groups->data;
-    } else {
-        network->singles = groups->data;
-    }
-    uint32_t number = (uint32_t)(*count)++;
 
     /* Each contact gets its lane; its nodes are free for other groups in this slot. */
-    for (int lane = 0; lane < d->fill[slot]; lane++) {
-        uint32_t contact = d->contact[slot][lane];
-        int32_t a, b;
-        nodes_in_order(p, contact, &a, &b);
-        network->slots[contact] = (contact_slot){
-            .index = number * LANES + (uint32_t)lane,
-            .kind = d->pairs ? SLOT_PAIR : SLOT_SINGLE,
-            .swapped = p->who[contact] == ONLY_B,
-        };
-
-        p->open_mask[a] &= ~bit;
-        if (d->pairs) {
-            p->open_mask[b] &= ~bit;
-            network->pairs[number].a[lane] = a;
-            network->pairs[number].b[lane] = b;
-        } else {
-            network->singles[number].a[lane] = a;
-            network->singles[number].other[lane] = b;
+    for (int lane = 0; lane < LANES; lane++) {
+        bool used = lane < d->fill[slot];
+        uint32_t contact = used ? d->contact[slot][lane] : 0;
+        int32_t a = -1;
+        int32_t b = -1;
+        bool both = false;
+        if (used) {
+            nodes_in_order(p, contact, &a, &b);
+            both = p->who[contact] == BOTH;
+            network->slots[contact] = (contact_slot){
+                .index = number * LANES + (uint32_t)lane,
+                .kind = (uint8_t)d->kind,
+                .swapped = p->who[contact] == ONLY_B,
+            };
+            p->open_mask[a] &= ~bit;
+            if (both)
+                p->open_mask[b] &= ~bit;
         }
-    }
 
-    for (int lane = d->fill[slot]; lane < LANES; lane++) {
-        if (d->pairs) {
-            clear_pair_lane(&network->pairs[number], lane, (int32_t)d->dummy);
+        if (d->kind == SLOT_PAIR) {
+            pair_group *group = &network->pairs[number];
+            clear_pair_lane(group, lane, dummy);
+            if (used) {
+                group->a[lane] = a;
+                group->b[lane] = b;
+            }
+        } else if (d->kind == SLOT_SINGLE) {
+            single_group *group = &network->singles[number];
+            clear_single_lane(group, lane, dummy);
+            if (used) {
+                group->a[lane] = a;
+                group->other[lane] = b;
+            }
         } else {
-            clear_single_lane(&network->singles[number], lane, (int32_t)d->dummy);
+            rolling_group *group = &network->rollings[number];
+            clear_rolling_lane(group, lane, dummy);
+            if (used) {
+                group->a[lane] = a;
+                group->other[lane] = b;
+            }
+            if (both)
+                group->b[lane] = b;
         }
     }
 
@@ -248,8 +298,9 @@ static void deal(dealer *d, uint32_t contact)
     int32_t a, b;
 
     nodes_in_order(p, contact, &a, &b);
+    bool both = p->who[contact] == BOTH;
     uint64_t busy = p->open_mask[a];
-    if (d->pairs)
+    if (both)
         busy |= p->open_mask[b];
 
     uint64_t fit = d->open & ~busy;
@@ -267,37 +318,50 @@ static void deal(dealer *d, uint32_t contact)
     d->contact[slot][d->fill[slot]] = contact;
     d->fill[slot]++;
     p->open_mask[a] |= bit;
-    if (d->pairs)
+    if (both)
         p->open_mask[b] |= bit;
     if (d->fill[slot] == LANES)
         close_group(d, slot);
 }
 
-/* Deals the contacts of one block: first pairs and general contacts, then singles. */
+/* Which slots a contact of two or of one node that moves goes to. */
+static slot_kind kind_of(const plan *p, uint32_t contact)
+{
+    if (p->who[contact] == NOBODY)
+        return SLOT_IDLE;
+    if (p->pairs[contact].kind == YK_PAIR_GENERAL)
+        return SLOT_GENERAL;
+    if (p->pairs[contact].kind == YK_PAIR_ROLLING)
+        return SLOT_ROLLING;
+    return p->who[contact] == BOTH ? SLOT_PAIR : SLOT_SINGLE;
+}
+
+/* Deals the contacts of one block: pairs, singles, those that resist rolling, and in the first pass
+ * general ones. */
 static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
 {
     yk_network *network = p->network;
     out->pair_begin = (uint32_t)network->pair_groups;
     out->single_begin = (uint32_t)network->single_groups;
+    out->rolling_begin = (uint32_t)network->rolling_groups;
     out->general_begin = (uint32_t)network->general_count;
 
-    for (int pass = 0; pass < 2; pass++) {
-        dealer d = {.plan = p, .pairs = pass == 0, .dummy = dummy, .newest = OPEN_GROUPS - 1};
+    for (slot_kind kind = SLOT_PAIR; kind <= SLOT_ROLLING; kind++) {
+        dealer d = {.plan = p, .kind = kind, .dummy = dummy, .newest = OPEN_GROUPS - 1};
 
         for (uint32_t k = p->begin[number]; k < p->begin[number + 1] && !p->failed; k++) {
             uint32_t i = p->order[k];
             const yk_pair *pair = &p->pairs[i];
+            slot_kind own = kind_of(p, i);
 
-            if (p->who[i] == NOBODY) {
+            if (own == kind) {
+                deal(&d, i);
+            } else if (own == SLOT_IDLE) {
                 network->slots[i] = (contact_slot){.kind = SLOT_IDLE};
-            } else if (pair->kind == YK_PAIR_GENERAL) {
-                if (pass == 1)
-                    continue;
+            } else if (own == SLOT_GENERAL && kind == SLOT_PAIR) {
                 size_t at = network->general_count++;
                 network->slots[i] = (contact_slot){.index = (uint32_t)at, .kind = SLOT_GENERAL};
                 network->generals[at] = (general_contact){.a = pair->a, .b = pair->b, .dim = 3};
-            } else if ((p->who[i] == BOTH) == d.pairs) {
-                deal(&d, i);
             }
         }
 
@@ -311,6 +375,7 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
 
     out->pair_end = (uint32_t)network->pair_groups;
     out->single_end = (uint32_t)network->single_groups;
+    out->rolling_end = (uint32_t)network->rolling_groups;
     out->general_end = (uint32_t)network->general_count;
 }
 
@@ -366,31 +431,26 @@ static bool reserve_groups(plan *p)
     yk_context *context = network->context;
 
     /* How many there are of each kind. */
-    size_t pairs = 0;
-    size_t singles = 0;
-    size_t generals = 0;
-    for (size_t i = 0; i < p->count; i++) {
-        if (p->who[i] == NOBODY)
-            continue;
-        if (p->pairs[i].kind == YK_PAIR_GENERAL) {
-            generals++;
-        } else if (p->who[i] == BOTH) {
-            pairs++;
-        } else {
-            singles++;
-        }
-    }
+    size_t counts[SLOT_IDLE + 1] = {0};
+    for (size_t i = 0; i < p->count; i++)
+        counts[kind_of(p, (uint32_t)i)]++;
 
     size_t spare = 8 * p->node_blocks + 8;
-    size_t pair_groups = pairs / LANES + spare;
-    size_t single_groups = singles / LANES + spare;
-    if (!yk_array_reserve(context, &network->pairs_array, pair_groups, sizeof(pair_group)) ||
-        !yk_array_reserve(context, &network->singles_array, single_groups, sizeof(single_group)) ||
-        !yk_array_reserve(context, &network->generals_array, generals + 1, sizeof(general_contact)))
+    size_t pairs = counts[SLOT_PAIR] / LANES + spare;
+    size_t singles = counts[SLOT_SINGLE] / LANES + spare;
+    size_t rollings = 1;
+    if (counts[SLOT_ROLLING] > 0)
+        rollings = counts[SLOT_ROLLING] / LANES + spare;
+    size_t generals = counts[SLOT_GENERAL] + 1;
+    if (!yk_array_reserve(context, &network->pairs_array, pairs, sizeof(pair_group)) ||
+        !yk_array_reserve(context, &network->singles_array, singles, sizeof(single_group)) ||
+        !yk_array_reserve(context, &network->rollings_array, rollings, sizeof(rolling_group)) ||
+        !yk_array_reserve(context, &network->generals_array, generals, sizeof(general_contact)))
         return false;
 
     network->pairs = network->pairs_array.data;
     network->singles = network->singles_array.data;
+    network->rollings = network->rollings_array.data;
     network->generals = network->generals_array.data;
     return true;
 }
@@ -441,7 +501,8 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     size_t nodes = network->node_count;
 
     network->contact_count = network->block_count = network->colour_count = 0;
-    network->pair_groups = network->single_groups = network->general_count = 0;
+    network->pair_groups = network->single_groups = 0;
+    network->rolling_groups = network->general_count = 0;
 
     for (size_t i = 0; i < count; i++) {
         const yk_pair *p = &pairs[i];
@@ -451,7 +512,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "contact network: pair %zu joins the nodes %d and %d of %zu", i, p->a,
                            p->b, nodes);
-        if (p->kind != YK_PAIR_ROUND && p->kind != YK_PAIR_GENERAL)
+        if (p->kind < YK_PAIR_ROUND || p->kind > YK_PAIR_GENERAL)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "contact network: pair %zu is of unknown kind %d", i, p->kind);
     }

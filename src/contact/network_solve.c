@@ -104,6 +104,7 @@ static void clear_block(yk_network *network, size_t index, void *user)
 {
     (void)user;
     yk_round_clear(network, &network->blocks[index]);
+    yk_rolling_clear(network, &network->blocks[index]);
     yk_general_clear(network, &network->blocks[index]);
 }
 
@@ -111,6 +112,7 @@ static void apply_block(yk_network *network, size_t index, void *user)
 {
     (void)user;
     yk_round_apply(network, &network->blocks[index]);
+    yk_rolling_apply(network, &network->blocks[index]);
     yk_general_apply(network, &network->blocks[index]);
 }
 
@@ -124,6 +126,7 @@ static void sweep_block(yk_network *network, size_t index, void *user)
         .relaxation_factor = options->relaxation_factor,
     };
     yk_round_sweep(network, b, &how);
+    yk_rolling_sweep(network, b, &how);
     yk_general_sweep(network, b, options->friction, options->relaxation_factor,
                      options->exact_local);
 }
@@ -142,6 +145,7 @@ static void sum_diagonal(yk_network *network, size_t index, void *user)
     double *partial = network->partials + 3 * index;
     memset(partial, 0, 3 * sizeof *partial);
     yk_round_diagonal(network, &network->blocks[index], partial);
+    yk_rolling_diagonal(network, &network->blocks[index], partial);
     yk_general_diagonal(network, &network->blocks[index], partial);
 }
 
@@ -167,7 +171,9 @@ static void measure_block(yk_network *network, size_t index, void *user)
     const block *b = &network->blocks[index];
     double *partial = network->partials + 3 * index;
     memset(partial, 0, 3 * sizeof *partial);
-    yk_round_residual(network, b, m->friction == YK_FRICTION_COULOMB, m->rho, partial);
+    bool coulomb = m->friction == YK_FRICTION_COULOMB;
+    yk_round_residual(network, b, coulomb, m->rho, partial);
+    yk_rolling_residual(network, b, coulomb, m->rho, partial);
     yk_general_residual(network, b, m->friction, m->rho, partial);
 }
 
@@ -312,7 +318,7 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "contact: the relaxation factor is %g, it must lie between 0 and 2",
                        options->relaxation_factor);
-    bool round = network->pair_groups + network->single_groups > 0;
+    bool round = network->pair_groups + network->single_groups + network->rolling_groups > 0;
     if (options->friction == YK_FRICTION_BOX && round)
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
@@ -320,6 +326,7 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
 
     /* Local matrices of general contacts and joints. */
     yk_general_prepare(network);
+    yk_rolling_prepare(network);
     yk_status status = yk_joints_prepare(network);
     if (status != YK_OK)
         return status;

@@ -43,9 +43,10 @@ typedef struct yk_collision {
     bool rebuilt; /* the list was made anew in this step */
 
     yk_contact_list found;
-    yk_touch *touches;  /* of the general contacts */
-    yk_pair *pairs;     /* of all contacts: the nodes of the contact problem */
-    int32_t round_kind; /* yk_pair_kind of pairs with lever arms along the normal */
+    yk_touch *touches; /* of the general contacts */
+    yk_pair *pairs;    /* of all contacts: the nodes of the contact problem */
+    /* yk_pair_kind of pairs with lever arms along the normal; and where rolling is resisted */
+    int32_t round_kind, rolling_kind;
 
     /* Work space of the search */
     yk_touch *batch; /* one batch of general pairs */

@@ -268,7 +268,7 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
         const yk_part *a = &model->parts[found->keys[i].a], *b = &model->parts[found->keys[i].b];
         bool flipped = !yk_world_is_dynamic(model, a->body);
         yk_vec3 impulse = yk_network_impulse(self->problem.network, i), torque = {0, 0, 0};
-        if (collision->pairs[i].kind == YK_PAIR_GENERAL)
+        if (collision->pairs[i].kind != YK_PAIR_ROUND)
             torque = yk_network_torque(self->problem.network, i);
 
         /* The other side, if its motion is known, receives the opposite about its centre of

@@ -58,10 +58,19 @@ yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model,
 {
     *collision = (yk_collision){.pool = pool, .model = model, .state = state};
 
-    /* Friction of a box has axes, which the fast path does not know. */
+    /* Friction of a box has axes, which the fast paths do not know; rolling contacts have neither
+     * softness nor the steps of the gradient method there. */
+    const yk_contact_options *solver = &model->def.solver;
     collision->round_kind = YK_PAIR_ROUND;
-    if (model->def.solver.friction == YK_FRICTION_BOX)
-        collision->round_kind = YK_PAIR_GENERAL;
+    collision->rolling_kind = YK_PAIR_ROLLING;
+    if (solver->friction == YK_FRICTION_BOX)
+        collision->round_kind = collision->rolling_kind = YK_PAIR_GENERAL;
+    if (solver->method == YK_CONTACT_PROJECTED_GRADIENT)
+        collision->rolling_kind = YK_PAIR_GENERAL;
+    for (size_t i = 0; i < model->material_count; i++) {
+        if (model->materials[i].stiffness > 0)
+            collision->rolling_kind = YK_PAIR_GENERAL;
+    }
 
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(collision, blocks);

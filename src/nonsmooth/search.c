@@ -260,8 +260,11 @@ static yk_status append_general(yk_collision *collision, const int32_t *pair, co
 
     /* The fast path of the solver takes lever arms along the normal on every side that moves. */
     bool round_arms = (a->round || !dynamic_a) && (b->round || !dynamic_b);
-    if (round_arms && !yk_world_resists_rotation(model, a, b))
+    if (round_arms) {
         nodes.kind = collision->round_kind;
+        if (yk_world_resists_rotation(model, a, b))
+            nodes.kind = collision->rolling_kind;
+    }
 
     size_t general = found->count - found->round_count, more = (size_t)count;
     yk_status status =

@@ -293,6 +293,90 @@ static void general_and_round_agree(void **state)
     yk_context_destroy(context);
 }
 
+/* Spinning and rolling friction, four contacts at a time and one at a time as general pairs: both
+ * come to the same velocities, and the violation of either is the same when it is measured by the
+ * other. The bits of the first depend neither on threads nor on the width of registers. */
+static void general_and_rolling_agree(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    cloud c = make_cloud(4, 3, 3);
+    for (int model = 0; model < 2; model++) {
+        for (size_t i = 0; i < c.contacts; i++) {
+            c.data[i].mu = model == YK_FRICTION_COULOMB ? 0.1 : 0.5;
+            c.data[i].mu_spin = 0.02;
+            c.data[i].mu_roll = 0.03;
+            c.data[i].arm_a = yk_v3_neg(c.data[i].normal);
+            c.data[i].arm_b = c.data[i].normal;
+        }
+        const int32_t kinds[2] = {YK_PAIR_ROLLING, YK_PAIR_GENERAL};
+        yk_network *networks[2];
+        yk_network_node *nodes[2];
+        for (int k = 0; k < 2; k++) {
+            for (size_t i = 0; i < c.contacts; i++)
+                c.pairs[i].kind = kinds[k];
+            networks[k] = make_network(context, NULL, false);
+            nodes[k] = fill(networks[k], &c);
+            solve(context, networks[k], YK_CONTACT_GAUSS_SEIDEL, (yk_friction_model)model, 1e-10,
+                  40000);
+        }
+        for (size_t i = 0; i < c.nodes; i++) {
+            const yk_network_node *a = &nodes[0][i], *b = &nodes[1][i];
+            assert_near(yk_v3_norm(yk_v3_sub(a->velocity, b->velocity)), 0, 1e-6);
+            assert_near(yk_v3_norm(yk_v3_sub(a->spin, b->spin)), 0, 1e-6);
+        }
+
+        /* After few sweeps the violations are far from zero, and the same by both measures. */
+        yk_network *few = make_network(context, NULL, false);
+        for (size_t i = 0; i < c.contacts; i++)
+            c.pairs[i].kind = YK_PAIR_ROLLING;
+        fill(few, &c);
+        solve(context, few, YK_CONTACT_GAUSS_SEIDEL, (yk_friction_model)model, 0, 5);
+        yk_network_violation rolling = yk_network_residual(few, (yk_friction_model)model);
+        yk_network *same = make_network(context, NULL, false);
+        cloud copy = c;
+        copy.pairs = calloc(c.contacts, sizeof *copy.pairs);
+        copy.data = calloc(c.contacts, sizeof *copy.data);
+        for (size_t i = 0; i < c.contacts; i++) {
+            copy.pairs[i] = c.pairs[i];
+            copy.pairs[i].kind = YK_PAIR_GENERAL;
+            copy.data[i] = c.data[i];
+            copy.data[i].impulse = yk_network_impulse(few, i);
+            copy.data[i].torque = yk_network_torque(few, i);
+        }
+        fill(same, &copy);
+        yk_general_prepare(same);
+        yk_network_start(same, true);
+        yk_network_violation general = yk_network_residual(same, (yk_friction_model)model);
+        assert_true(rolling.largest > 1e-4);
+        assert_near(general.largest, rolling.largest, 1e-12);
+        assert_near(general.rms, rolling.rms, 1e-12);
+        free(copy.data);
+        free(copy.pairs);
+        yk_network_destroy(same);
+        yk_network_destroy(few);
+        yk_network_destroy(networks[1]);
+        yk_network_destroy(networks[0]);
+    }
+    free_cloud(&c);
+
+    c = make_cloud(16, 12, 16);
+    for (size_t i = 0; i < c.contacts; i++) {
+        c.pairs[i].kind = YK_PAIR_ROLLING;
+        c.data[i].mu_roll = 0.03;
+    }
+    yk_network_node *one = calloc(c.nodes, sizeof *one), *other = calloc(c.nodes, sizeof *other);
+    run_bits(context, &c, YK_CONTACT_GAUSS_SEIDEL, 1, false, one);
+    run_bits(context, &c, YK_CONTACT_GAUSS_SEIDEL, 3, false, other);
+    assert_memory_equal(one, other, c.nodes * sizeof *one);
+    run_bits(context, &c, YK_CONTACT_GAUSS_SEIDEL, 1, true, other);
+    assert_memory_equal(one, other, c.nodes * sizeof *one);
+    free(other);
+    free(one);
+    free_cloud(&c);
+    yk_context_destroy(context);
+}
+
 /* A moving plate as a prescribed surface, and as a node without inverse mass on either side of
  * the pair. */
 static void nodes_without_mass_are_surfaces(void **state)
@@ -576,6 +660,7 @@ int main(void)
         cmocka_unit_test(impulses_explain_velocities),
         cmocka_unit_test(assembled_and_swept_agree),
         cmocka_unit_test(general_and_round_agree),
+        cmocka_unit_test(general_and_rolling_agree),
         cmocka_unit_test(nodes_without_mass_are_surfaces),
         cmocka_unit_test(softness_yields),
         cmocka_unit_test(rolling_and_spinning_friction),
