@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analysis/scene.h"
 #include "analysis/watch.h"
@@ -160,6 +161,8 @@ static void add_statistics(summary *s, run *r)
     add_figure(s, "", "largest_step", all.largest_step, "s");
     add_figure(s, "", "wall_time", r->report->seconds, "s");
     add_figure(s, "", "largest_energy", r->report->largest_energy, "J");
+    add_figure(s, "", "energy_scale", r->report->energy_scale, "J");
+    add_figure(s, "", "energy_made", r->report->energy_made, "");
 
     for (int i = 0; i < info->subsystem_count; i++) {
         const char *name = info->names[i];
@@ -206,8 +209,10 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
     if (!r->def->recorder)
         return YK_OK;
 
-    int capacity =
-        12 + 3 * r->info->subsystem_count + 6 * r->info->interface_count + YK_FINDINGS_MAX;
+    int capacity = 14 + 3 * r->info->subsystem_count + 6 * r->info->interface_count +
+                   (3 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
+    char remedies[YK_FINDINGS_MAX][YK_REMEDIES_MAX]
+                 [YK_REMEDY_OVERRIDES_MAX * sizeof(((yk_remedy *)0)->overrides[0])];
     summary s = {.capacity = capacity};
     s.values = yk_allocate(r->context, (size_t)capacity, sizeof *s.values);
     s.names = yk_allocate(r->context, (size_t)capacity, sizeof *s.names);
@@ -219,6 +224,26 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
             char name[64];
             snprintf(name, sizeof name, "finding_%d_%s", i + 1, finding_names[f->kind]);
             add_text(&s, name, f->value, f->text);
+            snprintf(name, sizeof name, "finding_%d_serious", i + 1);
+            add_figure(&s, "", name, f->serious, "");
+            if (f->interface >= 0) {
+                snprintf(name, sizeof name, "finding_%d_interface", i + 1);
+                add_text(&s, name, f->interface, r->info->interfaces[f->interface].name);
+            }
+
+            /* The kind of a remedy, and its overrides line by line. */
+            for (int k = 0; k < f->remedy_count; k++) {
+                const yk_remedy *remedy = &f->remedies[k];
+                char *text = remedies[i][k];
+                text[0] = '\0';
+                for (int n = 0; n < remedy->override_count; n++) {
+                    size_t length = strlen(text);
+                    snprintf(text + length, sizeof remedies[i][k] - length, "%s%s", n ? "\n" : "",
+                             remedy->overrides[n]);
+                }
+                snprintf(name, sizeof name, "remedy_%d_%d", i + 1, k + 1);
+                add_text(&s, name, remedy->kind, text);
+            }
         }
 
         /* The hash as text: a double does not hold 64 bits. */
