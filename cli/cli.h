@@ -27,6 +27,8 @@ int command_advise(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_draw(int argc, char **argv);
 int command_plot(int argc, char **argv);
+int command_report(int argc, char **argv);
+int command_compare(int argc, char **argv);
 int command_stability(int argc, char **argv);
 int command_converge(int argc, char **argv);
 int command_modes(int argc, char **argv);

@@ -1,0 +1,175 @@
+/* yoke report: recorded runs as one HTML file with 3D playback, plots and findings. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "report_pack.h"
+#include "viewer.h"
+
+static const char usage[] =
+    "report RESULTS [RESULTS ...] [-o FILE.html] [--frames N]\n\n"
+    "Writes one HTML file that needs nothing else: the model in motion, every recorded channel as "
+    "a "
+    "plot, what the run\n"
+    "says of itself. Several runs lie over each other. Opens in any browser, without a network.";
+
+enum { FILES_MAX = 16 };
+
+/* Where the data goes in the page of the viewer. */
+static const char mark[] = "<!--yoke-data-->";
+
+static char *read_file(const char *path, size_t *length)
+{
+    FILE *stream = fopen(path, "rb");
+    if (!stream) {
+        fprintf(stderr, "yoke: cannot read '%s': %s\n", path, strerror(errno));
+        return NULL;
+    }
+    char *text = NULL;
+    size_t count = 0, capacity = 0;
+    while (!feof(stream) && !ferror(stream)) {
+        if (count + 65536 > capacity) {
+            capacity = 2 * capacity + 65536;
+            char *grown = realloc(text, capacity);
+            if (!grown)
+                break;
+            text = grown;
+        }
+        count += fread(text + count, 1, capacity - count, stream);
+    }
+    bool whole = feof(stream) && !ferror(stream);
+    fclose(stream);
+    if (!whole) {
+        fprintf(stderr, "yoke: cannot read '%s'\n", path);
+        free(text);
+        return NULL;
+    }
+    *length = count;
+    return text;
+}
+
+static const char *find_mark(const char *page, size_t length)
+{
+    size_t size = strlen(mark);
+    for (size_t i = 0; i + size <= length; i++)
+        if (page[i] == '<' && memcmp(page + i, mark, size) == 0)
+            return page + i;
+    return NULL;
+}
+
+static void write_base64(FILE *out, const unsigned char *bytes, size_t count)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for (size_t i = 0; i < count; i += 3) {
+        unsigned word = (unsigned)bytes[i] << 16;
+        if (i + 1 < count)
+            word |= (unsigned)bytes[i + 1] << 8;
+        if (i + 2 < count)
+            word |= bytes[i + 2];
+        fputc(digits[word >> 18], out);
+        fputc(digits[word >> 12 & 63], out);
+        fputc(i + 1 < count ? digits[word >> 6 & 63] : '=', out);
+        fputc(i + 2 < count ? digits[word & 63] : '=', out);
+    }
+}
+
+/* The page with the data in the place of its mark. */
+static bool write_report(const char *file, const char *page, size_t length,
+                         const unsigned char *packed, size_t bytes)
+{
+    const char *at = find_mark(page, length);
+    if (!at) {
+        fprintf(stderr, "yoke: the viewer has no place for data: it is not one of `yoke report`\n");
+        return false;
+    }
+    FILE *out = fopen(file, "wb");
+    if (!out) {
+        print_unwritable(file);
+        return false;
+    }
+    fwrite(page, 1, (size_t)(at - page), out);
+    fputs("<script id=\"yoke-data\" type=\"text/plain\">", out);
+    write_base64(out, packed, bytes);
+    fputs("</script>", out);
+    at += strlen(mark);
+    fwrite(at, 1, length - (size_t)(at - page), out);
+    bool failed = ferror(out) != 0;
+    long size = ftell(out);
+    if (fclose(out) != 0 || failed) {
+        print_unwritable(file);
+        return false;
+    }
+    printf("report %s, %.1f MB\n", file, (double)size / 1e6);
+    return true;
+}
+
+int command_report(int argc, char **argv)
+{
+    const char *files[FILES_MAX];
+    const char *file = "report.html", *viewer = NULL;
+    report_options options = {0};
+    const option_row rows[] = {
+        {"o", OPTION_TEXT, &file, "FILE", "the page [report.html]"},
+        {"frames", OPTION_COUNT, &options.frames, "N",
+         "at most so many frames of the animation of each run [as many as fit in 64 MB]"},
+        {"viewer", OPTION_TEXT, &viewer, "FILE",
+         "another viewer than the one in the program: viewer/dist/index.html after `npm run "
+         "build`"},
+        {.kind = OPTION_END},
+    };
+    int count = options_parse(usage, rows, argc, argv, files, 1, FILES_MAX);
+    if (count < 0)
+        return options_exit(count);
+
+    /* The page. */
+    size_t length = 0;
+    const char *page = viewer_page(&length);
+    char *own = NULL;
+    if (viewer) {
+        own = read_file(viewer, &length);
+        page = own;
+        if (!own)
+            return EXIT_MISUSE;
+    }
+    if (length == 0) {
+        fprintf(stderr, "yoke: this program was built without the viewer, for want of Node.js: "
+                        "install nodejs and npm and build it\n"
+                        "again, or build viewer/ elsewhere (npm ci && npm run build) and give "
+                        "--viewer viewer/dist/index.html\n");
+        return EXIT_FAILED;
+    }
+
+    /* The records. */
+    yk_context *context = open_context();
+    if (!context) {
+        free(own);
+        return EXIT_FAILED;
+    }
+    report_run runs[FILES_MAX] = {0};
+    yk_record *records[FILES_MAX] = {NULL};
+    int code = EXIT_GOOD;
+    for (int i = 0; i < count && code == EXIT_GOOD; i++) {
+        if (yk_record_load(context, files[i], &records[i]) < 0) {
+            print_failure(context);
+            code = EXIT_MISUSE;
+        }
+        runs[i] = (report_run){files[i], records[i]};
+    }
+
+    if (code == EXIT_GOOD) {
+        size_t bytes = 0;
+        unsigned char *packed = report_pack(runs, count, &options, &bytes);
+        if (!packed)
+            fprintf(stderr, "yoke: out of memory\n");
+        if (!packed || !write_report(file, page, length, packed, bytes))
+            code = EXIT_FAILED;
+        free(packed);
+    }
+    for (int i = 0; i < count; i++)
+        yk_record_destroy(records[i]);
+    yk_context_destroy(context);
+    free(own);
+    return code;
+}

@@ -1,0 +1,558 @@
+#include "report_pack.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+/* Channels with more components, such as the positions of all particles, are seen in 3D. */
+enum { COMPONENTS_MAX = 24 };
+enum { VALUES_MAX = 1500000, ROWS_MIN = 1000, ROWS_MAX = 20000, FRAMES_BYTES = 64000000 };
+
+/* Bytes that grow ------------------------------------------------------------------------------ */
+
+typedef struct buffer {
+    unsigned char *data;
+    size_t count, capacity;
+    bool failed; /* out of memory: what follows is left out */
+} buffer;
+
+static unsigned char *extend(buffer *b, size_t bytes)
+{
+    if (b->failed)
+        return NULL;
+    if (b->count + bytes > b->capacity) {
+        size_t capacity = 2 * b->capacity + bytes + 4096;
+        unsigned char *grown = realloc(b->data, capacity);
+        if (!grown) {
+            b->failed = true;
+            return NULL;
+        }
+        b->data = grown;
+        b->capacity = capacity;
+    }
+    unsigned char *added = b->data + b->count;
+    b->count += bytes;
+    return added;
+}
+
+static void put(buffer *b, const char *text)
+{
+    size_t length = strlen(text);
+    unsigned char *to = extend(b, length);
+    if (to)
+        memcpy(to, text, length);
+}
+
+static void put_format(buffer *b, const char *format, ...) YK_PRINTF(2, 3);
+
+static void put_format(buffer *b, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    put(b, text);
+}
+
+/* A text in quotes. "</" would end the script that the JSON may be shown in, were it not packed. */
+static void put_text(buffer *b, const char *text)
+{
+    put(b, "\"");
+    for (const char *c = text ? text : ""; *c; c++) {
+        unsigned char code = (unsigned char)*c;
+        if (code == '"' || code == '\\')
+            put_format(b, "\\%c", code);
+        else if (code < 0x20)
+            put_format(b, "\\u%04x", code);
+        else
+            put_format(b, "%c", code);
+    }
+    put(b, "\"");
+}
+
+static void put_number(buffer *b, double value)
+{
+    if (isfinite(value))
+        put_format(b, "%.17g", value);
+    else
+        put(b, "null");
+}
+
+static void put_numbers(buffer *b, const double *values, int count)
+{
+    put(b, "[");
+    for (int i = 0; i < count; i++) {
+        put(b, i ? "," : "");
+        put_number(b, values[i]);
+    }
+    put(b, "]");
+}
+
+static void put_vector(buffer *b, yk_vec3 v)
+{
+    put_numbers(b, (const double[]){v.x, v.y, v.z}, 3);
+}
+
+static void put_quaternion(buffer *b, yk_quat q)
+{
+    put_numbers(b, (const double[]){q.w, q.x, q.y, q.z}, 4);
+}
+
+/* Numbers of `width` bytes, in the order of this machine, as planes; and where they are. */
+static void put_array(buffer *json, buffer *arrays, const void *values, size_t count, size_t width)
+{
+    put_format(json, "[%zu,%zu]", arrays->count, count * width);
+    unsigned char *to = extend(arrays, count * width);
+    if (!to)
+        return;
+    const unsigned char *from = values;
+    const uint16_t probe = 1;
+    bool little = *(const unsigned char *)&probe == 1;
+    for (size_t plane = 0; plane < width; plane++) {
+        size_t byte = little ? width - 1 - plane : plane;
+        for (size_t i = 0; i < count; i++)
+            *to++ = from[i * width + byte];
+    }
+}
+
+/* Channels ------------------------------------------------------------------------------------- */
+
+/* Rows of a record in the report: all of them, or the least and the largest value of equal pieces. */
+typedef struct thinning {
+    size_t rows;  /* of the record */
+    size_t piece; /* rows that two stand for; 1: all are kept */
+    size_t kept;
+} thinning;
+
+static thinning thin(const yk_record *record)
+{
+    const yk_record_header *header = yk_record_get_header(record);
+    size_t columns = 1;
+    for (int i = 0; i < header->channel_count; i++)
+        if (header->channels[i].components <= COMPONENTS_MAX)
+            columns += (size_t)header->channels[i].components;
+    size_t most = VALUES_MAX / columns;
+    if (most < ROWS_MIN)
+        most = ROWS_MIN;
+    if (most > ROWS_MAX)
+        most = ROWS_MAX;
+
+    thinning t = {.rows = yk_record_rows(record), .piece = 1};
+    t.kept = t.rows;
+    if (t.rows > most) {
+        t.piece = (2 * t.rows + most - 1) / most;
+        t.kept = 2 * ((t.rows + t.piece - 1) / t.piece) + 1;
+    }
+    return t;
+}
+
+static void thin_time(const thinning *t, const double *time, double *out)
+{
+    if (t->piece == 1) {
+        memcpy(out, time, t->rows * sizeof *out);
+        return;
+    }
+    for (size_t from = 0; from < t->rows; from += t->piece) {
+        *out++ = time[from];
+        size_t middle = from + t->piece / 2;
+        *out++ = time[middle < t->rows ? middle : t->rows - 1];
+    }
+    *out = time[t->rows - 1];
+}
+
+/* Less the first value, in single precision. */
+static void thin_column(const thinning *t, const double *values, double base, float *out)
+{
+    if (t->piece == 1) {
+        for (size_t i = 0; i < t->rows; i++)
+            out[i] = (float)(values[i] - base);
+        return;
+    }
+    for (size_t from = 0; from < t->rows; from += t->piece) {
+        size_t end = from + t->piece < t->rows ? from + t->piece : t->rows;
+        size_t least = from, largest = from;
+        for (size_t i = from; i < end; i++) {
+            if (values[i] < values[least])
+                least = i;
+            if (values[i] > values[largest])
+                largest = i;
+        }
+        size_t first = least < largest ? least : largest;
+        size_t second = least < largest ? largest : least;
+        *out++ = (float)(values[first] - base);
+        *out++ = (float)(values[second] - base);
+    }
+    *out = (float)(values[t->rows - 1] - base);
+}
+
+static void put_channels(buffer *json, buffer *arrays, const yk_record *record)
+{
+    const yk_record_header *header = yk_record_get_header(record);
+    thinning t = thin(record);
+    double *time = calloc(t.kept + 1, sizeof *time);
+    float *column = calloc(t.kept + 1, sizeof *column);
+    if (!time || !column) {
+        json->failed = true;
+        free(time);
+        free(column);
+        return;
+    }
+    thin_time(&t, yk_record_time(record), time);
+    put_format(json, ",\"recorded\":%zu,\"rows\":%zu,\"time\":", t.rows, t.kept);
+    put_array(json, arrays, time, t.kept, sizeof *time);
+
+    put(json, ",\"channels\":[");
+    bool first = true;
+    for (int i = 0; i < header->channel_count; i++) {
+        const yk_record_channel *channel = &header->channels[i];
+        if (channel->components > COMPONENTS_MAX)
+            continue;
+        put(json, first ? "{\"name\":" : ",{\"name\":");
+        first = false;
+        put_text(json, channel->name);
+        put(json, ",\"unit\":");
+        put_text(json, channel->unit);
+        put(json, ",\"labels\":[");
+        for (int k = 0; k < channel->components; k++) {
+            put(json, k ? "," : "");
+            put_text(json, channel->labels[k]);
+        }
+        put(json, "],\"columns\":[");
+        for (int k = 0; k < channel->components; k++) {
+            const double *values = yk_record_column(record, i, k);
+            double base = t.rows > 0 && isfinite(values[0]) ? values[0] : 0;
+            thin_column(&t, values, base, column);
+            put(json, k ? ",{\"base\":" : "{\"base\":");
+            put_number(json, base);
+            put(json, ",\"data\":");
+            put_array(json, arrays, column, t.kept, sizeof *column);
+            put(json, "}");
+        }
+        put(json, "]}");
+    }
+    put(json, "],\"skipped\":[");
+    first = true;
+    for (int i = 0; i < header->channel_count; i++) {
+        if (header->channels[i].components <= COMPONENTS_MAX)
+            continue;
+        put(json, first ? "" : ",");
+        first = false;
+        put_text(json, header->channels[i].name);
+    }
+    put(json, "]");
+    free(time);
+    free(column);
+}
+
+/* Scene ---------------------------------------------------------------------------------------- */
+
+static void put_texts(buffer *json, const char *const *texts, int count)
+{
+    put(json, "[");
+    for (int i = 0; i < count; i++) {
+        put(json, i ? "," : "");
+        put_text(json, texts[i]);
+    }
+    put(json, "]");
+}
+
+static void put_scene(buffer *json, const yk_record_scene *scene)
+{
+    put(json, "{\"subsystems\":");
+    put_texts(json, scene->subsystems, scene->subsystem_count);
+    put(json, ",\"solvers\":");
+    put_texts(json, scene->solvers, scene->subsystem_count);
+    put(json, ",\"up\":");
+    put_vector(json, scene->up);
+
+    put(json, ",\"bodies\":[");
+    for (int i = 0; i < scene->body_count; i++) {
+        const yk_record_body *body = &scene->bodies[i];
+        put(json, i ? ",{\"name\":" : "{\"name\":");
+        put_text(json, body->name);
+        put_format(json,
+                   ",\"subsystem\":%d,\"motion\":%d,\"strained\":%s,\"position\":", body->subsystem,
+                   (int)body->motion, body->strained ? "true" : "false");
+        put_vector(json, body->position);
+        put(json, ",\"orientation\":");
+        put_quaternion(json, body->orientation);
+        put(json, "}");
+    }
+
+    put(json, "],\"shapes\":[");
+    for (int i = 0; i < scene->shape_count; i++) {
+        const yk_shape *shape = &scene->shapes[i];
+        put(json, i ? ",{\"name\":" : "{\"name\":");
+        put_text(json, shape->name);
+        put_format(json, ",\"kind\":%d,\"body\":%d,\"end\":%d,\"open\":%u,\"position\":",
+                   (int)shape->kind, shape->body, shape->end, shape->open);
+        put_vector(json, shape->position);
+        put(json, ",\"orientation\":");
+        put_quaternion(json, shape->orientation);
+        put(json, ",\"size\":");
+        put_vector(json, shape->size);
+        put(json, ",\"points\":[");
+        for (int k = 0; k < shape->point_count; k++) {
+            const double point[3] = {shape->points[k].x, shape->points[k].y, shape->points[k].z};
+            for (int c = 0; c < 3; c++) {
+                put(json, k + c ? "," : "");
+                put_number(json, point[c]);
+            }
+        }
+        put(json, "]}");
+    }
+
+    put(json, "],\"links\":[");
+    for (int i = 0; i < scene->link_count; i++) {
+        const yk_record_link *link = &scene->links[i];
+        put(json, i ? ",{\"name\":" : "{\"name\":");
+        put_text(json, link->name);
+        put_format(json, ",\"kind\":%d,\"from\":%d,\"to\":%d}", (int)link->kind, link->from,
+                   link->to);
+    }
+    put(json, "]}");
+}
+
+/* Frames --------------------------------------------------------------------------------------- */
+
+/* The frames of a record that the report has: every stride-th, and the last. */
+typedef struct selection {
+    size_t all, stride, count;
+} selection;
+
+static size_t selected(const selection *s, size_t i)
+{
+    size_t frame = i * s->stride;
+    return i + 1 == s->count || frame >= s->all ? s->all - 1 : frame;
+}
+
+static selection select_frames(const yk_record *record, const report_options *options)
+{
+    const yk_record_scene *scene = yk_record_get_header(record)->scene;
+    selection s = {.all = yk_record_frame_count(record), .stride = 1};
+    size_t most = (size_t)options->frames;
+    if (most == 0)
+        most = FRAMES_BYTES / (2 * yk_scene_frame_size(scene) + 16);
+    if (most < 2)
+        most = 2;
+    if (s.all > most)
+        s.stride = (s.all + most - 2) / (most - 1);
+    s.count = s.all > 0 ? (s.all - 1 + s.stride - 1) / s.stride + 1 : 0;
+    return s;
+}
+
+/* Differences from frame to frame, which wrap around. */
+static void put_words(buffer *json, buffer *arrays, uint16_t *words, size_t frames, size_t size)
+{
+    for (size_t i = frames; i-- > 1;)
+        for (size_t k = 0; k < size; k++)
+            words[i * size + k] = (uint16_t)(words[i * size + k] - words[(i - 1) * size + k]);
+    put_array(json, arrays, words, frames * size, sizeof *words);
+}
+
+/* Positions between the least and the largest of each coordinate. */
+static void put_positions(buffer *json, buffer *arrays, const yk_record *record, const selection *s,
+                          size_t size, uint16_t *words)
+{
+    float *low = calloc(size + 1, sizeof *low);
+    float *scale = calloc(size + 1, sizeof *scale);
+    if (!low || !scale) {
+        json->failed = true;
+        free(low);
+        free(scale);
+        return;
+    }
+    for (size_t k = 0; k < size; k++) {
+        float least = INFINITY, largest = -INFINITY;
+        for (size_t i = 0; i < s->count; i++) {
+            float value = yk_record_frame(record, selected(s, i))[k];
+            least = fminf(least, value);
+            largest = fmaxf(largest, value);
+        }
+        if (!(largest >= least))
+            least = largest = 0;
+        low[k] = least;
+        scale[k] = (largest - least) / 65535;
+    }
+    for (size_t i = 0; i < s->count; i++) {
+        const float *values = yk_record_frame(record, selected(s, i));
+        for (size_t k = 0; k < size; k++) {
+            float at = scale[k] > 0 ? (values[k] - low[k]) / scale[k] : 0;
+            words[i * size + k] = isfinite(at) ? (uint16_t)lroundf(fminf(at, 65535)) : 0;
+        }
+    }
+    put(json, ",\"low\":");
+    put_array(json, arrays, low, size, sizeof *low);
+    put(json, ",\"scale\":");
+    put_array(json, arrays, scale, size, sizeof *scale);
+    put(json, ",\"position\":");
+    put_words(json, arrays, words, s->count, size);
+    free(low);
+    free(scale);
+}
+
+/* Of the two quaternions of an orientation the one that is nearer to that of the frame before. */
+static void put_orientations(buffer *json, buffer *arrays, const yk_record *record,
+                             const selection *s, size_t from, size_t size, uint16_t *words)
+{
+    for (size_t i = 0; i < s->count; i++) {
+        const float *values = yk_record_frame(record, selected(s, i)) + from;
+        for (size_t k = 0; k < size; k += 4) {
+            int16_t *to = (int16_t *)words + i * size + k;
+            double along = 0;
+            for (size_t c = 0; c < 4 && i > 0; c++)
+                along += (double)values[k + c] * to[(ptrdiff_t)c - (ptrdiff_t)size];
+            double sign = along < 0 ? -1 : 1;
+            for (size_t c = 0; c < 4; c++) {
+                double value = sign * values[k + c];
+                to[c] = isfinite(value) ? (int16_t)lround(32767 * fmax(-1, fmin(1, value))) : 0;
+            }
+        }
+    }
+    put(json, ",\"orientation\":");
+    put_words(json, arrays, words, s->count, size);
+}
+
+static void put_floats(buffer *json, buffer *arrays, const yk_record *record, const selection *s,
+                       size_t from, size_t size, float *values)
+{
+    for (size_t i = 0; i < s->count; i++)
+        memcpy(values + i * size, yk_record_frame(record, selected(s, i)) + from,
+               size * sizeof *values);
+    put_array(json, arrays, values, s->count * size, sizeof *values);
+}
+
+static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
+                       const report_options *options)
+{
+    const yk_record_scene *scene = yk_record_get_header(record)->scene;
+    selection s = select_frames(record, options);
+    size_t size[YK_FRAME_TABLES], from[YK_FRAME_TABLES], at = 0, widest = 1;
+    for (int i = 0; i < YK_FRAME_TABLES; i++) {
+        size[i] = yk_scene_table_size(scene, (yk_frame_table)i);
+        from[i] = at;
+        at += size[i];
+        if (size[i] > widest)
+            widest = size[i];
+    }
+    double *times = calloc(s.count + 1, sizeof *times);
+    float *scratch = calloc(s.count * widest + 1, sizeof *scratch);
+    if (!times || !scratch) {
+        json->failed = true;
+        free(times);
+        free(scratch);
+        return;
+    }
+    for (size_t i = 0; i < s.count; i++)
+        times[i] = yk_record_frame_time(record, selected(&s, i));
+    put_format(json, "{\"count\":%zu,\"recorded\":%zu,\"time\":", s.count, s.all);
+    put_array(json, arrays, times, s.count, sizeof *times);
+    uint16_t *words = (uint16_t *)scratch;
+    put_positions(json, arrays, record, &s, size[YK_FRAME_POSITION], words);
+    put_orientations(json, arrays, record, &s, from[YK_FRAME_ORIENTATION],
+                     size[YK_FRAME_ORIENTATION], words);
+    put(json, ",\"strain\":");
+    put_floats(json, arrays, record, &s, from[YK_FRAME_STRAIN], size[YK_FRAME_STRAIN], scratch);
+    put(json, ",\"wrench\":");
+    put_floats(json, arrays, record, &s, from[YK_FRAME_WRENCH], size[YK_FRAME_WRENCH], scratch);
+    put(json, "}");
+    free(times);
+    free(scratch);
+}
+
+/* The whole ------------------------------------------------------------------------------------ */
+
+static void put_run(buffer *json, buffer *arrays, const report_run *run,
+                    const report_options *options)
+{
+    const yk_record_header *header = yk_record_get_header(run->record);
+    const yk_record_summary *summary = yk_record_get_summary(run->record);
+    put(json, "{\"file\":");
+    put_text(json, run->file);
+    put(json, ",\"title\":");
+    put_text(json, header->title);
+    put(json, ",\"command\":");
+    put_text(json, header->command);
+    put(json, ",\"scenario\":");
+    put_text(json, header->scenario);
+    put_format(json, ",\"complete\":%s", yk_record_complete(run->record) ? "true" : "false");
+    put_channels(json, arrays, run->record);
+
+    put(json, ",\"summary\":[");
+    for (int i = 0; i < summary->count; i++) {
+        const yk_record_value *value = &summary->values[i];
+        put(json, i ? ",{\"name\":" : "{\"name\":");
+        put_text(json, value->name);
+        put(json, ",\"value\":");
+        put_number(json, value->value);
+        put(json, ",\"unit\":");
+        put_text(json, value->unit);
+        put(json, ",\"text\":");
+        put_text(json, value->text);
+        put(json, "}");
+    }
+    put(json, "],\"scene\":");
+    if (header->scene)
+        put_scene(json, header->scene);
+    else
+        put(json, "null");
+    put(json, ",\"frames\":");
+    if (header->scene && yk_record_frame_count(run->record) > 0)
+        put_frames(json, arrays, run->record, options);
+    else
+        put(json, "null");
+    put(json, "}");
+}
+
+unsigned char *report_pack(const report_run *runs, int count, const report_options *options,
+                           size_t *bytes)
+{
+    buffer json = {0}, arrays = {0};
+    put(&json, "{\"software\":");
+    char software[64];
+    snprintf(software, sizeof software, "yoke %s", yk_version());
+    put_text(&json, software);
+    put(&json, ",\"runs\":[");
+    for (int i = 0; i < count; i++) {
+        put(&json, i ? "," : "");
+        put_run(&json, &arrays, &runs[i], options);
+    }
+    put(&json, "]}");
+
+    /* Head, JSON and arrays side by side. */
+    size_t start = (8 + json.count + 7) / 8 * 8;
+    unsigned char *whole = calloc(start + arrays.count + 1, 1);
+    unsigned char *packed = NULL;
+    if (whole && !json.failed && !arrays.failed) {
+        const unsigned char head[8] = {
+            'Y',
+            'K',
+            'R',
+            '1',
+            (unsigned char)json.count,
+            (unsigned char)(json.count >> 8),
+            (unsigned char)(json.count >> 16),
+            (unsigned char)(json.count >> 24),
+        };
+        memcpy(whole, head, sizeof head);
+        memcpy(whole + sizeof head, json.data, json.count);
+        if (arrays.count > 0)
+            memcpy(whole + start, arrays.data, arrays.count);
+        uLongf length = compressBound((uLong)(start + arrays.count));
+        packed = malloc(length);
+        if (packed && compress2(packed, &length, whole, (uLong)(start + arrays.count), 6) != Z_OK) {
+            free(packed);
+            packed = NULL;
+        }
+        *bytes = length;
+    }
+    free(whole);
+    free(json.data);
+    free(arrays.data);
+    return packed;
+}

@@ -1,0 +1,383 @@
+// The data of a report: what `yoke report` packed (src/record/pack.c), decoded.
+//
+//   base64( zlib( "YKR1", u32 length of the JSON, JSON, padding to 8 bytes, arrays ) )
+//
+// Arrays are named in the JSON by their offset and length in bytes. Numbers are split into planes
+// (first all high bytes, ...), which compresses far better.
+
+import { unzlibSync } from "fflate";
+
+type Ref = [offset: number, bytes: number];
+
+interface PackedColumn {
+  base: number;
+  data: Ref;
+}
+
+interface PackedChannel {
+  name: string;
+  unit: string;
+  labels: string[];
+  columns: PackedColumn[];
+}
+
+interface PackedFrames {
+  count: number;
+  recorded: number;
+  time: Ref;
+  low: Ref;
+  scale: Ref;
+  position: Ref;
+  orientation: Ref;
+  strain: Ref;
+  wrench: Ref;
+}
+
+interface PackedRun {
+  file: string;
+  title: string;
+  command: string;
+  scenario: string;
+  complete: boolean;
+  recorded: number;
+  rows: number;
+  time: Ref;
+  channels: PackedChannel[];
+  skipped: string[];
+  summary: Figure[];
+  scene: Scene | null;
+  frames: PackedFrames | null;
+}
+
+export interface Figure {
+  name: string;
+  value: number | null;
+  unit: string;
+  text: string;
+}
+
+export const enum Motion {
+  Fixed,
+  Point,
+  Moves,
+}
+
+export interface Body {
+  name: string;
+  subsystem: number;
+  motion: Motion;
+  strained: boolean;
+  position: number[];
+  orientation: number[]; // w first
+}
+
+export const enum Kind {
+  Sphere,
+  Box,
+  Cylinder,
+  Capsule,
+  Line,
+  Edge,
+  Actuator,
+  Hull,
+  BoxCavity,
+  CylinderCavity,
+  Plane,
+  Joint,
+}
+
+export interface Shape {
+  kind: Kind;
+  name: string;
+  body: number; // -1: the ground
+  end: number;
+  position: number[];
+  orientation: number[];
+  size: number[];
+  open: number;
+  points: number[];
+}
+
+export const enum LinkKind {
+  Markers,
+  Scalar,
+  Wire,
+}
+
+export interface Link {
+  name: string;
+  kind: LinkKind;
+  from: number;
+  to: number;
+}
+
+export interface Scene {
+  subsystems: string[];
+  solvers: string[];
+  up: number[];
+  bodies: Body[];
+  shapes: Shape[];
+  links: Link[];
+}
+
+export interface Channel {
+  name: string;
+  unit: string;
+  labels: string[];
+  columns: Float64Array[];
+}
+
+/** Positions and orientations of the moving bodies over time, quantised. */
+export class Frames {
+  readonly moving: Int32Array; // body -> entry of the positions, -1: fixed
+  readonly turning: Int32Array;
+  readonly strained: Int32Array;
+  readonly positions: number; // values per frame
+  readonly orientations: number;
+  readonly strains: number;
+  readonly wrenches: number;
+
+  constructor(
+    readonly scene: Scene,
+    readonly time: Float64Array,
+    readonly recorded: number,
+    private readonly low: Float32Array,
+    private readonly scale: Float32Array,
+    private readonly position: Uint16Array,
+    private readonly orientation: Int16Array,
+    readonly strain: Float32Array,
+    readonly wrench: Float32Array,
+  ) {
+    const n = scene.bodies.length;
+    this.moving = new Int32Array(n).fill(-1);
+    this.turning = new Int32Array(n).fill(-1);
+    this.strained = new Int32Array(n).fill(-1);
+    let moving = 0;
+    let turning = 0;
+    let strained = 0;
+    scene.bodies.forEach((body, i) => {
+      if (body.motion !== Motion.Fixed) this.moving[i] = moving++;
+      if (body.motion === Motion.Moves) this.turning[i] = turning++;
+      if (body.strained) this.strained[i] = strained++;
+    });
+    this.positions = 3 * moving;
+    this.orientations = 4 * turning;
+    this.strains = strained;
+    this.wrenches = scene.links.filter((link) => link.kind === LinkKind.Markers).length;
+  }
+
+  get count(): number {
+    return this.time.length;
+  }
+
+  /** The frame before a time, and how far the next one is reached, 0 to 1. */
+  locate(t: number): [number, number] {
+    const time = this.time;
+    if (time.length < 2 || t <= time[0]) return [0, 0];
+    if (t >= time[time.length - 1]) return [time.length - 1, 0];
+    let a = 0;
+    let b = time.length - 1;
+    while (b - a > 1) {
+      const middle = (a + b) >> 1;
+      if (time[middle] <= t) a = middle;
+      else b = middle;
+    }
+    return [a, (t - time[a]) / (time[b] - time[a])];
+  }
+
+  /** Where a body is, into 3 numbers. */
+  readPosition(body: number, frame: number, part: number, out: number[] | Float32Array, at = 0): void {
+    const entry = this.moving[body];
+    if (entry < 0) {
+      const fixed = this.scene.bodies[body].position;
+      for (let k = 0; k < 3; k++) out[at + k] = fixed[k];
+      return;
+    }
+    const i = frame * this.positions + 3 * entry;
+    const next = part > 0 ? i + this.positions : i;
+    for (let k = 0; k < 3; k++) {
+      const a = this.position[i + k];
+      const b = this.position[next + k];
+      out[at + k] = this.low[3 * entry + k] + this.scale[3 * entry + k] * (a + part * (b - a));
+    }
+  }
+
+  /** Its orientation as x, y, z, w. */
+  readOrientation(body: number, frame: number, part: number, out: number[]): void {
+    const entry = this.turning[body];
+    if (entry < 0) {
+      const q = this.scene.bodies[body].orientation;
+      out[0] = q[1];
+      out[1] = q[2];
+      out[2] = q[3];
+      out[3] = q[0];
+      return;
+    }
+    const i = frame * this.orientations + 4 * entry;
+    const next = part > 0 ? i + this.orientations : i;
+    let norm = 0;
+    for (let k = 0; k < 4; k++) {
+      const a = this.orientation[i + k];
+      const b = this.orientation[next + k];
+      const v = a + part * (b - a);
+      out[(k + 3) % 4] = v;
+      norm += v * v;
+    }
+    norm = Math.sqrt(norm) || 1;
+    for (let k = 0; k < 4; k++) out[k] /= norm;
+  }
+
+  strainOf(body: number, frame: number): number {
+    const entry = this.strained[body];
+    return entry < 0 ? NaN : this.strain[frame * this.strains + entry];
+  }
+}
+
+export interface Run {
+  file: string;
+  label: string;
+  title: string;
+  command: string;
+  scenario: string;
+  complete: boolean;
+  recorded: number;
+  time: Float64Array;
+  channels: Channel[];
+  skipped: string[];
+  summary: Figure[];
+  scene: Scene | null;
+  frames: Frames | null;
+}
+
+export interface Report {
+  software: string;
+  runs: Run[];
+}
+
+function bytesOfBase64(text: string): Uint8Array {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+/** Puts planes of bytes together again, the first plane being the highest byte. */
+function joinPlanes(planes: Uint8Array, width: number): ArrayBuffer {
+  const count = planes.length / width;
+  const out = new Uint8Array(planes.length);
+  for (let p = 0; p < width; p++) {
+    const from = p * count;
+    const to = width - 1 - p;
+    for (let i = 0; i < count; i++) out[width * i + to] = planes[from + i];
+  }
+  return out.buffer;
+}
+
+class Reader {
+  constructor(
+    private readonly bytes: Uint8Array,
+    private readonly start: number,
+  ) {}
+
+  private slice(ref: Ref): Uint8Array {
+    return this.bytes.subarray(this.start + ref[0], this.start + ref[0] + ref[1]);
+  }
+
+  doubles(ref: Ref): Float64Array {
+    return new Float64Array(joinPlanes(this.slice(ref), 8));
+  }
+
+  floats(ref: Ref): Float32Array {
+    return new Float32Array(joinPlanes(this.slice(ref), 4));
+  }
+
+  /** Differences from frame to frame, summed up; they wrap around as they did when they were taken. */
+  words(ref: Ref, perFrame: number): Uint16Array {
+    const values = new Uint16Array(joinPlanes(this.slice(ref), 2));
+    for (let i = perFrame; i < values.length; i++) values[i] += values[i - perFrame];
+    return values;
+  }
+}
+
+function decodeRun(packed: PackedRun, reader: Reader): Run {
+  const channels = packed.channels.map((channel) => ({
+    name: channel.name,
+    unit: channel.unit,
+    labels: channel.labels,
+    columns: channel.columns.map((column) => {
+      const values = reader.floats(column.data);
+      const out = new Float64Array(values.length);
+      for (let i = 0; i < values.length; i++) out[i] = column.base + values[i];
+      return out;
+    }),
+  }));
+  let frames: Frames | null = null;
+  if (packed.scene && packed.frames) {
+    const f = packed.frames;
+    const position = reader.words(f.position, f.count ? f.position[1] / 2 / f.count : 1);
+    const orientation = reader.words(f.orientation, f.count ? f.orientation[1] / 2 / f.count : 1);
+    frames = new Frames(
+      packed.scene,
+      reader.doubles(f.time),
+      f.recorded,
+      reader.floats(f.low),
+      reader.floats(f.scale),
+      position,
+      new Int16Array(orientation.buffer),
+      reader.floats(f.strain),
+      reader.floats(f.wrench),
+    );
+  }
+  return {
+    file: packed.file,
+    label: packed.file.replace(/^.*\//, "").replace(/\.(h5|hdf5|csv)$/, ""),
+    title: packed.title,
+    command: packed.command,
+    scenario: packed.scenario,
+    complete: packed.complete,
+    recorded: packed.recorded,
+    time: reader.doubles(packed.time),
+    channels,
+    skipped: packed.skipped,
+    summary: packed.summary,
+    scene: packed.scene,
+    frames,
+  };
+}
+
+export function decode(base64: string): Report {
+  const bytes = unzlibSync(bytesOfBase64(base64.trim()));
+  const magic = String.fromCharCode(...bytes.subarray(0, 4));
+  if (magic !== "YKR1") throw new Error("this file holds no report data");
+  const length = new DataView(bytes.buffer, bytes.byteOffset).getUint32(4, true);
+  const json = new TextDecoder().decode(bytes.subarray(8, 8 + length));
+  const packed = JSON.parse(json) as { software: string; runs: PackedRun[] };
+  const reader = new Reader(bytes, Math.ceil((8 + length) / 8) * 8);
+  const runs = packed.runs.map((run) => decodeRun(run, reader));
+
+  // Runs of the same name are told apart by their number.
+  const seen = new Map<string, number>();
+  for (const run of runs) {
+    const times = (seen.get(run.label) ?? 0) + 1;
+    seen.set(run.label, times);
+    if (times > 1) run.label += ` (${times})`;
+  }
+  return { software: packed.software, runs };
+}
+
+/** The value of a column at a time, between its samples. */
+export function valueAt(time: Float64Array, values: Float64Array, t: number): number {
+  const n = time.length;
+  if (n === 0) return NaN;
+  if (t <= time[0]) return values[0];
+  if (t >= time[n - 1]) return values[n - 1];
+  let a = 0;
+  let b = n - 1;
+  while (b - a > 1) {
+    const middle = (a + b) >> 1;
+    if (time[middle] <= t) a = middle;
+    else b = middle;
+  }
+  const w = (t - time[a]) / (time[b] - time[a]);
+  return values[a] + w * (values[b] - values[a]);
+}

@@ -1,0 +1,457 @@
+// The page: header, 3D view with its transport, and panels beside it.
+
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { decode, Report, Run } from "./data";
+import { Plots } from "./plots";
+import { Picked, View3D } from "./scene3d";
+import { trustPanel, verdict } from "./trust";
+import { button, colourOf, el, number, unitText } from "./ui";
+
+const SPEEDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
+
+class App {
+  private readonly plots: Plots;
+  private readonly view: View3D | null = null;
+  private readonly viewport = el("div", { class: "viewport" });
+  private run: Run;
+  private time = 0;
+  private start = 0;
+  private end = 1;
+  private playing = false;
+  private loop = true;
+  private speed = 1;
+  private last = 0;
+
+  private readonly play = button("▶", "play or pause (space)", () => this.setPlaying(!this.playing));
+  private readonly slider = el("input", { title: "time", attrs: { type: "range", min: "0", max: "1000", step: "1", value: "0", "aria-label": "time" } });
+  private readonly clock = el("span", { class: "clock" });
+  private readonly speeds = el("select", { class: "optional", title: "speed of the playback (+ and −)", attrs: { "aria-label": "speed" } });
+  private readonly looping = button("loop", "start again at the end (l)", () => this.setLoop(!this.loop));
+  private readonly pickedBox = el("div", { class: "overlay picked", attrs: { hidden: "" } });
+  private readonly message = el("div", { class: "overlay message", attrs: { hidden: "" } });
+  private readonly panels = new Map<string, { tab: HTMLButtonElement; panel: HTMLElement }>();
+
+  constructor(
+    root: HTMLElement,
+    readonly report: Report,
+  ) {
+    const runs = report.runs;
+    this.run = runs[0];
+    this.plots = new Plots(runs);
+    document.title = `${this.run.title || this.run.label} – Yoke`;
+    this.setTheme(window.matchMedia("(prefers-color-scheme: dark)").matches);
+
+    const stage = el("main", { class: "stage" });
+    const side = this.sidePanels();
+    root.append(this.header(), stage, side);
+    stage.append(this.viewport);
+    const drawn = runs.find((run) => run.scene && run.scene.shapes.length > 0);
+    if (drawn) this.view = this.openView(drawn);
+    else root.classList.add("flat");
+    stage.append(this.transport());
+
+    this.setRange();
+    this.openDefaults();
+    this.setTime(this.start);
+    this.keys();
+    const resized = () => {
+      this.view?.resize();
+      this.plots.resize();
+    };
+    new ResizeObserver(resized).observe(this.viewport);
+    window.addEventListener("resize", resized);
+    requestAnimationFrame((now) => this.tick(now));
+  }
+
+  // Parts of the page ---------------------------------------------------------------------------
+
+  private header(): HTMLElement {
+    const runs = this.report.runs;
+    const head = el("header", {}, [el("span", { class: "mark", text: "YOKE" }), el("h1", { text: this.run.title || this.run.label, title: this.run.command })]);
+    if (runs.length > 1) {
+      const chips = el("select", { title: "run that is shown in 3D", attrs: { "aria-label": "run" } });
+      runs.forEach((run, i) => chips.append(el("option", { text: run.label, attrs: { value: String(i) } })));
+      chips.addEventListener("change", () => {
+        this.run = runs[Number(chips.value)];
+        this.view?.load(this.run);
+        this.pick(null);
+        this.setTime(this.time);
+      });
+      head.append(chips);
+    }
+    const state = runs.map(verdict).reduce((worst, one) => (one.state === "bad" || (one.state === "doubtful" && worst.state === "good") ? one : worst));
+    const badge = button(state.text, "what the run says of itself", () => this.show("Trust"));
+    badge.className = `verdict ${state.state}`;
+    head.append(
+      badge,
+      button("theme", "light or dark (t)", () => this.setTheme(document.documentElement.dataset.theme !== "dark")),
+      button("keys", "keyboard (?)", () => this.toggleKeys()),
+    );
+    return head;
+  }
+
+  private openView(run: Run): View3D | null {
+    const canvas = el("canvas", { attrs: { tabindex: "0", "aria-label": "3D view of the model" } });
+    this.viewport.append(canvas);
+    let view: View3D;
+    try {
+      view = new View3D(canvas);
+    } catch {
+      canvas.remove();
+      this.viewport.append(el("div", { class: "empty" }, [el("p", { text: "This browser offers no WebGL, so the model cannot be shown; plots work." })]));
+      return null;
+    }
+    this.run = run;
+    view.load(run);
+    view.onPick = (picked) => this.pick(picked);
+    view.onMeasure = (text) => {
+      this.message.hidden = text === "";
+      this.message.textContent = text;
+    };
+
+    const views = el("div", { class: "overlay views" });
+    (["iso", "x", "y", "z"] as const).forEach((name, i) => views.append(button(name, `view ${name} (${i + 1})`, () => view.view(name))));
+    const tools = el("div", { class: "overlay tools" });
+    const toggle = (text: string, title: string, on: boolean, act: (on: boolean) => void) => {
+      const made = button(text, title, () => {
+        on = !on;
+        made.classList.toggle("on", on);
+        act(on);
+      });
+      made.classList.toggle("on", on);
+      tools.append(made);
+    };
+    if (view.hasArrows)
+      toggle("wrenches", "forces (red) and torques (violet) of the interfaces", true, (on) => {
+        view.showArrows = on;
+        view.setTime(this.time);
+      });
+    if (view.hasStrain) {
+      toggle("strain", "beams coloured by strain", true, (on) => {
+        view.showStrain = on;
+        view.setTime(this.time);
+      });
+      tools.append(el("span", { class: "scale", title: "strain, root mean square over the section" }, ["0", el("i"), number(view.highestStrain, 2)]));
+    }
+    if (view.hasContainers) {
+      const section = el("select", { title: "cut the model open", attrs: { "aria-label": "section" } });
+      for (const axis of ["off", "x", "y", "z"]) section.append(el("option", { text: axis === "off" ? "no section" : `section ${axis}`, attrs: { value: axis } }));
+      section.addEventListener("change", () => view.setSection(section.value as "off" | "x" | "y" | "z"));
+      tools.append(section);
+    }
+    toggle("measure", "distance of two points (m)", false, (on) => view.setMeasuring(on));
+
+    const names = el("div", { class: "legend-3d" });
+    run.scene!.subsystems.forEach((name, i) => {
+      if (!run.scene!.bodies.some((body) => body.subsystem === i)) return;
+      const swatch = el("span", { class: "swatch" });
+      swatch.style.background = colourOf(i);
+      names.append(el("span", {}, [swatch, name]));
+    });
+    this.viewport.append(names, views, tools, this.pickedBox, this.message);
+    view.resize();
+    view.view("iso");
+    return view;
+  }
+
+  private transport(): HTMLElement {
+    this.play.className = "play";
+    this.looping.classList.add("on", "optional");
+    this.slider.addEventListener("input", () => {
+      this.setPlaying(false);
+      this.setTime(this.start + (Number(this.slider.value) / 1000) * (this.end - this.start));
+    });
+    for (const speed of SPEEDS) this.speeds.append(el("option", { text: `${speed}×`, attrs: { value: String(speed) } }));
+    this.speeds.addEventListener("change", () => (this.speed = Number(this.speeds.value)));
+    return el("footer", { class: "transport" }, [this.play, this.slider, this.clock, this.speeds, this.looping]);
+  }
+
+  private sidePanels(): HTMLElement {
+    const tabs = el("nav", { class: "tabs", attrs: { role: "tablist" } });
+    const side = el("aside", { class: "side" }, [tabs]);
+    const add = (name: string, content: Node[]) => {
+      const tab = button(name, name, () => this.show(name));
+      tab.setAttribute("role", "tab");
+      const panel = el("div", { class: "panel", attrs: { role: "tabpanel", "data-panel": name } }, content);
+      tabs.append(tab);
+      side.append(panel);
+      this.panels.set(name, { tab, panel });
+    };
+    add("Plots", [this.picker(), this.plots.element]);
+    add("Trust", [trustPanel(this.report.runs)]);
+    add("Summary", this.report.runs.map((run) => this.summary(run)));
+    add("Scenario", this.report.runs.map((run) => el("section", { class: "card" }, [el("h2", { text: run.label }), el("pre", { text: run.scenario || "The record holds no scenario." })])));
+    this.show("Plots");
+    return side;
+  }
+
+  private show(name: string): void {
+    for (const [key, { tab, panel }] of this.panels) {
+      panel.hidden = key !== name;
+      tab.setAttribute("aria-selected", String(key === name));
+    }
+    if (name === "Plots") this.plots.resize();
+  }
+
+  private summary(run: Run): HTMLElement {
+    const rows = run.summary
+      .filter((figure) => !/^(finding|remedy)_/.test(figure.name))
+      .map((figure) => el("tr", {}, [el("td", { text: figure.name }), el("td", { class: "number", text: figure.text || `${number(figure.value, 6)} ${unitText(figure.unit)}` })]));
+    const facts: [string, string][] = run.scene ? [] : [["scene", "none: records of `yoke run` into .h5 have one unless --frames 0 was given"]];
+    facts.push(
+      ["file", run.file],
+      ["command", run.command],
+      ["samples", `${run.recorded}${run.time.length < run.recorded ? `, ${run.time.length} in this report` : ""}`],
+    );
+    if (run.frames) facts.push(["frames", `${run.frames.recorded}${run.frames.count < run.frames.recorded ? `, ${run.frames.count} in this report` : ""}`]);
+    if (run.skipped.length > 0) facts.push(["left out", `${run.skipped.join(", ")} (too many components to plot)`]);
+    const head = facts.map(([name, text]) => el("tr", {}, [el("td", { text: name }), el("td", { text })]));
+    return el("section", { class: "card" }, [el("h2", { text: run.label }), el("table", {}, head), el("table", {}, rows), el("p", { class: "muted", text: `Written by ${this.report.software}.` })]);
+  }
+
+  /** The list of channels to plot, searched as one types. */
+  private picker(): HTMLElement {
+    const input = el("input", { attrs: { type: "search", placeholder: "Plot a channel …", "aria-label": "plot a channel", autocomplete: "off" } });
+    const list = el("ul", { attrs: { hidden: "" } });
+    const names = this.plots.names();
+    const units = new Map<string, string>();
+    for (const run of this.report.runs) for (const channel of run.channels) units.set(channel.name, channel.unit);
+    let active = -1;
+    const fill = () => {
+      const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const found = names.filter((name) => words.every((word) => name.toLowerCase().includes(word))).slice(0, 200);
+      active = -1;
+      list.replaceChildren(
+        ...found.map((name) => {
+          const item = el("li", { class: this.plots.has(name) ? "open" : "", attrs: { "data-name": name } }, [el("span", { text: name }), el("span", { class: "muted", text: unitText(units.get(name) ?? "") })]);
+          item.addEventListener("mousedown", (event) => {
+            event.preventDefault();
+            this.plots.open(name, true);
+            input.value = "";
+            input.blur();
+          });
+          return item;
+        }),
+      );
+      list.hidden = found.length === 0;
+    };
+    input.addEventListener("focus", fill);
+    input.addEventListener("input", fill);
+    input.addEventListener("blur", () => (list.hidden = true));
+    input.addEventListener("keydown", (event) => {
+      const items = [...list.children] as HTMLElement[];
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        active = Math.max(0, Math.min(items.length - 1, active + (event.key === "ArrowDown" ? 1 : -1)));
+        items.forEach((item, i) => item.classList.toggle("active", i === active));
+        items[active]?.scrollIntoView({ block: "nearest" });
+        event.preventDefault();
+      } else if (event.key === "Enter" && items.length > 0) {
+        this.plots.open(items[Math.max(0, active)].dataset.name!, true);
+        input.value = "";
+        input.blur();
+      } else if (event.key === "Escape") input.blur();
+      event.stopPropagation();
+    });
+    return el("div", { class: "picker" }, [input, list]);
+  }
+
+  private openDefaults(): void {
+    const names = this.plots.names();
+    const wanted: string[] = [];
+    const take = (test: RegExp, most: number) => {
+      for (const name of names.filter((one) => test.test(one)).slice(0, most)) if (!wanted.includes(name)) wanted.push(name);
+    };
+    for (const link of this.run.scene?.links ?? []) if (wanted.length < 1 && names.includes(`${link.name}.gap`)) wanted.push(`${link.name}.gap`);
+    take(/\.(position|angle|displacement)$/, 2);
+    take(/\.(force|wrench)$/, 1);
+    if (names.includes("energy balance")) wanted.push("energy balance");
+    take(/./, names.length);
+    wanted.slice(0, 4).forEach((name) => this.plots.open(name));
+    this.plots.onTime = (t) => {
+      this.setPlaying(false);
+      this.setTime(Math.min(this.end, Math.max(this.start, t)));
+    };
+  }
+
+  // Picking -------------------------------------------------------------------------------------
+
+  private pick(picked: Picked | null): void {
+    this.pickedBox.hidden = picked === null;
+    if (!picked) return;
+    const subsystem = this.run.scene!.subsystems[picked.subsystem];
+    const prefix = `${subsystem}.${picked.name}.`;
+    const own = this.plots.names().filter((name) => name.startsWith(prefix) || name === `${subsystem}.${picked.name}`);
+    const swatch = el("span", { class: "swatch" });
+    swatch.style.background = colourOf(picked.subsystem);
+    const parts: Node[] = [el("span", {}, [swatch, el("strong", { text: picked.name || "unnamed" }), el("span", { class: "muted", text: `  ${subsystem}` })])];
+    if (own.length > 0) {
+      const choice = el("select", { title: "plot a channel of it", attrs: { "aria-label": "plot a channel of it" } }, [el("option", { text: `plot (${own.length})`, attrs: { value: "" } })]);
+      for (const name of own) choice.append(el("option", { text: name.slice(subsystem.length + 1), attrs: { value: name } }));
+      choice.addEventListener("change", () => {
+        if (choice.value) this.plots.open(choice.value, true);
+        this.show("Plots");
+        choice.value = "";
+      });
+      parts.push(choice);
+      if (!own.some((name) => this.plots.has(name))) this.plots.open(own[0], true);
+    } else parts.push(el("span", { class: "muted", text: "no recorded channels" }));
+    if (picked.body >= 0) {
+      const follow = button("follow", "keep the camera on it (f)", () => {
+        this.view!.setFollowed(this.view!.isFollowing ? -1 : picked.body);
+        follow.classList.toggle("on", this.view!.isFollowing);
+      });
+      follow.classList.toggle("on", this.view!.isFollowing);
+      parts.push(follow);
+    }
+    this.pickedBox.replaceChildren(...parts);
+  }
+
+  // Time ----------------------------------------------------------------------------------------
+
+  private setRange(): void {
+    const spans = this.report.runs.flatMap((run) => {
+      const times = run.frames && run.frames.count > 0 ? [run.frames.time[0], run.frames.time[run.frames.count - 1]] : [];
+      return run.time.length > 0 ? [...times, run.time[0], run.time[run.time.length - 1]] : times;
+    });
+    this.start = Math.min(...spans);
+    this.end = Math.max(...spans, this.start + 1e-12);
+
+    // A run lasts about eight seconds on the screen, at a round speed.
+    const ideal = (this.end - this.start) / 8;
+    this.speed = SPEEDS.reduce((best, one) => (Math.abs(Math.log(one / ideal)) < Math.abs(Math.log(best / ideal)) ? one : best));
+    this.speeds.value = String(this.speed);
+  }
+
+  private setTime(t: number): void {
+    this.time = t;
+    this.view?.setTime(t);
+    this.plots.setTime(t);
+    this.slider.value = String(Math.round((1000 * (t - this.start)) / (this.end - this.start)));
+    const digits = Math.max(0, Math.min(6, 3 - Math.floor(Math.log10(this.end - this.start))));
+    this.clock.textContent = `${t.toFixed(digits)} s`;
+    this.clock.title = `of ${this.end.toFixed(digits)} s`;
+  }
+
+  private setPlaying(on: boolean): void {
+    if (on && !this.loop && this.time >= this.end) this.setTime(this.start);
+    this.playing = on;
+    this.play.textContent = on ? "❚❚" : "▶";
+    this.last = 0;
+  }
+
+  private setLoop(on: boolean): void {
+    this.loop = on;
+    this.looping.classList.toggle("on", on);
+  }
+
+  private tick(now: number): void {
+    if (this.playing) {
+      if (this.last > 0) {
+        let next = this.time + (this.speed * Math.min(200, now - this.last)) / 1000;
+        if (next > this.end) {
+          if (this.loop) next = this.start;
+          else {
+            next = this.end;
+            this.setPlaying(false);
+          }
+        }
+        this.setTime(next);
+      }
+      this.last = now;
+    }
+    this.view?.draw();
+    requestAnimationFrame((next) => this.tick(next));
+  }
+
+  // Keyboard and theme --------------------------------------------------------------------------
+
+  private step(by: number): void {
+    this.setPlaying(false);
+    const times = this.run.frames && this.run.frames.count > 1 ? this.run.frames.time : this.run.time;
+    const span = (times[times.length - 1] - times[0]) / Math.max(1, times.length - 1);
+    this.setTime(Math.min(this.end, Math.max(this.start, this.time + by * span)));
+  }
+
+  private keys(): void {
+    window.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      const target = event.target as HTMLElement;
+      if (/^(INPUT|SELECT|TEXTAREA)$/.test(target.tagName) && target !== this.slider) return;
+      const change = (by: number) => {
+        const i = SPEEDS.indexOf(this.speed);
+        this.speed = SPEEDS[Math.max(0, Math.min(SPEEDS.length - 1, i + by))];
+        this.speeds.value = String(this.speed);
+      };
+      const actions: Record<string, () => void> = {
+        " ": () => this.setPlaying(!this.playing),
+        ArrowRight: () => this.step(event.shiftKey ? 10 : 1),
+        ArrowLeft: () => this.step(event.shiftKey ? -10 : -1),
+        Home: () => this.setTime(this.start),
+        End: () => this.setTime(this.end),
+        "+": () => change(1),
+        "-": () => change(-1),
+        l: () => this.setLoop(!this.loop),
+        t: () => this.setTheme(document.documentElement.dataset.theme !== "dark"),
+        f: () => (this.pickedBox.querySelector('button[title^="keep"]') as HTMLButtonElement | null)?.click(),
+        "1": () => this.view?.view("iso"),
+        "2": () => this.view?.view("x"),
+        "3": () => this.view?.view("y"),
+        "4": () => this.view?.view("z"),
+        "?": () => this.toggleKeys(),
+        Escape: () => {
+          this.view?.select(null);
+          this.pick(null);
+        },
+      };
+      const action = actions[event.key];
+      if (!action) return;
+      event.preventDefault();
+      action();
+    });
+  }
+
+  private keyBox: HTMLElement | null = null;
+
+  private toggleKeys(): void {
+    if (this.keyBox) {
+      this.keyBox.remove();
+      this.keyBox = null;
+      return;
+    }
+    const lines = ["space  play or pause", "← →  one frame, with shift ten", "Home End  start, end", "+ −  faster, slower", "l  loop", "1 2 3 4  views", "f  follow what is picked", "t  light or dark", "Esc  let go"];
+    this.keyBox = el("div", { class: "overlay keys" }, lines.map((line) => el("span", { text: line })));
+    this.viewport.append(this.keyBox);
+  }
+
+  private setTheme(dark: boolean): void {
+    document.documentElement.dataset.theme = dark ? "dark" : "light";
+    this.view?.setTheme(dark);
+    this.plots.redraw();
+  }
+
+  /** For tests: where a body of the shown run is on the screen. */
+  locate(subsystem: string, body: string): [number, number] | null {
+    const scene = this.run.scene;
+    const i = scene ? scene.bodies.findIndex((one) => one.name === body && scene.subsystems[one.subsystem] === subsystem) : -1;
+    return i >= 0 && this.view ? this.view.project(i) : null;
+  }
+}
+
+function main(): void {
+  const root = document.getElementById("app")!;
+  const data = document.getElementById("yoke-data");
+  if (!data || !data.textContent) {
+    root.append(el("p", { class: "muted", text: "This page is the viewer of `yoke report` without a report in it." }));
+    return;
+  }
+  try {
+    const app = new App(root, decode(data.textContent));
+    (window as unknown as { yoke: App }).yoke = app;
+  } catch (error) {
+    root.replaceChildren(el("p", { text: `This report cannot be shown: ${(error as Error).message}` }));
+    throw error;
+  }
+}
+
+main();

@@ -1,0 +1,233 @@
+// What the run says of itself: findings with their remedies, indicators, and the schematic of what
+// is coupled with what.
+
+import { Figure, LinkKind, Run } from "./data";
+import { button, colourOf, copy, el, number, svg, unitText } from "./ui";
+
+interface Finding {
+  kind: string;
+  text: string;
+  value: number | null;
+  serious: boolean;
+  interface: string; // that it is about; "" where it is about the whole
+  remedies: { text: string; command: string }[];
+}
+
+const TITLES: Record<string, string> = {
+  ripple: "Interface wrenches swing from step to step",
+  energy: "Energy was made or lost",
+  not_converged: "Iterations did not converge",
+  drift: "An interface drifts apart",
+  feedthrough: "A wrench is answered at once",
+  mass_ratio: "The motion side is heavier",
+  gap: "The sides of an interface do not move as one",
+  passage: "A driven body passed through a wall",
+  failed: "The run did not come to its end",
+};
+
+/** From what on a finding is reported, and from what on it is serious: docs/trust.md. */
+const LIMITS: Record<string, string> = {
+  energy: "Reported from 2 %; serious from 5 % made or 15 % lost.",
+  ripple: "Reported where the swing grows over 64 steps; serious above 5 % of the wrench.",
+  not_converged: "Reported from 0.01 % left open; serious from 2 %.",
+  gap: "Reported from 5 % of the velocity; serious from 20 %.",
+  passage: "Reported from 1 % of the body's radius; always serious.",
+};
+
+/** The size of a finding in the unit that its limits have. */
+function sizeOf(finding: Finding): string {
+  if (finding.value === null) return "";
+  if (finding.kind === "energy" || finding.kind === "not_converged" || finding.kind === "gap") return `${number(100 * finding.value, 3)} %`;
+  if (finding.kind === "passage" || finding.kind === "drift") return number(finding.value, 3);
+  if (finding.kind === "failed") return `t = ${number(finding.value, 5)} s`;
+  return number(finding.value, 4);
+}
+
+export function findings(run: Run): Finding[] {
+  const by = new Map<string, Figure>(run.summary.map((figure) => [figure.name, figure]));
+  const list: Finding[] = [];
+  for (const figure of run.summary) {
+    const match = /^finding_(\d+)_(.+)$/.exec(figure.name);
+    if (!match || !(match[2] in TITLES)) continue;
+    const n = match[1];
+    const remedies: Finding["remedies"] = [];
+    for (let k = 1; by.has(`remedy_${n}_${k}`); k++) {
+      const remedy = by.get(`remedy_${n}_${k}`)!;
+      remedies.push(wordRemedy(run, remedy.value ?? 0, remedy.text.split("\n").filter(Boolean)));
+    }
+    list.push({
+      kind: match[2],
+      text: figure.text,
+      value: figure.value,
+      serious: (by.get(`finding_${n}_serious`)?.value ?? 0) > 0,
+      interface: by.get(`finding_${n}_interface`)?.text ?? "",
+      remedies,
+    });
+  }
+  return list;
+}
+
+/** A remedy in words, and as a command: other values for the run, or an analysis that finds them. */
+function wordRemedy(run: Run, kind: number, overrides: string[]): { text: string; command: string } {
+  const scenario = /(\S+\.ya?ml)\b/.exec(run.command)?.[1] ?? "SCENARIO";
+  if (kind === 1) return { text: "Let Yoke find a scheme and a step", command: `yoke advise ${scenario}` };
+  if (kind === 2) return { text: "Let Yoke find a step that is small enough", command: `yoke converge ${scenario}` };
+  const words = overrides.map((one, i) => `${i === 0 ? "Use" : i === 1 ? "with" : "and"} ${one.replace("=", " ")}`).join(" ");
+  const sets = overrides.map((one) => `--set ${/[^\w=.+-]/.test(one) ? `'${one}'` : one}`);
+  return { text: words, command: [run.command || `yoke run ${scenario}`, ...sets].join(" ") };
+}
+
+export function verdict(run: Run): { text: string; state: "good" | "doubtful" | "bad" } {
+  const list = findings(run);
+  if (!run.complete) return { text: "incomplete record", state: "bad" };
+  if (list.some((finding) => finding.serious)) return { text: "do not trust this run", state: "bad" };
+  if (list.length > 0) return { text: list.length === 1 ? "1 remark" : `${list.length} remarks`, state: "doubtful" };
+  return { text: "no remarks", state: "good" };
+}
+
+function sparkline(run: Run, name: string): Node | null {
+  const channel = run.channels.find((one) => one.name === name);
+  if (!channel || channel.columns.length !== 1) return null;
+  const values = channel.columns[0];
+  const n = Math.min(160, values.length);
+  const picked: number[] = [];
+  for (let i = 0; i < n; i++) {
+    const a = Math.floor((i * values.length) / n);
+    const b = Math.max(a + 1, Math.floor(((i + 1) * values.length) / n));
+    let most = values[a];
+    for (let k = a; k < b; k++) if (Math.abs(values[k]) > Math.abs(most)) most = values[k];
+    picked.push(most);
+  }
+  const low = Math.min(0, ...picked);
+  const high = Math.max(0, ...picked);
+  const span = high - low || 1;
+  const points = picked.map((v, i) => `${((i / (n - 1 || 1)) * 120).toFixed(1)},${(20 - ((v - low) / span) * 18).toFixed(1)}`).join(" ");
+  const made = svg("svg", { viewBox: "0 0 120 22", width: 120, height: 22, class: "spark" });
+  made.append(svg("polyline", { points, fill: "none", stroke: "currentColor", "stroke-width": 1 }));
+  return made;
+}
+
+function sentence(text: string, value: string, curve: Node | null): HTMLElement {
+  return el("tr", {}, [el("td", { text }), el("td", { class: "number", text: value }), el("td", { class: "curve" }, [curve])]);
+}
+
+function indicators(run: Run): HTMLElement {
+  const by = new Map(run.summary.map((figure) => [figure.name, figure]));
+  const value = (name: string) => by.get(name)?.value ?? null;
+  const rows: HTMLElement[] = [];
+  const made = value("energy_made");
+  if (made !== null && Number.isFinite(made))
+    rows.push(sentence(made < 0 ? "Energy lost by coupling and integration, of that at the start and fed in" : "Energy made by coupling and integration, of that at the start and fed in", `${number(100 * Math.abs(made), 3)} %`, null));
+  const steps = value("steps");
+  const iterations = value("iterations");
+  if (steps) rows.push(sentence("Macro steps", number(steps, 8), null));
+  if (steps && iterations && iterations > steps) rows.push(sentence("Iterations per macro step, on average", number(iterations / steps, 3), null));
+  const open = value("steps_not_converged");
+  if (open) rows.push(sentence("Steps whose iterations did not converge", number(open, 8), null));
+  for (const link of run.scene?.links ?? []) {
+    if (link.kind === LinkKind.Wire) continue;
+    const name = link.name;
+    const add = (key: string, words: string, unit: string, channel: string) => {
+      const v = value(`${name}.${key}`);
+      if (v === null || v === 0) return;
+      rows.push(sentence(`${words} at interface ${name}`, `${number(v)} ${unitText(unit)}`, sparkline(run, `${name}.${channel}`)));
+    };
+    add("largest_position_error", "Largest gap", "m", "gap");
+    add("largest_rotation_error", "Largest gap in rotation", "rad", "gap_rotation");
+    add("largest_velocity_error", "Largest gap in velocity", "m/s", "gap_velocity");
+    add("energy_created", "Energy created", "J", "energy_created");
+    add("mass_ratio", "Mass of the motion side by that of the wrench side", "", "");
+  }
+  run.scene?.subsystems.forEach((name) => {
+    const residual = value(`${name}.largest_contact_residual`);
+    if (residual !== null) rows.push(sentence(`Largest residual of the contacts in ${name}`, `${number(residual)} m/s`, sparkline(run, `${name}.residual`)));
+  });
+  const wall = value("wall_time");
+  if (wall !== null) rows.push(sentence("Time that the run took", `${number(wall, 3)} s`, null));
+  run.scene?.subsystems.forEach((name) => {
+    const own = value(`${name}.wall_time`);
+    if (own !== null && wall) rows.push(sentence(`of it in subsystem ${name}`, `${number(Math.min(100, (100 * own) / wall), 3)} %`, null));
+  });
+  return el("table", { class: "indicators" }, rows);
+}
+
+export function trustPanel(runs: Run[]): HTMLElement {
+  const panel = el("div", { class: "trust" });
+  runs.forEach((run, index) => {
+    const state = verdict(run);
+    const list = findings(run);
+    const head = el("h2", {}, [runs.length > 1 ? `${run.label}: ` : "", el("span", { class: `verdict ${state.state}`, text: state.text })]);
+    const section = el("section", { class: "card" }, [head]);
+    if (list.length === 0)
+      section.append(el("p", { class: "muted", text: run.summary.length ? "Energies, gaps and iterations were watched in every step, and nothing stood out." : "The record has no summary: the run did not come to its end." }));
+    for (const finding of list) {
+      const remedies = finding.remedies.map((remedy) => {
+        const press = button("copy", "copy the command", () => copy(remedy.command, press));
+        const command = el("div", { class: "command" }, [el("code", { text: remedy.command }), press]);
+        return el("div", { class: "remedy" }, [el("span", { text: remedy.text }), command]);
+      });
+      section.append(
+        el("div", { class: finding.serious ? "finding serious" : "finding" }, [
+          el("h3", { text: TITLES[finding.kind] }),
+          el("p", { text: `${finding.text.charAt(0).toUpperCase()}${finding.text.slice(1)}.` }),
+          el("p", { class: "muted", text: [sizeOf(finding), LIMITS[finding.kind]].filter(Boolean).join(". ") }),
+          ...remedies,
+        ]),
+      );
+    }
+    section.append(indicators(run));
+    if (run.scene && run.scene.subsystems.length > 1) section.append(schematic(run, list));
+    panel.append(section);
+    void index;
+  });
+  return panel;
+}
+
+/** Subsystems as boxes, interfaces and wires as lines between them; what findings name is marked. */
+export function schematic(run: Run, list: Finding[]): HTMLElement {
+  const scene = run.scene!;
+  const n = scene.subsystems.length;
+  const columns = Math.min(n, 3);
+  const rows = Math.ceil(n / columns);
+  const width = 560;
+  const cell = width / columns;
+  const box = { w: Math.min(130, 0.56 * cell), h: 46 };
+  const height = rows * 120 + 10;
+  const drawing = svg("svg", { viewBox: `0 0 ${width} ${height}`, class: "schematic", role: "img", "aria-label": "subsystems and interfaces" });
+  const at = (i: number): [number, number] => {
+    const row = Math.floor(i / columns);
+    const inRow = Math.min(columns, n - row * columns);
+    return [width / 2 + ((i % columns) - (inRow - 1) / 2) * cell, row * 120 + 60];
+  };
+  const named = (name: string): Finding | undefined => list.find((finding) => finding.interface === name);
+  const pairs = new Map<string, number>();
+  for (const link of scene.links) {
+    const key = [link.from, link.to].sort((a, b) => a - b).join("-");
+    const turn = pairs.get(key) ?? 0;
+    pairs.set(key, turn + 1);
+    const [x1, y1] = at(link.from);
+    const [x2, y2] = at(link.to);
+    const bend = (turn % 2 === 0 ? -1 : 1) * (14 + 26 * Math.floor(turn / 2)) - (x1 === x2 && y1 === y2 ? 60 : 0);
+    const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+    const mx = (x1 + x2) / 2 - ((y2 - y1) / length) * bend;
+    const my = (y1 + y2) / 2 + ((x2 - x1) / length) * bend;
+    const fault = named(link.name);
+    const state = fault ? (fault.serious ? "bad" : "doubtful") : "good";
+    drawing.append(
+      svg("path", {
+        d: `M${x1},${y1} Q${2 * mx - (x1 + x2) / 2},${2 * my - (y1 + y2) / 2} ${x2},${y2}`,
+        class: `link ${state}${link.kind === LinkKind.Wire ? " wire" : ""}`,
+      }),
+      svg("text", { x: mx, y: my - 4, "text-anchor": "middle", class: `name ${state}` }, link.name),
+    );
+  }
+  scene.subsystems.forEach((name, i) => {
+    const [x, y] = at(i);
+    drawing.append(
+      svg("rect", { x: x - box.w / 2, y: y - box.h / 2, width: box.w, height: box.h, rx: 4, class: "box", style: `stroke:${colourOf(i)}` }),
+      svg("text", { x, y: y - 2, "text-anchor": "middle", class: "title" }, name),
+      svg("text", { x, y: y + 14, "text-anchor": "middle", class: "solver" }, scene.solvers[i]),
+    );
+  });
+  return el("div", { class: "schematic-box" }, [el("h3", { text: "What is coupled with what" }), drawing]);
+}
