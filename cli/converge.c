@@ -217,7 +217,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
         if (plot && picture_convergence(context, plot, def->scenario.path, def, rows) != YK_OK)
             code = print_failure(context);
         else if (plot)
-            printf("picture %s.svg, %s.png\n", plot, plot);
+            print_pictures(plot);
     }
 
     yk_diagnostics_destroy(diagnostics);

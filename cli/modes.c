@@ -194,7 +194,8 @@ int command_modes(int argc, char **argv)
         else if (plot && picture_modes(l.context, plot, model, modes) != YK_OK)
             code = print_failure(l.context);
         else if (plot)
-            printf("\n  picture %s.svg, %s.png\n", plot, plot);
+            printf("\n  ");
+        print_pictures(plot);
     }
 
     if (!modes || status == YK_NOT_CONVERGED)

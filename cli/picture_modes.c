@@ -214,13 +214,14 @@ static void add_panel(yk_context *context, yk_text *script, const figure *f, con
         yk_text_add(context, script, "%.4g 1/s'\n", m->growth);
 
     double margin = 0.15 * f->size;
-    yk_text_add(context, script, "set xrange [%.6g:%.6g]\nset xlabel '%s'\n",
+    yk_text_add(context, script, "set xrange [%.6g:%.6g]\nset xlabel '%s in m'\n",
                 f->low[v.across] - margin, f->high[v.across] + margin, names[v.across]);
     if (v.twist)
-        yk_text_add(context, script, "set yrange [-1.2:1.2]\nset ylabel 'rotation about %s'\n",
+        yk_text_add(context, script,
+                    "set yrange [-1.2:1.2]\nset ylabel 'rotation about %s (of its largest)'\n",
                     names[v.up]);
     else
-        yk_text_add(context, script, "set yrange [%.6g:%.6g]\nset ylabel '%s'\n",
+        yk_text_add(context, script, "set yrange [%.6g:%.6g]\nset ylabel '%s in m'\n",
                     f->low[v.up] - margin, f->high[v.up] + margin, names[v.up]);
     yk_text_add(context, script,
                 "plot $rest%d with lines dashtype 2 linecolor rgb '#999999' notitle, $mode%d with "

@@ -14,11 +14,43 @@ extern char **environ;
 static const struct {
     const char *extension;
     const char *name, *settings;
-    int scale; /* of its dots, against 800 x 600 */
+    double scale; /* of its units, against 800 x 600 */
+    bool asked;   /* drawn where its ending is asked for, not with every BASE */
 } terminals[] = {
-    {"svg", "svg", "dynamic font 'DejaVu Sans,14' background rgb 'white'", 1},
-    {"png", "pngcairo", "fontscale 1.6 font 'DejaVu Sans,14' linewidth 2", 2},
+    {"svg", "svg", "dynamic font 'DejaVu Sans,14' background rgb 'white'", 1, false},
+    {"png", "pngcairo", "fontscale 1.6 font 'DejaVu Sans,14' linewidth 2", 2, false},
+    {"pdf", "pdfcairo", "font 'DejaVu Sans,14'", 0.01, true}, /* inches */
 };
+
+enum { TERMINALS = sizeof terminals / sizeof *terminals };
+
+/* The terminal whose ending the name of a picture has, and the length of the name without it; -1
+ * where it has none. */
+static int terminal_of(const char *base, int *length)
+{
+    const char *dot = strrchr(base, '.');
+    for (int i = 0; i < TERMINALS && dot && dot > base; i++) {
+        if (strcmp(dot + 1, terminals[i].extension) != 0)
+            continue;
+        *length = (int)(dot - base);
+        return i;
+    }
+    *length = (int)strlen(base);
+    return -1;
+}
+
+void print_pictures(const char *base)
+{
+    int length, only = terminal_of(base, &length);
+    const char *comma = "picture ";
+    for (int i = 0; i < TERMINALS; i++) {
+        if (only >= 0 ? i != only : terminals[i].asked)
+            continue;
+        printf("%s%.*s.%s", comma, length, base, terminals[i].extension);
+        comma = ", ";
+    }
+    printf("\n");
+}
 
 void gnuplot_quote(yk_context *context, yk_text *script, const char *text)
 {
@@ -73,11 +105,15 @@ yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, i
 {
     /* Three panels and more need space for their tics and legends. */
     int height = panels > 2 ? 250 * panels : 600;
+    int length, only = terminal_of(base, &length);
     yk_status status = script->failed ? YK_ERROR_MEMORY : YK_OK;
-    for (size_t i = 0; !YK_FAILED(status) && i < sizeof terminals / sizeof *terminals; i++) {
+    for (int i = 0; !YK_FAILED(status) && i < TERMINALS; i++) {
+        if (only >= 0 ? i != only : terminals[i].asked)
+            continue;
+
         yk_text text = {0}, file = {0};
-        yk_text_add(context, &file, "%s.%s", base, terminals[i].extension);
-        yk_text_add(context, &text, "set encoding utf8\nset terminal %s size %d,%d %s\nset output ",
+        yk_text_add(context, &file, "%.*s.%s", length, base, terminals[i].extension);
+        yk_text_add(context, &text, "set encoding utf8\nset terminal %s size %g,%g %s\nset output ",
                     terminals[i].name, terminals[i].scale * 800, terminals[i].scale * height,
                     terminals[i].settings);
         if (file.data)
@@ -107,6 +143,23 @@ static void add_title(yk_context *context, yk_text *script, const char *what, co
 
 /* Maps ----------------------------------------------------------------------------------------- */
 
+/* Where the cell around a point of an axis begins and ends: half way to its neighbours, on a
+ * logarithmic axis at the geometric mean. */
+static void cell_of(const yk_map_axis *axis, int index, double cell[2])
+{
+    double at = yk_map_axis_value(axis, index);
+    cell[0] = cell[1] = at;
+    if (axis->count < 2)
+        return;
+    int other = index > 0 ? index - 1 : index + 1;
+    double near = yk_map_axis_value(axis, other);
+    double half = axis->logarithmic ? sqrt(at / near) : 0.5 * (at - near);
+    double one = axis->logarithmic ? at / half : at - half;
+    double two = axis->logarithmic ? at * half : at + half;
+    cell[0] = fmin(one, two);
+    cell[1] = fmax(one, two);
+}
+
 static void add_map_axis(yk_context *context, yk_text *script, char letter, const yk_map_axis *axis)
 {
     static const char *const titles[][2] = {
@@ -126,17 +179,15 @@ static void add_map_axis(yk_context *context, yk_text *script, char letter, cons
     gnuplot_quote(context, script, title);
     yk_text_add(context, script, "%s\n", title == axis->parameter ? " noenhanced" : "");
 
-    /* Cells reach half their width beyond their points; on a logarithmic axis points stand for
-     * cells. */
-    double low = fmin(axis->first, axis->last), high = fmax(axis->first, axis->last);
-    double half_cell = 0;
+    /* Cells reach half their width beyond their points. */
     if (axis->logarithmic)
         yk_text_add(context, script, "set logscale %c\n", letter);
-    else if (axis->count > 1)
-        half_cell = (high - low) / (axis->count - 1) / 2;
+    double ends[2][2];
+    cell_of(axis, 0, ends[0]);
+    cell_of(axis, axis->count - 1, ends[1]);
+    double low = fmin(ends[0][0], ends[1][0]), high = fmax(ends[0][1], ends[1][1]);
     if (low < high)
-        yk_text_add(context, script, "set %crange [%.9g:%.9g]\n", letter, low - half_cell,
-                    high + half_cell);
+        yk_text_add(context, script, "set %crange [%.9g:%.9g]\n", letter, low, high);
 }
 
 yk_status picture_map(yk_context *context, const char *base, const char *title,
@@ -144,7 +195,7 @@ yk_status picture_map(yk_context *context, const char *base, const char *title,
 {
     yk_text script = {0};
 
-    /* One line per point: x, y and a colour. Stable is 0; unstable 1 and more, by the decimal
+    /* One line per point: x, y, the cell around it and a colour. Stable is 0; unstable 1 and more, by the decimal
      * logarithm of how much the radius exceeds 1, from 1e-6 (1) to 1 and beyond (7). */
     yk_text_add(context, &script, "$radius << EOD\n");
     for (int j = 0; j < y->count; j++) {
@@ -153,8 +204,12 @@ yk_status picture_map(yk_context *context, const char *base, const char *title,
             double colour = 0;
             if (!(radius <= YK_STABILITY_LIMIT))
                 colour = 7 + fmax(-6, fmin(0, log10(radius - 1)));
-            yk_text_add(context, &script, "%.9g %.9g %.4g\n", yk_map_axis_value(x, i),
-                        yk_map_axis_value(y, j), colour);
+            double across[2], up[2];
+            cell_of(x, i, across);
+            cell_of(y, j, up);
+            yk_text_add(context, &script, "%.9g %.9g %.9g %.9g %.9g %.9g %.4g\n",
+                        yk_map_axis_value(x, i), yk_map_axis_value(y, j), across[0], across[1],
+                        up[0], up[1], colour);
         }
 
         yk_text_add(context, &script, "\n");
@@ -166,14 +221,16 @@ yk_status picture_map(yk_context *context, const char *base, const char *title,
     add_map_axis(context, &script, 'x', x);
     add_map_axis(context, &script, 'y', y);
 
-    /* An image needs even spacing. */
-    const char *style = x->logarithmic || y->logarithmic ? "points pt 5 ps 0.7 palette" : "image";
+    /* An image needs even spacing; on logarithmic axes cells are boxes. */
+    const char *style = "using 1:2:7 with image";
+    if (x->logarithmic || y->logarithmic)
+        style = "using 1:2:3:4:5:6:7 with boxxyerror fillstyle solid 1 noborder linecolor palette";
     yk_text_add(
         context, &script,
         "set tics out nomirror\nset cbrange [0:7]\nset colorbox\n"
         "set palette defined (0 '#2b6cb0', 0.99 '#2b6cb0', 1 '#fdf3d8', 4 '#f0a35e', 7 '#9c2f1f')\n"
         "set cbtics ('stable' 0, '1+10^{-6}' 1, '1+10^{-4}' 3, '1+10^{-2}' 5, '≥ 2' 7)\n"
-        "plot $radius using 1:2:3 with %s notitle\n",
+        "plot $radius %s notitle\n",
         style);
 
     return gnuplot_draw(context, base, &script, 1);
@@ -265,6 +322,26 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
     add_title(context, script, "ylabel", label.data ? label.data : "");
     yk_text_destroy(context, &label);
 
+    /* What does not change but for rounding is a line, not noise at full height. */
+    double low = INFINITY, high = -INFINITY;
+    for (int i = leader; i < count; i++) {
+        if (!same_unit(&curves[leader], &curves[i]))
+            continue;
+        const double *value =
+            yk_record_column(curves[i].record, curves[i].channel, curves[i].component);
+        for (size_t k = 0; k < yk_record_rows(curves[i].record); k++) {
+            low = fmin(low, value[k]);
+            high = fmax(high, value[k]);
+        }
+    }
+    double size = fmax(fabs(low), fabs(high));
+    yk_text_add(context, script, "set autoscale y\n");
+    if (isfinite(size) && size < 1e-12)
+        yk_text_add(context, script, "set yrange [-1e-12:1e-12]\n");
+    else if (isfinite(size) && high - low < 1e-9 * size)
+        yk_text_add(context, script, "set yrange [%.9g:%.9g]\n", low - 0.5 * size,
+                    high + 0.5 * size);
+
     /* Curves after the first have other dashes, so that those that coincide can all be seen. */
     static const char *const dashes[] = {"solid", "'-'", "'.'", "'-.'"};
     const char *comma = "plot ";
@@ -307,9 +384,11 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
     char layout[64];
     snprintf(layout, sizeof layout, "multiplot layout %d,1 title", panels > 0 ? panels : 1);
     add_title(context, &script, layout, title);
-    yk_text_add(context, &script, "set grid\nset key outside top center horizontal maxcols %d\n",
-                columns);
+    yk_text_add(context, &script,
+                "set grid\nset key below center horizontal maxcols %d samplen 2\n", columns);
     yk_text_add(context, &script, "set tics out nomirror\nset lmargin 12\nset rmargin 3\n");
+    if (panels > 2)
+        yk_text_add(context, &script, "set tics font ',10'\nset key font ',11'\n");
 
     for (int i = 0, shown = 0; i < count; i++) {
         if (!leads_panel(curves, i))

@@ -1,4 +1,5 @@
-/* Pictures of results, drawn by gnuplot to BASE.svg and BASE.png. */
+/* Pictures of results, drawn by gnuplot to BASE.svg and BASE.png; where BASE ends in .svg, .png or
+ * .pdf, to that file alone. */
 #ifndef YOKE_CLI_PICTURES_H
 #define YOKE_CLI_PICTURES_H
 
@@ -34,6 +35,9 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
  * between its joints, at rest and displaced, in the plane in which the mode moves most. */
 yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *model,
                         const yk_modes *modes);
+
+/* The names of the pictures that were drawn for BASE, on the standard output. */
+void print_pictures(const char *base);
 
 /* The program's one caller of gnuplot: a script goes in, pictures come out.
  *

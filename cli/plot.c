@@ -111,20 +111,52 @@ static bool add_channel(picture *p, int file, const char *word)
     return false;
 }
 
+/* Whether there is a place for a channel beside those before it: a few panels, each of one unit
+ * and a few curves. */
+static bool fits(const picture *p, int file, int channel)
+{
+    enum { PANELS = 4, CURVES = 6 };
+    const yk_record_channel *added = &yk_record_get_header(p->records[file])->channels[channel];
+    int panels = 0, beside = 0;
+    for (int i = 0; i < p->curve_count; i++) {
+        const picture_curve *curve = &p->curves[i];
+        const yk_record_header *header = yk_record_get_header(curve->record);
+        const char *unit = header->channels[curve->channel].unit;
+        if (strcmp(unit, added->unit) == 0 && curve->record == p->records[file])
+            beside++;
+        bool first = true;
+        for (int k = 0; k < i; k++) {
+            header = yk_record_get_header(p->curves[k].record);
+            first = first && strcmp(header->channels[p->curves[k].channel].unit, unit) != 0;
+        }
+        panels += first;
+    }
+    bool opens = beside == 0;
+    for (int i = 0; i < p->curve_count && opens; i++) {
+        const yk_record_header *header = yk_record_get_header(p->curves[i].record);
+        opens = strcmp(header->channels[p->curves[i].channel].unit, added->unit) != 0;
+    }
+    return beside + added->components <= CURVES && (!opens || panels < PANELS);
+}
+
 static int draw(yk_context *context, picture *p, const option_list *wanted, const char *base,
                 const char *title)
 {
+    int left_out = 0;
     for (int file = 0; file < p->file_count; file++) {
         if (yk_record_load(context, p->files[file], &p->records[file]) != YK_OK) {
             print_failure(context);
             return EXIT_MISUSE;
         }
 
-        /* What is asked for, or everything. */
+        /* What is asked for, or what fits into a picture that can be read. */
         const yk_record_header *header = yk_record_get_header(p->records[file]);
-        for (int i = 0; wanted->count == 0 && i < header->channel_count; i++)
-            if (!add_curves(p, file, i, -1))
+        for (int i = 0; wanted->count == 0 && i < header->channel_count; i++) {
+            if (!fits(p, file, i))
+                left_out++;
+            else if (!add_curves(p, file, i, -1))
                 return EXIT_MISUSE;
+        }
 
         for (int i = 0; i < wanted->count; i++)
             if (!add_channel(p, file, wanted->items[i]))
@@ -136,7 +168,10 @@ static int draw(yk_context *context, picture *p, const option_list *wanted, cons
     if (picture_curves(context, base, title, p->curves, p->curve_count) != YK_OK)
         return print_failure(context);
 
-    printf("picture %s.svg, %s.png\n", base, base);
+    print_pictures(base);
+    if (left_out > 0)
+        printf("%d channel%s left out: choose with --channel, or see all with `yoke report`\n",
+               left_out, plural(left_out));
 
     return EXIT_GOOD;
 }
@@ -148,7 +183,8 @@ int command_plot(int argc, char **argv)
     const option_row rows[] = {
         {"channel", OPTION_LIST, &wanted, "NAME",
          "a recorded channel, or a component of it (tip.position.y) [all]"},
-        {"o", OPTION_TEXT, &base, "BASE", "pictures BASE.svg and BASE.png [plot]"},
+        {"o", OPTION_TEXT, &base, "BASE",
+         "pictures BASE.svg and BASE.png, or one file .svg, .png or .pdf [plot]"},
         {"title", OPTION_TEXT, &title, "TEXT", "title of the picture [that of the record]"},
         {.kind = OPTION_END},
     };

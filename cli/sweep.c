@@ -155,7 +155,7 @@ static int run_sweep(const yk_sweep_def *def, const char *output, const char *pl
         if (plot && picture_sweep(context, plot, def->scenario.path, def, results) != YK_OK)
             code = print_failure(context);
         if (plot && code == EXIT_GOOD)
-            printf("picture %s.svg, %s.png\n", plot, plot);
+            print_pictures(plot);
     }
 
     yk_diagnostics_destroy(diagnostics);

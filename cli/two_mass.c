@@ -73,7 +73,7 @@ int map_report(yk_context *context, const two_mass_request *q, const char *title
     if (picture_map(context, q->plot, title, x, y, radii) != YK_OK)
         return print_failure(context);
 
-    printf("picture %s.svg, %s.png\n", q->plot, q->plot);
+    print_pictures(q->plot);
 
     return EXIT_GOOD;
 }
