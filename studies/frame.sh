@@ -194,9 +194,9 @@ PLOT
 picture() {
     local height=${2:-380} commands file
     commands=$(cat)
-    for file in $(grep -oE "'$out/[^' ]+'" <<<"$commands" | tr -d "'"); do
+    while read -r file; do
         [ -s "$file" ] || [ "${file: -1}" = - ] || return 0 # one that ends in - is the beginning of several names
-    done
+    done < <(grep -oE "'$out/[^' ]+'" <<<"$commands" | tr -d "'")
     gnuplot <<PLOT 2>"$out/$1.gnuplot.log" || { cat "$out/$1.gnuplot.log" >&2; return 1; }
 set terminal svg size 800,$height font "sans-serif,13" dynamic enhanced
 set output "$out/$1.svg"
