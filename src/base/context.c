@@ -1,3 +1,4 @@
+/* The context: allocator, log sink and last message. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +34,8 @@ yk_context *yk_context_create(const yk_context_def *def)
     yk_context_def used = def ? *def : yk_context_default();
     if (!used.allocate)
         used.allocate = allocate_from_heap;
+
+    /* As many threads as there are processors. */
     if (used.threads <= 0) {
         long cores = sysconf(_SC_NPROCESSORS_ONLN);
         used.threads = cores > 0 ? (int)cores : 1;

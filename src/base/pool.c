@@ -49,7 +49,11 @@ static void pause_briefly(void)
 
 static void adapt(int *looks, bool useful)
 {
-    *looks = useful ? *looks * 2 : *looks / 2;
+    if (useful)
+        *looks *= 2;
+    else
+        *looks /= 2;
+
     if (*looks > LOOKS_MOST)
         *looks = LOOKS_MOST;
     if (*looks < LOOKS_LEAST)
@@ -69,6 +73,7 @@ static void run_chunks(yk_pool *pool)
         if (!atomic_compare_exchange_weak(&pool->claims, &claims, claims + 1))
             continue;
 
+        /* The chunk is this thread's alone. */
         size_t chunk = (size_t)(claims & UINT32_MAX);
         size_t begin = chunk * pool->chunk_size;
         size_t end = begin + pool->chunk_size;
@@ -104,6 +109,7 @@ static void wait_for_work(yk_pool *pool, int *looks)
         pause_briefly();
     }
 
+    /* Asleep; a short sleep would have been worth a longer look. */
     double asleep = yk_clock_seconds();
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleeping, 1);
@@ -134,6 +140,7 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
     if (!made)
         return YK_ERROR_MEMORY;
 
+    /* Threads, a lock and two conditions. */
     made->context = context;
     made->patient = total <= sysconf(_SC_NPROCESSORS_ONLN);
     made->caller_looks = LOOKS_MOST;
@@ -169,12 +176,15 @@ void yk_pool_destroy(yk_pool *pool)
     if (!pool)
         return;
 
+    /* Workers end when they see it; under the lock, so that none falls asleep just before. */
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->closing, true);
     pthread_cond_broadcast(&pool->begin);
     pthread_mutex_unlock(&pool->lock);
+
     for (int i = 0; i < pool->workers; i++)
         pthread_join(pool->threads[i], NULL);
+
     pthread_cond_destroy(&pool->end);
     pthread_cond_destroy(&pool->begin);
     pthread_mutex_destroy(&pool->lock);
@@ -219,6 +229,7 @@ void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work wo
         return;
     if (chunk_size == 0)
         chunk_size = 1;
+
     size_t chunks = (count - 1) / chunk_size + 1;
 
     /* Alone. */
@@ -239,6 +250,7 @@ void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work wo
     pool->user = user;
     atomic_store(&pool->unfinished, chunks);
     atomic_store(&pool->claims, (uint_fast64_t)chunks << 32);
+
     if (atomic_load(&pool->sleeping) > 0) {
         pthread_mutex_lock(&pool->lock);
         pthread_cond_broadcast(&pool->begin);
@@ -268,6 +280,8 @@ double yk_pool_sum(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_term 
         chunk_size = 1;
     sum_job job = {term, user, partials};
     yk_pool_run(pool, count, chunk_size, sum_chunk, &job);
+
+    /* In the order of the chunks: the number of threads changes no bit. */
     double sum = 0;
     size_t chunks = (count + chunk_size - 1) / chunk_size;
     for (size_t chunk = 0; chunk < chunks; chunk++)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { ALIGNMENT = 64 }; /* room for a head; what the parent gives is aligned for any type */
+enum { ALIGNMENT = 64 }; /* holds a head; what the parent gives is aligned for any type */
 
 typedef struct piece {
     size_t bytes;
@@ -58,12 +58,15 @@ static void *take(yk_scratch *s, size_t bytes)
 static void *allocate(void *user, void *block, size_t bytes)
 {
     yk_scratch *s = user;
+
+    /* Nothing is released one by one: the reset gives all back. */
     if (bytes == 0)
-        return NULL; /* the reset gives it back */
+        return NULL;
     void *fresh = take(s, bytes);
     if (!fresh || !block)
         return fresh;
 
+    /* A piece that grows is copied. */
     const piece *old = (const piece *)(const void *)((unsigned char *)block - ALIGNMENT);
     memcpy(fresh, block, old->bytes < bytes ? old->bytes : bytes);
     return fresh;

@@ -1,3 +1,5 @@
+/* Growing texts, and which word is meant by one that is misspelt: the distance of Damerau and
+ * Levenshtein, in which two letters that are exchanged count once. */
 #include "base/text.h"
 
 #include <ctype.h>
@@ -13,6 +15,7 @@ static bool reserve(yk_context *context, yk_text *text, size_t extra)
     size_t capacity = text->capacity ? 2 * text->capacity : 256;
     while (capacity < needed)
         capacity *= 2;
+
     char *grown = yk_reallocate(context, text->data, capacity, 1);
     if (!grown) {
         text->failed = true;
@@ -26,6 +29,7 @@ static bool reserve(yk_context *context, yk_text *text, size_t extra)
 
 void yk_text_add(yk_context *context, yk_text *text, const char *format, ...)
 {
+    /* Once to measure, once to write. */
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(NULL, 0, format, arguments);
@@ -74,6 +78,7 @@ int yk_text_distance(const char *a, const char *b, int limit)
     int *before = rows[0];
     int *last = rows[1];
     int *now = rows[2];
+
     for (size_t j = 0; j <= length_b; j++)
         last[j] = (int)j;
     for (size_t i = 1; i <= length_a; i++) {
@@ -82,11 +87,15 @@ int yk_text_distance(const char *a, const char *b, int limit)
             int changed = lower(a[i - 1]) != lower(b[j - 1]);
             int either = last[j] < now[j - 1] ? last[j] : now[j - 1];
 
-            now[j] = either + 1 < last[j - 1] + changed ? either + 1 : last[j - 1] + changed;
+            /* A letter left out or added, or changed; */
+            int replaced = last[j - 1] + changed;
+            now[j] = either + 1 < replaced ? either + 1 : replaced;
             if (i < 2 || j < 2)
                 continue;
 
-            bool swapped = lower(a[i - 1]) == lower(b[j - 2]) && lower(a[i - 2]) == lower(b[j - 1]);
+            /* or two that are exchanged. */
+            bool first = lower(a[i - 1]) == lower(b[j - 2]);
+            bool swapped = first && lower(a[i - 2]) == lower(b[j - 1]);
             if (swapped && before[j - 2] + 1 < now[j])
                 now[j] = before[j - 2] + 1;
         }
@@ -138,6 +147,8 @@ const char *yk_text_nearest(const char *word, const char *const *words)
         limit = 1;
     if (length <= 1)
         limit = 0;
+
+    /* The first of the nearest. */
     const char *nearest = NULL;
     for (; *words; words++) {
         int distance = yk_text_distance(word, *words, limit);

@@ -1,7 +1,3 @@
-/* Arnoldi's method with thick restarts: the space is filled, Ritz pairs of the projected operator are
- * found, and where the wanted ones have not converged it begins anew from the leading half of them
- * and the residual of the first that has not. Images are stored, so that a restart applies the
- * operator not at all. */
 #include "math/arnoldi.h"
 
 #include <float.h>

@@ -129,8 +129,8 @@ static void advance_loop(const view *v, double t, double h, double integral)
     bool has_rate = v->of->connected[RATE];
     double change = error - s->error;
     if (has_rate) {
-        double rates =
-            input_at(v, RATE, t - h) + 4 * input_at(v, RATE, t - h / 2) + input_at(v, RATE, t);
+        double ends = input_at(v, RATE, t - h) + 4 * input_at(v, RATE, t - h / 2);
+        double rates = ends + input_at(v, RATE, t);
         change = reference - memory->reference - rates * h / 6;
     }
 
@@ -145,21 +145,23 @@ static void advance_loop(const view *v, double t, double h, double integral)
             grown = s->smoothed - before;
         }
 
-        wanted = s->command + def->proportional * integral + h * (s->integral + 0.5 * part) +
-                 def->derivative * grown;
+        double grows = h * (s->integral + 0.5 * part);
+        wanted = s->command + def->proportional * integral + grows + def->derivative * grown;
     } else {
         /* A measured rate is known at its time; a mean over the step would be half a step late. */
         double rate = derivative(s, def->filter, h, error - change, error);
         if (has_rate && def->filter <= 0)
             rate = (reference - memory->reference) / h - input_at(v, RATE, t);
-        wanted =
-            def->offset + def->proportional * error + s->integral + part + def->derivative * rate;
+
+        double p_part = def->offset + def->proportional * error;
+        wanted = p_part + s->integral + part + def->derivative * rate;
     }
 
     /* Held back: what would drive the command further is not integrated. */
     bool free = set_command(v->of, wanted, h);
     if (free || part * (wanted - s->command) <= 0)
         s->integral += part;
+
     s->error = error;
     memory->reference = reference;
 }
@@ -172,6 +174,8 @@ static void follow(const view *v, double t, double h, double longest)
     int parts = 1;
     if (longest > 0)
         parts = (int)fmax(1, ceil(h / longest * (1 - 1e-9)));
+
+    /* The integral of the error by Simpson's rule on each. */
     double width = h / parts;
     for (int i = 0; i < parts; i++) {
         double from = t + i * width;
@@ -215,8 +219,11 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
 {
     control *self = (control *)subsystem;
     (void)h;
+
+    /* Samples are counted from here. */
     self->start = t;
     *self->samples = 0;
+
     for (int i = 0; i < self->count; i++) {
         loop *l = &self->loops[i];
         view v = {l, inputs ? &inputs[LOOP_PORTS * i] : NULL, t};

@@ -2,6 +2,42 @@
  * cylinder.h. */
 #include "physics/cylinder.h"
 
+/* Fluid ---------------------------------------------------------------------------------------- */
+
+/* The integral of dp / (1 + a p + b p^2), paper rim (49). */
+static double enthalpy_within(const yk_fluid *fluid, double p)
+{
+    double a = fluid->a;
+    double b = fluid->b;
+    double square = a * a - 4 * b;
+    double ratio = p / (2 + a * p);
+
+    /* By the sign of the discriminant. */
+    if (square > 0) {
+        double root = sqrt(square);
+        return 2 / root * atanh(root * ratio);
+    }
+
+    if (square < 0) {
+        double root = sqrt(-square);
+        return 2 / root * atan(root * ratio);
+    }
+
+    return 2 * ratio;
+}
+
+double yk_fluid_enthalpy(const yk_fluid *fluid, double pressure)
+{
+    double p = fmin(pressure, yk_fluid_limit(fluid));
+    if (p == pressure)
+        return enthalpy_within(fluid, p);
+
+    /* Beyond the range of the law: along the tangent of the density. */
+    double slope = yk_fluid_fill_slope(fluid, p);
+    return enthalpy_within(fluid, p) +
+           log1p(slope * (pressure - p) / yk_fluid_fill(fluid, p)) / slope;
+}
+
 /* Orifices ------------------------------------------------------------------------------------- */
 
 double yk_valve_limited(yk_valve_kind kind, double spool)
@@ -21,6 +57,8 @@ static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFIC
     double d_retract = 0;
     double d_extend = 0;
 
+    /* Open centre: one pair closes as the other opens. Closed centre: the sign of the spool
+     * chooses the pair. */
     if (kind == YK_VALVE_OPEN_CENTRE) {
         retract = k;
         extend = 1 - k;
@@ -98,6 +136,7 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
 
         if (pump)
             difference = drive->pump - p;
+
         double slope;
         double root = rounded_root(valve, difference, &slope);
         if (pump)
@@ -105,6 +144,7 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
 
         flow->orifice[i] = factor * fraction[i] * root;
         flow->by_spool[i] = factor * by_spool[i] * root;
+
         flow->slope[i] = 0;
         if (head > fluid->vapour)
             flow->slope[i] = factor * fraction[i] * slope;
@@ -146,7 +186,8 @@ static void supplies(const yk_cylinder *c, const yk_fluid *fluid, const double *
     double leak = c->leakage * (p[1] - p[0]);
     for (int i = 0; i < 2; i++) {
         double net = flow->orifice[2 * i] - flow->orifice[2 * i + 1];
-        in[i] = yk_fluid_fill(fluid, p[i]) * net + (i == 0 ? leak : -leak);
+        double past = i == 0 ? leak : -leak;
+        in[i] = yk_fluid_fill(fluid, p[i]) * net + past;
     }
 }
 
@@ -165,10 +206,11 @@ void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,
     for (int i = 0; i < 2; i++) {
         chamber at = chamber_at(cylinder, i, drive->length, drive->rate);
         double fill = yk_fluid_fill(fluid, unknowns[i]);
-        rate[i] =
-            (in[i] - fill * at.volume_rate) / (at.volume * yk_fluid_fill_slope(fluid, unknowns[i]));
+        double slope = yk_fluid_fill_slope(fluid, unknowns[i]);
+        rate[i] = (in[i] - fill * at.volume_rate) / (at.volume * slope);
     }
 
+    /* The spool follows its command with a lag of first order. */
     if (cylinder->valve.lag > 0)
         rate[2] = (drive->command - unknowns[2]) / cylinder->valve.lag;
 }
@@ -195,8 +237,8 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
         double own = 0;
         if (head > fluid->vapour)
             own = slope * (flow.orifice[2 * i] - flow.orifice[2 * i + 1]) - cylinder->leakage;
-        own += yk_fluid_fill(fluid, p) * (flow.slope[2 * i] - flow.slope[2 * i + 1]) -
-               slope * at.volume_rate;
+        double orifices = flow.slope[2 * i] - flow.slope[2 * i + 1];
+        own += yk_fluid_fill(fluid, p) * orifices - slope * at.volume_rate;
         double rate = (in[i] - fill * at.volume_rate) * scale;
         jacobian[i * n + i] = scale * own - rate * yk_fluid_fill_curvature(fluid, head) / slope;
 
@@ -205,6 +247,7 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
         if (unknowns[1 - i] > fluid->vapour)
             jacobian[i * n + 1 - i] = scale * cylinder->leakage;
 
+        /* By the spool. */
         if (n > 2) {
             double by_spool = flow.by_spool[2 * i] - flow.by_spool[2 * i + 1];
             jacobian[i * n + 2] = scale * yk_fluid_fill(fluid, p) * by_spool;
@@ -243,8 +286,10 @@ double yk_cylinder_stop_force(const yk_cylinder *cylinder, double length, double
 double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid,
                          const yk_cylinder_drive *drive, const double *unknowns)
 {
-    double push = yk_fluid_pressure(fluid, unknowns[1]) * cylinder->area[1] -
-                  yk_fluid_pressure(fluid, unknowns[0]) * cylinder->area[0];
+    /* A2 p2 - A1 p1 - d s' and the end stops, rim (46). */
+    const double *area = cylinder->area;
+    double push = yk_fluid_pressure(fluid, unknowns[1]) * area[1] -
+                  yk_fluid_pressure(fluid, unknowns[0]) * area[0];
     return push - cylinder->friction * drive->rate +
            yk_cylinder_stop_force(cylinder, drive->length, drive->rate);
 }
@@ -255,6 +300,7 @@ double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, do
     double depth = stop_depth(cylinder, length);
     double sum = 0.5 * cylinder->stop_stiffness * depth * depth;
 
+    /* Of each chamber the internal energy of its liquid: enthalpy less p V. */
     for (int i = 0; i < 2; i++) {
         double volume = chamber_at(cylinder, i, length, 0).volume;
         double p = yk_fluid_pressure(fluid, unknowns[i]);
@@ -298,8 +344,9 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid,
     }
 
     /* Leakage, friction and the damping of the stops. */
-    double leak = c->leakage *
-                  (yk_fluid_pressure(fluid, unknowns[1]) - yk_fluid_pressure(fluid, unknowns[0]));
+    double p1 = yk_fluid_pressure(fluid, unknowns[0]);
+    double p2 = yk_fluid_pressure(fluid, unknowns[1]);
+    double leak = c->leakage * (p2 - p1);
     double stop = yk_cylinder_stop_force(c, drive->length, rate);
     double stored = c->stop_stiffness * stop_depth(c, drive->length) * rate;
     power->loss += leak * (own[1] - own[0]) + c->friction * rate * rate;

@@ -3,7 +3,7 @@
  *
  * `head` stands for the state of a chamber: the pressure, as long as there is only liquid. Where
  * the liquid does not fill the chamber the pressure stays at the vapour pressure, and the head
- * goes on falling below it along the tangent of the density: it then tells how much liquid is
+ * goes on falling below it along the tangent of the density: it then says how much liquid is
  * missing. So cavities open and close without events. Far above the pressures that the law is
  * made for, where it would give a fluid that thins under pressure, the tangent takes over too. */
 #ifndef YK_PHYSICS_FLUID_H
@@ -51,9 +51,9 @@ static inline double yk_fluid_fill_curvature(const yk_fluid *fluid, double head)
 /* Fraction of the volume that is cavity. */
 static inline double yk_fluid_void(const yk_fluid *fluid, double head)
 {
-    return head > fluid->vapour
-               ? 0
-               : 1 - yk_fluid_fill(fluid, head) / yk_fluid_fill(fluid, fluid->vapour);
+    if (head > fluid->vapour)
+        return 0;
+    return 1 - yk_fluid_fill(fluid, head) / yk_fluid_fill(fluid, fluid->vapour);
 }
 
 /* Integral of dp / (density over that at zero pressure) from 0: what a unit of liquid brings

@@ -40,7 +40,7 @@ static void log_events(yk_hydraulic *self)
     self->ran = false;
 }
 
-/* The pressures at the start, by one of three ways to give them. */
+/* The pressures at the start: given, from the force to be held, or those of a steady flow. */
 static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at,
                              const yk_cylinder_drive *drive, double heads[2])
 {
@@ -54,6 +54,8 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at,
         heads[1] = def->pressure[1];
         break;
     case YK_HYDRAULIC_FORCE:
+        /* A2 p2 - A1 p1 = force with p1 + p2 = pump + tank: both orifices of a chamber lose the
+         * same. */
         heads[1] = (def->force + area[0] * sum) / (area[0] + area[1]);
         heads[0] = sum - heads[1];
         break;
@@ -92,6 +94,8 @@ static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const y
     at->origin = at->def.actuator_length;
     if (isnan(at->origin))
         at->origin = j.motion ? yk_input_scalar(j.motion, 0) : 0;
+
+    /* Its motion is that of the port, or none. */
     if (!at->joined)
         at->now->length = at->origin;
     if (j.motion) {
@@ -115,11 +119,11 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
 
     for (int i = 0; i < self->count; i++) {
         yk_status status = start_cylinder(self, i, t, inputs);
-        if (status >= 0)
+        if (status == YK_OK)
             continue;
 
-        int room = (int)sizeof self->message - 1;
-        snprintf(self->message, sizeof self->message, "%.*s", room, yk_last_message(self->context));
+        int most = (int)sizeof self->message - 1;
+        snprintf(self->message, sizeof self->message, "%.*s", most, yk_last_message(self->context));
         return status;
     }
 
@@ -151,11 +155,13 @@ static void output(const yk_subsystem *subsystem, int port, yk_port_value *value
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
     const yk_hydraulic_slot *at = &self->slots[port % self->count];
 
+    /* Spools come behind the ports of motion. */
     if (port >= self->count) {
         value->motion.position.x = at->now->unknown[2];
         return;
     }
 
+    /* The force that the motion needs is the opposite of what the cylinder pushes with. */
     yk_cylinder_drive drive = present_drive(self, at);
     value->motion.position.x = at->now->length;
     value->motion.velocity.x = at->now->rate;
@@ -411,12 +417,12 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
                        "not be negative, the stops' stiffness must be positive",
                        name);
 
-    /* and room for the piston. */
+    /* and space for the piston. */
     double least = c->length * fmin(c->fraction, 1 - c->fraction);
     if (!(c->stop > 0 && c->stop < least))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': at the start its shorter chamber is %g m long, and the "
-                       "stops are at %g m; they must leave the piston room",
+                       "stops are at %g m; they must leave the piston space",
                        name, least, c->stop);
 
     return YK_OK;
@@ -428,6 +434,7 @@ static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a hydraulic circuit needs at least one cylinder");
 
+    /* A density that rises with pressure, and a tank above the vapour pressure. */
     const yk_fluid *fluid = &def->fluid;
     bool law = positive(fluid->a) && positive(fluid->density) && isfinite(fluid->b);
     bool vapour = isfinite(fluid->vapour) && fluid->vapour <= def->tank &&
@@ -437,13 +444,15 @@ static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
                        "the fluid's density and compressibility must be positive, and its vapour "
                        "pressure (%g Pa) no more than that of the tank (%g Pa)",
                        fluid->vapour, def->tank);
+
     if (!(def->step >= 0) || !(def->tolerance >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "step (%g s) and tolerance (%g) must not be negative", def->step,
                        def->tolerance);
+
     for (int i = 0; i < def->cylinder_count; i++) {
         yk_status status = check_cylinder(context, &def->cylinders[i]);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
     }
 
@@ -456,6 +465,7 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
     size_t count = (size_t)def->cylinder_count;
     size_t words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS);
 
+    /* Memory for all cylinders. */
     self->count = def->cylinder_count;
     self->name = yk_text_copy(context, def->name ? def->name : "hydraulic");
     self->slots = yk_allocate(context, count, sizeof *self->slots);
@@ -500,13 +510,14 @@ yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
 {
     *subsystem = NULL;
     yk_status status = check_def(context, def);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     yk_hydraulic *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;
 
+    /* What the def points to is the caller's: names and cylinders are copied. */
     self->subsystem.ops = &hydraulic_ops;
     self->context = context;
     self->def = *def;
@@ -515,7 +526,7 @@ yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
     self->fluid = def->fluid;
 
     status = fill(self, def);
-    if (status < 0) {
+    if (status != YK_OK) {
         destroy(&self->subsystem);
         return status;
     }

@@ -1,5 +1,5 @@
 /* Pressures over a step: the Radau IIA method of order 5, in fixed steps or with error control,
- * and the books of energy and of what is worth a word. */
+ * and the ledger of energy and of what is worth a warning. */
 #include <stdio.h>
 #include <string.h>
 
@@ -50,9 +50,9 @@ static void jacobian(void *user, double t, const double *y, double *result)
     yk_cylinder_jacobian(&j->at->cylinder, &j->self->fluid, &drive, y, result);
 }
 
-/* Books ---------------------------------------------------------------------------------------- */
+/* Ledger --------------------------------------------------------------------------------------- */
 
-/* Energies and the time of what is worth a word, by the quadrature of the stages. */
+/* Energies and the time of what is worth a warning, by the quadrature of the stages. */
 static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight, const double *y)
 {
     const yk_cylinder *cylinder = &j->at->cylinder;
@@ -65,12 +65,12 @@ static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight,
     yk_cylinder_powers(cylinder, fluid, &drive, y, &power);
     yk_cylinder_flows(cylinder, fluid, &drive, y, &flow);
 
-    /* Energies. */
+    /* d(energy) = port and supply less losses. */
     ledger->work += weight * (power.port + power.supply);
     ledger->port_work += weight * power.port;
     ledger->dissipated += weight * power.loss;
 
-    /* What a user should hear of. */
+    /* What a user is warned of, how long in all and when first. */
     const bool happens[YK_HYDRAULIC_EVENTS] = {
         [YK_BLOCKED] = flow.blocked > 0,
         [YK_CAVITATED] = y[0] <= fluid->vapour || y[1] <= fluid->vapour,
@@ -163,12 +163,13 @@ static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, doubl
     for (double at = 0; at < parts;) {
         double unused;
         double width = length * ldexp(1, -halvings);
-        yk_status status =
-            try_step(j, t + at * length, fmin(width, end - t - at * length), false, &unused);
+        double from = at * length;
+        double size = fmin(width, end - t - from);
+        yk_status status = try_step(j, t + from, size, false, &unused);
         if (status == YK_NOT_CONVERGED && ++halvings <= HALVINGS_MAX)
             continue;
         if (status != YK_OK)
-            return give_up(self, j->at, t + at * length);
+            return give_up(self, j->at, t + from);
 
         /* Whole parts again where halves make up one. */
         at += ldexp(1, -halvings);
@@ -202,17 +203,20 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
 
         double size;
         yk_status status = try_step(j, t, width, true, &size);
+
         double factor = 8;
         if (size > 0)
             factor = 0.9 * pow(size, -0.25);
+
+        /* Accepted; a step cut short by the end says nothing against a longer one. */
         if (status == YK_OK) {
             t = last ? end : t + width;
             double proposed = width * fmin(8, fmax(0.2, factor));
-            /* A step cut short by the end says nothing against a longer one. */
             next = width < next ? fmax(next, proposed) : proposed;
             continue;
         }
 
+        /* Shorter: by the error, or blindly where Newton's method failed. */
         double shorter = 0.25;
         if (status == YK_STEP_CUT)
             shorter = fmax(0.1, fmin(0.9, factor));
@@ -236,20 +240,21 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
         j.spool = &inputs[self->count + index];
 
     /* The pressures. */
-    yk_status status;
+    yk_status status = YK_OK;
     if (self->def.tolerance > 0) {
         status = take_controlled(self, &j, t, h);
     } else {
         status = take_fixed(self, &j, t, h);
     }
 
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* What is seen at the end of the step. */
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t + h);
     at->now->length = drive.length + at->origin;
     at->now->rate = drive.rate;
+
     at->ledger->acceleration = 0;
     if (at->joined)
         at->ledger->acceleration = yk_input_scalar_second_rate(&inputs[index], h);
@@ -282,7 +287,7 @@ yk_status yk_hydraulic_advance(yk_hydraulic *self, double t, double h, const yk_
     self->ran = true;
     for (int i = 0; i < self->count; i++) {
         yk_status status = step_cylinder(self, i, t, h, inputs);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
     }
 

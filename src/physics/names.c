@@ -15,7 +15,7 @@ char *yk_name_join(yk_context *context, const char *text, const char *ending)
 yk_status yk_name_channels(yk_context *context, const yk_channel_rows *of, yk_channel **channels,
                            char **names)
 {
-    /* Room for the longest name: part, dot, row. */
+    /* The longest name: part, dot, row. */
     size_t part_width = 0;
     for (int i = 0; i < of->part_count; i++) {
         size_t length = strlen(of->part_name(of->user, i));

@@ -142,46 +142,44 @@ static void two_step_force(oscillator *self, double t, double h, const yk_input 
     /* m a + c v + k x = force with v = known + b a, x = known + b v, solved for a */
     double known_x, known_v;
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
-    double load =
-        port_force + external_force(self, t + h) - k * (known_x + b * known_v) - c * known_v;
+    double force = port_force + external_force(self, t + h);
+    double load = force - k * (known_x + b * known_v) - c * known_v;
     double a = load / (m + b * (c + b * k));
     double v = known_v + b * a;
+
     self->now.port_force = port_force;
     accept(self, h, known_x + b * v, v, a);
 }
 
 static void two_step_motion(oscillator *self, double t, double h, const yk_input *input)
 {
+    /* The method solved for v, then for a; the reaction is what these need. */
     double known_x, known_v;
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
     double x = yk_input_scalar(input, h);
     double v = (x - known_x) / b;
     double a = (v - known_v) / b;
+
     self->now.port_force = force_needed(self, t + h, x, v, a);
     accept(self, h, x, v, a);
 }
 
 /* Semi-implicit Euler -------------------------------------------------------------------------- */
 
-/* The mean of a polynomial input over the step: its impulse divided by h. */
-static double mean_over_step(const yk_input *input, double h)
-{
-    double sum = 0;
-    double power = 1;
-    for (int i = 0; i <= input->degree; i++) {
-        sum += input->linear[i].x * power / (i + 1);
-        power *= h;
-    }
-
-    return sum;
-}
-
 static void semi_implicit_force(oscillator *self, double t, double h, const yk_input *input)
 {
     const oscillator_state *s = &self->now;
     double k = self->def.stiffness;
     double c = self->def.damping;
-    double port_force = input ? mean_over_step(input, h) : 0;
+
+    /* The mean of a polynomial input over the step: its impulse divided by h. */
+    double port_force = 0;
+    double power = 1;
+    for (int i = 0; input && i <= input->degree; i++) {
+        port_force += input->linear[i].x * power / (i + 1);
+        power *= h;
+    }
+
     double force = port_force + external_force(self, t) - k * s->x - c * s->v;
     double a = force / self->def.mass;
     double v = s->v + h * a;
@@ -234,6 +232,8 @@ static void exact_prepare(oscillator *self, double h)
 static void exact_force(oscillator *self, double t, double h, const yk_input *input)
 {
     double u[YK_INPUT_COEFFICIENTS] = {0};
+
+    /* Derivatives of the input at the start of the step. */
     for (int i = 0; input && i <= input->degree; i++)
         u[i] = factorial[i] * input->linear[i].x;
 
@@ -266,9 +266,10 @@ static void exact_force(oscillator *self, double t, double h, const yk_input *in
             y[i] += by_input[j] * u[j];
     }
 
+    /* The acceleration at the end, from the balance there. */
     double port_force = input ? yk_input_scalar(input, h) : 0;
-    double force = port_force + external_force(self, t + h) - self->def.stiffness * y[0] -
-                   self->def.damping * y[1];
+    double force = port_force + external_force(self, t + h);
+    force = force - self->def.stiffness * y[0] - self->def.damping * y[1];
     self->now.port_force = port_force;
     accept(self, h, y[0], y[1], force / self->def.mass);
 }
@@ -279,6 +280,7 @@ static void exact_motion(oscillator *self, double t, double h, const yk_input *i
     double x = yk_input_scalar(input, h);
     double v = yk_input_scalar_rate(input, h);
 
+    /* A polynomial with an acceleration of its own. */
     if (input->degree >= 2) {
         double a = yk_input_scalar_second_rate(input, h);
         self->now.port_force = force_needed(self, t + h, x, v, a);
@@ -290,12 +292,11 @@ static void exact_motion(oscillator *self, double t, double h, const yk_input *i
      * mean over the step, from the change of momentum. */
     double a = (v - self->now.v) / h;
     double mean_x = yk_input_scalar(input, h / 2);
-    double mean_force = (external_force(self, t) + 4 * external_force(self, t + h / 2) +
-                         external_force(self, t + h)) /
-                        6;
-    self->now.port_force = def->mass * (v - self->now.v) / h +
-                           def->damping * (x - self->now.x) / h + def->stiffness * mean_x -
-                           mean_force;
+    double ends = external_force(self, t) + 4 * external_force(self, t + h / 2);
+    double mean_force = (ends + external_force(self, t + h)) / 6;
+    double inertia = def->mass * (v - self->now.v) / h;
+    double damper = def->damping * (x - self->now.x) / h;
+    self->now.port_force = inertia + damper + def->stiffness * mean_x - mean_force;
     accept(self, h, x, v, a);
 }
 
@@ -307,8 +308,9 @@ static void two_step_response(const oscillator *self, double h, int power, doubl
 {
     double known_x, known_v;
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
-    response[2] =
-        pow(h, power) / (self->def.mass + b * (self->def.damping + b * self->def.stiffness));
+    double c = self->def.damping;
+    double k = self->def.stiffness;
+    response[2] = pow(h, power) / (self->def.mass + b * (c + b * k));
     response[1] = b * response[2];
     response[0] = b * response[1];
 }
@@ -326,8 +328,8 @@ static void exact_response(const oscillator *self, double h, int power, double r
     double v = factorial[power] * self->exact.input[1][power];
     response[0] = x;
     response[1] = v;
-    response[2] =
-        (pow(h, power) - self->def.stiffness * x - self->def.damping * v) / self->def.mass;
+    double rest = pow(h, power) - self->def.stiffness * x - self->def.damping * v;
+    response[2] = rest / self->def.mass;
 }
 
 static const integrator_row integrators[] = {
@@ -413,13 +415,15 @@ static void add_energies(oscillator *self, double t, double h, const oscillator_
     }
 
     double port = h / 6 * (u_begin * v_begin + 4 * u_middle * v_middle + u_end * v_end);
+
+    /* External forces, and the damper. */
     double f_begin = external_force(self, t);
     double f_middle = external_force(self, t + h / 2);
     double f_end = external_force(self, t + h);
     s->work += port + h / 6 * (f_begin * v_begin + 4 * f_middle * v_middle + f_end * v_end);
     s->port_work += port;
-    s->dissipated +=
-        h / 6 * self->def.damping * (v_begin * v_begin + 4 * v_middle * v_middle + v_end * v_end);
+    double squares = v_begin * v_begin + 4 * v_middle * v_middle + v_end * v_end;
+    s->dissipated += h / 6 * self->def.damping * squares;
 }
 
 static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h,
@@ -436,7 +440,9 @@ static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h,
 
     self->now.time = t + h;
     add_energies(self, t, h, &before, inputs);
-    return isfinite(self->now.x + self->now.v + self->now.port_force) ? YK_OK : YK_ERROR_NOT_FINITE;
+
+    bool finite = isfinite(self->now.x + self->now.v + self->now.port_force);
+    return finite ? YK_OK : YK_ERROR_NOT_FINITE;
 }
 
 static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, double h,
@@ -448,6 +454,7 @@ static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, 
     if (self->def.integrator == YK_OSCILLATOR_EXACT && self->exact.step != h)
         exact_prepare(self, h);
 
+    /* A linear system: the response to each power of time. */
     for (int power = 0; power <= degree; power++) {
         double response[3];
         self->integrator->response(self, h, power, response);

@@ -47,6 +47,7 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
         return;
     }
 
+    /* Inertia as the step sees it, yk_inertia_tangent. */
     double tangent[6][6] = {{0}};
     if (mode == SINK_ADD) {
         yk_inertia_global inertia;
@@ -73,9 +74,11 @@ static inline void node_matrix(const yk_smooth_model *model, const yk_smooth_wor
     for (int j = 3; j < 6; j++)
         for (int k = 3; k < 6; k++)
             put(to, mode, u + k, u + j, scale * tangent[k][j] + (k == j ? point : 0));
+
     if (!node->eccentric)
         return;
 
+    /* Displacements and rotations are coupled by the arm of the centre of mass. */
     for (int j = 0; j < 3; j++)
         for (int k = 3; k < 6; k++) {
             put(to, mode, u + k, u + j, scale * tangent[k][j]);
@@ -99,6 +102,8 @@ void yk_smooth_inertias(const yk_smooth_model *model, yk_smooth_workspace *work,
         /* J w = R (J0 (R^T w)): cheaper than to turn the tensor. */
         yk_vec3 own = yk_m3_apply(inertia->tensor, yk_m3_apply_transposed(frame->rotation, w));
         yk_vec3 spin = yk_m3_apply(frame->rotation, own);
+
+        /* p = m v + w x S, l = J w + S x v */
         node->momentum.linear = yk_v3_scale(inertia->mass, v);
         node->momentum.angular = spin;
         if (model->nodes[i].eccentric) {

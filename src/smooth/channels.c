@@ -211,26 +211,6 @@ static void read_node(const trial_node *node, int kind, double *values)
     put(orientation ? values + 1 : values, vectors[kind]);
 }
 
-static void read_joint(const yk_smooth *smooth, int index, int kind, double *values)
-{
-    const joint_model *joint = &smooth->model.joints[index];
-    const trial_node *trial = smooth->work.trial;
-
-    if (kind < 2) {
-        yk_wrench reaction;
-        yk_smooth_reaction(smooth, index, &reaction);
-        put(values, kind == 0 ? reaction.force : reaction.torque);
-        return;
-    }
-
-    /* What a sensor in the joint shows. */
-    yk_joint_reading reading =
-        yk_joint_read(&joint->joint, &trial[joint->node[0]].frame, &trial[joint->node[1]].frame);
-    const double numbers[4] = {reading.angle, reading.angle_rate, reading.displacement,
-                               reading.displacement_rate};
-    values[0] = numbers[kind - 2];
-}
-
 static void read_source(const yk_smooth *smooth, const channel_source *source, double *values)
 {
     const yk_smooth_model *model = &smooth->model;
@@ -255,7 +235,25 @@ static void read_source(const yk_smooth *smooth, const channel_source *source, d
     }
 
     case CHANNEL_NODE: read_node(&work->trial[index], kind, values); return;
-    case CHANNEL_JOINT: read_joint(smooth, index, kind, values); return;
+    case CHANNEL_JOINT: {
+        if (kind < 2) {
+            yk_wrench reaction;
+            yk_smooth_reaction(smooth, index, &reaction);
+            put(values, kind == 0 ? reaction.force : reaction.torque);
+            return;
+        }
+
+        /* What a sensor in the joint shows. */
+        const joint_model *joint = &model->joints[index];
+        const yk_frame *a = &work->trial[joint->node[0]].frame;
+        const yk_frame *b = &work->trial[joint->node[1]].frame;
+        yk_joint_reading reading = yk_joint_read(&joint->joint, a, b);
+        const double numbers[4] = {reading.angle, reading.angle_rate, reading.displacement,
+                                   reading.displacement_rate};
+        values[0] = numbers[kind - 2];
+        return;
+    }
+
     case CHANNEL_FORCE: {
         const force_model *force = &model->forces[index];
         const yk_frame *a = &work->trial[force->node[0]].frame;

@@ -377,11 +377,16 @@ yk_status yk_smooth_model_compile(yk_smooth_model *model)
 void yk_smooth_model_release(yk_smooth_model *model)
 {
     yk_context *context = model->context;
-    yk_release(context, model->nodes), model->nodes = NULL;
-    yk_release(context, model->joints), model->joints = NULL;
-    yk_release(context, model->forces), model->forces = NULL;
-    yk_release(context, model->beams), model->beams = NULL;
-    yk_release(context, model->unknown_scale), model->unknown_scale = NULL;
+    yk_release(context, model->nodes);
+    model->nodes = NULL;
+    yk_release(context, model->joints);
+    model->joints = NULL;
+    yk_release(context, model->forces);
+    model->forces = NULL;
+    yk_release(context, model->beams);
+    model->beams = NULL;
+    yk_release(context, model->unknown_scale);
+    model->unknown_scale = NULL;
     yk_smooth_release_flexibles(model);
 }
 

@@ -12,11 +12,6 @@ static bool quat_usable(yk_quat q)
     return isfinite(norm) && fabs(norm - 1) < 1e-6;
 }
 
-static bool marker_usable(const yk_marker *marker)
-{
-    return yk_v3_finite(marker->offset) && quat_usable(marker->orientation);
-}
-
 static yk_status check_nodes(yk_context *context, const yk_smooth_description *def)
 {
     for (int i = 0; i < def->node_count; i++) {
@@ -93,7 +88,8 @@ static yk_status check_ends(yk_context *context, const yk_smooth_description *de
                            "%s: %s '%s' names node %d, but there are %d nodes", def->name, what,
                            name, node[side], def->node_count);
 
-        if (!marker_usable(&marker[side]))
+        const yk_marker *at = &marker[side];
+        if (!yk_v3_finite(at->offset) || !quat_usable(at->orientation))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: marker %d of %s '%s' has an offset that is not finite or an "
                            "orientation that is not a unit quaternion",

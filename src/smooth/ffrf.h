@@ -172,8 +172,9 @@ void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gra
 
 /* c^2 times the derivative of (p' + f, l' + v x p + t, pi' + m) by (displacement, rotation of the
  * frame, amplitudes) when they are tied as in yk_inertia_tangent: dv = dx / c, dw by `fraction`,
- * dp' = dp / c; `damping` adds that multiple of the momenta. c = 0 gives the mass matrix. Row-major,
- * (6 + modes) square. With a constant mass, terms of the size of the amplitudes are left out. */
+ * dp' = dp / c; `damping` adds that multiple of the momenta. c = 0 gives the mass matrix.
+ * Row-major, (6 + modes) square. With a constant mass, terms of the size of the amplitudes are
+ * left out. */
 void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c,
                      double fraction, double damping, double *tangent);
 /* Whether an entry of the tangent can be other than zero, in any motion. */

@@ -35,29 +35,6 @@ static void put_vector(const columns *f, int row, int column, yk_vec3 v)
     at[2 * f->size] = v.z;
 }
 
-/* c times the changes of the linear and the angular momentum. */
-static void momentum_change(const columns *f, const change *by, yk_vec3 *linear, yk_vec3 *angular)
-{
-    const yk_ffrf_shape *at = f->heavy;
-    *linear = yk_v3_axpy(f->body->mass, by->v, yk_v3_cross(by->w, at->moment));
-    *angular = yk_v3_add(yk_v3_cross(at->moment, by->v), yk_m3_apply(at->tensor, by->w));
-
-    /* An amplitude and its rate: S_j and Gamma_j, which p_j' multiplies, */
-    int j = by->mode;
-    if (j < 0)
-        return;
-
-    *linear = yk_v3_add(*linear, at->shift[j]);
-    *angular = yk_v3_add(*angular, at->spin[j]);
-
-    /* and what S, J and all S_i and Gamma_i change by with p_j. */
-    if (f->body->constant_mass)
-        return;
-
-    *linear = yk_v3_axpy(f->c, f->slope_v[j], *linear);
-    *angular = yk_v3_axpy(f->c, f->slope_w[j], *angular);
-}
-
 /* The rate of the momenta, what else depends on motion, and the elasticity; without the rotation
  * of the frame itself. */
 static void motion_column(const columns *f, const change *by, int column)
@@ -67,10 +44,21 @@ static void motion_column(const columns *f, const change *by, int column)
     double fraction = 1 + c * f->damping;
     int mode = by->mode;
 
+    /* c times the changes of the momenta: by the velocities; by an amplitude and its rate, S_j and
+     * Gamma_j, which p_j' multiplies; and by the change of S, J, S_i and Gamma_i with p_j. */
+    const yk_ffrf_shape *at = f->heavy;
+    yk_vec3 linear = yk_v3_axpy(body->mass, by->v, yk_v3_cross(by->w, at->moment));
+    yk_vec3 angular = yk_v3_add(yk_v3_cross(at->moment, by->v), yk_m3_apply(at->tensor, by->w));
+    if (mode >= 0) {
+        linear = yk_v3_add(linear, at->shift[mode]);
+        angular = yk_v3_add(angular, at->spin[mode]);
+    }
+    if (mode >= 0 && !body->constant_mass) {
+        linear = yk_v3_axpy(c, f->slope_v[mode], linear);
+        angular = yk_v3_axpy(c, f->slope_w[mode], angular);
+    }
+
     /* p' */
-    yk_vec3 linear;
-    yk_vec3 angular;
-    momentum_change(f, by, &linear, &angular);
     put_vector(f, 0, column, yk_v3_scale(fraction, linear));
 
     /* l' + v x p, and the weight */

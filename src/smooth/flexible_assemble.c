@@ -142,6 +142,7 @@ void yk_smooth_chain_row(const yk_smooth_model *model, const yk_smooth_workspace
         unsigned forces = mask >> (6 * side) & 7u;
         unsigned torques = mask >> (6 * side + 3) & 7u;
 
+        /* A marker in the origin has no arm. */
         if (row->kind == YK_ROW_POINT && yk_v3_norm2(joint->joint.offset[side]) == 0)
             torques = 0;
 
@@ -213,11 +214,13 @@ void yk_smooth_chain_blocks(const yk_smooth_model *model, const yk_smooth_worksp
 
     for (int a = 0; a < 2; a++) {
         for (int b = 0; b < 2; b++) {
-            const unsigned bits[2] = {mask >> (8 * a + 2 * b) & 3u,
-                                      mask >> (8 * a + 4 + 2 * b) & 3u};
+            unsigned by_force = mask >> (8 * a + 2 * b) & 3u;
+            unsigned by_torque = mask >> (8 * a + 4 + 2 * b) & 3u;
+            const unsigned bits[2] = {by_force, by_torque};
             if (!(bits[0] | bits[1]) || !e[a].count || !e[b].count)
                 continue;
 
+            /* The blocks of both ends as one matrix of six rows. */
             double part[6][6];
             for (int i = 0; i < 6 && mode == SINK_ADD; i++)
                 for (int j = 0; j < 6; j++)
@@ -231,9 +234,10 @@ void yk_smooth_flexible_pass(const yk_smooth_model *model, yk_smooth_workspace *
                              assembly_level level, double weight, const scales *s, sink *to,
                              sink_mode mode)
 {
-    for (int i = 0; i < model->def.flexible_count; i++)
-        yk_flexible_kind_of(model->flexibles[i].body)
-            ->pass(model, work, i, level, weight, s, to, mode);
+    for (int i = 0; i < model->def.flexible_count; i++) {
+        const flexible_kind *kind = yk_flexible_kind_of(model->flexibles[i].body);
+        kind->pass(model, work, i, level, weight, s, to, mode);
+    }
 }
 
 void yk_smooth_place_pass(const yk_smooth_model *model, yk_smooth_workspace *work, const scales *s,

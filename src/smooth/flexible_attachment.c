@@ -43,8 +43,8 @@ yk_smooth_node_def yk_smooth_start_pose(const yk_smooth_description *def, int no
     at.name = attachment->name;
 
     /* The undeformed body from there on. */
-    yk_vec3 arm =
-        yk_q_rotate(at.orientation, yk_flexible_attachment(flexible->body, attachment->attachment));
+    yk_vec3 own = yk_flexible_attachment(flexible->body, attachment->attachment);
+    yk_vec3 arm = yk_q_rotate(at.orientation, own);
     at.position = yk_v3_add(at.position, arm);
     at.velocity = yk_v3_add(at.velocity, yk_v3_cross(at.angular_velocity, arm));
 
@@ -70,6 +70,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
     const yk_smooth_description *def = &model->def;
     yk_context *context = model->context;
 
+    /* How many coordinates there are, and unknowns that move attachments. */
     size_t coordinates = (size_t)yk_smooth_coordinates_of(def);
     size_t columns = 0;
     for (int i = 0; i < def->attachment_count; i++) {
@@ -84,6 +85,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
     model->fraction = yk_allocate(context, coordinates, sizeof *model->fraction);
     model->attachment_columns = yk_allocate(context, columns, sizeof *model->attachment_columns);
     model->attachment_moves = yk_allocate(context, columns, 1);
+
     bool bodies = model->flexibles && model->reach && model->fraction;
     bool attachments = model->attachments && model->attachment_columns && model->attachment_moves;
     if (!bodies || !attachments)
@@ -116,7 +118,7 @@ yk_status yk_smooth_compile_flexibles(yk_smooth_model *model)
         coordinate += body->coordinates;
     }
 
-    /* Places, and the unknowns that move them. */
+    /* Attachments, and the unknowns that move them. */
     int *column = model->attachment_columns;
     unsigned char *moves = model->attachment_moves;
     for (int i = 0; i < def->attachment_count; i++) {
@@ -249,6 +251,7 @@ void yk_smooth_push_frame(const yk_smooth_model *model, const yk_smooth_workspac
     if (node->unknown >= 0)
         for (int k = 0; k < 6; k++)
             right[node->unknown + k] += scale * load[k];
+
     if (node->attachment < 0)
         return;
 
@@ -269,6 +272,7 @@ void yk_smooth_pull_frame(const yk_smooth_model *model, const yk_smooth_workspac
     const node_model *node = &model->nodes[frame];
     double sum[6] = {0};
 
+    /* A node: its own unknowns. */
     if (node->unknown >= 0)
         memcpy(sum, change + node->unknown, sizeof sum);
 

@@ -27,6 +27,7 @@ static void map_attachment(const yk_smooth_model *model, attachment_model *attac
     const flexible_model *of = &model->flexibles[attachment->flexible];
     int first = 6 * model->node_count + of->coordinate;
 
+    /* Six unknowns of the floating frame, then the amplitudes. */
     for (int k = 0; k < RIGID; k++)
         attachment->column[k] = 6 * of->node + k;
     for (int i = 0; i < of->body->coordinates; i++)
@@ -39,6 +40,7 @@ static void map_attachment(const yk_smooth_model *model, attachment_model *attac
         bool moves = yk_v3_norm2(node->displacement[i]) > 0;
         for (int k = 0; k < node->bend_count; k++)
             moves |= node->bends[k].i == i;
+
         bool rotates = node->rotation && yk_v3_norm2(node->rotation[i]) > 0;
         apart |= moves;
 
@@ -136,8 +138,9 @@ static void spread_load(const yk_smooth_model *model, yk_smooth_workspace *work,
     double modal[YK_FFRF_MODES_MAX];
     for (int k = 0; k < modes; k++)
         modal[k] = 0;
-    yk_vec3 about = yk_ffrf_node_spread(node, modes, &work->trial[of->node].frame,
-                                        &work->attachments[index].pose, force, torque, modal);
+    const yk_frame *floating = &work->trial[of->node].frame;
+    const yk_ffrf_pose *pose = &work->attachments[index].pose;
+    yk_vec3 about = yk_ffrf_node_spread(node, modes, floating, pose, force, torque, modal);
 
     /* The force goes to the frame as it is, with its torque about the origin. */
     yk_wrench *frame = &work->load[of->node];
@@ -199,6 +202,7 @@ static void momenta(const yk_smooth_model *model, yk_smooth_workspace *work, int
     if (!with_rates)
         return;
 
+    /* Their rates as the step has them: p' = (p - past) / c. */
     double inverse = 1 / work->c;
     yk_vec3 linear = yk_v3_sub(node->momentum.linear, node->momentum_past.linear);
     yk_vec3 angular = yk_v3_sub(node->momentum.angular, node->momentum_past.angular);
@@ -225,8 +229,8 @@ static void momentum_rates(const yk_smooth_model *model, yk_smooth_workspace *wo
     add_momentum(node, &frame);
     yk_vec3 torque = yk_v3_sub(all.torque, rest->torque);
     torque = yk_v3_sub(torque, yk_v3_cross(node->frame.velocity, frame.linear));
-    node->momentum_rate.linear =
-        yk_v3_add(node->momentum_rate.linear, yk_v3_sub(all.force, rest->force));
+    yk_vec3 force = yk_v3_sub(all.force, rest->force);
+    node->momentum_rate.linear = yk_v3_add(node->momentum_rate.linear, force);
     node->momentum_rate.angular = yk_v3_add(node->momentum_rate.angular, torque);
 
     /* Those of the amplitudes. */
@@ -300,12 +304,15 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
         yk_ffrf_tangent(body, &motion, model->def.gravity, s->c, work->rotation_weight,
                         work->damping, at->tangent);
     double scale = s->inertia * (model->nodes[of->node].keep ? weight : 1);
+
+    /* Unknowns of the frame and of the amplitudes. */
     int size = RIGID + body->modes;
     int unknown[RIGID + YK_FFRF_MODES_MAX];
     for (int k = 0; k < RIGID; k++)
         unknown[k] = model->nodes[of->node].unknown + k;
     for (int k = 0; k < body->modes; k++)
         unknown[RIGID + k] = model->coordinate_first + of->coordinate + k;
+
     for (int j = 0; j < size; j++)
         for (int i = 0; i < size; i++)
             if (body->coupled[size * i + j])

@@ -65,6 +65,8 @@ static void start(const yk_smooth_flexible_def *def, coordinate_state *now)
         double value[N];
         double rate[N];
         yk_ancf_arc(&start, def->curvature, e * part, part, value, rate);
+
+        /* Neighbours share a node, which both give the same values. */
         coordinate_state *element = &now[yk_flexible_rod_node(e)];
         for (int k = 0; k < N; k++)
             element[k] = (coordinate_state){.value = value[k], .rate = rate[k]};
@@ -194,11 +196,12 @@ static void add_energy(const yk_smooth_model *model, const yk_smooth_workspace *
 
         /* Weight and kinetic energy of the vectors. */
         for (int i = 0; i < YK_ANCF_VECTORS; i++) {
-            energy->potential -=
-                element->weight[i] * yk_v3_dot(model->def.gravity, vector_at(q, i));
-            for (int j = 0; j < YK_ANCF_VECTORS; j++)
-                energy->kinetic +=
-                    0.5 * element->mass[i][j] * yk_v3_dot(vector_at(v, i), vector_at(v, j));
+            double height = yk_v3_dot(model->def.gravity, vector_at(q, i));
+            energy->potential -= element->weight[i] * height;
+            for (int j = 0; j < YK_ANCF_VECTORS; j++) {
+                double product = yk_v3_dot(vector_at(v, i), vector_at(v, j));
+                energy->kinetic += 0.5 * element->mass[i][j] * product;
+            }
         }
     }
 }
@@ -235,6 +238,7 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
 
         yk_ancf_loads loads;
         yk_ancf_evaluate(element, at->value + first, at->rate + first, &loads);
+
         work->potential += loads.energy;
         for (int i = 0; i < N; i++) {
             double own_weight = element->weight[i / 3] * g[i % 3];
@@ -256,9 +260,10 @@ static void pass(const yk_smooth_model *model, yk_smooth_workspace *work, int fl
         int first = yk_flexible_rod_node(e);
         int unknown = model->coordinate_first + of->coordinate + first;
 
+        const double *q = at->value + first;
+        const double *v = at->rate + first;
         if (stiff)
-            yk_ancf_tangent(element, at->value + first, at->rate + first, transform,
-                            damped ? rate : NULL);
+            yk_ancf_tangent(element, q, v, transform, damped ? rate : NULL);
         for (int j = 0; j < N; j++) {
             for (int i = 0; i < N; i++) {
                 double value = 0;
@@ -289,8 +294,8 @@ static yk_vec3 outline_point(const yk_smooth_model *model, const yk_smooth_works
     int last = body->elements - 1;
     int element = point / PIECES < last ? point / PIECES : last;
     double xi = (double)(point - PIECES * element) / PIECES;
-    return yk_ancf_line(&body->element,
-                        work->flexibles[flexible].value + yk_flexible_rod_node(element), xi);
+    const double *from = work->flexibles[flexible].value + yk_flexible_rod_node(element);
+    return yk_ancf_line(&body->element, from, xi);
 }
 
 const flexible_kind yk_flexible_kind_rod = {

@@ -5,46 +5,11 @@
 
 #include "smooth/linear_modes.h"
 
-static void swap_modes(yk_linear_modes *modes, int a, int b)
+static void swap(double *a, double *b)
 {
-    double *columns[3] = {modes->real, modes->imaginary, modes->residual};
-    for (int k = 0; k < 3; k++) {
-        double keep = columns[k][a];
-        columns[k][a] = columns[k][b];
-        columns[k][b] = keep;
-    }
-
-    size_t length = 2 * (size_t)modes->unknowns;
-    double *x = modes->shape + (size_t)a * length;
-    double *y = modes->shape + (size_t)b * length;
-    for (size_t i = 0; i < length; i++) {
-        double keep = x[i];
-        x[i] = y[i];
-        y[i] = keep;
-    }
-}
-
-/* Divides by the largest component, so that it becomes one. */
-static void normalise(int n, double *re)
-{
-    double *im = re + n;
-    int top = 0;
-
-    for (int i = 1; i < n; i++)
-        if (hypot(re[i], im[i]) > (1 + 1e-9) * hypot(re[top], im[top]))
-            top = i;
-    double size2 = re[top] * re[top] + im[top] * im[top];
-    if (!(size2 > 0))
-        return;
-
-    /* By its inverse, so that the largest becomes one with no imaginary part. */
-    double by_re = re[top] / size2;
-    double by_im = -im[top] / size2;
-    for (int i = 0; i < n; i++) {
-        double a = re[i] * by_re - im[i] * by_im;
-        im[i] = re[i] * by_im + im[i] * by_re;
-        re[i] = a;
-    }
+    double keep = *a;
+    *a = *b;
+    *b = keep;
 }
 
 static double *shape_of(yk_linear_modes *modes, int i)
@@ -116,7 +81,14 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
             if (size >= before * (1 - 1e-12))
                 break;
 
-            swap_modes(modes, j, j - 1);
+            /* Values and shape of both change places. */
+            double *columns[3] = {modes->real, modes->imaginary, modes->residual};
+            for (int k = 0; k < 3; k++)
+                swap(&columns[k][j], &columns[k][j - 1]);
+            double *x = shape_of(modes, j);
+            double *y = shape_of(modes, j - 1);
+            for (int k = 0; k < 2 * n; k++)
+                swap(&x[k], &y[k]);
         }
     }
 
@@ -146,7 +118,24 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
         for (int i = j - 1; i >= 0 && same_frequency(modes, i, j); i--)
             separate(system, modes, i, j);
 
-    /* The largest component of each becomes one. */
-    for (int i = 0; i < modes->count; i++)
-        normalise(n, shape_of(modes, i));
+    /* Divided by the largest component, which becomes one with no imaginary part. */
+    for (int i = 0; i < modes->count; i++) {
+        double *re = shape_of(modes, i);
+        double *im = re + n;
+        int top = 0;
+        for (int k = 1; k < n; k++)
+            if (hypot(re[k], im[k]) > (1 + 1e-9) * hypot(re[top], im[top]))
+                top = k;
+
+        double size2 = re[top] * re[top] + im[top] * im[top];
+        if (!(size2 > 0))
+            continue;
+        double by_re = re[top] / size2;
+        double by_im = -im[top] / size2;
+        for (int k = 0; k < n; k++) {
+            double a = re[k] * by_re - im[k] * by_im;
+            im[k] = re[k] * by_im + im[k] * by_re;
+            re[k] = a;
+        }
+    }
 }

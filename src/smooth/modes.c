@@ -85,6 +85,7 @@ static yk_status read_damping(const yk_smooth_model *model, yk_smooth_workspace 
                 size[i] = fabs(p->mass[k]) + c * c * fabs(p->stiffness[k]);
     }
 
+    /* What is above that rounding is damping. */
     for (int j = 0; j < n; j++) {
         for (int k = starts[j]; k < starts[j + 1] && rows[k] < n; k++) {
             double rest = p->damping[k] - p->mass[k] - c * c * p->stiffness[k];
@@ -127,6 +128,7 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
     yk_linear_solver *solver = &smooth->solver;
     yk_context *context = model->context;
 
+    /* Memory for three matrices and the lists of their entries. */
     p->count = yk_sparse_nonzeros(solver->matrix);
     p->mass = yk_allocate(context, p->count, sizeof *p->mass);
     p->damping = yk_allocate(context, p->count, sizeof *p->damping);
@@ -135,18 +137,19 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
     if (!p->mass || !p->damping || !p->stiffness || !p->entries)
         return YK_ERROR_MEMORY;
 
-    /* The polynomial in c, without the artificial damping of the start, which is no part of the
-     * model. */
+    /* The polynomial in c: K at a large weight, M at a small one, C between; without the artificial
+     * damping of the start, which is no part of the model. */
     double c = work->c;
     double damping = work->damping;
     work->damping = 0;
     work->compliance = 0;
     work->rotation_weight = YK_ROTATION_IN_FIXED_AXES;
     yk_smooth_trial_from_state(model, &smooth->state, work);
-    assemble_at(model, work, solver, LARGE_WEIGHT,
-                model->mass_scale / (LARGE_WEIGHT * LARGE_WEIGHT), p->stiffness);
+    double large = model->mass_scale / (LARGE_WEIGHT * LARGE_WEIGHT);
+    assemble_at(model, work, solver, LARGE_WEIGHT, large, p->stiffness);
     assemble_at(model, work, solver, SMALL_WEIGHT, model->mass_scale, p->mass);
     yk_status status = read_damping(model, work, solver, p);
+
     work->c = c;
     work->damping = damping;
     work->rotation_weight = YK_ROTATION_OF_STEP;
@@ -169,7 +172,7 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
     };
 
     /* An unknown that no matrix mentions, such as the rotation of a point mass, would be
-     * singular: it is held where it is. Its stiffness joins the end of the list, which has room:
+     * singular: it is held where it is. Its stiffness joins the end of the list, where it fits:
      * the unknown has entries without value. */
     bool *used = yk_allocate(context, (size_t)system->unknowns, sizeof *used);
     if (!used)
@@ -180,6 +183,7 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
     for (int m = 0; m < 4; m++)
         for (size_t k = 0; k < all[m]->count; k++)
             used[all[m]->entries[k].column] = true;
+
     for (int i = 0; i < system->unknowns; i++)
         if (!used[i])
             list[2][system->stiffness.count++] = (yk_linear_entry){i, i, 1};
@@ -189,26 +193,6 @@ static yk_status linearise(yk_smooth *smooth, pencil *p, yk_linear_system *syste
 }
 
 /* Results -------------------------------------------------------------------------------------- */
-
-/* The axis along which an unknown moves in a translation of the whole model; -1: it does not. */
-static int axis_of(const yk_smooth_model *model, int unknown)
-{
-    if (unknown < model->coordinate_first) {
-        int axis = unknown % 6;
-        return axis < 3 ? axis : -1;
-    }
-
-    /* Of coordinates only the positions of a rod's nodes move along. */
-    int k = unknown - model->coordinate_first;
-    int i = model->def.flexible_count - 1;
-    while (model->flexibles[i].coordinate > k)
-        i--;
-    if (model->flexibles[i].body->kind == YK_FLEXIBLE_MODAL)
-        return -1;
-
-    int within = (k - model->flexibles[i].coordinate) % (YK_ANCF_NODE + YK_ANCF_MIDDLE);
-    return within < 3 ? within : -1;
-}
 
 /* Effective mass along an axis: |x^H M r|^2 / (x^H M x) with r the rigid translation. */
 static void participation(const yk_smooth_model *model, const yk_linear_system *system,
@@ -221,8 +205,20 @@ static void participation(const yk_smooth_model *model, const yk_linear_system *
     for (size_t k = 0; k < system->mass.count; k++) {
         const yk_linear_entry *e = &system->mass.entries[k];
         modal += e->value * (re[e->row] * re[e->column] + im[e->row] * im[e->column]);
-        int axis = axis_of(model, e->column);
-        if (axis < 0)
+
+        /* The axis along which the unknown moves in a translation of the whole model. Of
+         * coordinates only the positions of a rod's nodes do. */
+        int axis = e->column % 6;
+        if (e->column >= model->coordinate_first) {
+            int own = e->column - model->coordinate_first;
+            int i = model->def.flexible_count - 1;
+            while (model->flexibles[i].coordinate > own)
+                i--;
+            if (model->flexibles[i].body->kind == YK_FLEXIBLE_MODAL)
+                continue;
+            axis = (own - model->flexibles[i].coordinate) % (YK_ANCF_NODE + YK_ANCF_MIDDLE);
+        }
+        if (axis >= 3)
             continue;
 
         along_re[axis] += re[e->row] * e->value;
@@ -258,8 +254,8 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
 
     made->count = linear->count;
 
-    /* Displacement and rotation of nodes and places from the unknowns; real and imaginary parts
-     * in turn. */
+    /* Displacement and rotation of nodes and attachments from the unknowns; real and imaginary
+     * parts in turn. */
     for (int i = 0; i < 2 * linear->count; i++) {
         const double *from = linear->shape + (size_t)i * (size_t)linear->unknowns;
         double *to = made->shape + (size_t)i * length;
@@ -267,8 +263,8 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
         for (int k = 0; k < made->node_count; k++) {
             yk_vec3 linear_part;
             yk_vec3 angular_part;
-            yk_smooth_pull_frame(model, work, yk_smooth_frame_of(model, k), from, &linear_part,
-                                 &angular_part);
+            int frame = yk_smooth_frame_of(model, k);
+            yk_smooth_pull_frame(model, work, frame, from, &linear_part, &angular_part);
             memcpy(to + 6 * k, &linear_part, sizeof linear_part);
             memcpy(to + 6 * k + 3, &angular_part, sizeof angular_part);
         }
@@ -288,8 +284,9 @@ static yk_status create_modes(const yk_smooth_model *model, const yk_smooth_work
         double size = hypot(real, imaginary);
 
         *mode = (yk_mode){.residual = linear->residual[i]};
-        participation(model, system, yk_linear_modes_shape(linear, i, false),
-                      yk_linear_modes_shape(linear, i, true), total, mode->mass);
+        const double *re = yk_linear_modes_shape(linear, i, false);
+        const double *im = yk_linear_modes_shape(linear, i, true);
+        participation(model, system, re, im, total, mode->mass);
 
         /* What rounding alone could have made has no frequency. */
         mode->free_motion = size < fmax(linear->floor[i], NO_RATE);

@@ -99,33 +99,6 @@ void yk_smooth_release_relaxation(yk_smooth *smooth)
     smooth->relaxation = NULL;
 }
 
-/* A part with the unknowns that it owns. */
-static yk_status make_part(const yk_smooth_model *model, const int *owner, int index,
-                           part_model *part)
-{
-    yk_context *context = model->context;
-
-    for (int i = 0; i < model->motion_count; i++)
-        part->count += owner[i] == index;
-    size_t n = (size_t)part->count;
-    part->unknown = yk_allocate(context, n, sizeof *part->unknown);
-
-    /* Accelerations and residuals; a Jacobian and a column of work. */
-    part->acceleration = yk_allocate(context, 2 * n, sizeof *part->acceleration);
-    part->jacobian = yk_allocate(context, n * (n + 1), sizeof *part->jacobian);
-    part->pivot = yk_allocate(context, n, sizeof *part->pivot);
-    if (!part->unknown || !part->acceleration || !part->jacobian || !part->pivot)
-        return YK_ERROR_MEMORY;
-
-    part->residual = part->acceleration + n;
-    int at = 0;
-    for (int i = 0; i < model->motion_count; i++)
-        if (owner[i] == index)
-            part->unknown[at++] = i;
-
-    return YK_OK;
-}
-
 /* Made when it is first asked for. */
 static yk_status prepare(yk_smooth *smooth)
 {
@@ -168,13 +141,31 @@ static yk_status prepare(yk_smooth *smooth)
             made->owner[first + k] = model->def.flexibles[i].part;
     }
 
-    yk_status status = YK_OK;
-    for (int i = 0; i < made->count && status == YK_OK; i++)
-        status = make_part(model, made->owner, i, &made->part[i]);
-    if (status != YK_OK)
-        yk_smooth_release_relaxation(smooth);
+    /* Parts with the unknowns that they own: accelerations and residuals, a Jacobian and a column
+     * of work. */
+    for (int i = 0; i < made->count; i++) {
+        part_model *part = &made->part[i];
+        for (int k = 0; k < model->motion_count; k++)
+            part->count += made->owner[k] == i;
 
-    return status;
+        size_t n = (size_t)part->count;
+        part->unknown = yk_allocate(context, n, sizeof *part->unknown);
+        part->acceleration = yk_allocate(context, 2 * n, sizeof *part->acceleration);
+        part->jacobian = yk_allocate(context, n * (n + 1), sizeof *part->jacobian);
+        part->pivot = yk_allocate(context, n, sizeof *part->pivot);
+        if (!part->unknown || !part->acceleration || !part->jacobian || !part->pivot) {
+            yk_smooth_release_relaxation(smooth);
+            return YK_ERROR_MEMORY;
+        }
+
+        part->residual = part->acceleration + n;
+        int at = 0;
+        for (int k = 0; k < model->motion_count; k++)
+            if (made->owner[k] == i)
+                part->unknown[at++] = k;
+    }
+
+    return YK_OK;
 }
 
 /* Components of the trial ---------------------------------------------------------------------- */

@@ -33,6 +33,7 @@ static yk_status connect(yk_subsystem *self, int port, yk_causality causality, u
     if (port < 0 || port >= model->def.port_count)
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no port %d", model->def.name,
                        port);
+
     const yk_port *of = &model->port_list[port];
     unsigned axes = of->kind == YK_PORT_SCALAR ? YK_AXIS_X : YK_AXES_ALL;
     if (!(of->causalities & causality))
@@ -59,6 +60,7 @@ static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no marker port %d",
                        model->def.name, port);
 
+    /* From global axes to those of the body where it starts. */
     yk_marker *marker = &model->ports[port].def.marker[0];
     yk_smooth_node_def body = yk_smooth_start_pose(&model->def, model->ports[port].def.body[0]);
     if (position)
@@ -89,10 +91,13 @@ static void make_own_inputs(const yk_smooth_model *model, yk_smooth_workspace *w
         if (port->causality != YK_TAKES_MOTION)
             continue;
 
+        /* Where the marker starts, and how it moves with its body. */
         yk_smooth_node_def a = yk_smooth_start_pose(&model->def, def->body[0]);
         yk_vec3 arm = yk_q_rotate(a.orientation, def->marker[0].offset);
         yk_vec3 at = yk_v3_add(a.position, arm);
         input->degree = 1;
+
+        /* A distance stays what it is. */
         if (def->kind == YK_PORT_SCALAR) {
             yk_smooth_node_def b = yk_smooth_start_pose(&model->def, def->body[1]);
             yk_vec3 end = yk_v3_add(b.position, yk_q_rotate(b.orientation, def->marker[1].offset));
@@ -116,6 +121,7 @@ static yk_status start(yk_subsystem *self, double t, double h, const yk_input *i
     if (!(h > 0))
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the step must be positive, not %g",
                        model->def.name, h);
+
     yk_status status = YK_OK;
     if (!smooth->compiled)
         status = yk_smooth_compile(smooth);
@@ -247,6 +253,7 @@ static yk_status state_set(yk_subsystem *self, const double *image)
         smooth->solver.match = false;
     yk_smooth_relaxation_compare(smooth, image);
 
+    /* The trial shows the new state. */
     memcpy(state->image, image, state->words * sizeof *image);
     yk_smooth_trial_from_state(model, state, &smooth->work);
     return YK_OK;
@@ -257,6 +264,8 @@ static yk_status state_set(yk_subsystem *self, const double *image)
 static trial_node predict_frame(const yk_smooth *smooth, int frame, double h)
 {
     const yk_smooth_model *model = &smooth->model;
+
+    /* Prescribed frames stay as they are. */
     trial_node node = smooth->work.trial[frame];
 
     if (frame < model->node_count) {

@@ -272,16 +272,6 @@ void yk_smooth_state_from_trial(const yk_smooth_model *model, yk_smooth_state *s
     yk_smooth_keep_inputs(model, state, work);
 }
 
-/* The rotation of a state: to the bit that of the step that made it, whose quaternion was made
- * unit before. Images that were displaced from outside need not be. */
-static yk_mat3 rotation_of(yk_quat q)
-{
-    double norm2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-    if (fabs(norm2 - 1) >= 1e-14)
-        q = yk_q_unit(q);
-    return yk_q_matrix(q);
-}
-
 void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_state *state,
                                 yk_smooth_workspace *work)
 {
@@ -289,8 +279,14 @@ void yk_smooth_trial_from_state(const yk_smooth_model *model, const yk_smooth_st
         const node_state *now = &state->now[i];
         trial_node *node = &work->trial[i];
 
+        /* The rotation of a state: to the bit that of the step that made it, whose quaternion was
+         * made unit before. Images that were displaced from outside need not be. */
+        yk_quat q = now->orientation;
+        double norm2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
+        if (fabs(norm2 - 1) >= 1e-14)
+            q = yk_q_unit(q);
         node->frame = (yk_frame){.position = now->position,
-                                 .rotation = rotation_of(now->orientation),
+                                 .rotation = yk_q_matrix(q),
                                  .velocity = now->velocity,
                                  .angular_velocity = now->angular_velocity};
         node->orientation = now->orientation;

@@ -465,20 +465,6 @@ static double growth(const yk_smooth_model *model, const yk_smooth_state *state,
     return fmin(2, factor);
 }
 
-/* A first step from the size of the start's jerk, |w| |a|, well below what the tolerance allows. */
-static double first_size(const yk_smooth_model *model, const yk_smooth_state *state, double h)
-{
-    double jerk = 1e-6;
-    for (int i = 0; i < model->node_count; i++) {
-        const node_state *now = &state->now[i];
-        double w = yk_v3_norm(now->angular_velocity) + sqrt(yk_v3_norm(now->angular_acceleration));
-        double a = yk_v3_norm(now->acceleration) + w * w * model->length_scale;
-        jerk = fmax(jerk, w * a);
-    }
-
-    return fmin(h, 0.3 * cbrt(model->def.options.error_tolerance / jerk));
-}
-
 /* Steps ---------------------------------------------------------------------------------------- */
 
 /* Solves one trial of the given size from the accepted state; the local error decides whether it
@@ -525,8 +511,21 @@ static yk_status advance(yk_smooth *smooth, double t, double h)
     /* Under error control, steps go on as the last ended. */
     double done = 0;
     double size = h;
-    if (controlled && !work->open)
-        size = clock->size > 0 ? clock->size : first_size(model, state, h);
+    if (controlled && !work->open && clock->size > 0) {
+        size = clock->size;
+    } else if (controlled && !work->open) {
+        /* A first one from the size of the start's jerk, |w| |a|, well below what the tolerance
+         * allows. */
+        double jerk = 1e-6;
+        for (int i = 0; i < model->node_count; i++) {
+            const node_state *now = &state->now[i];
+            double swing = sqrt(yk_v3_norm(now->angular_acceleration));
+            double w = yk_v3_norm(now->angular_velocity) + swing;
+            double a = yk_v3_norm(now->acceleration) + w * w * model->length_scale;
+            jerk = fmax(jerk, w * a);
+        }
+        size = fmin(h, 0.3 * cbrt(model->def.options.error_tolerance / jerk));
+    }
 
     while (done < h) {
         double left = h - done;

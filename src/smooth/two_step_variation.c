@@ -63,20 +63,23 @@ static void one_column(yk_smooth *smooth, int column)
         v->base[i] = 0;
     }
 
+    /* Iterations against the true residual, until the last adds nothing that matters. */
     for (int k = 0; k < REFINEMENTS; k++) {
         memcpy(v->minus, v->plus, (size_t)n * sizeof *v->minus);
 
         /* The change of the equations along what is known of the solution. */
         double fraction = fraction_of(smooth);
         for (int side = 0; side < 2 && fraction != 0; side++) {
-            displace(smooth, 0, side ? -fraction : fraction);
+            double sign = side ? -1 : 1;
+            displace(smooth, 0, sign * fraction);
             model->integrator->momenta(model, work);
             yk_smooth_assemble(model, work, NULL, LEVEL_STEP);
-            double half = (side ? -0.5 : 0.5) / fraction;
+            double half = sign * 0.5 / fraction;
             for (int i = 0; i < n; i++)
                 v->minus[i] += half * work->right[i];
         }
 
+        /* The correction, and its size beside what is known. */
         yk_smooth_solve(model, &smooth->solver, v->minus);
         double change = 0, size = 0;
         for (int i = 0; i < n; i++) {
@@ -98,6 +101,7 @@ yk_status yk_two_step_vary(yk_smooth *smooth)
     yk_smooth_workspace *work = &smooth->work;
     variation *v = smooth->variation;
 
+    /* Fresh factors at the converged step. */
     yk_variation_keep(smooth);
     model->integrator->momenta(model, work);
     yk_smooth_assemble(model, work, &smooth->solver, LEVEL_STEP);
@@ -130,12 +134,15 @@ static double push_input(yk_smooth *smooth, int column, double h, double sign)
         k -= size;
     yk_input *signal = &smooth->work.own_inputs[port];
 
+    /* A force or torque of that size, as a coefficient of its power of time. */
     double unit = 2e-5 * model->mass_scale * model->length_scale / (h * h);
-    double fraction = unit * (k < 3 ? 1 : model->gyration) / pow(h, power);
+    double arm = k < 3 ? 1 : model->gyration;
+    double fraction = unit * arm / pow(h, power);
     for (int i = signal->degree + 1; i <= power; i++)
         signal->linear[i] = signal->angular[i] = yk_v3(0, 0, 0);
     if (power > signal->degree)
         signal->degree = power;
+
     yk_vec3 *vector = k < 3 ? &signal->linear[power] : &signal->angular[power];
     double *component[3] = {&vector->x, &vector->y, &vector->z};
     *component[k % 3] += sign * fraction;

@@ -36,6 +36,7 @@ static yk_status create(yk_smooth *smooth, int degree)
     if (!v)
         return YK_ERROR_MEMORY;
 
+    /* How many columns, and how many numbers of motion each has. */
     smooth->variation = v;
     v->degree = degree;
     v->n = 2 * (size_t)model->motion_count;
@@ -143,7 +144,9 @@ double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_
     double largest = 0;
     for (int level = 0; level < 2; level++)
         for (int i = 0; i < model->motion_count; i++) {
-            double size = fabs(direction[level * model->motion_count + i]) * (level ? work->h : 1);
+            double size = fabs(direction[level * model->motion_count + i]);
+            if (level == 1)
+                size *= work->h;
             largest = fmax(largest, size * yk_smooth_relative_size(model, i));
         }
 
@@ -152,7 +155,9 @@ double yk_variation_relative_size(const yk_smooth_model *model, const yk_smooth_
 
 static double *put(double *to, yk_vec3 v)
 {
-    to[0] = v.x, to[1] = v.y, to[2] = v.z;
+    to[0] = v.x;
+    to[1] = v.y;
+    to[2] = v.z;
     return to + 3;
 }
 
@@ -171,6 +176,8 @@ void yk_variation_read_side(yk_smooth *smooth, int side)
         yk_port_value value;
         yk_smooth_port_output(model, &smooth->work, p, &value);
         const yk_motion *m = &value.motion;
+
+        /* A distance has three numbers, a marker eighteen. */
         if (size == 1) {
             *to++ = m->position.x;
             *to++ = m->velocity.x;
@@ -221,6 +228,8 @@ yk_status yk_smooth_step_sensitivity(yk_smooth *smooth, double t, double h, int 
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
                        "%s: sensitivities to wrenches of degree %d: 0 to %d are known",
                        model->def.name, degree, YK_INPUT_DEGREE_MAX);
+
+    /* Memory for columns of another degree is made anew. */
     if (smooth->variation && smooth->variation->degree != degree)
         yk_smooth_release_variation(smooth);
     yk_status status = YK_OK;

@@ -183,24 +183,6 @@ static void watch_steps(const yk_smooth_model *model, const yk_smooth_state *sta
            100 * (modal ? VIBRATION_LIMIT : MOTION_LIMIT), modal ? "deformation" : "length");
 }
 
-/* Steps that Newton's method could not take in one, of any model. */
-static void watch_cuts(yk_smooth *smooth)
-{
-    const yk_smooth_model *model = &smooth->model;
-    const yk_smooth_report *report = &smooth->work.report;
-
-    if (smooth->watch->warned_cuts || report->rejected < CUTS ||
-        5 * report->rejected < report->steps)
-        return;
-
-    smooth->watch->warned_cuts = true;
-    yk_log(model->context, YK_LOG_WARNING,
-           "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are "
-           "too long for the motion; take smaller steps, or the error control of the two-step "
-           "integrator",
-           model->def.name, (long long)report->rejected, smooth->state.clock->t);
-}
-
 /* Kinetic energy of the mean velocity at which second-order shapes draw the body in, and of its
  * deformation. A rod is drawn in linearly along its length, where the square of the velocity has
  * 4/3 of the mean's. */
@@ -296,8 +278,21 @@ yk_status yk_smooth_watch(yk_smooth *smooth, yk_status status)
     const yk_smooth_state *state = &smooth->state;
     bool fixed =
         model->def.options.error_tolerance == 0 && yk_smooth_is_implicit(model->integrator);
-    if (fixed)
-        watch_cuts(smooth);
+
+    /* Steps that Newton's method could not take in one, of any model. */
+    const yk_smooth_report *report = &smooth->work.report;
+    bool often = report->rejected >= CUTS && 5 * report->rejected >= report->steps;
+    if (fixed && often && !smooth->watch->warned_cuts) {
+        smooth->watch->warned_cuts = true;
+        yk_log(
+            model->context, YK_LOG_WARNING,
+            "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are "
+            "too long for the motion; take smaller steps, or the error control of the two-step "
+            "integrator",
+            model->def.name, (long long)report->rejected, state->clock->t);
+    }
+
+    /* Flexible bodies. */
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
         flexible_watch *seen = &smooth->watch->flexibles[i];

@@ -11,13 +11,16 @@ static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_worksp
     const yk_smooth_description *def = &model->def;
     size_t bodies = (size_t)def->flexible_count;
     size_t attachments = (size_t)def->attachment_count;
-    size_t words = 0;
 
+    size_t words = 0;
     for (int i = 0; i < def->flexible_count; i++)
         words += yk_smooth_flexible_words(model->flexibles[i].body);
-    for (int i = 0; i < def->attachment_count; i++)
-        words += yk_smooth_attachment_words(model->flexibles[model->attachments[i].flexible].body,
-                                            &model->attachments[i]);
+    for (int i = 0; i < def->attachment_count; i++) {
+        const attachment_model *attachment = &model->attachments[i];
+        const yk_flexible *body = model->flexibles[attachment->flexible].body;
+        words += yk_smooth_attachment_words(body, attachment);
+    }
+
     work->flexibles = yk_allocate(model->context, bodies, sizeof *work->flexibles);
     work->flexible_loads = yk_allocate(model->context, bodies, sizeof *work->flexible_loads);
     work->attachments = yk_allocate(model->context, attachments, sizeof *work->attachments);
@@ -41,9 +44,10 @@ static yk_status create_flexibles(const yk_smooth_model *model, yk_smooth_worksp
 
     for (int i = 0; i < def->attachment_count; i++) {
         const attachment_model *attachment = &model->attachments[i];
-        work->attachments[i] = (attachment_trial){
-            .jacobian = at, .pose = {.pull = (yk_vec3 *)(at + 6 * attachment->count)}};
-        at += yk_smooth_attachment_words(model->flexibles[attachment->flexible].body, attachment);
+        const yk_flexible *body = model->flexibles[attachment->flexible].body;
+        yk_vec3 *pull = (yk_vec3 *)(at + 6 * attachment->count);
+        work->attachments[i] = (attachment_trial){.jacobian = at, .pose = {.pull = pull}};
+        at += yk_smooth_attachment_words(body, attachment);
     }
 
     return YK_OK;
@@ -85,15 +89,26 @@ void yk_smooth_workspace_release(const yk_smooth_model *model, yk_smooth_workspa
 {
     yk_context *context = model->context;
 
-    yk_release(context, work->trial), work->trial = NULL;
-    yk_release(context, work->coordinates), work->coordinates = NULL;
-    yk_release(context, work->lambda), work->lambda = NULL;
-    yk_release(context, work->load), work->load = NULL;
-    yk_release(context, work->right), work->right = NULL;
-    yk_release(context, work->work_vector), work->work_vector = NULL;
-    yk_release(context, work->scratch), work->scratch = NULL;
-    yk_release(context, work->flexibles), work->flexibles = NULL;
-    yk_release(context, work->flexible_loads), work->flexible_loads = NULL;
-    yk_release(context, work->attachments), work->attachments = NULL;
-    yk_release(context, work->flexible_store), work->flexible_store = NULL;
+    yk_release(context, work->trial);
+    work->trial = NULL;
+    yk_release(context, work->coordinates);
+    work->coordinates = NULL;
+    yk_release(context, work->lambda);
+    work->lambda = NULL;
+    yk_release(context, work->load);
+    work->load = NULL;
+    yk_release(context, work->right);
+    work->right = NULL;
+    yk_release(context, work->work_vector);
+    work->work_vector = NULL;
+    yk_release(context, work->scratch);
+    work->scratch = NULL;
+    yk_release(context, work->flexibles);
+    work->flexibles = NULL;
+    yk_release(context, work->flexible_loads);
+    work->flexible_loads = NULL;
+    yk_release(context, work->attachments);
+    work->attachments = NULL;
+    yk_release(context, work->flexible_store);
+    work->flexible_store = NULL;
 }

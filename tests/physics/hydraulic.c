@@ -396,7 +396,7 @@ static void bad_definitions_are_refused(void **state)
     expect_refusal(context, &def, "cylinder 'ram': areas, length");
     cylinder = yk_hydraulic_cylinder_default();
     cylinder.cylinder.stop = 0.3;
-    expect_refusal(context, &def, "must leave the piston room");
+    expect_refusal(context, &def, "must leave the piston space");
     cylinder = yk_hydraulic_cylinder_default();
     def.fluid.vapour = 2e5;
     expect_refusal(context, &def, "vapour pressure (200000 Pa)");
