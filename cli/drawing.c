@@ -12,10 +12,10 @@ enum { MARGIN = 28, TITLE = 34, FOOTER = 58, DIAGRAM = 156, BLOCK_HEIGHT = 44 };
 enum { RIM = 32 };
 /* A model is flat if its extent along an axis is less than this part of the largest. */
 static const double FLAT = 0.15, SHEET = 0.02;
-/* Height by width of the room for shapes. */
+/* Height by width of the area for shapes. */
 static const double LOWEST = 0.34, HIGHEST = 0.8;
 
-/* Colours that can be told apart, also by most who see colours differently. */
+/* Colours that can be distinguished, also by most who see colours differently. */
 static const unsigned char colours[][3] = {
     {74, 124, 178}, {226, 146, 66}, {94, 160, 110},  {146, 108, 180}, {198, 92, 88},
     {70, 160, 164}, {164, 128, 92}, {128, 136, 148}, {196, 168, 64},  {190, 116, 160},
@@ -37,8 +37,8 @@ typedef struct canvas {
     double scale;         /* dots per metre */
     point origin;         /* of space, in dots */
     double width, height; /* of the picture */
-    double top;           /* of the room for shapes, and its height */
-    double room;
+    double top;           /* of the area for shapes, and its height */
+    double area;
 } canvas;
 
 drawing_options drawing_default(void)
@@ -180,7 +180,7 @@ static point project(const canvas *c, yk_vec3 p)
 
 /* Order of painting ------------------------------------------------------------------------------------------------ */
 
-/* A shape as the box around it: enough to tell which of two is nearer to the viewer. */
+/* A shape as the box around it: enough to find which of two is nearer to the viewer. */
 typedef struct body {
     int shape;
     bool solid, round;
@@ -906,17 +906,17 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
 
         double across = fmax(b.high[0] - b.low[0], 1e-9 * c->radius);
         double high = fmax(b.high[1] - b.low[1], 1e-9 * c->radius);
-        double room_width = c->width - 2 * MARGIN * c->size;
-        c->room = fmax(LOWEST, fmin(HIGHEST, high / across)) * room_width;
-        c->scale = fmin(room_width / across, c->room / high);
+        double area_width = c->width - 2 * MARGIN * c->size;
+        c->area = fmax(LOWEST, fmin(HIGHEST, high / across)) * area_width;
+        c->scale = fmin(area_width / across, c->area / high);
         c->origin.x = 0.5 * c->width - 0.5 * c->scale * (b.low[0] + b.high[0]);
-        c->origin.y = c->top + 0.5 * c->room + 0.5 * c->scale * (b.low[1] + b.high[1]);
+        c->origin.y = c->top + 0.5 * c->area + 0.5 * c->scale * (b.low[1] + b.high[1]);
     }
 
     double below = o->bare ? MARGIN : FOOTER + MARGIN / 2;
     if (diagram)
         below += DIAGRAM;
-    c->height = c->top + c->room + below * c->size;
+    c->height = c->top + c->area + below * c->size;
 }
 
 bool drawing_write(const drawing *d, const drawing_options *options, FILE *stream)
@@ -946,7 +946,7 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
 
     write_marks(&c);
     if (diagram)
-        write_diagram(&c, c.top + c.room);
+        write_diagram(&c, c.top + c.area);
     if (!options->bare) {
         double y = c.height - 0.5 * FOOTER * c.size;
         if (!diagram)

@@ -73,7 +73,7 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
         add_line(f, points[1], points[2]);
     }
 
-    /* Flexible bodies from place to place; a modal one begins at its floating frame. */
+    /* Flexible bodies from node to node; a modal one begins at its floating frame. */
     for (int i = 0; i < def->attachment_count; i++) {
         int flexible = def->attachments[i].flexible, node = def->node_count + i;
         bool first = i == 0 || def->attachments[i - 1].flexible != flexible;

@@ -26,7 +26,7 @@ typedef struct yk_run_def {
     /* About so many times the recorder gets a frame of the scene, and at the end; 0: never. Fewer
      * where frames are so large that they would need more than 256 MB. */
     int frames;
-    /* Told a few times per second; false stops the run, with YK_INTERRUPTED and the record
+    /* Called a few times per second; false stops the run, with YK_INTERRUPTED and the record
      * complete up to there. */
     bool (*progress)(void *user, const yk_run_progress *progress);
     void *user;
@@ -85,9 +85,9 @@ typedef struct yk_run_report {
     double energy_scale;
     /* by coupling and integration, as a fraction of that; negative: lost; infinite: not finite */
     double energy_made;
-    /* J: kinetic, and the range of the potential, of all subsystems that tell */
+    /* J: kinetic, and the range of the potential, of all subsystems that report it */
     double largest_energy;
-    double rounding; /* J: what is not told from zero beside the energies and works of the run */
+    double rounding;       /* J: of the energies and works of the run; less than it is zero */
     double energy_created; /* J, by all interfaces */
     /* motion side by wrench side at the start, largest of all interfaces; NaN if not known */
     double mass_ratio;
@@ -145,7 +145,7 @@ typedef struct yk_error_def {
     int jobs;                  /* runs at the same time; 0: one per core */
     bool (*progress)(
         void *user,
-        double fraction); /* told now and then; false stops, with the bars that can be had then */
+        double fraction); /* called now and then; false stops, with the bars that can be had then */
     void *user;
 } yk_error_def;
 
@@ -210,7 +210,7 @@ typedef struct yk_converge_def {
     const char *exact;
     yk_reference reference; /* else: a run with a quarter of the finest step */
     int jobs;               /* runs at the same time; 0: one per core */
-    /* Told after each run; false stops when those under way have finished. */
+    /* Called after each run; false stops when those under way have finished. */
     bool (*progress)(void *user, int done, int total);
     void *user;
 } yk_converge_def;
@@ -233,7 +233,7 @@ typedef struct yk_convergence_row {
     double error;
     double largest;  /* largest absolute error, in the channel's unit */
     double order;    /* observed, from the row before; NaN in the first and where there is none */
-    bool unresolved; /* the error is not told from that of the reference */
+    bool unresolved; /* the error cannot be distinguished from that of the reference */
     int64_t steps;   /* macro steps */
     int64_t iterations;               /* sweeps over all subsystems */
     int64_t calls;                    /* of all subsystems */
@@ -275,7 +275,7 @@ typedef struct yk_sweep_def {
     int jobs;                                 /* runs at the same time; 0: one per core */
     /* file that keeps finished runs, so that a sweep can be stopped and taken up; NULL: none */
     const char *journal;
-    /* Told after each run; false stops when those under way have finished. */
+    /* Called after each run; false stops when those under way have finished. */
     bool (*progress)(void *user, int done, int total);
     void *user;
 } yk_sweep_def;
@@ -314,12 +314,12 @@ typedef struct yk_stability_def {
     bool remedies;
     /* of the processor, for all of it, roughly: other programs do not change the answer */
     double seconds;
-    /* Told what is done next, in some words; NULL: nobody. */
+    /* Receives what is done next, in some words; may be NULL. */
     void (*progress)(void *user, const char *what);
     void *user;
 } yk_stability_def;
 
-/* One state after 20 steps, not at rest, 40 steps of twin run, no remedies, 60 s. */
+/* One state after 20 steps, not at rest, 80 steps of twin run, no remedies, 60 s. */
 yk_stability_def yk_stability_default(void);
 
 typedef enum yk_verdict {
@@ -330,7 +330,7 @@ typedef enum yk_verdict {
     /* the run breaks down, and that of a reference does not: the coupling is unstable */
     YK_VERDICT_FAILED,
     YK_VERDICT_SOLVER, /* a subsystem alone is unstable at this step, by its own integrator */
-    /* deviations grow, and the reason says why it cannot be told what makes them */
+    /* deviations grow, and the reason says why the cause is not known */
     YK_VERDICT_UNDECIDED
 } yk_verdict;
 
@@ -472,7 +472,7 @@ double yk_map_axis_value(const yk_map_axis *axis, int index);
 #define YK_STABILITY_LIMIT (1 + 1e-6)
 
 /* Radii over two parameters: radii[j * x.count + i] at x value i and y value j. Infinite where
- * the scheme does not converge. `progress` (may be NULL) is told the finished fraction. */
+ * the scheme does not converge. `progress` (may be NULL) receives the finished fraction. */
 yk_status yk_two_mass_map(yk_context *context, const yk_two_mass *model, const yk_map_axis *x,
                           const yk_map_axis *y, double *radii,
                           void (*progress)(void *user, double fraction), void *user);
@@ -507,7 +507,7 @@ yk_advise_def yk_advise_default(void);
 typedef enum yk_advice_outcome {
     YK_ADVICE_GOOD,       /* meets the tolerance */
     YK_ADVICE_INACCURATE, /* does not, with any step that was tried */
-    YK_ADVICE_UNSTABLE,   /* the coupling creates energy, or feeds a deviation that grows */
+    YK_ADVICE_UNSTABLE,   /* the coupling creates energy, or makes a deviation grow */
     YK_ADVICE_FAILED,     /* the run broke down, or a capability is missing */
     YK_ADVICE_NOT_TRIED   /* the time was over */
 } yk_advice_outcome;
@@ -563,7 +563,7 @@ typedef struct yk_freedoms {
 } yk_freedoms;
 
 /* Where interfaces prescribe motions to the subsystem, with everything at the start;
- * YK_ERROR_CAPABILITY if its solver does not tell. */
+ * YK_ERROR_CAPABILITY if its solver has no interface model. */
 yk_status yk_scenario_freedoms(yk_context *context, const yk_scenario_def *def, int subsystem,
                                yk_freedoms *freedoms);
 

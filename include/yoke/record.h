@@ -178,7 +178,7 @@ typedef struct yk_file_recorder_def {
 
 yk_file_recorder_def yk_file_recorder_default(void);
 
-/* Whether the end of a file's name tells its format: .h5, .hdf5 or .csv. */
+/* Whether the end of a file's name says its format: .h5, .hdf5 or .csv. */
 bool yk_record_format_known(const char *path);
 
 /* A recorder that writes `path`. Until the end, and after a run that did not get there, the file
@@ -187,7 +187,7 @@ bool yk_record_format_known(const char *path);
 yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def,
                                   yk_recorder **recorder);
 
-/* Feeds several recorders, which stay the caller's and must outlive it. Samples and the end reach
+/* Passes everything on to several recorders, which stay the caller's and must outlive it. Samples and the end reach
  * all of them even if one fails; the last failure is returned. */
 yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *recorders, int count,
                                  yk_recorder **tee);
@@ -206,7 +206,7 @@ yk_recorder *yk_record_recorder(yk_record *record);
 
 /* Reads a file that a file recorder wrote, complete or not; also any CSV file with a header whose
  * first column is time. Files that are neither, are damaged or hold no samples are
- * YK_ERROR_INPUT, with the place and the reason. */
+ * YK_ERROR_INPUT, with the line and the reason. */
 yk_status yk_record_load(yk_context *context, const char *path, yk_record **record);
 
 /* False after a run that did not reach the end: the rows are there, the summary is not. */

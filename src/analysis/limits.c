@@ -286,7 +286,7 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     for (int i = 0; probes && i < info->interface_count; i++)
         probes[i] = *probe_at(&s, 0, i);
 
-    /* Only an exchange of motion against wrench knows such limits. */
+    /* Only an exchange of motion against wrench has such limits. */
     if (status == YK_OK && traits & YK_SCHEME_EXCHANGES_MOTION)
         status = judge(&s, report);
     yk_release(context, s.probes);

@@ -4,7 +4,7 @@
  *   frequency    of the strongest line of the spectrum (Hz)
  *   line         amplitude of the spectrum at a frequency: line(channel, frequency[, from[, to]])
  *   radius       spectral radius of the macro step, as yoke/analysis.h has it
- *   coupling     the growth that the coupling feeds, likewise
+ *   coupling     the growth that the coupling makes, likewise
  *
  * All but the last two take the channel and, optionally, the time span (s). Spectra are those of
  * the channel less its mean under a Hann window, evaluated at the wanted frequency itself and not

@@ -25,7 +25,7 @@ static const double RISE = 1.2;
 static const double NOTABLE = 1e-4, MATTERS = 0.05;
 /* Times the tolerance of the iterations. */
 static const double NOISE = 10;
-/* Squares that are about to overflow tell nothing any more. */
+/* Squares that are about to overflow say nothing any more. */
 static const double OVERFLOWING = 1e280;
 
 enum { DIFFERENCES = YK_RIPPLE_SEEN - 1 };

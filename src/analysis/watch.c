@@ -16,7 +16,7 @@ static const double MADE_NOTABLE = 0.02, MADE_SERIOUS = 0.05, LOST_SERIOUS = 0.1
 /* Impacts and friction are known no better than the wrenches that cause them: energy made, by
  * that dissipated, that may be an error of these alone. */
 static const double DISSIPATION = 0.1;
-/* Where more was made than there is, the run feeds itself. */
+/* Where more was made than there is, the run grows by itself. */
 static const double UNSTABLE = 1;
 /* Velocity gap by the velocity of the interface, both over the run. */
 static const double GAP_NOTABLE = 0.05, GAP_SERIOUS = 0.2;

@@ -132,7 +132,7 @@ static yk_status csv_write(yk_record_file *file)
             self->text[used++] = k + 1 < block->stride ? ',' : '\n';
         }
 
-        /* To the file, when there is no room for another line. */
+        /* To the file, when another line does not fit. */
         bool last = i + 1 == block->rows;
         if (!last && self->capacity - used >= longest)
             continue;
@@ -148,7 +148,7 @@ static yk_status csv_write(yk_record_file *file)
 
 static yk_status csv_finish(yk_record_file *file, const yk_record_summary *summary)
 {
-    (void)summary; /* there is no place for it in a plain table */
+    (void)summary; /* a plain table cannot hold it */
     csv_file *self = (csv_file *)file;
     int failed = close(self->descriptor);
     self->descriptor = -1;

@@ -26,7 +26,7 @@ typedef struct yk_file_format {
     /* Writes the rows of the block; a reader finds them there whatever happens to the run
      * afterwards. */
     yk_status (*write)(yk_record_file *file);
-    /* Takes a frame, of records that have a scene. NULL: the format has no place for frames. */
+    /* Takes a frame, of records that have a scene. NULL: the format has no frames. */
     yk_status (*frame)(yk_record_file *file, double time, const float *values);
     yk_status (*finish)(yk_record_file *file, const yk_record_summary *summary);
     /* Closes the file and frees what open made, in whatever state it is. Called once after each

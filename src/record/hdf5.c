@@ -188,27 +188,27 @@ static void find_free_link(hid_t parent, char *link, bool group)
  * `link`. */
 static hid_t open_groups(hid_t parent, const char *name, char *link)
 {
-    hid_t place = H5Gopen2(parent, ".", H5P_DEFAULT);
+    hid_t here = H5Gopen2(parent, ".", H5P_DEFAULT);
     const char *rest = next_link(name, link);
-    while (place >= 0 && rest) {
+    while (here >= 0 && rest) {
         hid_t group;
-        find_free_link(place, link, true);
-        if (H5Lexists(place, link, H5P_DEFAULT) > 0)
-            group = H5Gopen2(place, link, H5P_DEFAULT);
+        find_free_link(here, link, true);
+        if (H5Lexists(here, link, H5P_DEFAULT) > 0)
+            group = H5Gopen2(here, link, H5P_DEFAULT);
         else
-            group = H5Gcreate2(place, link, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-        H5Gclose(place);
-        place = group;
+            group = H5Gcreate2(here, link, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+        H5Gclose(here);
+        here = group;
         rest = next_link(rest, link);
     }
 
-    if (place >= 0)
-        find_free_link(place, link, false);
+    if (here >= 0)
+        find_free_link(here, link, false);
 
-    return place;
+    return here;
 }
 
-/* A dataset with what every dataset has: its full name, unit and place in the order. */
+/* A dataset with what every dataset has: its full name, unit and index. */
 static hid_t create_dataset(hid_t parent, const char *name, const char *unit, int index,
                             hid_t space, hid_t properties, yk_context *context)
 {

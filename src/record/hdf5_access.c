@@ -91,12 +91,12 @@ static char **pack_texts(yk_context *context, char *const *texts, size_t count)
     if (!packed)
         return NULL;
 
-    char *place = (char *)(packed + count);
+    char *to = (char *)(packed + count);
     for (size_t i = 0; i < count; i++) {
-        packed[i] = place;
+        packed[i] = to;
         if (texts[i])
-            strcpy(place, texts[i]);
-        place += strlen(place) + 1;
+            strcpy(to, texts[i]);
+        to += strlen(to) + 1;
     }
 
     return packed;

@@ -14,18 +14,18 @@ typedef struct text_store {
 static void *take(text_store *store, size_t bytes, size_t alignment)
 {
     store->used = (store->used + alignment - 1) / alignment * alignment;
-    void *place = store->memory ? store->memory + store->used : NULL;
+    void *to = store->memory ? store->memory + store->used : NULL;
     store->used += bytes;
-    return place;
+    return to;
 }
 
 static const char *put_text(text_store *store, const char *text)
 {
     size_t bytes = text ? strlen(text) + 1 : 1;
-    char *place = take(store, bytes, 1);
-    if (place)
-        memcpy(place, text ? text : "", bytes);
-    return place;
+    char *to = take(store, bytes, 1);
+    if (to)
+        memcpy(to, text ? text : "", bytes);
+    return to;
 }
 
 /* What a component is called when the channel does not say. */
