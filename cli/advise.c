@@ -53,6 +53,8 @@ static void print_rows(const yk_advice *a)
 static void print_remarks(const char *path, const yk_advice *a, double length)
 {
     printf("\nof the choice:\n");
+
+    /* How far it was verified, and by which channels. */
     if (a->verified < length * (1 - 1e-6))
         printf("  - verified on the first %g s of %g s only: more --seconds go further\n",
                a->verified, length);
@@ -65,6 +67,7 @@ static void print_remarks(const char *path, const yk_advice *a, double length)
             a->unknown, are);
     }
 
+    /* Its stability, where there was time to ask. */
     const yk_stability_report *stability = &a->stability;
     if (!a->asked)
         printf("  - its stability was not looked into, which would have taken too long: `yoke "
@@ -76,6 +79,7 @@ static void print_remarks(const char *path, const yk_advice *a, double length)
     else if (stability->verdict == YK_VERDICT_STABLE)
         printf("  - its coupling is stable: spectral radius %.9g\n", stability->radius);
 
+    /* What was found in its runs, and whether merging would be cheaper. */
     for (int i = 0; i < a->watched.finding_count; i++) {
         printf("  - ");
         print_finding(stdout, path, &a->watched.findings[i]);
@@ -124,6 +128,8 @@ static bool replace_file(const char *path, const char *text)
     if (draft) {
         strcpy(draft, target);
         strcat(draft, ending);
+
+        /* Beside the file, so that the rename is atomic. */
         int descriptor = mkstemp(draft);
         FILE *file = NULL;
         if (descriptor >= 0)

@@ -71,6 +71,8 @@ static bool add_variant(variant_list *list, const char *text)
         char *copy = strdup(text);
         list->texts[index] = copy;
         *v = (yk_variant){.name = copy, .overrides = list->overrides[index]};
+
+        /* The name ends at the first semicolon, each value at the next. */
         char *at = NULL;
         if (copy)
             at = strchr(copy, ';');
@@ -186,6 +188,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
     if (!context)
         return EXIT_FAILED;
 
+    /* A row per variant and step; without variants the scenario as it is. */
     int variants = def->variant_count > 0 ? def->variant_count : 1;
     size_t count = (size_t)variants * (size_t)def->step_count;
     yk_convergence_row *rows = calloc(count, sizeof *rows);
@@ -202,6 +205,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
     } else {
+        /* The table, and what it was measured against. */
         print_rows(def, variants, rows);
         const char *reference = "the scenario";
         if (def->variant_count > 0)
@@ -212,6 +216,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
             printf("reference: %s with a step of %g s; its own error is about %.2g\n", reference,
                    def->steps[def->step_count - 1] / 4, report.reference_error);
 
+        /* The same for other programs and as a picture. */
         if (output && !write_rows(output, def, variants, rows))
             code = EXIT_FAILED;
         if (plot && picture_convergence(context, plot, def->scenario.path, def, rows) != YK_OK)

@@ -39,6 +39,7 @@ static yk_smooth *choose(const yk_scenario_info *info, const char *name)
     if (candidates == 1)
         return chosen;
 
+    /* None, or more than one. */
     if (candidates > 1)
         fprintf(stderr, "yoke: %d subsystems are smooth; choose one with --subsystem\n",
                 candidates);
@@ -117,6 +118,7 @@ static bool write_shapes(const char *file, const yk_smooth *model, const yk_mode
         return false;
     }
 
+    /* Rows that spreadsheets can filter by mode and node. */
     const yk_smooth_description *def = yk_smooth_definition(model);
     fprintf(out, "mode,frequency_Hz,damping,growth,node,ux,uy,uz,rx,ry,rz,ux_im,uy_im,uz_im,rx_im,"
                  "ry_im,rz_im\n");

@@ -99,6 +99,7 @@ static void print_coupling(const yk_scenario_info *info, yk_system *system)
             rotations = true;
     }
 
+    /* Rotations only where there are markers. */
     printf("\n  %-20s %14s %14s", "interface, largest", "gap m", "gap m/s");
     if (rotations)
         printf(" %14s %14s", "gap rad", "gap rad/s");
@@ -112,6 +113,7 @@ static void print_coupling(const yk_scenario_info *info, yk_system *system)
         printf(" %16.4g\n", s.energy_created);
     }
 
+    /* Subsystems that report no energy are left out. */
     printf("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now", "dissipated",
            "fed in", "interfaces", "numerical");
     for (int i = 0; i < info->subsystem_count; i++) {
@@ -256,6 +258,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
                YK_ERROR_WORK, YK_ERROR_WORK * seconds);
     fflush(stdout);
 
+    /* The scenario again, with finer steps. */
     yk_error_def def = {
         .scenario = scenario_def(q->path, &q->sets),
         .loaded = l->scenario,
@@ -277,6 +280,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
             status = written;
     }
 
+    /* What it means for each channel, and what contacts add. */
     if (report && !q->quiet) {
         if (report->known)
             print_errors(report);

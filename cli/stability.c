@@ -129,6 +129,7 @@ static void print_evidence(const yk_scenario_info *info, const yk_stability_repo
     if (isfinite(r->tracked) && r->tracked <= 1 && r->radius - r->error > 1)
         printf("(the derivative at this instant grows, the run does not: its contacts change)\n");
 
+    /* Growth per second, which steps and schemes can be compared by. */
     if (r->rate_count > 1 || *r->reference) {
         printf("growth per second:");
         for (int i = 0; i < r->rate_count; i++)
@@ -142,6 +143,7 @@ static void print_evidence(const yk_scenario_info *info, const yk_stability_repo
                r->reference, r->reference_rate.rate, r->reference_rate.error,
                r->reference_rate.step);
 
+    /* All states that were looked at, and the modes of the worst. */
     if (r->sample_count > 1) {
         printf("states:");
         for (int i = 0; i < r->sample_count; i++)
@@ -255,6 +257,7 @@ static int make_map(const request *q, const yk_map_axis *x, const yk_map_axis *y
         .user = noun,
     };
 
+    /* Every point is a run of its own; a journal lets them be taken up again. */
     yk_context *context = open_context();
     if (!context)
         return EXIT_FAILED;

@@ -97,11 +97,13 @@ static bool write_table(const char *file, const yk_sweep_def *def, const double 
         return false;
     }
 
+    /* The names of the columns. */
     for (int i = 0; i < def->axis_count; i++)
         fprintf(out, "%s,", def->axes[i].path);
     for (int i = 0; i < def->measure_count; i++)
         fprintf(out, "\"%s\"%s", def->measures[i], i + 1 < def->measure_count ? "," : "\n");
 
+    /* The runs in their order, the last axis fastest. */
     const double *result = results;
     for (int run = 0; run < yk_sweep_runs(def); run++) {
         for (int i = 0; i < def->axis_count; i++) {

@@ -13,6 +13,8 @@
 bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capacity)
 {
     *axis = (yk_map_axis){0};
+
+    /* NAME=FIRST:LAST:COUNT, and :log behind it for equal ratios. */
     const char *equals = strchr(text, '=');
     int used = 0;
     bool good =
@@ -23,6 +25,7 @@ bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capac
         good = axis->logarithmic;
     }
 
+    /* What cannot be an axis. */
     bool finite = isfinite(axis->first) && isfinite(axis->last);
     if (!good || !finite || axis->count < 1 || axis->count > 10000) {
         fprintf(stderr,
@@ -66,6 +69,7 @@ int map_report(yk_context *context, const two_mass_request *q, const char *title
             return print_unwritable(q->output);
     }
 
+    /* The map in one number, and as a picture. */
     size_t count = (size_t)x->count * (size_t)y->count;
     printf("stable fraction %.4f\n", yk_stable_fraction(radii, count));
     if (!q->plot)
@@ -256,6 +260,7 @@ int two_mass_run(two_mass_request *q)
         good = check_parameter(*name, *yk_two_mass_parameter(&q->model, *name));
     good = good && read_axes(q, axes, names);
 
+    /* A map, or one point. */
     int code = EXIT_MISUSE;
     double radius;
     if (good && q->maps.count > 0) {

@@ -174,6 +174,7 @@ static void list_candidates(study *s, const yk_choice *choices, const char **ove
         s->candidates[i] = (yk_variant){choice->name, overrides, changes->count};
         overrides += changes->count;
 
+        /* How good a reference it makes, where the scheme offers it as one. */
         unsigned traits = yk_choice_traits(s->context, choice);
         s->contenders[i] = (contender){.traits = traits, .rung = -1, .work = NAN};
         if (!choice->variant || !(choice->variant->purpose & YK_VARIANT_BASELINE))
@@ -442,6 +443,7 @@ static double worst_error(const study *s, const yk_record *const *records, int c
     if (status == YK_OK && asked == BARS)
         yk_error_exempt_resting(errors, s->channel_count, s->advice->stretch);
 
+    /* The largest of those that count. */
     double error = INFINITY;
     *worst = -1;
     for (int i = 0; status == YK_OK && i < s->channel_count; i++) {
@@ -634,6 +636,7 @@ static void find_reference(study *s, double budget)
     reference *r = &s->reference;
     s->too_long = false;
 
+    /* The first that runs at all. */
     int rank = s->mergeable ? BASELINE_MERGED : BASELINE_ACCELERATED;
     for (; rank < BASELINES && !r->record; rank++) {
         double left = budget - (s->spent - begun);
@@ -641,6 +644,7 @@ static void find_reference(study *s, double budget)
             try_reference(s, s->baselines[rank], REFERENCE_PARTS, left / 2);
     }
 
+    /* Smaller steps, until it is good enough; once the one of high order. */
     int high_order = s->baselines[BASELINE_BOTH_WRENCHES];
     bool asked = r->record && r->candidate == high_order;
     while (r->record && r->error > fine && r->parts < REFERENCE_PARTS_MAX) {
@@ -859,6 +863,7 @@ static yk_status search(study *s, double limit)
         if (best >= 0 && time_left(s) < VERIFY_FRACTION * s->budget)
             break;
 
+        /* What may still be cheaper than the cheapest that is good. */
         double bound = INFINITY;
         if (best >= 0)
             bound = limit * s->contenders[best].work / SAME_COST;
@@ -868,6 +873,7 @@ static yk_status search(study *s, double limit)
         if (!(least < bound))
             break;
 
+        /* All whose next trial costs about as little. */
         s->batch_count = 0;
         for (int i = 0; i < s->count; i++) {
             double next = next_work(s, i);

@@ -379,6 +379,7 @@ yk_status yk_error_record(yk_context *context, const yk_record *record, const yk
     double *row = yk_allocate(context, (size_t)(copies * width) + 1, sizeof *row);
     yk_status status = list && names && row ? YK_OK : YK_ERROR_MEMORY;
 
+    /* Bars are channels of their own, under the name of what they belong to. */
     if (status == YK_OK) {
         for (int i = 0; i < channels; i++) {
             list[i] = given->channels[i];

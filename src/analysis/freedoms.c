@@ -37,6 +37,7 @@ static yk_status connect_ports(const yk_scenario_info *info, int subsystem, work
     for (int i = 0; i < count; i++)
         w->first[i] = -1;
 
+    /* Every port of an interface, whichever side it is on. */
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
         bool second = def->motion_subsystem == subsystem;
@@ -56,6 +57,7 @@ static yk_status connect_ports(const yk_scenario_info *info, int subsystem, work
             w->rows += def->constrained >> k & 1;
     }
 
+    /* Columns of the model in the order of the ports. */
     for (int i = 0; i < count; i++) {
         if (w->first[i] < 0)
             continue;
@@ -75,6 +77,7 @@ static void fill_directions(const yk_scenario_info *info, int subsystem, workspa
     const yk_port *ports;
     int count = part->ops->ports(part, &ports);
 
+    /* The largest answers. */
     double translation = 0, rotation = 0;
     for (int i = 0; i < count; i++) {
         for (int k = 0; w->first[i] >= 0 && k < yk_port_freedoms(ports[i].kind); k++) {
@@ -87,6 +90,7 @@ static void fill_directions(const yk_scenario_info *info, int subsystem, workspa
     double length = info->transforms[subsystem].length;
     rotation = fmax(rotation, LARGEST_BODY * translation * length * length);
 
+    /* The axes that are prescribed. */
     int row = 0;
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];

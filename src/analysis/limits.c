@@ -242,6 +242,8 @@ static yk_status judge(const search *s, yk_run_report *report)
             continue;
 
         others++;
+
+        /* How far beyond its limit; the worst interface is reported. */
         double limit;
         status = find_limit(s, i, p->ratio, &limit);
         if (YK_FAILED(status))
@@ -258,6 +260,7 @@ static yk_status judge(const search *s, yk_run_report *report)
     if (worst < 0)
         return YK_OK;
 
+    /* Why, so that the remedies fit. */
     trend how;
     yk_status status = find_trend(s, worst, worst_limit, &how);
     if (status == YK_OK)

@@ -44,6 +44,8 @@ static yk_status begin_record(run *r)
         return YK_OK;
 
     const yk_scenario_info *info = r->info;
+
+    /* The scenario as it runs goes with its channels, so that the record can be repeated. */
     char *text = yk_scenario_text(r->scenario);
     yk_record_channel *channels =
         yk_allocate(r->context, (size_t)info->channel_count, sizeof *channels);

@@ -54,6 +54,7 @@ static yk_status examine(study *s, double time, yk_growth *growth)
     *r = empty_report();
     r->words = map->n;
 
+    /* The spectrum of the macro step there. */
     yk_growth_def def = {
         .time = time,
         .rest = s->def->rest,
@@ -70,6 +71,7 @@ static yk_status examine(study *s, double time, yk_growth *growth)
         r->residual = spectrum.pairs[0].residual;
     }
 
+    /* Who moves in each mode. */
     for (int i = 0; status == YK_OK && i < r->mode_count; i++) {
         const yk_eigenpair *p = &spectrum.pairs[i];
         double modulus = hypot(p->real, p->imaginary);

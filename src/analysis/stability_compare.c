@@ -312,6 +312,7 @@ static bool find_motion(yk_comparison *c, yk_stability_rate *motion, yk_growth *
         if (choice->scheme == info->scheme.ops && !stricter)
             continue;
 
+        /* Its rate at fine steps; the least of all references counts. */
         yk_stability_rate rate;
         yk_growth found;
         if (!ask_reference(c, choice, followed, &rate, &found))
@@ -323,6 +324,7 @@ static bool find_motion(yk_comparison *c, yk_stability_rate *motion, yk_growth *
             r->reference_rate = rate;
         }
 
+        /* Whether another reference could change the answer. */
         double error;
         double excess = beyond(&r->rates[0], motion, &error);
         bool explained = excess <= error + yk_growth_limit(info);

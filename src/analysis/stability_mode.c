@@ -73,6 +73,7 @@ static int list_movers(const yk_scenario_info *info, mover *list)
         if (count > before)
             continue;
 
+        /* Without bodies its ports stand for it. */
         const yk_port *ports;
         int port_count = part->ops->ports(part, &ports);
         for (int i = 0; i < port_count; i++) {

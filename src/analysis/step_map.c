@@ -296,6 +296,7 @@ yk_status yk_step_map_rest(yk_step_map *map)
     int *pivot = yk_allocate(map->context, n, sizeof *pivot);
     yk_status status = matrix && pivot ? YK_OK : YK_ERROR_MEMORY;
 
+    /* Until a step changes the base by no more than differences resolve. */
     double first = 0, left = INFINITY;
     for (int i = 0; status == YK_OK && i < ITERATIONS_MAX; i++) {
         double *change = matrix + n * n;

@@ -98,6 +98,7 @@ static yk_status load_journal(sweep *s, int runs)
         return YK_ERROR_MEMORY;
     }
 
+    /* Line by line, as many as fit. */
     char *line = NULL;
     size_t length = 0;
     while ((size_t)s->kept_count < capacity && getline(&line, &length, file) >= 0) {
@@ -337,6 +338,7 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_def *def, yk_diagnostics 
         status = yk_trials_run(context, def->jobs, runs, do_run, &s, def->progress, def->user);
     }
 
+    /* A sweep that was stopped can be taken up; one without a single result has failed. */
     if (status == YK_INTERRUPTED)
         yk_fail(context, status, "the sweep was stopped after %d of %d runs", s.done, runs);
     else if (!YK_FAILED(status) && s.failed == runs)

@@ -252,6 +252,7 @@ static yk_status read_file(csv_parser *parser, char **data)
         return yk_fail(parser->context, YK_ERROR_FILE, "cannot read '%s': %s", parser->path,
                        strerror(errno));
 
+    /* Its size is not asked for, as it may still grow. */
     yk_status status = YK_OK;
     size_t length = 0, capacity = 1 << 15;
     while (status == YK_OK) {
@@ -280,6 +281,7 @@ static yk_status read_file(csv_parser *parser, char **data)
     if (status != YK_OK)
         return status;
 
+    /* A text has no zero bytes. */
     (*data)[length] = '\0';
     parser->cursor = *data;
     parser->end = *data + length;

@@ -272,6 +272,7 @@ static bool write_header(hdf5_file *self)
     if (!done)
         return false;
 
+    /* Time is a dataset beside the channels. */
     hid_t channels = H5Gcreate2(self->id, "channels", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     self->tables[0] = (hdf5_table){create_table(self, self->id, "time", "s", 0, 1), 0, 1};
     self->table_count = 1;
@@ -303,6 +304,7 @@ static yk_status open_file(hdf5_file *self)
     self->id = H5I_INVALID_HID;
     self->frames = (yk_hdf5_frames){0};
 
+    /* The scratch takes the block of the widest dataset. */
     size_t widest = 1;
     for (int i = 0; i < file->header->channel_count; i++) {
         size_t columns = (size_t)file->header->channels[i].components;
@@ -321,6 +323,7 @@ static yk_status open_file(hdf5_file *self)
     if (status != YK_OK)
         return status;
 
+    /* The file itself, flushed at once so that readers find it sound. */
     hid_t access = H5Pcreate(H5P_FILE_ACCESS);
     H5Pset_fclose_degree(access,
                          H5F_CLOSE_STRONG); /* closing the file closes all that is open in it */
@@ -434,6 +437,7 @@ static yk_status finish_file(hdf5_file *self, const yk_record_summary *summary)
     if (status != YK_OK)
         return status;
 
+    /* The mark that it is complete comes last. */
     hid_t group = H5Gcreate2(self->id, "summary", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
     bool done = group >= 0;
     for (int i = 0; i < summary->count && done; i++)

@@ -131,6 +131,7 @@ static yk_status collect(hdf5_loader *loader, hid_t group, int depth)
         if (depth > DEPTH_MAX || loader->objects++ > OBJECTS_MAX)
             return damaged(loader, "its groups have no end");
 
+        /* Datasets are kept open; groups are looked into. */
         hid_t object = H5Oopen(group, link, H5P_DEFAULT);
         H5I_type_t type = H5Iget_type(object);
         yk_status status = YK_OK;
@@ -247,6 +248,8 @@ static yk_status read_table(hdf5_loader *loader, const record_item *item, hsize_
         hsize_t count[2] = {ROWS_AT_ONCE, item->columns};
         if (rows - start < ROWS_AT_ONCE)
             count[0] = rows - start;
+
+        /* Rows of the file to rows of the buffer, then to columns. */
         hid_t file_space = H5Dget_space(item->dataset);
         hid_t memory_space = H5Screate_simple(H5Sget_simple_extent_ndims(file_space), count, NULL);
         H5Sselect_hyperslab(file_space, H5S_SELECT_SET, from, NULL, count, NULL);
