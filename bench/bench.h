@@ -42,6 +42,7 @@ extern const bench_case bench_base[];
 extern const bench_case bench_contact[];
 extern const bench_case bench_coupling[];
 extern const bench_case bench_coulomb[];
+extern const bench_case bench_fmu[];
 extern const bench_case bench_index1[];
 extern const bench_case bench_nonsmooth[];
 extern const bench_case bench_physics[];

@@ -295,14 +295,15 @@ static void intermediate(void *user, double t)
 }
 
 /* One part of a macro step, between two local times of its inputs. */
-static yk_status step_part(yk_fmu *self, double t, double from, double to, const yk_input *inputs)
+static yk_status step_part(yk_fmu *self, double t, double from, double to, const yk_input *inputs,
+                           bool held)
 {
     yk_fmi_instance *instance = self->instance;
     if (instance->kind == YK_FMI_MODEL_EXCHANGE)
         return yk_fmu_integrate(self, t + from, to - from);
 
     bool lines = instance->can->interpolates_inputs && self->description.version == 2;
-    if (lines)
+    if (lines && !held)
         yk_fmu_fill_lines(self, inputs, from, to);
     else
         yk_fmu_fill(self, inputs, from, to);
@@ -311,6 +312,8 @@ static yk_status step_part(yk_fmu *self, double t, double from, double to, const
         status = handle_event(self, t + from, 1e-9 * (to - from));
     else
         status = yk_fmu_set_inputs(self, true);
+    if (lines && held)
+        memset(self->input_rates, 0, (size_t)self->inputs.value_count * sizeof(double));
     if (status == YK_OK && lines && self->inputs.real_count > 0)
         status =
             instance->calls->input_rates(instance, self->inputs.references, self->inputs.real_count,
@@ -328,12 +331,13 @@ yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_inpu
         parts = (int)fmax(1, ceil(h / self->longest_step * (1 - 1e-9)));
     self->step_inputs = inputs;
     self->step_begin = t;
+    bool held = yk_fmu_inputs_are_held(self, inputs);
     yk_status status = YK_OK;
     for (int i = 0; i < parts && status == YK_OK; i++)
-        status = step_part(self, t, h * i / parts, h * (i + 1) / parts, inputs);
+        status = step_part(self, t, h * i / parts, h * (i + 1) / parts, inputs, held);
 
     /* Outputs that follow inputs at once belong to the inputs at the end. */
-    if (status == YK_OK && self->inputs.count > 0) {
+    if (status == YK_OK && self->inputs.count > 0 && !held) {
         yk_fmu_fill(self, inputs, h, h);
         status = yk_fmu_set_inputs(self, !self->discrete_inputs);
     }

@@ -105,6 +105,8 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def);
 /* Values of the inputs from the inputs of the ports, over the local times `from` to `to`: wrenches by
  * their mean, all else by its value at `to`. */
 void yk_fmu_fill(yk_fmu *self, const yk_input *inputs, double from, double to);
+/* Whether no input changes within the step. */
+bool yk_fmu_inputs_are_held(const yk_fmu *self, const yk_input *inputs);
 /* Of ports that are asked within a step, at one local time. */
 void yk_fmu_fill_within(yk_fmu *self, const yk_input *inputs, double at);
 /* As lines: values at `from` in the inputs, slopes in input_rates. */

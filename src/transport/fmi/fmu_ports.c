@@ -672,10 +672,20 @@ static void fill_ports(yk_fmu *self, const yk_input *inputs, double from, double
         const yk_input *input = &inputs[i];
         if (!port->connected || (within && !port->asks))
             continue;
-        if (port->takes == YK_TAKES_WRENCH) {
+        bool scalar = self->ports[i].kind == YK_PORT_SCALAR;
+        if (port->takes == YK_TAKES_WRENCH && scalar && input->degree == 0) {
+            put(self, port, YK_FMU_FORCE, &input->linear[0].x);
+        } else if (port->takes == YK_TAKES_WRENCH) {
             put_wrench(self, port, mean_wrench(input, self->ports[i].kind, from, to));
+        } else if (port->takes == YK_TAKES_MOTION && scalar) {
+            double position = yk_input_scalar(input, to);
+            double velocity = yk_input_scalar_rate(input, to);
+            double acceleration = yk_input_scalar_second_rate(input, to);
+            put(self, port, YK_FMU_POSITION, &position);
+            put(self, port, YK_FMU_VELOCITY, &velocity);
+            put(self, port, YK_FMU_ACCELERATION, &acceleration);
         } else if (port->takes == YK_TAKES_MOTION) {
-            yk_motion motion = yk_input_motion(input, self->ports[i].kind, to);
+            yk_motion motion = yk_input_motion(input, YK_PORT_MARKER, to);
             put_motion(self, port, &motion);
         } else if (port->takes == YK_TAKES_SIGNAL) {
             double value = yk_input_scalar(input, to);
@@ -687,6 +697,16 @@ static void fill_ports(yk_fmu *self, const yk_input *inputs, double from, double
 void yk_fmu_fill(yk_fmu *self, const yk_input *inputs, double from, double to)
 {
     fill_ports(self, inputs, from, to, false);
+}
+
+bool yk_fmu_inputs_are_held(const yk_fmu *self, const yk_input *inputs)
+{
+    for (int i = 0; i < self->port_count; i++) {
+        const yk_fmu_port *port = &self->maps[i];
+        if (port->connected && (port->takes == YK_TAKES_MOTION || inputs[i].degree > 0))
+            return false;
+    }
+    return true;
 }
 
 void yk_fmu_fill_within(yk_fmu *self, const yk_input *inputs, double at)
@@ -747,6 +767,14 @@ void yk_fmu_read_port(const yk_fmu *self, int index, yk_port_value *value)
     yk_motion *motion = &value->motion;
     if (self->ports[index].kind == YK_PORT_SIGNAL) {
         motion->position.x = component_of(self, port, YK_FMU_SIGNAL, 0);
+        return;
+    }
+    if (self->ports[index].kind == YK_PORT_SCALAR) {
+        double reaction = port->takes == YK_TAKES_MOTION ? port->wrench_sign : 1;
+        motion->position.x = component_of(self, port, YK_FMU_POSITION, 0);
+        motion->velocity.x = component_of(self, port, YK_FMU_VELOCITY, 0);
+        motion->acceleration.x = component_of(self, port, YK_FMU_ACCELERATION, 0);
+        value->wrench.force.x = reaction * component_of(self, port, YK_FMU_FORCE, 0);
         return;
     }
     motion->position = vector_of(self, port, YK_FMU_POSITION);
