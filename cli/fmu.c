@@ -44,6 +44,7 @@ static void print_variables(const yk_fmi_description *d, bool all)
     int hidden = 0;
     printf("\n  %-32s %-10s %-12s %-8s %-10s %-12s %s\n", "variable", "type", "causality", "unit",
            "start", "variability", "description");
+
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         bool inner = v->causality == YK_FMI_LOCAL || v->causality == YK_FMI_INDEPENDENT ||
@@ -58,6 +59,7 @@ static void print_variables(const yk_fmi_description *d, bool all)
                yk_fmi_causality_name(v->causality), v->unit, v->start, v->variability,
                v->description);
     }
+
     if (hidden)
         printf("  and %d inside; --all lists them\n", hidden);
 }
@@ -142,12 +144,15 @@ static bool find_port(const yk_fmi_description *d, int first, int found[ROLES])
             return false;
         found[role] = i;
     }
+
     if (found[POSITION] < 0 || found[FORCE] < 0)
         return false;
+
     bool takes_wrench = d->variables[found[FORCE]].causality == YK_FMI_INPUT;
     for (int r = POSITION; r < FORCE; r++)
         if (found[r] >= 0 && (d->variables[found[r]].causality == YK_FMI_INPUT) == takes_wrench)
             return false;
+
     return true;
 }
 
@@ -157,6 +162,7 @@ static void print_ports(yk_context *context, const yk_fmi_description *d)
     if (!used)
         return;
     printf("    ports:\n");
+
     for (int i = 0; i < d->terminal_count; i++) {
         const yk_fmi_terminal *terminal = &d->terminals[i];
         printf("      ");
@@ -197,6 +203,7 @@ static void print_ports(yk_context *context, const yk_fmi_description *d)
         printf(": {type: signal, variable: \"%s\"} # %s\n", v->name,
                yk_fmi_causality_name(v->causality));
     }
+
     yk_release(context, used);
 }
 
@@ -207,6 +214,7 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
     printf(":\n    solver: fmu\n    file: \"%s\"\n", file);
     print_ports(context, d);
     bool first = true;
+
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         char *end;
@@ -235,6 +243,7 @@ static int info(int argc, char **argv)
                                rows, argc, argv, &file, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
     yk_context *context = open_context();
     if (!context)
         return EXIT_FAILED;
@@ -270,6 +279,7 @@ static int info(int argc, char **argv)
     yk_fmi_forget(context, &d);
     yk_archive_remove(context, folder);
     yk_context_destroy(context);
+
     return code;
 }
 
@@ -291,6 +301,7 @@ static bool find_binary(char *path, size_t size)
         if (access(path, R_OK) == 0)
             return true;
     }
+
     return false;
 }
 
@@ -319,6 +330,7 @@ static int export(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &scenario, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
     static const char *const versions[] = {"2", "3", NULL};
     int index;
     if (!options_pick("fmi", version, versions, &index))
@@ -327,6 +339,7 @@ static int export(int argc, char **argv)
         fprintf(stderr, "yoke: name the FMU to be written with -o FILE.fmu\n");
         return EXIT_MISUSE;
     }
+
     char path[4000];
     if (!binary && !find_binary(path, sizeof path)) {
         fprintf(stderr, "yoke: yoke-fmu.so, which goes into FMUs, is not where this program is "
@@ -342,6 +355,7 @@ static int export(int argc, char **argv)
     yk_context *context = open_context();
     if (!context)
         return EXIT_FAILED;
+
     yk_fmu_export_def def = {.model = {.scenario = scenario,
                                        .overrides = sets.items,
                                        .override_count = sets.count,
@@ -359,6 +373,7 @@ static int export(int argc, char **argv)
     if (status == YK_ERROR_INPUT)
         code = EXIT_MISUSE;
     yk_context_destroy(context);
+
     return code;
 }
 
@@ -379,5 +394,6 @@ int command_fmu(int argc, char **argv)
     fprintf(stream, "usage: yoke fmu COMMAND ...\n\n");
     for (int i = 0; i < COUNT; i++)
         fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
+
     return help ? EXIT_GOOD : EXIT_MISUSE;
 }

@@ -36,17 +36,20 @@ static yk_status write_file(output *o, const char *name, const char *text)
 {
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", o->folder, name);
+
     for (char *at = path + strlen(o->folder) + 1; (at = strchr(at, '/')); at++) {
         *at = '\0';
         mkdir(path, 0755);
         *at = '/';
     }
+
     FILE *stream = fopen(path, "wb");
     bool good = stream && fputs(text, stream) >= 0;
     if (stream)
         good = fclose(stream) == 0 && good;
     if (good)
         return YK_OK;
+
     return yk_fail(o->context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
 }
 
@@ -55,11 +58,13 @@ static yk_status copy_file(output *o, const char *from, const char *name)
     yk_status status = write_file(o, name, ""); /* makes its folders */
     if (status != YK_OK)
         return status;
+
     char path[PATH_BYTES];
     snprintf(path, sizeof path, "%s/%s", o->folder, name);
     FILE *in = fopen(from, "rb");
     if (!in)
         return yk_fail(o->context, YK_ERROR_FILE, "cannot read %s: %s", from, strerror(errno));
+
     FILE *out = fopen(path, "wb");
     char block[1 << 16];
     bool good = out != NULL;
@@ -71,6 +76,7 @@ static yk_status copy_file(output *o, const char *from, const char *name)
         good = fclose(out) == 0 && good;
     if (good)
         return YK_OK;
+
     return yk_fail(o->context, YK_ERROR_FILE, "cannot copy %s to %s", from, path);
 }
 
@@ -83,6 +89,7 @@ static yk_status write_resources(output *o)
         yk_scenario_edit(o->context, def->scenario, def->overrides, def->override_count, &text);
     if (status != YK_OK)
         return status;
+
     uint64_t hash = yk_hash_bytes(YK_HASH_START, text, strlen(text));
     if (def->subsystem)
         hash = yk_hash_bytes(hash, def->subsystem, strlen(def->subsystem));
@@ -92,6 +99,7 @@ static yk_status write_resources(output *o)
     yk_release(o->context, text);
 
     const yk_builder *builder = &o->model->scenario->builder;
+
     for (const yk_scenario_file *file = builder->files; file && status == YK_OK;
          file = file->next) {
         if (file->path[0] == '/' || strstr(file->path, ".."))
@@ -110,6 +118,7 @@ static yk_status write_resources(output *o)
              def->subsystem ? def->subsystem : "", def->wrenches);
     if (status == YK_OK)
         status = write_file(o, "resources/" YK_EXPORT_NOTES, notes);
+
     return status;
 }
 
@@ -164,12 +173,14 @@ static const char *unit_of(const output *o, const yk_export_variable *v)
     for (int i = 0; i < UNITS; i++)
         if (strcmp(v->unit, units[i].ours) == 0)
             return units[i].name;
+
     return NULL;
 }
 
 static void add_units(output *o, yk_text *to)
 {
     yk_text_add(o->context, to, "  <UnitDefinitions>\n");
+
     for (int i = 0; i < UNITS; i++) {
         bool first = true;
         for (int k = 0; k < i; k++)
@@ -178,6 +189,7 @@ static void add_units(output *o, yk_text *to)
             yk_text_add(o->context, to, "    <Unit name=\"%s\"><BaseUnit %s/></Unit>\n",
                         units[i].name, units[i].base);
     }
+
     yk_text_add(o->context, to, "  </UnitDefinitions>\n");
 }
 
@@ -253,6 +265,7 @@ static yk_status write_description(output *o)
         add_variable(o, &text, i);
 
     yk_text_add(o->context, &text, "  </ModelVariables>\n  <ModelStructure>\n");
+
     for (int pass = 0; pass < 2; pass++) {
         if (!three)
             yk_text_add(o->context, &text, pass ? "    <InitialUnknowns>\n" : "    <Outputs>\n");
@@ -268,10 +281,12 @@ static yk_status write_description(output *o)
         if (!three)
             yk_text_add(o->context, &text, pass ? "    </InitialUnknowns>\n" : "    </Outputs>\n");
     }
+
     yk_text_add(o->context, &text, "  </ModelStructure>\n</fmiModelDescription>\n");
     yk_status status =
         text.failed ? YK_ERROR_MEMORY : write_file(o, "modelDescription.xml", text.data);
     yk_text_destroy(o->context, &text);
+
     return status;
 }
 
@@ -284,6 +299,7 @@ static yk_status write_terminals(output *o)
     yk_text_add(o->context, &text,
                 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<fmiTerminalsAndIcons "
                 "fmiVersion=\"3.0\">\n  <Terminals>\n");
+
     for (int port = 0; port < m->port_count; port++) {
         if (m->causalities[port] == YK_UNCONNECTED || m->ports[port].kind == YK_PORT_SIGNAL)
             continue;
@@ -304,11 +320,13 @@ static yk_status write_terminals(output *o)
         }
         yk_text_add(o->context, &text, "    </Terminal>\n");
     }
+
     yk_text_add(o->context, &text, "  </Terminals>\n</fmiTerminalsAndIcons>\n");
     yk_status status = text.failed ? YK_ERROR_MEMORY : YK_OK;
     if (status == YK_OK && count > 0)
         status = write_file(o, "terminalsAndIcons/terminalsAndIcons.xml", text.data);
     yk_text_destroy(o->context, &text);
+
     return status;
 }
 
@@ -320,6 +338,7 @@ static void choose_identifier(output *o)
     const char *name = strrchr(o->def->file, '/');
     name = name ? name + 1 : o->def->file;
     size_t used = 0;
+
     for (; *name && *name != '.' && used + 1 < sizeof o->identifier; name++) {
         bool letter = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z');
         bool digit = *name >= '0' && *name <= '9';
@@ -328,6 +347,7 @@ static void choose_identifier(output *o)
         if (used + 1 < sizeof o->identifier)
             o->identifier[used++] = letter || digit ? *name : '_';
     }
+
     if (used == 0)
         snprintf(o->identifier, sizeof o->identifier, "model");
 }
@@ -338,6 +358,7 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
     yk_status status = yk_export_open(context, &def->model, &model);
     if (status != YK_OK)
         return status;
+
     output o = {.context = context, .def = def, .model = &model};
     choose_identifier(&o);
     status = yk_archive_folder(context, &o.folder);
@@ -357,5 +378,6 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
         status = yk_archive_pack(context, o.folder, def->file);
     yk_archive_remove(context, o.folder);
     yk_export_close(&model);
+
     return status;
 }

@@ -66,13 +66,16 @@ static bool read_uri(const char *uri, char *path, size_t size)
 {
     if (!uri || strncmp(uri, "file:", 5) != 0)
         return false;
+
     const char *at = uri + 5;
     if (strncmp(at, "//", 2) == 0) {
         at += 2;
         if (strncmp(at, "localhost/", 10) == 0)
             at += 9;
     }
+
     size_t used = 0;
+
     for (; *at && used + 1 < size; at++) {
         unsigned code;
         if (*at == '%' && sscanf(at + 1, "%2x", &code) == 1) {
@@ -82,7 +85,9 @@ static bool read_uri(const char *uri, char *path, size_t size)
             path[used++] = *at;
         }
     }
+
     path[used] = '\0';
+
     return true;
 }
 
@@ -109,6 +114,7 @@ FUNCTION(void *, Instantiate,
     if (c->model)
         return c;
     free(c);
+
     return NULL;
 }
 
@@ -186,7 +192,7 @@ FUNCTION(yk_fmi2_status, SetReal,
     }
 NONE_OF(Integer, int)
 NONE_OF(Boolean, yk_fmi2_boolean)
-NONE_OF(String, const char *)
+NONE_OF(String, yk_fmi_text)
 
 FUNCTION(yk_fmi2_status, SetRealInputDerivatives,
          (void *c, const yk_fmi2_reference *references, size_t count, const int *orders,

@@ -91,6 +91,7 @@ FUNCTION(void *, InstantiateCoSimulation,
     if (c->model)
         return c;
     free(c);
+
     return NULL;
 }
 
@@ -118,6 +119,7 @@ FUNCTION(void *, InstantiateScheduledExecution,
     (void)lock;
     (void)unlock;
     refuse(&(component){.environment = environment, .log = log}, "scheduled execution");
+
     return NULL;
 }
 
@@ -201,7 +203,7 @@ NONE_OF(UInt32, uint32_t)
 NONE_OF(Int64, int64_t)
 NONE_OF(UInt64, uint64_t)
 NONE_OF(Boolean, bool)
-NONE_OF(String, const char *)
+NONE_OF(String, yk_fmi_text)
 
 /* State. */
 

@@ -74,6 +74,7 @@ static void add_port(writer *w, int index)
                                     .offset = (int)(AT(motion.position) / sizeof(double))});
         return;
     }
+
     for (int q = 0; q < QUANTITIES; q++) {
         const quantity *row = &quantities[q];
         int size = port->kind == YK_PORT_MARKER ? row->marker : row->scalar;
@@ -96,6 +97,7 @@ static void add_channels(writer *w)
 {
     const yk_scenario_info *info = w->model->info;
     int offset = 0;
+
     for (int i = 0; i < info->channel_count; i++) {
         const yk_channel *channel = &info->channels[i];
         const char *const *labels = yk_scenario_channel_labels(w->model->scenario, i);
@@ -127,6 +129,7 @@ static void list_variables(writer *w)
     w->used = 0;
     w->count = 0;
     add(w, (yk_export_variable){.name = "time", .unit = "s", .role = YK_EXPORT_TIME, .port = -1});
+
     for (int i = 0; i < scope->parameter_count; i++)
         add(w, (yk_export_variable){.name = keep(w, "parameters", scope->parameters[i].name, ""),
                                     .unit = "",
@@ -134,6 +137,7 @@ static void list_variables(writer *w)
                                     .port = -1,
                                     .offset = i,
                                     .start = scope->parameters[i].value});
+
     if (w->model->subsystem < 0)
         add_channels(w);
     for (int i = 0; i < w->model->port_count; i++)
@@ -179,6 +183,7 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
         if (YK_FAILED(status))
             return status;
     }
+
     return YK_OK;
 }
 
@@ -193,12 +198,14 @@ static yk_status start_model(yk_export_model *m)
         m->follows = yk_follows_polynomials(m->object);
         return status;
     }
+
     yk_system *system;
     yk_status status = yk_scenario_system(m->scenario, &system);
     if (!YK_FAILED(status))
         status = yk_system_start(system);
     if (!YK_FAILED(status))
         m->rolls_back = yk_system_state_layout(system).words > 0;
+
     return status;
 }
 
@@ -258,6 +265,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
     }
     if (status != YK_OK)
         yk_export_close(m);
+
     return status;
 }
 

@@ -132,6 +132,7 @@ static yk_status open_model(yk_exported *self)
         if (v->role == YK_EXPORT_PARAMETER && !self->parameters_changed)
             self->parameters[v->offset] = v->start;
     }
+
     self->time = m->info->start;
     self->started = false;
     if (m->subsystem < 0) {
@@ -139,6 +140,7 @@ static yk_status open_model(yk_exported *self)
         self->started = true; /* opening has started it */
         yk_scenario_sample(m->scenario, self->sample);
     }
+
     return status;
 }
 
@@ -161,11 +163,13 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
     char path[PATH_BYTES], lines[3][256] = {"", "", ""};
     snprintf(path, sizeof path, "%.3900s/%s", resources ? resources : "", YK_EXPORT_NOTES);
     FILE *notes = fopen(path, "r");
+
     for (int i = 0; notes && i < 3; i++) {
         if (!fgets(lines[i], sizeof lines[i], notes))
             break;
         lines[i][strcspn(lines[i], "\n")] = '\0';
     }
+
     if (notes)
         fclose(notes);
     char problem[600] = "";
@@ -192,6 +196,7 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
         yk_exported_destroy(self);
         return NULL;
     }
+
     return self;
 }
 
@@ -238,6 +243,7 @@ static yk_status start_model(yk_exported *self)
 {
     if (self->started)
         return YK_OK;
+
     const yk_export_model *m = &self->model;
     yk_status status = YK_OK;
     if (m->subsystem >= 0) {
@@ -251,6 +257,7 @@ static yk_status start_model(yk_exported *self)
         memcpy(self->before, self->given, (size_t)m->port_count * sizeof *self->before);
     }
     self->started = true;
+
     return YK_OK;
 }
 
@@ -261,6 +268,7 @@ yk_status yk_exported_begin(yk_exported *self, double t)
         status = open_model(self);
     if (status != YK_OK)
         return status;
+
     const yk_export_model *m = &self->model;
     if (m->subsystem < 0 && fabs(t - m->info->start) > 1e-9 * m->info->step) {
         snprintf(self->message, sizeof self->message, "the model starts at t = %g s, not at %g s",
@@ -270,6 +278,7 @@ yk_status yk_exported_begin(yk_exported *self, double t)
     self->time = t;
     self->started = m->subsystem < 0;
     self->initialising = true;
+
     return YK_OK;
 }
 
@@ -303,6 +312,7 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
     const yk_export_model *m = &self->model;
     int known = -1;
     yk_port_value output = {.motion.orientation.w = 1};
+
     for (size_t i = 0; i < count; i++) {
         const yk_export_variable *v = find_variable(self, references[i]);
         if (!v)
@@ -327,6 +337,7 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
             values[i] = *value_at(&output, v->offset);
         }
     }
+
     return YK_OK;
 }
 
@@ -350,6 +361,7 @@ yk_status yk_exported_set(yk_exported *self, const uint32_t *references, size_t 
             return fail(self, YK_ERROR_ARGUMENT, self->message);
         }
     }
+
     return YK_OK;
 }
 
@@ -384,12 +396,14 @@ static void trim(yk_input *input)
 static void interpolate(double h, const yk_vec3 points[SAMPLES], yk_vec3 *coefficients)
 {
     double times[SAMPLES], values[3][SAMPLES], c[3][SAMPLES];
+
     for (int i = 0; i < SAMPLES; i++) {
         times[i] = h * i / (SAMPLES - 1);
         values[0][i] = points[i].x;
         values[1][i] = points[i].y;
         values[2][i] = points[i].z;
     }
+
     for (int k = 0; k < 3; k++)
         yk_poly_interpolate(times, values[k], SAMPLES - 1, c[k]);
     for (int i = 0; i < SAMPLES; i++)
@@ -414,6 +428,7 @@ static void cubic_input(const yk_exported *self, int port, double h, yk_input *i
             angular[i] = yk_so3_log(
                 yk_q_mul(yk_q_unit(value->motion.orientation), yk_q_conjugate(input->orientation)));
     }
+
     interpolate(h, linear, input->linear);
     interpolate(h, angular, input->angular);
     trim(input);
@@ -476,11 +491,13 @@ static yk_status step_subsystem(yk_exported *self, double t, double h, yk_export
                                 void *user)
 {
     const yk_export_model *m = &self->model;
+
     for (int i = 0; ask && i < SAMPLES; i++) {
         ask(user, t + h * i / (SAMPLES - 1));
         memcpy(self->asked + i * m->port_count, self->given,
                (size_t)m->port_count * sizeof *self->asked);
     }
+
     for (int i = 0; i < m->port_count; i++) {
         if (ask)
             cubic_input(self, i, h, &self->inputs[i]);
@@ -491,6 +508,7 @@ static yk_status step_subsystem(yk_exported *self, double t, double h, yk_export
         else
             constant_input(self, i, &self->inputs[i]);
     }
+
     yk_status status = m->object->ops->step(m->object, t, h, self->inputs);
     if (YK_FAILED(status))
         return fail(self, status,
@@ -499,6 +517,7 @@ static yk_status step_subsystem(yk_exported *self, double t, double h, yk_export
     memcpy(self->before, self->given, (size_t)m->port_count * sizeof *self->before);
     memset(self->rates, 0, (size_t)m->port_count * sizeof *self->rates);
     self->has_rates = false;
+
     return YK_OK;
 }
 
@@ -515,12 +534,15 @@ static yk_status step_system(yk_exported *self, double t, double h)
                  t, h, expected, own);
         return fail(self, YK_ERROR_ARGUMENT, self->message);
     }
+
     for (int i = 0; i < (int)count; i++) {
         yk_status status = yk_system_step(self->system, NULL);
         if (YK_FAILED(status))
             return fail(self, status, yk_last_message(self->context));
     }
+
     yk_scenario_sample(self->model.scenario, self->sample);
+
     return YK_OK;
 }
 
@@ -535,6 +557,7 @@ yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_as
         status = step_system(self, t, h);
     if (status == YK_OK)
         self->time = t + h;
+
     return status;
 }
 
@@ -580,6 +603,7 @@ yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t siz
     const double *image = bytes;
     if (size != yk_exported_state_size(self))
         return fail(self, YK_ERROR_ARGUMENT, "the state is not one of this model");
+
     size_t ports = (size_t)m->port_count * sizeof *self->given;
     self->time = image[0];
     self->started = image[1] != 0;
@@ -595,5 +619,6 @@ yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t siz
         status = yk_system_state_set(self->system, rest);
     if (m->subsystem < 0 && !YK_FAILED(status))
         yk_scenario_sample(m->scenario, self->sample);
+
     return YK_FAILED(status) ? fail(self, status, yk_status_text(status)) : YK_OK;
 }

@@ -155,6 +155,7 @@ static void read_port(const yk_node *node, yk_fmu_port_def *port)
         port->quantities[YK_FMU_SIGNAL] = (yk_fmu_variables){1, {yk_node_text(node, "variable")}};
         return;
     }
+
     for (int q = 0; q < YK_FMU_SIGNAL; q++) {
         const yk_node *entry = yk_node_get(node, yk_fmu_quantity_names[q]);
         yk_fmu_variables *to = &port->quantities[q];
@@ -184,6 +185,7 @@ static yk_status read_setting(yk_builder *builder, const yk_node *node, yk_fmu_s
         setting->values = numbers->values;
         setting->count = numbers->value_count;
     }
+
     return YK_OK;
 }
 
@@ -218,11 +220,13 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
     for (const yk_node *item = ports ? ports->first : NULL; item; item = item->next)
         read_port(item, &port_list[def.port_count++]);
     yk_status status = YK_OK;
+
     for (const yk_node *item = set ? set->first : NULL; item; item = item->next) {
         yk_status one = read_setting(builder, item, &settings[def.setting_count++]);
         if (one != YK_OK)
             status = one;
     }
+
     for (const yk_node *item = channels ? channels->first : NULL; item; item = item->next)
         names[def.channel_count++] = item->text;
     def.ports = port_list;
@@ -230,5 +234,6 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
     def.channels = names;
     if (status != YK_OK)
         return status;
+
     return yk_fmu_create(yk_builder_context(builder), &def, subsystem);
 }

@@ -89,5 +89,6 @@ yk_status yk_child_create(yk_context *context, const yk_child_def *def, yk_subsy
     remote.address = "unix:"; /* on this machine: frames go through memory */
     remote.subsystem = def->name;
     remote.deadline = def->deadline;
+
     return yk_remote_attach(context, &remote, ends[0], &host, subsystem);
 }

@@ -31,6 +31,7 @@ static const char *why_not(const char *name)
             return "leaves the folder of the FMU";
         at += length + (at[length] == '/');
     }
+
     return NULL;
 }
 
@@ -56,6 +57,7 @@ static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t in
                        "%llu for one entry",
                        file, entry->name, (unsigned long long)entry->size,
                        (unsigned long long)YK_ARCHIVE_ENTRY_BYTES_MAX);
+
     bool suspicious = entry->size > 1 << 20 && entry->comp_size > 0 &&
                       entry->size / entry->comp_size > YK_ARCHIVE_RATIO_MAX;
     if (suspicious)
@@ -72,6 +74,7 @@ static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t in
         system == ZIP_OPSYS_UNIX && S_ISLNK(attributes >> 16))
         return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' is a symbolic link", file,
                        entry->name);
+
     return YK_OK;
 }
 
@@ -88,6 +91,7 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
 
     yk_status status = YK_OK;
     uint64_t total = 0;
+
     for (zip_int64_t i = 0; i < count && status == YK_OK; i++) {
         zip_stat_t entry;
         zip_stat_init(&entry);
@@ -100,6 +104,7 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
         total += entry.size;
         status = check_entry(context, archive, i, &entry, file);
     }
+
     if (status == YK_OK && total > YK_ARCHIVE_TOTAL_BYTES_MAX)
         status = yk_fail(context, YK_ERROR_INPUT,
                          "%s: %llu bytes unpacked, more than the limit of %llu", file,
@@ -112,7 +117,9 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
         if (strcmp(names[i - 1], names[i]) == 0)
             status = yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' occurs twice", file,
                              names[i]);
+
     yk_release(context, names);
+
     return status;
 }
 
@@ -161,11 +168,13 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
     uint64_t total = 0;
     zip_int64_t got;
     bool written = true;
+
     while (written && (got = zip_fread(from, block, sizeof block)) > 0) {
         total += (uint64_t)got;
         written =
             total <= YK_ARCHIVE_ENTRY_BYTES_MAX && fwrite(block, 1, (size_t)got, to) == (size_t)got;
     }
+
     written = fclose(to) == 0 && written;
     zip_fclose(from);
     if (!written)
@@ -173,6 +182,7 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
     if (got < 0)
         return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' cannot be unpacked: %s",
                        file, name, damaged);
+
     return YK_OK;
 }
 
@@ -222,6 +232,7 @@ yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder
         yk_archive_remove(context, *folder);
         *folder = NULL;
     }
+
     return status;
 }
 
@@ -236,7 +247,9 @@ static bool walk(const char *folder, visit_function visit, void *user)
     DIR *list = opendir(folder);
     if (!list)
         return false;
+
     bool good = true;
+
     for (struct dirent *entry; good && (entry = readdir(list));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
@@ -251,7 +264,9 @@ static bool walk(const char *folder, visit_function visit, void *user)
         else
             good = visit(user, path, false);
     }
+
     closedir(list);
+
     return good;
 }
 
@@ -281,9 +296,11 @@ static bool pack_one(void *user, const char *path, bool folder)
     packing *p = user;
     if (folder)
         return true;
+
     zip_source_t *source = zip_source_file(p->archive, path, 0, -1);
     if (!source)
         return false;
+
     zip_int64_t index = zip_file_add(p->archive, path + p->prefix, source, ZIP_FL_ENC_UTF_8);
     if (index < 0) {
         zip_source_free(source);
@@ -291,6 +308,7 @@ static bool pack_one(void *user, const char *path, bool folder)
     }
     /* The fastest level: the others save a tenth at ten times the cost. */
     zip_set_file_compression(p->archive, (zip_uint64_t)index, ZIP_CM_DEFLATE, 1);
+
     return true;
 }
 
@@ -306,5 +324,6 @@ yk_status yk_archive_pack(yk_context *context, const char *folder, const char *f
         return YK_OK;
     yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", file, zip_strerror(archive));
     zip_discard(archive);
+
     return YK_ERROR_FILE;
 }

@@ -61,6 +61,7 @@ static void give_up(reader *r, const char *format, ...)
 {
     if (r->status != YK_OK)
         return;
+
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(r->problem, sizeof r->problem, format, arguments);
@@ -81,6 +82,7 @@ static const char *keep(reader *r, const char *text)
 {
     if (!text || !text[0])
         return "";
+
     size_t bytes = strlen(text) + 1;
     yk_fmi_store *store = r->to->store;
     if (!store || store->size - store->used < bytes) {
@@ -95,9 +97,11 @@ static const char *keep(reader *r, const char *text)
         r->to->store = chunk;
         store = chunk;
     }
+
     char *copy = store->bytes + store->used;
     memcpy(copy, text, bytes);
     store->used += bytes;
+
     return copy;
 }
 
@@ -108,6 +112,7 @@ static bool grow(reader *r, void **array, size_t count, size_t *capacity, size_t
         return false;
     if (count < *capacity)
         return true;
+
     size_t more = *capacity ? 2 * *capacity : 32;
     void *grown = yk_reallocate(r->context, *array, more, size);
     if (!grown) {
@@ -214,6 +219,7 @@ static void read_root(reader *r, const char **list)
         give_up(r, "it is an FMU of FMI %.20s; versions 2.0 and 3.0 can be used", version);
         return;
     }
+
     const char *token = attribute(list, d->version == 2 ? "guid" : "instantiationToken");
     d->model_name = keep(r, attribute(list, "modelName"));
     d->description = keep(r, attribute(list, "description"));
@@ -233,6 +239,7 @@ static void read_kind(reader *r, const char **list, yk_fmi_capabilities *c)
                 identifier ? identifier : "missing");
         return;
     }
+
     bool three = r->to->version == 3;
     c->identifier = keep(r, identifier);
     c->needs_tool = truth(list, "needsExecutionTool");
@@ -264,11 +271,13 @@ static void begin_variable(reader *r, const char **list)
     if (!grow(r, (void **)&d->variables, (size_t)d->variable_count, &r->variable_capacity,
               sizeof *d->variables))
         return;
+
     const char *name = attribute(list, "name");
     if (!name || !name[0]) {
         give_up(r, "variable %d has no name", d->variable_count + 1);
         return;
     }
+
     const char *causality = attribute(list, "causality");
     yk_fmi_variable *v = &d->variables[d->variable_count];
     *v = (yk_fmi_variable){.name = keep(r, name),
@@ -291,6 +300,7 @@ static void read_type(reader *r, const char **list, int type)
 {
     if (r->last < 0 || r->status != YK_OK)
         return;
+
     yk_fmi_variable *v = &r->to->variables[r->last];
     v->type = (yk_fmi_type)type;
     v->unit = keep(r, attribute(list, "unit"));
@@ -325,6 +335,7 @@ static void add_alias(reader *r, const char **list)
     if (!grow(r, (void **)&d->variables, (size_t)d->variable_count, &r->variable_capacity,
               sizeof *d->variables))
         return;
+
     yk_fmi_variable *v = &d->variables[d->variable_count++];
     *v = d->variables[r->last];
     v->name = keep(r, name);
@@ -337,6 +348,7 @@ static void add_dimension(reader *r, const char **list)
     if (r->last < 0 || !grow(r, (void **)&r->dimensions, r->dimension_count, &r->dimension_capacity,
                              sizeof *r->dimensions))
         return;
+
     const char *start = attribute(list, "start");
     dimension *one = &r->dimensions[r->dimension_count++];
     *one = (dimension){.variable = r->last, .fixed = start != NULL};
@@ -467,6 +479,7 @@ static int find_reference(const yk_fmi_description *d, uint32_t reference, yk_fm
 static yk_status resolve_dimensions(reader *r)
 {
     yk_fmi_description *d = r->to;
+
     for (size_t i = 0; i < r->dimension_count; i++) {
         const dimension *one = &r->dimensions[i];
         yk_fmi_variable *v = &d->variables[one->variable];
@@ -486,6 +499,7 @@ static yk_status resolve_dimensions(reader *r)
         }
         v->size *= (int)size;
     }
+
     return YK_OK;
 }
 
@@ -493,6 +507,7 @@ static yk_status resolve_dimensions(reader *r)
 static yk_status resolve_references(reader *r)
 {
     yk_fmi_description *d = r->to;
+
     for (int i = 0; i < d->variable_count; i++) {
         yk_fmi_variable *v = &d->variables[i];
         if (v->derivative_of < 0)
@@ -523,6 +538,7 @@ static yk_status resolve_references(reader *r)
         d->derivatives[i] = index;
         d->states[i] = d->variables[index].derivative_of;
     }
+
     return YK_OK;
 }
 
@@ -539,6 +555,7 @@ static yk_status read_whole(yk_context *context, const char *path, char **bytes,
         *missing = errno == ENOENT;
         return yk_fail(context, YK_ERROR_FILE, "cannot read %s: %s", path, strerror(errno));
     }
+
     yk_status status = YK_OK;
     fseek(stream, 0, SEEK_END);
     long length = ftell(stream);
@@ -553,6 +570,7 @@ static yk_status read_whole(yk_context *context, const char *path, char **bytes,
     if (status == YK_OK)
         *size = fread(*bytes, 1, (size_t)length, stream);
     fclose(stream);
+
     return status;
 }
 
@@ -592,6 +610,7 @@ static yk_status parse(reader *r, const char *folder, const char *name, const ch
     XML_ParserFree(r->parser);
     r->parser = NULL;
     yk_release(r->context, bytes);
+
     return status;
 }
 
@@ -688,6 +707,7 @@ yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *f
     yk_release(context, r.declared);
     if (status != YK_OK)
         yk_fmi_forget(context, description);
+
     return status;
 }
 
@@ -698,6 +718,7 @@ void yk_fmi_forget(yk_context *context, yk_fmi_description *description)
         yk_release(context, store);
         store = next;
     }
+
     yk_release(context, description->variables);
     yk_release(context, description->derivatives);
     yk_release(context, description->states);
@@ -719,6 +740,7 @@ const char *yk_fmi_suggest(const yk_fmi_description *description, const char *na
 {
     const char *nearest = NULL;
     int best = 4;
+
     for (int i = 0; i < description->variable_count && best > 0; i++) {
         int distance = yk_text_distance(name, description->variables[i].name, best - 1);
         if (distance < best) {
@@ -726,9 +748,11 @@ const char *yk_fmi_suggest(const yk_fmi_description *description, const char *na
             nearest = description->variables[i].name;
         }
     }
+
     buffer[0] = '\0';
     if (nearest && best < (int)strlen(name))
         snprintf(buffer, 160, "; did you mean '%.120s'?", nearest);
+
     return buffer;
 }
 

@@ -29,6 +29,7 @@ enum { YK_FMI2_MODEL_EXCHANGE = 0, YK_FMI2_CO_SIMULATION = 1 }; /* kind of an in
 
 typedef unsigned yk_fmi2_reference;
 typedef int yk_fmi2_boolean;
+typedef const char *yk_fmi_text;
 
 typedef struct yk_fmi2_callbacks {
     void (*logger)(void *environment, const char *instance, yk_fmi2_status status,
@@ -84,7 +85,7 @@ enum {
     YK_FMI2_ACCESS(X, Real, double)                                                               \
     YK_FMI2_ACCESS(X, Integer, int)                                                               \
     YK_FMI2_ACCESS(X, Boolean, yk_fmi2_boolean)                                                   \
-    YK_FMI2_ACCESS(X, String, const char *)                                                       \
+    YK_FMI2_ACCESS(X, String, yk_fmi_text)                                                        \
     X(YK_FMI_ONLY_STATE, yk_fmi2_status, GetFMUstate, (void *c, void **state))                    \
     X(YK_FMI_ONLY_STATE, yk_fmi2_status, SetFMUstate, (void *c, void *state))                     \
     X(YK_FMI_ONLY_STATE, yk_fmi2_status, FreeFMUstate, (void *c, void **state))                   \

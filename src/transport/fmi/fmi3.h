@@ -72,7 +72,7 @@ typedef void (*yk_fmi3_preemption)(void);
     YK_FMI3_ACCESS(X, YK_FMI_OPTIONAL, Int64, int64_t)                                           \
     YK_FMI3_ACCESS(X, YK_FMI_OPTIONAL, UInt64, uint64_t)                                         \
     YK_FMI3_ACCESS(X, YK_FMI_OPTIONAL, Boolean, bool)                                            \
-    YK_FMI3_ACCESS(X, YK_FMI_OPTIONAL, String, const char *)                                     \
+    YK_FMI3_ACCESS(X, YK_FMI_OPTIONAL, String, yk_fmi_text)                                      \
     X(YK_FMI_OPTIONAL, yk_fmi3_status, GetBinary,                                                \
       (void *c, YK_FMI3_REFERENCES, size_t *sizes, const uint8_t **values, size_t value_count))  \
     X(YK_FMI_OPTIONAL, yk_fmi3_status, SetBinary,                                                \

@@ -27,6 +27,7 @@ yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete)
         status = instance->calls->set(instance, v->type, &list->references[i], 1,
                                       &list->values[list->first[i]], v->size);
     }
+
     return status;
 }
 
@@ -42,6 +43,7 @@ static yk_status read_list(yk_fmu *self, yk_fmu_list *list)
         status = instance->calls->get(instance, v->type, &list->references[i], 1,
                                       &list->values[list->first[i]], v->size);
     }
+
     return status;
 }
 
@@ -58,6 +60,7 @@ static yk_status read_outputs(yk_fmu *self, double h)
         return status;
 
     yk_fmi_instance *instance = self->instance;
+
     for (int i = 0; i < self->rate_count && status == YK_OK; i++) {
         const yk_fmu_rate *rate = &self->rates[i];
         double *to = &list->values[rate->to];
@@ -68,10 +71,12 @@ static yk_status read_outputs(yk_fmu *self, double h)
         else if (h > 0)
             *to = (list->values[rate->from] - self->before[rate->from]) / h;
     }
+
     for (size_t i = 0; i < values && status == YK_OK; i++)
         if (!isfinite(list->values[i]))
             status = yk_fmi_refuse(instance, YK_ERROR_NOT_FINITE,
                                    "%s: an output is no longer finite", self->file);
+
     return status;
 }
 
@@ -98,7 +103,9 @@ yk_status yk_fmu_update(yk_fmu *self, bool *states_changed)
                                  "%s: the FMU ended the simulation%s%s", self->file,
                                  instance->log[0] ? "; it logged: " : "", instance->log);
     }
+
     self->next_event = event.next;
+
     return YK_OK;
 }
 
@@ -115,18 +122,21 @@ static yk_status handle_event(yk_fmu *self, double t, double tolerance)
     yk_fmi_instance *instance = self->instance;
     bool changed;
     yk_status status = instance->calls->event_mode(instance);
+
     for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
         if (clock_time(self, i) > t + tolerance)
             continue;
         status = instance->calls->set_clock(instance, self->clocks[i].reference);
         self->ticks[i]++;
     }
+
     if (status == YK_OK)
         status = yk_fmu_set_inputs(self, true);
     if (status == YK_OK)
         status = yk_fmu_update(self, &changed);
     if (status == YK_OK)
         status = instance->calls->step_mode(instance);
+
     return status;
 }
 
@@ -159,6 +169,7 @@ static yk_status make_new(yk_fmu *self)
     }
     if (!instance->component)
         return instance->calls->instantiate(instance);
+
     return YK_OK;
 }
 
@@ -166,6 +177,7 @@ static yk_status apply_settings(yk_fmu *self)
 {
     yk_fmi_instance *instance = self->instance;
     yk_status status = YK_OK;
+
     for (int i = 0; i < self->setting_count && status == YK_OK; i++) {
         const yk_fmu_setting *s = &self->settings[i];
         const yk_fmi_variable *v = &self->description.variables[self->setting_variables[i]];
@@ -179,6 +191,7 @@ static yk_status apply_settings(yk_fmu *self)
             yk_fmi_refuse(instance, status, "%.400s, when '%.100s' was set", reason, v->name);
         }
     }
+
     return status;
 }
 
@@ -236,6 +249,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         if (status == YK_OK)
             status = calls->state_size(instance, self->scratch_state, &self->state_bytes);
     }
+
     return status;
 }
 
@@ -250,6 +264,7 @@ static yk_status advance(yk_fmu *self, double t, double h)
     double tolerance = 1e-9 * h;
     double now = t;
     double rest = h;
+
     while (rest > tolerance) {
         double event_time = next_event(&self->subsystem, now + tolerance);
         double size = rest;
@@ -273,6 +288,7 @@ static yk_status advance(yk_fmu *self, double t, double h)
                 return status;
         }
     }
+
     return YK_OK;
 }
 
@@ -286,6 +302,7 @@ static void intermediate(void *user, double t)
     yk_fmu_fill_within(self, self->step_inputs, local);
     const yk_fmu_list *list = &self->inputs;
     yk_fmi_instance *instance = self->instance;
+
     for (int i = 0; i < list->real_count; i++) {
         const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
         if (v->intermediate)
@@ -307,6 +324,7 @@ static yk_status step_part(yk_fmu *self, double t, double from, double to, const
         yk_fmu_fill_lines(self, inputs, from, to);
     else
         yk_fmu_fill(self, inputs, from, to);
+
     yk_status status = YK_OK;
     if (self->discrete_inputs)
         status = handle_event(self, t + from, 1e-9 * (to - from));
@@ -320,6 +338,7 @@ static yk_status step_part(yk_fmu *self, double t, double from, double to, const
                                          self->orders, self->input_rates);
     if (status == YK_OK)
         status = advance(self, t + from, to - from);
+
     return status;
 }
 
@@ -344,6 +363,7 @@ yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_inpu
     self->step_inputs = NULL;
     if (status == YK_OK)
         status = read_outputs(self, h);
+
     return status;
 }
 
@@ -376,6 +396,7 @@ static void move_values(yk_fmu *self, double *image, bool save)
                   {self->outputs.values, (size_t)(self->outputs.value_count + self->derived_count)},
                   {self->ticks, (size_t)self->clock_count},
                   {&self->next_event, 1}};
+
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         size_t bytes = pieces[i].count * sizeof(double);
         if (bytes > 0 && save)
@@ -456,6 +477,7 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
     move_values(self, values, false);
     if (self->state_count > 0)
         status = instance->calls->set_states(instance, self->x, self->state_count);
+
     return status;
 }
 
@@ -499,13 +521,16 @@ static int input_degree(const yk_subsystem *subsystem)
         return YK_INPUT_DEGREE_MAX;
     if (self->description.version == 2)
         return instance->can->interpolates_inputs ? 1 : 0;
+
     bool asks = false;
+
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
         if (port->takes == YK_TAKES_WRENCH && !port->asks)
             return 0;
         asks = asks || port->takes == YK_TAKES_WRENCH;
     }
+
     return asks ? YK_INPUT_DEGREE_MAX : 0;
 }
 
@@ -540,6 +565,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_fmu *self = (yk_fmu *)subsystem;
     if (!self)
         return;
+
     yk_context *context = self->context;
     yk_fmi_instance *instance = self->instance;
     if (instance && instance->component && !instance->dead) {
@@ -559,10 +585,12 @@ static void destroy(yk_subsystem *subsystem)
     yk_release(context, self->before);
     yk_release(context, self->input_rates);
     yk_release(context, self->orders);
+
     for (int i = 0; self->settings && i < self->setting_count; i++) {
         yk_release(context, (void *)(uintptr_t)self->settings[i].values);
         yk_release(context, (void *)(uintptr_t)self->settings[i].text);
     }
+
     yk_release(context, self->settings);
     yk_release(context, self->setting_variables);
     yk_release(context, self->channels);
@@ -603,6 +631,7 @@ static yk_status choose_kind(const yk_fmu *self, yk_fmu_kind asked, yk_fmi_kind 
     *kind = has_simulation ? YK_FMI_CO_SIMULATION : YK_FMI_MODEL_EXCHANGE;
     if (asked == YK_FMU_MODEL_EXCHANGE)
         *kind = YK_FMI_MODEL_EXCHANGE;
+
     return YK_OK;
 }
 
@@ -658,6 +687,7 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
         to->values = values;
         to->count = from->count;
     }
+
     return YK_OK;
 }
 
@@ -695,6 +725,7 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
         self->channels[self->channel_count++] =
             (yk_channel){.name = v->name, .unit = v->unit, .components = v->size};
     }
+
     return YK_OK;
 }
 
@@ -718,6 +749,7 @@ static yk_status list_clocks(yk_fmu *self)
                            self->file, v->name);
         self->clocks[self->clock_count++] = (yk_fmu_clock){v->reference, v->interval, v->shift};
     }
+
     return YK_OK;
 }
 
@@ -731,6 +763,7 @@ static yk_status take_memory(yk_fmu *self)
         if (status != YK_OK)
             return status;
     }
+
     size_t states = (size_t)self->state_count;
     size_t inputs = (size_t)self->inputs.value_count;
     size_t outputs = (size_t)(self->outputs.value_count + self->derived_count);
@@ -751,6 +784,7 @@ static yk_status take_memory(yk_fmu *self)
     bool discrete = self->inputs.count > self->inputs.real_count;
     self->discrete_inputs =
         discrete && (instance->events || instance->kind == YK_FMI_MODEL_EXCHANGE);
+
     return YK_OK;
 }
 
@@ -841,6 +875,7 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
         self->ops.sensitivity = &sensitivity_ops;
     if (kind == YK_FMI_MODEL_EXCHANGE || instance->events)
         self->ops.events = &event_ops;
+
     return YK_OK;
 }
 
@@ -888,6 +923,7 @@ static yk_status create_in_child(yk_context *context, const yk_fmu_def *def, yk_
                           .create = create_hosted,
                           .release = release_hosted,
                           .user = h};
+
     return yk_child_create(context, &child, fmu);
 }
 
@@ -900,6 +936,7 @@ yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem
                        def->step, def->tolerance);
     if (def->child)
         return create_in_child(context, def, fmu);
+
     yk_fmu *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;

@@ -21,6 +21,7 @@ static yk_status visit(yk_fmu *self, double t, const double *x)
     }
     if (status == YK_OK && self->state_count > 0)
         status = instance->calls->set_states(instance, x, self->state_count);
+
     return status;
 }
 
@@ -34,6 +35,7 @@ static yk_status runge_kutta(yk_fmu *self, double t, double h, const double *x, 
     double *rate = self->work;
     double *stage = self->work + n;
     memcpy(end, x, (size_t)n * sizeof *end);
+
     for (int s = 0; s < 4 && n > 0; s++) {
         for (int i = 0; i < n; i++)
             stage[i] = x[i] + (s > 0 ? node[s] * h * rate[i] : 0);
@@ -45,6 +47,7 @@ static yk_status runge_kutta(yk_fmu *self, double t, double h, const double *x, 
         for (int i = 0; i < n; i++)
             end[i] += weight[s] * h * rate[i];
     }
+
     return visit(self, t + h, end);
 }
 
@@ -69,6 +72,7 @@ static yk_status locate(yk_fmu *self, double t, double *h, double *end)
     double high = *h;
     double tolerance = 4e-16 * (fabs(t) + *h) + 1e-14 * *h;
     bool at_high = true;
+
     while (high - low > tolerance) {
         double middle = 0.5 * (low + high);
         if (!(middle > low && middle < high))
@@ -85,6 +89,7 @@ static yk_status locate(yk_fmu *self, double t, double *h, double *end)
         else
             low = middle;
     }
+
     *h = high;
     return at_high ? YK_OK : runge_kutta(self, t, high, self->x, end);
 }
@@ -103,6 +108,7 @@ static yk_status handle_event(yk_fmu *self)
         status = instance->calls->continuous_mode(instance);
     if (status == YK_OK && changed && self->state_count > 0)
         status = instance->calls->get_states(instance, self->x, self->state_count);
+
     return status;
 }
 
@@ -119,6 +125,7 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
     if (status == YK_OK && self->discrete_inputs)
         status = handle_event(self);
     int events = 0;
+
     while (status == YK_OK && end - now > tolerance) {
         if (self->indicator_count > 0)
             status = instance->calls->indicators(instance, self->z_before, self->indicator_count);
@@ -161,5 +168,6 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
                                      self->file, EVENTS_MAX, end);
         }
     }
+
     return status;
 }

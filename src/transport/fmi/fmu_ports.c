@@ -29,10 +29,12 @@ static bool is_wrench(int quantity)
 static yk_status list_add(yk_fmu *self, yk_fmu_list *list, int variable)
 {
     const yk_fmi_variable *all = self->description.variables;
+
     for (int i = 0; i < list->count; i++)
         if (all[list->variables[i]].reference == all[variable].reference &&
             all[list->variables[i]].type == all[variable].type)
             return YK_OK;
+
     if (list->count == list->capacity) {
         int capacity = list->capacity ? 2 * list->capacity : 16;
         int *grown = yk_reallocate(self->context, list->variables, (size_t)capacity, sizeof *grown);
@@ -42,6 +44,7 @@ static yk_status list_add(yk_fmu *self, yk_fmu_list *list, int variable)
         list->capacity = capacity;
     }
     list->variables[list->count++] = variable;
+
     return YK_OK;
 }
 
@@ -64,6 +67,7 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
     }
 
     int n = 0;
+
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < list->count; i++)
             if (is_continuous(&all[list->variables[i]]) == (pass == 0))
@@ -71,6 +75,7 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
         if (pass == 0)
             list->real_count = n;
     }
+
     yk_release(self->context, list->variables);
     list->variables = ordered;
 
@@ -82,8 +87,10 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
         if (i < list->real_count)
             list->real_values = list->value_count;
     }
+
     list->values =
         yk_allocate(self->context, (size_t)(list->value_count + more) + 1, sizeof *list->values);
+
     return list->values ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -116,6 +123,7 @@ static bool find_component(const yk_fmi_description *d, const char *name, compon
     *found = (component){yk_fmi_find(d, name), 0};
     if (found->variable >= 0)
         return true;
+
     const char *bracket = strrchr(name, '[');
     int element = 0, used = 0;
     char stem[300];
@@ -199,6 +207,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
                            yk_fmi_type_name(v->type),
                            port->kind == YK_PORT_SIGNAL ? "a number" : "Float64 (Real)");
     }
+
     return YK_OK;
 }
 
@@ -227,10 +236,12 @@ static bool read_member(const char *name, int *quantity, int *element)
         if (strlen(yk_fmu_quantity_names[i]) == length &&
             strncmp(name, yk_fmu_quantity_names[i], length) == 0)
             *quantity = i;
+
     for (size_t i = 0; i < sizeof member_names / sizeof *member_names && *quantity < 0; i++)
         if (strlen(member_names[i].member) == length &&
             strncmp(name, member_names[i].member, length) == 0)
             *quantity = member_names[i].quantity;
+
     if (*quantity < 0)
         return false;
 
@@ -239,10 +250,12 @@ static bool read_member(const char *name, int *quantity, int *element)
         return sscanf(name + length, "[%d]", element) == 1 && --*element >= 0 && *element < 9;
     if (name[length] == '\0')
         return true;
+
     bool turned = *quantity == YK_FMU_ORIENTATION;
     for (int i = 0; i < (turned ? 4 : 3); i++)
         if (strcmp(name + length + 1, turned ? quaternion[i] : letters[i]) == 0)
             *element = i;
+
     return *element >= 0;
 }
 
@@ -253,6 +266,7 @@ static yk_status read_terminal(yk_fmu *self, int index, yk_fmu_port_def *port)
     const yk_fmi_terminal *terminal = &self->description.terminals[index];
     const yk_fmi_member *members = &self->description.members[terminal->first_member];
     port->kind = YK_PORT_SCALAR;
+
     for (int i = 0; i < terminal->member_count; i++) {
         int quantity, element;
         if (!read_member(members[i].name, &quantity, &element))
@@ -271,13 +285,16 @@ static yk_status read_terminal(yk_fmu *self, int index, yk_fmu_port_def *port)
             to->names[to->count++] = "0";
         to->names[element] = members[i].variable;
     }
+
     for (int q = 0; q < YK_FMU_QUANTITIES && port->kind == YK_PORT_MARKER; q++) {
         yk_fmu_variables *to = &port->quantities[q];
         while (to->count > 1 && to->count < marker_size[q])
             to->names[to->count++] = "0";
     }
+
     if (port->quantities[YK_FMU_SIGNAL].count > 0)
         port->kind = YK_PORT_SIGNAL;
+
     return YK_OK;
 }
 
@@ -287,6 +304,7 @@ static yk_status read_terminal(yk_fmu *self, int index, yk_fmu_port_def *port)
 static int direction(yk_fmu *self, const char *port, int quantity, const quantity_map *map)
 {
     int inputs = 0, others = 0;
+
     for (int i = 0; i < map->count; i++) {
         if (map->parts[i].variable < 0)
             continue;
@@ -296,12 +314,14 @@ static int direction(yk_fmu *self, const char *port, int quantity, const quantit
         else
             others++;
     }
+
     if (inputs > 0 && others > 0) {
         yk_fail(self->context, YK_ERROR_INPUT,
                 "%s: port '%s': %s: some of its variables are inputs and others are not",
                 self->file, port, yk_fmu_quantity_names[quantity]);
         return -1;
     }
+
     return inputs > 0;
 }
 
@@ -311,6 +331,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
 {
     int given[2][2] = {{0, 0}, {0, 0}}; /* [is a wrench][is an input] */
     int signals[2] = {0, 0};
+
     for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
         if (maps[q].count == 0)
             continue;
@@ -322,6 +343,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
         else
             given[is_wrench(q)][input]++;
     }
+
     if (def->kind == YK_PORT_SIGNAL) {
         port->takes = signals[1] ? YK_TAKES_SIGNAL : YK_GIVES_SIGNAL;
         if (signals[0] + signals[1] > 0)
@@ -347,6 +369,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
         return yk_fail(self->context, YK_ERROR_INPUT,
                        "%s: port '%s' has an orientation and no angular_velocity", self->file,
                        def->name);
+
     return YK_OK;
 }
 
@@ -405,6 +428,7 @@ static yk_status complete_by_rates(yk_fmu *self, yk_fmu_port *port)
             self->rates[self->rate_count++] = (yk_fmu_rate){.to = index, .from = source};
         }
     }
+
     return YK_OK;
 }
 
@@ -416,7 +440,9 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
     yk_fmu_port_def *list = yk_allocate(self->context, most, sizeof *list);
     if (!list)
         return YK_ERROR_MEMORY;
+
     int n = 0;
+
     for (int i = 0; i < d->terminal_count; i++) {
         yk_fmu_port_def port = {.name = d->terminals[i].name, .terminal = d->terminals[i].name};
         read_terminal(self, i, &port);
@@ -434,6 +460,7 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
     }
 
     int terminals = n;
+
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         bool outside = v->causality == YK_FMI_INPUT || v->causality == YK_FMI_OUTPUT;
@@ -450,6 +477,7 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
         list[n].quantities[YK_FMU_SIGNAL] = (yk_fmu_variables){1, {v->name}};
         n++;
     }
+
     *made = list;
     *count = n;
     return YK_OK;
@@ -474,14 +502,17 @@ static yk_status map_port(yk_fmu *self, const yk_fmu_port_def *given, yk_fmu_por
         if (status != YK_OK)
             return status;
     }
+
     for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
         yk_status status = map_quantity(self, port, q, &port->quantities[q], &maps[q]);
         if (status != YK_OK)
             return status;
     }
+
     yk_status status = decide(self, port, maps, to);
     if (status == YK_OK && to->takes == YK_TAKES_WRENCH)
         complete_by_variables(self, maps);
+
     return status;
 }
 
@@ -489,6 +520,7 @@ static yk_status map_port(yk_fmu *self, const yk_fmu_port_def *given, yk_fmu_por
 static yk_status map_all(yk_fmu *self, const yk_fmu_port_def *ports)
 {
     yk_status status = YK_OK;
+
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < self->port_count; i++) {
             yk_fmu_port_def port;
@@ -529,6 +561,7 @@ static yk_status map_all(yk_fmu *self, const yk_fmu_port_def *ports)
                 return status;
         }
     }
+
     return YK_OK;
 }
 
@@ -582,6 +615,7 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
         status = default_ports(self, &made, &self->port_count);
         ports = made;
     }
+
     size_t count = (size_t)self->port_count + 1;
     self->ports = yk_allocate(self->context, count, sizeof *self->ports);
     self->maps = yk_allocate(self->context, count, sizeof *self->maps);
@@ -592,6 +626,7 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
         if (!self->ports[i].name)
             status = YK_ERROR_MEMORY;
     }
+
     if (status == YK_OK)
         status = map_all(self, ports);
     if (status == YK_OK) {
@@ -599,6 +634,7 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
         find_asking_ports(self);
     }
     yk_release(self->context, made);
+
     return status;
 }
 
@@ -619,12 +655,14 @@ static void put_motion(yk_fmu *self, const yk_fmu_port *port, const yk_motion *m
                                            [YK_FMU_ACCELERATION] = motion->acceleration,
                                            [YK_FMU_ANGULAR_ACCELERATION] =
                                                motion->angular_acceleration};
+
     for (int q = 0; q < YK_FMU_FORCE; q++) {
         if (q == YK_FMU_ORIENTATION)
             continue;
         const double components[3] = {vectors[q].x, vectors[q].y, vectors[q].z};
         put(self, port, q, components);
     }
+
     yk_quat o = motion->orientation;
     if (port->count[YK_FMU_ORIENTATION] == 4) {
         const double components[4] = {o.w, o.x, o.y, o.z};
@@ -651,9 +689,11 @@ static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double fr
             return (yk_wrench){.force.x = yk_input_scalar(input, to)};
         return yk_input_wrench(input, to);
     }
+
     yk_wrench mean = {{0, 0, 0}, {0, 0, 0}};
     double low = from;
     double high = to;
+
     for (int i = 0; i <= input->degree; i++) {
         double weight = (high - low) / ((i + 1) * (to - from));
         mean.force = yk_v3_axpy(weight, input->linear[i], mean.force);
@@ -662,6 +702,7 @@ static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double fr
         low *= from;
         high *= to;
     }
+
     return mean;
 }
 
@@ -727,6 +768,7 @@ void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double
     yk_fmu_fill(self, inputs, from, to);
     memcpy(mean, list->values, (size_t)list->value_count * sizeof *mean);
     yk_fmu_fill(self, inputs, to, to);
+
     for (int i = 0; i < list->value_count; i++) {
         double begin = slopes[i];
         slopes[i] = (list->values[i] - begin) / h;

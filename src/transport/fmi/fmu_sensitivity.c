@@ -38,6 +38,7 @@ static pieces cut(const yk_fmu *self)
     p.change = at;
     at += self->outputs.value_count + self->derived_count + 1;
     p.unknowns = (uint32_t *)at;
+
     return p;
 }
 
@@ -64,6 +65,7 @@ yk_status yk_fmu_prepare_sensitivity(yk_fmu *self, bool *offered)
     size_t r = n + (size_t)self->outputs.real_values;
     size_t words = r * (n + m + 1) + 3 * (n + YK_INPUT_COEFFICIENTS) + values + 2;
     self->sensitivity_work = yk_allocate(self->context, words, sizeof *self->sensitivity_work);
+
     return self->sensitivity_work ? YK_OK : YK_ERROR_MEMORY;
 }
 
@@ -78,14 +80,17 @@ static yk_status linearise(yk_fmu *self, const pieces *p)
         p->unknowns[p->n + i] = self->outputs.references[i];
 
     yk_status status = YK_OK;
+
     for (int i = 0; i < p->n && status == YK_OK; i++)
         status = instance->calls->directional(instance, p->unknowns, p->r,
                                               d->variables[d->states[i]].reference,
                                               p->by_state + (size_t)i * (size_t)p->r);
+
     for (int i = 0; i < p->m && status == YK_OK; i++)
         status =
             instance->calls->directional(instance, p->unknowns, p->r, self->inputs.references[i],
                                          p->by_input + (size_t)i * (size_t)p->r);
+
     return status;
 }
 
@@ -100,6 +105,7 @@ static void multiply(const pieces *p, const double *by_input, const double *y, d
         for (int i = 0; i < n; i++)
             rate[i] += column[i] * y[j];
     }
+
     for (int k = 0; k < YK_INPUT_DEGREE_MAX; k++)
         rate[n + k] = y[n + k + 1];
     rate[n + YK_INPUT_DEGREE_MAX] = 0;
@@ -114,14 +120,17 @@ static void propagate(const pieces *p, const double *by_input, double h, double 
     double *next = term + size;
 
     double norm = 1;
+
     for (int j = 0; j < p->n; j++) {
         double sum = 0;
         for (int i = 0; i < p->n; i++)
             sum += fabs(p->by_state[(size_t)j * (size_t)p->r + (size_t)i]);
         norm = fmax(norm, sum);
     }
+
     int count = (int)fmin(PIECES_MAX, ceil(norm * h));
     double piece = h / count;
+
     for (int k = 0; k < count; k++) {
         memcpy(term, y, (size_t)size * sizeof *term);
         for (int i = 1; i <= TERMS; i++) {
@@ -156,6 +165,7 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
 {
     double value[9] = {0}, delta[9] = {0};
     int count = port->count[YK_FMU_ORIENTATION];
+
     for (int i = 0; i < count; i++) {
         int at = port->at[YK_FMU_ORIENTATION][i];
         if (at < 0)
@@ -163,6 +173,7 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
         value[i] = self->outputs.values[at];
         delta[i] = change[at];
     }
+
     if (count == 4) {
         yk_quat q = {value[0], value[1], value[2], value[3]};
         yk_quat d = {delta[0], delta[1], delta[2], delta[3]};
@@ -171,10 +182,12 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
     }
     if (count != 9)
         return yk_v3(0, 0, 0);
+
     yk_mat3 r, d;
     memcpy(r.m, value, sizeof r.m);
     memcpy(d.m, delta, sizeof d.m);
     yk_mat3 skew = yk_m3_mul(d, yk_m3_transpose(r));
+
     return yk_v3(skew.m[2][1], skew.m[0][2], skew.m[1][0]);
 }
 
@@ -193,6 +206,7 @@ static void put_column(const yk_fmu *self, const double *change, double *matrix,
     static const int turns[3] = {YK_FMU_ORIENTATION, YK_FMU_ANGULAR_VELOCITY,
                                  YK_FMU_ANGULAR_ACCELERATION};
     int row = 0;
+
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
         if (port->takes != YK_TAKES_WRENCH)
@@ -228,6 +242,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
     yk_status status = yk_fmu_step(subsystem, t, h, inputs);
     if (status != YK_OK)
         return status;
+
     pieces p = cut(self);
     status = linearise(self, &p);
     if (status != YK_OK)
@@ -239,6 +254,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
             columns += (self->ports[i].kind == YK_PORT_SCALAR ? 1 : 6) * (degree + 1);
 
     int column = 0;
+
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
         if (port->takes != YK_TAKES_WRENCH)
@@ -272,5 +288,6 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
             }
         }
     }
+
     return YK_OK;
 }

@@ -34,6 +34,7 @@ yk_status yk_fmi_judge(yk_fmi_instance *self, int level, const char *function)
                   level >= 0 && level <= YK_FMI2_PENDING ? words[level] : "an unknown status",
                   self->log[0] ? "; it logged: " : "", self->log, self->log[0] ? "" : "");
     self->log[0] = '\0';
+
     return YK_ERROR_SUBSYSTEM;
 }
 
@@ -84,6 +85,7 @@ static yk_status find_functions(yk_fmi_instance *self)
         needed |= YK_FMI_ONLY_DIRECTIONAL;
 
     const function_row *rows = self->description->version == 2 ? functions2 : functions3;
+
     for (const function_row *row = rows; row->name; row++) {
         void *found = dlsym(self->library, row->name);
         if (!found && (row->who & needed))
@@ -92,6 +94,7 @@ static yk_status find_functions(yk_fmi_instance *self)
                            can->identifier, row->name);
         memcpy((char *)&self->functions + row->offset, &found, sizeof found);
     }
+
     return YK_OK;
 }
 
@@ -105,12 +108,14 @@ static void list_platforms(const char *folder, char *text, size_t size)
     DIR *list = opendir(path);
     size_t used = 0;
     text[0] = '\0';
+
     for (struct dirent *entry; list && (entry = readdir(list));) {
         if (entry->d_name[0] == '.' || used >= size)
             continue;
         used +=
             (size_t)snprintf(text + used, size - used, "%s%.60s", used ? ", " : "", entry->d_name);
     }
+
     if (list)
         closedir(list);
 }
@@ -127,6 +132,7 @@ static const char *platform_name(int version, char buffer[100])
         strcpy(buffer, "linux64");
     else
         snprintf(buffer, 100, "linux-%.60s", machine.machine);
+
     return buffer;
 }
 
@@ -154,6 +160,7 @@ static yk_status open_library(yk_fmi_instance *self)
         return yk_fail(self->context, YK_ERROR_EXTERNAL, "%s: its binary cannot be loaded: %s",
                        self->file, reason ? reason : "unknown reason");
     }
+
     return find_functions(self);
 }
 

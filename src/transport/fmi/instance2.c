@@ -19,6 +19,7 @@ static void logger(void *environment, const char *instance, yk_fmi2_status statu
     char text[500];
     if (!message)
         return;
+
     va_list arguments;
     va_start(arguments, message);
     vsnprintf(text, sizeof text, message, arguments);
@@ -32,12 +33,14 @@ static void resource_uri(const yk_fmi_instance *self, char *uri, size_t size)
     static const char plain[] =
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
     size_t used = (size_t)snprintf(uri, size, "file://");
+
     for (const char *at = self->folder; *at && used + 4 < size; at++) {
         if (strchr(plain, *at))
             uri[used++] = *at;
         else
             used += (size_t)snprintf(uri + used, size - used, "%%%02X", (unsigned char)*at);
     }
+
     snprintf(uri + used, size - used, "/resources");
 }
 
@@ -52,6 +55,7 @@ static yk_status instantiate(yk_fmi_instance *self)
                                           &self->callbacks, 0, self->logging);
     if (self->component)
         return YK_OK;
+
     return yk_fmi_refuse(self, YK_ERROR_EXTERNAL, "%s: fmi2Instantiate made no instance%s%s",
                          self->file, self->log[0] ? "; it logged: " : " and logged no reason",
                          self->log);
@@ -95,7 +99,9 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
         int level = F(self).GetReal(self->component, references, (size_t)count, values);
         return level == YK_FMI2_OK ? YK_OK : yk_fmi_judge(self, level, "GetReal");
     }
+
     yk_status status = YK_OK;
+
     for (int i = 0; i < count && status == YK_OK; i++) {
         int value = 0;
         if (type == YK_FMI_BOOLEAN)
@@ -106,6 +112,7 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
                 self, F(self).GetInteger(self->component, &references[i], 1, &value), "GetInteger");
         values[i] = value;
     }
+
     return status;
 }
 
@@ -117,7 +124,9 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
         int level = F(self).SetReal(self->component, references, (size_t)count, values);
         return level == YK_FMI2_OK ? YK_OK : yk_fmi_judge(self, level, "SetReal");
     }
+
     yk_status status = YK_OK;
+
     for (int i = 0; i < count && status == YK_OK; i++) {
         if (type == YK_FMI_BOOLEAN) {
             int truth = values[i] != 0;
@@ -129,6 +138,7 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
                 self, F(self).SetInteger(self->component, &references[i], 1, &value), "SetInteger");
         }
     }
+
     return status;
 }
 
@@ -181,6 +191,7 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
         return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
                              "%s: the FMU ended the simulation at t = %.9g s%s%s", self->file,
                              *reached, self->log[0] ? "; it logged: " : "", self->log);
+
     return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
                          "%s: the FMU discarded the step from t = %.9g s by %.9g s%s%s", self->file,
                          t, h, self->log[0] ? "; it logged: " : "", self->log);

@@ -67,6 +67,7 @@ static yk_status instantiate(yk_fmi_instance *self)
     }
     if (self->component)
         return YK_OK;
+
     return yk_fmi_refuse(self, YK_ERROR_EXTERNAL, "%s: fmi3%s made no instance%s%s", self->file,
                          function, self->log[0] ? "; it logged: " : " and logged no reason",
                          self->log);
@@ -159,6 +160,7 @@ static yk_status get_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_refere
                          double *values, int size)
 {
     int level = YK_FMI3_ERROR;
+
     switch (type) {
         GET_ONE(FLOAT32, float)
         GET_ONE(INT8, int8_t)
@@ -171,8 +173,10 @@ static yk_status get_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_refere
         GET_ONE(UINT64, uint64_t)
         GET_ONE(ENUMERATION, int64_t)
         GET_ONE(BOOLEAN, bool)
+
     default: return refuse_type(self, type, 0);
     }
+
     return yk_fmi_judge(self, level, "Get of a value");
 }
 
@@ -180,6 +184,7 @@ static yk_status set_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_refere
                          const double *values, int size)
 {
     int level = YK_FMI3_ERROR;
+
     switch (type) {
         SET_ONE(FLOAT32, float, )
         SET_ONE(INT8, int8_t, lround)
@@ -192,8 +197,10 @@ static yk_status set_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_refere
         SET_ONE(UINT64, uint64_t, llround)
         SET_ONE(ENUMERATION, int64_t, llround)
         SET_ONE(BOOLEAN, bool, 0 !=)
+
     default: return refuse_type(self, type, 0);
     }
+
     return yk_fmi_judge(self, level, "Set of a value");
 }
 
@@ -205,10 +212,12 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
                                             (size_t)value_count);
         return level == YK_FMI3_OK ? YK_OK : yk_fmi_judge(self, level, "GetFloat64");
     }
+
     yk_status status = YK_OK;
     int size = count > 0 ? value_count / count : 0;
     for (int i = 0; i < count && status == YK_OK; i++)
         status = get_one(self, type, references[i], values + i * size, size);
+
     return status;
 }
 
@@ -220,10 +229,12 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
                                             (size_t)value_count);
         return level == YK_FMI3_OK ? YK_OK : yk_fmi_judge(self, level, "SetFloat64");
     }
+
     yk_status status = YK_OK;
     int size = count > 0 ? value_count / count : 0;
     for (int i = 0; i < count && status == YK_OK; i++)
         status = set_one(self, type, references[i], values + i * size, size);
+
     return status;
 }
 
@@ -265,6 +276,7 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
         return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
                              "%s: the FMU discarded the step from t = %.9g s by %.9g s%s%s",
                              self->file, t, h, self->log[0] ? "; it logged: " : "", self->log);
+
     return yk_fmi_judge(self, level, "DoStep");
 }
 
@@ -362,6 +374,7 @@ static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
     double next = INFINITY;
     if (!F(self).UpdateDiscreteStates)
         return yk_fmi_judge(self, YK_FMI3_ERROR, "UpdateDiscreteStates (which its binary lacks)");
+
     int level = (int)F(self).UpdateDiscreteStates(self->component, &again, &terminate, &nominals,
                                                   &states, &defined, &next);
     *event = (yk_fmi_event){.again = again,

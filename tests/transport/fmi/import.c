@@ -301,7 +301,8 @@ static void a_child_process_gives_the_same_results(void **state)
 {
     (void)state;
     char *file = make_fmu(context, &(fmu_recipe){.name = "child", MASS2});
-    yk_port_value values[2] = {{.wrench = {{0}}}};
+    yk_port_value values[2];
+    memset(values, 0, sizeof values);
     for (int child = 0; child < 2; child++) {
         yk_fmu_def def = yk_fmu_default();
         def.file = file;

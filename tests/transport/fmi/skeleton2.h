@@ -122,7 +122,7 @@ FUNCTION(yk_fmi2_status, SetReal, (void *c, const unsigned *vr, size_t n, const 
     }
 UNUSED_ACCESS(Integer, int)
 UNUSED_ACCESS(Boolean, int)
-UNUSED_ACCESS(String, const char *)
+UNUSED_ACCESS(String, yk_fmi_text)
 
 FUNCTION(yk_fmi2_status, GetFMUstate, (void *c, void **state))
 {
