@@ -86,13 +86,12 @@ static void put_number(buffer *b, double value)
 static void put_numbers(buffer *b, const double *values, int count)
 {
     put(b, "[");
-    for (int i = 0; i < count; i++) {
-        put(b, i ? "," : "");
-        put_number(b, values[i]);
-    }
+    for (int i = 0; i < count; i++)
+        put_format(b, i ? ",%.8g" : "%.8g", isfinite(values[i]) ? values[i] : 0.0);
     put(b, "]");
 }
 
+/* Lengths and orientations of the scene, which is drawn in single precision. */
 static void put_vector(buffer *b, yk_vec3 v)
 {
     put_numbers(b, (const double[]){v.x, v.y, v.z}, 3);

@@ -130,22 +130,22 @@ const STRAIN_HIGH = new Color("#c2332b");
 function impostorMaterial(colour: string): ShaderMaterial {
   return new ShaderMaterial({
     uniforms: { colour: { value: new Color(colour) }, scale: { value: 1 } },
+    clipping: true,
     vertexShader: `
       attribute float radius;
       uniform float scale;
-      varying float vRadius;
-      varying vec4 vCentre;
+      #include <clipping_planes_pars_vertex>
       void main() {
-        vCentre = modelViewMatrix * vec4(position, 1.0);
-        vRadius = radius;
-        gl_Position = projectionMatrix * vCentre;
-        gl_PointSize = scale * radius / -vCentre.z;
+        vec4 mvPosition = modelViewMatrix * vec4(position, 1.0);
+        gl_Position = projectionMatrix * mvPosition;
+        gl_PointSize = scale * radius / -mvPosition.z;
+        #include <clipping_planes_vertex>
       }`,
     fragmentShader: `
       uniform vec3 colour;
-      varying float vRadius;
-      varying vec4 vCentre;
+      #include <clipping_planes_pars_fragment>
       void main() {
+        #include <clipping_planes_fragment>
         vec2 p = 2.0 * gl_PointCoord - 1.0;
         float r2 = dot(p, p);
         if (r2 > 1.0) discard;
@@ -850,7 +850,7 @@ export class View3D {
     }
     const planes = this.section ? [this.section] : [];
     this.root.traverse((object) => {
-      if (object instanceof Mesh && object.material instanceof Material) {
+      if ((object instanceof Mesh || object instanceof Points) && object.material instanceof Material) {
         object.material.clippingPlanes = planes;
         if (!this.containers.includes(object.material as MeshLambertMaterial)) object.material.side = planes.length ? DoubleSide : object.material.side;
       }
