@@ -166,7 +166,8 @@ typedef struct yk_nonsmooth_def {
     double envelope;
     /* extra reach of the list of near pairs, so that it serves several steps (m); 0: chosen */
     double skin;
-    /* overlaps are undone no faster than this (m/s); 0: one envelope per step */
+    /* overlaps are undone no faster than this (m/s); 0: as fast as a fall through one envelope
+     * ends */
     double recovery_speed;
     /* restitution acts on approach faster than this (m/s); 0: gravity times step */
     double bounce_speed;

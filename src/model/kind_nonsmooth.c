@@ -254,7 +254,7 @@ static const yk_field contact_fields[] = {
     {"envelope", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
      .text = "gap from which contacts are seen; 0: 3 % of the smallest radius"},
     {"recovery_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
-     .text = "overlaps are undone no faster; 0: one envelope per step"},
+     .text = "overlaps are undone no faster; 0: as fast as a fall through one envelope ends"},
     {"bounce_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
      .text = "slower impacts do not rebound; 0: gravity times step"},
     {"capacity", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),

@@ -167,12 +167,19 @@ static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *b
             continue;
         yk_nonsmooth_shape_def def = shape_of(m, shape, YK_GROUND);
         yk_solid solid = {.kind = def.kind, .size = def.size};
+        yk_mesh mesh;
+        note(m, read_surface(m, shape, &mesh));
+        solid.points = mesh.points;
+        solid.point_count = mesh.point_count;
         yk_mat3 inertia;
         double mass = yk_solid_mass(&solid, yk_node_number(shape, "density"), &inertia);
+        yk_vec3 centre = yk_q_rotate(def.orientation, yk_solid_centre(&solid));
+        yk_mesh_release(yk_builder_context(m->builder), &mesh);
         if (mass == 0)
             note(m, yk_builder_error(m->builder, shape,
                                      "such a shape has no mass of its own; give the body 'mass'"));
-        yk_inertia part = yk_inertia_of_body(mass, def.position, inertia, def.orientation);
+        yk_inertia part =
+            yk_inertia_of_body(mass, yk_v3_add(def.position, centre), inertia, def.orientation);
         yk_inertia_add(&sum, &part);
     }
     if (!(sum.mass > 0)) {

@@ -65,8 +65,9 @@ yk_vec3 yk_solid_half_extent(const yk_solid *solid);
 /* Room between a point and the nearest wall of a plane or cavity; negative inside the solid. */
 double yk_solid_clearance(const yk_solid *solid, yk_vec3 at);
 
-/* Mass and inertia about its position, in its axes, of a homogeneous sphere, capsule, box or
- * cylinder; 0 for others. */
+/* Of a homogeneous sphere, capsule, box, cylinder or hull, in its axes: the centre of mass from its
+ * position, the mass, and the inertia about that centre. 0 for others. */
+yk_vec3 yk_solid_centre(const yk_solid *solid);
 double yk_solid_mass(const yk_solid *solid, double density, yk_mat3 *inertia);
 
 /* Between the files of the narrow phase. ------------------------------------------------------- */

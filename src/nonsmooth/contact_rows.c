@@ -5,6 +5,9 @@
  * seen from the other side (flipped). */
 #include "nonsmooth/world.h"
 
+/* Of models without gravity, m/s^2. */
+static const double STANDARD_GRAVITY = 9.81;
+
 yk_status yk_problem_create(yk_nonsmooth *self)
 {
     const yk_world_model *model = &self->model;
@@ -51,6 +54,19 @@ static yk_vec3 velocity_before(const yk_nonsmooth *self, const yk_part *part, yk
     return yk_world_point_velocity(&body, at);
 }
 
+/* What is undone at this speed brings a body no higher than one envelope. */
+static double recovery_speed(const yk_world_model *model, double h)
+{
+    const yk_nonsmooth_def *def = &model->def;
+    if (def->recovery_speed > 0)
+        return def->recovery_speed;
+
+    double gravity = yk_v3_norm(def->gravity);
+    if (!(gravity > 0))
+        gravity = STANDARD_GRAVITY;
+    return fmin(model->envelope / h, sqrt(2 * gravity * model->envelope));
+}
+
 /* tight (19): gap / h, with the speed of recovery bounded; or the rebound of Newton's impact law
  * where the contact closes within the step. `separation` is the rate of the gap at the beginning
  * of the step. */
@@ -69,10 +85,7 @@ static double contact_bias(const yk_world_model *model, double gap, double resti
     }
 
     /* Overlaps are undone no faster than this. */
-    double recovery = def->recovery_speed;
-    if (!(recovery > 0))
-        recovery = model->envelope / h;
-    return fmax(gap / h, -recovery);
+    return fmax(gap / h, -recovery_speed(model, h));
 }
 
 /* Index of the same contact in the last step, or SIZE_MAX. Round ones are found by their row,
@@ -194,6 +207,39 @@ static void rows_chunk(void *user, size_t begin, size_t end, size_t chunk)
     problem->deepest[chunk] = deepest;
 }
 
+static const char *name_of(const yk_world_model *model, const yk_part *part)
+{
+    if (part->body < 0)
+        return "the ground";
+    const char *name = model->names[model->body_of[part->body]];
+    return name ? name : "a particle";
+}
+
+/* Overlaps that the model begins with, where they are more than the solver leaves. */
+static void warn_of_overlap(const yk_nonsmooth *self, double h)
+{
+    const yk_world_model *model = &self->model;
+    const yk_contact_list *found = &self->collision.found;
+    double deepest = -model->envelope;
+    size_t worst = SIZE_MAX;
+    for (size_t i = 0; i < found->count; i++) {
+        double gap = yk_collision_touch(&self->collision, found, i).gap;
+        if (gap < deepest) {
+            deepest = gap;
+            worst = i;
+        }
+    }
+    if (worst == SIZE_MAX)
+        return;
+
+    const yk_contact_key *key = &found->keys[worst];
+    yk_log(self->context, YK_LOG_WARNING,
+           "%s and %s overlap by %.3g m at the start; overlaps are undone at %.3g m/s, move them "
+           "apart where that disturbs the run",
+           name_of(model, &model->parts[key->a]), name_of(model, &model->parts[key->b]), -deepest,
+           recovery_speed(model, h));
+}
+
 yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
 {
     yk_problem *problem = &self->problem;
@@ -213,6 +259,8 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     self->report.deepest_overlap = 0;
     for (size_t i = 0; i * chunk < count; i++)
         self->report.deepest_overlap = fmax(self->report.deepest_overlap, problem->deepest[i]);
+    if (self->steps == 0)
+        warn_of_overlap(self, h);
     return YK_OK;
 }
 

@@ -375,9 +375,43 @@ static void test_broad_against_brute_force(void **state)
     yk_context_destroy(context);
 }
 
+/* A hull with the corners of a box, moved off its origin, and with points inside, on a face and on
+ * an edge that change nothing: mass, centre and inertia of the box. A tetrahedron: V/10 a^2. */
+static void test_mass_of_hulls(void **state)
+{
+    (void)state;
+    const yk_vec3 half = {0.3, 0.2, 0.1}, shift = {0.5, -0.2, 0.7};
+    yk_vec3 points[11];
+    for (int i = 0; i < 8; i++) {
+        yk_vec3 corner = {i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y,
+                          i & 4 ? half.z : -half.z};
+        points[i + 3] = yk_v3_add(shift, corner);
+    }
+    points[0] = shift;
+    points[1] = yk_v3_add(shift, yk_v3(0.1, 0.05, half.z));
+    points[2] = yk_v3_add(shift, yk_v3(0.1, half.y, half.z));
+    yk_solid hull = {.kind = YK_SOLID_HULL, .points = points, .point_count = 11};
+    yk_solid box = {.kind = YK_SOLID_BOX, .size = half};
+    yk_mat3 of_hull, of_box;
+    double mass = yk_solid_mass(&hull, 700, &of_hull);
+    assert_near(mass, yk_solid_mass(&box, 700, &of_box), 1e-10);
+    assert_near(yk_v3_norm(yk_v3_sub(yk_solid_centre(&hull), shift)), 0, 1e-12);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            assert_near(of_hull.m[i][j], of_box.m[i][j], 1e-10);
+
+    const yk_vec3 corner[4] = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+    yk_solid tetrahedron = {.kind = YK_SOLID_HULL, .points = corner, .point_count = 4};
+    assert_near(yk_solid_mass(&tetrahedron, 6, &of_hull), 1, 1e-14);
+    assert_near(yk_solid_centre(&tetrahedron).x, 0.25, 1e-14);
+    assert_near(of_hull.m[0][0], 3.0 / 40, 1e-14);
+    assert_near(of_hull.m[0][1], 1.0 / 80, 1e-14);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_mass_of_hulls),
         cmocka_unit_test(test_sphere_pairs),
         cmocka_unit_test(test_cavities),
         cmocka_unit_test(test_standing_and_lying_cylinder),

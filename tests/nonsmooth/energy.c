@@ -2,9 +2,12 @@
  * sliding. */
 #include "scene.h"
 
+#include <stdlib.h>
+
 #include "math/so3.h"
 
-enum { CASES = 8 }; /* of each pair */
+/* Of each pair; `test_energy 10000` runs as many in all, or a few more. */
+static int cases = 8;
 
 static const double STEP = 1e-3, SECONDS = 0.4;
 
@@ -67,7 +70,6 @@ static double largest_rise(int moving, int fixed, int number)
     uint64_t seed = (uint64_t)(1000 * number + 10 * fixed + moving);
     yk_nonsmooth_def def = scene_default();
     def.solver.iterations = 100;
-    def.recovery_speed = 0.1;
     scene s = scene_make(&def);
 
     /* Every second pair is in line with the axes, every third slides. */
@@ -98,28 +100,35 @@ static double largest_rise(int moving, int fixed, int number)
 }
 
 /* The bodies weigh 1 kg and fall 0.1 m: they have 1 J to lose. What the stepping under gravity is
- * wrong by, h/2 m g dv, is 0.007 J for one impact; overlaps that are undone at 0.1 m/s bring
- * another 0.005 J. Two meshes have no inside, and where their triangles cross each other it is
+ * wrong by, h/2 m g dv, is 0.007 J for one impact; an overlap that is undone lifts a body by one
+ * envelope, 0.0016 m at most, which is another 0.016 J. Two meshes have no inside, and where their triangles cross each other it is
  * not known which way is out. */
 static void test_contacts_create_no_energy(void **state)
 {
     (void)state;
+    int created = 0;
     for (int fixed = 0; fixed < SOLIDS; fixed++) {
         for (int moving = 0; moving < FINITE; moving++) {
             if (fixed == MESH && moving == MESH)
                 continue;
-            for (int i = 0; i < CASES; i++) {
+            for (int i = 0; i < cases; i++) {
                 double rise = largest_rise(moving, fixed, i);
-                if (rise > 0.012)
-                    print_error("%s on %s, case %d\n", solids[moving].name, solids[fixed].name, i);
-                assert_in_range((uintmax_t)(rise * 1e6), 0, 12000);
+                if (!(rise > 0.023))
+                    continue;
+                print_error("%s on %s, case %d: %.3g J\n", solids[moving].name, solids[fixed].name,
+                            i, rise);
+                created++;
             }
         }
     }
+    assert_int_equal(created, 0);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    int pairs = SOLIDS * FINITE - 1;
+    if (argc > 1)
+        cases = (atoi(argv[1]) + pairs - 1) / pairs;
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_contacts_create_no_energy)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

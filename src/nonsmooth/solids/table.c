@@ -78,6 +78,13 @@ double yk_solid_clearance(const yk_solid *solid, yk_vec3 at)
     return rows[solid->kind]->clearance(solid, local);
 }
 
+yk_vec3 yk_solid_centre(const yk_solid *solid)
+{
+    if (!rows[solid->kind]->centre)
+        return yk_v3(0, 0, 0);
+    return rows[solid->kind]->centre(solid);
+}
+
 double yk_solid_mass(const yk_solid *solid, double density, yk_mat3 *inertia)
 {
     *inertia = yk_m3_zero();
