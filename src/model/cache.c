@@ -48,6 +48,7 @@ void yk_cache_destroy(yk_cache *cache)
 {
     if (!cache)
         return;
+
     yk_context *context = cache->context;
     for (entry *e = cache->first, *next; e; e = next) {
         next = e->next;
@@ -70,6 +71,7 @@ bool yk_cache_recall(yk_cache *cache, const char *key, void *data, size_t size)
 {
     if (!cache)
         return false;
+
     pthread_mutex_lock(&cache->lock);
     const entry *e = find(cache, key);
     bool found = e && e->size == size;
@@ -84,6 +86,7 @@ static entry *make_entry(yk_context *context, const char *key, const void *data,
     entry *e = yk_allocate(context, 1, sizeof *e);
     if (!e)
         return NULL;
+
     e->key = yk_allocate(context, strlen(key) + 1, 1);
     e->data = yk_allocate(context, size, 1);
     if (!e->key || !e->data) {
@@ -100,6 +103,7 @@ void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t si
 {
     if (!cache)
         return;
+
     pthread_mutex_lock(&cache->lock);
     bool wanted = !find(cache, key) && size <= KEPT_MAX - cache->kept;
     entry *e = wanted ? make_entry(cache->context, key, data, size) : NULL;

@@ -120,6 +120,7 @@ static bool pick_component(request *q, const char *component, int size)
     for (int i = 0; i < c.count; i++) {
         if (strcmp(component, c.words[i]) != 0)
             continue;
+
         q->row.offset += i;
         q->row.components = 1;
         return true;
@@ -142,6 +143,7 @@ static bool match_quantity(request *q, const char *text, int subsystem, int port
         const char *component = size ? after(text, row->name) : NULL;
         if (!component)
             continue;
+
         q->row.offset = (int)(row->offset / sizeof(double));
         if (pick_component(q, component, size))
             found(q, YK_CHANNEL_PORT, subsystem, port, row->unit);
@@ -179,9 +181,11 @@ static void read_of_interface(request *q, int interface, const char *text)
     for (int i = 0; i < 4; i++) {
         if (gaps[i].marker_only && kind == YK_PORT_SCALAR)
             continue;
+
         add_candidate(&c, gaps[i].name);
         if (strcmp(text, gaps[i].name) != 0)
             continue;
+
         q->row.offset = i;
         q->row.components = 1;
         found(q, YK_CHANNEL_GAP, interface, 0, gaps[i].unit);
@@ -229,6 +233,7 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
             add_candidate(&words, energies[i]);
             if (strcmp(which, energies[i]) != 0)
                 continue;
+
             q->row.offset = i;
             which = "";
         }
@@ -249,6 +254,7 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
         const char *component = after(text, channels[i].name);
         if (!component)
             continue;
+
         q->row.channel_size = channels[i].components;
         if (pick_component(q, component, channels[i].components))
             found(q, YK_CHANNEL_OF_SUBSYSTEM, subsystem, i, channels[i].unit);
@@ -328,6 +334,7 @@ static void read_name(request *q, const char *text)
         add_candidate(&c, scenario->wires[i].name);
         if (strcmp(scenario->wires[i].name, owner) != 0)
             continue;
+
         q->row.components = 1;
         if (strcmp(dot + 1, "value") == 0)
             found(q, YK_CHANNEL_WIRE, i, 0, NULL);
@@ -338,6 +345,7 @@ static void read_name(request *q, const char *text)
 
     if (is_broken(scenario, "interfaces", owner) || is_broken(scenario, "wires", owner))
         return;
+
     const char *what = "interface or subsystem";
     if (info->wire_count > 0)
         what = "interface, subsystem or wire";
@@ -352,6 +360,7 @@ static const char *record_name(yk_scenario *scenario, const char *name)
 {
     if (!strchr(name, ':'))
         return name;
+
     char *copy = yk_store_text(scenario->resolver.store, name, strlen(name));
     for (char *at = copy; at && *at; at++)
         if (*at == ':')
@@ -377,9 +386,11 @@ static void add_channel(yk_scenario *scenario, const char *name, const yk_node *
     name = record_name(scenario, name);
     if (!name)
         return;
+
     read_name(&q, name);
     if (!q.found)
         return;
+
     yk_scenario_info *info = &scenario->info;
     scenario->rows[info->channel_count] = q.row;
     scenario->channels[info->channel_count++] =
@@ -403,6 +414,7 @@ static void add_made(yk_scenario *scenario, const char *place, const char *port,
     char *name = yk_resolver_take(&scenario->resolver, bytes);
     if (!name)
         return;
+
     snprintf(name, bytes, "%s%s%s.%s", place, port[0] ? "." : "", port, what);
     add_channel(scenario, name, scenario->root);
 }
@@ -418,6 +430,7 @@ static void add_defaults(yk_scenario *scenario)
         const yk_subsystem *object = info->subsystems[i];
         if (!object)
             return;
+
         count += QUANTITY_COUNT * object->ops->ports(object, &ports) + 1;
     }
     if (!reserve(scenario, count))
@@ -503,6 +516,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
     if (channels && channels->kind == YK_NODE_LIST && channels->count <= YK_CHANNELS_MAX) {
         if (!reserve(scenario, channels->count))
             return;
+
         for (const yk_node *node = channels->first; node; node = node->next)
             if (node->valid && !yk_diagnostics_full(r->diagnostics))
                 add_channel(scenario, node->text, node);

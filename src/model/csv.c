@@ -44,6 +44,7 @@ static yk_status next_line(yk_csv *table, bool *more)
                            YK_CSV_LINE - 2);
         if (is_blank(table->text))
             continue;
+
         table->text[strcspn(table->text, "\r\n")] = 0;
         cut(table);
         return YK_OK;
@@ -106,6 +107,7 @@ yk_status yk_csv_next(yk_csv *table, bool *more)
     yk_status status = next_line(table, more);
     if (status != YK_OK || !*more)
         return status;
+
     for (int k = 0; k < table->required; k++)
         if (table->column[k] >= table->fields || table->field[table->column[k]][0] == 0)
             return yk_csv_error(table, k, "there is nothing under '%s'", table->names[k]);

@@ -99,6 +99,7 @@ static void add_table(writer *w, const yk_section *section)
 {
     if (!section->fields[0].key)
         return;
+
     yk_text_add(w->context, w->text,
                 "| key | value | unit | default | meaning |\n|---|---|---|---|---|\n");
     for (const yk_field *field = section->fields; field->key; field++)
@@ -109,6 +110,7 @@ static void add_word_list(writer *w, const yk_field *field)
 {
     if (!field->words || !field->words[0].text)
         return;
+
     yk_text_add(w->context, w->text, "\n`%s`:\n\n", field->key);
     for (const yk_word *word = field->words; word->word; word++)
         yk_text_add(w->context, w->text, "- `%s`: %s\n", word->word, word->text);

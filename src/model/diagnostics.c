@@ -22,6 +22,7 @@ yk_status yk_diagnostics_create(yk_context *context, yk_diagnostics **diagnostic
     *diagnostics = yk_allocate(context, 1, sizeof **diagnostics);
     if (!*diagnostics)
         return YK_ERROR_MEMORY;
+
     (*diagnostics)->context = context;
     return YK_OK;
 }
@@ -154,6 +155,7 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
             yk_reallocate(diagnostics->context, diagnostics->list, (size_t)capacity, sizeof *grown);
         if (!grown)
             return false;
+
         diagnostics->list = grown;
         diagnostics->capacity = capacity;
     }
@@ -183,6 +185,7 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
                               name_bytes + path_bytes + message_bytes + line_bytes + 4, 1);
     if (!block)
         return false;
+
     yk_diagnostic *added = &diagnostics->list[diagnostics->count++];
     *added = (yk_diagnostic){.severity = severity, .caret = caret};
     if (source && source->has_lines) {

@@ -31,6 +31,7 @@ static yk_status read_axis(yk_scenario *scenario, const yk_node *node, yk_relati
     driven_axis *axis = yk_store_take(&scenario->store, sizeof *axis);
     if (!axis)
         return YK_ERROR_MEMORY;
+
     axis->step = scenario->info.step < DIFFERENCE_STEP ? scenario->info.step : DIFFERENCE_STEP;
     yk_status status = yk_builder_function_of(&scenario->builder, node, &axis->function);
     if (status == YK_OK)
@@ -71,6 +72,7 @@ const yk_relative_motion *yk_scenario_read_drive(yk_scenario *scenario, const yk
         yk_node_error(diagnostics, length, "belongs to the joint distance");
     if (!drive || !drive->valid)
         return NULL;
+
     yk_relative_motion *motions = yk_store_take(&scenario->store, 6 * sizeof *motions);
     if (!motions)
         scenario->resolver.status = YK_ERROR_MEMORY;

@@ -32,6 +32,7 @@ static yk_status read_text(const editor *e, const char *text, reading *r)
     r->source.text = yk_store_text(&r->store, text, length);
     if (!r->source.text)
         return YK_ERROR_MEMORY;
+
     yk_status status = yk_yaml_read(&r->store, &r->source, e->diagnostics, &r->root);
     if (status == YK_OK && !r->root)
         status = yk_fail(e->context, YK_ERROR_INPUT, "'%s' cannot be read as YAML", e->path);
@@ -82,6 +83,7 @@ static size_t span_of(const yk_node *node, const char *at)
         return enclosed(at);
     if (node->kind != YK_NODE_SCALAR)
         return 0;
+
     size_t length = strlen(node->text);
     return length > 0 && strncmp(at, node->text, length) == 0 ? length : 0;
 }
@@ -117,6 +119,7 @@ static yk_status insert(const editor *e, const reading *r, const yk_node *map, c
         int indent = first->key_column - 1;
         if (indent < 0 || strspn(line, " ") != (size_t)indent)
             return refuse(e, override, "the layout of its section is not a simple one");
+
         snprintf(entry, sizeof entry, "%*s%.*s: %s\n", indent, "", (int)(equals - key), key,
                  equals + 1);
         at = line;
@@ -166,6 +169,7 @@ static bool same(const yk_node *a, const yk_node *b)
         return false;
     if (a->kind == YK_NODE_SCALAR)
         return strcmp(a->text, b->text) == 0;
+
     const yk_node *other = b->first;
     for (const yk_node *child = a->first; child; child = child->next) {
         const yk_node *twin = a->kind == YK_NODE_MAP ? yk_node_get(b, child->key) : other;
@@ -219,6 +223,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
         status = set_value(&e, present, overrides[i], &edited);
         if (status != YK_OK)
             break;
+
         yk_release(context, present);
         present = edited;
     }

@@ -154,6 +154,7 @@ static size_t number_length(const char *at)
         size_t fraction = digits(at + length + 1);
         if (whole + fraction == 0)
             return 0;
+
         length += 1 + fraction;
     }
     if (length == 0)
@@ -365,6 +366,7 @@ static bool is_value(const yk_scope *scope, token t)
     for (int i = 0; i < scope->variable_count; i++)
         if (token_is(t, scope->variables[i]))
             return true;
+
     for (int i = 0; i < scope->parameter_count; i++)
         if (token_is(t, scope->parameters[i].name))
             return true;
@@ -377,12 +379,14 @@ static bool bind_name(scanner *s, token t)
     char name[NAME_MAX_LENGTH + 1];
     if (t.length >= sizeof name)
         return unknown_name(s, t, false);
+
     snprintf(name, sizeof name, "%.*s", (int)t.length, t.start);
 
     yk_expression *e = s->expression;
     for (int i = 0; i < s->scope->variable_count; i++) {
         if (strcmp(name, s->scope->variables[i]) != 0)
             continue;
+
         mupDefineVar(e->parser, name, &e->variables[i]);
         e->varies = true;
         return true;
@@ -390,6 +394,7 @@ static bool bind_name(scanner *s, token t)
     for (int i = 0; i < s->scope->parameter_count; i++) {
         if (strcmp(name, s->scope->parameters[i].name) != 0)
             continue;
+
         mupDefineConst(e->parser, name, s->scope->parameters[i].value);
         return true;
     }
@@ -441,6 +446,7 @@ static bool close_group(scanner *s, token t, bool empty)
 {
     if (s->depth == 0)
         return complain(s, t.start, 1, "')' without a '(' before it");
+
     group closed = s->groups[--s->depth];
     if (!closed.function && empty)
         return complain(s, t.start, 1, "nothing between '(' and ')'");
@@ -463,6 +469,7 @@ static bool scan_sign(scanner *s, token t, token before)
     case '(':
         if (s->depth == DEPTH_MAX)
             return complain(s, t.start, 1, "more than %d nested parentheses", DEPTH_MAX);
+
         s->groups[s->depth++] = (group){.function = s->called, .start = t.start};
         return true;
     case ')': return close_group(s, t, token_is(before, "("));
@@ -530,6 +537,7 @@ static bool scan_token(scanner *s, token t, token before)
         return scan_name(s, t);
     if (t.kind == TOKEN_NUMBER)
         return true;
+
     bool good = scan_sign(s, t, before);
     s->called = NULL;
     return good;
@@ -546,6 +554,7 @@ static bool scan(scanner *s)
     for (token t = next_token(s->text); t.kind != TOKEN_END; t = next_token(t.start + t.length)) {
         if (!scan_token(s, t, before))
             return false;
+
         before = t;
     }
 
@@ -601,6 +610,7 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
     yk_expression *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;
+
     made->context = context;
     made->variable_count = scope->variable_count;
     pthread_mutex_init(&made->lock, NULL);

@@ -80,6 +80,7 @@ static void check_listed_port(yk_scenario *scenario, int subsystem, const yk_nod
             continue;
         if (strcmp(name, wanted) == 0)
             return;
+
         names[count++] = name;
     }
     yk_node_error(scenario->resolver.diagnostics, node, "subsystem '%s' has no port '%.60s'; %s",
@@ -129,6 +130,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const side
     }
     if (!a->what || !b->what)
         return false;
+
     bool power = a->what->kind != YK_PORT_SIGNAL && b->what->kind != YK_PORT_SIGNAL;
     if (power && a->what->kind != b->what->kind) {
         yk_node_error(diagnostics, between,
@@ -159,6 +161,7 @@ static bool check_free(yk_scenario *scenario, const side *s)
         bool second = def->motion_subsystem == s->subsystem && def->motion_port == s->port;
         if (!first && !second)
             continue;
+
         yk_node_error(scenario->resolver.diagnostics, s->node,
                       "the port is already used by interface '%s'; a port can be joined once; give "
                       "the subsystem another port on the same body",
@@ -182,6 +185,7 @@ static unsigned read_joint(yk_scenario *scenario, const yk_node *node, yk_port_k
         return YK_AXIS_X;
     if (joint->choice >= 0)
         return yk_joint_axes[joint->choice];
+
     unsigned axes = 0;
     for (const yk_node *axis = yk_node_get(joint, "constrain")->first; axis; axis = axis->next)
         axes |= 1u << axis->choice;
@@ -214,6 +218,7 @@ static bool place_side(yk_scenario *scenario, const yk_node *node, const side *s
     if (object->ops->move_port(object, s->port, at ? &own_at : NULL,
                                orientation ? &own_axes : NULL) == YK_OK)
         return true;
+
     yk_node_error(scenario->resolver.diagnostics, node, "%s", yk_last_message(scenario->context));
     return false;
 }
@@ -246,6 +251,7 @@ static bool place_sides(yk_scenario *scenario, const yk_node *node, const side *
     yk_quat frame = orientation ? yk_node_orientation(node, "orientation") : yk_q_identity();
     if (axis && yk_read_axis(&scenario->builder, axis, &frame) != YK_OK)
         return false;
+
     bool rotated = axis || orientation;
     return place_side(scenario, first, a, at ? &point : NULL, rotated ? &frame : NULL) &&
            place_side(scenario, first, b, at ? &point : NULL, rotated ? &frame : NULL);
@@ -257,10 +263,12 @@ static void read_interface(yk_scenario *scenario, const yk_node *node)
     const yk_node *between = yk_node_get(node, "between");
     if (!between || !between->valid)
         return;
+
     side a = read_side(scenario, between->first);
     side b = read_side(scenario, between->first->next);
     if (!check_pair(scenario, between, &a, &b))
         return;
+
     bool free_a = check_free(scenario, &a);
     if (!check_free(scenario, &b) || !free_a || !node->valid || !yk_node_name(node))
         return;
@@ -284,6 +292,7 @@ void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node)
     const char *name = yk_node_name(node);
     if (yk_find_name(scenario->info.names, scenario->info.subsystem_count, name) < 0)
         return;
+
     yk_node_key_error(scenario->resolver.diagnostics, node,
                       "'%s' is also the name of a subsystem; signals need different names", name);
 }
@@ -294,6 +303,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
     const yk_node *list = yk_node_get(scenario->root, "interfaces");
     if (list && (list->kind == YK_NODE_SCALAR || list->count > YK_INTERFACES_MAX))
         return;
+
     int count = list ? list->count : 0;
     scenario->interfaces =
         yk_store_take(&scenario->store, (size_t)count * sizeof *scenario->interfaces);

@@ -177,6 +177,7 @@ static yk_status read_setting(yk_builder *builder, const yk_node *node, yk_fmu_s
     const yk_node *text = yk_node_get(node, "text");
     if ((value != NULL) + (values != NULL) + (text != NULL) != 1)
         return yk_builder_error(builder, node, "needs one of value, values and text");
+
     setting->variable = yk_node_text(node, "variable");
     if (text) {
         setting->text = text->text;

@@ -50,6 +50,7 @@ yk_status yk_mbdyn_build(yk_builder *builder, const yk_node *section, yk_subsyst
     const char **names = yk_builder_take(builder, (size_t)list->count * sizeof *names);
     if (!names)
         return YK_ERROR_MEMORY;
+
     yk_mbdyn_def def = yk_mbdyn_default();
     def.address = yk_node_text(section, "address");
     def.listen = yk_node_boolean(section, "listen");

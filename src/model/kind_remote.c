@@ -36,9 +36,11 @@ static yk_status read_secret(yk_builder *builder, const yk_node *section, const 
     char *line = yk_builder_take(builder, LINE);
     if (!path || !line)
         return YK_ERROR_MEMORY;
+
     FILE *file = fopen(path, "r");
     if (!file)
         return yk_builder_error(builder, node, "there is no file %s that can be read", path);
+
     bool got = fgets(line, LINE, file);
     fclose(file);
     line[strcspn(line, "\r\n")] = '\0';

@@ -112,6 +112,7 @@ static yk_status find_point(reader *r, yk_vec3 point, int *number)
         int *table = yk_allocate(r->context, slots, sizeof *table);
         if (!table)
             return YK_ERROR_MEMORY;
+
         memset(table, 0xff, slots * sizeof *table);
         for (int i = 0; i < m->point_count; i++) {
             size_t slot = hash_of(m->points[i]) & (slots - 1);
@@ -207,6 +208,7 @@ static yk_status read_text(reader *r)
             yk_status status = add_corners(r, corners);
             if (status != YK_OK)
                 return status;
+
             corner = 0;
         }
         if (strcmp(word, "vertex") != 0)

@@ -31,6 +31,7 @@ yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, co
     modal->mode_number = yk_modal_take(modal, (size_t)count, sizeof *modal->mode_number);
     if (!modal->mode_number)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < count; i++) {
         if (!yk_modal_uses(modal, numbers[i]))
             continue;
@@ -63,6 +64,7 @@ yk_status yk_modal_take_nodes(yk_modal *modal, int count)
     modal->shapes = yk_modal_take(modal, 2 * nodes * n, sizeof *modal->shapes);
     if (!modal->node_number || !modal->node_order || !modal->points || !modal->shapes)
         return YK_ERROR_MEMORY;
+
     for (size_t i = 0; i < nodes; i++)
         modal->points[i].displacement = modal->shapes + 2 * n * i;
     return YK_OK;
@@ -85,6 +87,7 @@ yk_status yk_modal_order_nodes(yk_modal *modal, const char *path)
     numbered *sorted = yk_modal_take(modal, (size_t)modal->node_count, sizeof *sorted);
     if (!sorted)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < modal->node_count; i++)
         sorted[i] = (numbered){modal->node_number[i], i};
     qsort(sorted, (size_t)modal->node_count, sizeof *sorted, compare_numbers);
@@ -161,6 +164,7 @@ double yk_modal_lumped_mass(const yk_modal *modal, int i)
         sum += p->mass * yk_v3_norm2(p->displacement[i]);
         if (!modal->rotates)
             continue;
+
         yk_vec3 rotation = p->displacement[modal->mode_count + i];
         double trace = p->second.m[0][0] + p->second.m[1][1] + p->second.m[2][2];
         sum +=
@@ -175,6 +179,7 @@ void yk_modal_damp(yk_modal *modal)
     for (int k = 0; k < n * n; k++)
         if (modal->damping[k] != 0)
             return;
+
     for (int i = 0; i < n; i++) {
         double mass =
             modal->modal_mass ? modal->modal_mass[(n + 1) * i] : yk_modal_lumped_mass(modal, i);
@@ -188,6 +193,7 @@ static yk_status make(yk_modal *modal, const int *points, int point_count, yk_fl
     int *attachments = yk_modal_take(modal, (size_t)point_count, sizeof *attachments);
     if (!attachments)
         return YK_ERROR_MEMORY;
+
     for (int k = 0; k < point_count; k++) {
         attachments[k] = yk_modal_node(modal, points[k]);
         if (attachments[k] < 0)

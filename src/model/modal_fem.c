@@ -31,6 +31,7 @@ static void put_back(yk_fem *f, int c)
 {
     if (c == EOF)
         return;
+
     ungetc(c, f->file);
     if (c == '\n')
         f->line--;
@@ -98,6 +99,7 @@ static yk_status take_number(yk_fem *f, int group, long got, long wanted, double
     char word[TOKEN], *end;
     if (!take_word(f, word))
         return too_short(f, group, got, wanted);
+
     for (char *c = word; *c; c++)
         if (*c == 'D' || *c == 'd')
             *c = 'e'; /* as Fortran writes exponents */
@@ -146,6 +148,7 @@ static yk_status read_names(yk_fem *f)
         char word[TOKEN], *end;
         if (!take_word(f, word))
             return too_short(f, 2, k, f->nodes);
+
         f->record[2][k] = strtod(word, &end);
         words |= *end != 0 || !(fabs(f->record[2][k]) < 2e9) ||
                  f->record[2][k] != floor(f->record[2][k]);
@@ -217,6 +220,7 @@ static yk_status read_record(yk_fem *f, int group)
     f->record[group] = yk_modal_take(f->modal, (size_t)size, sizeof *f->record[group]);
     if (!f->record[group])
         return YK_ERROR_MEMORY;
+
     yk_status status = group == 2 ? read_names(f) : YK_OK;
     for (long k = 0; k < size && status == YK_OK && group != 2; k++)
         status = take_number(f, group, k, size, &f->record[group][k]);
@@ -243,6 +247,7 @@ static yk_status read_records(yk_fem *f)
         }
         if (f->ended)
             break;
+
         group = f->next;
         f->next = 0;
         status = read_record(f, group);
@@ -256,6 +261,7 @@ static yk_status check_records(const yk_fem *f)
     yk_context *context = f->modal->context;
     if (f->modes == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s has no line '** RECORD GROUP 1'", f->path);
+
     for (size_t k = 0; k < sizeof required / sizeof *required; k++)
         if (!f->record[required[k]])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s has no record group %d", f->path,

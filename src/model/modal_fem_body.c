@@ -14,6 +14,7 @@ static yk_status take_modes(yk_fem *f)
     f->mode = yk_modal_take(f->modal, (size_t)f->modes, sizeof *f->mode);
     if (!numbers || !f->mode)
         return YK_ERROR_MEMORY;
+
     for (int k = 0; k < f->modes; k++)
         numbers[k] = k + 1;
     yk_status status = yk_modal_take_modes(f->modal, numbers, f->modes, f->path);
@@ -28,6 +29,7 @@ static yk_status fill_nodes(yk_fem *f)
     yk_status status = yk_modal_take_nodes(modal, f->nodes);
     if (status != YK_OK)
         return status;
+
     size_t n = (size_t)modal->mode_count;
     modal->rotates = true;
     for (int k = 0; k < f->nodes; k++) {
@@ -43,6 +45,7 @@ static yk_status fill_nodes(yk_fem *f)
         for (int mode = 0; mode < f->modes; mode++) {
             if (f->mode[mode] < 0)
                 continue;
+
             const double *from = &f->record[8][6 * ((long)f->nodes * (f->rejected + mode) + k)];
             yk_vec3 *shape = modal->shapes + 2 * n * (size_t)k + f->mode[mode];
             shape[0] = yk_v3(from[0], from[1], from[2]);
@@ -73,6 +76,7 @@ static yk_status fill_matrices(yk_fem *f)
         modal->damping = choose(f, f->record[13]);
     if (!modal->modal_mass || !modal->stiffness || !modal->damping)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < modal->mode_count; i++) {
         double mass = modal->modal_mass[(modal->mode_count + 1) * i],
                k = modal->stiffness[(modal->mode_count + 1) * i];
@@ -113,6 +117,7 @@ static yk_mat3 symmetric_of(const double *record, long width, long at, double si
     yk_mat3 t = yk_m3_zero();
     if (!record)
         return t;
+
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             t.m[r][c] = sign * record[width * r + 3 * at + c];
@@ -135,6 +140,7 @@ static void fill_shape_invariants(yk_fem *f)
         int a = f->mode[i];
         if (a < 0)
             continue;
+
         modal->shift[a] = vector_of(f->record[14], count, i);
         modal->spread[a] = with_axial(symmetric_of(f->record[16], 3 * count, i, 1),
                                       vector_of(f->record[15], count, i));
@@ -142,6 +148,7 @@ static void fill_shape_invariants(yk_fem *f)
             int b = f->mode[j];
             if (b < 0)
                 continue;
+
             yk_vec3 rotation = yk_v3_neg(vector_of(f->record[17], count * count, count * i + j));
             modal->pair[n * a + b] = with_axial(
                 symmetric_of(f->record[18], 3 * count * count, count * i + j, -1), rotation);
@@ -166,6 +173,7 @@ static yk_status fill_lumped(yk_fem *f)
     yk_status status = yk_ffrf_create(modal->context, &def, &lumped);
     if (status != YK_OK)
         return status;
+
     modal->mass = lumped.mass, modal->moment = lumped.moment, modal->second = lumped.second;
     memcpy(modal->shift, lumped.shift, n * sizeof *modal->shift);
     memcpy(modal->spread, lumped.spread, n * sizeof *modal->spread);
@@ -222,6 +230,7 @@ static yk_status fill_stress_stiffness(yk_fem *f)
             return YK_ERROR_MEMORY;
         if (load >= 12 && !yk_modal_bends(f->modal, (int)(load - 12) / 6))
             return YK_ERROR_MEMORY;
+
         add_stress_stiffness(f, (long)load, k, &rotates);
     }
     if (rotates)

@@ -27,6 +27,7 @@ static yk_status grow(yk_modal *modal, rows *r, int *capacity)
     int *line = yk_modal_take(modal, (size_t)wider, sizeof *line);
     if (!values || !line)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < r->count * width; i++)
         values[i] = r->values[i];
     for (int i = 0; i < r->count; i++)
@@ -113,6 +114,7 @@ static yk_status read_modes(yk_modal *modal)
     yk_status status = read_rows(modal, modal->files->modes, names, 5, 2, &r);
     if (status != YK_OK)
         return status;
+
     modal->rotates = yk_csv_has(&r.table, 5) && yk_csv_has(&r.table, 6) && yk_csv_has(&r.table, 7);
     size_t n = (size_t)modal->mode_count;
     for (int k = 0; k < r.count; k++) {
@@ -122,6 +124,7 @@ static yk_status read_modes(yk_modal *modal)
             continue;
         if (node < 0)
             return no_such_node(modal, &r, k, v[1]);
+
         yk_vec3 *shape = modal->shapes + 2 * n * (size_t)node + mode;
         shape[0] = yk_v3(v[2], v[3], v[4]);
         shape[n] = yk_v3(v[5], v[6], v[7]);
@@ -137,6 +140,7 @@ static yk_status read_second_order(yk_modal *modal)
     yk_status status = read_rows(modal, modal->files->second_order, names, 6, 3, &r);
     if (status != YK_OK)
         return status;
+
     int n = modal->mode_count;
     for (int k = 0; k < r.count; k++) {
         const double *v = &r.values[k * r.table.count];
@@ -146,9 +150,11 @@ static yk_status read_second_order(yk_modal *modal)
             continue;
         if (node < 0)
             return no_such_node(modal, &r, k, v[2]);
+
         yk_vec3 *bends = yk_modal_bends(modal, node), value = {v[3], v[4], v[5]}, had;
         if (!bends)
             return YK_ERROR_MEMORY;
+
         had = bends[n * i + j];
         if (yk_v3_norm2(had) > 0 && yk_v3_norm(yk_v3_sub(had, value)) > 1e-6 * yk_v3_norm(had))
             return yk_fail(modal->context, YK_ERROR_ARGUMENT,
@@ -196,14 +202,17 @@ static yk_status fill_modes(yk_modal *modal, const rows *r)
     double *mass = given ? modal->modal_mass : yk_modal_take(modal, (size_t)(n * n), sizeof *mass);
     if (!mass)
         return YK_ERROR_MEMORY;
+
     yk_status status = check_uncoupled(modal);
     if (status != YK_OK)
         return status;
+
     for (int k = 0; k < r->count; k++) {
         const double *v = &r->values[k * r->table.count];
         int i = yk_modal_mode(modal, (int)v[MODE]);
         if (i < 0)
             continue;
+
         double *m = &mass[(n + 1) * i], omega = 2 * YK_PI * v[FREQUENCY];
         if (!(v[FREQUENCY] > 0))
             return yk_fail(modal->context, YK_ERROR_ARGUMENT,
@@ -239,9 +248,11 @@ static yk_status list_modes(yk_modal *modal, rows *frequencies)
     yk_status status = read_rows(modal, files->frequencies, names, 2, 1, frequencies);
     if (status != YK_OK)
         return status;
+
     numbers = yk_modal_take(modal, (size_t)frequencies->count, sizeof *numbers);
     if (!numbers)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < frequencies->count; i++)
         numbers[i] = (int)frequencies->values[i * frequencies->table.count];
     return yk_modal_take_modes(modal, numbers, frequencies->count, files->frequencies);
@@ -261,6 +272,7 @@ yk_status yk_modal_read_tables(yk_modal *modal)
     rows *frequencies = yk_modal_take(modal, 1, sizeof *frequencies);
     if (!frequencies)
         return YK_ERROR_MEMORY;
+
     yk_status status = list_modes(modal, frequencies);
     if (status == YK_OK && files->nodes)
         status = read_nodes(modal);
@@ -274,6 +286,7 @@ yk_status yk_modal_read_tables(yk_modal *modal)
         return status;
     if (files->frequencies && !is_stiff(modal))
         return fill_modes(modal, frequencies);
+
     yk_modal_damp(modal);
     return YK_OK;
 }

@@ -74,6 +74,7 @@ static yk_status read_quantity(const yk_csv *table, int *found)
     *found = find_word(text, quantity_names);
     if (*found >= 0)
         return YK_OK;
+
     const char *nearest = yk_text_nearest(text, quantity_names);
     return yk_csv_error(table, QUANTITY, "there is no quantity '%.40s'%s%s%s", text,
                         nearest ? ", did you mean '" : "", nearest ? nearest : "",
@@ -102,6 +103,7 @@ static yk_status read_modes(const reading *r, int of, int mode[2])
         yk_status status = yk_csv_integer(&r->table, FIRST + k, &number);
         if (status != YK_OK)
             return status;
+
         mode[k] = yk_modal_mode(r->modal, number);
     }
     return YK_OK;
@@ -146,6 +148,7 @@ static yk_status read_row(reading *r)
         status = yk_csv_number(&r->table, VALUE, &value);
     if (status != YK_OK || mode[0] < 0 || mode[1] < 0)
         return status;
+
     int at = place_of(r, of, mode[0], mode[1], component);
     if (r->line[of][at])
         return yk_csv_error(&r->table, VALUE, "this number of '%s' stands in line %d already",
@@ -194,6 +197,7 @@ yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, 
         if (status != YK_OK || !more ||
             strcmp(yk_csv_text(&table, QUANTITY), quantity_names[STIFFNESS]) != 0)
             continue;
+
         int i = 0, j = 0;
         status = yk_csv_integer(&table, FIRST, &i);
         if (status == YK_OK)
@@ -292,6 +296,7 @@ static yk_status fill_invariants(reading *r)
     yk_status status = yk_modal_take_invariants(modal);
     if (status != YK_OK)
         return status;
+
     yk_mat3 inertia = tensor_at(r, INERTIA, 0);
     modal->mass = r->value[MASS][0];
     modal->moment = vector_at(r, MOMENT, 0);
@@ -317,11 +322,13 @@ static void compare_masses(const reading *r)
     int n = r->modal->mode_count;
     if (!r->lines[INERTIA_CURVE] || r->lines[SWING] || r->lines[SHORTENING])
         return;
+
     for (int i = 0; i < n; i++) {
         const double *v = &r->value[INERTIA_CURVE][TENSOR * (n + 1) * i];
         double mass = r->value[MODAL_MASS][(n + 1) * i], found = 0.25 * (v[0] + v[1] + v[2]);
         if (fabs(found - mass) <= 0.5 * mass)
             continue;
+
         yk_log(r->modal->context, YK_LOG_WARNING,
                "%s: mode %d has the modal mass %.6g, and %.6g by its inertia_curve: one of them is "
                "of another "
@@ -358,6 +365,7 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
     reading *r = yk_modal_take(modal, 1, sizeof *r);
     if (!r)
         return YK_ERROR_MEMORY;
+
     r->modal = modal;
     yk_status status = take_memory(r);
     if (status == YK_OK)
@@ -375,6 +383,7 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
     modal->damping = r->value[DAMPING];
     if (!r->lines[MASS])
         return YK_OK;
+
     compare_masses(r);
     return fill_invariants(r);
 }

@@ -13,6 +13,7 @@ static void write_number(FILE *out, const char *quantity, const int mode[2], con
 {
     if (value == 0)
         return;
+
     fprintf(out, "%s,", quantity);
     for (int k = 0; k < 2; k++) {
         if (mode && mode[k] >= 0)
@@ -114,6 +115,7 @@ static void write_second_order(FILE *out, const yk_flexible *flexible)
             const yk_ffrf_bend *bend = &flexible->nodes[k].bends[b];
             if (bend->j < bend->i)
                 continue;
+
             fprintf(out, "%d,%d,%d,%.17g,%.17g,%.17g\n", bend->i + 1, bend->j + 1, k + 1,
                     bend->value.x, bend->value.y, bend->value.z);
         }
@@ -132,6 +134,7 @@ yk_status yk_modal_write(yk_context *context, const yk_flexible *body, const cha
         char path[1024];
         if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, tables[i].name) >= sizeof path)
             return yk_fail(context, YK_ERROR_ARGUMENT, "the path %.200s... is too long", folder);
+
         FILE *out = fopen(path, "w");
         if (out)
             tables[i].write(out, body);

@@ -24,6 +24,7 @@ static yk_store_block *add_block(yk_store *store, size_t bytes)
     yk_store_block *block = yk_allocate(store->context, 1, sizeof *block + capacity);
     if (!block)
         return NULL;
+
     block->capacity = capacity;
     block->next = store->blocks;
     store->blocks = block;
@@ -39,6 +40,7 @@ void *yk_store_take(yk_store *store, size_t bytes)
         block = add_block(store, rounded);
     if (!block)
         return NULL;
+
     void *taken = block->data + block->used;
     block->used += rounded;
     return taken;
@@ -68,6 +70,7 @@ yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location
     yk_node *node = yk_store_take(store, sizeof *node);
     if (!node)
         return NULL;
+
     node->kind = kind;
     node->from = location.source;
     node->line = location.line;
@@ -128,15 +131,18 @@ yk_node *yk_node_copy(yk_store *store, const yk_node *node, int *budget)
 {
     if (--*budget < 0)
         return NULL;
+
     yk_node *copy = yk_node_create(store, node->kind, yk_node_location(node));
     if (!copy)
         return NULL;
+
     copy->text = node->text;
     copy->quoted = node->quoted;
     for (const yk_node *child = node->first; child; child = child->next) {
         yk_node *twin = yk_node_copy(store, child, budget);
         if (!twin)
             return NULL;
+
         yk_node_append(copy, twin, child->key, yk_node_key_location(child));
     }
     return copy;
@@ -146,6 +152,7 @@ yk_node *yk_node_get(const yk_node *map, const char *key)
 {
     if (map->kind != YK_NODE_MAP)
         return NULL;
+
     for (yk_node *child = map->first; child; child = child->next)
         if (strcmp(child->key, key) == 0)
             return child;
@@ -164,6 +171,7 @@ const char *yk_node_name(const yk_node *item)
 {
     if (item->key)
         return item->key;
+
     const yk_node *name = yk_node_get(item, "name");
     return name && name->kind == YK_NODE_SCALAR && name->text[0] ? name->text : NULL;
 }
@@ -184,6 +192,7 @@ yk_location yk_node_key_location(const yk_node *node)
 {
     if (!node->key || !node->key_line)
         return yk_node_location(node);
+
     int length = 0; /* in characters of UTF-8 */
     for (const char *at = node->key; *at; at++)
         length += ((unsigned char)*at & 0xc0) != 0x80;
@@ -209,6 +218,7 @@ static size_t prepend(char *buffer, size_t start, const char *piece)
     size_t length = strlen(piece);
     if (length > start)
         return 0;
+
     memcpy(buffer + start - length, piece, length);
     return start - length;
 }
@@ -227,6 +237,7 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
         size_t moved = prepend(buffer, start, piece);
         if (!moved)
             break;
+
         start = moved;
     }
     memmove(buffer, buffer + start, YK_PATH_MAX - start);

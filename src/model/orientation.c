@@ -76,6 +76,7 @@ static bool from_two_axes(const yk_node *const given[3], yk_quat *q)
     other = yk_v3_axpy(-yk_v3_dot(other, axes[first]), axes[first], other);
     if (yk_v3_norm(axes[first]) == 0 || yk_v3_norm(other) < 1e-6)
         return false;
+
     axes[second] = yk_v3_unit(other);
     int third = 3 - first - second;
     axes[third] = yk_v3_cross(axes[(third + 1) % 3], axes[(third + 2) % 3]);
@@ -148,6 +149,7 @@ void yk_resolve_orientation(yk_resolver *r, yk_node *node, const yk_field *field
     double *values = node->valid ? yk_resolver_take(r, 4 * sizeof *values) : NULL;
     if (!values)
         return;
+
     memcpy(values, (double[]){q.w, q.x, q.y, q.z}, 4 * sizeof *values);
     node->values = values;
     node->value_count = 4;

@@ -77,6 +77,7 @@ static int split_path(override *o, segment *segments)
             next->name = checked(o, yk_store_text(o->store, at, length));
             if (!next->name)
                 return 0;
+
             at += length;
         }
         next->end = (size_t)(at - o->path);
@@ -97,6 +98,7 @@ static yk_node *find_named(override *o, const yk_node *list, const char *name)
             continue;
         if (strcmp(other, name) == 0)
             return item;
+
         int now = yk_text_distance(name, other, distance - 1);
         if (now < distance) {
             distance = now;
@@ -158,6 +160,7 @@ static void set_value(override *o, yk_node *root, const segment *segments, int c
             fresh = checked(o, yk_node_create(o->store, YK_NODE_MAP, location));
         if (!fresh)
             return;
+
         fresh->implied = !child && !last;
 
         if (!child)
@@ -181,6 +184,7 @@ static void make_source(override *o, const char *assignment, const char *equals)
         o, yk_store_text(o->store, equals ? equals + 1 : "", equals ? strlen(equals + 1) : 0));
     if (o->status != YK_OK)
         return;
+
     memcpy(name, option, sizeof option - 1);
     memcpy(name + sizeof option - 1, assignment, length);
     o->path = name + sizeof option - 1;

@@ -19,35 +19,38 @@ typedef struct evaluation {
 
 static void evaluate(evaluation *e, int index, bool last_chance);
 
-static int find_parameter(const evaluation *e, const char *name, size_t length)
-{
-    for (int i = 0; i < e->count; i++)
-        if (strlen(e->nodes[i]->key) == length && strncmp(e->nodes[i]->key, name, length) == 0)
-            return i;
-    return -1;
-}
-
 /* Makes sure that a name which the open parameter uses has its value. */
 static void require_name(void *user, const char *name, size_t length)
 {
     evaluation *e = user;
-    int needed = find_parameter(e, name, length);
-    if (needed < 0) {
+    int needed = 0;
+    while (needed < e->count && (strlen(e->nodes[needed]->key) != length ||
+                                 strncmp(e->nodes[needed]->key, name, length) != 0))
+        needed++;
+    if (needed == e->count) {
         e->unknown = true;
         return;
     }
+
     if (e->states[needed] == OPEN && !e->blocked) {
-        yk_node_error(e->r->diagnostics, e->nodes[e->open],
-                      "depends on itself%s%s%s; parameters cannot be circular",
-                      needed == e->open ? "" : " through '",
-                      needed == e->open ? "" : e->nodes[needed]->key, needed == e->open ? "" : "'");
+        const yk_node *node = e->nodes[e->open];
+        if (needed == e->open)
+            yk_node_error(e->r->diagnostics, node,
+                          "depends on itself; parameters cannot be circular");
+        else
+            yk_node_error(e->r->diagnostics, node,
+                          "depends on itself through '%s'; parameters cannot be circular",
+                          e->nodes[needed]->key);
         e->blocked = true;
     }
     if (e->states[needed] == WAITING) {
         int open = e->open;
-        bool blocked = e->blocked, unknown = e->unknown;
+        bool blocked = e->blocked;
+        bool unknown = e->unknown;
         evaluate(e, needed, false);
-        e->open = open, e->blocked = blocked, e->unknown = unknown;
+        e->open = open;
+        e->blocked = blocked;
+        e->unknown = unknown;
         if (e->states[needed] == WAITING)
             e->unknown = true; /* waits itself for the last chance */
     }
@@ -62,7 +65,9 @@ static void evaluate(evaluation *e, int index, bool last_chance)
     static const yk_field number = {.key = "parameter", .type = YK_TYPE_NUMBER};
     yk_node *node = e->nodes[index];
     e->states[index] = OPEN;
-    e->open = index, e->blocked = false, e->unknown = false;
+    e->open = index;
+    e->blocked = false;
+    e->unknown = false;
     if (node->kind == YK_NODE_SCALAR)
         yk_expression_names(node->text, require_name, e);
     if (e->unknown && !e->blocked && !last_chance) {
@@ -73,28 +78,6 @@ static void evaluate(evaluation *e, int index, bool last_chance)
     e->states[index] = done ? DONE : FAILED;
     if (done)
         e->values[e->r->scope.parameter_count++] = (yk_parameter){node->key, node->value};
-}
-
-static bool check_parameter_name(yk_resolver *r, const yk_node *node)
-{
-    const char *reason =
-        strcmp(node->key, "t") == 0 ? "is time" : yk_expression_reserved(node->key);
-    if (reason)
-        yk_node_key_error(r->diagnostics, node, "cannot be a parameter's name: '%.60s' %s",
-                          node->key, reason);
-    return !reason;
-}
-
-static void evaluate_all(evaluation *e, yk_node *map)
-{
-    for (yk_node *child = map->first; child; child = child->next) {
-        e->states[e->count] = check_parameter_name(e->r, child) ? WAITING : FAILED;
-        e->nodes[e->count++] = child;
-    }
-    for (int pass = 0; pass < 2; pass++)
-        for (int i = 0; i < e->count && !yk_diagnostics_full(e->r->diagnostics); i++)
-            if (e->states[i] == WAITING)
-                evaluate(e, i, pass == 1);
 }
 
 void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
@@ -117,8 +100,25 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
     e.values = yk_resolver_take(r, count * sizeof *e.values);
     if (r->status != YK_OK)
         return;
+
     r->scope.parameters = e.values;
     r->scope.parameter_count = 0;
-    evaluate_all(&e, node);
+
+    for (yk_node *child = node->first; child; child = child->next) {
+        const char *reason = yk_expression_reserved(child->key);
+        if (strcmp(child->key, "t") == 0)
+            reason = "is time";
+        if (reason)
+            yk_node_key_error(r->diagnostics, child, "cannot be a parameter's name: '%.60s' %s",
+                              child->key, reason);
+        e.states[e.count] = reason ? FAILED : WAITING;
+        e.nodes[e.count++] = child;
+    }
+
+    /* Each when those that it uses are known; then those that use what nobody knows. */
+    for (int pass = 0; pass < 2; pass++)
+        for (int i = 0; i < e.count && !yk_diagnostics_full(r->diagnostics); i++)
+            if (e.states[i] == WAITING)
+                evaluate(&e, i, pass == 1);
     node->valid = r->scope.parameter_count == node->count;
 }

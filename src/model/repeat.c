@@ -84,6 +84,7 @@ static yk_expression *compile(const repetition *p, const char *start, size_t len
 {
     if (length > YK_EXPRESSION_LENGTH_MAX)
         return NULL;
+
     char inner[YK_EXPRESSION_LENGTH_MAX + 1];
     memcpy(inner, start, length);
     inner[length] = '\0';
@@ -132,6 +133,7 @@ static void replace_name(void *user, const char *name, size_t length)
     const repetition *p = w->repetition;
     if (strlen(p->index) != length || strncmp(name, p->index, length) != 0)
         return;
+
     yk_text_add(p->r->store->context, w->out, "%.*s(%.0f)", (int)(name - w->rest), w->rest,
                 p->value);
     w->rest = name + length;
@@ -165,6 +167,7 @@ static const char *fill_in(repetition *p, const char *text)
 {
     if (!strchr(text, '{'))
         return text;
+
     yk_context *context = p->r->store->context;
     yk_text out = {0};
     while (*text && spend(p, 1)) {
@@ -192,6 +195,7 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
 {
     if (!spend(p, 1))
         return NULL;
+
     yk_node *copy = yk_node_create(p->r->store, node->kind, yk_node_location(node));
     if (!copy) {
         p->r->status = YK_ERROR_MEMORY;
@@ -209,6 +213,7 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
         const char *key = twin && child->key ? fill_in(p, child->key) : NULL;
         if (!twin || (child->key && !key))
             return NULL;
+
         yk_node_append(copy, twin, key, yk_node_key_location(child));
     }
     return copy;
@@ -228,6 +233,7 @@ static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *l
     yk_resolve(r, repeat, &repeat_field);
     if (!repeat->valid)
         return false;
+
     p->index = yk_node_text(repeat, "index");
     p->value = yk_node_number(repeat, "from");
     *last = yk_node_number(repeat, "to");
@@ -248,6 +254,7 @@ static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *
     double last;
     if (!read_range(r, repeat, &p, &last))
         return false;
+
     yk_node_remove(repeat);
 
     bool good = true;
@@ -270,6 +277,7 @@ const char *yk_fill_parameters(yk_resolver *r, const char *text)
 {
     if (!strchr(text, '{'))
         return text;
+
     repetition p = {.r = r, .index = ""};
     const char *filled = fill_in(&p, text);
     for (int i = 0; i < p.group_count; i++)
@@ -281,6 +289,7 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
 {
     if (collection->kind == YK_NODE_SCALAR)
         return true;
+
     bool repeats = false;
     for (yk_node *item = collection->first; item; item = item->next) {
         if (yk_node_get(item, "repeat"))

@@ -90,6 +90,7 @@ static bool is_scalar(yk_resolver *r, const yk_node *node, const yk_field *field
 {
     if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node))
         return true;
+
     yk_resolve_mismatch(r, node, field);
     return false;
 }
@@ -154,6 +155,7 @@ static void resolve_integer(yk_resolver *r, yk_node *node, const yk_field *field
 {
     if (!yk_resolve_number(r, node, field))
         return;
+
     node->valid = node->value == floor(node->value) && fabs(node->value) <= 2147483647;
     if (!node->valid)
         yk_resolve_mismatch(r, node, field);
@@ -217,6 +219,7 @@ static void resolve_numbers(yk_resolver *r, yk_node *node, const yk_field *field
     double *values = yk_resolver_take(r, (size_t)node->count * sizeof *values);
     if (!values)
         return;
+
     int count = 0;
     node->valid = true;
     for (const yk_node *item = node->first; item; item = item->next) {
@@ -272,9 +275,11 @@ static void resolve_boolean(yk_resolver *r, yk_node *node, const yk_field *field
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
     if (!is_scalar(r, node, field))
         return;
+
     for (int i = 0; i < 6; i++) {
         if (strcmp(node->text, words[i]) != 0)
             continue;
+
         node->choice = i % 2;
         node->valid = true;
         return;
@@ -310,6 +315,7 @@ static void resolve_name(yk_resolver *r, yk_node *node, const yk_field *field)
 {
     if (!is_scalar(r, node, field))
         return;
+
     node->valid = is_name(node->text);
     if (!node->valid)
         report_bad_name(r, node, node->text, yk_node_location(node));
@@ -321,11 +327,13 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
 {
     if (!is_scalar(r, node, field))
         return;
+
     const char *valid[WORDS_MAX + 1] = {NULL};
     for (int i = 0; field->words[i].word && i < WORDS_MAX; i++) {
         valid[i] = field->words[i].word;
         if (strcmp(node->text, valid[i]) != 0)
             continue;
+
         node->choice = i;
         node->valid = true;
         return;
@@ -342,6 +350,7 @@ static bool is_map(yk_resolver *r, yk_node *node, const yk_field *field)
         node->kind = YK_NODE_MAP;
     if (node->kind == YK_NODE_MAP)
         return true;
+
     yk_resolve_mismatch(r, node, field);
     return false;
 }
@@ -442,6 +451,7 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const keys *k)
             }
             if (!child)
                 continue;
+
             yk_resolve(r, child, field);
             valid = valid && child->valid;
         }
@@ -497,6 +507,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
         word = make_default(r, field->selector_fallback);
         if (!word)
             return;
+
         yk_node_append(node, word, field->selector, (yk_location){0});
     }
     if (word->kind != YK_NODE_SCALAR || yk_node_is_empty(word)) {
@@ -510,6 +521,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
         valid[i] = field->variants[i]->name;
         if (strcmp(word->text, valid[i]) != 0)
             continue;
+
         word->valid = true;
         node->choice = i;
 
@@ -552,6 +564,7 @@ static void report_implied(yk_resolver *r, const yk_node *item, const yk_field *
     for (const yk_node *other = item->parent->first; other && distance > 0; other = other->next) {
         if (other == item || !other->key)
             continue;
+
         int now = yk_text_distance(name, other->key, distance - 1);
         if (now < distance) {
             distance = now;
@@ -620,6 +633,7 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
     yk_node **items = yk_resolver_take(r, (size_t)list->count * sizeof(yk_node *));
     if (!items)
         return false;
+
     int count = 0;
     for (yk_node *item = list->first; item; item = item->next)
         if (yk_node_name(item))

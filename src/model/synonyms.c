@@ -56,6 +56,7 @@ const char *yk_word_meant(const char *word, const char *const *valid)
             at++;
         if (!*at)
             continue;
+
         for (int k = 0; synonyms[i].others[k]; k++)
             if (strcasecmp(word, synonyms[i].others[k]) == 0)
                 return *at;

@@ -20,19 +20,23 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
                       "has %d components and a wire carries one; add .x, .y or .z", row.components);
         return false;
     }
+
     wire->source_subsystem = row.subsystem;
     wire->source_port = row.kind == YK_CHANNEL_PORT ? row.port : -1;
     wire->source_channel = row.port;
     wire->component = row.offset;
     if (row.kind == YK_CHANNEL_OF_SUBSYSTEM)
         return true;
+
+    /* Of signal ports, one that gives. */
     const yk_port *ports;
     const yk_subsystem *from = scenario->subsystems[row.subsystem];
     from->ops->ports(from, &ports);
     if (!(ports[row.port].causalities & YK_TAKES_SIGNAL))
         return true;
+
     yk_node_error(diagnostics, node,
-                  "takes a signal and gives none; a wire starts at what a subsystem tells");
+                  "takes a signal and gives none; a wire starts at what a subsystem gives");
     return false;
 }
 
@@ -42,46 +46,27 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
     yk_port_reference to = yk_scenario_find_port(scenario, node);
     if (!to.what)
         return false;
+
     wire->target_subsystem = to.subsystem;
     wire->target_port = to.port;
     if (!(to.what->causalities & YK_TAKES_SIGNAL)) {
-        yk_node_error(diagnostics, node, "does not take a signal; %s",
-                      to.what->kind == YK_PORT_SIGNAL
-                          ? "it gives one: exchange 'from' and 'to'"
-                          : "ports with power are joined under 'interfaces'");
+        const char *remedy = "ports with power are joined under 'interfaces'";
+        if (to.what->kind == YK_PORT_SIGNAL)
+            remedy = "it gives one: exchange 'from' and 'to'";
+        yk_node_error(diagnostics, node, "does not take a signal; %s", remedy);
         return false;
     }
+
     for (int i = 0; i < scenario->info.wire_count; i++) {
         const yk_wire_def *other = &scenario->wires[i];
         if (other->target_subsystem != to.subsystem || other->target_port != to.port)
             continue;
+
         yk_node_error(diagnostics, node,
                       "wire '%s' already ends at this port; a signal port takes one", other->name);
         return false;
     }
     return true;
-}
-
-/* Both ends are checked even if one has mistakes; a wire without is kept. */
-static void read_wire(yk_scenario *scenario, const yk_node *node)
-{
-    const yk_node *from = yk_node_get(node, "from"), *to = yk_node_get(node, "to");
-    yk_wire_def wire = {.name = yk_node_name(node)};
-    bool good = from && from->valid && read_source(scenario, from, &wire);
-    good = to && to->valid && read_target(scenario, to, &wire) && good;
-    if (!good || !node->valid || !wire.name)
-        return;
-    wire.hold = yk_node_boolean(node, "hold");
-    scenario->wires[scenario->info.wire_count++] = wire;
-}
-
-static void check_interface_name(yk_scenario *scenario, const yk_node *node)
-{
-    for (int i = 0; i < scenario->info.interface_count; i++)
-        if (strcmp(scenario->interfaces[i].name, yk_node_name(node)) == 0)
-            yk_node_key_error(scenario->resolver.diagnostics, node,
-                              "'%s' is also the name of an interface; signals need different names",
-                              yk_node_name(node));
 }
 
 static bool is_joined(const yk_scenario *scenario, int subsystem)
@@ -90,23 +75,12 @@ static bool is_joined(const yk_scenario *scenario, int subsystem)
         if (scenario->interfaces[i].wrench_subsystem == subsystem ||
             scenario->interfaces[i].motion_subsystem == subsystem)
             return true;
+
     for (int i = 0; i < scenario->info.wire_count; i++)
         if (scenario->wires[i].source_subsystem == subsystem ||
             scenario->wires[i].target_subsystem == subsystem)
             return true;
     return false;
-}
-
-static void warn_of_loose_parts(yk_scenario *scenario)
-{
-    const yk_node *node = yk_node_get(scenario->root, "subsystems")->first;
-    if (scenario->info.subsystem_count < 2)
-        return;
-    for (int i = 0; node; node = node->next, i++)
-        if (!is_joined(scenario, i))
-            yk_report(scenario->resolver.diagnostics, YK_SEVERITY_WARNING,
-                      yk_node_key_location(node), yk_node_path(node, (char[YK_PATH_MAX]){0}),
-                      "is not joined to anything by an interface or a wire");
 }
 
 static bool is_fed(const yk_scenario *scenario, int subsystem, const char *port)
@@ -123,45 +97,67 @@ static bool is_fed(const yk_scenario *scenario, int subsystem, const char *port)
     return false;
 }
 
-/* A force whose input has no wire would be silent. */
-static void warn_of_unfed_inputs(yk_scenario *scenario)
-{
-    const yk_node *node = yk_node_get(scenario->root, "subsystems")->first;
-    for (int i = 0; node; node = node->next, i++) {
-        const yk_node *forces = yk_node_get(node, "forces");
-        for (const yk_node *item = forces ? forces->first : NULL; item; item = item->next) {
-            const yk_node *input = yk_node_get(item, "input");
-            if (input && !is_fed(scenario, i, input->text))
-                yk_node_warning(
-                    scenario->resolver.diagnostics, input,
-                    "no wire ends at '%s.%s', so this load stays 0; add one under 'wires'",
-                    scenario->names[i], input->text);
-        }
-    }
-}
-
 void yk_scenario_read_wires(yk_scenario *scenario)
 {
     yk_resolver *r = &scenario->resolver;
+    yk_scenario_info *info = &scenario->info;
     const yk_node *list = yk_node_get(scenario->root, "wires");
     if (list && (list->kind == YK_NODE_SCALAR || list->count > YK_WIRES_MAX))
         return;
+
     int count = list ? list->count : 0;
     scenario->wires = yk_resolver_take(r, (size_t)count * sizeof *scenario->wires);
     if (!scenario->wires)
         return;
+
     for (const yk_node *node = list ? list->first : NULL; node; node = node->next) {
         if (yk_diagnostics_full(r->diagnostics))
             return;
-        if (yk_node_name(node)) {
+
+        /* Its name is its own. */
+        yk_wire_def wire = {.name = yk_node_name(node)};
+        if (wire.name)
             yk_scenario_check_name(scenario, node);
-            check_interface_name(scenario, node);
-        }
-        read_wire(scenario, node);
+        for (int i = 0; wire.name && i < info->interface_count; i++)
+            if (strcmp(scenario->interfaces[i].name, wire.name) == 0)
+                yk_node_key_error(
+                    r->diagnostics, node,
+                    "'%s' is also the name of an interface; signals need different names",
+                    wire.name);
+
+        /* Both ends are checked even if one has mistakes; a wire without is kept. */
+        const yk_node *from = yk_node_get(node, "from");
+        const yk_node *to = yk_node_get(node, "to");
+        bool good = from && from->valid && read_source(scenario, from, &wire);
+        good = to && to->valid && read_target(scenario, to, &wire) && good;
+        if (!good || !node->valid || !wire.name)
+            continue;
+
+        wire.hold = yk_node_boolean(node, "hold");
+        scenario->wires[info->wire_count++] = wire;
     }
-    scenario->info.wires = scenario->wires;
+    info->wires = scenario->wires;
     if (yk_diagnostics_errors(r->diagnostics) > 0)
         return;
-    warn_of_loose_parts(scenario);
-    warn_of_unfed_inputs(scenario);
+
+    /* What is probably not meant: parts that nothing joins, and loads whose input has no wire. */
+    const yk_node *section = yk_node_get(scenario->root, "subsystems")->first;
+    for (int i = 0; section; section = section->next, i++) {
+        if (info->subsystem_count > 1 && !is_joined(scenario, i))
+            yk_report(r->diagnostics, YK_SEVERITY_WARNING, yk_node_key_location(section),
+                      yk_node_path(section, (char[YK_PATH_MAX]){0}),
+                      "is not joined to anything by an interface or a wire");
+    }
+    section = yk_node_get(scenario->root, "subsystems")->first;
+    for (int i = 0; section; section = section->next, i++) {
+        const yk_node *forces = yk_node_get(section, "forces");
+        for (const yk_node *item = forces ? forces->first : NULL; item; item = item->next) {
+            const yk_node *input = yk_node_get(item, "input");
+            if (input && !is_fed(scenario, i, input->text))
+                yk_node_warning(
+                    r->diagnostics, input,
+                    "no wire ends at '%s.%s', so this load stays 0; add one under 'wires'",
+                    scenario->names[i], input->text);
+        }
+    }
 }

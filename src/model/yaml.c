@@ -25,6 +25,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
     *source = (yk_source){.has_lines = true, .name = yk_store_text(store, path, strlen(path))};
     if (!source->name)
         return YK_ERROR_MEMORY;
+
     FILE *file = fopen(path, "rb");
     if (!file) {
         report_file_error(diagnostics, source, "opened", errno);
@@ -42,6 +43,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
         too_long = length > YK_YAML_BYTES_MAX;
         if (length < capacity || too_long)
             break;
+
         char *grown = yk_reallocate(store->context, text, 2 * capacity, 1);
         if (!grown)
             yk_release(store->context, text);
@@ -309,6 +311,7 @@ static bool expects_key(const reader *r)
 {
     if (r->depth == 0)
         return false;
+
     const level *top = &r->levels[r->depth - 1];
     return top->node->kind == YK_NODE_MAP && !top->key;
 }
@@ -353,6 +356,7 @@ static void read_scalar(reader *r, const yaml_event_t *event)
     char *text = node ? copy_scalar(r, event, location) : NULL;
     if (!text)
         return;
+
     yaml_scalar_style_t style = event->data.scalar.style;
     node->text = text;
     node->quoted = style != YAML_PLAIN_SCALAR_STYLE && style != YAML_ANY_SCALAR_STYLE;
@@ -386,6 +390,7 @@ static void open_collection(reader *r, const yaml_event_t *event, yk_node_kind k
     yk_node *node = r->stopped ? NULL : new_node(r, kind, location);
     if (!node)
         return;
+
     attach(r, node);
     r->levels[r->depth++] = (level){.node = node, .anchor = index};
 }
@@ -407,6 +412,7 @@ static void drop_duplicates(reader *r, yk_node *map)
 {
     if (map->count < 2)
         return;
+
     yk_node **entries = yk_allocate(r->store->context, (size_t)map->count, sizeof(yk_node *));
     if (!entries) {
         out_of_memory(r);
@@ -469,6 +475,7 @@ static void close_collection(reader *r)
         yk_node *merge = yk_node_get(node, "<<");
         if (!merge)
             break;
+
         yk_node_remove(merge);
         if (merge->kind != YK_NODE_LIST)
             merge_from(r, node, merge);
@@ -576,6 +583,7 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
     reader *r = yk_allocate(store->context, 1, sizeof *r);
     if (!r)
         return YK_ERROR_MEMORY;
+
     r->store = store;
     r->source = source;
     r->diagnostics = diagnostics;

@@ -29,6 +29,7 @@ static const char *why_not(const char *name)
         size_t length = strcspn(at, "/");
         if (length == 2 && at[0] == '.' && at[1] == '.')
             return "leaves the folder of the FMU";
+
         at += length + (at[length] == '/');
     }
 
@@ -253,6 +254,7 @@ static bool walk(const char *folder, visit_function visit, void *user)
     for (struct dirent *entry; good && (entry = readdir(list));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
+
         char path[PATH_BYTES];
         struct stat status;
         good = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path &&
@@ -281,6 +283,7 @@ void yk_archive_remove(yk_context *context, char *folder)
 {
     if (!folder)
         return;
+
     walk(folder, remove_one, NULL);
     rmdir(folder);
     yk_release(context, folder);
@@ -322,6 +325,7 @@ yk_status yk_archive_pack(yk_context *context, const char *folder, const char *f
     packing p = {archive, strlen(folder) + 1};
     if (walk(folder, pack_one, &p) && zip_close(archive) == 0)
         return YK_OK;
+
     yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", file, zip_strerror(archive));
     zip_discard(archive);
 

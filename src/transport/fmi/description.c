@@ -146,6 +146,7 @@ static double number(const char **list, const char *name, double fallback)
     const char *text = attribute(list, name);
     if (!text)
         return fallback;
+
     char *end;
     double value = strtod(text, &end);
     return end == text ? fallback : value;
@@ -196,6 +197,7 @@ static int type_of_element(int version, const char *element)
         return YK_FMI_FLOAT64;
     if (version == 2 && strcmp(element, "Integer") == 0)
         return YK_FMI_INT32;
+
     for (int i = 0; i < YK_FMI_TYPE_COUNT; i++)
         if (strcmp(element, type_names[i]) == 0)
             return i;
@@ -321,6 +323,7 @@ static void declare_type(reader *r, const char *name, const char *unit)
     if (!grow(r, (void **)&r->declared, r->declared_count, &r->declared_capacity,
               sizeof *r->declared))
         return;
+
     declared_type *one = &r->declared[r->declared_count++];
     *one = (declared_type){keep(r, name), keep(r, unit)};
 }
@@ -365,6 +368,7 @@ static void add_state(reader *r, uint32_t key)
     if (!grow(r, (void **)&d->derivatives, (size_t)d->state_count, &r->state_capacity,
               sizeof *d->derivatives))
         return;
+
     d->derivatives[d->state_count++] = (int)key;
 }
 
@@ -512,6 +516,7 @@ static yk_status resolve_references(reader *r)
         yk_fmi_variable *v = &d->variables[i];
         if (v->derivative_of < 0)
             continue;
+
         int of = v->derivative_of - 1;
         if (d->version == 3)
             of = find_reference(d, (uint32_t)v->derivative_of, YK_FMI_CAUSALITY_COUNT);
@@ -525,6 +530,7 @@ static yk_status resolve_references(reader *r)
     d->states = yk_allocate(r->context, (size_t)d->state_count + 1, sizeof *d->states);
     if (!d->states)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < d->state_count; i++) {
         int key = d->derivatives[i];
         int index = key - 1;
@@ -585,6 +591,7 @@ static yk_status parse(reader *r, const char *folder, const char *name, const ch
     yk_status status = read_whole(r->context, path, &bytes, &size, missing);
     if (status != YK_OK)
         return status;
+
     r->parser = XML_ParserCreate(NULL);
     if (!r->parser) {
         yk_release(r->context, bytes);
@@ -629,6 +636,7 @@ static void XMLCALL begin_terminal(void *user, const char *element, const char *
         if (!grow(r, (void **)&d->terminals, (size_t)d->terminal_count, &r->terminal_capacity,
                   sizeof *d->terminals))
             return;
+
         const char *name = attribute(list, "name");
         char whole_name[300];
         snprintf(whole_name, sizeof whole_name, "%s%s%s", depth ? r->terminal_path[depth - 1] : "",
@@ -643,6 +651,7 @@ static void XMLCALL begin_terminal(void *user, const char *element, const char *
                       (size_t)d->terminals[d->terminal_count - 1].member_count,
                   &r->member_capacity, sizeof *d->members))
             return;
+
         yk_fmi_terminal *terminal = &d->terminals[r->terminal_index[r->terminal_depth - 1]];
         const char *variable = attribute(list, "variableName");
         const char *member = attribute(list, "memberName");

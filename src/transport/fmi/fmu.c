@@ -22,6 +22,7 @@ yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete)
                                       list->values, list->real_values);
     if (!discrete)
         return status;
+
     for (int i = list->real_count; i < list->count && status == YK_OK; i++) {
         const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
         status = instance->calls->set(instance, v->type, &list->references[i], 1,
@@ -126,6 +127,7 @@ static yk_status handle_event(yk_fmu *self, double t, double tolerance)
     for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
         if (clock_time(self, i) > t + tolerance)
             continue;
+
         status = instance->calls->set_clock(instance, self->clocks[i].reference);
         self->ticks[i]++;
     }
@@ -230,6 +232,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
             if (self->clocks[i].shift > 0)
                 continue;
+
             status = calls->set_clock(instance, self->clocks[i].reference);
             self->ticks[i] = 1;
         }
@@ -299,6 +302,7 @@ static void intermediate(void *user, double t)
     double local = t - self->step_begin;
     if (!self->step_inputs)
         return;
+
     yk_fmu_fill_within(self, self->step_inputs, local);
     const yk_fmu_list *list = &self->inputs;
     yk_fmi_instance *instance = self->instance;
@@ -528,6 +532,7 @@ static int input_degree(const yk_subsystem *subsystem)
         const yk_fmu_port *port = &self->maps[i];
         if (port->takes == YK_TAKES_WRENCH && !port->asks)
             return 0;
+
         asks = asks || port->takes == YK_TAKES_WRENCH;
     }
 
@@ -548,6 +553,7 @@ static void channel_read(const yk_subsystem *subsystem, int channel, double *val
     yk_fmi_instance *instance = self->instance;
     if (instance->calls->get(instance, v->type, &v->reference, 1, values, v->size) == YK_OK)
         return;
+
     for (int i = 0; i < v->size; i++)
         values[i] = NAN;
 }
@@ -643,6 +649,7 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
     self->setting_variables = yk_allocate(self->context, count, sizeof *self->setting_variables);
     if (!self->settings || !self->setting_variables)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < def->setting_count; i++) {
         const yk_fmu_setting *from = &def->settings[i];
         yk_fmu_setting *to = &self->settings[self->setting_count++];
@@ -683,6 +690,7 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
         double *values = yk_allocate(self->context, (size_t)from->count + 1, sizeof *values);
         if (!values)
             return YK_ERROR_MEMORY;
+
         memcpy(values, from->values, (size_t)from->count * sizeof *values);
         to->values = values;
         to->count = from->count;
@@ -700,6 +708,7 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
     self->channel_variables = yk_allocate(self->context, most, sizeof *self->channel_variables);
     if (!self->channels || !self->channel_variables)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < d->variable_count + def->channel_count; i++) {
         int variable = i;
         bool wanted = i >= d->variable_count;
@@ -716,11 +725,13 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
         bool usable = yk_fmi_type_is_number(v->type) && v->size >= 1 && v->size <= 64;
         if (!usable || (!wanted && v->causality != YK_FMI_OUTPUT))
             continue;
+
         bool is_port = false;
         for (int k = 0; k < self->port_count; k++)
             is_port = is_port || strcmp(self->ports[k].name, v->name) == 0;
         if (is_port)
             continue;
+
         self->channel_variables[self->channel_count] = variable;
         self->channels[self->channel_count++] =
             (yk_channel){.name = v->name, .unit = v->unit, .components = v->size};
@@ -738,6 +749,7 @@ static yk_status list_clocks(yk_fmu *self)
     self->ticks = yk_allocate(self->context, count, sizeof *self->ticks);
     if (!self->clocks || !self->ticks)
         return YK_ERROR_MEMORY;
+
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         if (v->type != YK_FMI_CLOCK || v->causality != YK_FMI_INPUT)
@@ -776,6 +788,7 @@ static yk_status take_memory(yk_fmu *self)
     self->orders = yk_allocate(self->context, inputs + 1, sizeof *self->orders);
     if (!self->x || !self->work || !self->z || !self->before || !self->input_rates || !self->orders)
         return YK_ERROR_MEMORY;
+
     self->z_before = self->z + self->indicator_count;
     for (size_t i = 0; i < inputs; i++)
         self->orders[i] = 1;
@@ -856,6 +869,7 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
         status = list_clocks(self);
     if (status != YK_OK)
         return status;
+
     status = instance->calls->instantiate(instance);
     if (status == YK_OK)
         status = take_memory(self);
@@ -907,6 +921,7 @@ static yk_status create_in_child(yk_context *context, const yk_fmu_def *def, yk_
     hosted *h = yk_allocate(context, 1, sizeof *h);
     if (!h)
         return YK_ERROR_MEMORY;
+
     h->context = context;
     yk_status status = yk_archive_unpack(context, def->file, &h->folder);
     if (status != YK_OK) {
@@ -940,6 +955,7 @@ yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem
     yk_fmu *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;
+
     self->context = context;
     yk_status status = fill(self, def);
     if (status != YK_OK) {

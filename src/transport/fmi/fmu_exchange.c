@@ -44,6 +44,7 @@ static yk_status runge_kutta(yk_fmu *self, double t, double h, const double *x, 
             status = instance->calls->rates(instance, rate, n);
         if (status != YK_OK)
             return status;
+
         for (int i = 0; i < n; i++)
             end[i] += weight[s] * h * rate[i];
     }
@@ -57,6 +58,7 @@ static yk_status crossed(yk_fmu *self, bool *yes)
     *yes = false;
     if (self->indicator_count == 0)
         return YK_OK;
+
     yk_fmi_instance *instance = self->instance;
     yk_status status = instance->calls->indicators(instance, self->z, self->indicator_count);
     for (int i = 0; i < self->indicator_count && status == YK_OK; i++)
@@ -77,12 +79,14 @@ static yk_status locate(yk_fmu *self, double t, double *h, double *end)
         double middle = 0.5 * (low + high);
         if (!(middle > low && middle < high))
             break;
+
         bool yes;
         yk_status status = runge_kutta(self, t, middle, self->x, end);
         if (status == YK_OK)
             status = crossed(self, &yes);
         if (status != YK_OK)
             return status;
+
         at_high = yes;
         if (yes)
             high = middle;
@@ -150,6 +154,7 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
         }
         if (status != YK_OK)
             return status;
+
         memcpy(self->x, end_states, (size_t)self->state_count * sizeof *self->x);
         now += size;
 

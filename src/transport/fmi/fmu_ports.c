@@ -40,6 +40,7 @@ static yk_status list_add(yk_fmu *self, yk_fmu_list *list, int variable)
         int *grown = yk_reallocate(self->context, list->variables, (size_t)capacity, sizeof *grown);
         if (!grown)
             return YK_ERROR_MEMORY;
+
         list->variables = grown;
         list->capacity = capacity;
     }
@@ -130,6 +131,7 @@ static bool find_component(const yk_fmi_description *d, const char *name, compon
     if (!bracket || sscanf(bracket, "[%d]%n", &element, &used) != 1 || bracket[used] ||
         (size_t)(bracket - name) >= sizeof stem)
         return false;
+
     snprintf(stem, sizeof stem, "%.*s", (int)(bracket - name), name);
     int variable = yk_fmi_find(d, stem);
     if (variable < 0 || element < 1 || element > d->variables[variable].size)
@@ -197,6 +199,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
     for (int i = 0; i < map->count; i++) {
         if (map->parts[i].variable < 0)
             continue;
+
         const yk_fmi_variable *v = &d->variables[map->parts[i].variable];
         bool usable = port->kind == YK_PORT_SIGNAL ? yk_fmi_type_is_number(v->type)
                                                    : v->type == YK_FMI_FLOAT64;
@@ -271,6 +274,7 @@ static yk_status read_terminal(yk_fmu *self, int index, yk_fmu_port_def *port)
         int quantity, element;
         if (!read_member(members[i].name, &quantity, &element))
             continue;
+
         yk_fmu_variables *to = &port->quantities[quantity];
         if (element < 0) {
             int variable = yk_fmi_find(&self->description, members[i].variable);
@@ -308,6 +312,7 @@ static int direction(yk_fmu *self, const char *port, int quantity, const quantit
     for (int i = 0; i < map->count; i++) {
         if (map->parts[i].variable < 0)
             continue;
+
         const yk_fmi_variable *v = &self->description.variables[map->parts[i].variable];
         if (v->causality == YK_FMI_INPUT)
             inputs++;
@@ -335,6 +340,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
     for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
         if (maps[q].count == 0)
             continue;
+
         int input = direction(self, def->name, q, &maps[q]);
         if (input < 0)
             return YK_ERROR_INPUT;
@@ -394,12 +400,14 @@ static void complete_by_variables(const yk_fmu *self, quantity_map *maps)
         const quantity_map *of = &maps[rate_of[row][1]];
         if (rate->count > 0 || of->count == 0)
             continue;
+
         quantity_map found = {.count = of->count};
         bool all = true;
         for (int i = 0; i < of->count && all; i++) {
             found.parts[i] = (component){-1, of->parts[i].element};
             if (of->parts[i].variable < 0)
                 continue;
+
             int variable = yk_fmi_derivative_of(&self->description, of->parts[i].variable);
             found.parts[i].variable = variable;
             all = variable >= 0;
@@ -417,12 +425,14 @@ static yk_status complete_by_rates(yk_fmu *self, yk_fmu_port *port)
         int from = rate_of[row][1];
         if (port->count[to] > 0 || port->count[from] == 0)
             continue;
+
         port->count[to] = port->count[from];
         for (int i = 0; i < port->count[from]; i++) {
             int source = port->at[from][i];
             port->at[to][i] = -1;
             if (source < 0)
                 continue;
+
             int index = self->outputs.value_count + self->derived_count++;
             port->at[to][i] = index;
             self->rates[self->rate_count++] = (yk_fmu_rate){.to = index, .from = source};
@@ -466,6 +476,7 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
         bool outside = v->causality == YK_FMI_INPUT || v->causality == YK_FMI_OUTPUT;
         if (!outside || !yk_fmi_type_is_number(v->type) || v->size != 1)
             continue;
+
         bool used = false;
         for (int k = 0; k < terminals && !used && v->causality == YK_FMI_INPUT; k++)
             for (int q = 0; q < YK_FMU_QUANTITIES; q++)
@@ -473,6 +484,7 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
                     used = used || strcmp(list[k].quantities[q].names[c], v->name) == 0;
         if (used)
             continue;
+
         list[n] = (yk_fmu_port_def){.name = v->name, .kind = YK_PORT_SIGNAL};
         list[n].quantities[YK_FMU_SIGNAL] = (yk_fmu_variables){1, {v->name}};
         n++;
@@ -529,6 +541,7 @@ static yk_status map_all(yk_fmu *self, const yk_fmu_port_def *ports)
             status = map_port(self, &ports[i], &port, maps, to);
             if (status != YK_OK)
                 return status;
+
             for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
                 yk_fmu_list *list = is_input(to, q) ? &self->inputs : &self->outputs;
                 to->count[q] = maps[q].count;
@@ -570,6 +583,7 @@ static void choose_rates(yk_fmu *self)
 {
     if (self->instance->kind != YK_FMI_CO_SIMULATION || self->instance->can->output_derivatives < 1)
         return;
+
     for (int i = 0; i < self->rate_count; i++) {
         yk_fmu_rate *rate = &self->rates[i];
         for (int k = 0; k < self->outputs.real_count; k++) {
@@ -578,6 +592,7 @@ static void choose_rates(yk_fmu *self)
                         v->causality == YK_FMI_OUTPUT;
             if (!here)
                 continue;
+
             rate->asked = true;
             rate->reference = v->reference;
         }
@@ -593,6 +608,7 @@ static void find_asking_ports(yk_fmu *self)
         for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
             if (!is_input(port, q))
                 continue;
+
             for (int c = 0; c < port->count[q]; c++)
                 for (int k = 0; k < self->inputs.count && port->at[q][c] >= 0; k++) {
                     const yk_fmi_variable *v =
@@ -659,6 +675,7 @@ static void put_motion(yk_fmu *self, const yk_fmu_port *port, const yk_motion *m
     for (int q = 0; q < YK_FMU_FORCE; q++) {
         if (q == YK_FMU_ORIENTATION)
             continue;
+
         const double components[3] = {vectors[q].x, vectors[q].y, vectors[q].z};
         put(self, port, q, components);
     }
@@ -780,6 +797,7 @@ void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double
         const yk_fmu_port *port = &self->maps[i];
         if (!port->connected || port->takes != YK_TAKES_WRENCH)
             continue;
+
         for (int q = YK_FMU_FORCE; q <= YK_FMU_TORQUE; q++)
             for (int c = 0; c < port->count[q]; c++)
                 if (port->at[q][c] >= 0)
@@ -793,6 +811,7 @@ static double component_of(const yk_fmu *self, const yk_fmu_port *port, int quan
 {
     if (i >= port->count[quantity] || port->at[quantity][i] < 0)
         return 0;
+
     const yk_fmu_list *list = is_input(port, quantity) ? &self->inputs : &self->outputs;
     return list->values[port->at[quantity][i]];
 }

@@ -156,6 +156,7 @@ static yk_input seen_input(const yk_fmu *self, const yk_fmu_port *port, int powe
     bool follows = instance->kind == YK_FMI_MODEL_EXCHANGE || self->longest_step > 0 || port->asks;
     if (follows)
         return unit;
+
     bool lines = instance->can->interpolates_inputs && self->description.version == 2;
     return yk_input_reduce(&unit, h, lines ? 1 : 0);
 }
@@ -170,6 +171,7 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
         int at = port->at[YK_FMU_ORIENTATION][i];
         if (at < 0)
             continue;
+
         value[i] = self->outputs.values[at];
         delta[i] = change[at];
     }
@@ -211,6 +213,7 @@ static void put_column(const yk_fmu *self, const double *change, double *matrix,
         const yk_fmu_port *port = &self->maps[i];
         if (port->takes != YK_TAKES_WRENCH)
             continue;
+
         for (int level = 0; level < 3; level++) {
             double vectors[2][3] = {{0}};
             for (int kind = 0; kind < 2; kind++) {
@@ -259,6 +262,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
         const yk_fmu_port *port = &self->maps[i];
         if (port->takes != YK_TAKES_WRENCH)
             continue;
+
         int width = self->ports[i].kind == YK_PORT_SCALAR ? 1 : 6;
         for (int power = 0; power <= degree; power++) {
             yk_input seen = seen_input(self, port, power, h);

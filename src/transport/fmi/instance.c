@@ -112,6 +112,7 @@ static void list_platforms(const char *folder, char *text, size_t size)
     for (struct dirent *entry; list && (entry = readdir(list));) {
         if (entry->d_name[0] == '.' || used >= size)
             continue;
+
         used +=
             (size_t)snprintf(text + used, size - used, "%s%.60s", used ? ", " : "", entry->d_name);
     }
@@ -172,6 +173,7 @@ yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description
     yk_fmi_instance *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;
+
     self->context = context;
     self->description = description;
     self->can = &description->co_simulation;

@@ -208,6 +208,7 @@ static yk_status input_rates(yk_fmi_instance *self, const uint32_t *references, 
 {
     if (!F(self).SetRealInputDerivatives)
         return yk_fmi_judge(self, YK_FMI2_ERROR, "SetRealInputDerivatives");
+
     int level =
         F(self).SetRealInputDerivatives(self->component, references, (size_t)count, orders, rates);
     return yk_fmi_judge(self, level, "SetRealInputDerivatives");
@@ -218,6 +219,7 @@ static yk_status output_rates(yk_fmi_instance *self, const uint32_t *references,
 {
     if (!F(self).GetRealOutputDerivatives)
         return yk_fmi_judge(self, YK_FMI2_ERROR, "GetRealOutputDerivatives");
+
     int level =
         F(self).GetRealOutputDerivatives(self->component, references, (size_t)count, orders, rates);
     return yk_fmi_judge(self, level, "GetRealOutputDerivatives");

@@ -62,6 +62,7 @@ static yk_status instantiate(yk_fmi_instance *self)
                 list, count, self, log_message, update);
             if (self->component || !self->events)
                 break;
+
             self->events = false;
         }
     }
@@ -303,6 +304,7 @@ static yk_status output_rates(yk_fmi_instance *self, const uint32_t *references,
 {
     if (!F(self).GetOutputDerivatives)
         return yk_fmi_judge(self, YK_FMI3_ERROR, "GetOutputDerivatives (which its binary lacks)");
+
     int level = (int)F(self).GetOutputDerivatives(self->component, references, (size_t)count,
                                                   orders, values, (size_t)count);
     return yk_fmi_judge(self, level, "GetOutputDerivatives");
