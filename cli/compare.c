@@ -34,6 +34,7 @@ static double value_at(const yk_record *record, const double *column, double t, 
     while (i + 1 < rows && time[i + 1] <= t)
         i++;
     *from = i;
+
     if (t <= time[i] || i + 1 == rows)
         return column[i];
     double w = (t - time[i]) / (time[i + 1] - time[i]);
@@ -64,6 +65,7 @@ static comparison compare_channel(const yk_record *a, int in_a, const yk_record 
         for (size_t i = 0; i < yk_record_rows(a); i++) {
             if (!is_shared(b, time[i]))
                 continue;
+
             low = fmin(low, x[i]);
             high = fmax(high, x[i]);
 
@@ -103,6 +105,7 @@ static bool print_channel(const yk_record *a, int in_a, const yk_record *b, doub
         return false;
     }
 
+    /* What is not equal is printed, whether it counts as a difference or not. */
     comparison c = compare_channel(a, in_a, b, in_b);
     bool same = c.largest <= tolerance * c.range;
     if (c.largest == 0) {

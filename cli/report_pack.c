@@ -109,6 +109,8 @@ static void put_array(buffer *json, buffer *arrays, const void *values, size_t c
     unsigned char *to = extend(arrays, count * width);
     if (!to)
         return;
+
+    /* The plane of the highest bytes first, whatever the order of bytes of this machine. */
     const unsigned char *from = values;
     const uint16_t probe = 1;
     bool little = *(const unsigned char *)&probe == 1;
@@ -135,6 +137,8 @@ static thinning thin(const yk_record *record)
     for (int i = 0; i < header->channel_count; i++)
         if (header->channels[i].components <= COMPONENTS_MAX)
             columns += (size_t)header->channels[i].components;
+
+    /* Few columns may have many rows, many columns few. */
     size_t most = VALUES_MAX / columns;
     if (most < ROWS_MIN)
         most = ROWS_MIN;
@@ -181,6 +185,8 @@ static void thin_column(const thinning *t, const double *values, double base, fl
             if (values[i] > values[largest])
                 largest = i;
         }
+
+        /* In the order in which they came. */
         size_t first = least < largest ? least : largest;
         size_t second = least < largest ? largest : least;
         *out++ = (float)(values[first] - base);
@@ -234,6 +240,8 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record)
         }
         put(json, "]}");
     }
+
+    /* The names of those that are left out. */
     put(json, "],\"skipped\":[");
     first = true;
     for (int i = 0; i < header->channel_count; i++) {
@@ -378,6 +386,7 @@ static void put_positions(buffer *json, buffer *arrays, const yk_record *record,
         low[k] = least;
         scale[k] = (largest - least) / 65535;
     }
+
     for (size_t i = 0; i < s->count; i++) {
         const float *values = yk_record_frame(record, selected(s, i));
         for (size_t k = 0; k < size; k++) {
@@ -385,6 +394,7 @@ static void put_positions(buffer *json, buffer *arrays, const yk_record *record,
             words[i * size + k] = isfinite(at) ? (uint16_t)lroundf(fminf(at, 65535)) : 0;
         }
     }
+
     put(json, ",\"low\":");
     put_array(json, arrays, low, size, sizeof *low);
     put(json, ",\"scale\":");
@@ -451,6 +461,8 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record,
         times[i] = yk_record_frame_time(record, selected(&s, i));
     put_format(json, "{\"count\":%zu,\"recorded\":%zu,\"time\":", s.count, s.all);
     put_array(json, arrays, times, s.count, sizeof *times);
+
+    /* One block of memory serves all tables, whose numbers have at most four bytes. */
     uint16_t *words = (uint16_t *)scratch;
     put_positions(json, arrays, record, &s, size[YK_FRAME_POSITION], words);
     put_orientations(json, arrays, record, &s, from[YK_FRAME_ORIENTATION],

@@ -25,6 +25,7 @@ static yk_status collect_moving(yk_scene *scene)
         const yk_subsystem *shown = yk_system_shown(scene->system, i, &part, &transform);
         if (!shown->ops->scene)
             continue;
+
         bool known = false;
         for (int k = 0; k < scene->moving_count; k++)
             known = known || scene->moving[k].subsystem == shown;
@@ -38,6 +39,7 @@ static yk_status collect_moving(yk_scene *scene)
         scene->record.body_count += bodies;
         scene->record.shape_count += shapes;
 
+        /* Up is against the first gravity that there is. */
         yk_vec3 gravity = yk_q_rotate(transform.orientation, shown->ops->scene->gravity(shown));
         bool first = yk_v3_norm(scene->record.up) == 0;
         if (first && yk_v3_norm(gravity) > 0)
@@ -110,6 +112,7 @@ static void fill_shapes(yk_scene *scene)
         const yk_scene_ops *ops = moving->subsystem->ops->scene;
         ops->shapes(moving->subsystem, shape, moving->shapes);
         for (int i = 0; i < moving->shapes; i++, shape++) {
+            /* In metres; what is on the ground also from the axes of the subsystem. */
             bool ends_elsewhere = shape->end != shape->body;
             shape->position = yk_v3_scale(transform->length, shape->position);
             shape->size = yk_v3_scale(transform->length, shape->size);
@@ -121,6 +124,8 @@ static void fill_shapes(yk_scene *scene)
             if (ends_elsewhere && shape->end == YK_SCENE_GROUND)
                 shape->size = yk_v3_add(transform->position,
                                         yk_q_rotate(transform->orientation, shape->size));
+
+            /* Bodies are numbered over all subsystems. */
             if (shape->body != YK_SCENE_GROUND)
                 shape->body += moving->first;
             if (shape->end != YK_SCENE_GROUND)
@@ -256,6 +261,7 @@ void yk_scene_read(yk_scene *scene)
         }
     }
 
+    /* Wrenches on the side that takes them. */
     for (int i = 0; i < scene->info->interface_count; i++) {
         if (scene->links[i].kind != YK_LINK_MARKERS)
             continue;

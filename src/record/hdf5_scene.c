@@ -115,6 +115,8 @@ static bool write_array(hid_t group, const char *name, hid_t file_type, hid_t me
 {
     const hsize_t size[2] = {rows, columns};
     hid_t space = H5Screate_simple(columns > 1 ? 2 : 1, size, NULL);
+
+    /* Without times of creation equal runs give equal files. */
     hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_obj_track_times(properties, 0);
     hid_t dataset = H5Dcreate2(group, name, file_type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
@@ -143,6 +145,7 @@ static bool write_list(yk_context *context, hid_t scene, const list_layout *layo
             break;
         }
 
+        /* The member of all records side by side; flags are integers in the file. */
         for (int k = 0; k < count; k++) {
             const char *record = (const char *)list + (size_t)k * layout->size;
             char *to = column + (size_t)k * bytes;
@@ -155,6 +158,7 @@ static bool write_list(yk_context *context, hid_t scene, const list_layout *layo
             }
         }
 
+        /* Doubles are stored in one order of bytes, whatever machine writes them. */
         hid_t type = member_memory_type(m);
         hid_t stored = H5Tcopy(type);
         if (m->type == NUMBERS) {
@@ -226,6 +230,8 @@ static hid_t create_table(hid_t group, const char *name, hid_t type, int rank, c
     hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
     H5Pset_chunk(properties, rank, chunk);
     H5Pset_obj_track_times(properties, 0);
+
+    /* Bytes of equal weight lie side by side for the compression: signs and exponents repeat. */
     if (rank > 1 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
         H5Pset_shuffle(properties);
         H5Pset_deflate(properties, DEFLATE);
@@ -234,6 +240,7 @@ static hid_t create_table(hid_t group, const char *name, hid_t type, int rank, c
     hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
     H5Pclose(properties);
     H5Sclose(space);
+
     if (dataset >= 0 && !yk_hdf5_write_text(dataset, "units", unit)) {
         H5Dclose(dataset);
         return H5I_INVALID_HID;
@@ -252,6 +259,8 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
         [YK_FRAME_WRENCH] = "m, N, N m",
     };
     *frames = (yk_hdf5_frames){.time = H5I_INVALID_HID};
+
+    /* A chunk holds as many frames as the largest table has place for. */
     size_t widest = 1;
     for (int i = 0; i < YK_FRAME_TABLES; i++) {
         frames->table[i] = H5I_INVALID_HID;
@@ -266,6 +275,7 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
         capacity = 1;
     if (capacity > CHUNK_FRAMES)
         capacity = CHUNK_FRAMES;
+
     frames->times = yk_allocate(context, capacity, sizeof *frames->times);
     frames->values =
         yk_allocate(context, capacity * frames->frame_size + 1, sizeof *frames->values);
@@ -334,6 +344,7 @@ bool yk_hdf5_write_frames(yk_hdf5_frames *frames)
 
     frames->waiting = 0;
 
+    /* Frames come with their tables one after the other; a dataset takes one table of all. */
     const float *first = frames->values;
     for (int i = 0; i < YK_FRAME_TABLES; i++) {
         size_t size = frames->size[i];
@@ -435,6 +446,7 @@ static char **read_names(yk_context *context, hid_t dataset, hid_t type, size_t 
         return NULL;
     }
 
+    /* The pointers, then the texts. */
     size_t bytes = (count + 1) * sizeof *texts;
     for (size_t i = 0; i < count; i++)
         bytes += (texts[i] ? strlen(texts[i]) : 0) + 1;
@@ -495,6 +507,7 @@ static void *read_list(yk_context *context, hid_t scene, const list_layout *layo
             }
         }
 
+        /* From the column into the records. */
         for (hssize_t k = 0; sound && k < rows; k++) {
             char *to = list + (size_t)k * layout->size + m->offset;
             int number;
@@ -514,6 +527,7 @@ static void *read_list(yk_context *context, hid_t scene, const list_layout *layo
     }
 
     H5Gclose(group);
+
     if (!sound) {
         yk_release(context, list);
         return NULL;
@@ -668,6 +682,7 @@ yk_status yk_hdf5_read_frames(yk_context *context, hid_t file, const yk_record_s
         sound = tables[i] >= 0 && count_rows(tables[i], columns) >= rows;
     }
 
+    /* Frame by frame: a chunk stays in the cache of the library until it is used up. */
     float *values = yk_allocate(context, size + 1, sizeof *values);
     yk_status status = values ? YK_OK : YK_ERROR_MEMORY;
     if (!sound)
