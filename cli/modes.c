@@ -195,9 +195,10 @@ int command_modes(int argc, char **argv)
             code = EXIT_FAILED;
         else if (plot && picture_modes(l.context, plot, model, modes) != YK_OK)
             code = print_failure(l.context);
-        else if (plot)
+        else if (plot) {
             printf("\n  ");
-        print_pictures(plot);
+            print_pictures(plot);
+        }
     }
 
     if (!modes || status == YK_NOT_CONVERGED)
