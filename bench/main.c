@@ -109,7 +109,7 @@ void bench_skip(bench *run, const char *why)
 
 bool bench_check(bench *run, yk_status status)
 {
-    if (status >= 0)
+    if (!YK_FAILED(status))
         return true;
     bench_fail(run, "%s: %s", yk_status_text(status), yk_last_message(run->context));
     return false;

@@ -62,7 +62,7 @@ static double run_model(bench *run, const yk_smooth_description *def, double h, 
         double began = seconds();
         bench_start(run);
         yk_status status = YK_OK;
-        for (int i = 0; i < steps && status >= 0; i++)
+        for (int i = 0; i < steps && !YK_FAILED(status); i++)
             status = yk_smooth_step(model, i * h, h);
         bench_stop(run, steps);
         least = fmin(least, (seconds() - began) / steps);

@@ -169,18 +169,18 @@ static yk_status simulate(yk_context *context, const char *title, const yk_syste
     yk_system *system = NULL;
     yk_status status = yk_system_create(context, def, &system);
     double radius = 0, error = 0, calls = 0;
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_stability_radius(context, system, false, &radius);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_system_start(system);
-    while (status >= 0 && yk_system_time(system) < duration - def->step / 2) {
+    while (!YK_FAILED(status) && yk_system_time(system) < duration - def->step / 2) {
         yk_step_report report;
         status = yk_system_step(system, &report);
         double exact = cos(omega * yk_system_time(system));
         error = fmax(error, fabs(yk_system_output(system, 0, 0)->motion.position.x - exact));
         calls += report.iterations;
     }
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         yk_interface_statistics clamp = yk_system_interface_statistics(system, 0);
         printf("%-8s  %10.6f  %10.1f  %10.2e  %10.2e  %10.2e\n", title, radius,
                calls / (double)yk_system_steps(system), error, clamp.largest.position,
@@ -218,10 +218,10 @@ int main(void)
     yk_tight_options tight = yk_tight_default();
     tight.acceleration = YK_ACCELERATION_AITKEN;
     def.scheme = (yk_scheme_def){yk_scheme_tight(), &tight};
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = simulate(context, "tight", &def, omega);
-    if (status < 0)
+    if (YK_FAILED(status))
         fprintf(stderr, "%s: %s\n", yk_status_text(status), yk_last_message(context));
     yk_context_destroy(context);
-    return status < 0;
+    return YK_FAILED(status);
 }

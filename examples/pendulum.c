@@ -48,11 +48,11 @@ int main(void)
      * in it. */
     yk_subsystem *parts[2];
     yk_status status = yk_smooth_create(pendulum, &parts[0]);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_nonsmooth_create(damper, &parts[1]);
     const char *names[] = {"pendulum", "damper"};
     yk_system *system = NULL;
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         yk_interface_def clamp = {
             .name = "clamp", .motion_subsystem = 1, .constrained = YK_AXES_ALL};
         clamp.wrench_port = yk_subsystem_find_port(parts[0], "tip");
@@ -62,11 +62,11 @@ int main(void)
         def.scheme = yk_scheme_default(), def.step = 1e-4;
         status = yk_system_create(context, &def, &system);
     }
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_system_start(system);
-    while (status >= 0 && yk_system_time(system) < 0.3)
+    while (!YK_FAILED(status) && yk_system_time(system) < 0.3)
         status = yk_system_step(system, NULL);
-    if (status < 0) {
+    if (YK_FAILED(status)) {
         fprintf(stderr, "%s: %s\n", yk_status_text(status), yk_last_message(context));
         return 1;
     }

@@ -49,7 +49,7 @@ static yk_status averaged_start(yk_scheme *scheme, yk_system *system)
 {
     averaged *self = (averaged *)scheme;
     yk_status status = yk_system_start_consistently(system);
-    for (int i = 0; status >= 0 && i < yk_system_interface_count(system); i++)
+    for (int i = 0; !YK_FAILED(status) && i < yk_system_interface_count(system); i++)
         self->last[i] = yk_system_required_wrench(system, i);
     return status;
 }
@@ -183,12 +183,12 @@ int main(void)
 
     yk_system *system = NULL;
     yk_status status = scenario ? yk_scenario_system(scenario, &system) : YK_ERROR_INPUT;
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = yk_system_start(system);
-    for (int64_t i = 0; status >= 0 && i < yk_scenario_get(scenario)->steps; i++)
+    for (int64_t i = 0; !YK_FAILED(status) && i < yk_scenario_get(scenario)->steps; i++)
         status = yk_system_step(system, NULL);
     double error = INFINITY;
-    if (status >= 0) {
+    if (!YK_FAILED(status)) {
         /* The two are one mass on one spring. */
         double x = yk_system_output(system, 0, 0)->motion.position.x,
                exact = 0.1 * cos(sqrt(100 / 1.2));

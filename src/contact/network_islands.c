@@ -298,7 +298,7 @@ static yk_status solve_island(yk_context *context, yk_network *network,
         return status;
 
     /* An island that cannot be solved keeps what the sweeps gave. */
-    if (status < 0 || !(largest_violation(&problem, options->friction, rho, r, u) < before))
+    if (YK_FAILED(status) || !(largest_violation(&problem, options->friction, rho, r, u) < before))
         return YK_OK;
     for (size_t i = 0; i < count; i++) {
         int first = problem.w.first[i];

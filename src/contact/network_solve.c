@@ -294,7 +294,7 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
         if (options->warm_start)
             yk_network_take_impulses(network, &problem, r);
         status = yk_contact_solve(context, &problem, &relative, r, NULL, report);
-        if (status >= 0) {
+        if (!YK_FAILED(status)) {
             yk_network_give_impulses(network, &problem, r);
             yk_network_start(network, true);
             report->residual = yk_network_residual(network, options->friction).largest;

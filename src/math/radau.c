@@ -73,7 +73,7 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
     double last = INFINITY;
     for (step->iterations = 1; step->iterations <= NEWTON_LIMIT; step->iterations++) {
         linearise(problem, t, h, y, step, matrix, b);
-        if (yk_lu_factor(size, matrix, pivot) < 0)
+        if (yk_lu_factor(size, matrix, pivot) != YK_OK)
             return YK_NOT_CONVERGED;
 
         yk_lu_solve(size, matrix, pivot, b);
@@ -125,7 +125,7 @@ yk_status yk_radau_error(const yk_radau_problem *problem, double t, double h, co
     }
 
     yk_status status = yk_lu_factor(n, matrix, pivot);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     yk_lu_solve(n, matrix, pivot, error);

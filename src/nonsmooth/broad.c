@@ -39,7 +39,7 @@ yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(broad, blocks);
     yk_status status = yk_blocks_take(context, blocks, count);
-    if (status < 0) {
+    if (status != YK_OK) {
         yk_broad_destroy(broad);
         return status;
     }

@@ -170,7 +170,7 @@ int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles
     } else {
         status = yk_packing_lattice(builder->context, &def->packing, &packing);
     }
-    if (status < 0)
+    if (status != YK_OK)
         return taken(builder, status);
 
     int first = yk_nonsmooth_add_packing(builder, &packing, def);

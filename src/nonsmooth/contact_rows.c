@@ -23,7 +23,7 @@ yk_status yk_problem_create(yk_nonsmooth *self)
     for (size_t i = 0; i < model->material_count; i++)
         def.soft = def.soft || model->materials[i].stiffness > 0;
     yk_status status = yk_network_create(self->context, &def, &problem->network);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* Masses do not change; velocities are set in every step. */
@@ -246,7 +246,7 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     size_t count = self->collision.found.count;
     yk_status status = yk_network_plan(problem->network, self->collision.pairs, count);
 
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* Chunks of a fixed size, but no more than there are places for their largest overlap. */

@@ -243,7 +243,7 @@ yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const
     yk_status status = YK_OK;
     if (!self->interface)
         status = create_interface(self);
-    if (status < 0) {
+    if (status != YK_OK) {
         yk_world_release_interface(self);
         return status;
     }
@@ -258,7 +258,7 @@ yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const
     /* Rows of the next step. */
     list_rows(self, self->interface->rows);
     status = yk_world_find_contacts(self, h);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     yk_world_set_free_motion(self, t, h, inputs);

@@ -190,7 +190,7 @@ int yk_world_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
         status = check_motion(model, def);
     if (status == YK_OK && !def->fixed)
         status = check_inertia(model, def);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* Mass and inertia of a fixed body are never asked for. */
@@ -353,7 +353,7 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
         status = check_shape(model, def);
     if (status == YK_OK)
         status = check_material(model, &def->material);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* What the shape is, and where. */
@@ -384,7 +384,7 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
         status = add_part(model, &part, &geometry, def->points, points);
     }
 
-    if (status < 0)
+    if (status != YK_OK)
         return status;
     return (int)model->shape_count++;
 }
@@ -409,7 +409,7 @@ int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, dou
         status = check_inertia(model, &def);
     if (status == YK_OK)
         status = check_material(model, &material);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* Room for the part comes first, so that there is no body without it. */
@@ -479,7 +479,7 @@ int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def)
     if (status == YK_OK && def->body[0] == def->body[1])
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "joint %zu (%s) joins a body to itself",
                          model->joint_count, name_or_none(def->name));
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     if (RESERVE(model, joints, joint_count, joint_capacity, 1) < 0)
@@ -506,7 +506,7 @@ int yk_world_add_force(yk_nonsmooth *self, const yk_force_def *def)
     if (status == YK_OK && def->input >= (int)model->signal_count)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "force %zu (%s): there is no signal %d",
                          model->force_count, name_or_none(def->name), def->input);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     if (RESERVE(model, forces, force_count, force_capacity, 1) < 0)
@@ -529,7 +529,7 @@ static yk_status add_prescription(yk_world_model *model, const yk_prescription *
     if (status == YK_OK && model->bodies[body].drive >= YK_PRESCRIBED_BY_FUNCTION)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT,
                          "the motion of body %d is prescribed twice", body);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     if (RESERVE(model, prescriptions, prescription_count, prescription_capacity, 1) < 0)
@@ -600,7 +600,7 @@ int yk_world_add_signal(yk_nonsmooth *self, const char *name)
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a signal");
 
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     if (RESERVE(model, signals, signal_count, signal_capacity, 1) < 0)
@@ -613,7 +613,7 @@ int yk_world_add_signal(yk_nonsmooth *self, const char *name)
 
     model->signal_count++;
     status = yk_world_list_ports(model);
-    return status < 0 ? (int)status : (int)model->signal_count - 1;
+    return status != YK_OK ? (int)status : (int)model->signal_count - 1;
 }
 
 int yk_world_find_signal(const yk_nonsmooth *self, const char *name)
@@ -639,7 +639,7 @@ static int append_port(yk_world_model *model, const char *name, const yk_port_mo
 
     model->port_count++;
     yk_status status = yk_world_list_ports(model);
-    return status < 0 ? (int)status : (int)model->port_count - 1;
+    return status != YK_OK ? (int)status : (int)model->port_count - 1;
 }
 
 int yk_world_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker)
@@ -649,7 +649,7 @@ int yk_world_add_port(yk_nonsmooth *self, const char *name, int body, const yk_m
 
     if (status == YK_OK)
         status = check_body(model, body, false, "port");
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     yk_port_model port = {.body = body, .marker = yk_marker_default(), .far_body = YK_GROUND};
@@ -673,7 +673,7 @@ int yk_world_add_line_port(yk_nonsmooth *self, const char *name, const int body[
     if (status == YK_OK && body[0] == body[1])
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "port %s: both ends are on one body",
                          name ? name : "");
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     yk_port_model port = {

@@ -77,7 +77,7 @@ yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model,
     yk_status status = yk_blocks_take(model->context, blocks, count);
     if (status == YK_OK)
         status = yk_broad_create(model->context, pool, model->finite_count, &collision->near.pairs);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* Balls keep their radius; solids that are not round have a box as well. */
@@ -280,7 +280,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
     yk_status status = yk_broad_build(&near->pairs, &input, margin, wall_margin);
     if (status == YK_OK)
         status = separate_general_pairs(collision);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* The poses that drift is measured from. */

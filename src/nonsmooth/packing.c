@@ -81,7 +81,7 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
     yk_status status = check_def(context, def);
     if (status == YK_OK)
         status = reserve(context, def->count, packing);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* Cells of one size that hold the largest sphere, as many as fit side by side. */
@@ -163,7 +163,7 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
     world.gravity = yk_v3(0, 0, -def->gravity);
     world.solver = def->solver;
     yk_status status = yk_world_create(context, &world, &made->world);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* The container follows the shaker. The lattice may stand higher than the cavity, so that it
@@ -183,7 +183,7 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
 
     made->shaker.centre = cavity.size.z - def->size.z;
     status = yk_world_prescribe(made->world, made->container, shake_motion, &made->shaker);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     made->first = yk_packing_add(made->world, lattice, yk_v3(0, 0, 0), def->density, def->material);
@@ -210,7 +210,7 @@ static yk_status settle(bed *b, yk_packing *packing)
         /* Spheres on a lattice begin at rest: their speed counts after some steps only. */
         for (int i = 0; i < 50; i++) {
             yk_status status = yk_nonsmooth_step(b->world, def->step);
-            if (status < 0)
+            if (YK_FAILED(status))
                 return status;
         }
 
@@ -258,7 +258,7 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
     bed b = {0};
     yk_status status = yk_packing_lattice(context, def, packing);
 
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     status = build_bed(context, def, packing, &b);
@@ -282,7 +282,7 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
     }
 
     yk_nonsmooth_destroy(b.world);
-    if (status < 0) {
+    if (YK_FAILED(status)) {
         yk_packing_destroy(context, packing);
         return status;
     }
@@ -372,7 +372,7 @@ yk_status yk_packing_read(yk_context *context, const char *path, yk_packing *pac
         status = read_lines(context, file, path, packing);
     fclose(file);
 
-    if (status < 0)
+    if (status != YK_OK)
         yk_packing_destroy(context, packing);
     packing->at_rest = status == YK_OK;
     return status;

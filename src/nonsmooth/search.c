@@ -185,7 +185,7 @@ static yk_status find_round(yk_collision *collision, double h, double reach)
 
     size_t frozen = collision->state->sleep.frozen.count;
     yk_status status = check_capacity(collision, (size_t)sum, frozen, model->contact_capacity);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     found->round_count = found->count = (size_t)sum;
@@ -269,12 +269,12 @@ static yk_status append_general(yk_collision *collision, const int32_t *pair, co
     size_t general = found->count - found->round_count, more = (size_t)count;
     yk_status status =
         check_capacity(collision, found->count + more, frozen->count, model->contact_capacity);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     status = check_capacity(collision, general + more, frozen->count - frozen->round_count,
                             model->general_capacity);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     for (int i = 0; i < count; i++) {
@@ -302,7 +302,7 @@ static yk_status find_general(yk_collision *collision, double h)
             const yk_touch *list = collision->batch + k * YK_MANIFOLD_MAX;
             yk_status status = append_general(collision, near->general[first + k], list,
                                               collision->batch_counts[k]);
-            if (status < 0)
+            if (status != YK_OK)
                 return status;
         }
     }

@@ -218,7 +218,7 @@ static yk_status walk_image(image_walk *walk, yk_world_state *state)
     /* Contacts, and those of sleeping bodies. */
     yk_status status = walk_contacts(walk, &state->contacts);
     yk_sleep_state *sleep = &state->sleep;
-    if (status < 0 || !sleep->rest_time)
+    if (status != YK_OK || !sleep->rest_time)
         return status;
 
     copy_words(walk, sleep->rest_time, model->dynamic_count * sizeof *sleep->rest_time);
@@ -247,7 +247,7 @@ yk_status yk_world_read_image(const yk_world_model *model, yk_world_state *state
 {
     image_walk walk = {model, (double *)(uintptr_t)image, true};
     yk_status status = walk_image(&walk, state);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
     yk_contact_list_index(model, &state->contacts);
     return YK_OK;

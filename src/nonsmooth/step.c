@@ -306,7 +306,7 @@ static yk_status judge_residual(yk_nonsmooth *self, double h)
         wanted = solver->tolerance;
     if (open && report->residual > YK_STIFF_TOLERANCE * wanted) {
         yk_status status = yk_network_improve(self->problem.network, solver, wanted, report);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
     }
 
@@ -328,7 +328,7 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     double start = yk_clock_seconds();
     yk_status status = yk_world_find_contacts(self, h);
     report->collision_seconds = yk_clock_seconds() - start;
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     /* Bodies of known motion have their velocity of the end of the step from here on. */
@@ -339,15 +339,15 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     status = yk_world_set_contacts(self, h);
     if (status == YK_OK)
         status = yk_world_set_joint_rows(self, t, h, inputs);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     /* One problem for all impulses, started from those of the last step. */
     status = yk_network_solve(self->problem.network, &self->model.def.solver, &report->solver);
-    if (status >= 0)
+    if (!YK_FAILED(status))
         status = judge_residual(self, h);
     report->solve_seconds = yk_clock_seconds() - start;
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     /* Its result: velocities, impulses for the next step, reactions. */
@@ -457,7 +457,7 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
         stay_at_rest(self, t, h, inputs);
     } else {
         yk_status status = find_impulses(self, t, h, inputs);
-        if (status < 0)
+        if (YK_FAILED(status))
             return status;
     }
 

@@ -160,7 +160,7 @@ static const char *message(const yk_subsystem *self)
 static yk_state_layout state_layout(const yk_subsystem *self)
 {
     yk_nonsmooth *world = (yk_nonsmooth *)(uintptr_t)self;
-    if (yk_world_lay_out(world) < 0)
+    if (yk_world_lay_out(world) != YK_OK)
         return (yk_state_layout){0};
     return yk_world_image_layout(&world->model);
 }
@@ -281,7 +281,7 @@ static void energy(const yk_subsystem *self, yk_energy *result)
 static int get_channels(const yk_subsystem *self, const yk_channel **list)
 {
     yk_nonsmooth *world = (yk_nonsmooth *)(uintptr_t)self;
-    if (yk_world_name_channels(world) < 0)
+    if (yk_world_name_channels(world) != YK_OK)
         yk_world_release_channels(world);
     *list = world->channels;
     return (int)world->channel_count;
@@ -335,7 +335,7 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
     def.sleeping = yk_nonsmooth_default().sleeping;
     yk_nonsmooth *world = NULL;
     yk_status status = yk_world_create(model->context, &def, &world);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();

@@ -21,7 +21,7 @@ yk_status yk_world_create(yk_context *context, const yk_nonsmooth_def *def, yk_n
     self->model.def = def ? *def : yk_nonsmooth_default();
 
     yk_status status = yk_pool_create(context, self->model.def.threads, &self->pool);
-    if (status < 0) {
+    if (status != YK_OK) {
         yk_release(context, self);
         return status;
     }
@@ -103,7 +103,7 @@ yk_status yk_world_lay_out(yk_nonsmooth *self)
         status = yk_collision_create(self->pool, &self->model, &self->state, &self->collision);
     if (status == YK_OK)
         status = yk_problem_create(self);
-    if (status < 0) {
+    if (status != YK_OK) {
         release_run(self);
         return status;
     }
@@ -143,7 +143,7 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
         return yk_fail(self->context, YK_ERROR_ARGUMENT, "the step %g must be positive", h);
 
     yk_status status = yk_world_lay_out(self);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     const yk_world_model *model = &self->model;
@@ -195,7 +195,7 @@ yk_status yk_nonsmooth_step(yk_nonsmooth *self, double h)
 yk_status yk_world_set_state(yk_nonsmooth *self, const double *image)
 {
     yk_status status = yk_world_read_image(&self->model, &self->state, image);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* What follows from the image: who sleeps, and what they press on. */

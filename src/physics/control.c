@@ -482,7 +482,7 @@ yk_status yk_control_create(yk_context *context, const yk_control_def *def,
                        def->step);
     for (int i = 0; i < def->loop_count; i++) {
         yk_status status = check_loop(context, &def->loops[i]);
-        if (status < 0)
+        if (status != YK_OK)
             return status;
     }
 
@@ -494,7 +494,7 @@ yk_status yk_control_create(yk_context *context, const yk_control_def *def,
     self->context = context;
 
     yk_status status = fill(self, def);
-    if (status < 0) {
+    if (status != YK_OK) {
         destroy(&self->subsystem);
         return status;
     }
