@@ -19,7 +19,7 @@
  *   for each participant in yk_system_sequence()
  *       for each interface whose second side it is     yk_system_predict, yk_system_prescribe_motion
  *       for each interface whose first side it is      yk_system_required_wrench, yk_system_apply_wrench
- *       yk_system_feed                                 signals
+ *       yk_system_carry_signals
  *       yk_system_advance
  *
  * Participants are the subsystems of the system; where a scheme merges those that interfaces
@@ -128,28 +128,31 @@ typedef struct yk_scheme_def {
 
 /* What others may ask of a scheme with its options. */
 enum {
-    YK_SCHEME_CARRIES_SIGNALS =
-        1 << 0, /* yk_system_feed comes before every advance, so that wires are carried */
-    YK_SCHEME_NEEDS_INTERFACES =
-        1 << 1, /* without any, the subsystems step side by side by the scheme explicit */
-    YK_SCHEME_NEEDS_ROLLBACK = 1 << 2, /* it repeats steps of every subsystem */
-    YK_SCHEME_ITERATES = 1 << 3, /* until the wrenches change by no more than its tolerances */
-    YK_SCHEME_ACCELERATES =
-        1 << 4, /* its iterations use those before, and converge whatever the ratio of masses */
+    /* yk_system_carry_signals comes before every advance, so that wires are carried. */
+    YK_SCHEME_CARRIES_SIGNALS = 1 << 0,
+    /* Without any, the subsystems step side by side by the first scheme of the library. */
+    YK_SCHEME_NEEDS_INTERFACES = 1 << 1,
+    /* It repeats steps of every subsystem. */
+    YK_SCHEME_NEEDS_ROLLBACK = 1 << 2,
+    /* Until the wrenches change by no more than its tolerances. */
+    YK_SCHEME_ITERATES = 1 << 3,
+    /* Its iterations use those before, and converge whatever the ratio of masses. */
+    YK_SCHEME_ACCELERATES = 1 << 4,
     /* A motion is exchanged for the wrench that it took, so that the ratio of masses of both
      * sides matters. */
     YK_SCHEME_EXCHANGES_MOTION = 1 << 5,
-    YK_SCHEME_BALANCES =
-        1 << 6, /* one wrench on both sides where they say what their next step does */
-    YK_SCHEME_WRENCH_ON_BOTH_SIDES =
-        1 << 7, /* one wrench on both sides always, but for scalar ports that take motion only */
-    YK_SCHEME_IGNORES_POSITIONS =
-        1 << 8, /* velocities alone are exchanged, so that positions may drift apart */
-    YK_SCHEME_MERGES =
-        1
-        << 9, /* subsystems that interfaces join become one participant, which makes no substeps */
-    YK_SCHEME_RELAXES_PARTS = 1 << 10, /* of a merged participant one by one */
-    YK_SCHEME_IS_REFERENCE = 1 << 11,  /* it has no coupling error: what others are compared with */
+    /* One wrench on both sides where they say what their next step does. */
+    YK_SCHEME_BALANCES = 1 << 6,
+    /* One wrench on both sides always, but for scalar ports that take motion only. */
+    YK_SCHEME_WRENCH_ON_BOTH_SIDES = 1 << 7,
+    /* Velocities alone are exchanged, so that positions may drift apart. */
+    YK_SCHEME_IGNORES_POSITIONS = 1 << 8,
+    /* Subsystems that interfaces join become one participant, which makes no substeps. */
+    YK_SCHEME_MERGES = 1 << 9,
+    /* Of a merged participant one by one. */
+    YK_SCHEME_RELAXES_PARTS = 1 << 10,
+    /* It has no coupling error: what others are compared with. */
+    YK_SCHEME_IS_REFERENCE = 1 << 11,
     /* Mean torques of sides with substeps are taken about the marker that they follow. */
     YK_SCHEME_MOVES_TORQUES = 1 << 12
 };
@@ -322,7 +325,7 @@ void yk_system_predict(const yk_system *system, int interface, yk_motion *end);
  * motion. */
 yk_wrench yk_system_required_wrench(const yk_system *system, int interface);
 
-/* Inputs over the step: the second side follows the straight way of the first from its start to
+/* Inputs over the step: the second side follows the straight path of the first from its start to
  * `end`, with the mean velocity; the first side takes a constant wrench. */
 void yk_system_prescribe_motion(yk_system *system, int interface, const yk_motion *end);
 void yk_system_apply_wrench(yk_system *system, int interface, const yk_wrench *wrench);

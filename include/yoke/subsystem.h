@@ -126,7 +126,7 @@ enum { YK_INPUT_DEGREE_MAX = 3, YK_INPUT_COEFFICIENTS = YK_INPUT_DEGREE_MAX + 1 
  * rotation vector theta with orientation(time) = exp(theta(time)) * orientation. Velocities and
  * accelerations are the derivatives. Signal ports that take a signal: linear.x = its value. */
 typedef struct yk_input {
-    int degree; /* 0 to YK_SIGNAL_DEGREE_MAX; coefficients above it are not read */
+    int degree; /* 0 to YK_INPUT_DEGREE_MAX; coefficients above it are not read */
     yk_vec3 linear[YK_INPUT_COEFFICIENTS];
     yk_vec3 angular[YK_INPUT_COEFFICIENTS]; /* not read for scalar and signal ports */
     yk_quat orientation; /* base orientation; marker ports that take motion only */

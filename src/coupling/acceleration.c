@@ -119,6 +119,7 @@ static void aitken(yk_accelerator *a, const double *x, const double *hx, double 
         a->residual[i] = residual;
     }
 
+    /* The first step has nothing to compare with, and goes all the way. */
     if (a->iterations > 0 && square > 0)
         a->factor *= -slope / square;
     for (int i = 0; i < a->n; i++)
@@ -258,6 +259,7 @@ static void solve_least_squares(yk_accelerator *a, const double *residual)
             a->right[k] -= q[i] * a->weight[i] * residual[i];
     }
 
+    /* R alpha = -Q^T residual, from below; columns that say nothing have no part in it. */
     for (int k = a->count - 1; k >= 0; k--) {
         double sum = a->right[k];
         for (int j = k + 1; j < a->count; j++)

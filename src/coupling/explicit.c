@@ -81,6 +81,7 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
         if (!yk_both_take_wrench(&system->interfaces[i]))
             yk_system_prescribe_weighted(system, i, x->weights, false);
 
+    /* All at the same time; the first that failed is reported. */
     yk_system_for_all(system, system->participant_count, advance_range, system);
     for (int i = 0; i < system->participant_count; i++)
         if (YK_FAILED(system->participants[i].status))
@@ -91,6 +92,7 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
 
 static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
+    /* Balanced interfaces have their wrenches before anything moves. */
     explicit_scheme *x = (explicit_scheme *)scheme;
     report->iterations = 1;
     if (x->balance) {
@@ -228,6 +230,7 @@ static unsigned traits(const void *own)
     const yk_explicit_options *o = own;
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION;
 
+    /* Without a weight of the position nothing pulls the sides together. */
     bool original = o->inputs == YK_EXPLICIT_INPUTS_ORIGINAL;
     if (original || (o->inputs == YK_INPUTS_WEIGHTED && !(o->alpha > 0)))
         set |= YK_SCHEME_IGNORES_POSITIONS;

@@ -23,6 +23,7 @@ static yk_vec3 rotation_of_axis(yk_quat b, yk_quat a, int axis)
     yk_vec3 from = axis_of(b, axis);
     yk_vec3 to = axis_of(a, axis);
     yk_vec3 normal = yk_v3_cross(from, to);
+    /* |normal| is the sine of the angle between both. */
     double sine = yk_v3_norm(normal);
     double angle = atan2(sine, yk_v3_dot(from, to));
 

@@ -213,6 +213,7 @@ static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
             return status;
     }
 
+    /* Workspace of the assembly, and the matrix. */
     size_t widest = (size_t)YK_JOINT_ROWS_MAX * YK_LEVELS * YK_MARKER_COORDINATES;
     j->condition_gradient = yk_allocate(context, widest, sizeof *j->condition_gradient);
     j->row_scale = yk_allocate(context, 2 * (size_t)j->size, sizeof *j->row_scale);
@@ -381,6 +382,7 @@ static void equilibrate(yk_jacobian *j)
     const int *starts = yk_sparse_column_starts(j->matrix);
     const int *rows = yk_sparse_rows(j->matrix);
 
+    /* Rows by their largest entries ... */
     memset(row_scale, 0, (size_t)j->size * sizeof *row_scale);
     for (int k = 0; k < starts[j->size]; k++)
         row_scale[rows[k]] = fmax(row_scale[rows[k]], fabs(values[k]));
@@ -388,6 +390,7 @@ static void equilibrate(yk_jacobian *j)
     for (int i = 0; i < j->size; i++)
         row_scale[i] = inverse_or_one(row_scale[i]);
 
+    /* ... then columns. */
     for (int column = 0; column < j->size; column++) {
         double largest = 0;
         for (int k = starts[column]; k < starts[column + 1]; k++) {

@@ -159,6 +159,7 @@ void yk_ledger_add_step(yk_system *system)
         yk_interface_statistics *s = &interface->statistics;
         yk_ledger_add_gap(system, interface, system->t + h);
 
+        /* A scheme whose wrenches change within the step knows their work itself. */
         yk_interface_work work;
         if (ops->work)
             ops->work(system->scheme, system, i, &work);
@@ -168,6 +169,7 @@ void yk_ledger_add_step(yk_system *system)
         s->work[1] += work.on[1];
         s->energy_created += work.created;
 
+        /* What crossed it, and what iterations left of it. */
         const yk_wrench *wrench = &yk_value_b(system, interface)->wrench;
         s->impulse += h * yk_wrench_size(interface->kind, wrench);
         s->residual_impulse += h * interface->residual;
@@ -280,6 +282,7 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
     bool given = isfinite(ports) && (ports != 0 || balance.interfaces == 0);
     balance.external = work - (given ? ports : balance.interfaces);
 
+    /* What is left over is the integration's. */
     balance.numerical =
         now.kinetic + now.potential - balance.start + balance.dissipated - balance.external;
     balance.numerical -= balance.interfaces;
@@ -302,6 +305,7 @@ yk_runaway yk_ledger_runaway(const yk_system *system)
     /* Numbers that are not finite any more have grown beyond all others. */
     r.found = !(r.made <= MOST * moving) || !isfinite(moving);
 
+    /* Where it came from. */
     double most = -INFINITY;
     for (int i = 0; i < system->interface_count; i++) {
         double created = fabs(system->interfaces[i].statistics.energy_created);

@@ -35,6 +35,7 @@ static yk_status check_interfaces(const yk_system *system, const yk_system_def *
                                port[side], number);
         }
 
+        /* Only a kind itself knows how to merge its subsystems. */
         const char *a = def->names[subsystem[0]];
         const char *b = def->names[subsystem[1]];
         const yk_subsystem_ops *first = def->subsystems[subsystem[0]]->ops;
@@ -273,6 +274,7 @@ static void reduce(yk_system *system, const yk_system_def *def)
         wire->target_port += to->port;
     }
 
+    /* All else as it was asked for, without interfaces. */
     yk_system_def *reduced = &merging->reduced;
     *reduced = *def;
     reduced->subsystems = merging->subsystems;
@@ -392,6 +394,7 @@ yk_status yk_merging_check_start(yk_system *system)
         if (!alone)
             continue;
 
+        /* Both sides of its joints, as each part has them. */
         for (int k = 0; k < merging->interface_count; k++) {
             const yk_interface_def *def = &merging->interfaces[k];
             if (system->parts[def->wrench_subsystem].participant != i)

@@ -114,6 +114,7 @@ void yk_scheme_fill(const yk_scheme_ops *ops, void *options)
 static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, const yk_option *row,
                              double value)
 {
+    /* A choice is bounded by its words, and by the index of its own keys behind them. */
     double least = row->least;
     double most = row->most;
     bool bounded = least != 0 || most != 0;
@@ -214,6 +215,7 @@ yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *opt
     if (row->fields && strchr(text, ',') && set_fields(row, options, text))
         return YK_OK;
 
+    /* A number or a word of the row, within its range. */
     double value;
     if (parse(row, text, &value)) {
         yk_status status = check_range(context, ops, row, value);

@@ -103,6 +103,7 @@ static inline double begin_call(const yk_participant *m)
 
 static inline yk_status end_call(yk_system *system, yk_participant *m, int substeps, double begin)
 {
+    /* What it cost. */
     yk_subsystem_statistics *s = &m->statistics;
     if (begin > 0) {
         s->seconds += yk_clock_seconds() - begin;
@@ -112,6 +113,7 @@ static inline yk_status end_call(yk_system *system, yk_participant *m, int subst
     s->calls++;
     s->steps += substeps;
 
+    /* Partners receive the mean of all substeps. */
     yk_system_gather(m);
     if (substeps > 1) {
         for (int port = 0; port < m->port_count; port++)
@@ -356,6 +358,7 @@ void yk_system_count_model(yk_system *system, int participant, double begin)
 void yk_system_pack_wrenches(yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
+    /* What the motion sides last needed, in the order of the interfaces. */
     double *fresh = m->fresh;
     double *applied = m->applied;
     for (int i = 0; i < system->interface_count; i++) {

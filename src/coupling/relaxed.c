@@ -168,6 +168,7 @@ static yk_status start_group(relaxed *x, yk_system *system, int participant)
     if (x->options.acceleration == YK_ACCELERATION_NONE || group->accelerator)
         return YK_OK;
 
+    /* All unknowns of a sweep as one vector. */
     group->before = yk_allocate(context, 3 * n, sizeof *group->before);
     if (!group->before)
         return YK_ERROR_MEMORY;
@@ -405,6 +406,7 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     if (x->sweeps > report->iterations)
         report->iterations = x->sweeps;
 
+    /* The message has been set where it was found. */
     if (x->outcome == YK_NOT_CONVERGED) {
         report->worst_subsystem = x->worst;
         report->residual = x->left;

@@ -42,6 +42,7 @@ static yk_status start_sweep(yk_system *system)
             if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
                 continue;
 
+            /* In a circle the acceleration of A is an unknown as the wrenches are. */
             yk_motion a = yk_value_a(system, interface)->motion;
             if (interface->lagged) {
                 a.acceleration = interface->given.acceleration;
@@ -69,6 +70,7 @@ static double update_start_unknowns(yk_system *system, bool first)
         yk_unknowns *w = &system->start_unknowns[i];
         yk_unknowns_read(system, w);
 
+        /* How far H(x) is from x, against its size. */
         double change = 0;
         double size = 0;
 

@@ -106,6 +106,7 @@ yk_status yk_system_prepare_states(yk_system *system)
     if (!complete)
         system->layout = (yk_state_layout){0};
 
+    /* Images pass through memory for the largest of them. */
     double *scratch = yk_reallocate(system->context, system->scratch, largest, sizeof *scratch);
     if (!scratch)
         return YK_ERROR_MEMORY;

@@ -92,6 +92,7 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
     if (!is_controlled(system))
         return YK_OK;
 
+    /* Where whole steps led, to be compared with halves. */
     size_t sides = 2 * (size_t)system->interface_count;
     c->whole = yk_allocate(context, sides, sizeof *c->whole);
     c->middle = yk_allocate(context, sides, sizeof *c->middle);
@@ -316,6 +317,7 @@ static yk_status try_step(yk_system *system, double t, double h, yk_step_report 
             return status;
     }
 
+    /* Against the tolerance, relative to the largest velocities so far. */
     observe_speeds(system);
     double linear = speed / (c->def.tolerance * c->speed + c->def.absolute);
     double angular = 0;

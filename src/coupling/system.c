@@ -242,6 +242,7 @@ static void count_step(yk_system *system, double t, double h, yk_status status,
     if (report->explained)
         return;
 
+    /* What helps is for the scheme to say. */
     const yk_scheme_ops *ops = system->scheme->ops;
     double absolute = 0;
     double relative = 0;
@@ -290,12 +291,14 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
         if (status > worst)
             worst = status;
 
+        /* The step is kept, and counted. */
         yk_system_keep_step(system);
         count_step(system, t + taken, taken, status, &part);
         report->iterations += part.iterations;
         report->halved = report->halved || part.halved;
         report->wrench_change = part.wrench_change;
 
+        /* Step control stopped earlier: on from there. */
         if (taken != left) {
             t += taken;
             continue;

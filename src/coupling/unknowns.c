@@ -63,6 +63,7 @@ static yk_status list_unknowns(const yk_system *system, const yk_unknowns_def *d
 
     w->lagged = w->interfaces + interfaces;
 
+    /* Wrenches first; motions of interfaces that run in a circle; wires that run back. */
     bool joined = def->what != YK_UNKNOWNS_OF_SIDES;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
@@ -98,6 +99,7 @@ static yk_status create_vector(const yk_system *system, yk_acceleration kind, yk
     for (int i = 0; i < w->lagged_count; i++)
         w->size += motion_words(w, &system->interfaces[w->lagged[i]]);
 
+    /* x, H(x), the x that follows and the one before. */
     size_t size = (size_t)w->size;
     w->applied = yk_allocate(context, 4 * size, sizeof *w->applied);
     if (!w->applied)

@@ -50,6 +50,7 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
         return yk_fail(system->context, YK_ERROR_ARGUMENT, "wire '%s': there is no subsystem %d",
                        def->name, def->source_subsystem);
 
+    /* A port gives all of its motion and wrench, a channel what it lists. */
     const yk_participant *from = &system->participants[def->source_subsystem];
     int components = sizeof(yk_port_value) / sizeof(double);
     *size = 0;
@@ -104,6 +105,7 @@ static yk_status create_wire(yk_system *system, int number, const yk_wire_def *d
             return YK_ERROR_MEMORY;
     }
 
+    /* The source reads it after every step, the target takes it as an input. */
     yk_participant *from = &system->participants[def->source_subsystem];
     from->wires[from->wire_count++] = wire;
     yk_subsystem *target = system->participants[def->target_subsystem].subsystem;

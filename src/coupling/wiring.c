@@ -26,6 +26,7 @@ static yk_status create_participant(yk_system *system, yk_participant *m, yk_sub
     if (!m->inputs || !m->own_inputs || !m->values || !m->before)
         return YK_ERROR_MEMORY;
 
+    /* Orientations that nobody fills are rotations all the same. */
     for (size_t i = 0; i < count; i++) {
         m->values[i].motion.orientation.w = 1;
         m->inputs[i].orientation.w = 1;
@@ -98,6 +99,7 @@ static yk_status check_port(yk_system *system, int number, int participant, int 
                        "power; join it by a wire",
                        name, m->ports[port].name, m->name);
 
+    /* A port can be joined once. */
     for (int i = 0; i < number; i++) {
         const yk_interface_def *other = &system->interfaces[i].def;
         bool first = other->wrench_subsystem == participant && other->wrench_port == port;
@@ -207,6 +209,7 @@ static yk_status create_interface(yk_system *system, int number)
     if (ops->second_side)
         interface->takes = ops->second_side(system->options, &joined);
 
+    /* Whether both sides can do that. */
     status = check_causality(system, name, a, def->wrench_port, YK_TAKES_WRENCH);
     if (status != YK_OK)
         return status;
@@ -219,6 +222,7 @@ static yk_status create_interface(yk_system *system, int number)
     if (status != YK_OK)
         return status;
 
+    /* Two ports of one kind, of different subsystems. */
     if (a == b)
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "interface '%s' joins subsystem '%s' with itself", name, a->name);
@@ -260,6 +264,7 @@ static bool takes_wrench(const yk_system *system, int participant)
 static bool can_follow(const yk_system *system, int participant, bool wrenches_first,
                        const bool *listed, int level)
 {
+    /* Of interfaces one side waits for the other, unless both take a wrench that is known. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
         if (yk_both_take_wrench(&system->interfaces[i]))
@@ -276,6 +281,7 @@ static bool can_follow(const yk_system *system, int participant, bool wrenches_f
             return false;
     }
 
+    /* Wires, as far as they are kept at this level. */
     for (int i = 0; i < system->wire_count && level < NO_WIRES; i++) {
         const yk_wire_def *def = &system->wires[i].def;
         int source = def->source_subsystem;
@@ -295,6 +301,7 @@ static int next_in_sequence(const yk_system *system, bool wrenches_first, const 
             if (!listed[i] && can_follow(system, i, wrenches_first, listed, level))
                 return i;
 
+    /* All that are left wait for each other. */
     int first = 0;
     while (listed[first])
         first++;

@@ -10,6 +10,7 @@ yk_causality yk_balance_second_side(yk_exchange exchange, const yk_joined_ports 
     if (exchange == YK_EXCHANGE_MOTION)
         return YK_TAKES_MOTION;
 
+    /* Both sides must take a wrench, and say what their next step will do with it. */
     for (int side = 0; side < 2; side++) {
         const yk_subsystem *subsystem = joined->subsystem[side];
         const yk_subsystem_ops *ops = subsystem->ops;

@@ -382,6 +382,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
         }
     }
 
+    /* From exchange to exchange. */
     double h = system->h / rim->exchanges;
     for (int k = 0; k < rim->exchanges; k++) {
         yk_status status = run_exchange(rim, system, k * h, h);

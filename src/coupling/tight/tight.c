@@ -102,6 +102,7 @@ static void set_wrench_inputs(const yk_tight *x, yk_system *system, int particip
         if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
             continue;
 
+        /* The change since the last sweep, against the tolerance. */
         yk_port_kind kind = interface->kind;
         yk_wrench wrench;
         fresh = yk_wrench_unpack(kind, fresh, &wrench);
@@ -176,6 +177,7 @@ static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *r
     if (limit > 0)
         yk_system_mark(system);
 
+    /* Until no wrench changes, or the limit is reached. */
     sweep now = {0};
     for (;; now.number++) {
         now.last = now.number == limit;
@@ -230,6 +232,7 @@ static yk_status take(yk_tight *x, yk_system *system, double t, double h, int ha
 
     report->halved = true;
 
+    /* Each half as a step of its own. */
     yk_status first = take(x, system, t, h / 2, halvings - 1, report);
     if (YK_FAILED(first))
         return first;
