@@ -662,7 +662,7 @@ static void judge_advice(work *w)
             bool accepted = run(w->asked, w->c, &pasted, 0, 0, 1, &o);
             r.error = accepted && o.status >= 0 ? distance(o.record, w->fine.record) : INFINITY;
             r.judgement = r.error <= def.tolerance ? RIGHT : MISS;
-            snprintf(r.said, sizeof r.said, "%.150s, step %g s", best->block, best->step);
+            snprintf(r.said, sizeof r.said, "%.150s, step %g s", best->name, best->step);
             release(&o);
         }
     }
