@@ -51,7 +51,7 @@ static const benchmark_case cases[] = {
     {"cylinder-pile", 1e-5, 0, 0},
     {"heap", 2e-3, 0, 0},
     {"hopper", 2e-2, 0, 0},
-    {"drum", 3, 0, 0},
+    {"drum", 1.25, 0, 0},
     {"particle-damper", 9e-5, 0, 0},
     {"gripper", 1e-4, 2e-3, 0},
 };
