@@ -34,9 +34,11 @@ static void run_cylinder(bench *run, double lag, double tolerance)
     cylinder.name = "ram", cylinder.actuator_length = 0.8, cylinder.spool.value = spool;
     cylinder.cylinder.valve.lag = lag;
     yk_hydraulic_def def = yk_hydraulic_default();
-    def.cylinders = &cylinder, def.cylinder_count = 1, def.tolerance = tolerance;
+    def.tolerance = tolerance;
+    yk_hydraulic_builder *builder = yk_hydraulic_begin(bench_context(run), &def);
+    yk_hydraulic_add_cylinder(builder, &cylinder);
     yk_subsystem *s;
-    if (!bench_check(run, yk_hydraulic_create(bench_context(run), &def, &s)))
+    if (!bench_check(run, yk_hydraulic_create(builder, &s)))
         return;
     bool good = bench_check(run, s->ops->connect(s, 0, YK_TAKES_MOTION, YK_AXIS_X));
     while (good && bench_repeat(run)) {

@@ -78,6 +78,11 @@ void yk_release(yk_context *context, void *block);
 
 int yk_context_threads(const yk_context *context);
 
+/* Models and systems are built in one style: a def struct from its `_default()`, `begin`, parts
+ * that `add` takes and gives ids, one `create`. Where `add` cannot take a part it returns this,
+ * and `create` returns the status of the first mistake, with a message that names the part. */
+enum { YK_NO_ID = -2 };
+
 /* A function of time that a model is given: a load, a drive, a command. It may be called at any
  * time, before and after the step that is being made, and by several threads at once; it must
  * answer the same number to the same time. */

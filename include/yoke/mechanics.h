@@ -34,10 +34,8 @@
 extern "C" {
 #endif
 
-enum {
-    YK_GROUND = -1, /* in place of a body: what never moves */
-    YK_NO_ID = -2   /* the part could not be added; see `create` */
-};
+/* In place of a body: what never moves. */
+enum { YK_GROUND = -1 };
 
 /* Markers -------------------------------------------------------------------------------------- */
 

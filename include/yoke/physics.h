@@ -1,7 +1,6 @@
 /* Small subsystem kinds besides mechanisms: oscillators, hydraulic circuits, controllers.
  *
- * Each is made from one def in one call; the few parts of a circuit or a controller are an array
- * of its def. The subsystem is destroyed by its operations table.
+ * An oscillator has no parts and is made from its def in one call:
  *
  *   yk_oscillator_def def = yk_oscillator_default();
  *   def.mass = 2;
@@ -9,7 +8,17 @@
  *   yk_subsystem *oscillator;
  *   yk_status status = yk_oscillator_create(context, &def, &oscillator);
  *
- * Names and arrays are copied; functions of time must outlive the subsystem. */
+ * Circuits and controllers are built from parts, as mechanisms are (yoke/mechanics.h):
+ *
+ *   yk_hydraulic_builder *circuit = yk_hydraulic_begin(context, NULL);
+ *   yk_hydraulic_cylinder_def ram = yk_hydraulic_cylinder_default();
+ *   ram.name = "ram";
+ *   yk_hydraulic_add_cylinder(circuit, &ram);
+ *   yk_subsystem *hydraulics;
+ *   yk_status status = yk_hydraulic_create(circuit, &hydraulics);
+ *
+ * Names must live until `create` has returned; functions of time must outlive the subsystem, which
+ * is destroyed by its operations table. */
 #ifndef YOKE_PHYSICS_H
 #define YOKE_PHYSICS_H
 
@@ -124,7 +133,7 @@ typedef enum yk_hydraulic_start {
 } yk_hydraulic_start;
 
 typedef struct yk_hydraulic_cylinder_def {
-    const char *name; /* copied */
+    const char *name;
     yk_cylinder cylinder;
     yk_function spool; /* its command where no wire brings it */
     /* its command where there is no function either; NAN: 0.5 or 0, neutral for its valve */
@@ -143,16 +152,25 @@ typedef struct yk_hydraulic_def {
     double step;      /* fixed steps no longer than this, s; 0: one per step that is asked for */
     /* with error control: relative error of the pressures per step; 0: fixed steps */
     double tolerance;
-    const yk_hydraulic_cylinder_def *cylinders;
-    int cylinder_count;
 } yk_hydraulic_def;
 
-/* The fluid and the valves of rim table 1, example 1: 7.6 and 0.1 MPa; no cylinder. */
+/* The fluid of rim table 1, example 1, between 7.6 and 0.1 MPa. */
 yk_hydraulic_def yk_hydraulic_default(void);
+/* The cylinder and the valve of the same example. */
 yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void);
 
-yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
-                              yk_subsystem **subsystem);
+typedef struct yk_hydraulic_builder yk_hydraulic_builder;
+
+/* NULL: the default def. Returns NULL when out of memory, which the functions below take and
+ * yk_hydraulic_create reports. */
+yk_hydraulic_builder *yk_hydraulic_begin(yk_context *context, const yk_hydraulic_def *def);
+/* The number of its port, or YK_NO_ID. That of its spool is found by its name. */
+int yk_hydraulic_add_cylinder(yk_hydraulic_builder *builder, const yk_hydraulic_cylinder_def *def);
+/* Makes the subsystem, and ends the builder whatever comes out. YK_ERROR_ARGUMENT with the name of
+ * what is wrong. */
+yk_status yk_hydraulic_create(yk_hydraulic_builder *builder, yk_subsystem **subsystem);
+/* Ends a builder from which nothing is to be made; NULL is allowed. */
+void yk_hydraulic_discard(yk_hydraulic_builder *builder);
 
 /* Controllers ---------------------------------------------------------------------------------- */
 
@@ -175,7 +193,7 @@ yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
 typedef enum yk_control_form { YK_CONTROL_VALUE, YK_CONTROL_RATE } yk_control_form;
 
 typedef struct yk_control_loop_def {
-    const char *name; /* copied */
+    const char *name;
     yk_control_form form;
     yk_function reference;
     double proportional, integral, derivative;
@@ -189,16 +207,26 @@ typedef struct yk_control_def {
     const char *name;
     double period; /* between samples, s; the command is held from one to the next; 0: continuous */
     double step;   /* continuous: longest own step, s; 0: one per step that is asked for */
-    const yk_control_loop_def *loops;
-    int loop_count;
 } yk_control_def;
 
-/* Continuous, no loop; no gains, no limits. */
+/* Continuous. */
 yk_control_def yk_control_default(void);
+/* No gains, no limits. */
 yk_control_loop_def yk_control_loop_default(void);
 
-yk_status yk_control_create(yk_context *context, const yk_control_def *def,
-                            yk_subsystem **subsystem);
+typedef struct yk_control_builder yk_control_builder;
+
+/* NULL: the default def. Returns NULL when out of memory, which the functions below take and
+ * yk_control_create reports. */
+yk_control_builder *yk_control_begin(yk_context *context, const yk_control_def *def);
+/* The number of the port that gives its command, or YK_NO_ID; those of its other ports follow, in
+ * the order above. */
+int yk_control_add_loop(yk_control_builder *builder, const yk_control_loop_def *def);
+/* Makes the subsystem, and ends the builder whatever comes out. YK_ERROR_ARGUMENT with the name of
+ * what is wrong. */
+yk_status yk_control_create(yk_control_builder *builder, yk_subsystem **subsystem);
+/* Ends a builder from which nothing is to be made; NULL is allowed. */
+void yk_control_discard(yk_control_builder *builder);
 
 #ifdef __cplusplus
 }

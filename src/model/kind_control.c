@@ -120,24 +120,26 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
 
 yk_status yk_control_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
-    yk_context *context = yk_builder_context(builder);
-    const yk_node *list = yk_node_get(section, "loops");
     yk_control_def def = yk_control_default();
     def.name = yk_node_name(section);
     def.period = yk_node_number(section, "period");
     def.step = yk_node_number(section, "step");
-    yk_control_loop_def *loops = yk_allocate(context, (size_t)list->count, sizeof *loops);
-    if (!loops)
-        return YK_ERROR_MEMORY;
+    yk_control_builder *controller = yk_control_begin(yk_builder_context(builder), &def);
+
+    /* All mistakes of all loops are reported. */
     yk_status status = YK_OK;
+    const yk_node *list = yk_node_get(section, "loops");
     for (const yk_node *item = list->first; item; item = item->next) {
-        yk_status one = read_loop(builder, item, &loops[def.loop_count++]);
-        if (one < 0)
+        yk_control_loop_def loop;
+        yk_status one = read_loop(builder, item, &loop);
+        if (one == YK_OK) {
+            yk_control_add_loop(controller, &loop);
+        } else {
             status = one;
+        }
     }
-    def.loops = loops;
     if (status == YK_OK)
-        status = yk_control_create(context, &def, subsystem);
-    yk_release(context, loops);
+        return yk_control_create(controller, subsystem);
+    yk_control_discard(controller);
     return status;
 }

@@ -190,34 +190,38 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
 
 yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
-    yk_context *context = yk_builder_context(builder);
     yk_hydraulic_def def = yk_hydraulic_default();
-    const yk_node *fluid = yk_node_get(section, "fluid"), *list = yk_node_get(section, "cylinders");
-    const yk_node *integrator = yk_node_get(section, "integrator");
     def.name = yk_node_name(section);
-    def.fluid =
-        (yk_fluid){yk_node_number(fluid, "a"), yk_node_number(fluid, "b"),
-                   yk_node_number(fluid, "density"), yk_node_number(fluid, "vapour_pressure")};
+    const yk_node *fluid = yk_node_get(section, "fluid");
+    def.fluid.a = yk_node_number(fluid, "a");
+    def.fluid.b = yk_node_number(fluid, "b");
+    def.fluid.density = yk_node_number(fluid, "density");
+    def.fluid.vapour = yk_node_number(fluid, "vapour_pressure");
     def.tank = yk_node_number(section, "tank");
-    if (integrator->choice == FIXED)
+    const yk_node *integrator = yk_node_get(section, "integrator");
+    if (integrator->choice == FIXED) {
         def.step = yk_node_number(integrator, "step");
-    else
+    } else {
         def.tolerance = yk_node_number(integrator, "tolerance");
-    yk_status status = yk_builder_function(builder, section, "pump", &def.pump);
-    if (status < 0)
-        return status;
-    yk_hydraulic_cylinder_def *cylinders =
-        yk_allocate(context, (size_t)list->count, sizeof *cylinders);
-    if (!cylinders)
-        return YK_ERROR_MEMORY;
-    for (const yk_node *item = list->first; item; item = item->next) {
-        yk_status one = read_cylinder(builder, item, &cylinders[def.cylinder_count++]);
-        if (one < 0)
-            status = one;
     }
-    def.cylinders = cylinders;
+    yk_status status = yk_builder_function(builder, section, "pump", &def.pump);
+    if (status != YK_OK)
+        return status;
+
+    /* All mistakes of all cylinders are reported. */
+    yk_hydraulic_builder *circuit = yk_hydraulic_begin(yk_builder_context(builder), &def);
+    const yk_node *list = yk_node_get(section, "cylinders");
+    for (const yk_node *item = list->first; item; item = item->next) {
+        yk_hydraulic_cylinder_def cylinder;
+        yk_status one = read_cylinder(builder, item, &cylinder);
+        if (one == YK_OK) {
+            yk_hydraulic_add_cylinder(circuit, &cylinder);
+        } else {
+            status = one;
+        }
+    }
     if (status == YK_OK)
-        status = yk_hydraulic_create(context, &def, subsystem);
-    yk_release(context, cylinders);
+        return yk_hydraulic_create(circuit, subsystem);
+    yk_hydraulic_discard(circuit);
     return status;
 }

@@ -229,7 +229,7 @@ static void add_flexible(maker *m, const yk_node *item, int *floating)
             return;
         snprintf(name, bytes, "%s.%s", def.name, yk_node_name(point));
         yk_smooth_attachment_def place = {name, flexible, attachments[k++]};
-        name_frame(m, name, yk_smooth_add_place(m->model, &place));
+        name_frame(m, name, yk_smooth_add_attachment(m->model, &place));
     }
 }
 

@@ -1,86 +1,120 @@
 /* The builder of yoke/nonsmooth.h: parts go straight into a world that has not started; the first
  * mistake is kept until the subsystem is asked for. */
-#include <string.h>
-
 #include "nonsmooth/builder.h"
+#include "base/building.h"
 #include "nonsmooth/packing.h"
 #include "nonsmooth/world.h"
 
-enum { MESSAGE_LENGTH = 512 };
-
 struct yk_nonsmooth_builder {
-    yk_context *context;
+    yk_building building;
     yk_nonsmooth *world;
-    yk_status status; /* of the first mistake */
-    char message[MESSAGE_LENGTH];
 };
+
+static yk_status check_def(yk_context *context, const yk_nonsmooth_def *def)
+{
+    if (!yk_v3_finite(def->gravity))
+        return yk_fail(context, YK_ERROR_ARGUMENT, "gravity is not finite");
+
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {
+        {"envelope (m)", def->envelope},
+        {"skin (m)", def->skin},
+        {"recovery_speed (m/s)", def->recovery_speed},
+        {"bounce_speed (m/s)", def->bounce_speed},
+        {"sleeping.speed (m/s)", def->sleeping.speed},
+        {"sleeping.angular_speed (rad/s)", def->sleeping.angular_speed},
+        {"sleeping.after (s)", def->sleeping.after},
+        {"solver.tolerance", def->solver.tolerance},
+        {"solver.iterations", def->solver.iterations},
+        {"contact_capacity", def->contact_capacity},
+        {"threads", def->threads},
+    };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (!(numbers[i].value >= 0 && isfinite(numbers[i].value)))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s is %g, must not be negative",
+                           numbers[i].name, numbers[i].value);
+
+    double factor = def->solver.relaxation_factor;
+    if (!(factor > 0 && factor < 2))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "solver.relaxation_factor is %g, must be between 0 and 2", factor);
+    return YK_OK;
+}
 
 yk_nonsmooth_builder *yk_nonsmooth_begin(yk_context *context, const yk_nonsmooth_def *def)
 {
     yk_nonsmooth_builder *builder = yk_allocate(context, 1, sizeof *builder);
     if (!builder)
         return NULL;
-    builder->context = context;
-    if (yk_world_create(context, def, &builder->world) == YK_OK)
-        return builder;
-    yk_release(context, builder);
-    return NULL;
+
+    builder->building.context = context;
+    yk_status status = YK_OK;
+    if (def)
+        status = check_def(context, def);
+    if (status == YK_OK)
+        status = yk_world_create(context, def, &builder->world);
+    if (status != YK_OK)
+        yk_building_refuse(&builder->building, status);
+    return builder;
 }
 
-/* The id of what was added, or a status whose message the context has. */
+/* Whether a part on these bodies can be added. A body that could not be added was reported where
+ * that was tried. */
+static bool ready(const yk_nonsmooth_builder *builder, const int *body, int count)
+{
+    if (!builder || !builder->world)
+        return false;
+    for (int i = 0; i < count; i++)
+        if (body[i] == YK_NO_ID && builder->building.status != YK_OK)
+            return false;
+    return true;
+}
+
+/* The id that the world gave, or YK_NO_ID after a status whose message the context has. */
 static int taken(yk_nonsmooth_builder *builder, int result)
 {
     if (result >= 0)
         return result;
-    if (builder->status == YK_OK) {
-        builder->status = (yk_status)result;
-        strncpy(builder->message, yk_last_message(builder->context), MESSAGE_LENGTH - 1);
-    }
-    return YK_NO_ID;
-}
-
-/* Whether a part cannot be added because of a body that could not: that was reported. */
-static bool missing(const yk_nonsmooth_builder *builder, const int *body, int count)
-{
-    if (!builder)
-        return true;
-    for (int i = 0; i < count; i++)
-        if (body[i] == YK_NO_ID && builder->status != YK_OK)
-            return true;
-    return false;
+    return yk_building_refuse(&builder->building, (yk_status)result);
 }
 
 int yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body_def *def)
 {
-    return builder ? taken(builder, yk_world_add_body(builder->world, def)) : YK_NO_ID;
+    if (!ready(builder, NULL, 0))
+        return YK_NO_ID;
+    return taken(builder, yk_world_add_body(builder->world, def));
 }
 
 int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_shape_def *def)
 {
-    if (missing(builder, &def->body, 1))
+    if (!ready(builder, &def->body, 1))
         return YK_NO_ID;
     return taken(builder, yk_world_add_shape(builder->world, def));
 }
 
 int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def)
 {
-    if (missing(builder, def->body, 2))
+    if (!ready(builder, def->body, 2))
         return YK_NO_ID;
     return taken(builder, yk_world_add_joint(builder->world, def));
 }
 
 int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def)
 {
-    if (missing(builder, def->body, 2))
+    if (!ready(builder, def->body, 2))
         return YK_NO_ID;
 
     /* The world counts signals apart from the ports before them. */
     yk_force_def force = *def;
     int ports = (int)builder->world->model.port_count;
-    if (force.input >= 0 && force.input < ports)
-        return taken(builder,
-                     yk_fail(builder->context, YK_ERROR_ARGUMENT,
-                             "the input of force '%s' is no signal port of the model", def->name));
+    if (force.input >= 0 && force.input < ports) {
+        yk_status status = yk_fail(builder->building.context, YK_ERROR_ARGUMENT,
+                                   "the input of force '%s' is port %d, which is no signal port",
+                                   def->name ? def->name : "", def->input);
+        return yk_building_refuse(&builder->building, status);
+    }
     if (force.input >= 0)
         force.input -= ports;
     return taken(builder, yk_world_add_force(builder->world, &force));
@@ -88,18 +122,27 @@ int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *de
 
 int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
 {
-    if (missing(builder, def->body, 2))
+    if (!ready(builder, def->body, 2))
         return YK_NO_ID;
-
+    yk_context *context = builder->building.context;
     yk_nonsmooth *world = builder->world;
+
+    if (!def->name || !def->name[0]) {
+        yk_status status = yk_fail(context, YK_ERROR_ARGUMENT, "a port has no name: give it one");
+        return yk_building_refuse(&builder->building, status);
+    }
+
+    /* Ports with power are numbered first. */
     if (def->kind == YK_PORT_SIGNAL) {
         int signal = taken(builder, yk_world_add_signal(world, def->name));
-        return signal < 0 ? signal : (int)world->model.port_count + signal;
+        return signal == YK_NO_ID ? YK_NO_ID : (int)world->model.port_count + signal;
     }
-    if (world->model.signal_count > 0)
-        return taken(builder,
-                     yk_fail(builder->context, YK_ERROR_ARGUMENT,
-                             "port '%s': add it before the signals", def->name ? def->name : ""));
+    if (world->model.signal_count > 0) {
+        yk_status status = yk_fail(context, YK_ERROR_ARGUMENT,
+                                   "port '%s': add it before all signal ports", def->name);
+        return yk_building_refuse(&builder->building, status);
+    }
+
     if (def->kind == YK_PORT_SCALAR)
         return taken(builder, yk_world_add_line_port(world, def->name, def->body, def->marker));
     return taken(builder, yk_world_add_port(world, def->name, def->body[0], &def->marker[0]));
@@ -108,7 +151,7 @@ int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
 int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, double radius,
                             double density, yk_material material)
 {
-    if (!builder)
+    if (!ready(builder, NULL, 0))
         return YK_NO_ID;
     return taken(builder, yk_world_add_sphere(builder->world, position, radius, density, material));
 }
@@ -116,14 +159,14 @@ int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, dou
 void yk_nonsmooth_prescribe(yk_nonsmooth_builder *builder, int body, yk_motion_function function,
                             void *user)
 {
-    if (!missing(builder, &body, 1))
+    if (ready(builder, &body, 1))
         taken(builder, yk_world_prescribe(builder->world, body, function, user));
 }
 
 void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, int body,
                                  const yk_nonsmooth_path *path)
 {
-    if (!missing(builder, &body, 1))
+    if (ready(builder, &body, 1))
         taken(builder, yk_world_prescribe_path(builder->world, body, path));
 }
 
@@ -141,9 +184,8 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
     yk_nonsmooth *world = builder->world;
     int first =
         taken(builder, yk_packing_add(world, packing, def->position, of->density, of->material));
-
-    if (first < 0)
-        return first;
+    if (first == YK_NO_ID)
+        return YK_NO_ID;
 
     /* All begin as parts of one rigid body: particles at rest in a container that moves. */
     for (int i = first; i < yk_nonsmooth_body_count(world); i++) {
@@ -160,21 +202,22 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
 
 int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles_def *def)
 {
-    if (!builder)
+    if (!ready(builder, NULL, 0))
         return YK_NO_ID;
 
+    yk_context *context = builder->building.context;
     yk_packing packing = {0};
     yk_status status;
     if (def->settled) {
-        status = yk_packing_make(builder->context, &def->packing, &packing);
+        status = yk_packing_make(context, &def->packing, &packing);
     } else {
-        status = yk_packing_lattice(builder->context, &def->packing, &packing);
+        status = yk_packing_lattice(context, &def->packing, &packing);
     }
-    if (status != YK_OK)
-        return taken(builder, status);
+    if (YK_FAILED(status))
+        return yk_building_refuse(&builder->building, status);
 
     int first = yk_nonsmooth_add_packing(builder, &packing, def);
-    yk_packing_destroy(builder->context, &packing);
+    yk_packing_destroy(context, &packing);
     return first;
 }
 
@@ -185,18 +228,39 @@ yk_nonsmooth *yk_nonsmooth_world_of(yk_nonsmooth_builder *builder)
     return builder->world;
 }
 
+/* Channels and ports are named after parts, so names have to tell them apart. */
+static void check_names(yk_nonsmooth_builder *builder)
+{
+    yk_building *building = &builder->building;
+    const yk_world_model *model = &builder->world->model;
+    yk_building_unique(building, "bodies", model->names, (int)model->body_count,
+                       sizeof *model->names);
+    if (model->joint_count > 0)
+        yk_building_unique(building, "joints", &model->joints->name, (int)model->joint_count,
+                           sizeof *model->joints);
+    if (model->force_count > 0)
+        yk_building_unique(building, "forces", &model->forces->name, (int)model->force_count,
+                           sizeof *model->forces);
+    if (model->port_count > 0)
+        yk_building_unique(building, "ports", &model->ports->name, (int)model->port_count,
+                           sizeof *model->ports);
+    if (model->signal_count > 0)
+        yk_building_unique(building, "ports", &model->signals->name, (int)model->signal_count,
+                           sizeof *model->signals);
+}
+
 yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subsystem)
 {
     *subsystem = NULL;
     if (!builder)
         return YK_ERROR_MEMORY;
 
-    yk_status status = builder->status;
+    if (builder->building.status == YK_OK)
+        check_names(builder);
+    yk_status status = yk_building_finish(&builder->building);
     if (status == YK_OK) {
         *subsystem = yk_nonsmooth_subsystem(builder->world);
         builder->world = NULL;
-    } else {
-        yk_fail(builder->context, status, "%s", builder->message);
     }
     yk_nonsmooth_discard(builder);
     return status;
@@ -207,5 +271,5 @@ void yk_nonsmooth_discard(yk_nonsmooth_builder *builder)
     if (!builder)
         return;
     yk_nonsmooth_destroy(builder->world);
-    yk_release(builder->context, builder);
+    yk_release(builder->building.context, builder);
 }

@@ -1,14 +1,14 @@
 /* Controllers behind the contract of yoke/subsystem.h; see yoke/physics.h. */
-#include "base/function.h"
-#include "yoke/physics.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/building.h"
+#include "base/function.h"
 #include "base/text.h"
 #include "math/polynomial.h"
 #include "physics/names.h"
+#include "yoke/physics.h"
 
 /* Ports of a loop. */
 enum { COMMAND, MEASURED, RATE, REFERENCE, LOOP_PORTS };
@@ -398,7 +398,9 @@ yk_control_def yk_control_default(void)
 
 static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)
 {
-    const char *name = def->name ? def->name : "unnamed";
+    const char *name = def->name;
+    if (!name || !name[0])
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a loop has no name: give it one");
 
     if (!isfinite(def->proportional + def->integral + def->derivative + def->offset))
         return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': gains and offset must be finite",
@@ -427,16 +429,66 @@ static const char *loop_name(const void *user, int index)
     return ((const control *)user)->loops[index].name;
 }
 
-static yk_status fill(control *self, const yk_control_def *def)
+struct yk_control_builder {
+    yk_building building;
+    yk_control_def def;
+    yk_control_loop_def *loops;
+    int loop_count;
+};
+
+yk_control_builder *yk_control_begin(yk_context *context, const yk_control_def *def)
+{
+    yk_control_builder *builder = yk_allocate(context, 1, sizeof *builder);
+    if (!builder)
+        return NULL;
+
+    builder->building.context = context;
+    builder->def = def ? *def : yk_control_default();
+    def = &builder->def;
+    yk_status status = YK_OK;
+    if (!def->name || !def->name[0]) {
+        status = yk_fail(context, YK_ERROR_ARGUMENT, "a controller needs a name");
+    } else if (!(def->period >= 0) || !(def->step >= 0)) {
+        status =
+            yk_fail(context, YK_ERROR_ARGUMENT,
+                    "period (%g s) and step (%g s) must not be negative", def->period, def->step);
+    }
+    if (status != YK_OK)
+        yk_building_refuse(&builder->building, status);
+    return builder;
+}
+
+int yk_control_add_loop(yk_control_builder *builder, const yk_control_loop_def *def)
+{
+    if (!builder)
+        return YK_NO_ID;
+
+    yk_status status = check_loop(builder->building.context, def);
+    if (status != YK_OK)
+        return yk_building_refuse(&builder->building, status);
+    int index = yk_building_append(&builder->building, &builder->loops, &builder->loop_count, def,
+                                   sizeof *def);
+    return index == YK_NO_ID ? YK_NO_ID : LOOP_PORTS * index;
+}
+
+void yk_control_discard(yk_control_builder *builder)
+{
+    if (!builder)
+        return;
+    yk_release(builder->building.context, builder->loops);
+    yk_release(builder->building.context, builder);
+}
+
+static yk_status fill(control *self, const yk_control_builder *builder)
 {
     static const char *const endings[LOOP_PORTS] = {"", ".measured", ".rate", ".reference"};
     yk_context *context = self->context;
-    size_t count = (size_t)def->loop_count;
-
-    self->count = def->loop_count;
+    const yk_control_def *def = &builder->def;
+    size_t count = (size_t)builder->loop_count;
+    self->count = builder->loop_count;
     self->period = def->period;
     self->longest = def->step;
-    self->name = yk_text_copy(context, def->name ? def->name : "control");
+    self->name = yk_text_copy(context, def->name);
     self->loops = yk_allocate(context, count, sizeof *self->loops);
     self->ports = yk_allocate(context, LOOP_PORTS * count, sizeof *self->ports);
     self->image = yk_allocate(context, image_words(self), sizeof *self->image);
@@ -449,8 +501,8 @@ static yk_status fill(control *self, const yk_control_def *def)
     self->samples = self->image + count * (STATE_WORDS + MEMORY_WORDS);
     for (size_t i = 0; i < count; i++) {
         loop *l = &self->loops[i];
-        *l = (loop){.def = def->loops[i], .now = &states[i], .memory = &memory[i]};
-        l->name = yk_text_copy(context, l->def.name ? l->def.name : "loop");
+        *l = (loop){.def = builder->loops[i], .now = &states[i], .memory = &memory[i]};
+        l->name = yk_text_copy(context, l->def.name);
         if (!l->name)
             return YK_ERROR_MEMORY;
 
@@ -469,22 +521,17 @@ static yk_status fill(control *self, const yk_control_def *def)
     return yk_name_channels(context, &rows, &self->channels, &self->channel_names);
 }
 
-yk_status yk_control_create(yk_context *context, const yk_control_def *def,
-                            yk_subsystem **subsystem)
+static yk_status create(yk_control_builder *builder, yk_subsystem **subsystem)
 {
-    *subsystem = NULL;
-
-    if (def->loop_count < 1)
+    yk_context *context = builder->building.context;
+    if (builder->building.status == YK_OK && builder->loop_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a controller needs at least one loop");
-    if (!(def->period >= 0) || !(def->step >= 0))
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "period (%g s) and step (%g s) must not be negative", def->period,
-                       def->step);
-    for (int i = 0; i < def->loop_count; i++) {
-        yk_status status = check_loop(context, &def->loops[i]);
-        if (status != YK_OK)
-            return status;
-    }
+    if (builder->loop_count > 0)
+        yk_building_unique(&builder->building, "loops", &builder->loops->name, builder->loop_count,
+                           sizeof *builder->loops);
+    yk_status status = yk_building_finish(&builder->building);
+    if (status != YK_OK)
+        return status;
 
     control *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
@@ -493,7 +540,7 @@ yk_status yk_control_create(yk_context *context, const yk_control_def *def,
     self->subsystem.ops = &control_ops;
     self->context = context;
 
-    yk_status status = fill(self, def);
+    status = fill(self, builder);
     if (status != YK_OK) {
         destroy(&self->subsystem);
         return status;
@@ -501,6 +548,16 @@ yk_status yk_control_create(yk_context *context, const yk_control_def *def,
 
     *subsystem = &self->subsystem;
     return YK_OK;
+}
+
+yk_status yk_control_create(yk_control_builder *builder, yk_subsystem **subsystem)
+{
+    *subsystem = NULL;
+    if (!builder)
+        return YK_ERROR_MEMORY;
+    yk_status status = create(builder, subsystem);
+    yk_control_discard(builder);
+    return status;
 }
 
 static const yk_rollback_ops control_rollback_ops = {

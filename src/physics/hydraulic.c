@@ -1,10 +1,9 @@
 /* The hydraulic circuit behind the contract of yoke/subsystem.h; see yoke/physics.h. */
-#include "base/function.h"
-#include "yoke/physics.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "base/building.h"
+#include "base/function.h"
 #include "base/text.h"
 #include "math/polynomial.h"
 #include "physics/hydraulic_parts.h"
@@ -397,7 +396,9 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
 {
     const yk_cylinder *c = &def->cylinder;
     const yk_valve *valve = &c->valve;
-    const char *name = def->name ? def->name : "unnamed";
+    const char *name = def->name;
+    if (!name || !name[0])
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a cylinder has no name: give it one");
 
     /* Chambers and orifices, */
     bool chambers = positive(c->area[0]) && positive(c->area[1]) && positive(c->length);
@@ -428,11 +429,11 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
     return YK_OK;
 }
 
+/* What belongs to the whole circuit. */
 static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
 {
-    if (def->cylinder_count < 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "a hydraulic circuit needs at least one cylinder");
+    if (!def->name || !def->name[0])
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a hydraulic circuit needs a name");
 
     /* A density that rises with pressure, and a tank above the vapour pressure. */
     const yk_fluid *fluid = &def->fluid;
@@ -449,25 +450,57 @@ static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "step (%g s) and tolerance (%g) must not be negative", def->step,
                        def->tolerance);
-
-    for (int i = 0; i < def->cylinder_count; i++) {
-        yk_status status = check_cylinder(context, &def->cylinders[i]);
-        if (status != YK_OK)
-            return status;
-    }
-
     return YK_OK;
 }
 
-static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
+struct yk_hydraulic_builder {
+    yk_building building;
+    yk_hydraulic_def def;
+    yk_hydraulic_cylinder_def *cylinders;
+    int cylinder_count;
+};
+
+yk_hydraulic_builder *yk_hydraulic_begin(yk_context *context, const yk_hydraulic_def *def)
+{
+    yk_hydraulic_builder *builder = yk_allocate(context, 1, sizeof *builder);
+    if (!builder)
+        return NULL;
+
+    builder->building.context = context;
+    builder->def = def ? *def : yk_hydraulic_default();
+    yk_status status = check_def(context, &builder->def);
+    if (status != YK_OK)
+        yk_building_refuse(&builder->building, status);
+    return builder;
+}
+
+int yk_hydraulic_add_cylinder(yk_hydraulic_builder *builder, const yk_hydraulic_cylinder_def *def)
+{
+    if (!builder)
+        return YK_NO_ID;
+
+    yk_status status = check_cylinder(builder->building.context, def);
+    if (status != YK_OK)
+        return yk_building_refuse(&builder->building, status);
+    return yk_building_append(&builder->building, &builder->cylinders, &builder->cylinder_count,
+                              def, sizeof *def);
+}
+
+void yk_hydraulic_discard(yk_hydraulic_builder *builder)
+{
+    if (!builder)
+        return;
+    yk_release(builder->building.context, builder->cylinders);
+    yk_release(builder->building.context, builder);
+}
+
+static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
 {
     yk_context *context = self->context;
-    size_t count = (size_t)def->cylinder_count;
+    size_t count = (size_t)builder->cylinder_count;
     size_t words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS);
-
-    /* Memory for all cylinders. */
-    self->count = def->cylinder_count;
-    self->name = yk_text_copy(context, def->name ? def->name : "hydraulic");
+    self->count = builder->cylinder_count;
+    self->name = yk_text_copy(context, self->def.name);
     self->slots = yk_allocate(context, count, sizeof *self->slots);
     self->ports = yk_allocate(context, 2 * count, sizeof *self->ports);
     self->image = yk_allocate(context, words, sizeof *self->image);
@@ -480,15 +513,15 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
         (yk_hydraulic_ledger *)(self->image + count * YK_HYDRAULIC_STATE_WORDS);
     for (size_t i = 0; i < count; i++) {
         yk_hydraulic_slot *at = &self->slots[i];
-        at->def = def->cylinders[i];
-        at->cylinder = def->cylinders[i].cylinder;
+        at->def = builder->cylinders[i];
+        at->cylinder = at->def.cylinder;
         at->now = &states[i];
         at->ledger = &ledger[i];
         if (isnan(at->def.neutral))
             at->def.neutral = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTRE ? 0.5 : 0;
 
         /* Two ports: its motion and its spool. */
-        at->name = yk_text_copy(context, at->def.name ? at->def.name : "cylinder");
+        at->name = yk_text_copy(context, at->def.name);
         if (!at->name)
             return YK_ERROR_MEMORY;
 
@@ -505,11 +538,16 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_def *def)
     return yk_name_channels(context, &rows, &self->channels, &self->channel_names);
 }
 
-yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
-                              yk_subsystem **subsystem)
+static yk_status create(yk_hydraulic_builder *builder, yk_subsystem **subsystem)
 {
-    *subsystem = NULL;
-    yk_status status = check_def(context, def);
+    yk_context *context = builder->building.context;
+    if (builder->building.status == YK_OK && builder->cylinder_count < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "a hydraulic circuit needs at least one cylinder");
+    if (builder->cylinder_count > 0)
+        yk_building_unique(&builder->building, "cylinders", &builder->cylinders->name,
+                           builder->cylinder_count, sizeof *builder->cylinders);
+    yk_status status = yk_building_finish(&builder->building);
     if (status != YK_OK)
         return status;
 
@@ -520,12 +558,11 @@ yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
     /* What the def points to is the caller's: names and cylinders are copied. */
     self->subsystem.ops = &hydraulic_ops;
     self->context = context;
-    self->def = *def;
-    self->def.cylinders = NULL;
-    self->def.name = NULL;
-    self->fluid = def->fluid;
+    self->def = builder->def;
+    self->fluid = builder->def.fluid;
 
-    status = fill(self, def);
+    status = fill(self, builder);
+    self->def.name = self->name;
     if (status != YK_OK) {
         destroy(&self->subsystem);
         return status;
@@ -533,6 +570,16 @@ yk_status yk_hydraulic_create(yk_context *context, const yk_hydraulic_def *def,
 
     *subsystem = &self->subsystem;
     return YK_OK;
+}
+
+yk_status yk_hydraulic_create(yk_hydraulic_builder *builder, yk_subsystem **subsystem)
+{
+    *subsystem = NULL;
+    if (!builder)
+        return YK_ERROR_MEMORY;
+    yk_status status = create(builder, subsystem);
+    yk_hydraulic_discard(builder);
+    return status;
 }
 
 static const yk_rollback_ops hydraulic_rollback_ops = {

@@ -1,9 +1,8 @@
 /* The builder of yoke/smooth.h: parts are collected in the arrays of one description, of which
  * the model is made. */
-#include <string.h>
-
-#include "math/so3.h"
 #include "smooth/builder.h"
+#include "base/building.h"
+#include "math/so3.h"
 
 /* Defaults ------------------------------------------------------------------------------------- */
 
@@ -61,15 +60,13 @@ yk_smooth_flexible_def yk_smooth_flexible_default(void)
 
 /* Building ------------------------------------------------------------------------------------- */
 
-/* Ids of places of flexible bodies begin here, so that they do not depend on the number of nodes,
- * which may still grow. */
-enum { FIRST_PLACE = 1 << 24 };
-
-enum { MESSAGE_LENGTH = 512 };
+/* Ids of attachments begin here, so that they do not depend on the number of nodes, which may
+ * still grow. */
+enum { FIRST_ATTACHMENT = 1 << 24 };
 
 struct yk_smooth_builder {
-    yk_context *context;
-    yk_smooth_description description;
+    yk_building building;
+    yk_smooth_description description; /* its counts are those of the arrays below */
     yk_smooth_node_def *nodes;
     yk_smooth_body_def *bodies;
     yk_joint_def *joints;
@@ -79,8 +76,6 @@ struct yk_smooth_builder {
     yk_smooth_attachment_def *attachments;
     yk_smooth_shape_def *shapes;
     yk_port_def *ports;
-    yk_status status; /* of the first mistake */
-    char message[MESSAGE_LENGTH];
 };
 
 yk_smooth_builder *yk_smooth_begin(yk_context *context, const yk_smooth_def *def)
@@ -88,48 +83,21 @@ yk_smooth_builder *yk_smooth_begin(yk_context *context, const yk_smooth_def *def
     yk_smooth_builder *builder = yk_allocate(context, 1, sizeof *builder);
     if (!builder)
         return NULL;
+
     yk_smooth_def used = def ? *def : yk_smooth_default();
-    builder->context = context;
+    builder->building.context = context;
     builder->description.name = used.name;
     builder->description.gravity = used.gravity;
     builder->description.options = used.options;
     return builder;
 }
 
-/* Keeps the first mistake, whose message the context has. */
-static int refuse(yk_smooth_builder *builder, yk_status status)
-{
-    if (builder->status == YK_OK) {
-        builder->status = status;
-        strncpy(builder->message, yk_last_message(builder->context), MESSAGE_LENGTH - 1);
-    }
-    return YK_NO_ID;
-}
+#define APPEND(builder, list, counter, part)                                                    \
+    yk_building_append(&(builder)->building, &(builder)->list, &(builder)->description.counter, \
+                       part, sizeof *(builder)->list)
 
-/* Appends a copy of `part` to one of the arrays, which grows by doubling; its index, or
- * YK_NO_ID. */
-static int append(yk_smooth_builder *builder, void *array, int *count, const void *part,
-                  size_t size)
-{
-    void **block = array;
-    bool full = (*count & (*count - 1)) == 0;
-    if (full) {
-        size_t capacity = *count ? 2 * (size_t)*count : 1;
-        void *grown = yk_reallocate(builder->context, *block, capacity, size);
-        if (!grown)
-            return refuse(builder, YK_ERROR_MEMORY);
-        *block = grown;
-    }
-    memcpy((char *)*block + (size_t)*count * size, part, size);
-    return (*count)++;
-}
-
-#define APPEND(builder, list, counter, part)                                 \
-    append(builder, &(builder)->list, &(builder)->description.counter, part, \
-           sizeof *(builder)->list)
-
-/* Whether all ids are those of nodes, places or the ground. What could not be added was reported
- * where it was added. */
+/* Whether all ids are those of nodes, attachments or the ground. What could not be added was
+ * reported where that was tried. */
 static bool known(yk_smooth_builder *builder, const char *what, const char *name, const int *ids,
                   int count)
 {
@@ -137,17 +105,17 @@ static bool known(yk_smooth_builder *builder, const char *what, const char *name
     for (int i = 0; i < count; i++) {
         int id = ids[i];
         bool node = id >= YK_GROUND && id < made->node_count;
-        bool attachment = id >= FIRST_PLACE && id < FIRST_PLACE + made->attachment_count;
+        bool attachment = id >= FIRST_ATTACHMENT && id < FIRST_ATTACHMENT + made->attachment_count;
         if (node || attachment)
             continue;
-        if (id == YK_NO_ID && builder->status != YK_OK)
+        if (id == YK_NO_ID && builder->building.status != YK_OK)
             return false;
-        refuse(
-            builder,
-            yk_fail(
-                builder->context, YK_ERROR_ARGUMENT,
-                "%s: %s '%s' names body %d, which was not added: take the id that adding returned",
-                made->name, what, name ? name : "", id));
+
+        yk_status status = yk_fail(
+            builder->building.context, YK_ERROR_ARGUMENT,
+            "%s: %s '%s' names body %d, which was not added: take the id that adding returned",
+            made->name, what, name ? name : "", id);
+        yk_building_refuse(&builder->building, status);
         return false;
     }
     return true;
@@ -155,13 +123,16 @@ static bool known(yk_smooth_builder *builder, const char *what, const char *name
 
 int yk_smooth_add_node(yk_smooth_builder *builder, const yk_smooth_node_def *def)
 {
-    return builder ? APPEND(builder, nodes, node_count, def) : YK_NO_ID;
+    if (!builder)
+        return YK_NO_ID;
+    return APPEND(builder, nodes, node_count, def);
 }
 
 int yk_smooth_add_body(yk_smooth_builder *builder, const yk_smooth_body_def *def)
 {
     if (!builder)
         return YK_NO_ID;
+
     yk_smooth_body_def body = *def;
     if (body.node == YK_NO_ID) {
         yk_smooth_node_def own = yk_smooth_node_default();
@@ -171,12 +142,14 @@ int yk_smooth_add_body(yk_smooth_builder *builder, const yk_smooth_body_def *def
         own.velocity = def->velocity;
         own.angular_velocity = def->angular_velocity;
         body.node = yk_smooth_add_node(builder, &own);
+        if (body.node == YK_NO_ID)
+            return YK_NO_ID;
     } else if (!known(builder, "body", def->name, &def->node, 1)) {
         return YK_NO_ID;
     }
-    if (body.node == YK_NO_ID || APPEND(builder, bodies, body_count, &body) < 0)
-        return YK_NO_ID;
-    return body.node;
+
+    int index = APPEND(builder, bodies, body_count, &body);
+    return index == YK_NO_ID ? YK_NO_ID : body.node;
 }
 
 int yk_smooth_add_joint(yk_smooth_builder *builder, const yk_joint_def *def)
@@ -221,12 +194,12 @@ int yk_smooth_add_flexible(yk_smooth_builder *builder, const yk_smooth_flexible_
     return APPEND(builder, flexibles, flexible_count, def);
 }
 
-int yk_smooth_add_place(yk_smooth_builder *builder, const yk_smooth_attachment_def *def)
+int yk_smooth_add_attachment(yk_smooth_builder *builder, const yk_smooth_attachment_def *def)
 {
     if (!builder)
         return YK_NO_ID;
     int index = APPEND(builder, attachments, attachment_count, def);
-    return index < 0 ? YK_NO_ID : FIRST_PLACE + index;
+    return index == YK_NO_ID ? YK_NO_ID : FIRST_ATTACHMENT + index;
 }
 
 /* Beams ---------------------------------------------------------------------------------------- */
@@ -259,10 +232,10 @@ yk_status yk_smooth_beam_axes(yk_smooth_builder *builder, yk_smooth_beam_def *be
         yk_vec3 z = yk_v3_axpy(-yk_v3_dot(up, x), x, up);
         if (yk_v3_norm(tangent) == 0 || yk_v3_norm(z) < 1e-6 * yk_v3_norm(up)) {
             yk_status status =
-                yk_fail(builder->context, YK_ERROR_ARGUMENT,
+                yk_fail(builder->building.context, YK_ERROR_ARGUMENT,
                         "beam '%s': 'up' runs along the beam, or its nodes are in one place",
                         beam->name ? beam->name : "");
-            refuse(builder, status);
+            yk_building_refuse(&builder->building, status);
             return status;
         }
         z = yk_v3_unit(z);
@@ -272,46 +245,30 @@ yk_status yk_smooth_beam_axes(yk_smooth_builder *builder, yk_smooth_beam_def *be
     return YK_OK;
 }
 
-/* The whole ------------------------------------------------------------------------------------ */
+/* A look at what was added --------------------------------------------------------------------- */
 
-/* The description with ids of places as the solver counts them: behind the nodes. */
-static yk_smooth_description *complete(yk_smooth_builder *builder)
+/* The description as far as it is known, with ids of attachments as the builder gives them. */
+static yk_smooth_description present(const yk_smooth_builder *builder)
 {
-    yk_smooth_description *made = &builder->description;
-    int shift = made->node_count - FIRST_PLACE;
-#define RENUMBER(id)         \
-    if ((id) >= FIRST_PLACE) \
-    (id) += shift
-    for (int side = 0; side < 2; side++) {
-        for (int i = 0; i < made->joint_count; i++)
-            RENUMBER(builder->joints[i].body[side]);
-        for (int i = 0; i < made->force_count; i++)
-            RENUMBER(builder->forces[i].body[side]);
-        for (int i = 0; i < made->port_count; i++)
-            RENUMBER(builder->ports[i].body[side]);
-    }
-    for (int i = 0; i < made->shape_count; i++)
-        RENUMBER(builder->shapes[i].node);
-#undef RENUMBER
-    made->nodes = builder->nodes;
-    made->bodies = builder->bodies;
-    made->joints = builder->joints;
-    made->forces = builder->forces;
-    made->beams = builder->beams;
-    made->flexibles = builder->flexibles;
-    made->attachments = builder->attachments;
-    made->shapes = builder->shapes;
-    made->ports = builder->ports;
-    return made;
+    yk_smooth_description view = builder->description;
+    view.nodes = builder->nodes;
+    view.bodies = builder->bodies;
+    view.joints = builder->joints;
+    view.forces = builder->forces;
+    view.beams = builder->beams;
+    view.flexibles = builder->flexibles;
+    view.attachments = builder->attachments;
+    view.shapes = builder->shapes;
+    view.ports = builder->ports;
+    return view;
 }
 
 yk_smooth_node_def yk_smooth_frame_at(const yk_smooth_builder *builder, int id)
 {
-    yk_smooth_description view = builder->description;
-    view.nodes = builder->nodes;
-    view.flexibles = builder->flexibles;
-    view.attachments = builder->attachments;
-    return yk_smooth_start_pose(&view, id >= FIRST_PLACE ? id - FIRST_PLACE + view.node_count : id);
+    yk_smooth_description view = present(builder);
+    if (id >= FIRST_ATTACHMENT)
+        id += view.node_count - FIRST_ATTACHMENT;
+    return yk_smooth_start_pose(&view, id);
 }
 
 int yk_smooth_beams_of(const yk_smooth_builder *builder, const yk_smooth_beam_def **beams)
@@ -322,8 +279,7 @@ int yk_smooth_beams_of(const yk_smooth_builder *builder, const yk_smooth_beam_de
 
 yk_beam_def yk_smooth_beam_element(const yk_smooth_builder *builder, const yk_smooth_beam_def *beam)
 {
-    yk_smooth_description view = builder->description;
-    view.nodes = builder->nodes;
+    yk_smooth_description view = present(builder);
     return yk_smooth_beam_shape(&view, beam);
 }
 
@@ -332,20 +288,70 @@ yk_smooth_node_def *yk_smooth_nodes_of(yk_smooth_builder *builder)
     return builder->nodes;
 }
 
+/* The whole ------------------------------------------------------------------------------------ */
+
+/* The solver counts attachments behind the nodes. */
+static void renumber(int *id, int node_count)
+{
+    if (*id >= FIRST_ATTACHMENT)
+        *id += node_count - FIRST_ATTACHMENT;
+}
+
+static void renumber_attachments(yk_smooth_builder *builder)
+{
+    const yk_smooth_description *made = &builder->description;
+    for (int side = 0; side < 2; side++) {
+        for (int i = 0; i < made->joint_count; i++)
+            renumber(&builder->joints[i].body[side], made->node_count);
+        for (int i = 0; i < made->force_count; i++)
+            renumber(&builder->forces[i].body[side], made->node_count);
+        for (int i = 0; i < made->port_count; i++)
+            renumber(&builder->ports[i].body[side], made->node_count);
+    }
+    for (int i = 0; i < made->shape_count; i++)
+        renumber(&builder->shapes[i].node, made->node_count);
+}
+
+/* Channels and ports are named after parts, so names have to tell them apart. A body shares the
+ * name of its own node. */
+static void check_names(yk_smooth_builder *builder)
+{
+    yk_building *building = &builder->building;
+    const yk_smooth_description *made = &builder->description;
+    if (made->node_count > 0)
+        yk_building_unique(building, "bodies or nodes", &builder->nodes->name, made->node_count,
+                           sizeof *builder->nodes);
+    if (made->joint_count > 0)
+        yk_building_unique(building, "joints", &builder->joints->name, made->joint_count,
+                           sizeof *builder->joints);
+    if (made->force_count > 0)
+        yk_building_unique(building, "forces", &builder->forces->name, made->force_count,
+                           sizeof *builder->forces);
+    if (made->beam_count > 0)
+        yk_building_unique(building, "beams", &builder->beams->name, made->beam_count,
+                           sizeof *builder->beams);
+    if (made->port_count > 0)
+        yk_building_unique(building, "ports", &builder->ports->name, made->port_count,
+                           sizeof *builder->ports);
+}
+
 yk_status yk_smooth_create(yk_smooth_builder *builder, yk_subsystem **subsystem)
 {
     *subsystem = NULL;
     if (!builder)
         return YK_ERROR_MEMORY;
-    yk_smooth *model = NULL;
-    yk_status status = builder->status;
+
+    if (builder->building.status == YK_OK)
+        check_names(builder);
+    yk_status status = yk_building_finish(&builder->building);
     if (status == YK_OK) {
-        status = yk_smooth_make(builder->context, complete(builder), &model);
-    } else {
-        yk_fail(builder->context, status, "%s", builder->message);
+        yk_smooth *model = NULL;
+        renumber_attachments(builder);
+        yk_smooth_description whole = present(builder);
+        status = yk_smooth_make(builder->building.context, &whole, &model);
+        if (status == YK_OK)
+            *subsystem = yk_smooth_subsystem(model);
     }
-    if (status == YK_OK)
-        *subsystem = yk_smooth_subsystem(model);
     yk_smooth_discard(builder);
     return status;
 }
@@ -354,10 +360,11 @@ void yk_smooth_discard(yk_smooth_builder *builder)
 {
     if (!builder)
         return;
-    void *blocks[] = {builder->nodes,       builder->bodies, builder->joints,
-                      builder->forces,      builder->beams,  builder->flexibles,
-                      builder->attachments, builder->shapes, builder->ports};
+    void *blocks[] = {
+        builder->nodes,     builder->bodies,      builder->joints, builder->forces, builder->beams,
+        builder->flexibles, builder->attachments, builder->shapes, builder->ports,
+    };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
-        yk_release(builder->context, blocks[i]);
-    yk_release(builder->context, builder);
+        yk_release(builder->building.context, blocks[i]);
+    yk_release(builder->building.context, builder);
 }

@@ -5,12 +5,12 @@
 
 #include "smooth/smooth.h"
 
-/* A flexible body; its places, added one by one, are ids wherever a body is named in joints,
+/* A flexible body; its attachments, added one by one, are ids wherever a body is named in joints,
  * forces, ports and shapes. The def's body stays the caller's to release. */
 int yk_smooth_add_flexible(yk_smooth_builder *builder, const yk_smooth_flexible_def *def);
-int yk_smooth_add_place(yk_smooth_builder *builder, const yk_smooth_attachment_def *def);
+int yk_smooth_add_attachment(yk_smooth_builder *builder, const yk_smooth_attachment_def *def);
 
-/* Where a node or a place is at the start. */
+/* Where a node or an attachment is at the start. */
 yk_smooth_node_def yk_smooth_frame_at(const yk_smooth_builder *builder, int id);
 /* The nodes by their ids, to be changed until the model is made; adding another moves them. */
 yk_smooth_node_def *yk_smooth_nodes_of(yk_smooth_builder *builder);

@@ -18,8 +18,11 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
         loops[i].proportional = 3, loops[i].integral = 2, loops[i].derivative = 0.3;
         loops[i].filter = 0.05;
     }
-    yk_control_def def = {.name = "control", .period = k->period, .loops = loops, .loop_count = 2};
-    return yk_control_create(context, &def, subsystem);
+    yk_control_def def = {.name = "control", .period = k->period};
+    yk_control_builder *builder = yk_control_begin(context, &def);
+    for (int i = 0; i < 2; i++)
+        yk_control_add_loop(builder, &loops[i]);
+    return yk_control_create(builder, subsystem);
 }
 
 static const kind value = {YK_CONTROL_VALUE, 0}, rate = {YK_CONTROL_RATE, 0},

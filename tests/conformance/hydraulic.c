@@ -31,8 +31,11 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
         cylinders[1].start = YK_HYDRAULIC_FORCE;
         cylinders[1].force = 5e3;
     }
-    def.cylinders = cylinders, def.cylinder_count = 2;
-    return yk_hydraulic_create(context, &def, subsystem);
+    def.name = "hydraulic";
+    yk_hydraulic_builder *builder = yk_hydraulic_begin(context, &def);
+    for (int i = 0; i < 2; i++)
+        yk_hydraulic_add_cylinder(builder, &cylinders[i]);
+    return yk_hydraulic_create(builder, subsystem);
 }
 
 static double pump(void *user, double t)

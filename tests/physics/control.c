@@ -23,13 +23,16 @@ static double level(void *user, double t)
     return *(const double *)user;
 }
 
+/* A controller with one loop. */
 static yk_subsystem *create(yk_context *context, yk_control_loop_def *loop, double period)
 {
     yk_control_def def = yk_control_default();
     yk_subsystem *made;
     loop->name = "speed";
-    def.loops = loop, def.loop_count = 1, def.period = period;
-    yk_status status = yk_control_create(context, &def, &made);
+    def.period = period;
+    yk_control_builder *builder = yk_control_begin(context, &def);
+    assert_int_equal(yk_control_add_loop(builder, loop), 0);
+    yk_status status = yk_control_create(builder, &made);
     if (status != YK_OK)
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
@@ -224,12 +227,8 @@ static void events_are_announced(void **state)
     yk_table table = {4, time, value};
     yk_control_loop_def loop = yk_control_loop_default();
     loop.reference = (yk_function){corner_value, &table, next_corner};
-    yk_control_def def = yk_control_default();
-    def.loops = &loop, def.loop_count = 1;
     for (int sampled = 0; sampled < 2; sampled++) {
-        yk_subsystem *s;
-        def.period = sampled ? 0.25 : 0;
-        assert_int_equal(yk_control_create(*state, &def, &s), YK_OK);
+        yk_subsystem *s = create(*state, &loop, sampled ? 0.25 : 0);
         assert_int_equal(s->ops->start(s, 0, 0.01, NULL), YK_OK);
         assert_near(s->ops->events->next(s, -1), sampled ? -0.75 : 0, 0);
         assert_near(s->ops->events->next(s, 0), 0.1, 0);
@@ -242,10 +241,15 @@ static void events_are_announced(void **state)
     }
 }
 
-static void expect_refusal(yk_context *context, const yk_control_def *def, const char *words)
+static void expect_refusal(yk_context *context, const yk_control_def *def,
+                           const yk_control_loop_def *loop, const char *words)
 {
     yk_subsystem *s;
-    assert_int_equal(yk_control_create(context, def, &s), YK_ERROR_ARGUMENT);
+    yk_control_builder *builder = yk_control_begin(context, def);
+    if (loop)
+        yk_control_add_loop(builder, loop);
+    assert_int_equal(yk_control_create(builder, &s), YK_ERROR_ARGUMENT);
+    assert_null(s);
     if (!strstr(yk_last_message(context), words))
         print_error("message: %s\n", yk_last_message(context));
     assert_non_null(strstr(yk_last_message(context), words));
@@ -254,20 +258,19 @@ static void expect_refusal(yk_context *context, const yk_control_def *def, const
 static void bad_definitions_are_refused(void **state)
 {
     yk_control_def def = yk_control_default();
-    expect_refusal(*state, &def, "at least one loop");
+    expect_refusal(*state, &def, NULL, "at least one loop");
     yk_control_loop_def loop = yk_control_loop_default();
     loop.name = "speed";
-    def.loops = &loop, def.loop_count = 1;
     loop.low = 1, loop.high = 0;
-    expect_refusal(*state, &def, "loop 'speed': the limits of its command (1, 0)");
+    expect_refusal(*state, &def, &loop, "loop 'speed': the limits of its command (1, 0)");
     loop.low = 0, loop.high = 1, loop.offset = 2;
-    expect_refusal(*state, &def, "offset 2 is outside");
+    expect_refusal(*state, &def, &loop, "offset 2 is outside");
     loop.offset = 0, loop.rate_limit = 0;
-    expect_refusal(*state, &def, "rate limit");
+    expect_refusal(*state, &def, &loop, "rate limit");
     loop.rate_limit = 1, loop.proportional = NAN;
-    expect_refusal(*state, &def, "gains and offset must be finite");
+    expect_refusal(*state, &def, &loop, "gains and offset must be finite");
     loop.proportional = 1, def.period = -1;
-    expect_refusal(*state, &def, "period (-1 s)");
+    expect_refusal(*state, &def, &loop, "period (-1 s)");
 }
 
 int main(void)

@@ -29,8 +29,9 @@ static yk_subsystem *create(yk_context *context, yk_hydraulic_def *def,
     yk_subsystem *made;
     cylinder->name = "ram";
     cylinder->actuator_length = 0.8;
-    def->cylinders = cylinder, def->cylinder_count = 1;
-    yk_status status = yk_hydraulic_create(context, def, &made);
+    yk_hydraulic_builder *builder = yk_hydraulic_begin(context, def);
+    assert_int_equal(yk_hydraulic_add_cylinder(builder, cylinder), 0);
+    yk_status status = yk_hydraulic_create(builder, &made);
     if (status != YK_OK)
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
@@ -183,9 +184,10 @@ static void a_cylinder_alone_stands_still(void **state)
     yk_hydraulic_def def = yk_hydraulic_default();
     yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
     cylinder.name = "ram", cylinder.spool = (yk_function){.value = constant, .user = &k};
-    def.cylinders = &cylinder, def.cylinder_count = 1;
     yk_subsystem *s;
-    assert_int_equal(yk_hydraulic_create(*state, &def, &s), YK_OK);
+    yk_hydraulic_builder *builder = yk_hydraulic_begin(*state, &def);
+    yk_hydraulic_add_cylinder(builder, &cylinder);
+    assert_int_equal(yk_hydraulic_create(builder, &s), YK_OK);
     assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_OK);
     double thrust = channel(s, "ram.thrust");
     yk_input inputs[2] = {{0}};
@@ -375,10 +377,15 @@ static void impossible_motion_is_named(void **state)
     s->ops->destroy(s);
 }
 
-static void expect_refusal(yk_context *context, const yk_hydraulic_def *def, const char *words)
+static void expect_refusal(yk_context *context, const yk_hydraulic_def *def,
+                           const yk_hydraulic_cylinder_def *cylinder, const char *words)
 {
     yk_subsystem *s;
-    assert_int_equal(yk_hydraulic_create(context, def, &s), YK_ERROR_ARGUMENT);
+    yk_hydraulic_builder *builder = yk_hydraulic_begin(context, def);
+    if (cylinder)
+        yk_hydraulic_add_cylinder(builder, cylinder);
+    assert_int_equal(yk_hydraulic_create(builder, &s), YK_ERROR_ARGUMENT);
+    assert_null(s);
     if (!strstr(yk_last_message(context), words))
         print_error("message: %s\n", yk_last_message(context));
     assert_non_null(strstr(yk_last_message(context), words));
@@ -389,17 +396,16 @@ static void bad_definitions_are_refused(void **state)
     yk_context *context = *state;
     yk_hydraulic_def def = yk_hydraulic_default();
     yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
-    expect_refusal(context, &def, "at least one cylinder");
+    expect_refusal(context, &def, NULL, "at least one cylinder");
     cylinder.name = "ram";
-    def.cylinders = &cylinder, def.cylinder_count = 1;
     cylinder.cylinder.length = 0;
-    expect_refusal(context, &def, "cylinder 'ram': areas, length");
-    cylinder = yk_hydraulic_cylinder_default();
+    expect_refusal(context, &def, &cylinder, "cylinder 'ram': areas, length");
+    cylinder.cylinder = yk_hydraulic_cylinder_default().cylinder;
     cylinder.cylinder.stop = 0.3;
-    expect_refusal(context, &def, "must leave the piston space");
-    cylinder = yk_hydraulic_cylinder_default();
+    expect_refusal(context, &def, &cylinder, "must leave the piston room");
+    cylinder.cylinder = yk_hydraulic_cylinder_default().cylinder;
     def.fluid.vapour = 2e5;
-    expect_refusal(context, &def, "vapour pressure (200000 Pa)");
+    expect_refusal(context, &def, &cylinder, "vapour pressure (200000 Pa)");
     def = yk_hydraulic_default();
     cylinder.cylinder.valve.kind = YK_VALVE_CLOSED_CENTRE;
     yk_subsystem *s = create(context, &def, &cylinder);
