@@ -1,7 +1,7 @@
 /* The cost of coupling itself: macro steps of two in-process oscillators, whose own work is a few
  * nanoseconds. */
-#include "yoke/coupling.h"
 #include "bench.h"
+#include "coupling/description.h"
 #include "yoke/physics.h"
 #include "yoke/record.h"
 
@@ -21,18 +21,18 @@ static bool open_pair(bench *run, const yk_scheme_def *scheme, pair *p)
     left.stiffness = 5000, left.rho_inf = 0.56, left.velocity = right.velocity = 0.1;
     right.integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
-    yk_system_def def = {.subsystems = p->masses,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .scheme = *scheme,
-                         .step = STEP};
+    yk_system_description def = {.subsystems = p->masses,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .scheme = *scheme,
+                                 .step = STEP};
     *p = (pair){0};
     yk_context *context = bench_context(run);
     return bench_check(run, yk_oscillator_create(context, &left, &p->masses[0])) &&
            bench_check(run, yk_oscillator_create(context, &right, &p->masses[1])) &&
-           bench_check(run, yk_system_create(context, &def, &p->system)) &&
+           bench_check(run, yk_system_make(context, &def, &p->system)) &&
            bench_check(run, yk_system_start(p->system));
 }
 

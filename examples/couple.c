@@ -159,32 +159,47 @@ static const yk_subsystem_ops cart_ops = {
 /* The coupled system --------------------------------------------------------------------------- */
 
 static const double duration = 1.0; /* s */
+static const double step = 1e-4;    /* s */
 
 /* Asks whether the coupling is stable (its spectral radius is at most 1; with a right cart above
  * about 0.3 of the left one's mass the explicit scheme is not), runs to the end, and prints how
  * far off motion and joint were. */
-static yk_status simulate(yk_context *context, const char *title, const yk_system_def *def,
-                          double omega)
+static yk_status simulate(yk_context *context, const char *title, yk_scheme_def scheme,
+                          yk_subsystem *left, yk_subsystem *right, double omega)
 {
+    yk_system_def def = yk_system_default();
+    def.scheme = scheme;
+    def.step = step;
+    yk_system_builder *builder = yk_system_begin(context, &def);
+    yk_subsystem_def parts[] = {yk_subsystem_named("left", left),
+                                yk_subsystem_named("right", right)};
+    int left_id = yk_system_add_subsystem(builder, &parts[0]);
+    int right_id = yk_system_add_subsystem(builder, &parts[1]);
+    yk_interface_def clamp = yk_interface_between("clamp", left_id, 0, right_id, 0);
+    yk_system_add_interface(builder, &clamp);
     yk_system *system = NULL;
-    yk_status status = yk_system_create(context, def, &system);
-    double radius = 0, error = 0, calls = 0;
+    yk_status status = yk_system_create(builder, &system);
+
+    double radius = 0;
+    double error = 0;
+    double calls = 0;
     if (!YK_FAILED(status))
         status = yk_stability_radius(context, system, false, &radius);
     if (!YK_FAILED(status))
         status = yk_system_start(system);
-    while (!YK_FAILED(status) && yk_system_time(system) < duration - def->step / 2) {
+    while (!YK_FAILED(status) && yk_system_time(system) < duration - step / 2) {
         yk_step_report report;
         status = yk_system_step(system, &report);
         double exact = cos(omega * yk_system_time(system));
-        error = fmax(error, fabs(yk_system_output(system, 0, 0)->motion.position.x - exact));
+        double position = yk_system_output(system, left_id, 0)->motion.position.x;
+        error = fmax(error, fabs(position - exact));
         calls += report.iterations;
     }
     if (!YK_FAILED(status)) {
-        yk_interface_statistics clamp = yk_system_interface_statistics(system, 0);
+        yk_interface_statistics joint = yk_system_interface_statistics(system, 0);
         printf("%-8s  %10.6f  %10.1f  %10.2e  %10.2e  %10.2e\n", title, radius,
-               calls / (double)yk_system_steps(system), error, clamp.largest.position,
-               clamp.energy_created);
+               calls / (double)yk_system_steps(system), error, joint.largest.position,
+               joint.energy_created);
     }
     yk_system_destroy(system);
     return status;
@@ -196,30 +211,19 @@ int main(void)
     cart right = {.subsystem = {&cart_ops}, .mass = 0.4, .stiffness = 50.0, .initial = {.x = 1.0}};
     double omega = sqrt((left.stiffness + right.stiffness) / (left.mass + right.mass));
 
-    yk_subsystem *carts[] = {&left.subsystem, &right.subsystem};
-    const char *names[] = {"left", "right"};
-    yk_interface_def clamp = {
-        .name = "clamp", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
-    yk_system_def def = {.subsystems = carts,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .interfaces = &clamp,
-                         .interface_count = 1,
-                         .scheme = yk_scheme_default(),
-                         .step = 1e-4};
-
     yk_context *context = yk_context_create(NULL);
     if (!context)
         return 1;
-    printf("Yoke %s: two carts for %g s in steps of %g s\n\n", yk_version(), duration, def.step);
+    printf("Yoke %s: two carts for %g s in steps of %g s\n\n", yk_version(), duration, step);
     printf("%-8s  %10s  %10s  %10s  %10s  %10s\n", "scheme", "radius", "calls/step", "error (m)",
            "gap (m)", "energy (J)");
-    yk_status status = simulate(context, "explicit", &def, omega);
+    yk_status status = simulate(context, "explicit", yk_scheme_default(), &left.subsystem,
+                                &right.subsystem, omega);
     yk_tight_options tight = yk_tight_default();
     tight.acceleration = YK_ACCELERATION_AITKEN;
-    def.scheme = (yk_scheme_def){yk_scheme_tight(), &tight};
+    yk_scheme_def scheme = {yk_scheme_tight(), &tight};
     if (!YK_FAILED(status))
-        status = simulate(context, "tight", &def, omega);
+        status = simulate(context, "tight", scheme, &left.subsystem, &right.subsystem, omega);
     if (YK_FAILED(status))
         fprintf(stderr, "%s: %s\n", yk_status_text(status), yk_last_message(context));
     yk_context_destroy(context);

@@ -1,6 +1,17 @@
 /* Coupled systems: subsystems joined at their ports, advanced together by a coupling scheme.
  *
- *   def -> yk_system_create -> yk_system_start -> yk_system_step ... -> yk_system_statistics_get -> yk_system_destroy
+ *   yk_system_def def = yk_system_default();
+ *   def.step = 1e-3;
+ *   yk_system_builder *builder = yk_system_begin(context, &def);
+ *   yk_subsystem_def left = yk_subsystem_named("left", subsystem);         built in one style, as models are
+ *   int left_id = yk_system_add_subsystem(builder, &left);
+ *   ...
+ *   yk_interface_def clamp = yk_interface_between("clamp", left_id, tip, right_id, base);
+ *   yk_system_add_interface(builder, &clamp);
+ *   yk_system *system;
+ *   yk_status status = yk_system_create(builder, &system);
+ *
+ *   yk_system_start -> yk_system_step ... -> yk_system_statistics_get -> yk_system_destroy
  *
  * The wiring is checked at creation and frozen afterwards; what a scheme needs and a subsystem
  * lacks is an error then, not later. The macro clock is an integer count of steps, so time never
@@ -252,23 +263,60 @@ typedef struct yk_step_control {
 /* Steps of one size, absolute 1e-9, no events. */
 yk_step_control yk_step_control_default(void);
 
+/* Building ------------------------------------------------------------------------------------- */
+
 typedef struct yk_system_def {
-    yk_subsystem *const *subsystems; /* stay the caller's, and must outlive the system */
-    const char *const *names;
-    int subsystem_count;
-    const yk_transform *transforms; /* one per subsystem; NULL: all as the system */
-    const int *substeps;            /* steps of each subsystem in a macro step; NULL: one */
-    const yk_interface_def *interfaces;
-    int interface_count;
-    const yk_wire_def *wires;
-    int wire_count;
     yk_scheme_def scheme;
     double start; /* s */
-    double step;  /* macro step, s */
+    double step;  /* macro step (s): has to be set */
     yk_step_control control;
 } yk_system_def;
 
-yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_system **system);
+/* The scheme explicit, from 0 s on, in steps of one size. */
+yk_system_def yk_system_default(void);
+
+/* A subsystem in a system. It stays the caller's, and must outlive the system. */
+typedef struct yk_subsystem_def {
+    const char *name;
+    yk_subsystem *subsystem;
+    yk_transform transform; /* its units and axes */
+    int substeps;           /* steps that it makes in a macro step */
+} yk_subsystem_def;
+
+/* In the units and axes of the system, one step per macro step. */
+yk_subsystem_def yk_subsystem_default(void);
+yk_subsystem_def yk_subsystem_named(const char *name, yk_subsystem *subsystem);
+
+/* All six axes, without a drive, of port 0 of subsystem 0 on both sides. */
+yk_interface_def yk_interface_default(void);
+/* Two ports clamped to each other: the first takes the wrench, the second the motion. */
+yk_interface_def yk_interface_between(const char *name, int wrench_subsystem, int wrench_port,
+                                      int motion_subsystem, int motion_port);
+
+/* From port 0 of subsystem 0 to itself. */
+yk_wire_def yk_wire_default(void);
+
+typedef struct yk_system_builder yk_system_builder;
+
+/* NULL: the default def. Returns NULL when out of memory, which the functions below take and
+ * yk_system_create reports. */
+yk_system_builder *yk_system_begin(yk_context *context, const yk_system_def *def);
+
+/* Each returns the id of what was added, by which the functions of a system name it, or YK_NO_ID.
+ * What the defs point to, such as names, must outlive the system. */
+int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *def);
+/* Of scalar ports, which have one axis, all others are left out. */
+int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *def);
+int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def);
+
+/* Makes the system, and ends the builder whatever comes out. YK_ERROR_ARGUMENT with the name of
+ * what is wrong; YK_ERROR_CAPABILITY where a subsystem lacks what the scheme needs. */
+yk_status yk_system_create(yk_system_builder *builder, yk_system **system);
+/* Ends a builder from which nothing is to be made; NULL is allowed. */
+void yk_system_discard(yk_system_builder *builder);
+
+/* Running -------------------------------------------------------------------------------------- */
+
 void yk_system_destroy(yk_system *system);
 
 /* Finds a consistent initial state, interface wrenches included. May be called again: returns to

@@ -108,6 +108,8 @@ typedef struct yk_joint_def {
 
 /* A clamp to the ground at the origins, without a name. */
 yk_joint_def yk_joint_default(void);
+/* Between two bodies, at their origins. */
+yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, int body_a, int body_b);
 /* "revolute" */
 const char *yk_joint_name(yk_joint_kind kind);
 

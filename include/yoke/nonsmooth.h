@@ -96,6 +96,8 @@ typedef struct yk_nonsmooth_body_def {
 
 /* 1 kg and 1 kg m2, at rest at the origin. */
 yk_nonsmooth_body_def yk_nonsmooth_body_default(void);
+/* The same with a name, a mass (kg) and an inertia tensor (kg m2). */
+yk_nonsmooth_body_def yk_nonsmooth_body_named(const char *name, double mass, yk_mat3 inertia);
 
 /* The motion of a body as a function of time: position, orientation, velocity and angular
  * velocity are read. */
@@ -146,6 +148,8 @@ typedef struct yk_particles_def {
 
 /* A lattice of yk_packing_default at rest. */
 yk_particles_def yk_particles_default(void);
+/* The cavity that a packing fills, as a shape of a body, with the packing's surface. */
+yk_nonsmooth_shape_def yk_packing_cavity(const yk_packing_def *packing, int body);
 
 /* Building ------------------------------------------------------------------------------------- */
 
@@ -182,7 +186,8 @@ yk_nonsmooth_def yk_nonsmooth_default(void);
 
 typedef struct yk_nonsmooth_builder yk_nonsmooth_builder;
 
-/* NULL when out of memory, which the functions below take and yk_nonsmooth_create reports. */
+/* NULL: the default def. Returns NULL when out of memory, which the functions below take and
+ * yk_nonsmooth_create reports. */
 yk_nonsmooth_builder *yk_nonsmooth_begin(yk_context *context, const yk_nonsmooth_def *def);
 
 /* Each returns the id of what was added, or YK_NO_ID. */

@@ -174,6 +174,8 @@ typedef struct yk_smooth_shape_def {
 yk_smooth_node_def yk_smooth_node_default(void);
 /* With a node of its own at the origin; without mass. */
 yk_smooth_body_def yk_smooth_body_default(void);
+/* The same with a mass (kg) and an inertia tensor about its origin, which is its centre (kg m2). */
+yk_smooth_body_def yk_smooth_body_named(const char *name, double mass, yk_mat3 inertia);
 /* Nodes on the ground, section axes along those of the nodes, no section. */
 yk_smooth_beam_def yk_smooth_beam_default(void);
 /* A sphere at the origin of the ground, without a size. */
@@ -192,7 +194,8 @@ yk_smooth_def yk_smooth_default(void);
 
 typedef struct yk_smooth_builder yk_smooth_builder;
 
-/* NULL when out of memory, which the functions below take and yk_smooth_create reports. */
+/* NULL: the default def. Returns NULL when out of memory, which the functions below take and
+ * yk_smooth_create reports. */
 yk_smooth_builder *yk_smooth_begin(yk_context *context, const yk_smooth_def *def);
 
 /* Each returns the id of what was added, or YK_NO_ID. Bodies return that of their node. */

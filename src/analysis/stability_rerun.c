@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analysis/stability.h"
+#include "coupling/description.h"
 #include "model/scenario.h"
 
 yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
@@ -79,7 +80,7 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
 {
     const yk_scenario *scenario = rerun->scenario;
     yk_subsystem *const part = rerun->info->subsystems[subsystem];
-    yk_system_def def = {
+    yk_system_description def = {
         .subsystems = &part,
         .names = &rerun->info->names[subsystem],
         .subsystem_count = 1,
@@ -94,7 +95,7 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
         def.substeps = &scenario->substeps[subsystem];
     }
 
-    yk_status status = yk_system_create(rerun->context, &def, system);
+    yk_status status = yk_system_make(rerun->context, &def, system);
     if (!YK_FAILED(status))
         status = yk_system_start(*system);
 

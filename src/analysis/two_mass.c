@@ -8,6 +8,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "coupling/description.h"
 #include "math/eigen.h"
 #include "yoke/analysis.h"
 #include "yoke/physics.h"
@@ -157,7 +158,7 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, doub
 
     yk_interface_def joint = {
         .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
-    yk_system_def def = {
+    yk_system_description def = {
         .subsystems = masses,
         .names = names,
         .subsystem_count = 2,
@@ -169,7 +170,7 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass *model, doub
 
     yk_system *system = NULL;
     if (status == YK_OK)
-        status = yk_system_create(context, &def, &system);
+        status = yk_system_make(context, &def, &system);
     if (status == YK_OK)
         status = yk_stability_radius(context, system, model->fixed_iterations, radius);
 

@@ -15,7 +15,7 @@ enum { NAME_LENGTH = 128 };
 
 /* Every interface lies between two ports that there are, of subsystems of one kind that can be
  * merged. */
-static yk_status check_interfaces(const yk_system *system, const yk_system_def *def)
+static yk_status check_interfaces(const yk_system *system, const yk_system_description *def)
 {
     const char *scheme = yk_system_scheme_name(system);
     for (int i = 0; i < def->interface_count; i++) {
@@ -59,7 +59,7 @@ static yk_status check_interfaces(const yk_system *system, const yk_system_def *
     return YK_OK;
 }
 
-static yk_status check_wires(const yk_system *system, const yk_system_def *def)
+static yk_status check_wires(const yk_system *system, const yk_system_description *def)
 {
     for (int i = 0; i < def->wire_count; i++) {
         const yk_wire_def *wire = &def->wires[i];
@@ -77,7 +77,7 @@ static yk_status check_wires(const yk_system *system, const yk_system_def *def)
 }
 
 /* The smallest number of a subsystem that is joined to each, directly or through others. */
-static void find_leaders(const yk_system_def *def, int *leader)
+static void find_leaders(const yk_system_description *def, int *leader)
 {
     for (int i = 0; i < def->subsystem_count; i++)
         leader[i] = i;
@@ -99,7 +99,7 @@ static void find_leaders(const yk_system_def *def, int *leader)
 }
 
 /* A group of the subsystems that have the same leader, and where the system finds them in it. */
-static yk_status fill_group(yk_system *system, const yk_system_def *def, const int *leader,
+static yk_status fill_group(yk_system *system, const yk_system_description *def, const int *leader,
                             int first)
 {
     yk_context *context = system->context;
@@ -160,7 +160,7 @@ static bool same_transform(const yk_transform *a, const yk_transform *b)
 
 /* The group has the units and axes of its first part, so that parts which agree need not be
  * converted. */
-static yk_status transform_parts(yk_system *system, const yk_system_def *def, yk_group *group)
+static yk_status transform_parts(yk_system *system, const yk_system_description *def, yk_group *group)
 {
     if (!def->transforms)
         return YK_OK;
@@ -201,7 +201,7 @@ static int index_in(const yk_group *group, int subsystem)
     return i;
 }
 
-static yk_status join_parts(yk_system *system, const yk_system_def *def, int participant)
+static yk_status join_parts(yk_system *system, const yk_system_description *def, int participant)
 {
     yk_group *group = &system->merging->groups[participant];
     size_t most = (size_t)def->interface_count;
@@ -239,7 +239,7 @@ static yk_status join_parts(yk_system *system, const yk_system_def *def, int par
 
 /* The system that is left ---------------------------------------------------------------------- */
 
-static void reduce(yk_system *system, const yk_system_def *def)
+static void reduce(yk_system *system, const yk_system_description *def)
 {
     /* Participants have names, units and steps of their own; those of a group are the first
      * part's, and one step. */
@@ -275,7 +275,7 @@ static void reduce(yk_system *system, const yk_system_def *def)
     }
 
     /* All else as it was asked for, without interfaces. */
-    yk_system_def *reduced = &merging->reduced;
+    yk_system_description *reduced = &merging->reduced;
     *reduced = *def;
     reduced->subsystems = merging->subsystems;
     reduced->names = merging->names;
@@ -286,7 +286,7 @@ static void reduce(yk_system *system, const yk_system_def *def)
     reduced->wires = merging->wires;
 }
 
-yk_status yk_merging_create(yk_system *system, const yk_system_def *def)
+yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
 {
     yk_status status = check_interfaces(system, def);
     if (status != YK_OK)

@@ -28,7 +28,7 @@ typedef struct yk_merging {
     yk_interface_def *interfaces; /* of the def, which are joints inside participants now */
     int interface_count;
     /* The def with participants in place of subsystems, and its arrays. */
-    yk_system_def reduced;
+    yk_system_description reduced;
     yk_subsystem **subsystems;
     const char **names;
     yk_transform *transforms;
@@ -38,7 +38,7 @@ typedef struct yk_merging {
 
 /* Groups the subsystems of the def, merges them, and fills system->parts;
  * system->merging->reduced is what the system is then built from. */
-yk_status yk_merging_create(yk_system *system, const yk_system_def *def);
+yk_status yk_merging_create(yk_system *system, const yk_system_description *def);
 void yk_merging_destroy(yk_system *system);
 /* Compares where the parts are by themselves at the start: the assembly of the whole would close
  * any gap between them. */

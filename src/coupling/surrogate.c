@@ -48,7 +48,7 @@ yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_po
         scheme->simplify(options, LEFT * DEVIATION * fmax(1, ratio) / (step * step));
 
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
-    yk_system_def def = {
+    yk_system_description def = {
         .subsystems = surrogate->masses,
         .names = names,
         .subsystem_count = 2,
@@ -60,7 +60,7 @@ yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_po
         .control = yk_step_control_default(),
     };
 
-    return yk_system_create(system->context, &def, &surrogate->system);
+    return yk_system_make(system->context, &def, &surrogate->system);
 }
 
 void yk_surrogate_destroy(yk_surrogate *surrogate)

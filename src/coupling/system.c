@@ -61,7 +61,7 @@ static yk_status copy_options(yk_system *system, const yk_scheme_ops *ops, const
     return YK_OK;
 }
 
-static yk_status build(yk_system *system, const yk_system_def *asked)
+static yk_status build(yk_system *system, const yk_system_description *asked)
 {
     yk_context *context = system->context;
 
@@ -94,7 +94,7 @@ static yk_status build(yk_system *system, const yk_system_def *asked)
         system->parts[i].shows = true;
     }
 
-    const yk_system_def *def = asked;
+    const yk_system_description *def = asked;
     if (system->traits & YK_SCHEME_MERGES) {
         status = yk_merging_create(system, asked);
         if (status != YK_OK)
@@ -118,7 +118,7 @@ static yk_status build(yk_system *system, const yk_system_def *asked)
     return yk_system_check_rollback(system);
 }
 
-yk_status yk_system_create(yk_context *context, const yk_system_def *def, yk_system **system)
+yk_status yk_system_make(yk_context *context, const yk_system_description *def, yk_system **system)
 {
     *system = NULL;
     if (def->subsystem_count < 1)

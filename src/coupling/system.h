@@ -10,8 +10,8 @@
 #define YK_COUPLING_SYSTEM_H
 
 #include "base/pool.h"
+#include "coupling/description.h"
 #include "coupling/interface.h"
-#include "yoke/coupling.h"
 
 typedef struct yk_wire {
     yk_wire_def def;
@@ -212,7 +212,7 @@ const char *yk_scheme_name_without(unsigned trait);
 /* wiring.c, contract.c --------------------------------------------------------------------------*/
 
 /* At creation: participants, interfaces, wires and their sequences. */
-yk_status yk_wiring_create(yk_system *system, const yk_system_def *def);
+yk_status yk_wiring_create(yk_system *system, const yk_system_description *def);
 void yk_wiring_destroy(yk_system *system);
 
 /* Whether the tables of operations of a subsystem are such that this library can call them
@@ -293,7 +293,7 @@ yk_status yk_system_start_participant(yk_system *system, int participant);
 /* wire.c ----------------------------------------------------------------------------------------*/
 
 /* At creation: checks and connects the wires of the def. */
-yk_status yk_wires_create(yk_system *system, const yk_system_def *def);
+yk_status yk_wires_create(yk_system *system, const yk_system_description *def);
 void yk_wires_destroy(yk_system *system);
 /* Reads what a participant gives. */
 void yk_wires_read(yk_participant *participant);

@@ -113,7 +113,7 @@ static yk_status create_wire(yk_system *system, int number, const yk_wire_def *d
     return target->ops->connect(target, def->target_port, YK_TAKES_SIGNAL, 0);
 }
 
-yk_status yk_wires_create(yk_system *system, const yk_system_def *def)
+yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
 {
     if (def->wire_count == 0)
         return YK_OK;

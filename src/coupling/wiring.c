@@ -357,7 +357,7 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
 
 /* All together --------------------------------------------------------------------------------- */
 
-yk_status yk_wiring_create(yk_system *system, const yk_system_def *def)
+yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
 {
     yk_context *context = system->context;
     size_t participants = (size_t)def->subsystem_count;

@@ -62,6 +62,16 @@ yk_joint_def yk_joint_default(void)
     };
 }
 
+yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, int body_a, int body_b)
+{
+    yk_joint_def def = yk_joint_default();
+    def.name = name;
+    def.kind = kind;
+    def.body[0] = body_a;
+    def.body[1] = body_b;
+    return def;
+}
+
 yk_force_def yk_force_default(void)
 {
     return (yk_force_def){

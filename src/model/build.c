@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coupling/description.h"
 #include "model/scenario.h"
 #include "model/schema_words.h"
 
@@ -356,7 +357,7 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
 {
     if (!scenario->system) {
         const yk_scenario_info *info = &scenario->info;
-        yk_system_def def = {
+        yk_system_description def = {
             .subsystems = info->subsystems,
             .names = info->names,
             .subsystem_count = info->subsystem_count,
@@ -371,7 +372,7 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
             .step = info->step,
             .control = info->control,
         };
-        yk_status status = yk_system_create(scenario->context, &def, &scenario->system);
+        yk_status status = yk_system_make(scenario->context, &def, &scenario->system);
         if (status < 0)
             return status;
     }

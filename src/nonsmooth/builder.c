@@ -177,6 +177,16 @@ yk_particles_def yk_particles_default(void)
     return (yk_particles_def){.packing = yk_packing_default()};
 }
 
+yk_nonsmooth_shape_def yk_packing_cavity(const yk_packing_def *packing, int body)
+{
+    yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
+    shape.body = body;
+    shape.kind = packing->cavity;
+    shape.size = packing->size;
+    shape.material = packing->material;
+    return shape;
+}
+
 int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *packing,
                              const yk_particles_def *def)
 {

@@ -22,6 +22,15 @@ yk_nonsmooth_body_def yk_nonsmooth_body_default(void)
         .orientation = {1, 0, 0, 0}, .mass = 1, .inertia = yk_m3_identity()};
 }
 
+yk_nonsmooth_body_def yk_nonsmooth_body_named(const char *name, double mass, yk_mat3 inertia)
+{
+    yk_nonsmooth_body_def def = yk_nonsmooth_body_default();
+    def.name = name;
+    def.mass = mass;
+    def.inertia = inertia;
+    return def;
+}
+
 yk_nonsmooth_shape_def yk_nonsmooth_shape_default(void)
 {
     return (yk_nonsmooth_shape_def){

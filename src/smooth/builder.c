@@ -39,6 +39,15 @@ yk_smooth_body_def yk_smooth_body_default(void)
         .node = YK_NO_ID, .axes = yk_q_identity(), .orientation = yk_q_identity()};
 }
 
+yk_smooth_body_def yk_smooth_body_named(const char *name, double mass, yk_mat3 inertia)
+{
+    yk_smooth_body_def def = yk_smooth_body_default();
+    def.name = name;
+    def.mass = mass;
+    def.inertia = inertia;
+    return def;
+}
+
 yk_smooth_beam_def yk_smooth_beam_default(void)
 {
     yk_smooth_beam_def def = {.node = {YK_GROUND, YK_GROUND, YK_GROUND}};

@@ -1,5 +1,6 @@
 /* Stability of the scheme index1 on the two-mass test model: figures 14 and 15 of its paper,
  * through the running code. */
+#include "coupling/description.h"
 #include "test.h"
 #include "the_context.h"
 #include "yoke/analysis.h"
@@ -30,12 +31,12 @@ static double radius_of(int degree, double real, double imaginary, const ratios 
     for (int i = 0; i < 2; i++)
         assert_int_equal(yk_oscillator_create(context, &defs[i], &masses[i]), YK_OK);
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
-    yk_system_def def = {.subsystems = masses,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .step = 1};
+    yk_system_description def = {.subsystems = masses,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = 1};
     yk_index1_options options = yk_index1_default();
     options.degree = degree;
     options.jacobian = YK_JACOBIAN_FRESH;
@@ -43,7 +44,7 @@ static double radius_of(int degree, double real, double imaginary, const ratios 
     def.scheme = (yk_scheme_def){yk_scheme_index1(), &options};
     yk_system *system;
     double radius = NAN;
-    assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
+    assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
     yk_status status = yk_stability_radius(context, system, true, &radius);
     if (status != YK_OK)
         print_error("%g %g: %s\n", real, imaginary, yk_last_message(context));

@@ -6,6 +6,7 @@
 
 #include "analysis/watch.h"
 #include "context.h"
+#include "coupling/description.h"
 #include "damper.h"
 #include "math/eigen.h"
 #include "test.h"
@@ -306,16 +307,16 @@ static void a_side_without_mass_is_an_algebraic_loop(void **state)
         mass.integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
         yk_subsystem *parts[2] = {&left.base, NULL};
         assert_int_equal(yk_oscillator_create(*state, &mass, &parts[1]), YK_OK);
-        yk_system_def def = {.subsystems = parts,
-                             .names = names,
-                             .subsystem_count = 2,
-                             .interfaces = &joint,
-                             .interface_count = 1,
-                             .step = 1e-3};
+        yk_system_description def = {.subsystems = parts,
+                                     .names = names,
+                                     .subsystem_count = 2,
+                                     .interfaces = &joint,
+                                     .interface_count = 1,
+                                     .step = 1e-3};
         if (remedy)
             def.scheme.ops = yk_scheme_tight();
         yk_system *system = NULL;
-        assert_int_equal(yk_system_create(*state, &def, &system), YK_OK);
+        assert_int_equal(yk_system_make(*state, &def, &system), YK_OK);
         assert_int_equal(yk_system_start(system), YK_OK);
 
         yk_scenario_info info = {.step = 1e-3,

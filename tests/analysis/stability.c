@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "../coupling/any_scheme.h"
+#include "coupling/description.h"
 #include "math/dense.h"
 #include "math/eigen.h"
 #include "math/two_step.h"
@@ -394,17 +395,17 @@ static double rim_radius(const yk_oscillator_def *mass, double omega_h, double r
     int substeps[2] = {1, exchanges_of(omega_h)};
     yk_interface_def joint = {
         .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained = YK_AXIS_X};
-    yk_system_def def = {.subsystems = parts,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .substeps = substeps,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .scheme = {.ops = yk_scheme_rim()},
-                         .step = 1};
+    yk_system_description def = {.subsystems = parts,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .substeps = substeps,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .scheme = {.ops = yk_scheme_rim()},
+                                 .step = 1};
     yk_system *system;
     double radius = NAN;
-    assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
+    assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
     assert_int_equal(yk_stability_radius(context, system, false, &radius), YK_OK);
     yk_system_destroy(system);
     for (int i = 0; i < 2; i++)

@@ -3,7 +3,7 @@
 #ifndef YK_TESTS_ANY_SCHEME_H
 #define YK_TESTS_ANY_SCHEME_H
 
-#include "yoke/coupling.h"
+#include "coupling/description.h"
 
 typedef struct any_scheme {
     const yk_scheme_ops *ops;
@@ -95,13 +95,13 @@ static inline yk_scheme_def any_scheme_def(const any_scheme *s, any_options *roo
 }
 
 /* A system with this scheme in place of the def's own. */
-static inline yk_status any_scheme_create(yk_context *context, const yk_system_def *def,
+static inline yk_status any_scheme_create(yk_context *context, const yk_system_description *def,
                                           const any_scheme *scheme, yk_system **system)
 {
     any_options room;
-    yk_system_def with = *def;
+    yk_system_description with = *def;
     with.scheme = any_scheme_def(scheme, &room);
-    return yk_system_create(context, &with, system);
+    return yk_system_make(context, &with, system);
 }
 
 /* A number that the scheme counts, by the beginning of its text; -1: it counts none of that

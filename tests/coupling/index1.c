@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "any_scheme.h"
+#include "coupling/description.h"
 #include "test.h"
 #include "the_context.h"
-#include "yoke/coupling.h"
 #include "yoke/physics.h"
 
 enum { MASSES_MAX = 32 };
@@ -53,12 +53,12 @@ static void open_pair(chain *c, const yk_oscillator_def *defs, const any_scheme 
     silent_ops.sensitivity = NULL;
     for (int i = 0; silent && i < 2; i++)
         c->masses[i]->ops = &silent_ops;
-    yk_system_def def = {.subsystems = c->masses,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .step = h};
+    yk_system_description def = {.subsystems = c->masses,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = h};
     assert_int_equal(any_scheme_create(context, &def, scheme, &c->system), YK_OK);
     assert_int_equal(yk_system_start(c->system), YK_OK);
 }
@@ -162,13 +162,13 @@ static double low_order_error(int degree, double h)
     chain c = {.count = 2};
     for (int i = 0; i < 2; i++)
         assert_int_equal(yk_oscillator_create(context, &defs[i], &c.masses[i]), YK_OK);
-    yk_system_def def = {.subsystems = c.masses,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .substeps = substeps,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .step = h};
+    yk_system_description def = {.subsystems = c.masses,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .substeps = substeps,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = h};
     any_scheme scheme = index1(degree);
     assert_int_equal(any_scheme_create(context, &def, &scheme, &c.system), YK_OK);
     assert_int_equal(yk_system_start(c.system), YK_OK);

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "any_scheme.h"
+#include "coupling/description.h"
 #include "free_body.h"
 #include "math/so3.h"
 #include "test.h"
 #include "the_context.h"
-#include "yoke/coupling.h"
 
 enum { BODIES_MAX = 40 };
 
@@ -55,12 +55,12 @@ static yk_interface_def *join(bed *b, int from, int port_a, int to, int port_b, 
 
 static void open_bed(bed *b, const any_scheme *scheme, double h)
 {
-    yk_system_def def = {.subsystems = b->bodies,
-                         .names = b->names,
-                         .subsystem_count = b->count,
-                         .interfaces = b->interfaces,
-                         .interface_count = b->interface_count,
-                         .step = h};
+    yk_system_description def = {.subsystems = b->bodies,
+                                 .names = b->names,
+                                 .subsystem_count = b->count,
+                                 .interfaces = b->interfaces,
+                                 .interface_count = b->interface_count,
+                                 .step = h};
     yk_status status = any_scheme_create(context, &def, scheme, &b->system);
     if (status == YK_OK)
         status = yk_system_start(b->system);
@@ -506,13 +506,13 @@ static void units_and_frames_of_subsystems_are_respected(void **state)
         int body = add_body(&b, &def);
         join(&b, body, 0, 1, 1, YK_AXES_ALL & ~YK_AXIS_RZ);
         any_scheme scheme = index1(3);
-        yk_system_def system = {.subsystems = b.bodies,
-                                .names = b.names,
-                                .subsystem_count = b.count,
-                                .transforms = places,
-                                .interfaces = b.interfaces,
-                                .interface_count = b.interface_count,
-                                .step = 0.01};
+        yk_system_description system = {.subsystems = b.bodies,
+                                        .names = b.names,
+                                        .subsystem_count = b.count,
+                                        .transforms = places,
+                                        .interfaces = b.interfaces,
+                                        .interface_count = b.interface_count,
+                                        .step = 0.01};
         assert_int_equal(any_scheme_create(context, &system, &scheme, &b.system), YK_OK);
         assert_int_equal(yk_system_start(b.system), YK_OK);
         run(&b, 30);

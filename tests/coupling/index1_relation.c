@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "any_scheme.h"
+#include "coupling/description.h"
 #include "math/polynomial.h"
 #include "test.h"
 #include "the_context.h"
-#include "yoke/coupling.h"
 #include "yoke/physics.h"
 
 /* A spring and a damper that are told how their end moves, and a force that is told as a signal. */
@@ -328,15 +328,15 @@ static void open_bed(bed *b, const any_scheme *scheme, double h, int substeps,
         {.name = "law", .motion_subsystem = 1, .constrained = YK_AXIS_X},
         {.name = "joint", .wrench_subsystem = 2, .motion_port = 1, .constrained = YK_AXIS_X}};
     const int steps[] = {1, substeps, 1, 1};
-    yk_system_def def = {.subsystems = b->parts,
-                         .names = names,
-                         .subsystem_count = b->count,
-                         .substeps = steps,
-                         .interfaces = interfaces,
-                         .interface_count = b->count > 2 ? 2 : 1,
-                         .wires = wires,
-                         .wire_count = wire_count,
-                         .step = h};
+    yk_system_description def = {.subsystems = b->parts,
+                                 .names = names,
+                                 .subsystem_count = b->count,
+                                 .substeps = steps,
+                                 .interfaces = interfaces,
+                                 .interface_count = b->count > 2 ? 2 : 1,
+                                 .wires = wires,
+                                 .wire_count = wire_count,
+                                 .step = h};
     yk_status status = any_scheme_create(context, &def, scheme, &b->system);
     if (status == YK_OK)
         status = yk_system_start(b->system);
@@ -524,12 +524,12 @@ static void laws_cannot_be_driven(void **state)
     const yk_relative_motion drive[6] = {{sway, NULL}};
     const yk_interface_def interface = {
         .name = "rod", .motion_subsystem = 1, .constrained = YK_AXIS_X, .drive = drive};
-    yk_system_def def = {.subsystems = parts,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .interfaces = &interface,
-                         .interface_count = 1,
-                         .step = 0.01};
+    yk_system_description def = {.subsystems = parts,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .interfaces = &interface,
+                                 .interface_count = 1,
+                                 .step = 0.01};
     yk_system *system;
     any_scheme scheme = index1(3);
     assert_int_equal(any_scheme_create(context, &def, &scheme, &system), YK_ERROR_CAPABILITY);

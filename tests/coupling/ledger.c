@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "any_scheme.h"
+#include "coupling/description.h"
 #include "test.h"
-#include "yoke/coupling.h"
 #include "yoke/physics.h"
 
 static yk_context *context;
@@ -43,13 +43,13 @@ static sums run_pair(const parts *of, const any_scheme *scheme, double h)
             def.force = (yk_function){.value = push};
         assert_int_equal(yk_oscillator_create(context, &def, &masses[i]), YK_OK);
     }
-    yk_system_def def = {.subsystems = masses,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .substeps = of->substeps,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .step = h};
+    yk_system_description def = {.subsystems = masses,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .substeps = of->substeps,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = h};
     yk_system *system = NULL;
     assert_int_equal(any_scheme_create(context, &def, scheme, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
@@ -188,12 +188,12 @@ static void a_partner_without_energy_is_still_watched(void **state)
     /* Two-step with two-step and equal masses: unstable whatever the step. */
     any_scheme scheme = any_scheme_default();
     scheme.inputs = YK_EXPLICIT_INPUTS_ORIGINAL, scheme.exchange = YK_EXCHANGE_MOTION;
-    yk_system_def def = {.subsystems = masses,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .step = 1e-3};
+    yk_system_description def = {.subsystems = masses,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = 1e-3};
     yk_system *system = NULL;
     assert_int_equal(any_scheme_create(context, &def, &scheme, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);

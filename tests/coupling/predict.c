@@ -106,13 +106,13 @@ static yk_motion predicted(yk_subsystem *of, yk_subsystem *partner, yk_port_kind
     static const int substeps[2] = {2, 1};
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1};
     joint.constrained = kind == YK_PORT_SCALAR ? YK_AXIS_X : YK_AXES_ALL;
-    yk_system_def def = {.subsystems = both,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .substeps = substeps,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .step = h};
+    yk_system_description def = {.subsystems = both,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .substeps = substeps,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = h};
     any_scheme scheme = any_scheme_default();
     yk_system *system = NULL;
     assert_int_equal(any_scheme_create(context, &def, &scheme, &system), YK_OK);

@@ -1,8 +1,8 @@
 /* What interfaces join: masses that are known, and an algebraic loop. */
 #include "context.h"
+#include "coupling/description.h"
 #include "damper.h"
 #include "test.h"
-#include "yoke/coupling.h"
 #include "yoke/physics.h"
 
 static const char *const names[] = {"left", "right"};
@@ -13,15 +13,15 @@ static yk_system *join(yk_context *context, yk_subsystem *left, yk_subsystem *ri
                        const yk_scheme_ops *kind)
 {
     yk_subsystem *const parts[] = {left, right};
-    yk_system_def def = {.subsystems = parts,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .step = 1e-4};
+    yk_system_description def = {.subsystems = parts,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = 1e-4};
     def.scheme.ops = kind; /* which exchanges motions where nothing else is asked for */
     yk_system *system = NULL;
-    assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
+    assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
     return system;
 }

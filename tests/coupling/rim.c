@@ -5,8 +5,8 @@
 
 #include "any_scheme.h"
 #include "context.h"
+#include "coupling/description.h"
 #include "test.h"
-#include "yoke/coupling.h"
 
 /* A slow partner: masses with scalar ports and semi-implicit Euler, coupled by an inverse mass
  * matrix ------------------
@@ -266,13 +266,13 @@ static yk_status bench_create(yk_context *context, bench *b, yk_system **system)
                                           .wrench_port = 1,
                                           .motion_subsystem = 2,
                                           .constrained = YK_AXIS_X}};
-    yk_system_def def = {.subsystems = parts,
-                         .names = names,
-                         .subsystem_count = 1 + b->mass.count,
-                         .substeps = substeps,
-                         .interfaces = faces,
-                         .interface_count = b->mass.count,
-                         .step = b->h};
+    yk_system_description def = {.subsystems = parts,
+                                 .names = names,
+                                 .subsystem_count = 1 + b->mass.count,
+                                 .substeps = substeps,
+                                 .interfaces = faces,
+                                 .interface_count = b->mass.count,
+                                 .step = b->h};
     return any_scheme_create(context, &def, &b->scheme, system);
 }
 
@@ -613,16 +613,16 @@ static void test_one_fast_participant_between_two_mechanisms(void **state)
                                               .motion_subsystem = 2,
                                               .motion_port = 1,
                                               .constrained = YK_AXIS_X}};
-    yk_system_def def = {.subsystems = parts,
-                         .names = names,
-                         .subsystem_count = 3,
-                         .substeps = substeps,
-                         .interfaces = faces,
-                         .interface_count = 2,
-                         .step = h};
+    yk_system_description def = {.subsystems = parts,
+                                 .names = names,
+                                 .subsystem_count = 3,
+                                 .substeps = substeps,
+                                 .interfaces = faces,
+                                 .interface_count = 2,
+                                 .step = h};
     def.scheme.ops = yk_scheme_rim();
     yk_system *system;
-    assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
+    assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
     assert_int_equal(yk_system_start(system), YK_OK);
     for (int i = 0; i < 300; i++)
         step(context, system);
@@ -663,19 +663,19 @@ static void test_every_kind_of_interface(void **state)
                                       .motion_subsystem = 2 * i + 1,
                                       .constrained = YK_AXIS_X};
     }
-    yk_system_def def = {.subsystems = parts,
-                         .names = names,
-                         .subsystem_count = 2 * PAIRS,
-                         .substeps = substeps,
-                         .interfaces = faces,
-                         .interface_count = PAIRS,
-                         .step = h};
+    yk_system_description def = {.subsystems = parts,
+                                 .names = names,
+                                 .subsystem_count = 2 * PAIRS,
+                                 .substeps = substeps,
+                                 .interfaces = faces,
+                                 .interface_count = PAIRS,
+                                 .step = h};
     def.scheme.ops = yk_scheme_rim();
     yk_rim_options options = yk_rim_default();
     options.fast = (yk_subsystem_list){quick, quick_count};
     def.scheme.options = &options;
     yk_system *system;
-    if (yk_system_create(context, &def, &system) != YK_OK)
+    if (yk_system_make(context, &def, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
     assert_int_equal(yk_system_start(system), YK_OK);
     for (int i = 0; i < (int)lround(end / h); i++)

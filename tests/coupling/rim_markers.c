@@ -3,10 +3,10 @@
 #include <string.h>
 
 #include "context.h"
+#include "coupling/description.h"
 #include "coupling/free_body.h"
 #include "math/so3.h"
 #include "test.h"
-#include "yoke/coupling.h"
 
 /* Stiffness and damping against the ground, for position and rotation. */
 typedef struct bushing {
@@ -110,17 +110,17 @@ static void run(yk_context *context, const yk_transform *transform, double h, in
     static const char *const names[] = {"body", "bushing"};
     static const int substeps[] = {1, 200};
     yk_interface_def face = {.name = "clamp", .motion_subsystem = 1, .constrained = YK_AXES_ALL};
-    yk_system_def def = {.subsystems = parts,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .transforms = transforms,
-                         .substeps = substeps,
-                         .interfaces = &face,
-                         .interface_count = 1,
-                         .step = h};
+    yk_system_description def = {.subsystems = parts,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .transforms = transforms,
+                                 .substeps = substeps,
+                                 .interfaces = &face,
+                                 .interface_count = 1,
+                                 .step = h};
     def.scheme.ops = yk_scheme_rim();
     yk_system *system;
-    if (yk_system_create(context, &def, &system) != YK_OK)
+    if (yk_system_make(context, &def, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
     if (yk_system_start(system) != YK_OK)
         fail_msg("%s", yk_last_message(context));

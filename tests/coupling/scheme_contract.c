@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coupling/description.h"
 #include "test.h"
-#include "yoke/coupling.h"
 #include "yoke/physics.h"
 
 static yk_context *context;
@@ -122,15 +122,15 @@ static void a_saved_state_repeats_the_steps(void **state)
             assert_int_equal(yk_oscillator_create(context, &mass, &masses[k]), YK_OK);
             mass.mass = 0.3;
         }
-        const yk_system_def def = {.subsystems = masses,
-                                   .names = names,
-                                   .subsystem_count = 2,
-                                   .interfaces = &joint,
-                                   .interface_count = 1,
-                                   .scheme = {.ops = yk_scheme_at(i)},
-                                   .step = 1e-3};
+        const yk_system_description def = {.subsystems = masses,
+                                           .names = names,
+                                           .subsystem_count = 2,
+                                           .interfaces = &joint,
+                                           .interface_count = 1,
+                                           .scheme = {.ops = yk_scheme_at(i)},
+                                           .step = 1e-3};
         yk_system *system;
-        yk_status status = yk_system_create(context, &def, &system);
+        yk_status status = yk_system_make(context, &def, &system);
         if (status == YK_OK) {
             ran++;
             assert_int_equal(yk_system_start(system), YK_OK);

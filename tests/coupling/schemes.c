@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "any_scheme.h"
+#include "coupling/description.h"
 #include "test.h"
-#include "yoke/coupling.h"
 #include "yoke/physics.h"
 
 static yk_context *context;
@@ -40,13 +40,13 @@ static yk_status open_with_substeps(pair *p, const yk_oscillator_def *defs,
     *p = (pair){0};
     for (int i = 0; i < 2; i++)
         assert_int_equal(yk_oscillator_create(context, &defs[i], &p->masses[i]), YK_OK);
-    yk_system_def def = {.subsystems = p->masses,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .substeps = substeps,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .step = h};
+    yk_system_description def = {.subsystems = p->masses,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .substeps = substeps,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = h};
     yk_status status = any_scheme_create(context, &def, scheme, &p->system);
     return status == YK_OK ? yk_system_start(p->system) : status;
 }

@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "any_scheme.h"
+#include "coupling/description.h"
 #include "test.h"
 #include "the_context.h"
-#include "yoke/coupling.h"
 #include "yoke/physics.h"
 
 typedef struct pair {
@@ -67,14 +67,14 @@ static yk_status try_pair(pair *p, const pair_def *d)
         assert_int_equal(yk_oscillator_create(context, &mass, &p->masses[i]), YK_OK);
     }
     int substeps[2] = {d->substeps ? d->substeps : 1, d->substeps ? d->substeps : 1};
-    yk_system_def def = {.subsystems = p->masses,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .substeps = substeps,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .step = d->step,
-                         .control = d->control};
+    yk_system_description def = {.subsystems = p->masses,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .substeps = substeps,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = d->step,
+                                 .control = d->control};
     any_scheme scheme = any_scheme_default();
     scheme.ops = d->scheme;
     scheme.tolerance = 0,

@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "any_scheme.h"
+#include "coupling/description.h"
 #include "coupling/interface.h"
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "test.h"
-#include "yoke/coupling.h"
 #include "yoke/physics.h"
 
 static yk_context *context;
@@ -32,14 +32,14 @@ static void open_rig(rig *r, const yk_oscillator_def *defs, int count,
     for (int i = 0; i < count; i++)
         assert_int_equal(yk_oscillator_create(context, &defs[i], &r->parts[i]), YK_OK);
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
-    yk_system_def def = {.subsystems = r->parts,
-                         .names = names,
-                         .subsystem_count = count,
-                         .transforms = transforms,
-                         .substeps = substeps,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .step = h};
+    yk_system_description def = {.subsystems = r->parts,
+                                 .names = names,
+                                 .subsystem_count = count,
+                                 .transforms = transforms,
+                                 .substeps = substeps,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = h};
     assert_int_equal(any_scheme_create(context, &def, scheme, &r->system), YK_OK);
     assert_int_equal(yk_system_start(r->system), YK_OK);
 }
@@ -229,17 +229,17 @@ static void bad_placements_are_refused(void **state)
         assert_int_equal(yk_oscillator_create(context, &defs[i], &parts[i]), YK_OK);
     yk_transform transforms[2] = {yk_transform_default(), yk_transform_default()};
     int substeps[2] = {1, 0};
-    yk_system_def def = {.subsystems = parts,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .transforms = transforms,
-                         .substeps = substeps,
-                         .step = 1e-3};
+    yk_system_description def = {.subsystems = parts,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .transforms = transforms,
+                                 .substeps = substeps,
+                                 .step = 1e-3};
     yk_system *system = NULL;
-    assert_int_equal(yk_system_create(context, &def, &system), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_system_make(context, &def, &system), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "'one' has 0 substeps"));
     substeps[1] = 1, transforms[0].length = 0;
-    assert_int_equal(yk_system_create(context, &def, &system), YK_ERROR_ARGUMENT);
+    assert_int_equal(yk_system_make(context, &def, &system), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "'base': its units must be positive"));
     for (int i = 0; i < 2; i++)
         parts[i]->ops->destroy(parts[i]);

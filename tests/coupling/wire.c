@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "context.h"
+#include "coupling/description.h"
 #include "math/polynomial.h"
 #include "test.h"
-#include "yoke/coupling.h"
 #include "yoke/physics.h"
 
 typedef struct clock_source {
@@ -166,7 +166,7 @@ typedef struct pair {
     yk_subsystem *list[2];
     yk_wire_def wire;
     int substeps[2];
-    yk_system_def def;
+    yk_system_description def;
     yk_system *system;
 } pair;
 
@@ -176,18 +176,18 @@ static void set_up(pair *p)
     *p = (pair){.source.subsystem.ops = &source_ops, .target.subsystem.ops = &target_ops};
     p->list[0] = &p->target.subsystem, p->list[1] = &p->source.subsystem;
     p->wire = (yk_wire_def){.name = "line", .source_subsystem = 1, .target_port = 1};
-    p->def = (yk_system_def){.subsystems = p->list,
-                             .names = names,
-                             .subsystem_count = 2,
-                             .wires = &p->wire,
-                             .wire_count = 1,
-                             .start = 1,
-                             .step = 0.25};
+    p->def = (yk_system_description){.subsystems = p->list,
+                                     .names = names,
+                                     .subsystem_count = 2,
+                                     .wires = &p->wire,
+                                     .wire_count = 1,
+                                     .start = 1,
+                                     .step = 0.25};
 }
 
 static double run(yk_context *context, pair *p)
 {
-    yk_status status = yk_system_create(context, &p->def, &p->system);
+    yk_status status = yk_system_make(context, &p->def, &p->system);
     if (status != YK_OK)
         print_error("%s\n", yk_last_message(context));
     assert_int_equal(status, YK_OK);
@@ -274,7 +274,7 @@ static void a_restored_state_brings_back_the_wires(void **state)
 {
     pair p;
     set_up(&p);
-    assert_int_equal(yk_system_create(*state, &p.def, &p.system), YK_OK);
+    assert_int_equal(yk_system_make(*state, &p.def, &p.system), YK_OK);
     assert_int_equal(yk_system_start(p.system), YK_OK);
     double image[16], end[2];
     assert_true(yk_system_state_layout(p.system).words <= 16);
@@ -290,10 +290,10 @@ static void a_restored_state_brings_back_the_wires(void **state)
     yk_system_destroy(p.system);
 }
 
-static void expect_refusal(yk_context *context, const yk_system_def *def, const char *words)
+static void expect_refusal(yk_context *context, const yk_system_description *def, const char *words)
 {
     yk_system *system;
-    assert_true(yk_system_create(context, def, &system) < 0);
+    assert_true(yk_system_make(context, def, &system) < 0);
     if (!strstr(yk_last_message(context), words))
         print_error("message: %s\n", yk_last_message(context));
     assert_non_null(strstr(yk_last_message(context), words));
@@ -347,7 +347,7 @@ static void wires_run_beside_what_is_merged(void **state)
     p.def.interfaces = &joint, p.def.interface_count = 1;
     p.wire.source_subsystem = 3, p.wire.target_subsystem = 1;
     p.def.scheme.ops = yk_scheme_monolithic();
-    assert_int_equal(yk_system_create(*state, &p.def, &p.system), YK_OK);
+    assert_int_equal(yk_system_make(*state, &p.def, &p.system), YK_OK);
     assert_int_equal(yk_system_start(p.system), YK_OK);
     for (int i = 0; i < 4; i++)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);

@@ -1,39 +1,39 @@
 /* Mistakes in the wiring are found at creation, and each message names what to change. */
 #include <string.h>
 
+#include "coupling/description.h"
 #include "test.h"
-#include "yoke/coupling.h"
 #include "yoke/physics.h"
 
 static yk_context *context;
 static yk_subsystem *masses[3];
 static const char *const names[] = {"left", "right", "far"};
 
-static void expect_refusal(const yk_system_def *def, yk_status expected, const char *words)
+static void expect_refusal(const yk_system_description *def, yk_status expected, const char *words)
 {
     yk_system *system = NULL;
-    assert_int_equal(yk_system_create(context, def, &system), expected);
+    assert_int_equal(yk_system_make(context, def, &system), expected);
     assert_null(system);
     if (!strstr(yk_last_message(context), words))
         print_error("message: %s\n", yk_last_message(context));
     assert_non_null(strstr(yk_last_message(context), words));
 }
 
-static yk_system_def def_with(const yk_interface_def *interfaces, int count)
+static yk_system_description def_with(const yk_interface_def *interfaces, int count)
 {
-    return (yk_system_def){.subsystems = masses,
-                           .names = names,
-                           .subsystem_count = 3,
-                           .interfaces = interfaces,
-                           .interface_count = count,
-                           .step = 1e-3};
+    return (yk_system_description){.subsystems = masses,
+                                   .names = names,
+                                   .subsystem_count = 3,
+                                   .interfaces = interfaces,
+                                   .interface_count = count,
+                                   .step = 1e-3};
 }
 
 static void interfaces_must_name_ports_that_exist(void **state)
 {
     (void)state;
     yk_interface_def wrong = {.name = "joint", .motion_subsystem = 7, .constrained = YK_AXIS_X};
-    yk_system_def def = def_with(&wrong, 1);
+    yk_system_description def = def_with(&wrong, 1);
     expect_refusal(&def, YK_ERROR_ARGUMENT, "interface 'joint': there is no subsystem 7");
     wrong.motion_subsystem = 1, wrong.motion_port = 3;
     expect_refusal(&def, YK_ERROR_ARGUMENT, "subsystem 'right' has no port 3");
@@ -46,7 +46,7 @@ static void a_port_is_joined_once(void **state)
     (void)state;
     yk_interface_def twice[2] = {{.name = "one", .wrench_subsystem = 0, .motion_subsystem = 1},
                                  {.name = "two", .wrench_subsystem = 2, .motion_subsystem = 1}};
-    yk_system_def def = def_with(twice, 2);
+    yk_system_description def = def_with(twice, 2);
     expect_refusal(&def, YK_ERROR_ARGUMENT,
                    "interfaces 'one' and 'two' both use port 'mass' of subsystem 'right'");
 }
@@ -55,7 +55,7 @@ static void steps_and_schemes_have_limits(void **state)
 {
     (void)state;
     yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1};
-    yk_system_def def = def_with(&joint, 1);
+    yk_system_description def = def_with(&joint, 1);
     def.step = 0;
     expect_refusal(&def, YK_ERROR_ARGUMENT, "macro step is 0 s");
     def.step = 1e-3;
@@ -83,10 +83,10 @@ static void without_interfaces_all_schemes_run(void **state)
 {
     (void)state;
     for (int i = 0; yk_scheme_at(i); i++) {
-        yk_system_def def = def_with(NULL, 0);
+        yk_system_description def = def_with(NULL, 0);
         def.scheme.ops = yk_scheme_at(i);
         yk_system *system;
-        assert_int_equal(yk_system_create(context, &def, &system), YK_OK);
+        assert_int_equal(yk_system_make(context, &def, &system), YK_OK);
         assert_int_equal(yk_system_start(system), YK_OK);
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
         yk_system_destroy(system);
@@ -100,7 +100,7 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
     poor.rollback = NULL, poor.merging = NULL, poor.kind = "recorded tape";
     const yk_subsystem_ops *rich = masses[1]->ops;
     yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1};
-    yk_system_def def = def_with(&joint, 1);
+    yk_system_description def = def_with(&joint, 1);
     def.scheme.ops = yk_scheme_tight();
     masses[1]->ops = &poor;
     expect_refusal(&def, YK_ERROR_CAPABILITY,

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "../coupling/any_scheme.h"
+#include "coupling/description.h"
 #include "math/so3.h"
 #include "smooth/smooth.h"
 #include "test.h"
-#include "yoke/coupling.h"
 
 static yk_context *context;
 
@@ -59,12 +59,12 @@ static void open_pendulum(pendulum *p, const any_scheme *scheme, double h)
         p->links[i] = make_link(i);
     yk_interface_def hinge = {
         .name = "hinge", .motion_subsystem = 1, .constrained = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
-    yk_system_def def = {.subsystems = p->links,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .interfaces = &hinge,
-                         .interface_count = 1,
-                         .step = h};
+    yk_system_description def = {.subsystems = p->links,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .interfaces = &hinge,
+                                 .interface_count = 1,
+                                 .step = h};
     yk_status status = any_scheme_create(context, &def, scheme, &p->system);
     if (status == YK_OK)
         status = yk_system_start(p->system);

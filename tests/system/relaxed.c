@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "../coupling/any_scheme.h"
+#include "coupling/description.h"
 #include "smooth/smooth.h"
 #include "test.h"
-#include "yoke/coupling.h"
 
 enum { LINKS = 4 };
 
@@ -112,13 +112,13 @@ static yk_status open_chain(chain *c, int count, link_order order, const yk_smoo
                                        .motion_subsystem = place_of(order, count, i + 1),
                                        .motion_port = 0,
                                        .constrained = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
-    yk_system_def def = {.subsystems = c->links,
-                         .names = names,
-                         .subsystem_count = count,
-                         .interfaces = hinges,
-                         .interface_count = count - 1,
-                         .step = h,
-                         .control = yk_step_control_default()};
+    yk_system_description def = {.subsystems = c->links,
+                                 .names = names,
+                                 .subsystem_count = count,
+                                 .interfaces = hinges,
+                                 .interface_count = count - 1,
+                                 .step = h,
+                                 .control = yk_step_control_default()};
     yk_status status = any_scheme_create(c->context, &def, scheme, &c->system);
     return status == YK_OK ? yk_system_start(c->system) : status;
 }

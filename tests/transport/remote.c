@@ -6,8 +6,8 @@
 #include <time.h>
 
 #include "context.h"
+#include "coupling/description.h"
 #include "serving.h"
-#include "yoke/coupling.h"
 #include "yoke/model.h"
 #include "yoke/physics.h"
 
@@ -56,7 +56,7 @@ static uint64_t run(yk_context *context, const char *scheme, make_half make, con
         if (make(context, names[i], user, &halves[i]) != YK_OK)
             fail_msg("%s", yk_last_message(context));
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
-    yk_system_def def = {0};
+    yk_system_description def = {0};
     def.subsystems = halves;
     def.names = names;
     def.subsystem_count = 2;
@@ -66,7 +66,7 @@ static uint64_t run(yk_context *context, const char *scheme, make_half make, con
     def.scheme.ops = yk_scheme_find(scheme);
     def.substeps = (const int[]){4, 4};
     yk_system *system;
-    if (yk_system_create(context, &def, &system) != YK_OK || yk_system_start(system) != YK_OK)
+    if (yk_system_make(context, &def, &system) != YK_OK || yk_system_start(system) != YK_OK)
         fail_msg("%s: %s", scheme, yk_last_message(context));
     for (int i = 0; i < 200; i++)
         if (yk_system_step(system, NULL) < 0)

@@ -1,0 +1,255 @@
+/* The builder of yoke/coupling.h: parts are collected in the arrays of one description, of which
+ * the system is made. */
+#include <string.h>
+
+#include "base/building.h"
+#include "coupling/description.h"
+
+/* Defaults ------------------------------------------------------------------------------------- */
+
+yk_system_def yk_system_default(void)
+{
+    return (yk_system_def){.scheme = yk_scheme_default(), .control = yk_step_control_default()};
+}
+
+yk_subsystem_def yk_subsystem_default(void)
+{
+    return (yk_subsystem_def){.transform = yk_transform_default(), .substeps = 1};
+}
+
+yk_subsystem_def yk_subsystem_named(const char *name, yk_subsystem *subsystem)
+{
+    yk_subsystem_def def = yk_subsystem_default();
+    def.name = name;
+    def.subsystem = subsystem;
+    return def;
+}
+
+yk_interface_def yk_interface_default(void)
+{
+    return (yk_interface_def){.constrained = YK_AXES_ALL};
+}
+
+yk_interface_def yk_interface_between(const char *name, int wrench_subsystem, int wrench_port,
+                                      int motion_subsystem, int motion_port)
+{
+    yk_interface_def def = yk_interface_default();
+    def.name = name;
+    def.wrench_subsystem = wrench_subsystem;
+    def.wrench_port = wrench_port;
+    def.motion_subsystem = motion_subsystem;
+    def.motion_port = motion_port;
+    return def;
+}
+
+yk_wire_def yk_wire_default(void)
+{
+    return (yk_wire_def){0};
+}
+
+/* Building ------------------------------------------------------------------------------------- */
+
+struct yk_system_builder {
+    yk_building building;
+    yk_system_def def;
+    yk_subsystem_def *subsystems;
+    int subsystem_count;
+    yk_interface_def *interfaces;
+    int interface_count;
+    yk_wire_def *wires;
+    int wire_count;
+};
+
+yk_system_builder *yk_system_begin(yk_context *context, const yk_system_def *def)
+{
+    yk_system_builder *builder = yk_allocate(context, 1, sizeof *builder);
+    if (!builder)
+        return NULL;
+    builder->building.context = context;
+    builder->def = def ? *def : yk_system_default();
+    return builder;
+}
+
+int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *def)
+{
+    if (!builder)
+        return YK_NO_ID;
+    yk_building *building = &builder->building;
+    yk_context *context = building->context;
+
+    if (!def->name || !def->name[0])
+        return yk_building_refuse(
+            building, yk_fail(context, YK_ERROR_ARGUMENT, "a subsystem has no name: give it one"));
+    if (!def->subsystem) {
+        /* Creating it has failed, and the message says why. */
+        char why[YK_BUILDING_MESSAGE];
+        strncpy(why, yk_last_message(context), sizeof why - 1);
+        why[sizeof why - 1] = 0;
+        return yk_building_refuse(building, yk_fail(context, YK_ERROR_ARGUMENT,
+                                                    "subsystem '%s' was not created%s%s", def->name,
+                                                    why[0] ? ": " : "", why));
+    }
+    return yk_building_append(building, &builder->subsystems, &builder->subsystem_count, def,
+                              sizeof *def);
+}
+
+/* The port of a subsystem that was added; NULL after a message. What could not be added was
+ * reported where that was tried. */
+static const yk_port *find_port(yk_system_builder *builder, const char *what, const char *name,
+                                int subsystem, int port)
+{
+    yk_building *building = &builder->building;
+    if (subsystem == YK_NO_ID && building->status != YK_OK)
+        return NULL;
+    if (subsystem < 0 || subsystem >= builder->subsystem_count) {
+        yk_building_refuse(building,
+                           yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                   "%s '%s' names subsystem %d, which was not added: take the id "
+                                   "that adding returned",
+                                   what, name, subsystem));
+        return NULL;
+    }
+
+    const yk_subsystem_def *owner = &builder->subsystems[subsystem];
+    const yk_port *list;
+    int count = owner->subsystem->ops->ports(owner->subsystem, &list);
+    if (port < 0 || port >= count) {
+        yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                             "%s '%s': subsystem '%s' has no port %d; it has %d",
+                                             what, name, owner->name, port, count));
+        return NULL;
+    }
+    return &list[port];
+}
+
+int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *def)
+{
+    if (!builder)
+        return YK_NO_ID;
+    yk_building *building = &builder->building;
+    if (!def->name || !def->name[0])
+        return yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                                    "an interface has no name: give it one"));
+
+    const yk_port *wrench_port =
+        find_port(builder, "interface", def->name, def->wrench_subsystem, def->wrench_port);
+    const yk_port *motion_port =
+        find_port(builder, "interface", def->name, def->motion_subsystem, def->motion_port);
+    if (!wrench_port || !motion_port)
+        return YK_NO_ID;
+
+    yk_interface_def interface = *def;
+    if (motion_port->kind == YK_PORT_SCALAR)
+        interface.constrained &= YK_AXIS_X;
+    if (interface.constrained == 0)
+        return yk_building_refuse(building,
+                                  yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                          "interface '%s' constrains no axis", def->name));
+    return yk_building_append(building, &builder->interfaces, &builder->interface_count, &interface,
+                              sizeof interface);
+}
+
+int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def)
+{
+    if (!builder)
+        return YK_NO_ID;
+    yk_building *building = &builder->building;
+    if (!def->name || !def->name[0])
+        return yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                                    "a wire has no name: give it one"));
+
+    /* Channels are checked by the system, which knows their numbers. */
+    int source = def->source_port < 0 ? 0 : def->source_port;
+    if (!find_port(builder, "wire", def->name, def->source_subsystem, source) ||
+        !find_port(builder, "wire", def->name, def->target_subsystem, def->target_port))
+        return YK_NO_ID;
+    return yk_building_append(building, &builder->wires, &builder->wire_count, def, sizeof *def);
+}
+
+/* The whole ------------------------------------------------------------------------------------ */
+
+static void check_names(yk_system_builder *builder)
+{
+    yk_building *building = &builder->building;
+    if (builder->subsystem_count > 0)
+        yk_building_unique(building, "subsystems", &builder->subsystems->name,
+                           builder->subsystem_count, sizeof *builder->subsystems);
+    if (builder->interface_count > 0)
+        yk_building_unique(building, "interfaces", &builder->interfaces->name,
+                           builder->interface_count, sizeof *builder->interfaces);
+    if (builder->wire_count > 0)
+        yk_building_unique(building, "wires", &builder->wires->name, builder->wire_count,
+                           sizeof *builder->wires);
+}
+
+static yk_status make(yk_system_builder *builder, yk_system **system)
+{
+    yk_context *context = builder->building.context;
+    int count = builder->subsystem_count;
+    yk_subsystem **subsystems = yk_allocate(context, (size_t)count + 1, sizeof *subsystems);
+    const char **names = yk_allocate(context, (size_t)count + 1, sizeof *names);
+    yk_transform *transforms = yk_allocate(context, (size_t)count + 1, sizeof *transforms);
+    int *substeps = yk_allocate(context, (size_t)count + 1, sizeof *substeps);
+    yk_status status = YK_ERROR_MEMORY;
+
+    if (subsystems && names && transforms && substeps) {
+        /* Without units and axes of its own no number of a subsystem is touched. */
+        yk_transform same = yk_transform_default();
+        bool transformed = false;
+        for (int i = 0; i < count; i++) {
+            const yk_subsystem_def *def = &builder->subsystems[i];
+            subsystems[i] = def->subsystem;
+            names[i] = def->name;
+            transforms[i] = def->transform;
+            substeps[i] = def->substeps;
+            transformed |= memcmp(&def->transform, &same, sizeof same) != 0;
+        }
+        yk_system_description whole = {
+            .subsystems = subsystems,
+            .names = names,
+            .subsystem_count = count,
+            .transforms = transformed ? transforms : NULL,
+            .substeps = substeps,
+            .interfaces = builder->interfaces,
+            .interface_count = builder->interface_count,
+            .wires = builder->wires,
+            .wire_count = builder->wire_count,
+            .scheme = builder->def.scheme,
+            .start = builder->def.start,
+            .step = builder->def.step,
+            .control = builder->def.control,
+        };
+        status = yk_system_make(context, &whole, system);
+    }
+
+    yk_release(context, subsystems);
+    yk_release(context, names);
+    yk_release(context, transforms);
+    yk_release(context, substeps);
+    return status;
+}
+
+yk_status yk_system_create(yk_system_builder *builder, yk_system **system)
+{
+    *system = NULL;
+    if (!builder)
+        return YK_ERROR_MEMORY;
+
+    check_names(builder);
+    yk_status status = yk_building_finish(&builder->building);
+    if (status == YK_OK)
+        status = make(builder, system);
+    yk_system_discard(builder);
+    return status;
+}
+
+void yk_system_discard(yk_system_builder *builder)
+{
+    if (!builder)
+        return;
+    yk_context *context = builder->building.context;
+    yk_release(context, builder->subsystems);
+    yk_release(context, builder->interfaces);
+    yk_release(context, builder->wires);
+    yk_release(context, builder);
+}

@@ -1,0 +1,28 @@
+/* A whole system as plain arrays: what the builder of yoke/coupling.h makes, and what the library
+ * itself starts from where it has the arrays already. */
+#ifndef YK_COUPLING_DESCRIPTION_H
+#define YK_COUPLING_DESCRIPTION_H
+
+#include "yoke/coupling.h"
+
+typedef struct yk_system_description {
+    yk_subsystem *const *subsystems; /* stay the caller's, and must outlive the system */
+    const char *const *names;
+    int subsystem_count;
+    const yk_transform *transforms; /* one per subsystem; NULL: all as the system */
+    const int *substeps;            /* steps of each subsystem in a macro step; NULL: one */
+    const yk_interface_def *interfaces;
+    int interface_count;
+    const yk_wire_def *wires;
+    int wire_count;
+    yk_scheme_def scheme;
+    double start; /* s */
+    double step;  /* macro step, s */
+    yk_step_control control;
+} yk_system_description;
+
+/* What it points to must outlive the system; its arrays need not. */
+yk_status yk_system_make(yk_context *context, const yk_system_description *description,
+                         yk_system **system);
+
+#endif
