@@ -20,11 +20,6 @@ void yk_builder_note_impacts(yk_builder *builder)
     builder->impacts = true;
 }
 
-void yk_builder_note_rest(yk_builder *builder)
-{
-    builder->resting++;
-}
-
 yk_cache *yk_builder_cache(const yk_builder *builder)
 {
     return builder->cache;
@@ -298,24 +293,6 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node)
                       yk_last_message(scenario->context));
 }
 
-/* All subsystems are mechanical, at rest and without a load, and no interface prescribes a motion
- * between them. */
-static void warn_of_rest(yk_scenario *scenario, const yk_node *list)
-{
-    int count = scenario->info.subsystem_count;
-    if (count == 0 || scenario->builder.resting < count)
-        return;
-    const yk_node *interfaces = yk_node_get(scenario->root, "interfaces");
-    for (const yk_node *one = interfaces ? interfaces->first : NULL; one; one = one->next)
-        if (yk_node_get(one, "drive"))
-            return;
-    yk_report(scenario->resolver.diagnostics, YK_SEVERITY_WARNING, yk_node_key_location(list),
-              "subsystems",
-              "nothing moves: there is no gravity, force, prescribed motion or velocity at the "
-              "start; give one of them, "
-              "such as gravity: [0, 0, -9.81]");
-}
-
 void yk_scenario_build_subsystems(yk_scenario *scenario)
 {
     yk_resolver *r = &scenario->resolver;
@@ -344,7 +321,6 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
         build_one(scenario, index, node);
         place_one(scenario, index, node);
     }
-    warn_of_rest(scenario, list);
     info->names = scenario->names;
     info->solvers = scenario->solvers;
     info->subsystems = scenario->subsystems;

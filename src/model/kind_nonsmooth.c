@@ -281,8 +281,7 @@ static const yk_section sleeping_section = {
     sleeping_fields};
 
 static const yk_field fields[] = {
-    {"gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, -9.81]", YK_VECTOR,
-     .text = "acceleration of gravity"},
+    YK_GRAVITY_FIELD,
     {"materials", YK_TYPE_NAMED, .item = &material_item, .text = "surfaces"},
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
     {"ground", YK_TYPE_LIST, .item = &shape_item, .text = "shapes that never move"},

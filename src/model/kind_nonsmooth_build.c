@@ -355,7 +355,5 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
         return status;
 
     yk_builder_note_impacts(builder);
-    if (yk_mechanism_rests(section))
-        yk_builder_note_rest(builder);
     return YK_OK;
 }

@@ -232,7 +232,7 @@ static const yk_section damping_section = {
     damping_fields};
 
 static const yk_field fields[] = {
-    {"gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, 0]", YK_VECTOR, .text = "acceleration of gravity"},
+    YK_GRAVITY_FIELD,
     {"nodes", YK_TYPE_NAMED, .item = &node_item,
      .text = "massless or shared nodes; bodies have their own"},
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},

@@ -534,7 +534,5 @@ yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsys
     }
     for (int i = 0; i < m.flexible_count; i++)
         yk_flexible_release(m.flexible[i]);
-    if (m.status == YK_OK && yk_mechanism_rests(section))
-        yk_builder_note_rest(builder);
     return m.status;
 }

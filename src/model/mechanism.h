@@ -21,6 +21,13 @@ extern const yk_field yk_port_item;
                                             .text = "from the marker's axes to the body's"  \
     }
 
+/* As yk_smooth_default and yk_nonsmooth_default have it. */
+#define YK_GRAVITY_FIELD                                                \
+    {                                                                   \
+        "gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, -9.81]", YK_VECTOR, \
+            .text = "acceleration of gravity, global axes"              \
+    }
+
 /* Where a body's own frame is at the start. */
 typedef struct yk_body_pose {
     yk_vec3 position;
@@ -53,9 +60,5 @@ yk_status yk_read_six_by_six(yk_builder *builder, const yk_node *item, const cha
                              double matrix[6][6]);
 /* The `inertia` of a rigid body; an error with its place where no distribution of mass has it. */
 yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *tensor);
-
-/* Whether nothing in the section of a mechanical model sets it in motion: no gravity, force,
- * prescribed motion, velocity or deformation at the start. What arrives through its ports may. */
-bool yk_mechanism_rests(const yk_node *section);
 
 #endif

@@ -43,10 +43,6 @@ yk_cache *yk_builder_cache(const yk_builder *builder);
 /* The subsystem has impacts: see yk_scenario_info. */
 void yk_builder_note_impacts(yk_builder *builder);
 
-/* Nothing in the subsystem itself sets it in motion: where that is so of all, the scenario
- * warns. */
-void yk_builder_note_rest(yk_builder *builder);
-
 /* Memory that lives as long as the scenario; NULL when out of it. */
 void *yk_builder_take(yk_builder *builder, size_t bytes);
 

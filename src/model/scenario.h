@@ -52,7 +52,6 @@ struct yk_builder {
     /* steps are repeated and compared: solvers must not leave more than that resolves */
     bool repeats;
     bool impacts; /* see yk_scenario_info */
-    int resting;  /* subsystems that nothing sets in motion */
     yk_cache *cache;
     yk_scenario_function *functions;
     const yk_scenario_file *files; /* that subsystems were built from */

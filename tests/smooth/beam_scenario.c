@@ -18,6 +18,7 @@ static const char frame[] =
     "subsystems:\n"
     "  beam:\n"
     "    solver: smooth\n"
+    "    gravity: [0, 0, 0]\n"
     "    static_start: true\n"
     "    nodes:\n"
     "      - {name: 'n_{i}', repeat: {from: 0, to: 16}, position: ['%s', '%s', 0]}\n"

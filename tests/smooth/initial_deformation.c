@@ -53,6 +53,7 @@ static const char arc[] =
     "subsystems:\n"
     "  beam:\n"
     "    solver: smooth\n"
+    "    gravity: [0, 0, 0]\n"
     "    nodes:\n"
     "      - name: 'n_{i}'\n"
     "        repeat: {from: 0, to: 2*n}\n"
@@ -109,6 +110,7 @@ static void arc_of_a_rod_holds_its_energy(void **state)
         "subsystems:\n"
         "  rod:\n"
         "    solver: smooth\n"
+        "    gravity: [0, 0, 0]\n"
         "    flexible:\n"
         "      r: {type: ancf, length: 1, elements: 8, section: " SECTION ",\n"
         "          curvature: [0, 0, 0.4], points: {end: 8}}\n"
@@ -126,6 +128,7 @@ static const char modal[] =
     "subsystems:\n"
     "  rod:\n"
     "    solver: smooth\n"
+    "    gravity: [0, 0, 0]\n"
     "    flexible:\n"
     "      r: {type: rod, length: 1, stiffening: false, constant_mass: true, section: " SECTION
     ",\n"
@@ -174,7 +177,7 @@ static void too_many_amplitudes_are_refused(void **state)
     assert_int_equal(yk_diagnostics_create(*state, &diagnostics), YK_OK);
     assert_true(yk_scenario_load(*state, &def, diagnostics, &scenario) < 0);
     char *report = yk_diagnostics_text(diagnostics);
-    assert_non_null(strstr(report, "start.yaml:7:"));
+    assert_non_null(strstr(report, "start.yaml:8:"));
     assert_non_null(strstr(report, "has 6 shapes, not 7"));
     yk_release(*state, report);
     yk_scenario_destroy(scenario);
@@ -190,6 +193,7 @@ static void sudden_loads_on_light_sections(void **state)
         "subsystems:\n"
         "  beam:\n"
         "    solver: smooth\n"
+        "    gravity: [0, 0, 0]\n"
         "    nodes:\n"
         "      - {name: 'n_{i}', repeat: {from: 0, to: 8}, position: ['{i}/8', 0, 0]}\n"
         "    beams:\n"

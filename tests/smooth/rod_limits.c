@@ -18,6 +18,7 @@ static const char frame[] =
     "subsystems:\n"
     "  rod:\n"
     "    solver: smooth\n"
+    "    gravity: [0, 0, 0]\n"
     "%s"
     "    joints:\n"
     "      pin: {type: revolute, between: [ground, %s], axis: [0, 0, 1]}\n"

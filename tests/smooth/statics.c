@@ -92,6 +92,7 @@ static void no_load_is_in_balance(void **state)
          "subsystems:\n"
          "  rod:\n"
          "    solver: smooth\n"
+         "    gravity: [0, 0, 0]\n"
          "    static_start: true\n"
          "    flexible:\n"
          "      rod: {type: ancf, length: 1, elements: 8, points: {root: 0, tip: 8},\n"
