@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "bench.h"
+#include "coupling/description.h"
 #include "transport/fmi/fmi2.h"
 #include "transport/fmi/fmu.h"
-#include "yoke/coupling.h"
 
 enum { STEPS = 1000 };
 static const double STEP = 1e-4; /* s */
@@ -119,17 +119,17 @@ static void coupled(bench *run)
     yk_interface_def joint = {.name = "joint", .motion_subsystem = 1, .constrained = YK_AXIS_X};
     yk_explicit_options options = yk_explicit_default();
     options.exchange = YK_EXCHANGE_MOTION;
-    yk_system_def def = {.subsystems = parts,
-                         .names = names,
-                         .subsystem_count = 2,
-                         .interfaces = &joint,
-                         .interface_count = 1,
-                         .scheme = {yk_scheme_explicit(), &options},
-                         .step = STEP};
+    yk_system_description def = {.subsystems = parts,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .scheme = {yk_scheme_explicit(), &options},
+                                 .step = STEP};
     yk_system *system = NULL;
     bool good = bench_check(run, create(run, "mass", &mass_port, &parts[0])) &&
                 bench_check(run, create(run, "spring", &spring_port, &parts[1])) &&
-                bench_check(run, yk_system_create(bench_context(run), &def, &system));
+                bench_check(run, yk_system_make(bench_context(run), &def, &system));
     while (good && bench_repeat(run)) {
         good = bench_check(run, yk_system_start(system));
         bench_start(run);

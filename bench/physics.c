@@ -5,6 +5,14 @@
 #include "math/polynomial.h"
 #include "yoke/physics.h"
 
+/* The cylinder of rim table 1, example 1, whose friction is not that of the default. */
+static yk_hydraulic_cylinder_def example_cylinder(void)
+{
+    yk_hydraulic_cylinder_def def = yk_hydraulic_cylinder_default();
+    def.cylinder.friction = 1e5;
+    return def;
+}
+
 enum { STEPS = 1000 };
 
 static double spool(void *user, double t)
@@ -30,7 +38,7 @@ static bool take_steps(yk_subsystem *s)
 
 static void run_cylinder(bench *run, double lag, double tolerance)
 {
-    yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+    yk_hydraulic_cylinder_def cylinder = example_cylinder();
     cylinder.name = "ram", cylinder.actuator_length = 0.8, cylinder.spool.value = spool;
     cylinder.cylinder.valve.lag = lag;
     yk_hydraulic_def def = yk_hydraulic_default();

@@ -156,7 +156,7 @@ typedef struct yk_hydraulic_def {
 
 /* The fluid of rim table 1, example 1, between 7.6 and 0.1 MPa. */
 yk_hydraulic_def yk_hydraulic_default(void);
-/* The cylinder and the valve of the same example. */
+/* The cylinder and the valve of the same example, without friction. */
 yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void);
 
 typedef struct yk_hydraulic_builder yk_hydraulic_builder;

@@ -160,7 +160,8 @@ static bool same_transform(const yk_transform *a, const yk_transform *b)
 
 /* The group has the units and axes of its first part, so that parts which agree need not be
  * converted. */
-static yk_status transform_parts(yk_system *system, const yk_system_description *def, yk_group *group)
+static yk_status transform_parts(yk_system *system, const yk_system_description *def,
+                                 yk_group *group)
 {
     if (!def->transforms)
         return YK_OK;

@@ -335,7 +335,7 @@ yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
         .area = {6.5e-3, 6.5e-3},
         .length = 0.442,
         .fraction = 0.5,
-        .friction = 1e5,
+        .friction = 0,
         .stop = 0.05 * 0.442,
         .stop_stiffness = 1e8,
         .stop_damping = 1,

@@ -6,6 +6,14 @@
 
 #include "yoke/physics.h"
 
+/* The cylinder of rim table 1, example 1, whose friction is not that of the default. */
+static yk_hydraulic_cylinder_def example_cylinder(void)
+{
+    yk_hydraulic_cylinder_def def = yk_hydraulic_cylinder_default();
+    def.cylinder.friction = 1e5;
+    return def;
+}
+
 static double swing(void *user, double t)
 {
     (void)user;
@@ -14,8 +22,7 @@ static double swing(void *user, double t)
 
 static yk_status create(yk_context *context, const void *user, yk_subsystem **subsystem)
 {
-    yk_hydraulic_cylinder_def cylinders[2] = {yk_hydraulic_cylinder_default(),
-                                              yk_hydraulic_cylinder_default()};
+    yk_hydraulic_cylinder_def cylinders[2] = {example_cylinder(), example_cylinder()};
     cylinders[0].name = "other", cylinders[1].name = "driven";
     for (int i = 0; i < 2; i++) {
         cylinders[i].spool.value = swing;

@@ -9,6 +9,14 @@
 #include "signals.h"
 #include "test.h"
 
+/* The cylinder of rim table 1, example 1, whose friction is not that of the default. */
+static yk_hydraulic_cylinder_def example_cylinder(void)
+{
+    yk_hydraulic_cylinder_def def = yk_hydraulic_cylinder_default();
+    def.cylinder.friction = 1e5;
+    return def;
+}
+
 static const yk_fluid fluid = {.a = 6.53e-10, .b = -1.19e-18, .density = 850, .vapour = 0};
 
 static double opening(void *user, double t)
@@ -110,7 +118,7 @@ static void bulk_modulus_and_enthalpy_follow_the_density(void **state)
 static void derivatives_are_those_of_the_rates(void **state)
 {
     (void)state;
-    yk_cylinder c = yk_hydraulic_cylinder_default().cylinder;
+    yk_cylinder c = example_cylinder().cylinder;
     c.area[0] = 4e-3, c.leakage = 2e-11, c.valve.lag = 0.02;
     /* Usual; above the pump; a cavity; closed centre, both ways; in the rounded part of the root;
      * beyond the range of the density law. */
@@ -149,7 +157,7 @@ static void an_open_valve_holds_a_force(void **state)
     const double spools[2] = {0.44160, 0.48711};
     for (int i = 0; i < 2; i++) {
         yk_hydraulic_def def = yk_hydraulic_default();
-        yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+        yk_hydraulic_cylinder_def cylinder = example_cylinder();
         double k = spools[i];
         cylinder.spool = (yk_function){.value = constant, .user = &k};
         yk_subsystem *s = create(context, &def, &cylinder);
@@ -169,7 +177,7 @@ static void an_open_valve_holds_a_force(void **state)
 static void without_a_command_valves_are_neutral(void **state)
 {
     yk_hydraulic_def def = yk_hydraulic_default();
-    yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+    yk_hydraulic_cylinder_def cylinder = example_cylinder();
     yk_subsystem *s = create(*state, &def, &cylinder);
     assert_int_equal(s->ops->start(s, 0, 1e-3, NULL), YK_OK);
     assert_near(channel(s, "ram.opening"), 0.5, 0);
@@ -182,7 +190,7 @@ static void a_cylinder_alone_stands_still(void **state)
 {
     double k = 0.4;
     yk_hydraulic_def def = yk_hydraulic_default();
-    yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+    yk_hydraulic_cylinder_def cylinder = example_cylinder();
     cylinder.name = "ram", cylinder.spool = (yk_function){.value = constant, .user = &k};
     yk_subsystem *s;
     yk_hydraulic_builder *builder = yk_hydraulic_begin(*state, &def);
@@ -248,7 +256,7 @@ static void pressures_follow_the_printed_equations(void **state)
     yk_context *context = *state;
     for (int controlled = 0; controlled < 2; controlled++) {
         yk_hydraulic_def def = yk_hydraulic_default();
-        yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+        yk_hydraulic_cylinder_def cylinder = example_cylinder();
         cylinder.spool = (yk_function){.value = opening, .user = &k};
         cylinder.start = YK_HYDRAULIC_PRESSURE;
         cylinder.pressure[0] = 3e6, cylinder.pressure[1] = 4e6;
@@ -271,7 +279,7 @@ static void a_cavity_opens_and_closes(void **state)
 {
     yk_context *context = *state;
     yk_hydraulic_def def = yk_hydraulic_default();
-    yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+    yk_hydraulic_cylinder_def cylinder = example_cylinder();
     cylinder.cylinder.valve.kind = YK_VALVE_CLOSED_CENTRE;
     cylinder.cylinder.friction = 0;
     cylinder.start = YK_HYDRAULIC_FORCE;
@@ -312,7 +320,7 @@ static void the_piston_meets_its_stops(void **state)
     context_def.log = keep_log, context_def.log_user = log;
     yk_context *context = yk_context_create(&context_def);
     yk_hydraulic_def def = yk_hydraulic_default();
-    yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+    yk_hydraulic_cylinder_def cylinder = example_cylinder();
     double k = 0.45;
     cylinder.spool = (yk_function){.value = constant, .user = &k};
     cylinder.cylinder.stop = 5e-3;
@@ -344,7 +352,7 @@ static void fluid_flows_back_only_where_it_may(void **state)
     yk_context *context = *state;
     for (int backflow = 0; backflow < 2; backflow++) {
         yk_hydraulic_def def = yk_hydraulic_default();
-        yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+        yk_hydraulic_cylinder_def cylinder = example_cylinder();
         double k = 0;
         cylinder.spool = (yk_function){.value = constant, .user = &k};
         cylinder.cylinder.valve.backflow = backflow;
@@ -365,7 +373,7 @@ static void impossible_motion_is_named(void **state)
 {
     yk_context *context = *state;
     yk_hydraulic_def def = yk_hydraulic_default();
-    yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+    yk_hydraulic_cylinder_def cylinder = example_cylinder();
     cylinder.cylinder.valve.kind = YK_VALVE_CLOSED_CENTRE;
     cylinder.start = YK_HYDRAULIC_FORCE;
     yk_subsystem *s = create(context, &def, &cylinder);
@@ -395,15 +403,15 @@ static void bad_definitions_are_refused(void **state)
 {
     yk_context *context = *state;
     yk_hydraulic_def def = yk_hydraulic_default();
-    yk_hydraulic_cylinder_def cylinder = yk_hydraulic_cylinder_default();
+    yk_hydraulic_cylinder_def cylinder = example_cylinder();
     expect_refusal(context, &def, NULL, "at least one cylinder");
     cylinder.name = "ram";
     cylinder.cylinder.length = 0;
     expect_refusal(context, &def, &cylinder, "cylinder 'ram': areas, length");
-    cylinder.cylinder = yk_hydraulic_cylinder_default().cylinder;
+    cylinder.cylinder = example_cylinder().cylinder;
     cylinder.cylinder.stop = 0.3;
-    expect_refusal(context, &def, &cylinder, "must leave the piston room");
-    cylinder.cylinder = yk_hydraulic_cylinder_default().cylinder;
+    expect_refusal(context, &def, &cylinder, "must leave the piston space");
+    cylinder.cylinder = example_cylinder().cylinder;
     def.fluid.vapour = 2e5;
     expect_refusal(context, &def, &cylinder, "vapour pressure (200000 Pa)");
     def = yk_hydraulic_default();

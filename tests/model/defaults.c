@@ -1,0 +1,204 @@
+/* A default of a scenario and that of the C interface are one number: what the schema prints is
+ * what `_default()` has. */
+#include "test.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/registry.h"
+#include "yoke/nonsmooth.h"
+#include "yoke/physics.h"
+#include "yoke/smooth.h"
+
+static const yk_field *find_key(const yk_section *section, const char *key, size_t length)
+{
+    for (const yk_field *f = section ? section->fields : NULL; f && f->key; f++)
+        if (strlen(f->key) == length && strncmp(f->key, key, length) == 0)
+            return f;
+    return NULL;
+}
+
+/* The field at "contact.method": keys of sections, and behind a variant's key its word. */
+static const yk_field *find(const yk_section *section, const char *path)
+{
+    const yk_field *field = NULL;
+    for (const char *at = path; *at;) {
+        size_t length = strcspn(at, ".");
+        const yk_field *next = find_key(section, at, length);
+        if (next) {
+            field = next->item ? next->item : next;
+            section = field->section;
+        } else {
+            const yk_section *const *v = field ? field->variants : NULL;
+            while (v && *v && (strlen((*v)->name) != length || strncmp((*v)->name, at, length)))
+                v++;
+            if (!v || !*v)
+                return NULL;
+            section = *v;
+        }
+        at += length + (at[length] == '.');
+    }
+    return field;
+}
+
+/* The number of a default, or the index of its word. */
+static double number_of(const yk_field *field, int component)
+{
+    for (int i = 0; field->words && field->words[i].word; i++)
+        if (strcmp(field->words[i].word, field->fallback) == 0)
+            return i;
+    if (strcmp(field->fallback, "true") == 0)
+        return 1;
+    const char *at = field->fallback + (field->fallback[0] == '[');
+    for (int i = 0; i < component; i++)
+        at = strchr(at, ',') + 1;
+    return strtod(at, NULL);
+}
+
+typedef struct row {
+    const char *path;
+    double value;
+    int component;
+} row;
+
+static void expect(const yk_section *section, const row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const yk_field *field = find(section, rows[i].path);
+        if (!field || !field->fallback)
+            fail_msg("%s: %s has no default in the schema", section->name, rows[i].path);
+        double printed = number_of(field, rows[i].component);
+        if (printed != rows[i].value)
+            fail_msg("%s: %s is %s in scenarios and %.17g in C", section->name, rows[i].path,
+                     field->fallback, rows[i].value);
+    }
+}
+
+#define EXPECT(section, rows) expect(section, rows, sizeof(rows) / sizeof *(rows))
+
+static void smooth(void **state)
+{
+    (void)state;
+    yk_smooth_def def = yk_smooth_default();
+    const yk_smooth_options *o = &def.options;
+    yk_smooth_node_def node = yk_smooth_node_default();
+    yk_beam_section_def section = yk_beam_section_default();
+    yk_force_def force = yk_force_default();
+    const row rows[] = {
+        {"gravity", def.gravity.x, 0},
+        {"gravity", def.gravity.y, 1},
+        {"gravity", def.gravity.z, 2},
+        {"static_start", o->static_start, 0},
+        {"integrator.two-step.rho_inf", o->rho_inf, 0},
+        {"integrator.two-step.error_tolerance", o->error_tolerance, 0},
+        {"integrator.two-step.newton_relative", o->newton_relative, 0},
+        {"integrator.two-step.newton_absolute", o->newton_absolute, 0},
+        {"integrator.two-step.iterations", o->newton_iterations, 0},
+        {"integrator.generalised-alpha.form", o->form, 0},
+        {"integrator.generalised-alpha.rho_inf", o->rho_inf, 0},
+        {"integrator.generalised-alpha.stabilisation", o->stabilisation, 0},
+        {"nodes.position", node.position.x, 0},
+        {"nodes.orientation", node.orientation.w, 0},
+        {"nodes.velocity", node.velocity.z, 2},
+        {"bodies.position", node.position.x, 0},
+        {"beams.section.rectangle.poisson", section.poisson, 0},
+        {"beams.section.rectangle.damping_ratio", section.damping_ratio, 0},
+        {"forces.spring.stiffness", force.stiffness, 0},
+        {"forces.spring.damping", force.damping, 0},
+        {"forces.spring.free_length", force.free, 0},
+    };
+    EXPECT(&yk_smooth_section, rows);
+}
+
+static void nonsmooth(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = yk_nonsmooth_default();
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    yk_packing_def packing = yk_packing_default();
+    const row rows[] = {
+        {"gravity", def.gravity.x, 0},
+        {"gravity", def.gravity.z, 2},
+        {"contact.method", def.solver.method, 0},
+        {"contact.friction", def.solver.friction, 0},
+        {"contact.iterations", def.solver.iterations, 0},
+        {"contact.tolerance", def.solver.tolerance, 0},
+        {"contact.relaxation_factor", def.solver.relaxation_factor, 0},
+        {"contact.envelope", def.envelope, 0},
+        {"contact.recovery_speed", def.recovery_speed, 0},
+        {"contact.bounce_speed", def.bounce_speed, 0},
+        {"contact.capacity", def.contact_capacity, 0},
+        {"sleeping.speed", def.sleeping.speed, 0},
+        {"sleeping.angular_speed", def.sleeping.angular_speed, 0},
+        {"sleeping.after", def.sleeping.after, 0},
+        {"bodies.position", body.position.x, 0},
+        {"particles.settled.spread", packing.spread, 0},
+        {"particles.settled.clearance", packing.clearance, 0},
+        {"particles.settled.jitter", packing.jitter, 0},
+        {"particles.settled.seed", (double)packing.seed, 0},
+        {"particles.settled.step", packing.step, 0},
+        {"particles.settled.time_limit", packing.time_limit, 0},
+        {"particles.settled.shakes", packing.shakes, 0},
+        {"particles.settled.shake_amplitude", packing.shake_amplitude, 0},
+        {"particles.settled.shake_frequency", packing.shake_frequency, 0},
+    };
+    EXPECT(&yk_nonsmooth_section, rows);
+}
+
+static void small_kinds(void **state)
+{
+    (void)state;
+    yk_oscillator_def oscillator = yk_oscillator_default();
+    const row of_oscillator[] = {
+        {"stiffness", oscillator.stiffness, 0},
+        {"damping", oscillator.damping, 0},
+        {"position", oscillator.position, 0},
+        {"velocity", oscillator.velocity, 0},
+        {"integrator.two-step.rho_inf", oscillator.rho_inf, 0},
+    };
+    EXPECT(&yk_oscillator_section, of_oscillator);
+
+    yk_control_def control = yk_control_default();
+    yk_control_loop_def loop = yk_control_loop_default();
+    const row of_control[] = {
+        {"period", control.period, 0},        {"step", control.step, 0},
+        {"loops.form", loop.form, 0},         {"loops.proportional", loop.proportional, 0},
+        {"loops.integral", loop.integral, 0}, {"loops.derivative", loop.derivative, 0},
+        {"loops.filter", loop.filter, 0},     {"loops.offset", loop.offset, 0},
+    };
+    EXPECT(&yk_control_section, of_control);
+
+    yk_hydraulic_def circuit = yk_hydraulic_default();
+    yk_hydraulic_cylinder_def ram = yk_hydraulic_cylinder_default();
+    const yk_cylinder *c = &ram.cylinder;
+    const row of_hydraulics[] = {
+        {"tank", circuit.tank, 0},
+        {"fluid.density", circuit.fluid.density, 0},
+        {"fluid.a", circuit.fluid.a, 0},
+        {"fluid.b", circuit.fluid.b, 0},
+        {"fluid.vapour_pressure", circuit.fluid.vapour, 0},
+        {"integrator.fixed.step", circuit.step, 0},
+        {"cylinders.fraction", c->fraction, 0},
+        {"cylinders.friction", c->friction, 0},
+        {"cylinders.leakage", c->leakage, 0},
+        {"cylinders.stop_stiffness", c->stop_stiffness, 0},
+        {"cylinders.stop_damping", c->stop_damping, 0},
+        {"cylinders.start", ram.start, 0},
+        {"cylinders.valve.area", c->valve.area, 0},
+        {"cylinders.valve.discharge", c->valve.discharge, 0},
+        {"cylinders.valve.lag", c->valve.lag, 0},
+        {"cylinders.valve.backflow", c->valve.backflow, 0},
+        {"cylinders.valve.laminar_pressure", c->valve.laminar, 0},
+    };
+    EXPECT(&yk_hydraulic_section, of_hydraulics);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(smooth),
+        cmocka_unit_test(nonsmooth),
+        cmocka_unit_test(small_kinds),
+    };
+    return cmocka_run_group_tests_name("defaults", tests, NULL, NULL);
+}
