@@ -1157,7 +1157,9 @@ static yk_status write_advice(study *s)
         const char *rest = "";
         if (advice->best >= 0 && c->rung + 1 < RUNGS && !c->closed)
             rest = "; smaller steps would cost more than the choice";
-        snprintf(row->message, sizeof row->message, "wrong by %.2g in %s%s", row->error, row->worst,
+        char worst[sizeof row->worst];
+        memcpy(worst, row->worst, sizeof worst);
+        snprintf(row->message, sizeof row->message, "wrong by %.2g in %s%s", row->error, worst,
                  rest);
     }
 
