@@ -454,7 +454,7 @@ static void a_model_in_c_is_that_of_the_scenario(void **state)
                "interfaces: {clamp: {between: [pendulum.tip, ball.middle]}}\n"
                "coupling: {scheme: explicit}\n";
     yk_scenario *scenario;
-    yk_system *system;
+    yk_system *system = NULL;
     if (yk_scenario_load(context, &def, NULL, &scenario) != YK_OK ||
         yk_scenario_system(scenario, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
