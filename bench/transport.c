@@ -1,13 +1,9 @@
 /* One step of an oscillator in this process, behind shared memory, and behind sockets: what a
  * question and its answer cost is the difference. */
-#include <signal.h>
-#include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "bench.h"
-#include "yoke/physics.h"
 #include "yoke/transport.h"
+#include "bench.h"
+#include "transport/serving.h"
+#include "yoke/physics.h"
 
 enum { STEPS = 2000 };
 
@@ -19,18 +15,6 @@ static yk_status create(void *user, yk_context *context, const char *name, yk_su
     def.stiffness = 100;
     def.velocity = 1;
     return yk_oscillator_create(context, &def, subsystem);
-}
-
-static bool announce(void *user, const char *address)
-{
-    int *pipe_end = user;
-    if (*pipe_end >= 0) {
-        if (write(*pipe_end, address, 200) != 200)
-            return false;
-        close(*pipe_end);
-        *pipe_end = -1;
-    }
-    return true;
 }
 
 static void measure(bench *run, yk_subsystem *s)
@@ -56,47 +40,28 @@ static void here(bench *run)
 
 static void there(bench *run, const char *address, bool socket_only)
 {
-    int ends[2];
-    if (pipe(ends) != 0) {
-        bench_fail(run, "no pipe");
+    serving server;
+    if (!serving_start(&server, address, NULL, create)) {
+        bench_fail(run, "no server at %s", address ? address : "a UNIX socket");
         return;
     }
-    fflush(NULL);
-    pid_t server = fork();
-    if (server == 0) {
-        setpgid(0, 0);
-        yk_server_def def = yk_server_default();
-        def.address = address;
-        def.create = create;
-        def.waiting = announce;
-        def.user = &ends[1];
-        yk_serve(bench_context(run), &def);
-        _exit(0);
-    }
-
-    char name[200];
     yk_remote_def def = yk_remote_default();
-    def.address = name;
+    def.address = server.address;
     def.socket_only = socket_only;
     yk_subsystem *s;
-    close(ends[1]);
-    if (read(ends[0], name, sizeof name) != sizeof name)
-        bench_fail(run, "no server at %s", address);
-    else if (bench_check(run, yk_remote_create(bench_context(run), &def, &s)))
+    if (bench_check(run, yk_remote_create(bench_context(run), &def, &s)))
         measure(run, s);
-    close(ends[0]);
-    kill(-server, SIGKILL);
-    waitpid(server, NULL, 0);
+    serving_stop(&server);
 }
 
 static void memory(bench *run)
 {
-    there(run, "unix:/tmp/yoke-bench.socket", false);
+    there(run, NULL, false);
 }
 
 static void local(bench *run)
 {
-    there(run, "unix:/tmp/yoke-bench.socket", true);
+    there(run, NULL, true);
 }
 
 static void inet(bench *run)

@@ -57,22 +57,6 @@ static bool wait_for_clients(void *user, const char *address)
     return !was_interrupted();
 }
 
-static bool read_secret(const char *path, char *line, int capacity)
-{
-    FILE *file = fopen(path, "r");
-    bool got = file && fgets(line, capacity, file);
-    if (file)
-        fclose(file);
-    if (got)
-        line[strcspn(line, "\r\n")] = '\0';
-    if (got && strlen(line) >= 16)
-        return true;
-
-    fprintf(stderr, "yoke: the first line of %s is the secret, and has 16 letters at least\n",
-            path);
-    return false;
-}
-
 int command_serve(int argc, char **argv)
 {
     request r = {0};
@@ -90,14 +74,10 @@ int command_serve(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
-    char secret[1024];
     if (!r.listen) {
         fprintf(stderr, "yoke: --listen is missing: unix:PATH or tcp:HOST:PORT\n");
         return EXIT_MISUSE;
     }
-    if (r.secret_file && !read_secret(r.secret_file, secret, sizeof secret))
-        return EXIT_MISUSE;
-
     /* A scenario with mistakes is no use to anybody: they are shown before the first client comes. */
     loaded l;
     if (!load_scenario(r.path, &r.sets, LOAD_TO_RUN, &l))
@@ -108,7 +88,12 @@ int command_serve(int argc, char **argv)
     yk_context *context = open_context();
     if (!context)
         return EXIT_FAILED;
-
+    char secret[YK_SECRET_MAX];
+    if (r.secret_file && yk_secret_read(context, r.secret_file, secret) != YK_OK) {
+        print_failure(context);
+        yk_context_destroy(context);
+        return EXIT_MISUSE;
+    }
     catch_interrupts();
     yk_server_def def = yk_server_default();
     def.address = r.listen;

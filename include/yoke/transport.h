@@ -26,6 +26,11 @@
 extern "C" {
 #endif
 
+/* A shared secret is the first line of a file that both sides have. */
+enum { YK_SECRET_SHORTEST = 16, YK_SECRET_MAX = 1024 };
+/* Reads it; without its line end. */
+yk_status yk_secret_read(yk_context *context, const char *path, char secret[YK_SECRET_MAX]);
+
 typedef struct yk_remote_def {
     const char *address;
     const char *subsystem; /* its name at the server; "": the only one */

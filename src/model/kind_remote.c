@@ -1,7 +1,4 @@
 /* solver: remote */
-#include <stdio.h>
-#include <string.h>
-
 #include "model/registry.h"
 #include "yoke/transport.h"
 
@@ -27,31 +24,6 @@ const yk_section yk_remote_section = {
     "it; the results are the same to the last bit.",
     fields};
 
-/* The first line of the file. */
-static yk_status read_secret(yk_builder *builder, const yk_node *section, const char **secret)
-{
-    const yk_node *node = yk_node_get(section, "secret_file");
-    const char *path = yk_builder_path(builder, section, "secret_file");
-    enum { LINE = 1024, SHORTEST = 16 };
-    char *line = yk_builder_take(builder, LINE);
-    if (!path || !line)
-        return YK_ERROR_MEMORY;
-
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return yk_builder_error(builder, node, "there is no file %s that can be read", path);
-
-    bool got = fgets(line, LINE, file);
-    fclose(file);
-    line[strcspn(line, "\r\n")] = '\0';
-    if (!got || strlen(line) < SHORTEST)
-        return yk_builder_error(builder, node,
-                                "the first line of %s is the secret, and has %d letters at least",
-                                path, SHORTEST);
-    *secret = line;
-    return YK_OK;
-}
-
 yk_status yk_remote_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
     yk_remote_def def = yk_remote_default();
@@ -60,10 +32,16 @@ yk_status yk_remote_build(yk_builder *builder, const yk_node *section, yk_subsys
         def.subsystem = yk_node_text(section, "subsystem");
     def.deadline = yk_node_number(section, "deadline");
     def.socket_only = !yk_node_boolean(section, "shared_memory");
-    if (yk_node_get(section, "secret_file")) {
-        yk_status status = read_secret(builder, section, &def.secret);
-        if (status != YK_OK)
-            return status;
+    yk_context *context = yk_builder_context(builder);
+    char secret[YK_SECRET_MAX];
+    const yk_node *file = yk_node_get(section, "secret_file");
+    if (file) {
+        const char *path = yk_builder_path(builder, section, "secret_file");
+        if (!path)
+            return YK_ERROR_MEMORY;
+        if (yk_secret_read(context, path, secret) != YK_OK)
+            return yk_builder_error(builder, file, "%s", yk_last_message(context));
+        def.secret = secret;
     }
-    return yk_remote_create(yk_builder_context(builder), &def, subsystem);
+    return yk_remote_create(context, &def, subsystem);
 }

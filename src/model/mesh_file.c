@@ -11,6 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hash.h"
 #include "model/expression.h"
 
 enum { STL_HEADER = 80, STL_TRIANGLE = 50, WORD = 64 };
@@ -89,16 +90,8 @@ static yk_status add_triangle(reader *r, int a, int b, int c)
 
 static size_t hash_of(yk_vec3 p)
 {
-    uint64_t hash = 14695981039346656037u;
-    const double parts[3] = {p.x, p.y, p.z};
-    for (int i = 0; i < 3; i++) {
-        uint64_t bits;
-        double part = parts[i] + 0.0; /* -0 and 0 are one place */
-        memcpy(&bits, &part, sizeof bits);
-        hash = (hash ^ bits) * 1099511628211u;
-        hash ^= hash >> 29;
-    }
-    return (size_t)hash;
+    const double parts[3] = {p.x + 0.0, p.y + 0.0, p.z + 0.0}; /* -0 and 0 are one corner */
+    return (size_t)yk_hash_bytes(YK_HASH_START, parts, sizeof parts);
 }
 
 /* The number of a corner, which may be there already. */

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "yoke/transport.h"
+
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "frames are written as the machine has its numbers: little-endian"
 #endif
@@ -140,6 +142,16 @@ void yk_get_input(yk_body *body, yk_input *input)
     yk_get_numbers(body, &input->orientation.w, 4);
 }
 
+size_t yk_wrench_rows(const yk_port *ports, const yk_causality *causalities, int count,
+                      size_t marker, size_t scalar)
+{
+    size_t rows = 0;
+    for (int i = 0; i < count; i++)
+        if (causalities[i] == YK_TAKES_WRENCH)
+            rows += ports[i].kind == YK_PORT_MARKER ? marker : scalar;
+    return rows;
+}
+
 /* Frames --------------------------------------------------------------------------------------- */
 
 yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t number,
@@ -199,6 +211,23 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
 }
 
 /* Secrets -------------------------------------------------------------------------------------- */
+
+yk_status yk_secret_read(yk_context *context, const char *path, char secret[YK_SECRET_MAX])
+{
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return yk_fail(context, YK_ERROR_INPUT, "there is no file %s that can be read", path);
+
+    bool got = fgets(secret, YK_SECRET_MAX, file);
+    fclose(file);
+    if (got)
+        secret[strcspn(secret, "\r\n")] = '\0';
+    if (got && strlen(secret) >= YK_SECRET_SHORTEST)
+        return YK_OK;
+    return yk_fail(context, YK_ERROR_INPUT,
+                   "the first line of %s is the secret, and has %d letters at least", path,
+                   YK_SECRET_SHORTEST);
+}
 
 void yk_proof(const char *secret, const char *who, const unsigned char theirs[YK_NONCE],
               const unsigned char own[YK_NONCE], unsigned char proof[YK_PROOF])

@@ -150,11 +150,7 @@ static yk_body *ask_step(remote *r, double t, double h, const yk_input *inputs)
 /* Rows and columns of the ports that take a wrench, `marker` and `scalar` for each. */
 static size_t count_wrench_rows(const remote *r, size_t marker, size_t scalar)
 {
-    size_t rows = 0;
-    for (int i = 0; i < r->port_count; i++)
-        if (r->causalities[i] == YK_TAKES_WRENCH)
-            rows += r->ports[i].kind == YK_PORT_MARKER ? marker : scalar;
-    return rows;
+    return yk_wrench_rows(r->ports, r->causalities, r->port_count, marker, scalar);
 }
 
 /* Operations ----------------------------------------------------------------------------------- */

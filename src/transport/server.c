@@ -129,11 +129,7 @@ static const yk_input *get_step(session *s)
 /* Sizes of the ports that take a wrench; as the client counts them. */
 static size_t count_wrench_rows(const session *s, size_t marker, size_t scalar)
 {
-    size_t rows = 0;
-    for (int i = 0; i < s->port_count; i++)
-        if (s->causalities[i] == YK_TAKES_WRENCH)
-            rows += s->ports[i].kind == YK_PORT_MARKER ? marker : scalar;
-    return rows;
+    return yk_wrench_rows(s->ports, s->causalities, s->port_count, marker, scalar);
 }
 
 static void answer_describe(session *s)
