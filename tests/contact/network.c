@@ -542,6 +542,49 @@ static void bounded_rows(void **state)
     yk_context_destroy(context);
 }
 
+/* A row that yields: u + softness * impulse = 0 with u = v + impulse / m, alone and in a block of
+ * three that a contact shares. */
+static void soft_rows(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    const yk_contact_method methods[] = {YK_CONTACT_GAUSS_SEIDEL, YK_CONTACT_PROJECTED_GRADIENT,
+                                         YK_CONTACT_ACCURATE};
+    for (int m = 0; m < 3; m++) {
+        yk_network *network = make_network(context, NULL, false);
+        yk_network_node *nodes = yk_network_nodes(network, 2);
+        nodes[0] = (yk_network_node){.velocity = {3, 0, 0}, .inverse_mass = 0.5};
+        nodes[1] = (yk_network_node){.velocity = {1, -2, -4}, .inverse_mass = 1};
+        yk_pair pair = {1, YK_NETWORK_NONE, YK_PAIR_ROUND};
+        assert_int_equal(yk_network_plan(network, &pair, 1), YK_OK);
+        yk_contact contact = {.normal = {0, 0, 1}};
+        yk_network_set(network, 0, &contact);
+
+        static const double softness[4] = {0.25, 1, 3, 0.5};
+        yk_joint_row rows[4];
+        for (int k = 0; k < 4; k++) {
+            yk_vec3 axis = {k == 0 || k == 3, k == 1, k == 2};
+            rows[k] = (yk_joint_row){.a = k == 3 ? 0 : 1,
+                                     .b = YK_NETWORK_NONE,
+                                     .linear_a = axis,
+                                     .softness = softness[k],
+                                     .lower = -INFINITY,
+                                     .upper = INFINITY};
+        }
+        assert_int_equal(yk_network_joints(network, rows, 4), YK_OK);
+        solve(context, network, methods[m], YK_FRICTION_COULOMB, 1e-12, 2000);
+
+        /* The floor stops z, so that the row along it has nothing left to do. */
+        assert_near(rows[0].impulse, -1 / (1 + softness[0]), 1e-9);
+        assert_near(rows[1].impulse, 2 / (1 + softness[1]), 1e-9);
+        assert_near(rows[2].impulse, 0, 1e-9);
+        assert_near(rows[3].impulse, -3 / (0.5 + softness[3]), 1e-9);
+        assert_near(nodes[0].velocity.x, 3 + 0.5 * rows[3].impulse, 1e-9);
+        yk_network_destroy(network);
+    }
+    yk_context_destroy(context);
+}
+
 /* 1000:1 on top of a column of ten; sweeps crawl, the accurate method does not. */
 static void heavy_column(void **state)
 {
@@ -666,6 +709,7 @@ int main(void)
         cmocka_unit_test(rolling_and_spinning_friction),
         cmocka_unit_test(box_friction),
         cmocka_unit_test(joints_and_contacts_together),
+        cmocka_unit_test(soft_rows),
         cmocka_unit_test(bounded_rows),
         cmocka_unit_test(heavy_column),
         cmocka_unit_test(crowded_node),

@@ -103,6 +103,80 @@ static void units_of_a_subsystem_do_not_change_the_motion(void **state)
     }
 }
 
+/* The same with rim, which passes the wrench side's inverse mass to the fast one: whichever side
+ * counts in millimetres. */
+static void units_do_not_change_a_reduced_model(void **state)
+{
+    (void)state;
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_rim();
+    const int substeps[2] = {1, 5};
+    for (int in_millimetres = 0; in_millimetres < 2; in_millimetres++) {
+        yk_oscillator_def metres[2], mixed[2];
+        two_masses(metres), two_masses(mixed);
+        to_millimetres(&mixed[in_millimetres]);
+        yk_transform transforms[2] = {yk_transform_default(), yk_transform_default()};
+        transforms[in_millimetres].length = transforms[in_millimetres].mass = 1e-3;
+        rig a, b;
+        open_rig(&a, metres, 2, NULL, substeps, &scheme, 1e-3);
+        open_rig(&b, mixed, 2, transforms, substeps, &scheme, 1e-3);
+        for (int n = 0; n < 200; n++) {
+            assert_int_equal(yk_system_step(a.system, NULL), YK_OK);
+            assert_int_equal(yk_system_step(b.system, NULL), YK_OK);
+        }
+        for (int i = 0; i < 2; i++) {
+            const yk_port_value *one = yk_system_output(a.system, i, 0);
+            const yk_port_value *two = yk_system_output(b.system, i, 0);
+            assert_near(two->motion.position.x, one->motion.position.x, 1e-11);
+            assert_near(two->wrench.force.x, one->wrench.force.x, 1e-6);
+        }
+        close_rig(&a), close_rig(&b);
+    }
+}
+
+/* Velocities per wrench: of a scalar port m/s per N, of a marker port with any axes so that
+ * w^T Y w, the power of the wrench on its own motion, keeps its value. */
+static void responses_change_units(void **state)
+{
+    (void)state;
+    yk_transform units = {
+        .orientation = yk_so3_exp(yk_v3(0.4, -0.9, 1.3)), .length = 0.1, .mass = 3};
+
+    double two[4] = {2, -0.5, -0.25, 7};
+    yk_transform_response(&units, YK_PORT_SCALAR, 0, 2, two);
+    yk_transform_response(&units, YK_PORT_SCALAR, 1, 2, two);
+    assert_relative(two[0], 2.0 / 3, 1e-14); /* of one kilogram: length / (mass length) */
+    assert_relative(two[1], -0.5 / 3, 1e-14);
+    assert_relative(two[2], -0.25 / 3, 1e-14);
+    assert_relative(two[3], 7.0 / 3, 1e-14);
+
+    /* Own wrench F, own motion Y F; outside both by the rules for values. */
+    double own[36], outside[36];
+    for (int i = 0; i < 36; i++)
+        own[i] = outside[i] = sin(1 + 3.7 * i) + (i % 7 == 0 ? 6 : 0);
+    yk_transform_response(&units, YK_PORT_MARKER, 0, 6, outside);
+    double wrench[6] = {1, -2, 0.5, 0.3, 0.7, -1.1}, motion[6] = {0};
+    for (int i = 0; i < 6; i++)
+        for (int k = 0; k < 6; k++)
+            motion[i] += own[6 * i + k] * wrench[k];
+    yk_port_value value = {.motion = {.velocity = {motion[0], motion[1], motion[2]},
+                                      .orientation = {1, 0, 0, 0},
+                                      .angular_velocity = {motion[3], motion[4], motion[5]}},
+                           .wrench = {{1, -2, 0.5}, {0.3, 0.7, -1.1}}};
+    yk_transform_value(&units, YK_PORT_MARKER, &value);
+    const double outer[6] = {value.wrench.force.x,  value.wrench.force.y,  value.wrench.force.z,
+                             value.wrench.torque.x, value.wrench.torque.y, value.wrench.torque.z};
+    const double expected[6] = {value.motion.velocity.x,         value.motion.velocity.y,
+                                value.motion.velocity.z,         value.motion.angular_velocity.x,
+                                value.motion.angular_velocity.y, value.motion.angular_velocity.z};
+    for (int i = 0; i < 6; i++) {
+        double velocity = 0;
+        for (int k = 0; k < 6; k++)
+            velocity += outside[6 * i + k] * outer[k];
+        assert_near(velocity, expected[i], 1e-12);
+    }
+}
+
 /* paper tight (20): outward and inward are inverse, and power keeps its value. */
 static void placements_keep_power_and_come_back(void **state)
 {
@@ -250,6 +324,8 @@ int main(void)
     context = yk_context_create(NULL);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_of_a_subsystem_do_not_change_the_motion),
+        cmocka_unit_test(units_do_not_change_a_reduced_model),
+        cmocka_unit_test(responses_change_units),
         cmocka_unit_test(placements_keep_power_and_come_back),
         cmocka_unit_test(substeps_converge_with_first_order),
         cmocka_unit_test(steps_that_do_not_converge_are_halved),

@@ -1,4 +1,5 @@
 /* Many bodies: determinism, rollback, heaps, packings, joints, prescribed motion, energy. */
+#include "math/so3.h"
 #include "nonsmooth/packing.h"
 #include "scene.h"
 
@@ -357,6 +358,77 @@ static void test_motor(void **state)
     scene_end(&s);
 }
 
+static double parabola(void *user, double t)
+{
+    (void)user;
+    return 1 + 3 * t * t;
+}
+
+/* The row g/h + dg/dt = 0 undoes in one step what is left of the last: a driven body is at
+ * d(t - h) + h d'(t), whatever happened before. */
+static void test_drive_leaves_the_error_of_one_step(void **state)
+{
+    (void)state;
+    const double h = 1e-2;
+    const yk_joint_kind kinds[] = {YK_JOINT_DRIVEN_POSITION, YK_JOINT_DISTANCE};
+    for (int k = 0; k < 2; k++) {
+        yk_nonsmooth_def def = scene_default();
+        def.gravity = yk_v3(0, 0, 0);
+        scene s = scene_make(&def);
+        int ball = add_ball(&s, 0.1, yk_v3(0, 0, 1), rough(0));
+        yk_joint_def joint = yk_joint_default();
+        joint.kind = kinds[k];
+        joint.body[1] = ball;
+        joint.drive = (yk_function){.value = parabola};
+        assert_true(yk_world_add_joint(s.world, &joint) >= 0);
+        start(&s, h);
+        for (int n = 1; n <= 20; n++) {
+            run(&s, h, 1);
+            double begin = (n - 1) * h;
+            double expected = parabola(NULL, begin) + h * 6 * n * h;
+            assert_near(motion_of(&s, ball).position.z, expected, 1e-10);
+        }
+        scene_end(&s);
+    }
+}
+
+/* A body that is turned about a marker beside its centre: the marker stands, the centre moves on
+ * a circle, each step along the tangent where the step began. */
+static void test_port_turns_a_body_about_its_marker(void **state)
+{
+    (void)state;
+    const double h = 1e-2, rate = 2, l = 0.5;
+    yk_nonsmooth_def def = scene_default();
+    scene s = scene_make(&def);
+    int rod = add_box(&s, yk_v3(l, 0.05, 0.05), yk_v3(l, 0, 0), 3, rough(0));
+    yk_marker end = yk_marker_at(-l, 0, 0);
+    int port = yk_world_add_port(s.world, "end", rod, &end);
+    assert_int_equal(port, 0);
+
+    yk_subsystem *subsystem = yk_nonsmooth_subsystem(s.world);
+    yk_status status = subsystem->ops->connect(subsystem, port, YK_TAKES_MOTION, YK_AXES_ALL);
+    assert_int_equal(status, YK_OK);
+    yk_input input = {.degree = 1, .orientation = {1, 0, 0, 0}};
+    input.angular[1] = yk_v3(0, 0, rate);
+    assert_int_equal(subsystem->ops->start(subsystem, 0, h, &input), YK_OK);
+    assert_near(motion_of(&s, rod).velocity.y, rate * l, 1e-14);
+
+    for (int n = 0; n < 50; n++) {
+        double angle = n * h * rate;
+        input.orientation = yk_so3_exp(yk_v3(0, 0, angle));
+        assert_int_equal(subsystem->ops->step(subsystem, n * h, h, &input), YK_OK);
+
+        /* (exp(h w) - 1 - h w x) times the arm is what the marker is off, as after every step. */
+        yk_motion motion = motion_of(&s, rod);
+        yk_vec3 at = yk_v3_add(motion.position, yk_q_rotate(motion.orientation, end.offset));
+        double across = l * (cos(h * rate) - 1);
+        double along = l * (sin(h * rate) - h * rate);
+        assert_near(yk_v3_norm(at), hypot(across, along), 1e-12);
+        assert_near(motion.angular_velocity.z, rate, 1e-11);
+    }
+    scene_end(&s);
+}
+
 /* Two jaws on slides press a log with F each: it is held iff 2 mu F >= m g. */
 static double slip_of_log(double press)
 {
@@ -636,6 +708,8 @@ int main(void)
         cmocka_unit_test(test_distance),
         cmocka_unit_test(test_yielding_ground),
         cmocka_unit_test(test_motor),
+        cmocka_unit_test(test_drive_leaves_the_error_of_one_step),
+        cmocka_unit_test(test_port_turns_a_body_about_its_marker),
         cmocka_unit_test(test_gripper_holds_log),
         cmocka_unit_test(test_mesh_has_no_bumps),
         cmocka_unit_test(test_drum),

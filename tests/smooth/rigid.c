@@ -56,6 +56,49 @@ static void free_body_keeps_its_angular_momentum(void **state)
     assert_second_order(coarse, fine);
 }
 
+/* explicit (33)-(35) over steps of any size: a body that falls while it spins about an axis of
+ * inertia is predicted exactly, since its path is a parabola and its rotation uniform. */
+static void prediction_is_exact_for_unequal_steps(void **state)
+{
+    (void)state;
+    static const double sizes[] = {0.01, 0.02, 0.005, 0.0125};
+    run r;
+    kit_open(&r.kit, 1);
+    r.kit.def.gravity = yk_v3(0, 0, -9.81);
+    kit_node(&r.kit, "stone", yk_v3(0, 0, 0), yk_q_identity());
+    kit_body(&r.kit, 0, 2, 1, 2, 3);
+    r.kit.nodes[0].velocity = yk_v3(3, 0, 1);
+    r.kit.nodes[0].angular_velocity = yk_v3(0, 0, 4);
+    r.kit.ports[0] = yk_port_default();
+    r.kit.ports[0].name = "centre";
+    r.kit.ports[0].body[0] = 0;
+    r.kit.def.port_count = 1;
+    run_create(&r);
+
+    yk_subsystem *subsystem = yk_smooth_subsystem(r.model);
+    yk_status status = subsystem->ops->connect(subsystem, 0, YK_TAKES_WRENCH, YK_AXES_ALL);
+    assert_int_equal(status, YK_OK);
+    yk_input free = {.degree = 0, .orientation = {1, 0, 0, 0}};
+    assert_true(subsystem->ops->start(subsystem, 0, sizes[0], &free) >= 0);
+
+    double t = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        double h = sizes[i], end = t + h;
+        yk_motion motion = run_motion(&r, 0);
+        subsystem->ops->predict(subsystem, 0, h, &motion);
+        assert_near(motion.position.x, 3 * end, 1e-12);
+        assert_near(motion.position.z, end - 0.5 * 9.81 * end * end, 1e-12);
+        assert_near(motion.velocity.z, 1 - 9.81 * end, 1e-10);
+        assert_near(motion.angular_velocity.z, 4, 1e-10);
+        yk_quat ahead = yk_q_mul(motion.orientation, yk_so3_exp(yk_v3(0, 0, -4 * end)));
+        assert_near(yk_v3_norm(yk_so3_log(ahead)), 0, 1e-12);
+
+        assert_int_equal(subsystem->ops->step(subsystem, t, h, &free), YK_OK);
+        t = end;
+    }
+    run_stop(&r);
+}
+
 static double top_error(double h, double end)
 {
     run r;
@@ -709,6 +752,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(free_body_keeps_its_angular_momentum),
+        cmocka_unit_test(prediction_is_exact_for_unequal_steps),
         cmocka_unit_test(heavy_top_precesses_steadily),
         cmocka_unit_test(governor_keeps_energy_and_spin),
         cmocka_unit_test(skate_goes_down_an_incline_on_cycloids),
