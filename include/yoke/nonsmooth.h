@@ -163,6 +163,21 @@ typedef struct yk_sleeping {
     double after;         /* s */
 } yk_sleeping;
 
+/* What restitution does where several contacts meet an impact at once. Five equal balls in a row that
+ * touch, restitution 1, the first one hitting with speed 1:
+ *
+ *   Newton      -0.6  0.4  0.4  0.4  0.4      every contact gives back its own approach
+ *   Poisson     -0.6  0.4  0.4  0.4  0.4      every contact gives back its own impulse
+ *   sequential   0    0    0    0    1        contacts that approach rebound in turn: shocks run on
+ *
+ * Poisson's and the sequential law never create energy; Newton's may, with friction or where
+ * coefficients differ. */
+typedef enum yk_impact_law {
+    YK_IMPACT_NEWTON,
+    YK_IMPACT_POISSON,
+    YK_IMPACT_SEQUENTIAL
+} yk_impact_law;
+
 typedef struct yk_nonsmooth_def {
     yk_vec3 gravity; /* m/s2 */
     yk_contact_options solver;
@@ -175,6 +190,7 @@ typedef struct yk_nonsmooth_def {
     double recovery_speed;
     /* restitution acts on approach faster than this (m/s); 0: gravity times step */
     double bounce_speed;
+    yk_impact_law impact_law;
     /* contact points that are kept at most; 0: chosen from the number of solids */
     int contact_capacity;
     int threads; /* 0: as the context says */

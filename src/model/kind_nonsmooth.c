@@ -239,6 +239,12 @@ static const yk_word friction_words[] = {{"cone", "convex cone complementarity: 
                                          {"coulomb", "true Coulomb friction"},
                                          {"pyramid", "two directions on their own"},
                                          {NULL, NULL}};
+static const yk_word impact_words[] = {
+    {"newton", "each contact rebounds with its own approach; all of a chain at once"},
+    {"poisson", "each contact gives back its own impulse; creates no energy"},
+    {"sequential", "contacts that approach rebound in turn, so that shocks run through bodies that "
+                   "touch; creates no energy"},
+    {NULL, NULL}};
 static const yk_field contact_fields[] = {
     {"method", YK_TYPE_CHOICE, .fallback = "automatic", .words = method_words,
      .text = "how contacts are solved"},
@@ -257,6 +263,8 @@ static const yk_field contact_fields[] = {
      .text = "overlaps are undone no faster; 0: as fast as a fall through one envelope ends"},
     {"bounce_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
      .text = "slower impacts do not rebound; 0: gravity times step"},
+    {"impact_law", YK_TYPE_CHOICE, .fallback = "newton", .words = impact_words,
+     .text = "what restitution does where several contacts meet an impact"},
     {"capacity", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
      .text = "contact points that there is room for; 0: chosen"},
     {0},

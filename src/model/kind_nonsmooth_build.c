@@ -317,6 +317,7 @@ static yk_nonsmooth_def read_def(const maker *m)
     def.envelope = yk_node_number(contact, "envelope");
     def.recovery_speed = yk_node_number(contact, "recovery_speed");
     def.bounce_speed = yk_node_number(contact, "bounce_speed");
+    def.impact_law = (yk_impact_law)yk_node_choice(contact, "impact_law");
     def.contact_capacity = yk_node_integer(contact, "capacity");
     const yk_node *sleeping = yk_node_get(m->section, "sleeping");
     def.sleeping.speed = yk_node_number(sleeping, "speed");

@@ -36,6 +36,10 @@ static yk_status check_def(yk_context *context, const yk_nonsmooth_def *def)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s is %g, must not be negative",
                            numbers[i].name, numbers[i].value);
 
+    if ((unsigned)def->impact_law > YK_IMPACT_SEQUENTIAL)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "impact_law is %d, there is none with that number", (int)def->impact_law);
+
     double factor = def->solver.relaxation_factor;
     if (!(factor > 0 && factor < 2))
         return yk_fail(context, YK_ERROR_ARGUMENT,

@@ -67,19 +67,22 @@ static double recovery_speed(const yk_world_model *model, double h)
     return fmin(model->envelope / h, sqrt(2 * gravity * model->envelope));
 }
 
+double yk_world_bounce_speed(const yk_world_model *model, double h)
+{
+    if (model->def.bounce_speed > 0)
+        return model->def.bounce_speed;
+    return h * yk_v3_norm(model->def.gravity);
+}
+
 /* tight (19): gap / h, with the speed of recovery bounded; or the rebound of Newton's impact law
  * where the contact closes within the step. `separation` is the rate of the gap at the beginning
  * of the step. */
 static double contact_bias(const yk_world_model *model, double gap, double restitution,
                            double separation, double h)
 {
-    const yk_nonsmooth_def *def = &model->def;
-
     /* Slow approaches do not bounce, or resting contacts would never come to rest. */
     if (restitution > 0) {
-        double least = def->bounce_speed;
-        if (!(least > 0))
-            least = h * yk_v3_norm(def->gravity);
+        double least = yk_world_bounce_speed(model, h);
         if (separation < -least && gap + h * separation <= 0)
             return restitution * separation;
     }
@@ -115,7 +118,7 @@ static size_t find_last(const yk_contact_list *last, const yk_contact_key *key, 
     return SIZE_MAX;
 }
 
-static void make_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *row)
+void yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *row)
 {
     const yk_world_model *model = &self->model;
     const yk_collision *collision = &self->collision;
@@ -138,15 +141,18 @@ static void make_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *r
     }
 
     /* tight (19), with the rate of the gap at the beginning of the step where the contact may
-     * bounce. */
+     * bounce by Newton's law; other laws have acted already. */
     const yk_material *material = yk_world_pair_material(model, p, q);
+    double restitution = 0;
+    if (model->def.impact_law == YK_IMPACT_NEWTON)
+        restitution = material->restitution;
     double separation = 0;
-    if (material->restitution > 0) {
+    if (restitution > 0) {
         yk_vec3 u = yk_v3_sub(velocity_before(self, p, at_p), velocity_before(self, q, at_q));
         separation = yk_v3_dot(row->normal, u);
     }
     row->mu = material->friction;
-    row->bias = contact_bias(model, touch.gap, material->restitution, separation, h);
+    row->bias = contact_bias(model, touch.gap, restitution, separation, h);
 
     /* rim (41): the force K overlap + D rate at the end of the step. A gap closes before anything
      * yields. */
@@ -199,7 +205,7 @@ static void rows_chunk(void *user, size_t begin, size_t end, size_t chunk)
     double deepest = 0;
 
     for (size_t i = begin; i < end; i++) {
-        make_row(job->self, i, job->h, &row);
+        yk_world_contact_row(job->self, i, job->h, &row);
         deepest = fmax(deepest, -row.bias * job->h);
         yk_network_set(problem->network, i, &row);
     }
@@ -318,6 +324,10 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
         yk_vec3 impulse = yk_network_impulse(self->problem.network, i), torque = {0, 0, 0};
         if (collision->pairs[i].kind != YK_PAIR_ROUND)
             torque = yk_network_torque(self->problem.network, i);
+        if (self->impact.acted) {
+            impulse = yk_v3_add(impulse, self->impact.impulses[i]);
+            torque = yk_v3_add(torque, self->impact.torques[i]);
+        }
 
         /* The other side, if its motion is known, receives the opposite about its centre of
          * mass. */

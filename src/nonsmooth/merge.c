@@ -66,6 +66,10 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
                            "nonsmooth subsystems with different gravity cannot be merged: give all "
                            "the same, or choose "
                            "the scheme tight or index1");
+        if (model->def.impact_law != first->impact_law)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "nonsmooth subsystems with different impact laws cannot be merged: give "
+                           "all the same, or choose the scheme tight or index1");
         if (a->speed != b->speed || a->angular_speed != b->angular_speed || a->after != b->after)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "nonsmooth subsystems that go to sleep differently cannot be merged: "

@@ -180,6 +180,7 @@ static yk_vec3 spin_freely(const yk_tensor *tensor, yk_vec3 w0, double h)
 typedef struct bodies_job {
     yk_nonsmooth *self;
     double h;
+    const yk_twist *from; /* velocities that the step begins with; NULL: those of the bodies */
 } bodies_job;
 
 /* v(t) + h M^-1 f of dynamic bodies into the nodes of the contact problem. */
@@ -204,8 +205,11 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
             continue;
         }
 
-        yk_vec3 v = yk_v3_axpy(h, model->def.gravity, body->velocity);
-        yk_vec3 w = body->angular_velocity;
+        yk_twist start = self->step.before[i];
+        if (job->from)
+            start = job->from[i];
+        yk_vec3 v = yk_v3_axpy(h, model->def.gravity, start.linear);
+        yk_vec3 w = start.angular;
         if (f)
             v = yk_v3_axpy(h / constant->mass, f->force, v);
 
@@ -242,7 +246,7 @@ static void set_known_motion(yk_nonsmooth *self, double t, double h, const yk_in
 
 static void set_motion(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
-    bodies_job job = {self, h};
+    bodies_job job = {self, h, NULL};
     yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, free_chunk, &job);
     set_known_motion(self, t, h, inputs);
 }
@@ -334,8 +338,17 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     /* Bodies of known motion have their velocity of the end of the step from here on. */
     set_motion(self, t, h, inputs);
 
-    /* Rows of contacts and joints. */
+    /* Impacts of Newton's law are among the rows, those of others come before. */
     start = yk_clock_seconds();
+    if (self->model.def.impact_law != YK_IMPACT_NEWTON) {
+        status = yk_world_resolve_impacts(self, t, h, inputs);
+        if (YK_FAILED(status))
+            return status;
+        bodies_job job = {self, h, self->impact.after};
+        yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, free_chunk, &job);
+    }
+
+    /* Rows of contacts and joints. */
     status = yk_world_set_contacts(self, h);
     if (status == YK_OK)
         status = yk_world_set_joint_rows(self, t, h, inputs);
@@ -353,6 +366,8 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     /* Its result: velocities, impulses for the next step, reactions. */
     yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, take_chunk, self);
     yk_world_take_impulses(self, h);
+    for (size_t k = 0; self->impact.acted && k < self->problem.joint_row_count; k++)
+        self->problem.joint_rows[k].impulse += self->impact.joint_impulses[k];
     yk_world_take_reactions(self, h);
     return YK_OK;
 }
@@ -470,7 +485,7 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
     set_port_outputs(self, h);
 
     /* Stage 5: q(t + h) = q(t) + h v(t + h). */
-    bodies_job job = {self, h};
+    bodies_job job = {self, h, NULL};
     yk_pool_run(self->pool, model->body_count, YK_BODY_CHUNK, move_chunk, &job);
     for (size_t i = 0; i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];

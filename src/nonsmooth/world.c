@@ -6,7 +6,7 @@
 #include "nonsmooth/blocks.h"
 #include "nonsmooth/world.h"
 
-enum { BLOCKS_MAX = 16 };
+enum { BLOCKS_MAX = 32 };
 
 yk_status yk_world_create(yk_context *context, const yk_nonsmooth_def *def, yk_nonsmooth **made)
 {
@@ -39,11 +39,13 @@ static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
            dynamic = model->dynamic_count;
     bool loads = model->force_count > 0 || model->port_count > 0;
     bool sleeps = model->def.sleeping.speed > 0;
+    bool impacts = model->def.impact_law != YK_IMPACT_NEWTON;
     size_t contacts = model->contact_capacity, general = model->general_capacity;
 
     /* Contacts change between two lists through a third one. */
     yk_step_work *step = &self->step;
     yk_sleep_work *sleep = &self->sleep;
+    yk_impact_work *impact = &self->impact;
     const yk_block blocks[] = {
         YK_BLOCK(self->problem.joint_rows, model->joint_row_count),
         YK_BLOCK(self->problem.first_row, model->joint_count),
@@ -60,6 +62,21 @@ static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
         YK_BLOCK_IF(sleeps, sleep->spare.impulses, contacts),
         YK_BLOCK_IF(sleeps, sleep->spare.torques, general),
         YK_BLOCK_IF(sleeps, sleep->spare.points, contacts),
+        YK_BLOCK_IF(impacts, impact->rows, contacts),
+        YK_BLOCK_IF(impacts, impact->gaps, contacts),
+        YK_BLOCK_IF(impacts, impact->impulses, contacts),
+        YK_BLOCK_IF(impacts, impact->torques, contacts),
+        YK_BLOCK_IF(impacts, impact->contacts, contacts),
+        YK_BLOCK_IF(impacts, impact->pairs, contacts),
+        YK_BLOCK_IF(impacts, impact->before, contacts),
+        YK_BLOCK_IF(impacts, impact->impulse, contacts),
+        YK_BLOCK_IF(impacts, impact->torque, contacts),
+        YK_BLOCK_IF(impacts, impact->joint_rows, model->joint_row_count),
+        YK_BLOCK_IF(impacts, impact->joint_impulses, model->joint_row_count),
+        YK_BLOCK_IF(impacts, impact->after, dynamic),
+        YK_BLOCK_IF(impacts, impact->compressed, dynamic),
+        YK_BLOCK_IF(impacts, impact->root, dynamic),
+        YK_BLOCK_IF(impacts, impact->islands, dynamic),
     };
     memcpy(list, blocks, sizeof blocks);
     return sizeof blocks / sizeof *blocks;

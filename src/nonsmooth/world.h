@@ -8,6 +8,7 @@
  *   world.h      step.c          the time step
  *                known_motion.c  bodies that follow functions and ports
  *                contact_rows.c  contacts as rows of the contact problem, impulses back
+ *                impact.c        impact laws other than Newton's
  *                joint_rows.c    joints and partly prescribed ports as rows
  *                line.c          distances of two markers as ports
  *                energy.c        what is stored, lost and brought in
@@ -57,6 +58,34 @@ typedef struct yk_sleep_work {
     yk_contact_list spare;
 } yk_sleep_work;
 
+/* Work space of impact laws, where there is one: see impact.c. */
+typedef struct yk_impact_island {
+    double work[3];  /* of its impulses, as a polynomial in the fraction (J) */
+    double fraction; /* of the restitution that is given */
+} yk_impact_island;
+
+typedef struct yk_impact_work {
+    bool acted; /* in this step */
+    /* Per contact that was found; impulses of all passes of a step, as of the contact problem. */
+    yk_contact *rows;
+    double *gaps;
+    yk_vec3 *impulses, *torques;
+    /* Per contact of a pass. */
+    size_t count;
+    uint32_t *contacts;
+    yk_pair *pairs;
+    yk_twist *before;
+    yk_vec3 *impulse, *torque;
+    /* Per joint row. */
+    yk_joint_row *joint_rows;
+    double *joint_impulses;
+    /* Per dynamic body. */
+    yk_twist *after; /* velocities after all passes */
+    yk_network_node *compressed;
+    int32_t *root;
+    yk_impact_island *islands;
+} yk_impact_work;
+
 /* Two solids that nothing keeps apart: see passage.c. */
 typedef struct yk_passage {
     size_t driven, still; /* parts */
@@ -80,6 +109,7 @@ struct yk_nonsmooth {
     yk_problem problem;
     yk_step_work step;
     yk_sleep_work sleep;
+    yk_impact_work impact;
     struct yk_world_interface *interface; /* made when it is first asked for */
     bool laid_out;                        /* there is memory for a run */
     bool started;
@@ -132,8 +162,16 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h);
 /* The speed (m/s) that a step resolves: what gravity adds in it, for contacts close somewhere within
  * the step, or a hundredth of the fastest approach. Before the impulses are taken. */
 double yk_world_resolved_speed(const yk_nonsmooth *self, double h);
+/* Row i of the problem, of a contact that was found. */
+void yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *row);
+/* Impacts slower than this (m/s) do not rebound. */
+double yk_world_bounce_speed(const yk_world_model *model, double h);
 /* Bodies of known motion receive what sleeping bodies bring, and nothing else yet. */
 void yk_world_clear_received(yk_nonsmooth *self, double h);
+
+/* impact.c: finds the velocities from which the step begins after its impacts; those of the nodes are
+ * to be set anew. */
+yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 
 /* joint_rows.c: joints, and ports of which some motions are prescribed, as rows of the problem;
  * reactions back. */

@@ -127,6 +127,7 @@ static void nonsmooth(void **state)
         {"contact.envelope", def.envelope, 0},
         {"contact.recovery_speed", def.recovery_speed, 0},
         {"contact.bounce_speed", def.bounce_speed, 0},
+        {"contact.impact_law", def.impact_law, 0},
         {"contact.capacity", def.contact_capacity, 0},
         {"sleeping.speed", def.sleeping.speed, 0},
         {"sleeping.angular_speed", def.sleeping.angular_speed, 0},
