@@ -31,64 +31,68 @@ static void end_child(void *user)
     yk_release(c->context, c);
 }
 
-/* In the child: it ends with its parent, and leaves interrupts to it. */
-static void serve(yk_context *context, const yk_child_def *def, int socket)
+/* Nothing could be started: the caller's things are given back all the same. */
+static yk_status release_all(yk_context *context, child *c, const yk_child_def *def,
+                             yk_status status)
 {
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    static const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
-    static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
-        signal(ignored[i], SIG_IGN);
-    for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
-        signal(deadly[i], SIG_DFL); /* a handler of the parent would be wrong here */
-    yk_server_def server = yk_server_default();
-    server.address = "unix:"; /* on this machine */
-    server.create = def->create;
-    server.user = def->user;
-    yk_serve_connected(context, &server, socket);
-    _exit(0);
+    yk_release(context, c);
+    if (def->release)
+        def->release(def->user);
+    return status;
 }
 
 yk_status yk_child_create(yk_context *context, const yk_child_def *def, yk_subsystem **subsystem)
 {
     *subsystem = NULL;
-    int ends[2];
     child *c = yk_allocate(context, 1, sizeof *c);
-    yk_status status = c ? YK_OK : YK_ERROR_MEMORY;
-    if (status == YK_OK && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
-        status = yk_fail(context, YK_ERROR_EXTERNAL, "no sockets for a child process: %s",
-                         strerror(errno));
-    if (status != YK_OK) {
-        yk_release(context, c);
-        if (def->release)
-            def->release(def->user);
-        return status;
+    if (!c)
+        return release_all(context, NULL, def, YK_ERROR_MEMORY);
+
+    int ends[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
+        yk_fail(context, YK_ERROR_EXTERNAL, "no sockets for a child process: %s", strerror(errno));
+        return release_all(context, c, def, YK_ERROR_EXTERNAL);
     }
 
     pid_t process = fork();
-    if (process == 0) {
-        close(ends[0]);
-        serve(context, def, ends[1]);
-    }
-    close(ends[1]);
     if (process < 0) {
-        status = yk_fail(context, YK_ERROR_EXTERNAL, "no child process for '%s': %s", def->name,
-                         strerror(errno));
+        yk_fail(context, YK_ERROR_EXTERNAL, "no child process for '%s': %s", def->name,
+                strerror(errno));
         close(ends[0]);
-        yk_release(context, c);
-        if (def->release)
-            def->release(def->user);
-        return status;
+        close(ends[1]);
+        return release_all(context, c, def, YK_ERROR_EXTERNAL);
     }
+
+    /* The child ends with its parent, leaves interrupts to it, and dies of its own faults: a
+     * handler of the parent would be wrong there. */
+    if (process == 0) {
+        static const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
+        static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+            signal(ignored[i], SIG_IGN);
+        for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
+            signal(deadly[i], SIG_DFL);
+
+        close(ends[0]);
+        yk_server_def server = yk_server_default();
+        server.address = "unix:"; /* on this machine */
+        server.create = def->create;
+        server.user = def->user;
+        yk_serve_connected(context, &server, ends[1]);
+        _exit(0);
+    }
+
+    close(ends[1]);
     *c = (child){context, process, def->release, def->user};
 
+    /* The parent sees a remote subsystem on this machine: frames go through memory. */
     char name[300];
     snprintf(name, sizeof name, "'%.200s' in a process of its own", def->name);
     yk_remote_host host = {.name = name, .release = end_child, .user = c};
     yk_remote_def remote = yk_remote_default();
-    remote.address = "unix:"; /* on this machine: frames go through memory */
+    remote.address = "unix:";
     remote.subsystem = def->name;
     remote.deadline = def->deadline;
-
     return yk_remote_attach(context, &remote, ends[0], &host, subsystem);
 }

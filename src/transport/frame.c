@@ -28,13 +28,16 @@ bool yk_body_reserve(yk_body *body, size_t capacity)
 
 void yk_put_bytes(yk_body *body, const void *bytes, size_t count)
 {
-    size_t needed = body->length + count;
     if (body->failed)
         return;
+
+    /* Twice what is needed now, so that a long body is not copied with every number. */
+    size_t needed = body->length + count;
     if (needed > body->capacity && !yk_body_reserve(body, 2 * needed)) {
         body->failed = true;
         return;
     }
+
     if (count > 0)
         memcpy(body->bytes + body->length, bytes, count);
     body->length += count;
@@ -57,20 +60,25 @@ void yk_put_numbers(yk_body *body, const double *values, size_t count)
 
 void yk_put_text(yk_body *body, const char *text)
 {
-    size_t length = text ? strlen(text) : 0;
+    size_t length = 0;
+    if (text)
+        length = strlen(text);
     if (length > YK_TEXT_MAX)
         length = YK_TEXT_MAX;
+
     yk_put_whole(body, (uint32_t)length);
     yk_put_bytes(body, text, length);
 }
 
 void yk_get_bytes(yk_body *body, void *bytes, size_t count)
 {
+    /* What is not there reads as zeros; the reader asks once, at the end, whether all was there. */
     if (body->failed || count > body->length - body->at) {
         body->failed = true;
         memset(bytes, 0, count);
         return;
     }
+
     if (count > 0)
         memcpy(bytes, body->bytes + body->at, count);
     body->at += count;
@@ -103,6 +111,8 @@ void yk_get_text(yk_body *body, char *text, size_t capacity)
         body->failed = true;
         return;
     }
+
+    /* The end of a text that is too long for the buffer is skipped. */
     size_t kept = length < capacity ? length : capacity - 1;
     memcpy(text, body->bytes + body->at, kept);
     text[kept] = '\0';
@@ -116,8 +126,10 @@ bool yk_body_is_done(const yk_body *body)
 
 void yk_put_input(yk_body *body, const yk_input *input, bool connected)
 {
+    /* Who has no partner sends the zeros that the contract promises to a port without one. */
     static const yk_input none = {.orientation = {1, 0, 0, 0}};
     const yk_input *from = connected ? input : &none;
+
     yk_put_whole(body, (uint32_t)from->degree);
     for (int i = 0; i <= from->degree; i++) {
         yk_put_numbers(body, &from->linear[i].x, 3);
@@ -129,11 +141,14 @@ void yk_put_input(yk_body *body, const yk_input *input, bool connected)
 void yk_get_input(yk_body *body, yk_input *input)
 {
     *input = (yk_input){0};
+
+    /* A degree that no polynomial has would be read past the end of the coefficients. */
     uint32_t degree = yk_get_whole(body);
     if (degree > YK_INPUT_DEGREE_MAX) {
         body->failed = true;
         return;
     }
+
     input->degree = (int)degree;
     for (uint32_t i = 0; i <= degree; i++) {
         yk_get_numbers(body, &input->linear[i].x, 3);
@@ -146,9 +161,14 @@ size_t yk_wrench_rows(const yk_port *ports, const yk_causality *causalities, int
                       size_t marker, size_t scalar)
 {
     size_t rows = 0;
-    for (int i = 0; i < count; i++)
-        if (causalities[i] == YK_TAKES_WRENCH)
-            rows += ports[i].kind == YK_PORT_MARKER ? marker : scalar;
+    for (int i = 0; i < count; i++) {
+        if (causalities[i] != YK_TAKES_WRENCH)
+            continue;
+        if (ports[i].kind == YK_PORT_MARKER)
+            rows += marker;
+        else
+            rows += scalar;
+    }
     return rows;
 }
 
@@ -164,12 +184,14 @@ yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t nu
                        "a frame of %zu bytes is too long, the most are %d", body->length,
                        YK_FRAME_BODY_MAX);
 
+    /* As the head of frame.h lays it out. */
     unsigned char header[YK_FRAME_HEADER] = {0};
     uint32_t length = (uint32_t)body->length;
     uint16_t word = (uint16_t)kind;
     memcpy(header, &length, sizeof length);
     memcpy(header + 4, &word, sizeof word);
     memcpy(header + 8, &number, sizeof number);
+
     return transport->ops->send(transport, header, sizeof header, body->bytes, length, deadline);
 }
 
@@ -187,19 +209,22 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
     memcpy(kind, header + 4, sizeof *kind);
     memcpy(&zero, header + 6, sizeof zero);
     memcpy(number, header + 8, sizeof *number);
+
     if (*kind == 0 || *kind >= YK_FRAME_KIND_END || zero != 0 || length > YK_FRAME_BODY_MAX)
         return yk_fail(transport->context, YK_ERROR_EXTERNAL,
                        "sent what is no frame of this protocol (kind %u, %u bytes)", *kind, length);
 
-    /* Long bodies grow as they arrive, so that a length alone takes no memory. */
+    /* A long body grows as it arrives, so that a length alone takes no memory. */
     enum { PIECE = 1 << 20 };
     body->length = 0;
     body->at = 0;
     body->failed = false;
+
     while (status == YK_OK && body->length < length) {
         size_t piece = length - body->length;
         if (piece > PIECE)
             piece = PIECE;
+
         size_t needed = body->length + piece;
         if (needed > body->capacity && !yk_body_reserve(body, 2 * needed))
             return YK_ERROR_MEMORY;
@@ -208,6 +233,17 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
         body->length += piece;
     }
     return status;
+}
+
+yk_status yk_partner_failed(yk_context *context, yk_status status, const char *partner,
+                            char message[YK_PARTNER_MESSAGE])
+{
+    /* A copy first: the message of the context is about to be replaced. */
+    char why[YK_PARTNER_MESSAGE];
+    snprintf(why, sizeof why, "%s", yk_last_message(context));
+    snprintf(message, YK_PARTNER_MESSAGE, "%.390s %.600s", partner, why);
+
+    return yk_fail(context, status, "%s", message);
 }
 
 /* Secrets -------------------------------------------------------------------------------------- */
@@ -220,10 +256,13 @@ yk_status yk_secret_read(yk_context *context, const char *path, char secret[YK_S
 
     bool got = fgets(secret, YK_SECRET_MAX, file);
     fclose(file);
+
+    /* A short secret could be found by trying all. */
     if (got)
         secret[strcspn(secret, "\r\n")] = '\0';
     if (got && strlen(secret) >= YK_SECRET_SHORTEST)
         return YK_OK;
+
     return yk_fail(context, YK_ERROR_INPUT,
                    "the first line of %s is the secret, and has %d letters at least", path,
                    YK_SECRET_SHORTEST);
@@ -232,6 +271,7 @@ yk_status yk_secret_read(yk_context *context, const char *path, char secret[YK_S
 void yk_proof(const char *secret, const char *who, const unsigned char theirs[YK_NONCE],
               const unsigned char own[YK_NONCE], unsigned char proof[YK_PROOF])
 {
+    /* Both nonces are in it: a proof that was overheard is worth nothing in another meeting. */
     crypto_auth_hmacsha512_state state;
     crypto_auth_hmacsha512_init(&state, (const unsigned char *)secret, strlen(secret));
     crypto_auth_hmacsha512_update(&state, (const unsigned char *)who, strlen(who));

@@ -1,5 +1,5 @@
-/* Frames: what the processes of a coupled run say to each other, and the two ways in which it
- * travels.
+/* Frames: what the processes of a coupled run say to each other, and the two transports that
+ * carry it.
  *
  *   offset  bytes
  *   0       4      length of the body in bytes
@@ -28,7 +28,8 @@ enum {
     YK_PORTS_MAX = 10000,
     YK_REMOTE_CHANNELS_MAX = 100000,
     YK_NONCE = 32,
-    YK_PROOF = 64
+    YK_PROOF = 64,
+    YK_PARTNER_MESSAGE = 1024
 };
 
 typedef enum yk_frame_kind {
@@ -97,7 +98,7 @@ yk_transport *yk_socket_transport(yk_context *context, int fd);
 
 /* Mailboxes in memory that both processes map. (memory.c) */
 bool yk_memory_create(int *fd);
-/* `first`: the side that made the memory. The socket tells that the other has ended; both are
+/* `first`: the side that made the memory. The socket shows that the other has ended; both are
  * closed with the transport. NULL where it cannot be mapped. */
 yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, bool first);
 /* One byte with a descriptor beside it, over a UNIX socket. */
@@ -182,6 +183,11 @@ yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t nu
                         const yk_body *body, double deadline);
 yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *number, yk_body *body,
                            double deadline);
+
+/* A failure of the connection: puts the name of the partner before the last message of the context
+ * ("did not answer within 3 s"), and keeps it for calls that come later. Returns the status. */
+yk_status yk_partner_failed(yk_context *context, yk_status status, const char *partner,
+                            char message[YK_PARTNER_MESSAGE]);
 
 /* HMAC-SHA-512 of who proves, the nonce of the other side and one's own. */
 void yk_proof(const char *secret, const char *who, const unsigned char theirs[YK_NONCE],

@@ -30,7 +30,7 @@
 
 enum { DATA = 2, ABORT = 5, DATA_AND_GO = 6, NEGOTIATION = 7, AGREED = 8 };
 enum { NODAL = 0x2, ACCELERATIONS = 0x8, VECTOR = 0x100, MATRIX = 0x200, EULER123 = 0x400 };
-enum { NODES_MAX = 10000, MESSAGE = 1024 };
+enum { NODES_MAX = 10000 };
 
 typedef struct mbdyn {
     yk_subsystem base;
@@ -39,7 +39,7 @@ typedef struct mbdyn {
     yk_transport *transport;
     yk_mbdyn_def def;
     char name[300]; /* "MBDyn at unix:/tmp/socket" */
-    char message[MESSAGE];
+    char message[YK_PARTNER_MESSAGE];
     yk_port *ports;
     int count;
 
@@ -56,13 +56,11 @@ typedef struct mbdyn {
 
 /* Messages ------------------------------------------------------------------------------------- */
 
+/* A failure of the connection stays one. */
 static yk_status give_up(mbdyn *m, yk_status status)
 {
-    char why[MESSAGE];
-    snprintf(why, sizeof why, "%s", yk_last_message(m->context));
-    snprintf(m->message, sizeof m->message, "%s %.600s", m->name, why);
     m->broken = true;
-    return yk_fail(m->context, status, "%s", m->message);
+    return yk_partner_failed(m->context, status, m->name, m->message);
 }
 
 static yk_status send_wrenches(mbdyn *m, unsigned char command)
@@ -74,6 +72,8 @@ static yk_status send_wrenches(mbdyn *m, unsigned char command)
                 "has reached the end of its own simulation: its final time is before this step");
         return give_up(m, YK_ERROR_EXTERNAL);
     }
+
+    /* All forces, then all torques. */
     size_t n = (size_t)m->count;
     double *forces = m->numbers;
     double *torques = m->numbers + 3 * n;
@@ -81,35 +81,38 @@ static yk_status send_wrenches(mbdyn *m, unsigned char command)
         memcpy(forces + 3 * i, &m->wrenches[i].force.x, 3 * sizeof *forces);
         memcpy(torques + 3 * i, &m->wrenches[i].torque.x, 3 * sizeof *torques);
     }
+
     double deadline = yk_clock_seconds() + m->def.deadline;
     yk_status status = m->transport->ops->send(m->transport, &command, 1, m->numbers,
                                                6 * n * sizeof(double), deadline);
-    return status == YK_OK ? YK_OK : give_up(m, status);
-}
-
-/* Numbers of a rotation in a message. */
-static size_t rotation_size(const mbdyn *m)
-{
-    return m->def.orientation == YK_MBDYN_MATRIX ? 9 : 3;
+    if (status != YK_OK)
+        return give_up(m, status);
+    return YK_OK;
 }
 
 static yk_quat read_rotation(const mbdyn *m, const double *r)
 {
-    yk_vec3 vector = {r[0], r[1], r[2]};
-    if (m->def.orientation == YK_MBDYN_VECTOR)
-        return yk_so3_exp(vector);
-    if (m->def.orientation == YK_MBDYN_EULER123) {
+    switch (m->def.orientation) {
+    case YK_MBDYN_VECTOR: return yk_so3_exp((yk_vec3){r[0], r[1], r[2]});
+
+    case YK_MBDYN_EULER123: {
         const double degree = acos(-1) / 180;
         yk_quat x = yk_so3_exp(yk_v3(degree * r[0], 0, 0));
         yk_quat y = yk_so3_exp(yk_v3(0, degree * r[1], 0));
         yk_quat z = yk_so3_exp(yk_v3(0, 0, degree * r[2]));
         return yk_q_mul(x, yk_q_mul(y, z));
     }
-    yk_mat3 matrix; /* which comes column by column */
-    for (int i = 0; i < 3; i++)
-        for (int k = 0; k < 3; k++)
-            matrix.m[i][k] = r[3 * k + i];
-    return yk_so3_quat(matrix);
+
+    /* A matrix comes column by column. */
+    case YK_MBDYN_MATRIX: {
+        yk_mat3 matrix;
+        for (int i = 0; i < 3; i++)
+            for (int k = 0; k < 3; k++)
+                matrix.m[i][k] = r[3 * k + i];
+        return yk_so3_quat(matrix);
+    }
+    }
+    return (yk_quat){1, 0, 0, 0};
 }
 
 static yk_vec3 read_vector(const double *from)
@@ -120,10 +123,13 @@ static yk_vec3 read_vector(const double *from)
 /* Waits for a motion; the end of the simulation sets `ended`, and leaves the motion as it was. */
 static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *motion)
 {
+    const yk_transport_ops *ops = m->transport->ops;
     size_t n = (size_t)m->count;
     double deadline = yk_clock_seconds() + m->def.deadline;
+
+    /* The command says what follows; one that does not belong here comes of another coupling. */
     unsigned char command = 0;
-    yk_status status = m->transport->ops->receive(m->transport, &command, 1, deadline);
+    yk_status status = ops->receive(m->transport, &command, 1, deadline);
     if (status != YK_OK)
         return give_up(m, status);
     if (command == ABORT) {
@@ -133,19 +139,24 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
     if (command != expected) {
         static const char *const words[] = {"staggered", "loose", "tight"};
         yk_fail(m->context, YK_ERROR_EXTERNAL,
-                "sent command %d where %d belongs: its coupling is not %s, as the subsystem was "
-                "told",
+                "sent command %d where %d belongs: its coupling is not %s, as was said when the "
+                "subsystem was created",
                 command, expected, words[m->def.coupling]);
         return give_up(m, YK_ERROR_EXTERNAL);
     }
 
-    size_t rotation = rotation_size(m);
-    size_t per_node = 3 + rotation + 6 + (m->def.accelerations ? 6 : 0);
-    status = m->transport->ops->receive(m->transport, m->numbers, n * per_node * sizeof(double),
-                                        deadline);
+    size_t rotation = 3;
+    if (m->def.orientation == YK_MBDYN_MATRIX)
+        rotation = 9;
+    size_t per_node = 3 + rotation + 6;
+    if (m->def.accelerations)
+        per_node += 6;
+    size_t bytes = n * per_node * sizeof(double);
+    status = ops->receive(m->transport, m->numbers, bytes, deadline);
     if (status != YK_OK)
         return give_up(m, status);
 
+    /* Field by field, each for all nodes. */
     const double *positions = m->numbers;
     const double *rotations = positions + 3 * n;
     const double *velocities = rotations + rotation * n;
@@ -164,6 +175,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
         motion[i].acceleration = read_vector(accelerations + 3 * i);
         motion[i].angular_acceleration = read_vector(accelerations + 3 * (n + i));
     }
+
     for (size_t i = 0; i < n * per_node; i++) {
         if (isfinite(m->numbers[i]))
             continue;
@@ -178,11 +190,12 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
 static void keep_wrenches(mbdyn *m, const yk_input *inputs, double h)
 {
     for (int i = 0; inputs && i < m->count; i++) {
+        const yk_input *input = &inputs[i];
         yk_vec3 force = {0};
         yk_vec3 torque = {0};
-        for (int k = inputs[i].degree; k >= 0; k--) {
-            force = yk_v3_add(yk_v3_scale(h, force), inputs[i].linear[k]);
-            torque = yk_v3_add(yk_v3_scale(h, torque), inputs[i].angular[k]);
+        for (int k = input->degree; k >= 0; k--) {
+            force = yk_v3_add(yk_v3_scale(h, force), input->linear[k]);
+            torque = yk_v3_add(yk_v3_scale(h, torque), input->angular[k]);
         }
         m->wrenches[i] = (yk_wrench){force, torque};
     }
@@ -194,8 +207,8 @@ static void move(const mbdyn *m, const yk_motion *from, double h, yk_motion *to)
     for (int i = 0; i < m->count; i++) {
         to[i] = from[i];
         to[i].position = yk_v3_add(from[i].position, yk_v3_scale(h, from[i].velocity));
-        yk_quat turned = yk_so3_exp(yk_v3_scale(h, from[i].angular_velocity));
-        to[i].orientation = yk_q_mul(turned, from[i].orientation);
+        yk_quat rotation = yk_so3_exp(yk_v3_scale(h, from[i].angular_velocity));
+        to[i].orientation = yk_q_mul(rotation, from[i].orientation);
     }
 }
 
@@ -224,6 +237,7 @@ static int mbdyn_ports(const yk_subsystem *self, const yk_port **list)
 static yk_status mbdyn_connect(yk_subsystem *self, int port, yk_causality causality,
                                unsigned constrained)
 {
+    /* Nothing to prepare: MBDyn does not ask which of its nodes are connected. */
     (void)self, (void)port, (void)causality, (void)constrained;
     return YK_OK;
 }
@@ -236,12 +250,15 @@ static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_in
         yk_fail(m->context, YK_ERROR_CAPABILITY, "cannot be started again: run it anew");
         return give_up(m, YK_ERROR_CAPABILITY);
     }
+
     keep_wrenches(m, inputs, 0);
     if (m->met)
         return YK_OK;
 
+    /* With tight coupling the first message is a prediction, else the motion at t0. */
     bool tight = m->def.coupling == YK_MBDYN_TIGHT;
-    yk_status status = receive_motion(m, tight ? DATA : DATA_AND_GO, m->motion);
+    unsigned char expected = tight ? DATA : DATA_AND_GO;
+    yk_status status = receive_motion(m, expected, m->motion);
     if (status != YK_OK)
         return status;
 
@@ -260,11 +277,15 @@ static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_
 {
     (void)t;
     mbdyn *m = (mbdyn *)self;
+    size_t bytes = (size_t)m->count * sizeof *m->motion;
+
+    /* The iterate before goes where the prediction was; of the first it is the prediction. */
     if (!m->iterated)
-        memcpy(m->motion, m->predicted, (size_t)m->count * sizeof *m->motion);
-    memcpy(m->predicted, m->motion, (size_t)m->count * sizeof *m->motion);
+        memcpy(m->motion, m->predicted, bytes);
+    memcpy(m->predicted, m->motion, bytes);
     m->stepped = true;
     m->iterated = true;
+
     keep_wrenches(m, inputs, h);
     yk_status status = send_wrenches(m, DATA);
     if (status == YK_OK)
@@ -276,12 +297,14 @@ static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_
     for (int i = 0; i < m->count; i++) {
         const yk_motion *now = &m->motion[i];
         const yk_motion *before = &m->predicted[i];
-        change = fmax(change, yk_v3_norm(yk_v3_sub(now->velocity, before->velocity)));
-        change = fmax(change,
-                      h * yk_v3_norm(yk_v3_sub(now->angular_velocity, before->angular_velocity)));
+        yk_vec3 velocity = yk_v3_sub(now->velocity, before->velocity);
+        yk_vec3 spin = yk_v3_sub(now->angular_velocity, before->angular_velocity);
+        change = fmax(change, yk_v3_norm(velocity));
+        change = fmax(change, h * yk_v3_norm(spin));
         size = fmax(size, yk_v3_norm(now->velocity));
         size = fmax(size, h * yk_v3_norm(now->angular_velocity));
     }
+
     const double tolerance = 1e-6;
     report->correction = change / (tolerance * size + 1e-12);
     report->converged = report->correction <= 1;
@@ -311,6 +334,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
         if (status != YK_OK)
             return status;
 
+        /* The forces belong to the prediction; the motion is what the next one goes back to. */
         keep_wrenches(m, inputs, h);
         memcpy(m->motion, m->predicted, (size_t)m->count * sizeof *m->motion);
         status = send_wrenches(m, DATA_AND_GO);
@@ -320,6 +344,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
             move(m, m->predicted, -h, m->motion);
         return status;
 
+    /* One iteration at least, then the forces that close the step. */
     case YK_MBDYN_TIGHT: {
         yk_iteration report;
         if (!m->iterated)
@@ -330,7 +355,9 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
         m->iterated = false;
         keep_wrenches(m, inputs, h);
         status = send_wrenches(m, DATA_AND_GO);
-        return status == YK_OK ? receive_motion(m, DATA, m->predicted) : status;
+        if (status == YK_OK)
+            status = receive_motion(m, DATA, m->predicted);
+        return status;
     }
     }
     return YK_ERROR_INTERNAL;
@@ -366,6 +393,7 @@ static void mbdyn_destroy(yk_subsystem *self)
             m->transport->ops->send(m->transport, &command, 1, NULL, 0, yk_clock_seconds() + 1);
         m->transport->ops->close(m->transport);
     }
+
     for (int i = 0; m->ports && i < m->count; i++)
         yk_release(m->context, (void *)(uintptr_t)m->ports[i].name);
     void *blocks[] = {m->ports, m->numbers, m->motion, m->predicted, m->wrenches, m};
@@ -404,14 +432,16 @@ static yk_status open_socket(mbdyn *m, int *fd)
 static yk_status negotiate(mbdyn *m)
 {
     static const uint32_t rotations[] = {MATRIX, VECTOR, EULER123};
-    const uint32_t own[2] = {NODAL | rotations[m->def.orientation] |
-                                 (m->def.accelerations ? (uint32_t)ACCELERATIONS : 0),
-                             (uint32_t)m->count};
-    uint32_t theirs[2];
+    uint32_t flags = NODAL | rotations[m->def.orientation];
+    if (m->def.accelerations)
+        flags |= ACCELERATIONS;
+    const uint32_t own[2] = {flags, (uint32_t)m->count};
     const yk_transport_ops *ops = m->transport->ops;
     double deadline = yk_clock_seconds() + m->def.deadline;
     unsigned char command = NEGOTIATION;
     yk_status status;
+
+    /* MBDyn listens: it compares, and agrees or not. */
     if (!m->def.listen) {
         status = ops->send(m->transport, &command, 1, own, sizeof own, deadline);
         if (status == YK_OK)
@@ -428,10 +458,12 @@ static yk_status negotiate(mbdyn *m)
         return give_up(m, YK_ERROR_EXTERNAL);
     }
 
+    /* MBDyn connects: it says what it sends, and that it agrees. */
+    uint32_t theirs[2] = {0, 0};
+    unsigned char agreed = 0;
     status = ops->receive(m->transport, &command, 1, deadline);
     if (status == YK_OK)
         status = ops->receive(m->transport, theirs, sizeof theirs, deadline);
-    unsigned char agreed = 0;
     if (status == YK_OK)
         status = ops->receive(m->transport, &agreed, 1, deadline);
     if (status != YK_OK)
@@ -453,6 +485,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a model in MBDyn needs an address, a deadline above 0 s and 1 to %d nodes",
                        NODES_MAX);
+
     mbdyn *m = yk_allocate(context, 1, sizeof *m);
     if (!m)
         return YK_ERROR_MEMORY;
@@ -476,12 +509,14 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
         m->ops.iteration = &iteration_ops;
     m->base.ops = &m->ops;
 
+    /* A message has 24 numbers of a node at most: all fields, with a matrix. */
     size_t n = (size_t)def->node_count;
     m->ports = yk_allocate(context, n, sizeof *m->ports);
     m->numbers = yk_allocate(context, 24 * n, sizeof *m->numbers);
     m->motion = yk_allocate(context, n, sizeof *m->motion);
     m->predicted = yk_allocate(context, n, sizeof *m->predicted);
     m->wrenches = yk_allocate(context, n, sizeof *m->wrenches);
+
     yk_status status = YK_OK;
     if (!m->ports || !m->numbers || !m->motion || !m->predicted || !m->wrenches)
         status = YK_ERROR_MEMORY;
@@ -499,8 +534,11 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
         status = open_socket(m, &fd);
     if (status == YK_OK) {
         m->transport = yk_socket_transport(context, fd);
-        status = m->transport ? negotiate(m) : YK_ERROR_MEMORY;
+        status = YK_ERROR_MEMORY;
+        if (m->transport)
+            status = negotiate(m);
     }
+
     if (status != YK_OK) {
         if (fd >= 0 && !m->transport)
             close(fd);

@@ -64,6 +64,7 @@ static bool partner_lives(const memory_transport *m)
 static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *counter,
                           uint32_t old, double deadline)
 {
+    /* Most answers come while this looks for them. */
     for (int i = 0; i < m->spins; i++) {
         if (atomic_load_explicit(counter, memory_order_acquire) != old) {
             m->spins = m->spins < MOST_SPINS / 2 ? 2 * m->spins : MOST_SPINS;
@@ -74,6 +75,7 @@ static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *c
 #endif
     }
 
+    /* In vain: look for a shorter time the next time, and sleep now. */
     m->spins = m->spins / 2 > FEWEST_SPINS ? m->spins / 2 : FEWEST_SPINS;
     double began = yk_clock_seconds();
     yk_status status = YK_OK;
@@ -86,8 +88,10 @@ static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *c
                              fmax(deadline - began, 0));
             break;
         }
+
         struct timespec sleep = {.tv_nsec = (long)(1e9 * left)};
         syscall(SYS_futex, counter, FUTEX_WAIT, old, &sleep, NULL, 0);
+
         if (atomic_load(counter) == old && !partner_lives(m))
             status = yk_fail(m->base.context, YK_ERROR_EXTERNAL, "has ended");
     }
@@ -97,6 +101,7 @@ static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *c
 
 static void raise_counter(mailbox *box, _Atomic uint32_t *counter)
 {
+    /* Sleepers count themselves before they look at the counter a last time: none is overlooked. */
     atomic_fetch_add(counter, 1);
     if (atomic_load(&box->sleepers) > 0)
         syscall(SYS_futex, counter, FUTEX_WAKE, 2, NULL, NULL, 0);
@@ -111,6 +116,7 @@ static yk_status memory_send(yk_transport *self, const void *head, size_t head_c
     mailbox *box = m->out;
     const unsigned char *rest = body;
     bool first = true;
+
     do {
         /* The mailbox is empty when all that was written is taken. */
         uint32_t written = atomic_load_explicit(&box->written, memory_order_relaxed);
@@ -121,17 +127,20 @@ static yk_status memory_send(yk_transport *self, const void *head, size_t head_c
                 return status;
         }
 
+        /* The first letter begins with the head, and takes as much of the body as fits. */
         size_t used = 0;
         if (first) {
             memcpy(box->bytes, head, head_count);
             used = head_count;
             first = false;
         }
+
         size_t piece = count < MAILBOX - used ? count : MAILBOX - used;
         if (piece > 0)
             memcpy(box->bytes + used, rest, piece);
         rest += piece;
         count -= piece;
+
         box->size = (uint32_t)(used + piece);
         raise_counter(box, &box->written);
     } while (count > 0);
@@ -156,11 +165,14 @@ static yk_status memory_receive(yk_transport *self, void *bytes, size_t count, d
         if (size > MAILBOX || m->taken >= size)
             return yk_fail(m->base.context, YK_ERROR_EXTERNAL,
                            "wrote a letter of %zu bytes, the most are %d", size, MAILBOX);
+
         size_t piece = size - m->taken < count ? size - m->taken : count;
         memcpy(target, box->bytes + m->taken, piece);
         m->taken += piece;
         target += piece;
         count -= piece;
+
+        /* A letter that is read to its end frees the mailbox. */
         if (m->taken == size) {
             m->taken = 0;
             raise_counter(box, &box->taken);
@@ -180,6 +192,7 @@ static void memory_close(yk_transport *self)
 yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, bool first)
 {
     static const yk_transport_ops ops = {memory_send, memory_receive, memory_close};
+
     /* Memory that its maker could still cut would end who reads it. */
     struct stat about;
     int seals = fcntl(memory, F_GET_SEALS);
@@ -196,10 +209,17 @@ yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, b
         yk_release(context, m);
         return NULL;
     }
+
     m->base = (yk_transport){&ops, context};
     m->map = map;
-    m->out = m->map + (first ? 0 : 1);
-    m->in = m->map + (first ? 1 : 0);
+
+    if (first) {
+        m->out = &m->map[0];
+        m->in = &m->map[1];
+    } else {
+        m->out = &m->map[1];
+        m->in = &m->map[0];
+    }
     m->socket = socket;
     m->spins = MOST_SPINS;
     return &m->base;
@@ -214,6 +234,7 @@ typedef union control {
 
 bool yk_send_descriptor(int socket, int fd)
 {
+    /* A descriptor travels beside at least one byte. */
     char byte = 'M';
     struct iovec part = {&byte, 1};
     control buffer;
@@ -222,6 +243,7 @@ bool yk_send_descriptor(int socket, int fd)
                              .msg_iovlen = 1,
                              .msg_control = buffer.bytes,
                              .msg_controllen = sizeof buffer.bytes};
+
     struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     head->cmsg_level = SOL_SOCKET;
     head->cmsg_type = SCM_RIGHTS;
@@ -237,6 +259,7 @@ int yk_receive_descriptor(int socket, double deadline)
     if (poll(&one, 1, (int)(1e3 * left)) <= 0)
         return -1;
 
+    /* The byte, with anything but one descriptor beside it, counts as none. */
     char byte;
     struct iovec part = {&byte, 1};
     control buffer;
@@ -244,10 +267,10 @@ int yk_receive_descriptor(int socket, double deadline)
                              .msg_iovlen = 1,
                              .msg_control = buffer.bytes,
                              .msg_controllen = sizeof buffer.bytes};
-    int fd = -1;
     if (recvmsg(socket, &message, MSG_CMSG_CLOEXEC) != 1)
         return -1;
 
+    int fd = -1;
     const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
     if (head && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof fd))
         memcpy(&fd, CMSG_DATA(head), sizeof fd);

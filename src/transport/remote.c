@@ -14,8 +14,6 @@
 #include "transport/frame.h"
 #include "yoke/transport.h"
 
-enum { MESSAGE = 1024 };
-
 typedef struct remote {
     yk_subsystem base;
     yk_subsystem_ops ops; /* with the capabilities of the other side */
@@ -24,7 +22,7 @@ typedef struct remote {
     double deadline; /* s, for an answer */
     char name[300];  /* "'beam' at unix:/tmp/beam" */
     yk_remote_host host;
-    char message[MESSAGE];
+    char message[YK_PARTNER_MESSAGE];
     bool broken; /* the connection cannot be used any more */
 
     /* What it is. */
@@ -35,7 +33,8 @@ typedef struct remote {
     yk_causality *causalities;
     yk_channel *channels;
     int channel_count;
-    size_t channel_words;
+    size_t *channel_first; /* where the numbers of each begin among those of all */
+    size_t channel_words;  /* of all */
 
     /* The question and the answer. */
     yk_body body;
@@ -57,11 +56,10 @@ typedef struct remote {
 /* A failure of the connection, with the partner's name before its message; it stays one. */
 static yk_status give_up(remote *r, yk_status status)
 {
-    char why[MESSAGE];
-    snprintf(why, sizeof why, "%s", yk_last_message(r->context));
-    snprintf(r->message, sizeof r->message, "the partner %s %.600s", r->name, why);
+    char partner[330];
+    snprintf(partner, sizeof partner, "the partner %s", r->name);
     r->broken = true;
-    return yk_fail(r->context, status, "%s", r->message);
+    return yk_partner_failed(r->context, status, partner, r->message);
 }
 
 static yk_status nonsense(remote *r)
@@ -88,6 +86,7 @@ static yk_status answer(remote *r, yk_frame_kind kind)
     double deadline = yk_clock_seconds() + r->deadline;
     uint64_t number = ++r->number;
     yk_status status = yk_frame_send(r->transport, kind, number, &r->body, deadline);
+
     uint16_t got_kind = 0;
     uint64_t got_number = 0;
     if (status == YK_OK)
@@ -97,6 +96,7 @@ static yk_status answer(remote *r, yk_frame_kind kind)
     if (got_kind != kind || got_number != number)
         return nonsense(r);
 
+    /* Every answer begins with a status and a message; the status must be one that there is. */
     int32_t outcome = (int32_t)yk_get_whole(&r->body);
     yk_get_text(&r->body, r->message, sizeof r->message);
     if (r->body.failed || outcome < YK_ERROR_INTERNAL || outcome > YK_INTERRUPTED)
@@ -111,27 +111,31 @@ static yk_status answer(remote *r, yk_frame_kind kind)
 /* The end of an answer; `status` is what it began with. */
 static yk_status done(remote *r, yk_status status)
 {
-    return yk_body_is_done(&r->body) ? status : nonsense(r);
+    if (!yk_body_is_done(&r->body))
+        return nonsense(r);
+    return status;
 }
 
 /* What every answer brings after which the state is another. */
 static void read_state(remote *r)
 {
     yk_body *body = &r->body;
+    size_t n = (size_t)r->port_count;
     r->sampled = false;
-    yk_get_numbers(body, (double *)r->values,
-                   (size_t)r->port_count * sizeof *r->values / sizeof(double));
+
+    yk_get_numbers(body, (double *)r->values, n * sizeof *r->values / sizeof(double));
     if (r->capabilities & YK_CAN_COUNT_ENERGY)
         yk_get_numbers(body, &r->energy.kinetic, sizeof r->energy / sizeof(double));
     if (r->capabilities & YK_CAN_ANNOUNCE_EVENTS) {
         r->event_after = yk_get_number(body);
         r->event = yk_get_number(body);
     }
+
+    /* Predictions are there for the step size with which they were made. */
     r->predicted_step = NAN;
     if (yk_get_whole(body) == 1) {
         r->predicted_step = yk_get_number(body);
-        yk_get_numbers(body, (double *)r->predicted,
-                       (size_t)r->port_count * sizeof *r->predicted / sizeof(double));
+        yk_get_numbers(body, (double *)r->predicted, n * sizeof *r->predicted / sizeof(double));
     }
 }
 
@@ -142,6 +146,7 @@ static yk_body *ask_step(remote *r, double t, double h, const yk_input *inputs)
     yk_put_number(body, t);
     yk_put_number(body, h);
     yk_put_whole(body, inputs != NULL);
+
     for (int i = 0; inputs && i < r->port_count; i++)
         yk_put_input(body, &inputs[i], r->causalities[i] != YK_UNCONNECTED);
     return body;
@@ -196,11 +201,25 @@ static yk_status remote_move_port(yk_subsystem *self, int port, const yk_vec3 *p
     static const yk_quat identity = {1, 0, 0, 0};
     yk_body *body = ask(r);
     yk_put_whole(body, (uint32_t)port);
-    yk_put_whole(body, (position ? 1u : 0u) | (orientation ? 2u : 0u));
-    yk_put_numbers(body, position ? &position->x : &origin.x, 3);
-    yk_put_numbers(body, orientation ? &orientation->w : &identity.w, 4);
+
+    /* What is not to change is sent too, and marked as not given. */
+    uint32_t given = 0;
+    if (position)
+        given |= 1;
+    else
+        position = &origin;
+    if (orientation)
+        given |= 2;
+    else
+        orientation = &identity;
+    yk_put_whole(body, given);
+    yk_put_numbers(body, &position->x, 3);
+    yk_put_numbers(body, &orientation->w, 4);
     yk_status status = answer(r, YK_FRAME_MOVE_PORT);
-    return YK_FAILED(status) ? status : done(r, status);
+    if (YK_FAILED(status))
+        return status;
+
+    return done(r, status);
 }
 
 static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
@@ -222,7 +241,7 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
     /* Later questions and answers need no memory: the largest are images of the state. */
     size_t ports = (size_t)r->port_count * (sizeof(yk_input) + 2 * sizeof(yk_port_value));
     size_t words = r->layout.words + r->channel_words;
-    if (!YK_FAILED(status) && !yk_body_reserve(&r->body, ports + 8 * words + MESSAGE))
+    if (!YK_FAILED(status) && !yk_body_reserve(&r->body, ports + 8 * words + YK_PARTNER_MESSAGE))
         return YK_ERROR_MEMORY;
     return status;
 }
@@ -321,6 +340,8 @@ static void remote_predict(const yk_subsystem *self, int port, double h, yk_moti
         *motion = r->predicted[port];
         return;
     }
+
+    /* For another step size it is asked; a failure leaves the motion as it is. */
     yk_body *body = ask(r);
     yk_put_whole(body, (uint32_t)port);
     yk_put_number(body, h);
@@ -366,18 +387,19 @@ static void remote_state_get(const yk_subsystem *self, double *image)
 static void remote_read_channel(const yk_subsystem *self, int channel, double *values)
 {
     remote *r = (remote *)(uintptr_t)self;
+
+    /* All channels come with the first that is read after a step. */
     if (!r->sampled) {
-        ask(r);
         r->sampled = true;
+        ask(r);
         if (!YK_FAILED(answer(r, YK_FRAME_CHANNELS))) {
             yk_get_numbers(&r->body, r->samples, r->channel_words);
             done(r, YK_OK);
         }
     }
-    size_t first = 0;
-    for (int i = 0; i < channel; i++)
-        first += (size_t)r->channels[i].components;
-    memcpy(values, r->samples + first, (size_t)r->channels[channel].components * sizeof *values);
+
+    size_t components = (size_t)r->channels[channel].components;
+    memcpy(values, r->samples + r->channel_first[channel], components * sizeof *values);
 }
 
 static yk_status remote_state_set(yk_subsystem *self, const double *image)
@@ -414,17 +436,19 @@ static void remote_destroy(yk_subsystem *self)
     remote *r = (remote *)self;
     if (r->transport)
         r->transport->ops->close(r->transport);
+
     for (int i = 0; r->ports && i < r->port_count; i++)
         yk_release(r->context, (void *)(uintptr_t)r->ports[i].name);
     for (int i = 0; r->channels && i < r->channel_count; i++) {
         yk_release(r->context, (void *)(uintptr_t)r->channels[i].name);
         yk_release(r->context, (void *)(uintptr_t)r->channels[i].unit);
     }
+
     yk_release(r->context, (void *)(uintptr_t)r->ops.kind);
     if (r->host.release)
         r->host.release(r->host.user);
-    void *blocks[] = {r->ports,     r->causalities, r->channels,   r->values,
-                      r->predicted, r->samples,     r->body.bytes, r};
+    void *blocks[] = {r->ports,   r->causalities,   r->channels,   r->values, r->predicted,
+                      r->samples, r->channel_first, r->body.bytes, r};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_release(r->context, blocks[i]);
 }
@@ -450,33 +474,35 @@ static const yk_channel_ops channel_ops = {sizeof(yk_channel_ops), remote_channe
 /* Hello, the proof of the secret, and the memory that both will share. */
 static yk_status meet(remote *r, const yk_remote_def *def, int socket)
 {
-    unsigned char own[YK_NONCE];
-    unsigned char theirs[YK_NONCE];
-    unsigned char proof[YK_PROOF];
-    unsigned char expected[YK_PROOF];
-    randombytes_buf(own, sizeof own);
+    /* Hello. The number of this meeting makes a proof of another one worthless. */
     bool local = strncmp(def->address, "unix:", 5) == 0 && !def->socket_only;
+    unsigned char own[YK_NONCE];
+    randombytes_buf(own, sizeof own);
 
     yk_body *body = ask(r);
     yk_put_bytes(body, "YOKEWIRE", 8);
     yk_put_whole(body, YK_PROTOCOL_VERSION);
-    yk_put_whole(body, local ? 1 : 0);
+    yk_put_whole(body, local);
     yk_put_text(body, def->subsystem);
     yk_put_bytes(body, own, sizeof own);
     yk_status status = answer(r, YK_FRAME_HELLO);
     if (YK_FAILED(status))
         return status;
 
+    unsigned char theirs[YK_NONCE];
     uint32_t flags = yk_get_whole(body);
     yk_get_bytes(body, theirs, sizeof theirs);
     status = done(r, YK_OK);
     if (status != YK_OK)
         return status;
 
+    /* Both sides prove that they know the secret, the client first. */
     if (flags & 1) {
         if (!def->secret)
             return yk_fail(r->context, YK_ERROR_EXTERNAL, "%s asks for a shared secret", r->name);
 
+        unsigned char proof[YK_PROOF];
+        unsigned char expected[YK_PROOF];
         yk_proof(def->secret, "yoke client", theirs, own, proof);
         yk_put_bytes(ask(r), proof, sizeof proof);
         status = answer(r, YK_FRAME_PROOF);
@@ -492,6 +518,7 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
                        "%s does not ask for the secret: it is not the server that was meant",
                        r->name);
     }
+
     if (!(flags & 2))
         return YK_OK;
 
@@ -509,6 +536,7 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
             close(beside);
         return yk_fail(r->context, YK_ERROR_EXTERNAL, "no memory can be shared with %s", r->name);
     }
+
     r->transport->ops->close(r->transport);
     r->transport = shared;
     return YK_OK;
@@ -522,6 +550,7 @@ static yk_status read_description(remote *r)
     if (YK_FAILED(status))
         return status;
 
+    /* The head. Nothing is believed: counts have limits, and the body ends where it says. */
     yk_body *body = &r->body;
     char text[1024];
     yk_get_text(body, text, sizeof text);
@@ -544,10 +573,10 @@ static yk_status read_description(remote *r)
     for (uint32_t i = 0; i < ports; i++) {
         yk_get_text(body, text, sizeof text);
         uint32_t port_kind = yk_get_whole(body);
-        r->ports[i] =
-            (yk_port){yk_text_copy(r->context, text), (yk_port_kind)port_kind, yk_get_whole(body)};
+        char *name = yk_text_copy(r->context, text);
+        r->ports[i] = (yk_port){name, (yk_port_kind)port_kind, yk_get_whole(body)};
         r->port_count++;
-        if (!r->ports[i].name)
+        if (!name)
             return YK_ERROR_MEMORY;
         if (port_kind > YK_PORT_SIGNAL)
             return nonsense(r);
@@ -558,7 +587,8 @@ static yk_status read_description(remote *r)
         return nonsense(r);
 
     r->channels = yk_allocate(r->context, channels + 1, sizeof *r->channels);
-    if (!r->channels)
+    r->channel_first = yk_allocate(r->context, channels + 1, sizeof *r->channel_first);
+    if (!r->channels || !r->channel_first)
         return YK_ERROR_MEMORY;
 
     for (uint32_t i = 0; i < channels; i++) {
@@ -568,6 +598,7 @@ static yk_status read_description(remote *r)
         yk_get_text(body, text, sizeof text);
         channel->unit = yk_text_copy(r->context, text);
         uint32_t components = yk_get_whole(body);
+
         r->channel_count++;
         if (!channel->name || !channel->unit)
             return YK_ERROR_MEMORY;
@@ -575,10 +606,14 @@ static yk_status read_description(remote *r)
             return nonsense(r);
 
         channel->components = (int)components;
+        r->channel_first[i] = r->channel_words;
         r->channel_words += components;
     }
+
     r->samples = yk_allocate(r->context, r->channel_words + 1, sizeof *r->samples);
-    return r->samples ? done(r, YK_OK) : YK_ERROR_MEMORY;
+    if (!r->samples)
+        return YK_ERROR_MEMORY;
+    return done(r, YK_OK);
 }
 
 yk_remote_def yk_remote_default(void)
@@ -597,6 +632,7 @@ yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int so
             host->release(host->user);
         return YK_ERROR_MEMORY;
     }
+
     r->context = context;
     r->body.context = context;
     r->deadline = def->deadline;
@@ -604,6 +640,7 @@ yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int so
     r->predicted_step = NAN;
     r->host = *host;
     snprintf(r->name, sizeof r->name, "%s", host->name);
+
     r->ops = (yk_subsystem_ops){
         .size = sizeof(yk_subsystem_ops),
         .ports = remote_ports,
@@ -618,12 +655,15 @@ yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int so
     r->base.ops = &r->ops;
 
     /* Meet, and ask what it is. */
-    yk_status status = sodium_init() < 0 ? YK_ERROR_EXTERNAL : YK_OK;
+    yk_status status = YK_OK;
+    if (sodium_init() < 0)
+        status = YK_ERROR_EXTERNAL;
     r->transport = yk_socket_transport(context, socket);
     if (!r->transport) {
         close(socket);
         status = YK_ERROR_MEMORY;
     }
+
     if (status == YK_OK)
         status = meet(r, def, socket);
     if (status == YK_OK)
@@ -633,6 +673,7 @@ yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int so
         return status;
     }
 
+    /* A capability is there if the other side has it. */
     if (r->capabilities & YK_CAN_PREDICT)
         r->ops.predict = remote_predict;
     if (r->capabilities & YK_CAN_MOVE_PORTS)
@@ -653,6 +694,7 @@ yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int so
         r->ops.energy = &energy_ops;
     if (r->capabilities & YK_CAN_BE_RECORDED)
         r->ops.channels = &channel_ops;
+
     *subsystem = &r->base;
     return YK_OK;
 }
@@ -663,12 +705,14 @@ yk_status yk_remote_create(yk_context *context, const yk_remote_def *def, yk_sub
     if (!def->address || !(def->deadline > 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a remote subsystem needs an address and a deadline above 0 s");
+
     int socket = -1;
     yk_status status =
         yk_socket_connect(context, def->address, yk_clock_seconds() + def->deadline, &socket);
     if (status != YK_OK)
         return status;
 
+    /* The address in messages too: several partners may have subsystems of one name. */
     char name[300];
     snprintf(name, sizeof name, "'%.100s' at %.180s", def->subsystem, def->address);
     yk_remote_host host = {.name = name};

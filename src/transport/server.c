@@ -44,6 +44,7 @@ static bool begin(session *s, yk_status status, const char *message)
 {
     s->out.length = 0;
     s->out.failed = false;
+
     yk_put_whole(&s->out, (uint32_t)status);
     yk_put_text(&s->out, status == YK_OK ? "" : message);
     return !YK_FAILED(status);
@@ -66,6 +67,7 @@ static void refuse(session *s, const char *why)
 
 static double *take_numbers(session *s, size_t count)
 {
+    /* It grows with the largest answer, and stays. */
     if (count > s->number_count) {
         double *grown = yk_reallocate(s->context, s->numbers, count, sizeof *grown);
         if (!grown)
@@ -78,26 +80,32 @@ static double *take_numbers(session *s, size_t count)
 }
 
 /* What a client will ask for after each change of the state: outputs, energies, the next event and,
- * with `h` above 0, predictions for a step of that size. */
+ * with `h` above 0, predictions for a step of that size. Remote subsystems keep it, so that a step
+ * is one question. */
 static void put_state(session *s, double h)
 {
+    const yk_subsystem_ops *ops = s->ops;
     yk_body *out = &s->out;
     for (int i = 0; i < s->port_count; i++) {
         yk_port_value value = {0};
-        s->ops->output(s->subsystem, i, &value);
+        ops->output(s->subsystem, i, &value);
         yk_put_numbers(out, &value.motion.position.x, sizeof value / sizeof(double));
     }
-    if (s->ops->energy) {
+
+    if (ops->energy) {
         yk_energy energy = {.port_work = NAN};
-        s->ops->energy->read(s->subsystem, &energy);
+        ops->energy->read(s->subsystem, &energy);
         yk_put_numbers(out, &energy.kinetic, sizeof energy / sizeof(double));
     }
-    if (s->ops->events) {
+
+    /* With the time that it was asked for: the client may ask for that of another. */
+    if (ops->events) {
         yk_put_number(out, s->end);
-        yk_put_number(out, s->ops->events->next(s->subsystem, s->end));
+        yk_put_number(out, ops->events->next(s->subsystem, s->end));
     }
 
-    bool predicts = h > 0 && s->ops->predict;
+    /* Schemes predict with the step that was just made, nearly always. */
+    bool predicts = h > 0 && ops->predict;
     yk_put_whole(out, predicts);
     if (!predicts)
         return;
@@ -106,7 +114,7 @@ static void put_state(session *s, double h)
     for (int i = 0; i < s->port_count; i++) {
         yk_motion motion = {.orientation = {1, 0, 0, 0}};
         if (s->causalities[i] == YK_TAKES_WRENCH)
-            s->ops->predict(s->subsystem, i, h, &motion);
+            ops->predict(s->subsystem, i, h, &motion);
         yk_put_numbers(out, &motion.position.x, sizeof motion / sizeof(double));
     }
 }
@@ -135,17 +143,31 @@ static size_t count_wrench_rows(const session *s, size_t marker, size_t scalar)
 static void answer_describe(session *s)
 {
     const yk_subsystem_ops *ops = s->ops;
-    const uint32_t capabilities =
-        (ops->predict ? YK_CAN_PREDICT : 0) | (ops->move_port ? YK_CAN_MOVE_PORTS : 0) |
-        (ops->rollback ? YK_CAN_ROLL_BACK : 0) | (ops->iteration ? YK_CAN_ITERATE : 0) |
-        (ops->sensitivity ? YK_CAN_DIFFERENTIATE : 0) | (ops->interface_model ? YK_CAN_REDUCE : 0) |
-        (ops->step_model ? YK_CAN_MODEL_STEP : 0) | (ops->events ? YK_CAN_ANNOUNCE_EVENTS : 0) |
-        (ops->energy ? YK_CAN_COUNT_ENERGY : 0) | (ops->channels ? YK_CAN_BE_RECORDED : 0);
+    const struct {
+        bool is_there;
+        uint32_t bit;
+    } groups[] = {
+        {ops->predict, YK_CAN_PREDICT},           {ops->move_port, YK_CAN_MOVE_PORTS},
+        {ops->rollback, YK_CAN_ROLL_BACK},        {ops->iteration, YK_CAN_ITERATE},
+        {ops->sensitivity, YK_CAN_DIFFERENTIATE}, {ops->interface_model, YK_CAN_REDUCE},
+        {ops->step_model, YK_CAN_MODEL_STEP},     {ops->events, YK_CAN_ANNOUNCE_EVENTS},
+        {ops->energy, YK_CAN_COUNT_ENERGY},       {ops->channels, YK_CAN_BE_RECORDED},
+    };
+    uint32_t capabilities = 0;
+    for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+        if (groups[i].is_there)
+            capabilities |= groups[i].bit;
+
+    uint32_t degree = 0;
+    if (ops->input_degree)
+        degree = (uint32_t)ops->input_degree(s->subsystem);
+
     yk_body *out = &s->out;
     begin(s, YK_OK, "");
     yk_put_text(out, ops->kind);
     yk_put_whole(out, capabilities);
-    yk_put_whole(out, ops->input_degree ? (uint32_t)ops->input_degree(s->subsystem) : 0);
+    yk_put_whole(out, degree);
+
     yk_put_whole(out, (uint32_t)s->port_count);
     for (int i = 0; i < s->port_count; i++) {
         yk_put_text(out, s->ports[i].name);
@@ -154,7 +176,9 @@ static void answer_describe(session *s)
     }
 
     const yk_channel *channels = NULL;
-    int count = ops->channels ? ops->channels->list(s->subsystem, &channels) : 0;
+    int count = 0;
+    if (ops->channels)
+        count = ops->channels->list(s->subsystem, &channels);
     yk_put_whole(out, (uint32_t)count);
     for (int i = 0; i < count; i++) {
         yk_put_text(out, channels[i].name);
@@ -168,11 +192,14 @@ static void answer_connect(session *s)
     uint32_t port = yk_get_whole(&s->in);
     uint32_t causality = yk_get_whole(&s->in);
     uint32_t constrained = yk_get_whole(&s->in);
+
+    /* The contract lets a port be connected once, and only as it offers itself. */
     if (!yk_body_is_done(&s->in) || port >= (uint32_t)s->port_count ||
         !(s->ports[port].causalities & causality) || s->causalities[port] != YK_UNCONNECTED) {
         refuse(s, "there is no such port, or it cannot be connected like this");
         return;
     }
+
     yk_status status =
         s->ops->connect(s->subsystem, (int)port, (yk_causality)causality, constrained);
     if (!YK_FAILED(status))
@@ -188,11 +215,19 @@ static void answer_move_port(session *s)
     uint32_t given = yk_get_whole(&s->in);
     yk_get_numbers(&s->in, &position.x, 3);
     yk_get_numbers(&s->in, &orientation.w, 4);
-    if (!yk_body_is_done(&s->in) || port >= (uint32_t)s->port_count || !s->ops->move_port)
+    if (!yk_body_is_done(&s->in) || port >= (uint32_t)s->port_count || !s->ops->move_port) {
         refuse(s, "there is no such port, or it cannot be moved");
-    else
-        begin_with(s, s->ops->move_port(s->subsystem, (int)port, given & 1 ? &position : NULL,
-                                        given & 2 ? &orientation : NULL));
+        return;
+    }
+
+    /* Bit 0: the position was given; bit 1: the orientation. */
+    const yk_vec3 *new_position = NULL;
+    const yk_quat *new_orientation = NULL;
+    if (given & 1)
+        new_position = &position;
+    if (given & 2)
+        new_orientation = &orientation;
+    begin_with(s, s->ops->move_port(s->subsystem, (int)port, new_position, new_orientation));
 }
 
 static void answer_start(session *s)
@@ -202,17 +237,21 @@ static void answer_start(session *s)
         refuse(s, "the inputs do not fit the ports");
         return;
     }
+
     yk_status status = s->ops->start(s->subsystem, s->t, s->h, inputs);
     if (!begin_with(s, status))
         return;
 
     s->started = true;
     s->end = s->t;
+
+    /* The client reserves memory for state images with this. */
     yk_state_layout layout = {0};
     if (s->ops->rollback)
         layout = s->ops->rollback->layout(s->subsystem);
     yk_put_whole(&s->out, (uint32_t)layout.words);
     yk_put_whole(&s->out, (uint32_t)layout.continuous);
+
     put_state(s, s->h);
 }
 
@@ -223,6 +262,7 @@ static void answer_step(session *s)
         refuse(s, "the inputs do not fit the ports");
         return;
     }
+
     yk_status status = s->ops->step(s->subsystem, s->t, s->h, inputs);
     if (!begin_with(s, status))
         return;
@@ -238,6 +278,7 @@ static void answer_iterate(session *s)
         refuse(s, "the inputs do not fit the ports, or it cannot iterate");
         return;
     }
+
     yk_iteration report = {0};
     yk_status status = s->ops->iteration->iterate(s->subsystem, s->t, s->h, inputs, &report);
     if (!begin_with(s, status))
@@ -245,7 +286,8 @@ static void answer_iterate(session *s)
 
     yk_put_number(&s->out, report.correction);
     yk_put_whole(&s->out, (uint32_t)report.converged);
-    put_state(s, 0); /* a trial is open: nothing follows it yet */
+    /* A trial is open: nothing follows it yet that could be predicted. */
+    put_state(s, 0);
 }
 
 static void answer_sensitivity(session *s)
@@ -257,9 +299,12 @@ static void answer_sensitivity(session *s)
         refuse(s, "the inputs do not fit the ports, or it has no derivatives");
         return;
     }
+
+    /* Position, velocity and acceleration of each port by each coefficient of the inputs. */
     size_t columns = count_wrench_rows(s, 6, 1) * (degree + 1);
     size_t count = count_wrench_rows(s, 18, 3) * columns;
     double *matrix = take_numbers(s, count + 1);
+
     yk_status status = YK_ERROR_MEMORY;
     if (matrix)
         status = s->ops->sensitivity->step(s->subsystem, s->t, s->h, inputs, (int)degree, matrix);
@@ -279,11 +324,13 @@ static void answer_interface_model(session *s)
         refuse(s, "the size does not fit the ports, or it has no interface model");
         return;
     }
+
     double *numbers = take_numbers(s, n * n + n + 1);
     if (!numbers) {
         begin(s, YK_ERROR_MEMORY, "out of memory");
         return;
     }
+
     yk_interface_model model = {.size = (int)n, .inverse_mass = numbers, .rate = numbers + n * n};
     yk_status status = s->ops->interface_model->evaluate(s->subsystem, s->t, s->h, inputs, &model);
     if (!begin_with(s, status))
@@ -303,11 +350,13 @@ static void answer_step_model(session *s)
         refuse(s, "the size does not fit the ports, or it has no step model");
         return;
     }
+
     double *numbers = take_numbers(s, n * n + 2 * n + 1);
     if (!numbers) {
         begin(s, YK_ERROR_MEMORY, "out of memory");
         return;
     }
+
     yk_step_model model = {.size = (int)n, .steps = (int)steps};
     model.velocity = numbers;
     model.displacement = numbers + n;
@@ -325,28 +374,37 @@ static void answer_step_model(session *s)
 
 static void answer_state_get(session *s)
 {
-    size_t words = s->ops->rollback ? s->ops->rollback->layout(s->subsystem).words : 0;
+    const yk_rollback_ops *rollback = s->ops->rollback;
+    size_t words = 0;
+    if (rollback)
+        words = rollback->layout(s->subsystem).words;
     double *image = take_numbers(s, words + 1);
-    if (!s->ops->rollback || !image) {
+    if (!rollback || !image) {
         refuse(s, "it has no state image");
         return;
     }
-    s->ops->rollback->get(s->subsystem, image);
+
+    rollback->get(s->subsystem, image);
     begin(s, YK_OK, "");
     yk_put_numbers(&s->out, image, words);
 }
 
 static void answer_state_set(session *s)
 {
-    size_t words = s->ops->rollback ? s->ops->rollback->layout(s->subsystem).words : 0;
+    const yk_rollback_ops *rollback = s->ops->rollback;
+    size_t words = 0;
+    if (rollback)
+        words = rollback->layout(s->subsystem).words;
     double *image = take_numbers(s, words + 1);
     if (image)
         yk_get_numbers(&s->in, image, words);
-    if (!s->ops->rollback || !image || !yk_body_is_done(&s->in)) {
+    if (!rollback || !image || !yk_body_is_done(&s->in)) {
         refuse(s, "it has no state image, or one of another size");
         return;
     }
-    if (begin_with(s, s->ops->rollback->set(s->subsystem, image)))
+
+    yk_status status = rollback->set(s->subsystem, image);
+    if (begin_with(s, status))
         put_state(s, s->h);
 }
 
@@ -358,6 +416,7 @@ static void answer_predict(session *s)
         refuse(s, "there is no such port, or nothing is predicted");
         return;
     }
+
     yk_motion motion = {.orientation = {1, 0, 0, 0}};
     s->ops->predict(s->subsystem, (int)port, h, &motion);
     begin(s, YK_OK, "");
@@ -371,6 +430,7 @@ static void answer_next_event(session *s)
         refuse(s, "it announces no events");
         return;
     }
+
     begin(s, YK_OK, "");
     yk_put_number(&s->out, s->ops->events->next(s->subsystem, t));
 }
@@ -381,6 +441,7 @@ static void answer_channels(session *s)
         refuse(s, "it has no channels");
         return;
     }
+
     begin(s, YK_OK, "");
     const yk_channel *channels;
     int count = s->ops->channels->list(s->subsystem, &channels);
@@ -391,6 +452,7 @@ static void answer_channels(session *s)
             begin(s, YK_ERROR_MEMORY, "out of memory");
             return;
         }
+
         memset(values, 0, components * sizeof *values);
         s->ops->channels->read(s->subsystem, i, values);
         yk_put_numbers(&s->out, values, components);
@@ -422,7 +484,10 @@ static const struct {
 
 static double client_deadline(const session *s)
 {
-    return s->def->client_timeout > 0 ? yk_clock_seconds() + s->def->client_timeout : INFINITY;
+    if (s->def->client_timeout > 0)
+        return yk_clock_seconds() + s->def->client_timeout;
+
+    return INFINITY;
 }
 
 static yk_status receive(session *s, uint16_t *kind, uint64_t *number)
@@ -438,10 +503,7 @@ static yk_status reply(session *s, uint16_t kind, uint64_t number)
 /* Hello, the proof of the secret, the subsystem, and the memory that both will share. */
 static yk_status meet(session *s)
 {
-    unsigned char own[YK_NONCE];
-    unsigned char theirs[YK_NONCE];
-    unsigned char proof[YK_PROOF];
-    unsigned char expected[YK_PROOF];
+    const yk_server_def *def = s->def;
     uint16_t kind;
     uint64_t number;
     yk_status status = receive(s, &kind, &number);
@@ -450,11 +512,14 @@ static yk_status meet(session *s)
 
     char magic[8];
     char name[256];
+    unsigned char theirs[YK_NONCE];
     yk_get_bytes(&s->in, magic, sizeof magic);
     uint32_t version = yk_get_whole(&s->in);
     uint32_t flags = yk_get_whole(&s->in);
     yk_get_text(&s->in, name, sizeof name);
     yk_get_bytes(&s->in, theirs, sizeof theirs);
+
+    /* The hello of another version may end differently: its version is looked at first. */
     bool greeting = kind == YK_FRAME_HELLO && memcmp(magic, "YOKEWIRE", 8) == 0;
     if (greeting && version != YK_PROTOCOL_VERSION) {
         char why[100];
@@ -464,6 +529,7 @@ static yk_status meet(session *s)
         reply(s, kind, number);
         return YK_ERROR_EXTERNAL;
     }
+
     if (!greeting || !yk_body_is_done(&s->in)) {
         refuse(s, "a connection begins with a hello");
         reply(s, YK_FRAME_HELLO, number);
@@ -471,40 +537,58 @@ static yk_status meet(session *s)
     }
 
     /* Without a secret, a subsystem that cannot be made is known before the answer. */
-    bool local = (flags & 1) && strncmp(s->def->address, "unix:", 5) == 0;
+    bool local = (flags & 1) && strncmp(def->address, "unix:", 5) == 0;
+    unsigned char own[YK_NONCE];
     randombytes_buf(own, sizeof own);
+
     status = YK_OK;
-    if (!s->def->secret)
-        status = s->def->create(s->def->user, s->context, name, &s->subsystem);
+    if (!def->secret)
+        status = def->create(def->user, s->context, name, &s->subsystem);
     if (begin(s, status, yk_last_message(s->context))) {
-        yk_put_whole(&s->out, (s->def->secret ? 1u : 0u) | (local ? 2u : 0u));
+        uint32_t answer_flags = 0;
+        if (def->secret)
+            answer_flags |= 1;
+        if (local)
+            answer_flags |= 2;
+        yk_put_whole(&s->out, answer_flags);
         yk_put_bytes(&s->out, own, sizeof own);
     }
     yk_status sent = reply(s, kind, number);
-    if (YK_FAILED(status) || sent != YK_OK)
-        return YK_FAILED(status) ? status : sent;
+    if (YK_FAILED(status))
+        return status;
+    if (sent != YK_OK)
+        return sent;
 
-    if (s->def->secret) {
+    /* With one, nothing is made before the client has proved that it knows it; then the server
+     * proves the same. */
+    if (def->secret) {
         status = receive(s, &kind, &number);
         if (status != YK_OK)
             return status;
 
+        unsigned char proof[YK_PROOF];
+        unsigned char expected[YK_PROOF];
         yk_get_bytes(&s->in, proof, sizeof proof);
-        yk_proof(s->def->secret, "yoke client", own, theirs, expected);
+        yk_proof(def->secret, "yoke client", own, theirs, expected);
         bool good = kind == YK_FRAME_PROOF && yk_body_is_done(&s->in) &&
                     sodium_memcmp(proof, expected, sizeof proof) == 0;
-        if (good)
-            status = s->def->create(s->def->user, s->context, name, &s->subsystem);
-        if (!good)
+        if (!good) {
             refuse(s, "the secret is not the server's");
-        else if (begin(s, status, yk_last_message(s->context))) {
-            yk_proof(s->def->secret, "yoke server", theirs, own, proof);
-            yk_put_bytes(&s->out, proof, sizeof proof);
+        } else {
+            status = def->create(def->user, s->context, name, &s->subsystem);
+            if (begin(s, status, yk_last_message(s->context))) {
+                yk_proof(def->secret, "yoke server", theirs, own, proof);
+                yk_put_bytes(&s->out, proof, sizeof proof);
+            }
         }
+
         sent = reply(s, YK_FRAME_PROOF, number);
         if (!good || YK_FAILED(status) || sent != YK_OK)
             return YK_ERROR_EXTERNAL;
     }
+
+    /* The client sends the memory; from here on frames go through it, and the socket stays open
+     * beside it to show that the client lives. */
     if (!local)
         return YK_OK;
 
@@ -535,6 +619,7 @@ void yk_serve_connected(yk_context *context, const yk_server_def *def, int socke
         close(socket);
         return;
     }
+
     yk_status status = meet(&s);
     if (status == YK_OK) {
         s.ops = s.subsystem->ops;
@@ -553,12 +638,14 @@ void yk_serve_connected(yk_context *context, const yk_server_def *def, int socke
         status = receive(&s, &kind, &number);
         if (status != YK_OK)
             break;
+
         if (!questions[kind].answer)
             refuse(&s, "this is no question at this point");
         else if (questions[kind].running && !s.started)
             refuse(&s, "the subsystem has not been started");
         else
             questions[kind].answer(&s);
+
         status = reply(&s, kind, number);
     }
 
@@ -580,16 +667,19 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
     if (!def->address || !def->create)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a server needs an address and a function that makes subsystems");
+
+    if (sodium_init() < 0)
+        return YK_ERROR_EXTERNAL;
+
     int listening;
-    yk_status status = sodium_init() < 0 ? YK_ERROR_EXTERNAL : YK_OK;
-    if (status == YK_OK)
-        status = yk_socket_listen(context, def->address, def->secret != NULL, &listening);
+    yk_status status = yk_socket_listen(context, def->address, def->secret != NULL, &listening);
     if (status != YK_OK)
         return status;
 
     char name[300];
     yk_socket_name(def->address, listening, name, sizeof name);
 
+    /* Looks every 50 ms whether clients have left and whether it shall end. */
     int clients = 0;
     bool had_one = false;
     for (;;) {
@@ -608,6 +698,7 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
         if (socket < 0)
             continue;
 
+        /* A process for this client alone: one that crashes takes nobody with it. */
         had_one = true;
         pid_t child = fork();
         if (child == 0) {
@@ -615,6 +706,7 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
             yk_serve_connected(context, def, socket);
             _exit(0);
         }
+
         close(socket);
         if (child < 0) {
             status =
@@ -623,6 +715,7 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
         }
         clients++;
     }
+
     close(listening);
     yk_socket_remove(def->address);
     return status;
