@@ -17,18 +17,20 @@ yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete)
     const yk_fmu_list *list = &self->inputs;
     yk_fmi_instance *instance = self->instance;
     yk_status status = YK_OK;
+
+    /* Continuous ones in one call, of which most FMUs have nothing else. */
     if (list->real_count > 0)
         status = instance->calls->set(instance, YK_FMI_FLOAT64, list->references, list->real_count,
                                       list->values, list->real_values);
     if (!discrete)
         return status;
 
+    /* Integers, booleans and the like one by one, each by the call of its type. */
     for (int i = list->real_count; i < list->count && status == YK_OK; i++) {
         const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
         status = instance->calls->set(instance, v->type, &list->references[i], 1,
                                       &list->values[list->first[i]], v->size);
     }
-
     return status;
 }
 
@@ -39,12 +41,12 @@ static yk_status read_list(yk_fmu *self, yk_fmu_list *list)
     if (list->real_count > 0)
         status = instance->calls->get(instance, YK_FMI_FLOAT64, list->references, list->real_count,
                                       list->values, list->real_values);
+
     for (int i = list->real_count; i < list->count && status == YK_OK; i++) {
         const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
         status = instance->calls->get(instance, v->type, &list->references[i], 1,
                                       &list->values[list->first[i]], v->size);
     }
-
     return status;
 }
 
@@ -54,14 +56,16 @@ static yk_status read_outputs(yk_fmu *self, double h)
 {
     yk_fmu_list *list = &self->outputs;
     size_t values = (size_t)(list->value_count + self->derived_count);
+
+    /* The values before are needed where a rate is a difference. */
     if (self->rate_count > 0)
         memcpy(self->before, list->values, values * sizeof *self->before);
     yk_status status = read_list(self, list);
     if (status != YK_OK)
         return status;
 
+    /* Rates that the FMU does not have as variables. */
     yk_fmi_instance *instance = self->instance;
-
     for (int i = 0; i < self->rate_count && status == YK_OK; i++) {
         const yk_fmu_rate *rate = &self->rates[i];
         double *to = &list->values[rate->to];
@@ -77,7 +81,6 @@ static yk_status read_outputs(yk_fmu *self, double h)
         if (!isfinite(list->values[i]))
             status = yk_fmi_refuse(instance, YK_ERROR_NOT_FINITE,
                                    "%s: an output is no longer finite", self->file);
-
     return status;
 }
 
@@ -89,15 +92,18 @@ yk_status yk_fmu_update(yk_fmu *self, bool *states_changed)
     yk_fmi_instance *instance = self->instance;
     yk_fmi_event event = {.again = true};
     *states_changed = false;
+
     for (int i = 0; event.again; i++) {
         if (i == UPDATES_MAX)
             return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                                  "%s: its discrete states still change after %d updates at one "
                                  "event",
                                  self->file, UPDATES_MAX);
+
         yk_status status = instance->calls->update(instance, &event);
         if (status != YK_OK)
             return status;
+
         *states_changed = *states_changed || event.states_changed;
         if (event.terminate)
             return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
@@ -106,7 +112,6 @@ yk_status yk_fmu_update(yk_fmu *self, bool *states_changed)
     }
 
     self->next_event = event.next;
-
     return YK_OK;
 }
 
@@ -124,6 +129,7 @@ static yk_status handle_event(yk_fmu *self, double t, double tolerance)
     bool changed;
     yk_status status = instance->calls->event_mode(instance);
 
+    /* Clocks that tick now, then inputs and discrete states as they follow from both. */
     for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
         if (clock_time(self, i) > t + tolerance)
             continue;
@@ -138,17 +144,21 @@ static yk_status handle_event(yk_fmu *self, double t, double tolerance)
         status = yk_fmu_update(self, &changed);
     if (status == YK_OK)
         status = instance->calls->step_mode(instance);
-
     return status;
 }
 
 static double next_event(const yk_subsystem *subsystem, double t)
 {
     const yk_fmu *self = (const yk_fmu *)subsystem;
-    double next = self->next_event > t ? self->next_event : INFINITY;
-    for (int i = 0; i < self->clock_count; i++)
-        if (clock_time(self, i) > t)
-            next = fmin(next, clock_time(self, i));
+    double next = INFINITY;
+    if (self->next_event > t)
+        next = self->next_event;
+
+    for (int i = 0; i < self->clock_count; i++) {
+        double tick = clock_time(self, i);
+        if (tick > t)
+            next = fmin(next, tick);
+    }
     return next;
 }
 
@@ -160,41 +170,22 @@ static yk_status make_new(yk_fmu *self)
     yk_fmi_instance *instance = self->instance;
     if (instance->dead)
         return YK_ERROR_SUBSYSTEM;
+
     if (self->started && instance->component) {
         if (instance->calls->reset(instance) == YK_OK)
             return YK_OK;
+
+        /* Not every FMU can be reset, whatever the standard says: then it is made anew. */
         /* Not every FMU can be reset, whatever the standard says. */
         for (int i = 0; i < YK_FMU_STATES_KEPT; i++)
             instance->calls->state_free(instance, &self->kept[i]);
         instance->calls->state_free(instance, &self->scratch_state);
         instance->calls->release(instance);
     }
+
     if (!instance->component)
         return instance->calls->instantiate(instance);
-
     return YK_OK;
-}
-
-static yk_status apply_settings(yk_fmu *self)
-{
-    yk_fmi_instance *instance = self->instance;
-    yk_status status = YK_OK;
-
-    for (int i = 0; i < self->setting_count && status == YK_OK; i++) {
-        const yk_fmu_setting *s = &self->settings[i];
-        const yk_fmi_variable *v = &self->description.variables[self->setting_variables[i]];
-        if (s->text)
-            status = instance->calls->set_text(instance, v->reference, s->text);
-        else
-            status = instance->calls->set(instance, v->type, &v->reference, 1, s->values, v->size);
-        if (status != YK_OK) {
-            char reason[sizeof instance->message];
-            snprintf(reason, sizeof reason, "%s", instance->message);
-            yk_fmi_refuse(instance, status, "%.400s, when '%.100s' was set", reason, v->name);
-        }
-    }
-
-    return status;
 }
 
 static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
@@ -203,19 +194,35 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     yk_fmi_instance *instance = self->instance;
     const yk_fmi_calls *calls = instance->calls;
     (void)h;
+
     self->start = t;
     self->next_event = INFINITY;
     for (int i = 0; i < self->clock_count; i++)
         self->ticks[i] = 0;
 
-    /* Parameters and start values, then what the partners give. Inputs that nobody gives keep the
-     * values that the FMU has for them. */
+    /* Parameters and start values. */
     yk_status status = make_new(self);
     self->started = true;
-    if (status == YK_OK)
-        status = apply_settings(self);
-    if (status == YK_OK)
-        status = calls->begin(instance, t);
+    if (status != YK_OK)
+        return status;
+
+    for (int i = 0; i < self->setting_count; i++) {
+        const yk_fmu_setting *s = &self->settings[i];
+        const yk_fmi_variable *v = &self->description.variables[self->setting_variables[i]];
+        if (s->text)
+            status = calls->set_text(instance, v->reference, s->text);
+        else
+            status = calls->set(instance, v->type, &v->reference, 1, s->values, v->size);
+        if (status == YK_OK)
+            continue;
+
+        char reason[sizeof instance->message];
+        snprintf(reason, sizeof reason, "%s", instance->message);
+        return yk_fmi_refuse(instance, status, "%.400s, when '%.100s' was set", reason, v->name);
+    }
+
+    /* What the partners give. Inputs that nobody gives keep the values that the FMU has. */
+    status = calls->begin(instance, t);
     if (status == YK_OK)
         status = read_list(self, &self->inputs);
     if (status == YK_OK && inputs) {
@@ -236,11 +243,15 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
             status = calls->set_clock(instance, self->clocks[i].reference);
             self->ticks[i] = 1;
         }
+
         if (status == YK_OK)
             status = yk_fmu_update(self, &changed);
-        if (status == YK_OK)
-            status = exchange ? calls->continuous_mode(instance) : calls->step_mode(instance);
+        if (status == YK_OK && exchange)
+            status = calls->continuous_mode(instance);
+        else if (status == YK_OK)
+            status = calls->step_mode(instance);
     }
+
     if (status == YK_OK && exchange && self->state_count > 0)
         status = calls->get_states(instance, self->x, self->state_count);
     if (status == YK_OK)
@@ -252,7 +263,6 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         if (status == YK_OK)
             status = calls->state_size(instance, self->scratch_state, &self->state_bytes);
     }
-
     return status;
 }
 
@@ -269,6 +279,7 @@ static yk_status advance(yk_fmu *self, double t, double h)
     double rest = h;
 
     while (rest > tolerance) {
+        /* To the next event that is known, or to the end. */
         double event_time = next_event(&self->subsystem, now + tolerance);
         double size = rest;
         if (event_time < end - tolerance)
@@ -279,9 +290,12 @@ static yk_status advance(yk_fmu *self, double t, double h)
         yk_status status = instance->calls->step(instance, now, size, &reached, &event);
         if (status != YK_OK)
             return status;
+
+        /* Where an event has happened the FMU may have stopped at once. */
         if (!(reached > now) && !event)
             return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                                  "%s: the FMU makes no progress at t = %.9g s", self->file, now);
+
         now = reached;
         rest = end - now;
         bool due = next_event(&self->subsystem, now - 2 * tolerance) <= now + tolerance;
@@ -291,7 +305,6 @@ static yk_status advance(yk_fmu *self, double t, double h)
                 return status;
         }
     }
-
     return YK_OK;
 }
 
@@ -299,14 +312,12 @@ static yk_status advance(yk_fmu *self, double t, double h)
 static void intermediate(void *user, double t)
 {
     yk_fmu *self = user;
-    double local = t - self->step_begin;
+    const yk_fmu_list *list = &self->inputs;
+    yk_fmi_instance *instance = self->instance;
     if (!self->step_inputs)
         return;
 
-    yk_fmu_fill_within(self, self->step_inputs, local);
-    const yk_fmu_list *list = &self->inputs;
-    yk_fmi_instance *instance = self->instance;
-
+    yk_fmu_fill_within(self, self->step_inputs, t - self->step_begin);
     for (int i = 0; i < list->real_count; i++) {
         const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
         if (v->intermediate)
@@ -315,14 +326,15 @@ static void intermediate(void *user, double t)
     }
 }
 
-/* One part of a macro step, between two local times of its inputs. */
-static yk_status step_part(yk_fmu *self, double t, double from, double to, const yk_input *inputs,
-                           bool held)
+/* One piece of a step of co-simulation, between two local times of its inputs. */
+static yk_status step_piece(yk_fmu *self, double from, double to, bool held)
 {
     yk_fmi_instance *instance = self->instance;
-    if (instance->kind == YK_FMI_MODEL_EXCHANGE)
-        return yk_fmu_integrate(self, t + from, to - from);
+    const yk_fmu_list *list = &self->inputs;
+    const yk_input *inputs = self->step_inputs;
+    double t = self->step_begin;
 
+    /* FMI 2 follows lines where it can; all else gets values that hold for the piece. */
     bool lines = instance->can->interpolates_inputs && self->description.version == 2;
     if (lines && !held)
         yk_fmu_fill_lines(self, inputs, from, to);
@@ -334,40 +346,49 @@ static yk_status step_part(yk_fmu *self, double t, double from, double to, const
         status = handle_event(self, t + from, 1e-9 * (to - from));
     else
         status = yk_fmu_set_inputs(self, true);
+
     if (lines && held)
-        memset(self->input_rates, 0, (size_t)self->inputs.value_count * sizeof(double));
-    if (status == YK_OK && lines && self->inputs.real_count > 0)
-        status =
-            instance->calls->input_rates(instance, self->inputs.references, self->inputs.real_count,
-                                         self->orders, self->input_rates);
+        memset(self->input_rates, 0, (size_t)list->value_count * sizeof(double));
+    if (status == YK_OK && lines && list->real_count > 0)
+        status = instance->calls->input_rates(instance, list->references, list->real_count,
+                                              self->orders, self->input_rates);
     if (status == YK_OK)
         status = advance(self, t + from, to - from);
-
     return status;
 }
 
 yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     yk_fmu *self = (yk_fmu *)subsystem;
-    int parts = 1;
-    if (self->longest_step > 0)
-        parts = (int)fmax(1, ceil(h / self->longest_step * (1 - 1e-9)));
+    bool exchange = self->instance->kind == YK_FMI_MODEL_EXCHANGE;
+    bool held = yk_fmu_inputs_are_held(self, inputs);
     self->step_inputs = inputs;
     self->step_begin = t;
-    bool held = yk_fmu_inputs_are_held(self, inputs);
+
+    /* In equal pieces where steps are limited; a ratio that is a whole number to rounding is one. */
+    int pieces = 1;
+    if (self->longest_step > 0)
+        pieces = (int)fmax(1, ceil(h / self->longest_step * (1 - 1e-9)));
+
     yk_status status = YK_OK;
-    for (int i = 0; i < parts && status == YK_OK; i++)
-        status = step_part(self, t, h * i / parts, h * (i + 1) / parts, inputs, held);
+    for (int i = 0; i < pieces && status == YK_OK; i++) {
+        double from = h * i / pieces;
+        double to = h * (i + 1) / pieces;
+        if (exchange)
+            status = yk_fmu_integrate(self, t + from, to - from);
+        else
+            status = step_piece(self, from, to, held);
+    }
 
     /* Outputs that follow inputs at once belong to the inputs at the end. */
     if (status == YK_OK && self->inputs.count > 0 && !held) {
         yk_fmu_fill(self, inputs, h, h);
         status = yk_fmu_set_inputs(self, !self->discrete_inputs);
     }
+
     self->step_inputs = NULL;
     if (status == YK_OK)
         status = read_outputs(self, h);
-
     return status;
 }
 
@@ -384,7 +405,9 @@ static size_t value_words(const yk_fmu *self)
 static yk_state_layout state_layout(const yk_subsystem *subsystem)
 {
     const yk_fmu *self = (const yk_fmu *)subsystem;
-    size_t bytes = self->state_bytes ? self->state_bytes : sizeof(uint64_t);
+    size_t bytes = sizeof(uint64_t);
+    if (self->state_bytes > 0)
+        bytes = self->state_bytes;
     return (yk_state_layout){.words = value_words(self) + 1 + (bytes + 7) / 8,
                              .continuous = (size_t)self->state_count};
 }
@@ -392,14 +415,17 @@ static yk_state_layout state_layout(const yk_subsystem *subsystem)
 /* Copies all values to the image, or from it. */
 static void move_values(yk_fmu *self, double *image, bool save)
 {
+    size_t output_count = (size_t)(self->outputs.value_count + self->derived_count);
     struct {
         double *values;
         size_t count;
-    } pieces[] = {{self->x, (size_t)self->state_count},
-                  {self->inputs.values, (size_t)self->inputs.value_count},
-                  {self->outputs.values, (size_t)(self->outputs.value_count + self->derived_count)},
-                  {self->ticks, (size_t)self->clock_count},
-                  {&self->next_event, 1}};
+    } pieces[] = {
+        {self->x, (size_t)self->state_count},
+        {self->inputs.values, (size_t)self->inputs.value_count},
+        {self->outputs.values, output_count},
+        {self->ticks, (size_t)self->clock_count},
+        {&self->next_event, 1},
+    };
 
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
         size_t bytes = pieces[i].count * sizeof(double);
@@ -411,36 +437,31 @@ static void move_values(yk_fmu *self, double *image, bool save)
     }
 }
 
-/* Reading changes only memory that the FMU keeps for its states. */
-static yk_fmu *writable(const yk_subsystem *subsystem)
-{
-    union {
-        const yk_subsystem *from;
-        yk_fmu *to;
-    } cast = {.from = subsystem};
-    return cast.to;
-}
-
 static void state_get(const yk_subsystem *subsystem, double *image)
 {
-    yk_fmu *self = writable(subsystem);
+    /* Reading changes only memory that the FMU keeps for its states. */
+    yk_fmu *self = (yk_fmu *)(uintptr_t)subsystem;
     yk_fmi_instance *instance = self->instance;
+    const yk_fmi_calls *calls = instance->calls;
     move_values(self, image, true);
+
+    /* The state itself in bytes, or as the number of a state that is kept here. */
     double *tail = image + value_words(self);
     uint64_t mark = 0; /* 0: the FMU did not give its state */
     memset(tail, 0, (state_layout(subsystem).words - value_words(self)) * sizeof *tail);
 
     if (self->state_bytes > 0) {
         size_t size = 0;
-        bool good =
-            instance->calls->state_get(instance, &self->scratch_state) == YK_OK &&
-            instance->calls->state_size(instance, self->scratch_state, &size) == YK_OK &&
-            size <= self->state_bytes &&
-            instance->calls->serialise(instance, self->scratch_state, tail + 1, size) == YK_OK;
-        mark = good ? size : 0;
+        bool good = calls->state_get(instance, &self->scratch_state) == YK_OK &&
+                    calls->state_size(instance, self->scratch_state, &size) == YK_OK &&
+                    size <= self->state_bytes &&
+                    calls->serialise(instance, self->scratch_state, tail + 1, size) == YK_OK;
+        if (good)
+            mark = size;
     } else {
         uint64_t number = self->kept_count++;
-        if (instance->calls->state_get(instance, &self->kept[number % YK_FMU_STATES_KEPT]) == YK_OK)
+        void **kept = &self->kept[number % YK_FMU_STATES_KEPT];
+        if (calls->state_get(instance, kept) == YK_OK)
             mark = number + 1;
     }
     memcpy(tail, &mark, sizeof mark);
@@ -470,6 +491,7 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
                                  "%s: the state to which it is to return is older than the last "
                                  "%d, and the FMU cannot serialise its state",
                                  self->file, YK_FMU_STATES_KEPT);
+
         status = instance->calls->state_set(instance, self->kept[number % YK_FMU_STATES_KEPT]);
     }
     if (status != YK_OK)
@@ -481,7 +503,6 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
     move_values(self, values, false);
     if (self->state_count > 0)
         status = instance->calls->set_states(instance, self->x, self->state_count);
-
     return status;
 }
 
@@ -502,6 +523,7 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
     if (port < 0 || port >= self->port_count || self->maps[port].takes != causality)
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
                        "%s: port %d cannot be connected like this", self->file, port);
+
     self->maps[port].connected = true;
     return YK_OK;
 }
@@ -524,10 +546,9 @@ static int input_degree(const yk_subsystem *subsystem)
     if (instance->kind == YK_FMI_MODEL_EXCHANGE)
         return YK_INPUT_DEGREE_MAX;
     if (self->description.version == 2)
-        return instance->can->interpolates_inputs ? 1 : 0;
+        return instance->can->interpolates_inputs;
 
     bool asks = false;
-
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
         if (port->takes == YK_TAKES_WRENCH && !port->asks)
@@ -536,7 +557,9 @@ static int input_degree(const yk_subsystem *subsystem)
         asks = asks || port->takes == YK_TAKES_WRENCH;
     }
 
-    return asks ? YK_INPUT_DEGREE_MAX : 0;
+    if (asks)
+        return YK_INPUT_DEGREE_MAX;
+    return 0;
 }
 
 static int get_channels(const yk_subsystem *subsystem, const yk_channel **list)
@@ -551,6 +574,8 @@ static void channel_read(const yk_subsystem *subsystem, int channel, double *val
     const yk_fmu *self = (const yk_fmu *)subsystem;
     const yk_fmi_variable *v = &self->description.variables[self->channel_variables[channel]];
     yk_fmi_instance *instance = self->instance;
+
+    /* A value that cannot be read is recorded as missing. */
     if (instance->calls->get(instance, v->type, &v->reference, 1, values, v->size) == YK_OK)
         return;
 
@@ -574,11 +599,14 @@ static void destroy(yk_subsystem *subsystem)
 
     yk_context *context = self->context;
     yk_fmi_instance *instance = self->instance;
+
+    /* States go before the instance to which they belong. */
     if (instance && instance->component && !instance->dead) {
         for (int i = 0; i < YK_FMU_STATES_KEPT; i++)
             instance->calls->state_free(instance, &self->kept[i]);
         instance->calls->state_free(instance, &self->scratch_state);
     }
+
     yk_fmi_unload(instance);
 
     for (int i = 0; self->ports && i < self->port_count; i++)
@@ -596,7 +624,6 @@ static void destroy(yk_subsystem *subsystem)
         yk_release(context, (void *)(uintptr_t)self->settings[i].values);
         yk_release(context, (void *)(uintptr_t)self->settings[i].text);
     }
-
     yk_release(context, self->settings);
     yk_release(context, self->setting_variables);
     yk_release(context, self->channels);
@@ -607,11 +634,13 @@ static void destroy(yk_subsystem *subsystem)
     yk_release(context, self->work);
     yk_release(context, self->z);
     yk_release(context, self->sensitivity_work);
+
     yk_fmi_forget(context, &self->description);
     if (self->borrowed)
         yk_release(context, self->folder);
     else
         yk_archive_remove(context, self->folder);
+
     yk_release(context, self->file);
     yk_release(context, self);
 }
@@ -621,24 +650,6 @@ static void destroy(yk_subsystem *subsystem)
 yk_fmu_def yk_fmu_default(void)
 {
     return (yk_fmu_def){.name = "fmu", .derivatives = true, .deadline = 30};
-}
-
-static yk_status choose_kind(const yk_fmu *self, yk_fmu_kind asked, yk_fmi_kind *kind)
-{
-    const yk_fmi_description *d = &self->description;
-    bool has_simulation = d->co_simulation.identifier != NULL;
-    bool has_exchange = d->model_exchange.identifier != NULL;
-    if (asked == YK_FMU_CO_SIMULATION && !has_simulation)
-        return yk_fail(self->context, YK_ERROR_INPUT, "%s has model exchange, no co-simulation",
-                       self->file);
-    if (asked == YK_FMU_MODEL_EXCHANGE && !has_exchange)
-        return yk_fail(self->context, YK_ERROR_INPUT, "%s has co-simulation, no model exchange",
-                       self->file);
-    *kind = has_simulation ? YK_FMI_CO_SIMULATION : YK_FMI_MODEL_EXCHANGE;
-    if (asked == YK_FMU_MODEL_EXCHANGE)
-        *kind = YK_FMI_MODEL_EXCHANGE;
-
-    return YK_OK;
 }
 
 /* Values before the start, checked and copied. */
@@ -659,6 +670,8 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
             return yk_fail(self->context, YK_ERROR_INPUT,
                            "%s: there is no variable '%s' to be set%s", self->file, from->variable,
                            yk_fmi_suggest(&self->description, from->variable, hint));
+
+        /* A number for a number, a text for a text, and as many as there are elements. */
         const yk_fmi_variable *v = &self->description.variables[variable];
         bool text = v->type == YK_FMI_STRING;
         if (text != (from->text != NULL) || (!text && !yk_fmi_type_is_number(v->type)))
@@ -671,15 +684,20 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
                            "%s: the variable '%s' has %d element%s, %d value%s given", self->file,
                            v->name, v->size, v->size == 1 ? "" : "s", from->count,
                            from->count == 1 ? " was" : "s were");
+
+        /* Some variables are what they are. */
         bool fixed = strcmp(v->variability, "constant") == 0 ||
                      v->causality == YK_FMI_CALCULATED_PARAMETER ||
                      v->causality == YK_FMI_STRUCTURAL_PARAMETER ||
                      v->causality == YK_FMI_INDEPENDENT;
+        const char *why = yk_fmi_causality_name(v->causality);
+        if (v->causality == YK_FMI_LOCAL)
+            why = "constant";
         if (fixed)
             return yk_fail(self->context, YK_ERROR_INPUT,
                            "%s: the variable '%s' cannot be set: it is %s", self->file, v->name,
-                           v->causality == YK_FMI_LOCAL ? "constant"
-                                                        : yk_fmi_causality_name(v->causality));
+                           why);
+
         self->setting_variables[i] = variable;
         if (text) {
             to->text = yk_text_copy(self->context, from->text);
@@ -687,6 +705,7 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
                 return YK_ERROR_MEMORY;
             continue;
         }
+
         double *values = yk_allocate(self->context, (size_t)from->count + 1, sizeof *values);
         if (!values)
             return YK_ERROR_MEMORY;
@@ -695,7 +714,6 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
         to->values = values;
         to->count = from->count;
     }
-
     return YK_OK;
 }
 
@@ -709,6 +727,7 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
     if (!self->channels || !self->channel_variables)
         return YK_ERROR_MEMORY;
 
+    /* First all variables, of which the outputs are taken, then those that were asked for. */
     for (int i = 0; i < d->variable_count + def->channel_count; i++) {
         int variable = i;
         bool wanted = i >= d->variable_count;
@@ -721,11 +740,13 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
                                "%s: there is no variable '%s' to be recorded%s", self->file, name,
                                yk_fmi_suggest(d, name, hint));
         }
+
         const yk_fmi_variable *v = &d->variables[variable];
         bool usable = yk_fmi_type_is_number(v->type) && v->size >= 1 && v->size <= 64;
         if (!usable || (!wanted && v->causality != YK_FMI_OUTPUT))
             continue;
 
+        /* What a port carries is recorded with the port. */
         bool is_port = false;
         for (int k = 0; k < self->port_count; k++)
             is_port = is_port || strcmp(self->ports[k].name, v->name) == 0;
@@ -736,7 +757,6 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
         self->channels[self->channel_count++] =
             (yk_channel){.name = v->name, .unit = v->unit, .components = v->size};
     }
-
     return YK_OK;
 }
 
@@ -759,13 +779,13 @@ static yk_status list_clocks(yk_fmu *self)
                            "%s: the clock '%s' is an input without a constant interval, or the FMU "
                            "has no event mode; only periodic clocks can be used",
                            self->file, v->name);
+
         self->clocks[self->clock_count++] = (yk_fmu_clock){v->reference, v->interval, v->shift};
     }
-
     return YK_OK;
 }
 
-/* Memory for stepping. */
+/* Memory for stepping; how many states there are is known from the instance. */
 static yk_status take_memory(yk_fmu *self)
 {
     yk_fmi_instance *instance = self->instance;
@@ -782,8 +802,8 @@ static yk_status take_memory(yk_fmu *self)
     self->x = yk_allocate(self->context, states + 1, sizeof *self->x);
     self->work = yk_allocate(self->context, 6 * states + 1, sizeof *self->work);
     self->z = yk_allocate(self->context, 2 * (size_t)self->indicator_count + 1, sizeof *self->z);
-    self->before =
-        yk_allocate(self->context, outputs + value_words(self) + 1, sizeof *self->before);
+    size_t before = outputs + value_words(self) + 1; /* and an image to be set */
+    self->before = yk_allocate(self->context, before, sizeof *self->before);
     self->input_rates = yk_allocate(self->context, 2 * inputs + 1, sizeof *self->input_rates);
     self->orders = yk_allocate(self->context, inputs + 1, sizeof *self->orders);
     if (!self->x || !self->work || !self->z || !self->before || !self->input_rates || !self->orders)
@@ -795,9 +815,8 @@ static yk_status take_memory(yk_fmu *self)
 
     /* In event mode only may inputs be set that are not continuous. */
     bool discrete = self->inputs.count > self->inputs.real_count;
-    self->discrete_inputs =
-        discrete && (instance->events || instance->kind == YK_FMI_MODEL_EXCHANGE);
-
+    bool has_events = instance->events || instance->kind == YK_FMI_MODEL_EXCHANGE;
+    self->discrete_inputs = discrete && has_events;
     return YK_OK;
 }
 
@@ -822,6 +841,7 @@ static const yk_subsystem_ops fmu_ops = {
     .channels = &channel_ops,
 };
 
+/* Everything of the object; what a failure leaves is destroyed by the caller. */
 static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
 {
     yk_context *context = self->context;
@@ -833,7 +853,8 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
     if (!self->file)
         return YK_ERROR_MEMORY;
 
-    /* The archive, what it says of itself, and its binary. */
+    /* The archive, and what it says of itself. */
+    yk_fmi_description *d = &self->description;
     yk_status status = YK_OK;
     self->borrowed = def->folder != NULL;
     if (self->borrowed)
@@ -843,13 +864,22 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
     if (status == YK_OK && !self->folder)
         status = YK_ERROR_MEMORY;
     if (status == YK_OK)
-        status = yk_fmi_describe(context, self->folder, self->file, &self->description);
-    yk_fmi_kind kind = YK_FMI_CO_SIMULATION;
-    if (status == YK_OK)
-        status = choose_kind(self, def->kind, &kind);
-    if (status == YK_OK)
-        status = yk_fmi_load(context, &self->description, kind, self->file, self->folder,
-                             def->name ? def->name : "fmu", &self->instance);
+        status = yk_fmi_describe(context, self->folder, self->file, d);
+    if (status != YK_OK)
+        return status;
+
+    /* Co-simulation, unless it has none or model exchange is asked for. */
+    if (def->kind == YK_FMU_CO_SIMULATION && !d->co_simulation.identifier)
+        return yk_fail(context, YK_ERROR_INPUT, "%s has model exchange, no co-simulation",
+                       self->file);
+    if (def->kind == YK_FMU_MODEL_EXCHANGE && !d->model_exchange.identifier)
+        return yk_fail(context, YK_ERROR_INPUT, "%s has co-simulation, no model exchange",
+                       self->file);
+    bool exchange = def->kind == YK_FMU_MODEL_EXCHANGE || !d->co_simulation.identifier;
+    yk_fmi_kind kind = exchange ? YK_FMI_MODEL_EXCHANGE : YK_FMI_CO_SIMULATION;
+
+    const char *name = def->name ? def->name : "fmu";
+    status = yk_fmi_load(context, d, kind, self->file, self->folder, name, &self->instance);
     if (status != YK_OK)
         return status;
 
@@ -870,26 +900,28 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
     if (status != YK_OK)
         return status;
 
+    /* The first instance; the counts of its states are known from here on. */
+    bool differentiable = false;
     status = instance->calls->instantiate(instance);
     if (status == YK_OK)
         status = take_memory(self);
-    bool differentiable = false;
     if (status == YK_OK && def->derivatives)
         status = yk_fmu_prepare_sensitivity(self, &differentiable);
+    if (status != YK_OK && instance->message[0])
+        return yk_fail(context, status, "%s", instance->message);
     if (status != YK_OK)
-        return instance->message[0] ? yk_fail(context, status, "%s", instance->message) : status;
+        return status;
 
     /* Steps of model exchange: those of its default experiment, else a tenth of the macro step. */
-    if (kind == YK_FMI_MODEL_EXCHANGE && !(def->step > 0) && self->description.step_size > 0)
-        self->longest_step = self->description.step_size;
+    if (exchange && !(def->step > 0) && d->step_size > 0)
+        self->longest_step = d->step_size;
 
     if (instance->can->state)
         self->ops.rollback = &rollback_ops;
     if (differentiable)
         self->ops.sensitivity = &sensitivity_ops;
-    if (kind == YK_FMI_MODEL_EXCHANGE || instance->events)
+    if (exchange || instance->events)
         self->ops.events = &event_ops;
-
     return YK_OK;
 }
 
@@ -916,8 +948,30 @@ static void release_hosted(void *user)
     yk_release(context, h);
 }
 
-static yk_status create_in_child(yk_context *context, const yk_fmu_def *def, yk_subsystem **fmu)
+yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem **fmu)
 {
+    *fmu = NULL;
+    if (!(def->step >= 0) || !(def->tolerance >= 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: step (%g s) and tolerance (%g) must not be negative", def->file,
+                       def->step, def->tolerance);
+
+    if (!def->child) {
+        yk_fmu *self = yk_allocate(context, 1, sizeof *self);
+        if (!self)
+            return YK_ERROR_MEMORY;
+
+        self->context = context;
+        yk_status status = fill(self, def);
+        if (status != YK_OK) {
+            destroy(&self->subsystem);
+            return status;
+        }
+        *fmu = &self->subsystem;
+        return YK_OK;
+    }
+
+    /* In a child: the same, made there from a folder that is removed here. */
     hosted *h = yk_allocate(context, 1, sizeof *h);
     if (!h)
         return YK_ERROR_MEMORY;
@@ -928,40 +982,18 @@ static yk_status create_in_child(yk_context *context, const yk_fmu_def *def, yk_
         yk_release(context, h);
         return status;
     }
+
     h->def = *def;
     h->def.child = false;
     h->def.folder = h->folder;
     char name[300];
     snprintf(name, sizeof name, "%.60s (%.200s)", def->name, def->file);
-    yk_child_def child = {.name = name,
-                          .deadline = def->deadline,
-                          .create = create_hosted,
-                          .release = release_hosted,
-                          .user = h};
-
+    yk_child_def child = {
+        .name = name,
+        .deadline = def->deadline,
+        .create = create_hosted,
+        .release = release_hosted,
+        .user = h,
+    };
     return yk_child_create(context, &child, fmu);
-}
-
-yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem **fmu)
-{
-    *fmu = NULL;
-    if (!(def->step >= 0) || !(def->tolerance >= 0))
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "%s: step (%g s) and tolerance (%g) must not be negative", def->file,
-                       def->step, def->tolerance);
-    if (def->child)
-        return create_in_child(context, def, fmu);
-
-    yk_fmu *self = yk_allocate(context, 1, sizeof *self);
-    if (!self)
-        return YK_ERROR_MEMORY;
-
-    self->context = context;
-    yk_status status = fill(self, def);
-    if (status != YK_OK) {
-        destroy(&self->subsystem);
-        return status;
-    }
-    *fmu = &self->subsystem;
-    return YK_OK;
 }

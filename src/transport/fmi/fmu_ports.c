@@ -1,5 +1,5 @@
-/* Ports of an FMU from its variables: which variable is which component of which quantity, and the
- * way of values between both. */
+/* Ports of an FMU from its variables: which variable is which component of which quantity, and how
+ * values get from inputs of ports to those of the FMU and back. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,18 +25,28 @@ static bool is_wrench(int quantity)
 
 /* Lists ---------------------------------------------------------------------------------------- */
 
-/* Puts a variable into a list unless it is there already; a reference may have several names. */
-static yk_status list_add(yk_fmu *self, yk_fmu_list *list, int variable)
+/* Where a variable is in a list, by what the FMU knows it: a reference may have several names. -1:
+ * it is not there. */
+static int list_find(const yk_fmu *self, const yk_fmu_list *list, int variable)
 {
     const yk_fmi_variable *all = self->description.variables;
+    const yk_fmi_variable *wanted = &all[variable];
+    for (int i = 0; i < list->count; i++) {
+        const yk_fmi_variable *v = &all[list->variables[i]];
+        if (v->reference == wanted->reference && v->type == wanted->type)
+            return i;
+    }
+    return -1;
+}
 
-    for (int i = 0; i < list->count; i++)
-        if (all[list->variables[i]].reference == all[variable].reference &&
-            all[list->variables[i]].type == all[variable].type)
-            return YK_OK;
+/* Puts a variable into a list unless it is there already. */
+static yk_status list_add(yk_fmu *self, yk_fmu_list *list, int variable)
+{
+    if (list_find(self, list, variable) >= 0)
+        return YK_OK;
 
     if (list->count == list->capacity) {
-        int capacity = list->capacity ? 2 * list->capacity : 16;
+        int capacity = list->capacity > 0 ? 2 * list->capacity : 16;
         int *grown = yk_reallocate(self->context, list->variables, (size_t)capacity, sizeof *grown);
         if (!grown)
             return YK_ERROR_MEMORY;
@@ -45,39 +55,36 @@ static yk_status list_add(yk_fmu *self, yk_fmu_list *list, int variable)
         list->capacity = capacity;
     }
     list->variables[list->count++] = variable;
-
     return YK_OK;
-}
-
-static bool is_continuous(const yk_fmi_variable *v)
-{
-    return v->type == YK_FMI_FLOAT64 && strcmp(v->variability, "discrete") != 0;
 }
 
 /* The order of the variables in the list and their values; `more` values come after them. */
 static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
 {
     const yk_fmi_variable *all = self->description.variables;
+    yk_context *context = self->context;
     size_t count = (size_t)list->count + 1;
-    list->references = yk_allocate(self->context, count, sizeof *list->references);
-    list->first = yk_allocate(self->context, count, sizeof *list->first);
-    int *ordered = yk_allocate(self->context, count, sizeof *ordered);
+    list->references = yk_allocate(context, count, sizeof *list->references);
+    list->first = yk_allocate(context, count, sizeof *list->first);
+    int *ordered = yk_allocate(context, count, sizeof *ordered);
     if (!list->references || !list->first || !ordered) {
-        yk_release(self->context, ordered);
+        yk_release(context, ordered);
         return YK_ERROR_MEMORY;
     }
 
+    /* Continuous variables of type Float64 first: they are set and read in one call. */
     int n = 0;
-
     for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < list->count; i++)
-            if (is_continuous(&all[list->variables[i]]) == (pass == 0))
+        for (int i = 0; i < list->count; i++) {
+            const yk_fmi_variable *v = &all[list->variables[i]];
+            bool continuous = v->type == YK_FMI_FLOAT64 && strcmp(v->variability, "discrete") != 0;
+            if (continuous == (pass == 0))
                 ordered[n++] = list->variables[i];
+        }
         if (pass == 0)
             list->real_count = n;
     }
-
-    yk_release(self->context, list->variables);
+    yk_release(context, list->variables);
     list->variables = ordered;
 
     for (int i = 0; i < list->count; i++) {
@@ -89,20 +96,11 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
             list->real_values = list->value_count;
     }
 
-    list->values =
-        yk_allocate(self->context, (size_t)(list->value_count + more) + 1, sizeof *list->values);
-
-    return list->values ? YK_OK : YK_ERROR_MEMORY;
-}
-
-static int list_find(const yk_fmu *self, const yk_fmu_list *list, int variable)
-{
-    const yk_fmi_variable *all = self->description.variables;
-    for (int i = 0; i < list->count; i++)
-        if (list->references[i] == all[variable].reference &&
-            all[list->variables[i]].type == all[variable].type)
-            return list->first[i];
-    return -1;
+    size_t values = (size_t)(list->value_count + more) + 1;
+    list->values = yk_allocate(context, values, sizeof *list->values);
+    if (!list->values)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 /* Names ---------------------------------------------------------------------------------------- */
@@ -126,7 +124,8 @@ static bool find_component(const yk_fmi_description *d, const char *name, compon
         return true;
 
     const char *bracket = strrchr(name, '[');
-    int element = 0, used = 0;
+    int element = 0;
+    int used = 0;
     char stem[300];
     if (!bracket || sscanf(bracket, "[%d]%n", &element, &used) != 1 || bracket[used] ||
         (size_t)(bracket - name) >= sizeof stem)
@@ -136,6 +135,7 @@ static bool find_component(const yk_fmi_description *d, const char *name, compon
     int variable = yk_fmi_find(d, stem);
     if (variable < 0 || element < 1 || element > d->variables[variable].size)
         return false;
+
     *found = (component){variable, element - 1};
     return true;
 }
@@ -150,42 +150,56 @@ static yk_status refuse_name(yk_fmu *self, const char *port, int quantity, const
 
 /* The variables of one quantity of a port, each checked. */
 static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int quantity,
-                              const yk_fmu_variables *names, quantity_map *map)
+                              quantity_map *map)
 {
     const yk_fmi_description *d = &self->description;
-    int wanted = port->kind == YK_PORT_MARKER ? marker_size[quantity] : 1;
+    const yk_fmu_variables *names = &port->quantities[quantity];
+    const char *word = yk_fmu_quantity_names[quantity];
+    bool signal = port->kind == YK_PORT_SIGNAL;
     map->count = 0;
     if (names->count == 0)
         return YK_OK;
 
-    /* One name for all components: an array, or the stem of name[1], name[2], ... */
+    int wanted = 1;
+    if (port->kind == YK_PORT_MARKER)
+        wanted = marker_size[quantity];
+
     if (names->count == 1 && wanted > 1) {
+        /* One name for all components: an array, or the stem of name[1], name[2], ... */
         const char *name = names->names[0];
         int array = yk_fmi_find(d, name);
-        int size = array >= 0 ? d->variables[array].size : 0;
+        int size = 0;
+        if (array >= 0)
+            size = d->variables[array].size;
         if (quantity == YK_FMU_ORIENTATION && size == 9)
             wanted = 9;
+
         for (int i = 0; i < wanted; i++) {
+            component *part = &map->parts[map->count++];
+            *part = (component){array, i};
+            if (array >= 0 && size == wanted)
+                continue;
+
             char element[320];
             snprintf(element, sizeof element, "%.300s[%d]", name, i + 1);
-            component *part = &map->parts[map->count];
-            if (array >= 0 && size == wanted)
-                *part = (component){array, i};
-            else if (!find_component(d, element, part))
-                return array >= 0 ? yk_fail(self->context, YK_ERROR_INPUT,
-                                            "%s: port '%s': %s: '%s' has %d element%s, expected %d",
-                                            self->file, port->name, yk_fmu_quantity_names[quantity],
-                                            name, size, size == 1 ? "" : "s", wanted)
-                                  : refuse_name(self, port->name, quantity, name);
-            map->count++;
+            if (find_component(d, element, part))
+                continue;
+            if (array < 0)
+                return refuse_name(self, port->name, quantity, name);
+
+            return yk_fail(self->context, YK_ERROR_INPUT,
+                           "%s: port '%s': %s: '%s' has %d element%s, expected %d", self->file,
+                           port->name, word, name, size, size == 1 ? "" : "s", wanted);
         }
     } else {
+        /* One name per component; an orientation may be a matrix. */
         bool matrix = quantity == YK_FMU_ORIENTATION && names->count == 9;
         if (names->count != wanted && !matrix)
             return yk_fail(self->context, YK_ERROR_INPUT,
                            "%s: port '%s': %s has %d variables, expected %d%s", self->file,
-                           port->name, yk_fmu_quantity_names[quantity], names->count, wanted,
+                           port->name, word, names->count, wanted,
                            quantity == YK_FMU_ORIENTATION ? " or 9" : "");
+
         for (int i = 0; i < names->count; i++) {
             component *part = &map->parts[map->count++];
             *part = (component){-1, 0};
@@ -201,16 +215,13 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
             continue;
 
         const yk_fmi_variable *v = &d->variables[map->parts[i].variable];
-        bool usable = port->kind == YK_PORT_SIGNAL ? yk_fmi_type_is_number(v->type)
-                                                   : v->type == YK_FMI_FLOAT64;
+        bool usable = v->type == YK_FMI_FLOAT64 || (signal && yk_fmi_type_is_number(v->type));
         if (!usable)
             return yk_fail(self->context, YK_ERROR_INPUT,
                            "%s: port '%s': %s: the variable '%s' is of type %s, expected %s",
-                           self->file, port->name, yk_fmu_quantity_names[quantity], v->name,
-                           yk_fmi_type_name(v->type),
-                           port->kind == YK_PORT_SIGNAL ? "a number" : "Float64 (Real)");
+                           self->file, port->name, word, v->name, yk_fmi_type_name(v->type),
+                           signal ? "a number" : "Float64 (Real)");
     }
-
     return YK_OK;
 }
 
@@ -231,65 +242,80 @@ static const struct {
  * "position[2]". False: the member means nothing to us. */
 static bool read_member(const char *name, int *quantity, int *element)
 {
-    static const char *const letters[] = {"x", "y", "z"};
-    static const char *const quaternion[] = {"w", "x", "y", "z"};
+    /* Our own word for the quantity, or Modelica's. */
     size_t length = strcspn(name, ".[");
     *quantity = -1;
     for (int i = 0; i < YK_FMU_QUANTITIES; i++)
         if (strlen(yk_fmu_quantity_names[i]) == length &&
             strncmp(name, yk_fmu_quantity_names[i], length) == 0)
             *quantity = i;
-
     for (size_t i = 0; i < sizeof member_names / sizeof *member_names && *quantity < 0; i++)
         if (strlen(member_names[i].member) == length &&
             strncmp(name, member_names[i].member, length) == 0)
             *quantity = member_names[i].quantity;
-
     if (*quantity < 0)
         return false;
 
+    /* All of it, or one component by its number or its letter. */
     *element = -1;
     if (name[length] == '[')
         return sscanf(name + length, "[%d]", element) == 1 && --*element >= 0 && *element < 9;
     if (name[length] == '\0')
         return true;
 
-    bool turned = *quantity == YK_FMU_ORIENTATION;
-    for (int i = 0; i < (turned ? 4 : 3); i++)
-        if (strcmp(name + length + 1, turned ? quaternion[i] : letters[i]) == 0)
-            *element = i;
+    const char *letters = "xyz";
+    if (*quantity == YK_FMU_ORIENTATION)
+        letters = "wxyz";
+    const char *letter = name + length + 1;
+    const char *found = NULL;
+    if (letter[0] && !letter[1])
+        found = strchr(letters, letter[0]);
+    if (!found)
+        return false;
 
-    return *element >= 0;
+    *element = (int)(found - letters);
+    return true;
 }
 
 /* The variables of a terminal's members as if they had been written one by one; the port is a
  * marker where a member has components. */
-static yk_status read_terminal(yk_fmu *self, int index, yk_fmu_port_def *port)
+static yk_status read_terminal(yk_fmu *self, yk_fmu_port_def *port)
 {
-    const yk_fmi_terminal *terminal = &self->description.terminals[index];
-    const yk_fmi_member *members = &self->description.members[terminal->first_member];
-    port->kind = YK_PORT_SCALAR;
+    const yk_fmi_description *d = &self->description;
+    int index = yk_fmi_find_terminal(d, port->terminal);
+    if (index < 0)
+        return yk_fail(self->context, YK_ERROR_INPUT,
+                       "%s: port '%s': there is no terminal '%s'; the FMU has %d terminal%s",
+                       self->file, port->name, port->terminal, d->terminal_count,
+                       d->terminal_count == 1 ? "" : "s");
 
+    const yk_fmi_terminal *terminal = &d->terminals[index];
+    const yk_fmi_member *members = &d->members[terminal->first_member];
+    port->kind = YK_PORT_SCALAR;
     for (int i = 0; i < terminal->member_count; i++) {
-        int quantity, element;
+        int quantity;
+        int element;
         if (!read_member(members[i].name, &quantity, &element))
             continue;
 
+        /* A member for the whole quantity; it may be an array. */
         yk_fmu_variables *to = &port->quantities[quantity];
         if (element < 0) {
-            int variable = yk_fmi_find(&self->description, members[i].variable);
-            if (variable >= 0 && self->description.variables[variable].size > 1)
+            int variable = yk_fmi_find(d, members[i].variable);
+            if (variable >= 0 && d->variables[variable].size > 1)
                 port->kind = YK_PORT_MARKER;
             to->count = 1;
             to->names[0] = members[i].variable;
             continue;
         }
+
         port->kind = YK_PORT_MARKER;
         while (to->count <= element)
             to->names[to->count++] = "0";
         to->names[element] = members[i].variable;
     }
 
+    /* Components of a marker that no member has are zero. */
     for (int q = 0; q < YK_FMU_QUANTITIES && port->kind == YK_PORT_MARKER; q++) {
         yk_fmu_variables *to = &port->quantities[q];
         while (to->count > 1 && to->count < marker_size[q])
@@ -298,66 +324,52 @@ static yk_status read_terminal(yk_fmu *self, int index, yk_fmu_port_def *port)
 
     if (port->quantities[YK_FMU_SIGNAL].count > 0)
         port->kind = YK_PORT_SIGNAL;
-
     return YK_OK;
 }
 
 /* One port ------------------------------------------------------------------------------------- */
 
-/* Whether all variables of a quantity are inputs (1), none is (0), or the port is refused (-1). */
-static int direction(yk_fmu *self, const char *port, int quantity, const quantity_map *map)
-{
-    int inputs = 0, others = 0;
-
-    for (int i = 0; i < map->count; i++) {
-        if (map->parts[i].variable < 0)
-            continue;
-
-        const yk_fmi_variable *v = &self->description.variables[map->parts[i].variable];
-        if (v->causality == YK_FMI_INPUT)
-            inputs++;
-        else
-            others++;
-    }
-
-    if (inputs > 0 && others > 0) {
-        yk_fail(self->context, YK_ERROR_INPUT,
-                "%s: port '%s': %s: some of its variables are inputs and others are not",
-                self->file, port, yk_fmu_quantity_names[quantity]);
-        return -1;
-    }
-
-    return inputs > 0;
-}
-
-/* What the port takes, from the directions of its quantities. */
+/* What the port takes, from the causalities of its variables. */
 static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity_map *maps,
                         yk_fmu_port *port)
 {
     int given[2][2] = {{0, 0}, {0, 0}}; /* [is a wrench][is an input] */
     int signals[2] = {0, 0};
 
+    /* The variables of a quantity are all inputs, or none is. */
     for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
-        if (maps[q].count == 0)
-            continue;
+        int inputs = 0;
+        int others = 0;
+        for (int i = 0; i < maps[q].count; i++) {
+            int variable = maps[q].parts[i].variable;
+            if (variable < 0)
+                continue;
+            if (self->description.variables[variable].causality == YK_FMI_INPUT)
+                inputs++;
+            else
+                others++;
+        }
+        if (inputs > 0 && others > 0)
+            return yk_fail(self->context, YK_ERROR_INPUT,
+                           "%s: port '%s': %s: some of its variables are inputs and others are not",
+                           self->file, def->name, yk_fmu_quantity_names[q]);
 
-        int input = direction(self, def->name, q, &maps[q]);
-        if (input < 0)
-            return YK_ERROR_INPUT;
-        if (q == YK_FMU_SIGNAL)
-            signals[input]++;
-        else
-            given[is_wrench(q)][input]++;
+        if (maps[q].count > 0 && q == YK_FMU_SIGNAL)
+            signals[inputs > 0]++;
+        else if (maps[q].count > 0)
+            given[is_wrench(q)][inputs > 0]++;
     }
 
     if (def->kind == YK_PORT_SIGNAL) {
+        if (signals[0] + signals[1] == 0)
+            return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s' names no variable",
+                           self->file, def->name);
+
         port->takes = signals[1] ? YK_TAKES_SIGNAL : YK_GIVES_SIGNAL;
-        if (signals[0] + signals[1] > 0)
-            return YK_OK;
-        return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s' names no variable", self->file,
-                       def->name);
+        return YK_OK;
     }
 
+    /* One side of the power is an input, the other one is not. */
     bool takes_wrench = given[1][1] > 0 && given[1][0] == 0 && given[0][1] == 0;
     bool takes_motion = given[0][1] > 0 && given[0][0] == 0 && given[1][1] == 0;
     if (!takes_wrench && !takes_motion)
@@ -365,17 +377,21 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
                        "%s: port '%s' needs either a force that is an input and a motion that is "
                        "not, or a motion that is an input and a force that is not",
                        self->file, def->name);
+
+    /* What the port has to answer with. */
     port->takes = takes_wrench ? YK_TAKES_WRENCH : YK_TAKES_MOTION;
-    bool unanswered = takes_wrench ? maps[YK_FMU_POSITION].count == 0 : given[1][0] == 0;
-    if (unanswered)
-        return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s' has no variable for its %s",
-                       self->file, def->name, takes_wrench ? "position" : "force");
+    if (takes_wrench && maps[YK_FMU_POSITION].count == 0)
+        return yk_fail(self->context, YK_ERROR_INPUT,
+                       "%s: port '%s' has no variable for its position", self->file, def->name);
+    if (takes_motion && given[1][0] == 0)
+        return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s' has no variable for its force",
+                       self->file, def->name);
+
     if (def->kind == YK_PORT_MARKER && takes_wrench && maps[YK_FMU_ORIENTATION].count > 0 &&
         maps[YK_FMU_ANGULAR_VELOCITY].count == 0)
         return yk_fail(self->context, YK_ERROR_INPUT,
                        "%s: port '%s' has an orientation and no angular_velocity", self->file,
                        def->name);
-
     return YK_OK;
 }
 
@@ -383,6 +399,7 @@ static bool is_input(const yk_fmu_port *port, int quantity)
 {
     if (quantity == YK_FMU_SIGNAL)
         return port->takes == YK_TAKES_SIGNAL;
+
     return is_wrench(quantity) == (port->takes == YK_TAKES_WRENCH);
 }
 
@@ -392,9 +409,22 @@ static const int rate_of[][2] = {{YK_FMU_VELOCITY, YK_FMU_POSITION},
                                  {YK_FMU_ANGULAR_ACCELERATION, YK_FMU_ANGULAR_VELOCITY}};
 enum { RATE_ROWS = sizeof rate_of / sizeof *rate_of };
 
-/* Quantities that are missing, from variables that the FMU declares as derivatives. */
-static void complete_by_variables(const yk_fmu *self, quantity_map *maps)
+/* Reads the terminal of a port into it, where it has one, finds its variables and decides what it
+ * takes. */
+static yk_status map_port(yk_fmu *self, yk_fmu_port_def *port, quantity_map maps[YK_FMU_QUANTITIES],
+                          yk_fmu_port *to)
 {
+    yk_status status = YK_OK;
+    if (port->terminal)
+        status = read_terminal(self, port);
+    for (int q = 0; q < YK_FMU_QUANTITIES && status == YK_OK; q++)
+        status = map_quantity(self, port, q, &maps[q]);
+    if (status == YK_OK)
+        status = decide(self, port, maps, to);
+    if (status != YK_OK || to->takes != YK_TAKES_WRENCH)
+        return status;
+
+    /* Rates that are missing, from variables that the FMU declares as derivatives. */
     for (int row = 0; row < RATE_ROWS; row++) {
         quantity_map *rate = &maps[rate_of[row][0]];
         const quantity_map *of = &maps[rate_of[row][1]];
@@ -404,43 +434,22 @@ static void complete_by_variables(const yk_fmu *self, quantity_map *maps)
         quantity_map found = {.count = of->count};
         bool all = true;
         for (int i = 0; i < of->count && all; i++) {
-            found.parts[i] = (component){-1, of->parts[i].element};
-            if (of->parts[i].variable < 0)
+            const component *part = &of->parts[i];
+            found.parts[i] = (component){-1, part->element};
+            if (part->variable < 0)
                 continue;
 
-            int variable = yk_fmi_derivative_of(&self->description, of->parts[i].variable);
+            int variable = yk_fmi_derivative_of(&self->description, part->variable);
             found.parts[i].variable = variable;
             all = variable >= 0;
         }
         if (all)
             *rate = found;
     }
-}
-
-/* Quantities that are still missing get values after those of the outputs. */
-static yk_status complete_by_rates(yk_fmu *self, yk_fmu_port *port)
-{
-    for (int row = 0; row < RATE_ROWS; row++) {
-        int to = rate_of[row][0];
-        int from = rate_of[row][1];
-        if (port->count[to] > 0 || port->count[from] == 0)
-            continue;
-
-        port->count[to] = port->count[from];
-        for (int i = 0; i < port->count[from]; i++) {
-            int source = port->at[from][i];
-            port->at[to][i] = -1;
-            if (source < 0)
-                continue;
-
-            int index = self->outputs.value_count + self->derived_count++;
-            port->at[to][i] = index;
-            self->rates[self->rate_count++] = (yk_fmu_rate){.to = index, .from = source};
-        }
-    }
-
     return YK_OK;
 }
+
+/* All ports ------------------------------------------------------------------------------------ */
 
 /* The ports that an FMU has by itself: terminals, then every other input and output. */
 static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
@@ -451,26 +460,22 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
     if (!list)
         return YK_ERROR_MEMORY;
 
+    /* Terminals of another meaning, such as buses, are left to the user. */
     int n = 0;
-
     for (int i = 0; i < d->terminal_count; i++) {
-        yk_fmu_port_def port = {.name = d->terminals[i].name, .terminal = d->terminals[i].name};
-        read_terminal(self, i, &port);
-        /* Terminals of another meaning, such as buses, are left to the user. */
+        const char *name = d->terminals[i].name;
+        yk_fmu_port_def port = {.name = name, .terminal = name};
         quantity_map maps[YK_FMU_QUANTITIES];
         yk_fmu_port trial = {0};
-        bool usable = true;
         yk_quiet_begin(self->context);
-        for (int q = 0; q < YK_FMU_QUANTITIES && usable; q++)
-            usable = map_quantity(self, &port, q, &port.quantities[q], &maps[q]) == YK_OK;
-        usable = usable && decide(self, &port, maps, &trial) == YK_OK;
+        bool usable = map_port(self, &port, maps, &trial) == YK_OK;
         yk_quiet_end(self->context);
         if (usable)
             list[n++] = port;
     }
 
+    /* Inputs that belong to a terminal have one source already; outputs may be read twice. */
     int terminals = n;
-
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         bool outside = v->causality == YK_FMI_INPUT || v->causality == YK_FMI_OUTPUT;
@@ -478,10 +483,12 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
             continue;
 
         bool used = false;
-        for (int k = 0; k < terminals && !used && v->causality == YK_FMI_INPUT; k++)
+        for (int k = 0; k < terminals && !used && v->causality == YK_FMI_INPUT; k++) {
+            const yk_fmu_variables *quantities = list[k].quantities;
             for (int q = 0; q < YK_FMU_QUANTITIES; q++)
-                for (int c = 0; c < list[k].quantities[q].count; c++)
-                    used = used || strcmp(list[k].quantities[q].names[c], v->name) == 0;
+                for (int c = 0; c < quantities[q].count; c++)
+                    used = used || strcmp(quantities[q].names[c], v->name) == 0;
+        }
         if (used)
             continue;
 
@@ -495,162 +502,156 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
     return YK_OK;
 }
 
-/* All ports ------------------------------------------------------------------------------------ */
-
-/* A port's definition with its terminal read and its variables found. */
-static yk_status map_port(yk_fmu *self, const yk_fmu_port_def *given, yk_fmu_port_def *port,
-                          quantity_map maps[YK_FMU_QUANTITIES], yk_fmu_port *to)
-{
-    *port = *given;
-    if (given->terminal) {
-        int index = yk_fmi_find_terminal(&self->description, given->terminal);
-        if (index < 0)
-            return yk_fail(self->context, YK_ERROR_INPUT,
-                           "%s: port '%s': there is no terminal '%s'; the FMU has %d terminal%s",
-                           self->file, given->name, given->terminal,
-                           self->description.terminal_count,
-                           self->description.terminal_count == 1 ? "" : "s");
-        yk_status status = read_terminal(self, index, port);
-        if (status != YK_OK)
-            return status;
-    }
-
-    for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
-        yk_status status = map_quantity(self, port, q, &port->quantities[q], &maps[q]);
-        if (status != YK_OK)
-            return status;
-    }
-
-    yk_status status = decide(self, port, maps, to);
-    if (status == YK_OK && to->takes == YK_TAKES_WRENCH)
-        complete_by_variables(self, maps);
-
-    return status;
-}
-
-/* Twice over all ports: first the variables are collected, then their places are known. */
-static yk_status map_all(yk_fmu *self, const yk_fmu_port_def *ports)
-{
-    yk_status status = YK_OK;
-
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < self->port_count; i++) {
-            yk_fmu_port_def port;
-            quantity_map maps[YK_FMU_QUANTITIES];
-            yk_fmu_port *to = &self->maps[i];
-            status = map_port(self, &ports[i], &port, maps, to);
-            if (status != YK_OK)
-                return status;
-
-            for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
-                yk_fmu_list *list = is_input(to, q) ? &self->inputs : &self->outputs;
-                to->count[q] = maps[q].count;
-                for (int c = 0; c < maps[q].count && status == YK_OK; c++) {
-                    const component *part = &maps[q].parts[c];
-                    to->at[q][c] = -1;
-                    if (part->variable >= 0 && pass == 0)
-                        status = list_add(self, list, part->variable);
-                    else if (part->variable >= 0)
-                        to->at[q][c] = list_find(self, list, part->variable) + part->element;
-                }
-                if (status != YK_OK)
-                    return status;
-            }
-            to->wrench_sign = port.reaction ? -1 : 1;
-            self->ports[i].kind = port.kind;
-            self->ports[i].causalities = to->takes;
-            if (pass == 1 && to->takes == YK_TAKES_WRENCH)
-                status = complete_by_rates(self, to);
-        }
-        if (pass == 0) {
-            int derived = self->port_count * 9;
-            status = list_lay_out(self, &self->inputs, 0);
-            if (status == YK_OK)
-                status = list_lay_out(self, &self->outputs, derived);
-            self->rates = yk_allocate(self->context, (size_t)derived + 1, sizeof *self->rates);
-            if (status == YK_OK && !self->rates)
-                status = YK_ERROR_MEMORY;
-            if (status != YK_OK)
-                return status;
-        }
-    }
-
-    return YK_OK;
-}
-
-/* Rates that the FMU itself can be asked for: of scalar outputs, in co-simulation. */
-static void choose_rates(yk_fmu *self)
-{
-    if (self->instance->kind != YK_FMI_CO_SIMULATION || self->instance->can->output_derivatives < 1)
-        return;
-
-    for (int i = 0; i < self->rate_count; i++) {
-        yk_fmu_rate *rate = &self->rates[i];
-        for (int k = 0; k < self->outputs.real_count; k++) {
-            const yk_fmi_variable *v = &self->description.variables[self->outputs.variables[k]];
-            bool here = self->outputs.first[k] == rate->from && v->size == 1 &&
-                        v->causality == YK_FMI_OUTPUT;
-            if (!here)
-                continue;
-
-            rate->asked = true;
-            rate->reference = v->reference;
-        }
-    }
-}
-
 /* FMI 3: ports all of whose inputs may be set within a step. */
 static void find_asking_ports(yk_fmu *self)
 {
+    const yk_fmu_list *list = &self->inputs;
     for (int i = 0; i < self->port_count; i++) {
         yk_fmu_port *port = &self->maps[i];
         port->asks = self->instance->can->intermediate_update;
-        for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
-            if (!is_input(port, q))
-                continue;
 
-            for (int c = 0; c < port->count[q]; c++)
-                for (int k = 0; k < self->inputs.count && port->at[q][c] >= 0; k++) {
-                    const yk_fmi_variable *v =
-                        &self->description.variables[self->inputs.variables[k]];
-                    int element = port->at[q][c] - self->inputs.first[k];
+        for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
+            for (int c = 0; c < port->count[q] && is_input(port, q); c++) {
+                for (int k = 0; k < list->count && port->at[q][c] >= 0; k++) {
+                    const yk_fmi_variable *v = &self->description.variables[list->variables[k]];
+                    int element = port->at[q][c] - list->first[k];
                     if (element >= 0 && element < v->size)
                         port->asks = port->asks && v->intermediate;
                 }
+            }
+        }
+    }
+}
+
+/* Lists of all variables that the ports name, and where in their values each component is.
+ * `maps` has the quantities of all ports. */
+static yk_status locate(yk_fmu *self, const quantity_map *maps)
+{
+    for (int i = 0; i < self->port_count * YK_FMU_QUANTITIES; i++) {
+        const yk_fmu_port *port = &self->maps[i / YK_FMU_QUANTITIES];
+        yk_fmu_list *list = &self->outputs;
+        if (is_input(port, i % YK_FMU_QUANTITIES))
+            list = &self->inputs;
+
+        for (int c = 0; c < maps[i].count; c++) {
+            if (maps[i].parts[c].variable < 0)
+                continue;
+
+            yk_status status = list_add(self, list, maps[i].parts[c].variable);
+            if (status != YK_OK)
+                return status;
+        }
+    }
+
+    /* Three rates of three components at most come after the outputs of each port. */
+    int derived = self->port_count * 9;
+    self->rates = yk_allocate(self->context, (size_t)derived + 1, sizeof *self->rates);
+    if (!self->rates)
+        return YK_ERROR_MEMORY;
+
+    yk_status status = list_lay_out(self, &self->inputs, 0);
+    if (status == YK_OK)
+        status = list_lay_out(self, &self->outputs, derived);
+    if (status != YK_OK)
+        return status;
+
+    for (int i = 0; i < self->port_count * YK_FMU_QUANTITIES; i++) {
+        int q = i % YK_FMU_QUANTITIES;
+        yk_fmu_port *port = &self->maps[i / YK_FMU_QUANTITIES];
+        const yk_fmu_list *list = is_input(port, q) ? &self->inputs : &self->outputs;
+        port->count[q] = maps[i].count;
+        for (int c = 0; c < maps[i].count; c++) {
+            const component *part = &maps[i].parts[c];
+            port->at[q][c] = -1;
+            if (part->variable >= 0)
+                port->at[q][c] = list->first[list_find(self, list, part->variable)] + part->element;
+        }
+    }
+    return YK_OK;
+}
+
+/* Rates that no variable is: values after those of the outputs, from derivatives of outputs where
+ * the FMU has them, else from differences. */
+static void add_rates(yk_fmu *self, yk_fmu_port *port)
+{
+    const yk_fmu_list *outputs = &self->outputs;
+    bool can_ask = self->instance->kind == YK_FMI_CO_SIMULATION &&
+                   self->instance->can->output_derivatives >= 1;
+
+    for (int row = 0; row < RATE_ROWS; row++) {
+        int to = rate_of[row][0];
+        int from = rate_of[row][1];
+        if (port->count[to] > 0 || port->count[from] == 0)
+            continue;
+
+        port->count[to] = port->count[from];
+        for (int i = 0; i < port->count[from]; i++) {
+            int source = port->at[from][i];
+            port->at[to][i] = -1;
+            if (source < 0)
+                continue;
+
+            yk_fmu_rate *rate = &self->rates[self->rate_count++];
+            int index = outputs->value_count + self->derived_count++;
+            port->at[to][i] = index;
+            *rate = (yk_fmu_rate){.to = index, .from = source};
+
+            /* It can be asked for the rates of scalar outputs. */
+            for (int k = 0; k < outputs->real_count && can_ask; k++) {
+                const yk_fmi_variable *v = &self->description.variables[outputs->variables[k]];
+                if (outputs->first[k] != source || v->size != 1 || v->causality != YK_FMI_OUTPUT)
+                    continue;
+
+                rate->asked = true;
+                rate->reference = v->reference;
+            }
         }
     }
 }
 
 yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
 {
+    yk_context *context = self->context;
     const yk_fmu_port_def *ports = def->ports;
     yk_fmu_port_def *made = NULL;
-    self->port_count = def->port_count;
     yk_status status = YK_OK;
+    self->port_count = def->port_count;
     if (def->port_count == 0) {
         status = default_ports(self, &made, &self->port_count);
         ports = made;
     }
 
     size_t count = (size_t)self->port_count + 1;
-    self->ports = yk_allocate(self->context, count, sizeof *self->ports);
-    self->maps = yk_allocate(self->context, count, sizeof *self->maps);
-    if (status == YK_OK && (!self->ports || !self->maps))
+    self->ports = yk_allocate(context, count, sizeof *self->ports);
+    self->maps = yk_allocate(context, count, sizeof *self->maps);
+    quantity_map *maps = yk_allocate(context, count * YK_FMU_QUANTITIES, sizeof *maps);
+    if (status == YK_OK && (!self->ports || !self->maps || !maps))
         status = YK_ERROR_MEMORY;
+
     for (int i = 0; i < self->port_count && status == YK_OK; i++) {
-        self->ports[i].name = yk_text_copy(self->context, ports[i].name);
-        if (!self->ports[i].name)
+        yk_fmu_port *to = &self->maps[i];
+        yk_fmu_port_def port = ports[i];
+        status = map_port(self, &port, maps + i * YK_FMU_QUANTITIES, to);
+        if (status != YK_OK)
+            break;
+
+        to->wrench_sign = port.reaction ? -1 : 1;
+        char *name = yk_text_copy(context, port.name);
+        self->ports[i] = (yk_port){name, port.kind, to->takes};
+        if (!name)
             status = YK_ERROR_MEMORY;
     }
 
     if (status == YK_OK)
-        status = map_all(self, ports);
-    if (status == YK_OK) {
-        choose_rates(self);
+        status = locate(self, maps);
+    for (int i = 0; i < self->port_count && status == YK_OK; i++)
+        if (self->maps[i].takes == YK_TAKES_WRENCH)
+            add_rates(self, &self->maps[i]);
+    if (status == YK_OK)
         find_asking_ports(self);
-    }
-    yk_release(self->context, made);
 
+    yk_release(context, maps);
+    yk_release(context, made);
     return status;
 }
 
@@ -665,21 +666,13 @@ static void put(yk_fmu *self, const yk_fmu_port *port, int quantity, const doubl
 
 static void put_motion(yk_fmu *self, const yk_fmu_port *port, const yk_motion *motion)
 {
-    const yk_vec3 vectors[YK_FMU_FORCE] = {[YK_FMU_POSITION] = motion->position,
-                                           [YK_FMU_VELOCITY] = motion->velocity,
-                                           [YK_FMU_ANGULAR_VELOCITY] = motion->angular_velocity,
-                                           [YK_FMU_ACCELERATION] = motion->acceleration,
-                                           [YK_FMU_ANGULAR_ACCELERATION] =
-                                               motion->angular_acceleration};
+    put(self, port, YK_FMU_POSITION, &motion->position.x);
+    put(self, port, YK_FMU_VELOCITY, &motion->velocity.x);
+    put(self, port, YK_FMU_ANGULAR_VELOCITY, &motion->angular_velocity.x);
+    put(self, port, YK_FMU_ACCELERATION, &motion->acceleration.x);
+    put(self, port, YK_FMU_ANGULAR_ACCELERATION, &motion->angular_acceleration.x);
 
-    for (int q = 0; q < YK_FMU_FORCE; q++) {
-        if (q == YK_FMU_ORIENTATION)
-            continue;
-
-        const double components[3] = {vectors[q].x, vectors[q].y, vectors[q].z};
-        put(self, port, q, components);
-    }
-
+    /* A quaternion with the scalar first, or a matrix by rows. */
     yk_quat o = motion->orientation;
     if (port->count[YK_FMU_ORIENTATION] == 4) {
         const double components[4] = {o.w, o.x, o.y, o.z};
@@ -690,27 +683,21 @@ static void put_motion(yk_fmu *self, const yk_fmu_port *port, const yk_motion *m
     }
 }
 
-static void put_wrench(yk_fmu *self, const yk_fmu_port *port, yk_wrench wrench)
-{
-    const double force[3] = {wrench.force.x, wrench.force.y, wrench.force.z};
-    const double torque[3] = {wrench.torque.x, wrench.torque.y, wrench.torque.z};
-    put(self, port, YK_FMU_FORCE, force);
-    put(self, port, YK_FMU_TORQUE, torque);
-}
-
-/* The mean of a wrench between two local times. */
+/* The mean of a wrench between two local times: of c_i t^i it is
+ *
+ *   c_i (to^(i+1) - from^(i+1)) / ((i + 1) (to - from)). */
 static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double from, double to)
 {
     if (from == to) {
         if (kind == YK_PORT_SCALAR)
             return (yk_wrench){.force.x = yk_input_scalar(input, to)};
+
         return yk_input_wrench(input, to);
     }
 
     yk_wrench mean = {{0, 0, 0}, {0, 0, 0}};
     double low = from;
     double high = to;
-
     for (int i = 0; i <= input->degree; i++) {
         double weight = (high - low) / ((i + 1) * (to - from));
         mean.force = yk_v3_axpy(weight, input->linear[i], mean.force);
@@ -719,7 +706,6 @@ static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double fr
         low *= from;
         high *= to;
     }
-
     return mean;
 }
 
@@ -728,13 +714,18 @@ static void fill_ports(yk_fmu *self, const yk_input *inputs, double from, double
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
         const yk_input *input = &inputs[i];
+        yk_port_kind kind = self->ports[i].kind;
+        bool scalar = kind == YK_PORT_SCALAR;
         if (!port->connected || (within && !port->asks))
             continue;
-        bool scalar = self->ports[i].kind == YK_PORT_SCALAR;
+
+        /* A force that is held, by far the most frequent input, needs no mean. */
         if (port->takes == YK_TAKES_WRENCH && scalar && input->degree == 0) {
             put(self, port, YK_FMU_FORCE, &input->linear[0].x);
         } else if (port->takes == YK_TAKES_WRENCH) {
-            put_wrench(self, port, mean_wrench(input, self->ports[i].kind, from, to));
+            yk_wrench wrench = mean_wrench(input, kind, from, to);
+            put(self, port, YK_FMU_FORCE, &wrench.force.x);
+            put(self, port, YK_FMU_TORQUE, &wrench.torque.x);
         } else if (port->takes == YK_TAKES_MOTION && scalar) {
             double position = yk_input_scalar(input, to);
             double velocity = yk_input_scalar_rate(input, to);
@@ -757,6 +748,11 @@ void yk_fmu_fill(yk_fmu *self, const yk_input *inputs, double from, double to)
     fill_ports(self, inputs, from, to, false);
 }
 
+void yk_fmu_fill_within(yk_fmu *self, const yk_input *inputs, double at)
+{
+    fill_ports(self, inputs, at, at, true);
+}
+
 bool yk_fmu_inputs_are_held(const yk_fmu *self, const yk_input *inputs)
 {
     for (int i = 0; i < self->port_count; i++) {
@@ -767,42 +763,39 @@ bool yk_fmu_inputs_are_held(const yk_fmu *self, const yk_input *inputs)
     return true;
 }
 
-void yk_fmu_fill_within(yk_fmu *self, const yk_input *inputs, double at)
-{
-    fill_ports(self, inputs, at, at, true);
-}
-
 void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double to)
 {
     yk_fmu_list *list = &self->inputs;
     double *slopes = self->input_rates;
     double *mean = slopes + list->value_count;
+    size_t bytes = (size_t)list->value_count * sizeof *slopes;
     double h = to - from;
 
     /* Slopes from the values at both ends. */
     yk_fmu_fill(self, inputs, from, from);
-    memcpy(slopes, list->values, (size_t)list->value_count * sizeof *slopes);
+    memcpy(slopes, list->values, bytes);
     yk_fmu_fill(self, inputs, from, to);
-    memcpy(mean, list->values, (size_t)list->value_count * sizeof *mean);
+    memcpy(mean, list->values, bytes);
     yk_fmu_fill(self, inputs, to, to);
-
     for (int i = 0; i < list->value_count; i++) {
         double begin = slopes[i];
         slopes[i] = (list->values[i] - begin) / h;
         list->values[i] = begin;
     }
 
-    /* Wrenches keep their mean. */
+    /* Wrenches keep their mean, and with it their impulse. */
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
         if (!port->connected || port->takes != YK_TAKES_WRENCH)
             continue;
 
-        for (int q = YK_FMU_FORCE; q <= YK_FMU_TORQUE; q++)
-            for (int c = 0; c < port->count[q]; c++)
-                if (port->at[q][c] >= 0)
-                    list->values[port->at[q][c]] =
-                        mean[port->at[q][c]] - 0.5 * h * slopes[port->at[q][c]];
+        for (int q = YK_FMU_FORCE; q <= YK_FMU_TORQUE; q++) {
+            for (int c = 0; c < port->count[q]; c++) {
+                int at = port->at[q][c];
+                if (at >= 0)
+                    list->values[at] = mean[at] - 0.5 * h * slopes[at];
+            }
+        }
     }
 }
 
@@ -818,8 +811,10 @@ static double component_of(const yk_fmu *self, const yk_fmu_port *port, int quan
 
 static yk_vec3 vector_of(const yk_fmu *self, const yk_fmu_port *port, int quantity)
 {
-    return yk_v3(component_of(self, port, quantity, 0), component_of(self, port, quantity, 1),
-                 component_of(self, port, quantity, 2));
+    double x = component_of(self, port, quantity, 0);
+    double y = component_of(self, port, quantity, 1);
+    double z = component_of(self, port, quantity, 2);
+    return yk_v3(x, y, z);
 }
 
 void yk_fmu_read_port(const yk_fmu *self, int index, yk_port_value *value)
@@ -830,19 +825,27 @@ void yk_fmu_read_port(const yk_fmu *self, int index, yk_port_value *value)
         motion->position.x = component_of(self, port, YK_FMU_SIGNAL, 0);
         return;
     }
+
+    /* A force that the FMU gives may be that on its partner. */
+    double sign = 1;
+    if (port->takes == YK_TAKES_MOTION)
+        sign = port->wrench_sign;
+
     if (self->ports[index].kind == YK_PORT_SCALAR) {
-        double reaction = port->takes == YK_TAKES_MOTION ? port->wrench_sign : 1;
         motion->position.x = component_of(self, port, YK_FMU_POSITION, 0);
         motion->velocity.x = component_of(self, port, YK_FMU_VELOCITY, 0);
         motion->acceleration.x = component_of(self, port, YK_FMU_ACCELERATION, 0);
-        value->wrench.force.x = reaction * component_of(self, port, YK_FMU_FORCE, 0);
+        value->wrench.force.x = sign * component_of(self, port, YK_FMU_FORCE, 0);
         return;
     }
+
     motion->position = vector_of(self, port, YK_FMU_POSITION);
     motion->velocity = vector_of(self, port, YK_FMU_VELOCITY);
     motion->acceleration = vector_of(self, port, YK_FMU_ACCELERATION);
     motion->angular_velocity = vector_of(self, port, YK_FMU_ANGULAR_VELOCITY);
     motion->angular_acceleration = vector_of(self, port, YK_FMU_ANGULAR_ACCELERATION);
+
+    /* Normalised: the FMU's own may be off by its tolerance. */
     motion->orientation = yk_q_identity();
     if (port->count[YK_FMU_ORIENTATION] == 4) {
         double q[4];
@@ -856,8 +859,6 @@ void yk_fmu_read_port(const yk_fmu *self, int index, yk_port_value *value)
         motion->orientation = yk_so3_quat(matrix);
     }
 
-    /* A force that the FMU gives may be that on its partner. */
-    double sign = port->takes == YK_TAKES_MOTION ? port->wrench_sign : 1;
     value->wrench.force = yk_v3_scale(sign, vector_of(self, port, YK_FMU_FORCE));
     value->wrench.torque = yk_v3_scale(sign, vector_of(self, port, YK_FMU_TORQUE));
 }
