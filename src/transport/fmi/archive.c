@@ -20,6 +20,8 @@ static const char *why_not(const char *name)
 {
     if (name[0] == '\0')
         return "has no name";
+
+    /* Absolute paths, and those of Windows, lead out of the folder. */
     if (name[0] == '/' || strchr(name, '\\') || (name[0] && name[1] == ':'))
         return "is not a relative path with '/'";
     if (strlen(name) > 1000)
@@ -30,9 +32,10 @@ static const char *why_not(const char *name)
         if (length == 2 && at[0] == '.' && at[1] == '.')
             return "leaves the folder of the FMU";
 
-        at += length + (at[length] == '/');
+        at += length;
+        if (*at == '/')
+            at++;
     }
-
     return NULL;
 }
 
@@ -59,6 +62,7 @@ static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t in
                        file, entry->name, (unsigned long long)entry->size,
                        (unsigned long long)YK_ARCHIVE_ENTRY_BYTES_MAX);
 
+    /* A bomb: small as long as it is packed. */
     bool suspicious = entry->size > 1 << 20 && entry->comp_size > 0 &&
                       entry->size / entry->comp_size > YK_ARCHIVE_RATIO_MAX;
     if (suspicious)
@@ -68,14 +72,14 @@ static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t in
                        file, entry->name, (unsigned long long)entry->comp_size,
                        (unsigned long long)entry->size, YK_ARCHIVE_RATIO_MAX);
 
+    /* A link could lead anywhere, and a later entry through it. */
     zip_uint8_t system;
     zip_uint32_t attributes;
-    if (zip_file_get_external_attributes(archive, (zip_uint64_t)index, 0, &system, &attributes) ==
-            0 &&
-        system == ZIP_OPSYS_UNIX && S_ISLNK(attributes >> 16))
+    zip_uint64_t number = (zip_uint64_t)index;
+    int known = zip_file_get_external_attributes(archive, number, 0, &system, &attributes);
+    if (known == 0 && system == ZIP_OPSYS_UNIX && S_ISLNK(attributes >> 16))
         return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' is a symbolic link", file,
                        entry->name);
-
     return YK_OK;
 }
 
@@ -86,13 +90,13 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
     if (count > YK_ARCHIVE_ENTRIES_MAX)
         return yk_fail(context, YK_ERROR_INPUT, "%s: %lld entries, more than the limit of %d", file,
                        (long long)count, YK_ARCHIVE_ENTRIES_MAX);
+
     const char **names = yk_allocate(context, (size_t)count + 1, sizeof *names);
     if (!names)
         return YK_ERROR_MEMORY;
 
     yk_status status = YK_OK;
     uint64_t total = 0;
-
     for (zip_int64_t i = 0; i < count && status == YK_OK; i++) {
         zip_stat_t entry;
         zip_stat_init(&entry);
@@ -101,6 +105,7 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
                              (long long)i, zip_strerror(archive));
             break;
         }
+
         names[i] = entry.name;
         total += entry.size;
         status = check_entry(context, archive, i, &entry, file);
@@ -120,26 +125,12 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
                              names[i]);
 
     yk_release(context, names);
-
     return status;
 }
 
 /* Unpacking ------------------------------------------------------------------------------------ */
 
-/* Makes the folders on the way to a file. */
-static bool make_folders(char *path, size_t from)
-{
-    for (char *at = path + from; (at = strchr(at, '/')); at++) {
-        *at = '\0';
-        bool made = mkdir(path, 0700) == 0 || errno == EEXIST;
-        *at = '/';
-        if (!made)
-            return false;
-    }
-    return true;
-}
-
-/* One entry to its file. The size in the directory of the archive may be wrong: what is really
+/* One entry to its file, with the folders above it. The size in the directory of the archive may be wrong: what is really
  * unpacked counts. */
 static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t index,
                               const char *folder, const char *file)
@@ -148,7 +139,15 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
     char path[PATH_BYTES];
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
         return yk_fail(context, YK_ERROR_INPUT, "%s: the path of '%.200s' is too long", file, name);
-    if (!make_folders(path, strlen(folder) + 1))
+
+    /* The folders above it, from the outermost one on. */
+    bool made = true;
+    for (char *at = path + strlen(folder) + 1; made && (at = strchr(at, '/')); at++) {
+        *at = '\0';
+        made = mkdir(path, 0700) == 0 || errno == EEXIST;
+        *at = '/';
+    }
+    if (!made)
         return yk_fail(context, YK_ERROR_FILE, "cannot make the folder of %s: %s", path,
                        strerror(errno));
     if (name[strlen(name) - 1] == '/')
@@ -158,32 +157,33 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
     if (!from)
         return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' cannot be unpacked: %s",
                        file, name, zip_strerror(archive));
+
     FILE *to = fopen(path, "wbx");
     if (!to) {
         zip_fclose(from);
         return yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
     }
 
-    static const char damaged[] = "the archive is damaged";
+    /* No more than was checked, whatever the directory of the archive says. */
     char block[BLOCK];
     uint64_t total = 0;
     zip_int64_t got;
     bool written = true;
-
     while (written && (got = zip_fread(from, block, sizeof block)) > 0) {
-        total += (uint64_t)got;
-        written =
-            total <= YK_ARCHIVE_ENTRY_BYTES_MAX && fwrite(block, 1, (size_t)got, to) == (size_t)got;
+        size_t bytes = (size_t)got;
+        total += bytes;
+        written = total <= YK_ARCHIVE_ENTRY_BYTES_MAX && fwrite(block, 1, bytes, to) == bytes;
     }
 
     written = fclose(to) == 0 && written;
     zip_fclose(from);
+
     if (!written)
         return yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
     if (got < 0)
-        return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' cannot be unpacked: %s",
-                       file, name, damaged);
-
+        return yk_fail(context, YK_ERROR_INPUT,
+                       "%s: the entry '%.200s' cannot be unpacked: the archive is damaged", file,
+                       name);
     return YK_OK;
 }
 
@@ -192,15 +192,20 @@ yk_status yk_archive_folder(yk_context *context, char **folder)
     const char *base = getenv("TMPDIR");
     if (!base || base[0] != '/')
         base = "/tmp";
+
     char path[PATH_BYTES];
     *folder = NULL;
     if (snprintf(path, sizeof path, "%s/yoke-fmu-XXXXXX", base) >= (int)sizeof path)
         return yk_fail(context, YK_ERROR_FILE, "the path of the temporary folder is too long");
+
     if (!mkdtemp(path))
         return yk_fail(context, YK_ERROR_FILE, "cannot make a temporary folder in %s: %s", base,
                        strerror(errno));
+
     *folder = yk_text_copy(context, path);
-    return *folder ? YK_OK : YK_ERROR_MEMORY;
+    if (!*folder)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder)
@@ -208,32 +213,35 @@ yk_status yk_archive_unpack(yk_context *context, const char *file, char **folder
     *folder = NULL;
     int code;
     zip_t *archive = zip_open(file, ZIP_RDONLY | ZIP_CHECKCONS, &code);
-    if (!archive && code == ZIP_ER_EXISTS) /* a name occurs twice: found again, and named, below */
+
+    /* A name that occurs twice is found again, and named, when the entries are checked. */
+    if (!archive && code == ZIP_ER_EXISTS)
         archive = zip_open(file, ZIP_RDONLY, &code);
     if (!archive) {
         zip_error_t error;
         zip_error_init_with_code(&error, code);
-        yk_status status = code == ZIP_ER_NOENT || code == ZIP_ER_OPEN || code == ZIP_ER_READ
-                               ? YK_ERROR_FILE
-                               : YK_ERROR_INPUT;
+        yk_status status = YK_ERROR_INPUT;
+        if (code == ZIP_ER_NOENT || code == ZIP_ER_OPEN || code == ZIP_ER_READ)
+            status = YK_ERROR_FILE;
         yk_fail(context, status, "%s cannot be opened as an FMU, a ZIP archive: %s", file,
                 zip_error_strerror(&error));
         zip_error_fini(&error);
         return status;
     }
 
+    /* All entries are checked before one of them is written. */
     yk_status status = check_archive(context, archive, file);
     if (status == YK_OK)
         status = yk_archive_folder(context, folder);
     zip_int64_t count = zip_get_num_entries(archive, 0);
     for (zip_int64_t i = 0; i < count && status == YK_OK; i++)
         status = unpack_entry(context, archive, (zip_uint64_t)i, *folder, file);
+
     zip_discard(archive);
     if (status != YK_OK) {
         yk_archive_remove(context, *folder);
         *folder = NULL;
     }
-
     return status;
 }
 
@@ -250,17 +258,17 @@ static bool walk(const char *folder, visit_function visit, void *user)
         return false;
 
     bool good = true;
-
     for (struct dirent *entry; good && (entry = readdir(list));) {
         if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
             continue;
 
         char path[PATH_BYTES];
         struct stat status;
-        good = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) < (int)sizeof path &&
-               lstat(path, &status) == 0;
+        int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        good = length < (int)sizeof path && lstat(path, &status) == 0;
         if (!good)
             break;
+
         if (S_ISDIR(status.st_mode))
             good = walk(path, visit, user) && visit(user, path, true);
         else
@@ -268,7 +276,6 @@ static bool walk(const char *folder, visit_function visit, void *user)
     }
 
     closedir(list);
-
     return good;
 }
 
@@ -284,6 +291,7 @@ void yk_archive_remove(yk_context *context, char *folder)
     if (!folder)
         return;
 
+    /* The folder itself is not visited. */
     walk(folder, remove_one, NULL);
     rmdir(folder);
     yk_release(context, folder);
@@ -309,9 +317,9 @@ static bool pack_one(void *user, const char *path, bool folder)
         zip_source_free(source);
         return false;
     }
+
     /* The fastest level: the others save a tenth at ten times the cost. */
     zip_set_file_compression(p->archive, (zip_uint64_t)index, ZIP_CM_DEFLATE, 1);
-
     return true;
 }
 
@@ -328,6 +336,5 @@ yk_status yk_archive_pack(yk_context *context, const char *folder, const char *f
 
     yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", file, zip_strerror(archive));
     zip_discard(archive);
-
     return YK_ERROR_FILE;
 }

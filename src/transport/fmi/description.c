@@ -41,9 +41,9 @@ typedef struct reader {
     char problem[300];
     bool seen_root;
     bool in_variables, in_structure, in_types;
-    const char *list; /* of the model structure of FMI 2: Outputs, Derivatives, ... */
-    int last;         /* variable that is being read; -1: none */
-    const char *type; /* simple type that is being read (FMI 2) */
+    bool in_derivatives; /* of the model structure of FMI 2 */
+    int last;            /* variable that is being read; -1: none */
+    const char *type;    /* simple type that is being read (FMI 2) */
 
     size_t variable_capacity, state_capacity, terminal_capacity, member_capacity;
     size_t dimension_count, dimension_capacity;
@@ -66,6 +66,7 @@ static void give_up(reader *r, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(r->problem, sizeof r->problem, format, arguments);
     va_end(arguments);
+
     r->status = YK_ERROR_INPUT;
     if (r->parser)
         XML_StopParser(r->parser, XML_FALSE);
@@ -83,6 +84,7 @@ static const char *keep(reader *r, const char *text)
     if (!text || !text[0])
         return "";
 
+    /* Texts stand one after another in chunks, which are released together. */
     size_t bytes = strlen(text) + 1;
     yk_fmi_store *store = r->to->store;
     if (!store || store->size - store->used < bytes) {
@@ -101,7 +103,6 @@ static const char *keep(reader *r, const char *text)
     char *copy = store->bytes + store->used;
     memcpy(copy, text, bytes);
     store->used += bytes;
-
     return copy;
 }
 
@@ -113,12 +114,15 @@ static bool grow(reader *r, void **array, size_t count, size_t *capacity, size_t
     if (count < *capacity)
         return true;
 
-    size_t more = *capacity ? 2 * *capacity : 32;
+    size_t more = 32;
+    if (*capacity > 0)
+        more = 2 * *capacity;
     void *grown = yk_reallocate(r->context, *array, more, size);
     if (!grown) {
         out_of_memory(r);
         return false;
     }
+
     *array = grown;
     *capacity = more;
     return true;
@@ -149,16 +153,21 @@ static double number(const char **list, const char *name, double fallback)
 
     char *end;
     double value = strtod(text, &end);
-    return end == text ? fallback : value;
+    if (end == text)
+        return fallback;
+    return value;
 }
 
 static uint32_t whole(reader *r, const char **list, const char *name)
 {
     const char *text = attribute(list, name);
+    if (!text)
+        text = "missing";
+
     char *end = NULL;
-    unsigned long long value = text ? strtoull(text, &end, 10) : 0;
-    if (!text || end == text || *end || value > UINT32_MAX) {
-        give_up(r, "%s is '%.40s', expected a whole number", name, text ? text : "missing");
+    unsigned long long value = strtoull(text, &end, 10);
+    if (end == text || *end || value > UINT32_MAX) {
+        give_up(r, "%s is '%.40s', expected a whole number", name, text);
         return 0;
     }
     return (uint32_t)value;
@@ -212,6 +221,7 @@ static void read_root(reader *r, const char **list)
         give_up(r, "fmiVersion is missing");
         return;
     }
+
     d->version_text = keep(r, version);
     if (strcmp(version, "2.0") == 0) {
         d->version = 2;
@@ -222,48 +232,54 @@ static void read_root(reader *r, const char **list)
         return;
     }
 
-    const char *token = attribute(list, d->version == 2 ? "guid" : "instantiationToken");
+    const char *token_name = "instantiationToken";
+    if (d->version == 2)
+        token_name = "guid";
+    const char *token = attribute(list, token_name);
+    if (!token)
+        give_up(r, "%s is missing", token_name);
+
     d->model_name = keep(r, attribute(list, "modelName"));
     d->description = keep(r, attribute(list, "description"));
     d->tool = keep(r, attribute(list, "generationTool"));
     d->token = keep(r, token);
     d->indicator_count = (int)number(list, "numberOfEventIndicators", 0);
-    if (!token)
-        give_up(r, "%s is missing", d->version == 2 ? "guid" : "instantiationToken");
 }
 
 static void read_kind(reader *r, const char **list, yk_fmi_capabilities *c)
 {
     const char *identifier = attribute(list, "modelIdentifier");
-    bool usable = identifier && identifier[0] && !strchr(identifier, '/');
-    if (!usable) {
+    if (!identifier || !identifier[0] || strchr(identifier, '/')) {
         give_up(r, "modelIdentifier is '%.60s', expected the name of a binary",
                 identifier ? identifier : "missing");
         return;
     }
 
-    bool three = r->to->version == 3;
     c->identifier = keep(r, identifier);
     c->needs_tool = truth(list, "needsExecutionTool");
     c->variable_step = truth(list, "canHandleVariableCommunicationStepSize");
     c->interpolates_inputs = truth(list, "canInterpolateInputs");
     c->output_derivatives = (int)number(list, "maxOutputDerivativeOrder", 0);
-    c->state = truth(list, three ? "canGetAndSetFMUState" : "canGetAndSetFMUstate");
-    c->serialises = truth(list, three ? "canSerializeFMUState" : "canSerializeFMUstate");
-    c->directional =
-        truth(list, three ? "providesDirectionalDerivatives" : "providesDirectionalDerivative");
     c->adjoint = truth(list, "providesAdjointDerivatives");
     c->event_mode = truth(list, "hasEventMode");
     c->early_return = truth(list, "mightReturnEarlyFromDoStep") ||
                       truth(list, "canReturnEarlyAfterIntermediateUpdate");
     c->intermediate_update = truth(list, "providesIntermediateUpdate");
-    c->completed_step_unused =
-        truth(list, three ? "needsCompletedIntegratorStep" : "completedIntegratorStepNotNeeded");
-    if (three) {
+    c->internal_step = number(list, "fixedInternalStepSize", 0);
+
+    /* What the two versions spell differently. */
+    if (r->to->version == 3) {
         const char *needed = attribute(list, "needsCompletedIntegratorStep");
         c->completed_step_unused = needed && strcmp(needed, "false") == 0;
+        c->state = truth(list, "canGetAndSetFMUState");
+        c->serialises = truth(list, "canSerializeFMUState");
+        c->directional = truth(list, "providesDirectionalDerivatives");
+    } else {
+        c->completed_step_unused = truth(list, "completedIntegratorStepNotNeeded");
+        c->state = truth(list, "canGetAndSetFMUstate");
+        c->serialises = truth(list, "canSerializeFMUstate");
+        c->directional = truth(list, "providesDirectionalDerivative");
     }
-    c->internal_step = number(list, "fixedInternalStepSize", 0);
 }
 
 /* What both versions say of a variable by attributes of the same element. */
@@ -280,20 +296,25 @@ static void begin_variable(reader *r, const char **list)
         return;
     }
 
-    const char *causality = attribute(list, "causality");
     yk_fmi_variable *v = &d->variables[d->variable_count];
-    *v = (yk_fmi_variable){.name = keep(r, name),
-                           .description = keep(r, attribute(list, "description")),
-                           .unit = "",
-                           .start = "",
-                           .reference = whole(r, list, "valueReference"),
-                           .variability = keep(r, attribute(list, "variability")),
-                           .size = 1,
-                           .derivative_of = -1,
-                           .intermediate = truth(list, "intermediateUpdate")};
+    *v = (yk_fmi_variable){
+        .name = keep(r, name),
+        .description = keep(r, attribute(list, "description")),
+        .unit = "",
+        .start = "",
+        .reference = whole(r, list, "valueReference"),
+        .variability = keep(r, attribute(list, "variability")),
+        .size = 1,
+        .derivative_of = -1,
+        .intermediate = truth(list, "intermediateUpdate"),
+    };
+
+    /* Without a causality it is local. */
+    const char *causality = attribute(list, "causality");
     for (int i = 0; causality && i < YK_FMI_CAUSALITY_COUNT; i++)
         if (strcmp(causality, causality_names[i]) == 0)
             v->causality = (yk_fmi_causality)i;
+
     r->last = d->variable_count++;
 }
 
@@ -309,9 +330,12 @@ static void read_type(reader *r, const char **list, int type)
     v->start = keep(r, attribute(list, "start"));
     v->interval = number(list, "intervalDecimal", 0);
     v->shift = number(list, "shiftDecimal", 0);
-    if (attribute(list, "derivative"))
-        v->derivative_of = (int)whole(r, list, "derivative"); /* resolved at the end */
 
+    /* An index or a reference, which is resolved at the end. */
+    if (attribute(list, "derivative"))
+        v->derivative_of = (int)whole(r, list, "derivative");
+
+    /* A unit may come from the declared type instead. */
     const char *declared = attribute(list, "declaredType");
     for (size_t i = 0; declared && !v->unit[0] && i < r->declared_count; i++)
         if (strcmp(r->declared[i].name, declared) == 0)
@@ -342,8 +366,10 @@ static void add_alias(reader *r, const char **list)
     yk_fmi_variable *v = &d->variables[d->variable_count++];
     *v = d->variables[r->last];
     v->name = keep(r, name);
+
+    /* The variable itself is the output. */
     if (v->causality != YK_FMI_INPUT)
-        v->causality = YK_FMI_LOCAL; /* the variable itself is the output */
+        v->causality = YK_FMI_LOCAL;
 }
 
 static void add_dimension(reader *r, const char **list)
@@ -372,19 +398,22 @@ static void add_state(reader *r, uint32_t key)
     d->derivatives[d->state_count++] = (int)key;
 }
 
+/* The states and event indicators: FMI 2 lists the derivatives of states as <Unknown> of
+ * <Derivatives>, FMI 3 has an element for each of both. */
 static void read_structure(reader *r, const char *element, const char **list)
 {
-    if (r->to->version == 2) {
-        if (strcmp(element, "Unknown") != 0)
-            r->list = strcmp(element, "Derivatives") == 0 ? "Derivatives" : NULL;
-        else if (r->list)
-            add_state(r, whole(r, list, "index"));
+    if (r->to->version == 3) {
+        if (strcmp(element, "ContinuousStateDerivative") == 0)
+            add_state(r, whole(r, list, "valueReference"));
+        else if (strcmp(element, "EventIndicator") == 0)
+            r->to->indicator_count++;
         return;
     }
-    if (strcmp(element, "ContinuousStateDerivative") == 0)
-        add_state(r, whole(r, list, "valueReference"));
-    else if (strcmp(element, "EventIndicator") == 0)
-        r->to->indicator_count++;
+
+    if (strcmp(element, "Unknown") != 0)
+        r->in_derivatives = strcmp(element, "Derivatives") == 0;
+    else if (r->in_derivatives)
+        add_state(r, whole(r, list, "index"));
 }
 
 static void XMLCALL begin_element(void *user, const char *element, const char **list)
@@ -393,6 +422,7 @@ static void XMLCALL begin_element(void *user, const char *element, const char **
     yk_fmi_description *d = r->to;
     if (r->status != YK_OK)
         return;
+
     if (!r->seen_root) {
         r->seen_root = true;
         if (strcmp(element, "fmiModelDescription") == 0)
@@ -402,6 +432,8 @@ static void XMLCALL begin_element(void *user, const char *element, const char **
         return;
     }
 
+    /* Inside one of the three lists, or at the top level. FMI 2 has the type of a variable in an
+     * element of its own, FMI 3 in the name of the element. */
     int type = type_of_element(d->version, element);
     if (r->in_variables) {
         if (d->version == 2 && strcmp(element, "ScalarVariable") == 0)
@@ -480,10 +512,11 @@ static int find_reference(const yk_fmi_description *d, uint32_t reference, yk_fm
     return -1;
 }
 
-static yk_status resolve_dimensions(reader *r)
+/* What the elements say of each other: dimensions of arrays by structural parameters, derivatives of
+ * variables, and the continuous states. */
+static yk_status resolve(reader *r)
 {
     yk_fmi_description *d = r->to;
-
     for (size_t i = 0; i < r->dimension_count; i++) {
         const dimension *one = &r->dimensions[i];
         yk_fmi_variable *v = &d->variables[one->variable];
@@ -497,6 +530,7 @@ static yk_status resolve_dimensions(reader *r)
             }
             size = strtoull(d->variables[by].start, NULL, 10);
         }
+
         if (size > ELEMENTS_MAX || (uint64_t)v->size * size > ELEMENTS_MAX) {
             give_up(r, "'%.100s' has more than %d elements", v->name, ELEMENTS_MAX);
             return r->status;
@@ -504,14 +538,7 @@ static yk_status resolve_dimensions(reader *r)
         v->size *= (int)size;
     }
 
-    return YK_OK;
-}
-
-/* References between variables to indices, and the continuous states. */
-static yk_status resolve_references(reader *r)
-{
-    yk_fmi_description *d = r->to;
-
+    /* FMI 2 numbers variables from 1, FMI 3 has references. */
     for (int i = 0; i < d->variable_count; i++) {
         yk_fmi_variable *v = &d->variables[i];
         if (v->derivative_of < 0)
@@ -527,6 +554,7 @@ static yk_status resolve_references(reader *r)
         v->derivative_of = of;
     }
 
+    /* The model structure names the derivatives; the states are what they are derivatives of. */
     d->states = yk_allocate(r->context, (size_t)d->state_count + 1, sizeof *d->states);
     if (!d->states)
         return YK_ERROR_MEMORY;
@@ -544,7 +572,6 @@ static yk_status resolve_references(reader *r)
         d->derivatives[i] = index;
         d->states[i] = d->variables[index].derivative_of;
     }
-
     return YK_OK;
 }
 
@@ -569,6 +596,7 @@ static yk_status read_whole(yk_context *context, const char *path, char **bytes,
     if (length < 0 || length > DESCRIPTION_BYTES_MAX)
         status = yk_fail(context, YK_ERROR_INPUT, "%s has %ld bytes, more than the limit of %d",
                          path, length, DESCRIPTION_BYTES_MAX);
+
     if (status == YK_OK)
         *bytes = yk_allocate(context, (size_t)length + 1, 1);
     if (status == YK_OK && !*bytes)
@@ -576,7 +604,6 @@ static yk_status read_whole(yk_context *context, const char *path, char **bytes,
     if (status == YK_OK)
         *size = fread(*bytes, 1, (size_t)length, stream);
     fclose(stream);
-
     return status;
 }
 
@@ -587,6 +614,7 @@ static yk_status parse(reader *r, const char *folder, const char *name, const ch
     char path[4096];
     char *bytes;
     size_t size = 0;
+
     snprintf(path, sizeof path, "%s/%s", folder, name);
     yk_status status = read_whole(r->context, path, &bytes, &size, missing);
     if (status != YK_OK)
@@ -601,11 +629,15 @@ static yk_status parse(reader *r, const char *folder, const char *name, const ch
     XML_SetUserData(r->parser, r);
     XML_SetElementHandler(r->parser, begin, end);
     XML_SetStartDoctypeDeclHandler(r->parser, refuse_doctype);
+
     r->status = YK_OK;
     r->problem[0] = '\0';
     r->last = -1;
+
     enum XML_Status parsed = XML_Parse(r->parser, bytes, (int)size, 1);
     unsigned long line = XML_GetCurrentLineNumber(r->parser);
+
+    /* What the handlers found wrong comes first: expat only knows that it was stopped. */
     if (r->status == YK_ERROR_INPUT)
         status = yk_fail(r->context, YK_ERROR_INPUT, "%s: %s, line %lu: %s", file, name, line,
                          r->problem);
@@ -614,10 +646,10 @@ static yk_status parse(reader *r, const char *folder, const char *name, const ch
     else if (parsed != XML_STATUS_OK)
         status = yk_fail(r->context, YK_ERROR_INPUT, "%s: %s, line %lu: %s", file, name, line,
                          XML_ErrorString(XML_GetErrorCode(r->parser)));
+
     XML_ParserFree(r->parser);
     r->parser = NULL;
     yk_release(r->context, bytes);
-
     return status;
 }
 
@@ -637,36 +669,54 @@ static void XMLCALL begin_terminal(void *user, const char *element, const char *
                   sizeof *d->terminals))
             return;
 
+        /* A nested terminal is "outer.inner". */
         const char *name = attribute(list, "name");
+        if (!name)
+            name = "";
         char whole_name[300];
-        snprintf(whole_name, sizeof whole_name, "%s%s%s", depth ? r->terminal_path[depth - 1] : "",
-                 depth ? "." : "", name ? name : "");
+        if (depth > 0)
+            snprintf(whole_name, sizeof whole_name, "%s.%s", r->terminal_path[depth - 1], name);
+        else
+            snprintf(whole_name, sizeof whole_name, "%s", name);
         r->terminal_path[depth] = keep(r, whole_name);
         r->terminal_index[depth] = d->terminal_count;
-        d->terminals[d->terminal_count++] = (yk_fmi_terminal){
-            .name = r->terminal_path[depth], .kind = keep(r, attribute(list, "terminalKind"))};
-    } else if (strcmp(element, "TerminalMemberVariable") == 0 && r->terminal_depth > 0) {
-        if (!grow(r, (void **)&d->members,
-                  (size_t)d->terminals[d->terminal_count - 1].first_member +
-                      (size_t)d->terminals[d->terminal_count - 1].member_count,
-                  &r->member_capacity, sizeof *d->members))
-            return;
 
-        yk_fmi_terminal *terminal = &d->terminals[r->terminal_index[r->terminal_depth - 1]];
-        const char *variable = attribute(list, "variableName");
-        const char *member = attribute(list, "memberName");
-        if (terminal != &d->terminals[d->terminal_count - 1])
-            return; /* members after a nested terminal are rare, and are left out */
-        d->members[terminal->first_member + terminal->member_count++] =
-            (yk_fmi_member){.name = keep(r, member ? member : variable),
-                            .variable = keep(r, variable),
-                            .kind = keep(r, attribute(list, "variableKind"))};
+        /* Its members come after those of the terminal before. */
+        yk_fmi_terminal *terminal = &d->terminals[d->terminal_count++];
+        *terminal = (yk_fmi_terminal){
+            .name = r->terminal_path[depth],
+            .kind = keep(r, attribute(list, "terminalKind")),
+        };
+        if (d->terminal_count > 1) {
+            const yk_fmi_terminal *before = terminal - 1;
+            terminal->first_member = before->first_member + before->member_count;
+        }
+        return;
     }
-    if (strcmp(element, "Terminal") == 0 && d->terminal_count > 1) {
-        const yk_fmi_terminal *before = &d->terminals[d->terminal_count - 2];
-        d->terminals[d->terminal_count - 1].first_member =
-            before->first_member + before->member_count;
-    }
+
+    /* Members after a nested terminal are rare, and are left out. */
+    if (strcmp(element, "TerminalMemberVariable") != 0 || r->terminal_depth == 0)
+        return;
+
+    int last = d->terminal_count - 1;
+    yk_fmi_terminal *terminal = &d->terminals[last];
+    if (r->terminal_index[r->terminal_depth - 1] != last)
+        return;
+
+    size_t count = (size_t)terminal->first_member + (size_t)terminal->member_count;
+    if (!grow(r, (void **)&d->members, count, &r->member_capacity, sizeof *d->members))
+        return;
+
+    const char *variable = attribute(list, "variableName");
+    const char *member = attribute(list, "memberName");
+    if (!member)
+        member = variable;
+    d->members[count] = (yk_fmi_member){
+        .name = keep(r, member),
+        .variable = keep(r, variable),
+        .kind = keep(r, attribute(list, "variableKind")),
+    };
+    terminal->member_count++;
 }
 
 static void XMLCALL end_terminal(void *user, const char *element)
@@ -684,6 +734,7 @@ yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *f
     *description = (yk_fmi_description){
         .start_time = NAN, .stop_time = NAN, .step_size = NAN, .tolerance = NAN};
     reader r = {.context = context, .to = description, .last = -1};
+
     bool missing;
     yk_status status =
         parse(&r, folder, "modelDescription.xml", file, begin_element, end_element, &missing);
@@ -693,17 +744,17 @@ yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *f
 
     /* What can be said only when all of it is known. */
     if (status == YK_OK) {
-        status = resolve_dimensions(&r);
-        if (status == YK_OK)
-            status = resolve_references(&r);
+        status = resolve(&r);
         if (status == YK_ERROR_INPUT)
             yk_fail(context, status, "%s: modelDescription.xml: %s", file, r.problem);
     }
-    if (status == YK_OK && !description->co_simulation.identifier &&
-        !description->model_exchange.identifier)
-        status =
-            yk_fail(context, YK_ERROR_INPUT, "%s has neither co-simulation nor model exchange%s",
-                    file, description->scheduled ? ", only scheduled execution" : "");
+
+    bool usable = description->co_simulation.identifier || description->model_exchange.identifier;
+    if (status == YK_OK && !usable) {
+        const char *other = description->scheduled ? ", only scheduled execution" : "";
+        status = yk_fail(context, YK_ERROR_INPUT,
+                         "%s has neither co-simulation nor model exchange%s", file, other);
+    }
 
     /* Terminals may be absent. */
     if (status == YK_OK && description->version == 3) {
@@ -712,11 +763,11 @@ yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *f
         if (status == YK_ERROR_FILE && missing)
             status = YK_OK;
     }
+
     yk_release(context, r.dimensions);
     yk_release(context, r.declared);
     if (status != YK_OK)
         yk_fmi_forget(context, description);
-
     return status;
 }
 
@@ -749,7 +800,6 @@ const char *yk_fmi_suggest(const yk_fmi_description *description, const char *na
 {
     const char *nearest = NULL;
     int best = 4;
-
     for (int i = 0; i < description->variable_count && best > 0; i++) {
         int distance = yk_text_distance(name, description->variables[i].name, best - 1);
         if (distance < best) {
@@ -759,9 +809,10 @@ const char *yk_fmi_suggest(const yk_fmi_description *description, const char *na
     }
 
     buffer[0] = '\0';
+
+    /* A name of which every letter differs is no suggestion. */
     if (nearest && best < (int)strlen(name))
         snprintf(buffer, 160, "; did you mean '%.120s'?", nearest);
-
     return buffer;
 }
 

@@ -108,7 +108,7 @@ yk_status yk_fmu_update(yk_fmu *self, bool *states_changed)
         if (event.terminate)
             return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                                  "%s: the FMU ended the simulation%s%s", self->file,
-                                 instance->log[0] ? "; it logged: " : "", instance->log);
+                                 yk_fmi_log_link(instance), instance->log);
     }
 
     self->next_event = event.next;
@@ -118,7 +118,7 @@ yk_status yk_fmu_update(yk_fmu *self, bool *states_changed)
 /* The next activation of a clock. */
 static double clock_time(const yk_fmu *self, int clock)
 {
-    const yk_fmu_clock *c = &self->clocks[clock];
+    const yk_fmi_variable *c = self->clocks[clock];
     return self->start + c->shift + self->ticks[clock] * c->interval;
 }
 
@@ -134,7 +134,7 @@ static yk_status handle_event(yk_fmu *self, double t, double tolerance)
         if (clock_time(self, i) > t + tolerance)
             continue;
 
-        status = instance->calls->set_clock(instance, self->clocks[i].reference);
+        status = instance->calls->set_clock(instance, self->clocks[i]->reference);
         self->ticks[i]++;
     }
 
@@ -237,10 +237,10 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     if (status == YK_OK && (exchange || instance->events)) {
         bool changed;
         for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
-            if (self->clocks[i].shift > 0)
+            if (self->clocks[i]->shift > 0)
                 continue;
 
-            status = calls->set_clock(instance, self->clocks[i].reference);
+            status = calls->set_clock(instance, self->clocks[i]->reference);
             self->ticks[i] = 1;
         }
 
@@ -780,7 +780,7 @@ static yk_status list_clocks(yk_fmu *self)
                            "has no event mode; only periodic clocks can be used",
                            self->file, v->name);
 
-        self->clocks[self->clock_count++] = (yk_fmu_clock){v->reference, v->interval, v->shift};
+        self->clocks[self->clock_count++] = v;
     }
     return YK_OK;
 }

@@ -28,6 +28,7 @@ static yk_status visit(yk_fmu *self, double t, const double *x)
 /* One step of size h from (t, x) to the states `end`; the FMU stands there afterwards. */
 static yk_status runge_kutta(yk_fmu *self, double t, double h, const double *x, double *end)
 {
+    /* k_s = f(t + c_s h, x + c_s h k_(s-1)); each stage needs only the rates of the one before. */
     static const double node[4] = {0, 0.5, 0.5, 1};
     static const double weight[4] = {1 / 6.0, 1 / 3.0, 1 / 3.0, 1 / 6.0};
     yk_fmi_instance *instance = self->instance;
@@ -37,8 +38,13 @@ static yk_status runge_kutta(yk_fmu *self, double t, double h, const double *x, 
     memcpy(end, x, (size_t)n * sizeof *end);
 
     for (int s = 0; s < 4 && n > 0; s++) {
-        for (int i = 0; i < n; i++)
-            stage[i] = x[i] + (s > 0 ? node[s] * h * rate[i] : 0);
+        for (int i = 0; i < n; i++) {
+            double change = 0;
+            if (s > 0)
+                change = node[s] * h * rate[i];
+            stage[i] = x[i] + change;
+        }
+
         yk_status status = visit(self, t + node[s] * h, stage);
         if (status == YK_OK)
             status = instance->calls->rates(instance, rate, n);
@@ -48,7 +54,6 @@ static yk_status runge_kutta(yk_fmu *self, double t, double h, const double *x, 
         for (int i = 0; i < n; i++)
             end[i] += weight[s] * h * rate[i];
     }
-
     return visit(self, t + h, end);
 }
 
@@ -61,6 +66,7 @@ static yk_status crossed(yk_fmu *self, bool *yes)
 
     yk_fmi_instance *instance = self->instance;
     yk_status status = instance->calls->indicators(instance, self->z, self->indicator_count);
+
     for (int i = 0; i < self->indicator_count && status == YK_OK; i++)
         *yes = *yes || (self->z[i] > 0) != (self->z_before[i] > 0);
     return status;
@@ -73,8 +79,9 @@ static yk_status locate(yk_fmu *self, double t, double *h, double *end)
     double low = 0;
     double high = *h;
     double tolerance = 4e-16 * (fabs(t) + *h) + 1e-14 * *h;
-    bool at_high = true;
 
+    /* Each trial starts at x again: an FMU has no way back but its states. */
+    bool at_high = true;
     while (high - low > tolerance) {
         double middle = 0.5 * (low + high);
         if (!(middle > low && middle < high))
@@ -94,8 +101,11 @@ static yk_status locate(yk_fmu *self, double t, double *h, double *end)
             low = middle;
     }
 
+    /* The last trial may have been one before the event. */
     *h = high;
-    return at_high ? YK_OK : runge_kutta(self, t, high, self->x, end);
+    if (at_high)
+        return YK_OK;
+    return runge_kutta(self, t, high, self->x, end);
 }
 
 /* An event at the present time of the FMU. */
@@ -112,7 +122,6 @@ static yk_status handle_event(yk_fmu *self)
         status = instance->calls->continuous_mode(instance);
     if (status == YK_OK && changed && self->state_count > 0)
         status = instance->calls->get_states(instance, self->x, self->state_count);
-
     return status;
 }
 
@@ -124,15 +133,23 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
     double end = t + h;
     double tolerance = 1e-9 * h;
     double now = t;
-    double usual = self->longest_step > 0 ? h : h / 10; /* parts of a step are steps already */
+
+    /* Where the longest step is given, the step is one of its pieces already. */
+    double usual = h / 10;
+    if (self->longest_step > 0)
+        usual = h;
+
+    /* In event mode only may inputs be set that are not continuous. */
     yk_status status = visit(self, now, self->x);
     if (status == YK_OK && self->discrete_inputs)
         status = handle_event(self);
-    int events = 0;
 
+    int events = 0;
     while (status == YK_OK && end - now > tolerance) {
+        /* The size: to the end, to the next time event, and not longer than usual. */
         if (self->indicator_count > 0)
             status = instance->calls->indicators(instance, self->z_before, self->indicator_count);
+
         double size = end - now;
         if (size > usual * (1 + 1e-9))
             size = usual;
@@ -158,6 +175,7 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
         memcpy(self->x, end_states, (size_t)self->state_count * sizeof *self->x);
         now += size;
 
+        /* The FMU may ask for an event of its own, or for the end. */
         bool asked = false;
         bool terminate = false;
         if (!instance->can->completed_step_unused)
@@ -165,6 +183,7 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
         if (status == YK_OK && terminate)
             return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                                  "%s: the FMU ended the simulation at t = %.9g s", self->file, now);
+
         if (status == YK_OK && (event || timed || asked)) {
             status = handle_event(self);
             if (++events > EVENTS_MAX)
@@ -173,6 +192,5 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
                                      self->file, EVENTS_MAX, end);
         }
     }
-
     return status;
 }

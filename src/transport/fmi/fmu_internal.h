@@ -36,11 +36,6 @@ typedef struct yk_fmu_rate {
     uint32_t reference;
 } yk_fmu_rate;
 
-typedef struct yk_fmu_clock {
-    uint32_t reference;
-    double interval, shift; /* s */
-} yk_fmu_clock;
-
 enum { YK_FMU_STATES_KEPT = 64 };
 
 typedef struct yk_fmu {
@@ -77,7 +72,7 @@ typedef struct yk_fmu {
     bool started;
     double next_event; /* s; infinity: none known */
     int clock_count;
-    yk_fmu_clock *clocks;
+    const yk_fmi_variable **clocks;
     double *ticks; /* of each clock: how often it was active since the start */
     double start;  /* s */
 

@@ -14,130 +14,86 @@
 #include "math/so3.h"
 #include "transport/fmi/fmu_internal.h"
 
-/* Pieces of the work space, for n states, r rows (states and outputs) and m inputs. */
-typedef struct pieces {
-    int n, r, m;
-    uint32_t *unknowns; /* r */
-    double *by_state;   /* r x n, by columns */
-    double *by_input;   /* r x m, by columns */
-    double *vector;     /* 3 (n + YK_INPUT_COEFFICIENTS) */
-    double *change;     /* of the outputs' values */
-} pieces;
-
-static pieces cut(const yk_fmu *self)
-{
-    pieces p = {.n = self->description.state_count, .m = self->inputs.real_count};
-    p.r = p.n + self->outputs.real_values;
-    double *at = self->sensitivity_work;
-    p.by_state = at;
-    at += (size_t)p.r * (size_t)p.n;
-    p.by_input = at;
-    at += (size_t)p.r * (size_t)p.m;
-    p.vector = at;
-    at += 3 * ((size_t)p.n + YK_INPUT_COEFFICIENTS);
-    p.change = at;
-    at += self->outputs.value_count + self->derived_count + 1;
-    p.unknowns = (uint32_t *)at;
-
-    return p;
-}
-
 yk_status yk_fmu_prepare_sensitivity(yk_fmu *self, bool *offered)
 {
     const yk_fmi_description *d = &self->description;
+    const yk_fmu_list *inputs = &self->inputs;
+    const yk_fmu_list *outputs = &self->outputs;
     *offered = self->instance->can->directional;
 
     /* Arrays would need element-wise references, which FMI does not have. */
     for (int i = 0; i < d->state_count; i++)
         *offered = *offered && d->variables[d->states[i]].size == 1;
-    for (int i = 0; i < self->inputs.real_count; i++)
-        *offered = *offered && d->variables[self->inputs.variables[i]].size == 1;
-    for (int i = 0; i < self->outputs.real_count; i++)
-        *offered = *offered && d->variables[self->outputs.variables[i]].size == 1;
+    for (int i = 0; i < inputs->real_count; i++)
+        *offered = *offered && d->variables[inputs->variables[i]].size == 1;
+    for (int i = 0; i < outputs->real_count; i++)
+        *offered = *offered && d->variables[outputs->variables[i]].size == 1;
     if (self->instance->kind == YK_FMI_MODEL_EXCHANGE)
         *offered = *offered && self->state_count == d->state_count;
     if (!*offered)
         return YK_OK;
 
     size_t n = (size_t)d->state_count;
-    size_t m = (size_t)self->inputs.real_count;
-    size_t values = (size_t)(self->outputs.value_count + self->derived_count);
-    size_t r = n + (size_t)self->outputs.real_values;
-    size_t words = r * (n + m + 1) + 3 * (n + YK_INPUT_COEFFICIENTS) + values + 2;
+    size_t r = n + (size_t)outputs->real_values;
+    size_t m = (size_t)inputs->real_count;
+    size_t changes = (size_t)(outputs->value_count + self->derived_count);
+
+    /* The derivatives of all rows by each state and each input, by columns; the references of the
+     * rows; three vectors of propagate; the change of all outputs. */
+    size_t words = r * (n + m + 1) + 3 * (n + YK_INPUT_COEFFICIENTS) + changes + 2;
     self->sensitivity_work = yk_allocate(self->context, words, sizeof *self->sensitivity_work);
-
-    return self->sensitivity_work ? YK_OK : YK_ERROR_MEMORY;
+    if (!self->sensitivity_work)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
-/* Columns of [A; C] and of [B; D]. */
-static yk_status linearise(yk_fmu *self, const pieces *p)
-{
-    yk_fmi_instance *instance = self->instance;
-    const yk_fmi_description *d = &self->description;
-    for (int i = 0; i < p->n; i++)
-        p->unknowns[i] = d->variables[d->derivatives[i]].reference;
-    for (int i = 0; i < self->outputs.real_count; i++)
-        p->unknowns[p->n + i] = self->outputs.references[i];
-
-    yk_status status = YK_OK;
-
-    for (int i = 0; i < p->n && status == YK_OK; i++)
-        status = instance->calls->directional(instance, p->unknowns, p->r,
-                                              d->variables[d->states[i]].reference,
-                                              p->by_state + (size_t)i * (size_t)p->r);
-
-    for (int i = 0; i < p->m && status == YK_OK; i++)
-        status =
-            instance->calls->directional(instance, p->unknowns, p->r, self->inputs.references[i],
-                                         p->by_input + (size_t)i * (size_t)p->r);
-
-    return status;
-}
-
-/* rate = M y with y the states and the input with its derivatives. */
-static void multiply(const pieces *p, const double *by_input, const double *y, double *rate)
-{
-    int n = p->n;
-    for (int i = 0; i < n; i++)
-        rate[i] = by_input[i] * y[n];
-    for (int j = 0; j < n; j++) {
-        const double *column = p->by_state + (size_t)j * (size_t)p->r;
-        for (int i = 0; i < n; i++)
-            rate[i] += column[i] * y[j];
-    }
-
-    for (int k = 0; k < YK_INPUT_DEGREE_MAX; k++)
-        rate[n + k] = y[n + k + 1];
-    rate[n + YK_INPUT_DEGREE_MAX] = 0;
-}
-
-/* exp(h M) y in place, by the Taylor series of short pieces of h. */
-static void propagate(const pieces *p, const double *by_input, double h, double *y)
+/* y = exp(h M) y, where y has n states, then the input and its derivatives, and
+ *
+ *       [ A  b  0 ]
+ *   M = [ 0  0  1 ]
+ *       [ 0  0  0 ]
+ *
+ * by the Taylor series over short pieces of h. A has n columns of r numbers; `y` is followed by
+ * memory for two more vectors of its size. */
+static void propagate(int n, int r, const double *by_state, const double *by_input, double h,
+                      double *y)
 {
     enum { TERMS = 40, PIECES_MAX = 1000 };
-    int size = p->n + YK_INPUT_COEFFICIENTS;
+    int size = n + YK_INPUT_COEFFICIENTS;
     double *term = y + size;
     double *next = term + size;
 
+    /* Pieces over which the norm of h M is at most 1. */
     double norm = 1;
-
-    for (int j = 0; j < p->n; j++) {
+    for (int j = 0; j < n; j++) {
+        const double *column = by_state + (size_t)j * (size_t)r;
         double sum = 0;
-        for (int i = 0; i < p->n; i++)
-            sum += fabs(p->by_state[(size_t)j * (size_t)p->r + (size_t)i]);
+        for (int i = 0; i < n; i++)
+            sum += fabs(column[i]);
         norm = fmax(norm, sum);
     }
-
     int count = (int)fmin(PIECES_MAX, ceil(norm * h));
     double piece = h / count;
 
     for (int k = 0; k < count; k++) {
         memcpy(term, y, (size_t)size * sizeof *term);
-        for (int i = 1; i <= TERMS; i++) {
-            multiply(p, by_input, term, next);
+        for (int degree = 1; degree <= TERMS; degree++) {
+            /* next = M term. */
+            for (int i = 0; i < n; i++)
+                next[i] = by_input[i] * term[n];
+            for (int j = 0; j < n; j++) {
+                const double *column = by_state + (size_t)j * (size_t)r;
+                for (int i = 0; i < n; i++)
+                    next[i] += column[i] * term[j];
+            }
+            for (int i = 0; i < YK_INPUT_DEGREE_MAX; i++)
+                next[n + i] = term[n + i + 1];
+            next[n + YK_INPUT_DEGREE_MAX] = 0;
+
+            /* The next term of the series; all after one that is zero are zero. */
             double largest = 0;
             for (int c = 0; c < size; c++) {
-                term[c] = next[c] * piece / i;
+                term[c] = next[c] * piece / degree;
                 y[c] += term[c];
                 largest = fmax(largest, fabs(term[c]));
             }
@@ -147,26 +103,13 @@ static void propagate(const pieces *p, const double *by_input, double h, double 
     }
 }
 
-/* The unit change of one coefficient of an input as the step sees it. */
-static yk_input seen_input(const yk_fmu *self, const yk_fmu_port *port, int power, double h)
-{
-    yk_input unit = {.degree = power};
-    unit.linear[power].x = 1;
-    const yk_fmi_instance *instance = self->instance;
-    bool follows = instance->kind == YK_FMI_MODEL_EXCHANGE || self->longest_step > 0 || port->asks;
-    if (follows)
-        return unit;
-
-    bool lines = instance->can->interpolates_inputs && self->description.version == 2;
-    return yk_input_reduce(&unit, h, lines ? 1 : 0);
-}
-
-/* Rotation that belongs to a change of the orientation's components. */
+/* Rotation that belongs to a change of the orientation's components: the vector of 2 dq q* for a
+ * quaternion, that of the skew dR R^T for a matrix. */
 static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, const double *change)
 {
-    double value[9] = {0}, delta[9] = {0};
+    double value[9] = {0};
+    double delta[9] = {0};
     int count = port->count[YK_FMU_ORIENTATION];
-
     for (int i = 0; i < count; i++) {
         int at = port->at[YK_FMU_ORIENTATION][i];
         if (at < 0)
@@ -185,54 +128,47 @@ static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, cons
     if (count != 9)
         return yk_v3(0, 0, 0);
 
-    yk_mat3 r, d;
+    yk_mat3 r;
+    yk_mat3 d;
     memcpy(r.m, value, sizeof r.m);
     memcpy(d.m, delta, sizeof d.m);
     yk_mat3 skew = yk_m3_mul(d, yk_m3_transpose(r));
-
     return yk_v3(skew.m[2][1], skew.m[0][2], skew.m[1][0]);
 }
 
-static void put_vector(double *matrix, int columns, int row, int column, yk_vec3 v)
-{
-    matrix[row * columns + column] = v.x;
-    matrix[(row + 1) * columns + column] = v.y;
-    matrix[(row + 2) * columns + column] = v.z;
-}
-
-/* Rows of all ports that take a wrench, from the change of the outputs. */
+/* A column of the matrix, the rows of all ports that take a wrench, from the change of the outputs. */
 static void put_column(const yk_fmu *self, const double *change, double *matrix, int columns,
                        int column)
 {
-    static const int levels[3] = {YK_FMU_POSITION, YK_FMU_VELOCITY, YK_FMU_ACCELERATION};
-    static const int turns[3] = {YK_FMU_ORIENTATION, YK_FMU_ANGULAR_VELOCITY,
-                                 YK_FMU_ANGULAR_ACCELERATION};
+    static const int linear[3] = {YK_FMU_POSITION, YK_FMU_VELOCITY, YK_FMU_ACCELERATION};
+    static const int angular[3] = {YK_FMU_ORIENTATION, YK_FMU_ANGULAR_VELOCITY,
+                                   YK_FMU_ANGULAR_ACCELERATION};
     int row = 0;
-
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
         if (port->takes != YK_TAKES_WRENCH)
             continue;
 
+        int size = 6;
+        if (self->ports[i].kind == YK_PORT_SCALAR)
+            size = 1;
+
+        /* Position, velocity and acceleration, of a marker with their angular ones. */
         for (int level = 0; level < 3; level++) {
-            double vectors[2][3] = {{0}};
-            for (int kind = 0; kind < 2; kind++) {
-                int q = kind ? turns[level] : levels[level];
-                for (int c = 0; c < port->count[q] && c < 3; c++)
-                    if (port->at[q][c] >= 0)
-                        vectors[kind][c] = change[port->at[q][c]];
+            double values[6] = {0};
+            for (int c = 0; c < size; c++) {
+                int q = c < 3 ? linear[level] : angular[level];
+                int component = c % 3;
+                if (component < port->count[q] && port->at[q][component] >= 0)
+                    values[c] = change[port->at[q][component]];
             }
-            if (self->ports[i].kind == YK_PORT_SCALAR) {
-                matrix[row++ * columns + column] = vectors[0][0];
-                continue;
+            if (size == 6 && level == 0) {
+                yk_vec3 rotation = rotation_change(self, port, change);
+                memcpy(values + 3, &rotation.x, 3 * sizeof *values);
             }
-            yk_vec3 turn = yk_v3(vectors[1][0], vectors[1][1], vectors[1][2]);
-            if (level == 0)
-                turn = rotation_change(self, port, change);
-            put_vector(matrix, columns, row, column,
-                       yk_v3(vectors[0][0], vectors[0][1], vectors[0][2]));
-            put_vector(matrix, columns, row + 3, column, turn);
-            row += 6;
+
+            for (int c = 0; c < size; c++)
+                matrix[row++ * columns + column] = values[c];
         }
     }
 }
@@ -242,56 +178,103 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
 {
     static const double factorial[YK_INPUT_COEFFICIENTS] = {1, 1, 2, 6};
     yk_fmu *self = (yk_fmu *)subsystem;
+    const yk_fmi_description *d = &self->description;
+    yk_fmi_instance *instance = self->instance;
+    const yk_fmi_calls *calls = instance->calls;
     yk_status status = yk_fmu_step(subsystem, t, h, inputs);
     if (status != YK_OK)
         return status;
 
-    pieces p = cut(self);
-    status = linearise(self, &p);
+    /* Pieces of the work space for n states, r rows (states and outputs) and m inputs. */
+    int n = d->state_count;
+    int r = n + self->outputs.real_values;
+    int m = self->inputs.real_count;
+    size_t stride = (size_t)r;
+    size_t changes = (size_t)(self->outputs.value_count + self->derived_count);
+    double *by_state = self->sensitivity_work;
+    double *by_input = by_state + stride * (size_t)n;
+    double *y = by_input + stride * (size_t)m;
+    double *change = y + 3 * ((size_t)n + YK_INPUT_COEFFICIENTS);
+    uint32_t *rows = (uint32_t *)(change + changes + 1);
+
+    /* Columns of [A; C] and of [B; D]. */
+    for (int i = 0; i < n; i++)
+        rows[i] = d->variables[d->derivatives[i]].reference;
+    for (int i = 0; i < self->outputs.real_count; i++)
+        rows[n + i] = self->outputs.references[i];
+    for (int i = 0; i < n && status == YK_OK; i++) {
+        uint32_t state = d->variables[d->states[i]].reference;
+        status = calls->directional(instance, rows, r, state, by_state + (size_t)i * stride);
+    }
+    for (int i = 0; i < m && status == YK_OK; i++) {
+        uint32_t input = self->inputs.references[i];
+        status = calls->directional(instance, rows, r, input, by_input + (size_t)i * stride);
+    }
     if (status != YK_OK)
         return status;
 
     int columns = 0;
-    for (int i = 0; i < self->port_count; i++)
-        if (self->maps[i].takes == YK_TAKES_WRENCH)
-            columns += (self->ports[i].kind == YK_PORT_SCALAR ? 1 : 6) * (degree + 1);
+    for (int i = 0; i < self->port_count; i++) {
+        if (self->maps[i].takes != YK_TAKES_WRENCH)
+            continue;
+        if (self->ports[i].kind == YK_PORT_SCALAR)
+            columns += degree + 1;
+        else
+            columns += 6 * (degree + 1);
+    }
 
+    /* A column for each port, power of time and component of the wrench. */
+    bool lines = instance->can->interpolates_inputs && d->version == 2;
     int column = 0;
-
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
         if (port->takes != YK_TAKES_WRENCH)
             continue;
 
-        int width = self->ports[i].kind == YK_PORT_SCALAR ? 1 : 6;
-        for (int power = 0; power <= degree; power++) {
-            yk_input seen = seen_input(self, port, power, h);
-            for (int c = 0; c < width; c++, column++) {
-                int quantity = c < 3 ? YK_FMU_FORCE : YK_FMU_TORQUE;
-                int at = c % 3 < port->count[quantity] ? port->at[quantity][c % 3] : -1;
-                size_t values = (size_t)(self->outputs.value_count + self->derived_count);
-                memset(p.change, 0, values * sizeof *p.change);
-                if (at >= 0) {
-                    /* Inputs are scalars: their values are numbered as they are. */
-                    const double *by_input = p.by_input + (size_t)at * (size_t)p.r;
-                    double *y = p.vector;
-                    memset(y, 0, (size_t)p.n * sizeof *y);
-                    for (int k = 0; k < YK_INPUT_COEFFICIENTS; k++)
-                        y[p.n + k] = k <= seen.degree ? factorial[k] * seen.linear[k].x : 0;
-                    propagate(&p, by_input, h, y);
-                    for (int row = 0; row < self->outputs.real_values; row++) {
-                        double sum = by_input[p.n + row] * pow(h, power);
-                        for (int j = 0; j < p.n; j++)
-                            sum += p.by_state[(size_t)j * (size_t)p.r + (size_t)(p.n + row)] * y[j];
-                        p.change[row] = sum;
-                    }
-                    for (int k = 0; k < self->rate_count; k++)
-                        p.change[self->rates[k].to] = p.change[self->rates[k].from] / h;
-                }
-                put_column(self, p.change, matrix, columns, column);
+        int width = 6;
+        if (self->ports[i].kind == YK_PORT_SCALAR)
+            width = 1;
+        bool follows =
+            instance->kind == YK_FMI_MODEL_EXCHANGE || self->longest_step > 0 || port->asks;
+
+        for (int k = 0; k < (degree + 1) * width; k++, column++) {
+            int power = k / width;
+            int component = k % width;
+
+            /* The unit change of one coefficient of the input as the step sees it. */
+            yk_input seen = {.degree = power};
+            seen.linear[power].x = 1;
+            if (!follows)
+                seen = yk_input_reduce(&seen, h, lines ? 1 : 0);
+
+            memset(change, 0, changes * sizeof *change);
+            int quantity = component < 3 ? YK_FMU_FORCE : YK_FMU_TORQUE;
+            int at = -1;
+            if (component % 3 < port->count[quantity])
+                at = port->at[quantity][component % 3];
+            if (at < 0) {
+                put_column(self, change, matrix, columns, column);
+                continue;
             }
+
+            /* dx(h); inputs are scalars: their values are numbered as they are. */
+            const double *b = by_input + (size_t)at * stride;
+            memset(y, 0, (size_t)(n + YK_INPUT_COEFFICIENTS) * sizeof *y);
+            for (int c = 0; c <= seen.degree; c++)
+                y[n + c] = factorial[c] * seen.linear[c].x;
+            propagate(n, r, by_state, b, h, y);
+
+            /* dy = C dx + D du, and rates by differences over the step. */
+            for (int row = 0; row < self->outputs.real_values; row++) {
+                double sum = b[n + row] * pow(h, power);
+                for (int j = 0; j < n; j++)
+                    sum += by_state[(size_t)j * stride + (size_t)(n + row)] * y[j];
+                change[row] = sum;
+            }
+            for (int c = 0; c < self->rate_count; c++)
+                change[self->rates[c].to] = change[self->rates[c].from] / h;
+            put_column(self, change, matrix, columns, column);
         }
     }
-
     return YK_OK;
 }

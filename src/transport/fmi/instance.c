@@ -21,6 +21,13 @@ yk_status yk_fmi_refuse(yk_fmi_instance *self, yk_status status, const char *for
     return status;
 }
 
+const char *yk_fmi_log_link(const yk_fmi_instance *self)
+{
+    if (self->log[0])
+        return "; it logged: ";
+    return "";
+}
+
 yk_status yk_fmi_judge(yk_fmi_instance *self, int level, const char *function)
 {
     static const char *const words[] = {"OK",       "a warning",     "discard",
@@ -29,12 +36,15 @@ yk_status yk_fmi_judge(yk_fmi_instance *self, int level, const char *function)
         return YK_OK;
     if (level == YK_FMI2_FATAL)
         self->dead = true;
-    yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM, "%s: fmi%d%s returned %s%s%s%s", self->file,
-                  self->description->version, function,
-                  level >= 0 && level <= YK_FMI2_PENDING ? words[level] : "an unknown status",
-                  self->log[0] ? "; it logged: " : "", self->log, self->log[0] ? "" : "");
-    self->log[0] = '\0';
 
+    const char *word = "an unknown status";
+    if (level >= 0 && level <= YK_FMI2_PENDING)
+        word = words[level];
+    yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM, "%s: fmi%d%s returned %s%s%s", self->file,
+                  self->description->version, function, word, yk_fmi_log_link(self), self->log);
+
+    /* The next failure has another reason. */
+    self->log[0] = '\0';
     return YK_ERROR_SUBSYSTEM;
 }
 
@@ -42,10 +52,12 @@ void yk_fmi_logged(yk_fmi_instance *self, int level, const char *category, const
 {
     if (!text)
         return;
+
+    /* The last warning or error is kept for the message of a call that fails. */
     if (level >= YK_FMI2_WARNING && level <= YK_FMI2_FATAL)
         snprintf(self->log, sizeof self->log, "%s", text);
 
-    /* Errors become the message of the call that failed. */
+    /* Errors need no line of their own: they are in that message. */
     if (level == YK_FMI2_WARNING)
         yk_log(self->context, YK_LOG_WARNING, "%s: %s", self->name, text);
     else if (self->logging)
@@ -76,7 +88,10 @@ static yk_status find_functions(yk_fmi_instance *self)
 {
     const yk_fmi_capabilities *can = self->can;
     unsigned needed = YK_FMI_ALL;
-    needed |= self->kind == YK_FMI_MODEL_EXCHANGE ? YK_FMI_ONLY_ME : YK_FMI_ONLY_CS;
+    if (self->kind == YK_FMI_MODEL_EXCHANGE)
+        needed |= YK_FMI_ONLY_ME;
+    else
+        needed |= YK_FMI_ONLY_CS;
     if (can->state)
         needed |= YK_FMI_ONLY_STATE;
     if (can->state && can->serialises)
@@ -84,82 +99,78 @@ static yk_status find_functions(yk_fmi_instance *self)
     if (can->directional)
         needed |= YK_FMI_ONLY_DIRECTIONAL;
 
-    const function_row *rows = self->description->version == 2 ? functions2 : functions3;
-
+    /* Functions that this use of the FMU does not need may be absent. */
+    const function_row *rows = functions3;
+    if (self->description->version == 2)
+        rows = functions2;
     for (const function_row *row = rows; row->name; row++) {
         void *found = dlsym(self->library, row->name);
         if (!found && (row->who & needed))
             return yk_fail(self->context, YK_ERROR_EXTERNAL,
                            "%s: its binary %s.so lacks the function %s", self->file,
                            can->identifier, row->name);
+
         memcpy((char *)&self->functions + row->offset, &found, sizeof found);
     }
-
     return YK_OK;
 }
 
 /* Binaries ------------------------------------------------------------------------------------- */
 
-/* The names of the folders of an FMU's binaries, for messages. */
-static void list_platforms(const char *folder, char *text, size_t size)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/binaries", folder);
-    DIR *list = opendir(path);
-    size_t used = 0;
-    text[0] = '\0';
-
-    for (struct dirent *entry; list && (entry = readdir(list));) {
-        if (entry->d_name[0] == '.' || used >= size)
-            continue;
-
-        used +=
-            (size_t)snprintf(text + used, size - used, "%s%.60s", used ? ", " : "", entry->d_name);
-    }
-
-    if (list)
-        closedir(list);
-}
-
-/* FMI 2 calls the platform linux64, FMI 3 x86_64-linux. */
-static const char *platform_name(int version, char buffer[100])
-{
-    struct utsname machine;
-    if (uname(&machine) != 0)
-        strcpy(machine.machine, "unknown");
-    if (version == 3)
-        snprintf(buffer, 100, "%.60s-linux", machine.machine);
-    else if (strcmp(machine.machine, "x86_64") == 0)
-        strcpy(buffer, "linux64");
-    else
-        snprintf(buffer, 100, "linux-%.60s", machine.machine);
-
-    return buffer;
-}
-
 static yk_status open_library(yk_fmi_instance *self)
 {
-    char path[4096], platform[100];
-    platform_name(self->description->version, platform);
+    struct utsname about;
+    if (uname(&about) != 0)
+        strcpy(about.machine, "unknown");
+
+    /* FMI 2 calls the platform linux64, FMI 3 x86_64-linux. */
+    char platform[100];
+    const char *machine = about.machine;
+    if (self->description->version == 3)
+        snprintf(platform, sizeof platform, "%.60s-linux", machine);
+    else if (strcmp(machine, "x86_64") == 0)
+        snprintf(platform, sizeof platform, "linux64");
+    else
+        snprintf(platform, sizeof platform, "linux-%.60s", machine);
+
+    char path[4096];
     snprintf(path, sizeof path, "%s/binaries/%s/%s.so", self->folder, platform,
              self->can->identifier);
     if (access(path, F_OK) != 0) {
-        char others[300];
-        list_platforms(self->folder, others, sizeof others);
+        /* The platforms for which it has one, for the message. */
+        char others[300] = "no binaries at all";
+        size_t used = 0;
+        snprintf(path, sizeof path, "%s/binaries", self->folder);
+        DIR *list = opendir(path);
+        for (struct dirent *entry; list && (entry = readdir(list));) {
+            if (entry->d_name[0] == '.' || used >= sizeof others)
+                continue;
+
+            const char *link = used == 0 ? "those of " : ", ";
+            used += (size_t)snprintf(others + used, sizeof others - used, "%s%.60s", link,
+                                     entry->d_name);
+        }
+        if (list)
+            closedir(list);
+
         return yk_fail(self->context, YK_ERROR_EXTERNAL,
-                       "%s has no binary for this platform, binaries/%s/%s.so; it has %s%s",
-                       self->file, platform, self->can->identifier,
-                       others[0] ? "those of " : "no binaries at all", others);
+                       "%s has no binary for this platform, binaries/%s/%s.so; it has %s",
+                       self->file, platform, self->can->identifier, others);
     }
+
     self->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!self->library) {
         const char *reason = dlerror();
+        if (!reason)
+            reason = "unknown reason";
+
         /* The path is that of a temporary folder, which says nothing to the reader. */
         size_t prefix = strlen(path);
-        if (reason && strncmp(reason, path, prefix) == 0 && reason[prefix] == ':')
+        if (strncmp(reason, path, prefix) == 0 && reason[prefix] == ':')
             reason += prefix + 2;
+
         return yk_fail(self->context, YK_ERROR_EXTERNAL, "%s: its binary cannot be loaded: %s",
-                       self->file, reason ? reason : "unknown reason");
+                       self->file, reason);
     }
 
     return find_functions(self);
@@ -179,13 +190,17 @@ yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description
     self->can = &description->co_simulation;
     if (kind == YK_FMI_MODEL_EXCHANGE)
         self->can = &description->model_exchange;
-    self->calls = description->version == 2 ? &yk_fmi2_calls : &yk_fmi3_calls;
+    self->calls = &yk_fmi3_calls;
+    if (description->version == 2)
+        self->calls = &yk_fmi2_calls;
     self->kind = kind;
     self->file = file;
     self->folder = folder;
     self->name = yk_text_copy(context, name);
 
-    yk_status status = self->name ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = YK_OK;
+    if (!self->name)
+        status = YK_ERROR_MEMORY;
     if (status == YK_OK && self->can->needs_tool)
         status = yk_fail(context, YK_ERROR_EXTERNAL,
                          "%s holds no model, only a connection to the program that made it (%s): "
@@ -205,6 +220,7 @@ void yk_fmi_unload(yk_fmi_instance *self)
 {
     if (!self)
         return;
+
     if (self->component && !self->dead)
         self->calls->release(self);
     if (self->library)

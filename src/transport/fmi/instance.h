@@ -114,6 +114,8 @@ yk_status yk_fmi_refuse(yk_fmi_instance *self, yk_status status, const char *for
     YK_PRINTF(3, 4);
 /* What the status of a function says; `level` counts from OK as both versions do. */
 yk_status yk_fmi_judge(yk_fmi_instance *self, int level, const char *function);
+/* What stands before the FMU's log in a message: "; it logged: ", or "" where that is empty. */
+const char *yk_fmi_log_link(const yk_fmi_instance *self);
 /* A line that the FMU logged. */
 void yk_fmi_logged(yk_fmi_instance *self, int level, const char *category, const char *text);
 

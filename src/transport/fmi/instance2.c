@@ -9,6 +9,9 @@
 
 #define F(self) ((self)->functions.two)
 
+/* Calls a function of the FMU, and says what its status means. */
+#define CALL(self, name, ...) yk_fmi_judge(self, (int)F(self).name(__VA_ARGS__), #name)
+
 static void logger(void *environment, const char *instance, yk_fmi2_status status,
                    const char *category, const char *message, ...) YK_PRINTF(5, 6);
 
@@ -24,34 +27,35 @@ static void logger(void *environment, const char *instance, yk_fmi2_status statu
     va_start(arguments, message);
     vsnprintf(text, sizeof text, message, arguments);
     va_end(arguments);
+
     yk_fmi_logged(environment, (int)status, category, text);
-}
-
-/* The folder of resources as a URI. */
-static void resource_uri(const yk_fmi_instance *self, char *uri, size_t size)
-{
-    static const char plain[] =
-        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
-    size_t used = (size_t)snprintf(uri, size, "file://");
-
-    for (const char *at = self->folder; *at && used + 4 < size; at++) {
-        if (strchr(plain, *at))
-            uri[used++] = *at;
-        else
-            used += (size_t)snprintf(uri + used, size - used, "%%%02X", (unsigned char)*at);
-    }
-
-    snprintf(uri + used, size - used, "/resources");
 }
 
 static yk_status instantiate(yk_fmi_instance *self)
 {
-    char resources[4096];
-    resource_uri(self, resources, sizeof resources);
+    /* The folder of resources as a URI. */
+    static const char plain[] =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/";
+    char uri[4096] = "file://";
+    size_t used = strlen(uri);
+    for (const char *at = self->folder; *at && used + 4 < sizeof uri; at++) {
+        if (strchr(plain, *at))
+            uri[used++] = *at;
+        else
+            used += (size_t)snprintf(uri + used, sizeof uri - used, "%%%02X", (unsigned char)*at);
+    }
+    snprintf(uri + used, sizeof uri - used, "/resources");
+
     self->callbacks = (yk_fmi2_callbacks){
-        .logger = logger, .allocate = calloc, .release = free, .environment = self};
-    int kind = self->kind == YK_FMI_MODEL_EXCHANGE ? YK_FMI2_MODEL_EXCHANGE : YK_FMI2_CO_SIMULATION;
-    self->component = F(self).Instantiate(self->name, kind, self->description->token, resources,
+        .logger = logger,
+        .allocate = calloc,
+        .release = free,
+        .environment = self,
+    };
+    int kind = YK_FMI2_CO_SIMULATION;
+    if (self->kind == YK_FMI_MODEL_EXCHANGE)
+        kind = YK_FMI2_MODEL_EXCHANGE;
+    self->component = F(self).Instantiate(self->name, kind, self->description->token, uri,
                                           &self->callbacks, 0, self->logging);
     if (self->component)
         return YK_OK;
@@ -69,7 +73,7 @@ static void release(yk_fmi_instance *self)
 
 static yk_status reset(yk_fmi_instance *self)
 {
-    return yk_fmi_judge(self, F(self).Reset(self->component), "Reset");
+    return CALL(self, Reset, self->component);
 }
 
 static yk_status begin(yk_fmi_instance *self, double t)
@@ -79,14 +83,13 @@ static yk_status begin(yk_fmi_instance *self, double t)
     yk_status status = yk_fmi_judge(self, level, "SetupExperiment");
     if (status != YK_OK)
         return status;
-    return yk_fmi_judge(self, F(self).EnterInitializationMode(self->component),
-                        "EnterInitializationMode");
+
+    return CALL(self, EnterInitializationMode, self->component);
 }
 
 static yk_status initialise(yk_fmi_instance *self)
 {
-    return yk_fmi_judge(self, F(self).ExitInitializationMode(self->component),
-                        "ExitInitializationMode");
+    return CALL(self, ExitInitializationMode, self->component);
 }
 
 /* Values --------------------------------------------------------------------------------------- */
@@ -95,24 +98,24 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
                      double *values, int value_count)
 {
     (void)value_count;
+
+    /* By far the most calls; one that went well needs no words. */
     if (type == YK_FMI_FLOAT64) {
         int level = F(self).GetReal(self->component, references, (size_t)count, values);
-        return level == YK_FMI2_OK ? YK_OK : yk_fmi_judge(self, level, "GetReal");
+        if (level == YK_FMI2_OK)
+            return YK_OK;
+        return yk_fmi_judge(self, level, "GetReal");
     }
 
     yk_status status = YK_OK;
-
     for (int i = 0; i < count && status == YK_OK; i++) {
         int value = 0;
         if (type == YK_FMI_BOOLEAN)
-            status = yk_fmi_judge(
-                self, F(self).GetBoolean(self->component, &references[i], 1, &value), "GetBoolean");
+            status = CALL(self, GetBoolean, self->component, &references[i], 1, &value);
         else
-            status = yk_fmi_judge(
-                self, F(self).GetInteger(self->component, &references[i], 1, &value), "GetInteger");
+            status = CALL(self, GetInteger, self->component, &references[i], 1, &value);
         values[i] = value;
     }
-
     return status;
 }
 
@@ -122,30 +125,27 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
     (void)value_count;
     if (type == YK_FMI_FLOAT64) {
         int level = F(self).SetReal(self->component, references, (size_t)count, values);
-        return level == YK_FMI2_OK ? YK_OK : yk_fmi_judge(self, level, "SetReal");
+        if (level == YK_FMI2_OK)
+            return YK_OK;
+        return yk_fmi_judge(self, level, "SetReal");
     }
 
     yk_status status = YK_OK;
-
     for (int i = 0; i < count && status == YK_OK; i++) {
         if (type == YK_FMI_BOOLEAN) {
             int truth = values[i] != 0;
-            status = yk_fmi_judge(
-                self, F(self).SetBoolean(self->component, &references[i], 1, &truth), "SetBoolean");
+            status = CALL(self, SetBoolean, self->component, &references[i], 1, &truth);
         } else {
             int value = (int)lround(values[i]);
-            status = yk_fmi_judge(
-                self, F(self).SetInteger(self->component, &references[i], 1, &value), "SetInteger");
+            status = CALL(self, SetInteger, self->component, &references[i], 1, &value);
         }
     }
-
     return status;
 }
 
 static yk_status set_text(yk_fmi_instance *self, uint32_t reference, const char *text)
 {
-    return yk_fmi_judge(self, F(self).SetString(self->component, &reference, 1, &text),
-                        "SetString");
+    return CALL(self, SetString, self->component, &reference, 1, &text);
 }
 
 static yk_status set_clock(yk_fmi_instance *self, uint32_t reference)
@@ -176,6 +176,7 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     int level = F(self).DoStep(self->component, t, h, !self->can->state);
     if (level == YK_FMI2_OK)
         return YK_OK;
+
     if (level == YK_FMI2_PENDING)
         level = wait_for(self);
     if (level != YK_FMI2_DISCARD)
@@ -187,18 +188,20 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
         F(self).GetBooleanStatus(self->component, YK_FMI2_TERMINATED, &ended);
     if (F(self).GetRealStatus)
         F(self).GetRealStatus(self->component, YK_FMI2_LAST_SUCCESSFUL_TIME, reached);
+
     if (ended)
         return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
                              "%s: the FMU ended the simulation at t = %.9g s%s%s", self->file,
-                             *reached, self->log[0] ? "; it logged: " : "", self->log);
+                             *reached, yk_fmi_log_link(self), self->log);
 
     return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
                          "%s: the FMU discarded the step from t = %.9g s by %.9g s%s%s", self->file,
-                         t, h, self->log[0] ? "; it logged: " : "", self->log);
+                         t, h, yk_fmi_log_link(self), self->log);
 }
 
 static yk_status step_mode(yk_fmi_instance *self)
 {
+    /* FMI 2 has no event mode in co-simulation that could be left. */
     (void)self;
     return YK_OK;
 }
@@ -209,9 +212,8 @@ static yk_status input_rates(yk_fmi_instance *self, const uint32_t *references, 
     if (!F(self).SetRealInputDerivatives)
         return yk_fmi_judge(self, YK_FMI2_ERROR, "SetRealInputDerivatives");
 
-    int level =
-        F(self).SetRealInputDerivatives(self->component, references, (size_t)count, orders, rates);
-    return yk_fmi_judge(self, level, "SetRealInputDerivatives");
+    return CALL(self, SetRealInputDerivatives, self->component, references, (size_t)count, orders,
+                rates);
 }
 
 static yk_status output_rates(yk_fmi_instance *self, const uint32_t *references, int count,
@@ -220,25 +222,25 @@ static yk_status output_rates(yk_fmi_instance *self, const uint32_t *references,
     if (!F(self).GetRealOutputDerivatives)
         return yk_fmi_judge(self, YK_FMI2_ERROR, "GetRealOutputDerivatives");
 
-    int level =
-        F(self).GetRealOutputDerivatives(self->component, references, (size_t)count, orders, rates);
-    return yk_fmi_judge(self, level, "GetRealOutputDerivatives");
+    return CALL(self, GetRealOutputDerivatives, self->component, references, (size_t)count, orders,
+                rates);
 }
 
 /* State ---------------------------------------------------------------------------------------- */
 
 static yk_status state_get(yk_fmi_instance *self, void **state)
 {
-    return yk_fmi_judge(self, F(self).GetFMUstate(self->component, state), "GetFMUstate");
+    return CALL(self, GetFMUstate, self->component, state);
 }
 
 static yk_status state_set(yk_fmi_instance *self, void *state)
 {
-    return yk_fmi_judge(self, F(self).SetFMUstate(self->component, state), "SetFMUstate");
+    return CALL(self, SetFMUstate, self->component, state);
 }
 
 static void state_free(yk_fmi_instance *self, void **state)
 {
+    /* After a release the handle must not be used again, whatever the FMU does to it. */
     if (*state)
         F(self).FreeFMUstate(self->component, state);
     *state = NULL;
@@ -246,53 +248,52 @@ static void state_free(yk_fmi_instance *self, void **state)
 
 static yk_status state_size(yk_fmi_instance *self, void *state, size_t *bytes)
 {
-    int level = F(self).SerializedFMUstateSize(self->component, state, bytes);
-    return yk_fmi_judge(self, level, "SerializedFMUstateSize");
+    return CALL(self, SerializedFMUstateSize, self->component, state, bytes);
 }
 
 static yk_status serialise(yk_fmi_instance *self, void *state, void *bytes, size_t size)
 {
-    int level = F(self).SerializeFMUstate(self->component, state, bytes, size);
-    return yk_fmi_judge(self, level, "SerializeFMUstate");
+    return CALL(self, SerializeFMUstate, self->component, state, bytes, size);
 }
 
 static yk_status deserialise(yk_fmi_instance *self, const void *bytes, size_t size, void **state)
 {
-    int level = F(self).DeSerializeFMUstate(self->component, bytes, size, state);
-    return yk_fmi_judge(self, level, "DeSerializeFMUstate");
+    return CALL(self, DeSerializeFMUstate, self->component, bytes, size, state);
 }
 
 static yk_status directional(yk_fmi_instance *self, const uint32_t *unknowns, int count,
                              uint32_t known, double *result)
 {
     const double one = 1;
-    int level = F(self).GetDirectionalDerivative(self->component, unknowns, (size_t)count, &known,
-                                                 1, &one, result);
-    return yk_fmi_judge(self, level, "GetDirectionalDerivative");
+    return CALL(self, GetDirectionalDerivative, self->component, unknowns, (size_t)count, &known, 1,
+                &one, result);
 }
 
 /* Model exchange ------------------------------------------------------------------------------- */
 
 static yk_status event_mode(yk_fmi_instance *self)
 {
-    return yk_fmi_judge(self, F(self).EnterEventMode(self->component), "EnterEventMode");
+    return CALL(self, EnterEventMode, self->component);
 }
 
 static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
 {
     yk_fmi2_event_info info = {0};
     int level = F(self).NewDiscreteStates(self->component, &info);
-    *event = (yk_fmi_event){.again = info.new_discrete_states_needed,
-                            .terminate = info.terminate,
-                            .states_changed = info.states_changed,
-                            .next = info.next_event_defined ? info.next_event : INFINITY};
+    *event = (yk_fmi_event){
+        .again = info.new_discrete_states_needed,
+        .terminate = info.terminate,
+        .states_changed = info.states_changed,
+        .next = INFINITY,
+    };
+    if (info.next_event_defined)
+        event->next = info.next_event;
     return yk_fmi_judge(self, level, "NewDiscreteStates");
 }
 
 static yk_status continuous_mode(yk_fmi_instance *self)
 {
-    return yk_fmi_judge(self, F(self).EnterContinuousTimeMode(self->component),
-                        "EnterContinuousTimeMode");
+    return CALL(self, EnterContinuousTimeMode, self->component);
 }
 
 static yk_status completed_step(yk_fmi_instance *self, bool *event, bool *terminate)
@@ -308,31 +309,27 @@ static yk_status completed_step(yk_fmi_instance *self, bool *event, bool *termin
 
 static yk_status set_time(yk_fmi_instance *self, double t)
 {
-    return yk_fmi_judge(self, F(self).SetTime(self->component, t), "SetTime");
+    return CALL(self, SetTime, self->component, t);
 }
 
 static yk_status set_states(yk_fmi_instance *self, const double *x, int count)
 {
-    int level = F(self).SetContinuousStates(self->component, x, (size_t)count);
-    return yk_fmi_judge(self, level, "SetContinuousStates");
+    return CALL(self, SetContinuousStates, self->component, x, (size_t)count);
 }
 
 static yk_status get_states(yk_fmi_instance *self, double *x, int count)
 {
-    int level = F(self).GetContinuousStates(self->component, x, (size_t)count);
-    return yk_fmi_judge(self, level, "GetContinuousStates");
+    return CALL(self, GetContinuousStates, self->component, x, (size_t)count);
 }
 
 static yk_status rates(yk_fmi_instance *self, double *values, int count)
 {
-    int level = F(self).GetDerivatives(self->component, values, (size_t)count);
-    return yk_fmi_judge(self, level, "GetDerivatives");
+    return CALL(self, GetDerivatives, self->component, values, (size_t)count);
 }
 
 static yk_status indicators(yk_fmi_instance *self, double *z, int count)
 {
-    int level = F(self).GetEventIndicators(self->component, z, (size_t)count);
-    return yk_fmi_judge(self, level, "GetEventIndicators");
+    return CALL(self, GetEventIndicators, self->component, z, (size_t)count);
 }
 
 static yk_status counts(yk_fmi_instance *self, int *state_count, int *indicator_count)

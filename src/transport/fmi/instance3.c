@@ -7,6 +7,9 @@
 
 #define F(self) ((self)->functions.three)
 
+/* Calls a function of the FMU, and says what its status means. */
+#define CALL(self, name, ...) yk_fmi_judge(self, (int)F(self).name(__VA_ARGS__), #name)
+
 static void log_message(void *environment, yk_fmi3_status status, const char *category,
                         const char *message)
 {
@@ -22,6 +25,7 @@ static void intermediate_update(void *environment, double t, bool set_requested,
     (void)get_allowed;
     (void)step_finished;
     (void)can_return_early;
+
     if (return_early)
         *return_early = false;
     if (return_time)
@@ -32,43 +36,44 @@ static void intermediate_update(void *environment, double t, bool set_requested,
 
 static yk_status instantiate(yk_fmi_instance *self)
 {
+    const yk_fmi_description *d = self->description;
+    const char *function = "InstantiateModelExchange";
     char resources[4096];
     snprintf(resources, sizeof resources, "%s/resources/", self->folder);
-    const char *token = self->description->token;
-    const char *function = "InstantiateModelExchange";
+
     if (self->kind == YK_FMI_MODEL_EXCHANGE) {
-        self->component = F(self).InstantiateModelExchange(self->name, token, resources, false,
+        self->component = F(self).InstantiateModelExchange(self->name, d->token, resources, false,
                                                            self->logging, self, log_message);
     } else {
         /* Inputs that may be set within a step. */
         enum { INTERMEDIATE_MAX = 256 };
-        const yk_fmi_description *d = self->description;
         yk_fmi3_reference list[INTERMEDIATE_MAX];
         size_t count = 0;
+        yk_fmi3_intermediate_update update_within = NULL;
+        if (self->can->intermediate_update)
+            update_within = intermediate_update;
         for (int i = 0; i < d->variable_count && count < INTERMEDIATE_MAX; i++) {
             const yk_fmi_variable *v = &d->variables[i];
-            if (self->can->intermediate_update && v->intermediate && v->causality == YK_FMI_INPUT)
+            if (update_within && v->intermediate && v->causality == YK_FMI_INPUT)
                 list[count++] = v->reference;
         }
-        function = "InstantiateCoSimulation";
-        yk_fmi3_intermediate_update update =
-            self->can->intermediate_update ? intermediate_update : NULL;
 
         /* Some FMUs declare event mode and have none: they are used without it. */
+        function = "InstantiateCoSimulation";
         self->events = self->can->event_mode;
         for (int i = 0; i < 2 && !self->component; i++) {
             self->component = F(self).InstantiateCoSimulation(
-                self->name, token, resources, false, self->logging, self->events, self->events,
-                list, count, self, log_message, update);
+                self->name, d->token, resources, false, self->logging, self->events, self->events,
+                list, count, self, log_message, update_within);
             if (self->component || !self->events)
                 break;
 
             self->events = false;
         }
     }
+
     if (self->component)
         return YK_OK;
-
     return yk_fmi_refuse(self, YK_ERROR_EXTERNAL, "%s: fmi3%s made no instance%s%s", self->file,
                          function, self->log[0] ? "; it logged: " : " and logged no reason",
                          self->log);
@@ -82,20 +87,18 @@ static void release(yk_fmi_instance *self)
 
 static yk_status reset(yk_fmi_instance *self)
 {
-    return yk_fmi_judge(self, (int)F(self).Reset(self->component), "Reset");
+    return CALL(self, Reset, self->component);
 }
 
 static yk_status begin(yk_fmi_instance *self, double t)
 {
-    int level = (int)F(self).EnterInitializationMode(self->component, self->tolerance > 0,
-                                                     self->tolerance, t, false, 0);
-    return yk_fmi_judge(self, level, "EnterInitializationMode");
+    return CALL(self, EnterInitializationMode, self->component, self->tolerance > 0,
+                self->tolerance, t, false, 0);
 }
 
 static yk_status initialise(yk_fmi_instance *self)
 {
-    return yk_fmi_judge(self, (int)F(self).ExitInitializationMode(self->component),
-                        "ExitInitializationMode");
+    return CALL(self, ExitInitializationMode, self->component);
 }
 
 /* Values --------------------------------------------------------------------------------------- */
@@ -161,7 +164,6 @@ static yk_status get_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_refere
                          double *values, int size)
 {
     int level = YK_FMI3_ERROR;
-
     switch (type) {
         GET_ONE(FLOAT32, float)
         GET_ONE(INT8, int8_t)
@@ -185,7 +187,6 @@ static yk_status set_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_refere
                          const double *values, int size)
 {
     int level = YK_FMI3_ERROR;
-
     switch (type) {
         SET_ONE(FLOAT32, float, )
         SET_ONE(INT8, int8_t, lround)
@@ -208,17 +209,20 @@ static yk_status set_one(yk_fmi_instance *self, yk_fmi_type type, yk_fmi3_refere
 static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *references, int count,
                      double *values, int value_count)
 {
+    /* By far the most calls; one that went well needs no words. */
     if (type == YK_FMI_FLOAT64) {
         int level = (int)F(self).GetFloat64(self->component, references, (size_t)count, values,
                                             (size_t)value_count);
-        return level == YK_FMI3_OK ? YK_OK : yk_fmi_judge(self, level, "GetFloat64");
+        if (level == YK_FMI3_OK)
+            return YK_OK;
+        return yk_fmi_judge(self, level, "GetFloat64");
     }
 
     yk_status status = YK_OK;
-    int size = count > 0 ? value_count / count : 0;
-    for (int i = 0; i < count && status == YK_OK; i++)
+    for (int i = 0; i < count && status == YK_OK; i++) {
+        int size = value_count / count;
         status = get_one(self, type, references[i], values + i * size, size);
-
+    }
     return status;
 }
 
@@ -228,14 +232,16 @@ static yk_status set(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
     if (type == YK_FMI_FLOAT64) {
         int level = (int)F(self).SetFloat64(self->component, references, (size_t)count, values,
                                             (size_t)value_count);
-        return level == YK_FMI3_OK ? YK_OK : yk_fmi_judge(self, level, "SetFloat64");
+        if (level == YK_FMI3_OK)
+            return YK_OK;
+        return yk_fmi_judge(self, level, "SetFloat64");
     }
 
     yk_status status = YK_OK;
-    int size = count > 0 ? value_count / count : 0;
-    for (int i = 0; i < count && status == YK_OK; i++)
+    for (int i = 0; i < count && status == YK_OK; i++) {
+        int size = value_count / count;
         status = set_one(self, type, references[i], values + i * size, size);
-
+    }
     return status;
 }
 
@@ -243,8 +249,8 @@ static yk_status set_text(yk_fmi_instance *self, uint32_t reference, const char 
 {
     if (!F(self).SetString)
         return refuse_type(self, YK_FMI_STRING, 0);
-    return yk_fmi_judge(self, (int)F(self).SetString(self->component, &reference, 1, &text, 1),
-                        "SetString");
+
+    return CALL(self, SetString, self->component, &reference, 1, &text, 1);
 }
 
 static yk_status set_clock(yk_fmi_instance *self, uint32_t reference)
@@ -252,8 +258,8 @@ static yk_status set_clock(yk_fmi_instance *self, uint32_t reference)
     const bool active = true;
     if (!F(self).SetClock)
         return refuse_type(self, YK_FMI_CLOCK, 0);
-    return yk_fmi_judge(self, (int)F(self).SetClock(self->component, &reference, 1, &active),
-                        "SetClock");
+
+    return CALL(self, SetClock, self->component, &reference, 1, &active);
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */
@@ -266,17 +272,20 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     *event = false;
     int level = (int)F(self).DoStep(self->component, t, h, !self->can->state, event, &terminate,
                                     &early, &last);
+
+    /* Where it ended, if not at the end. */
     *reached = t + h;
     if (early)
         *reached = last;
+
     if (terminate)
         return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
                              "%s: the FMU ended the simulation at t = %.9g s%s%s", self->file, last,
-                             self->log[0] ? "; it logged: " : "", self->log);
+                             yk_fmi_log_link(self), self->log);
     if (level == YK_FMI3_DISCARD)
         return yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM,
                              "%s: the FMU discarded the step from t = %.9g s by %.9g s%s%s",
-                             self->file, t, h, self->log[0] ? "; it logged: " : "", self->log);
+                             self->file, t, h, yk_fmi_log_link(self), self->log);
 
     return yk_fmi_judge(self, level, "DoStep");
 }
@@ -285,7 +294,8 @@ static yk_status step_mode(yk_fmi_instance *self)
 {
     if (!F(self).EnterStepMode)
         return yk_fmi_judge(self, YK_FMI3_ERROR, "EnterStepMode (which its binary lacks)");
-    return yk_fmi_judge(self, (int)F(self).EnterStepMode(self->component), "EnterStepMode");
+
+    return CALL(self, EnterStepMode, self->component);
 }
 
 static yk_status input_rates(yk_fmi_instance *self, const uint32_t *references, int count,
@@ -305,25 +315,25 @@ static yk_status output_rates(yk_fmi_instance *self, const uint32_t *references,
     if (!F(self).GetOutputDerivatives)
         return yk_fmi_judge(self, YK_FMI3_ERROR, "GetOutputDerivatives (which its binary lacks)");
 
-    int level = (int)F(self).GetOutputDerivatives(self->component, references, (size_t)count,
-                                                  orders, values, (size_t)count);
-    return yk_fmi_judge(self, level, "GetOutputDerivatives");
+    return CALL(self, GetOutputDerivatives, self->component, references, (size_t)count, orders,
+                values, (size_t)count);
 }
 
 /* State ---------------------------------------------------------------------------------------- */
 
 static yk_status state_get(yk_fmi_instance *self, void **state)
 {
-    return yk_fmi_judge(self, (int)F(self).GetFMUState(self->component, state), "GetFMUState");
+    return CALL(self, GetFMUState, self->component, state);
 }
 
 static yk_status state_set(yk_fmi_instance *self, void *state)
 {
-    return yk_fmi_judge(self, (int)F(self).SetFMUState(self->component, state), "SetFMUState");
+    return CALL(self, SetFMUState, self->component, state);
 }
 
 static void state_free(yk_fmi_instance *self, void **state)
 {
+    /* After a release the handle must not be used again, whatever the FMU does to it. */
     if (*state)
         F(self).FreeFMUState(self->component, state);
     *state = NULL;
@@ -331,29 +341,25 @@ static void state_free(yk_fmi_instance *self, void **state)
 
 static yk_status state_size(yk_fmi_instance *self, void *state, size_t *bytes)
 {
-    int level = (int)F(self).SerializedFMUStateSize(self->component, state, bytes);
-    return yk_fmi_judge(self, level, "SerializedFMUStateSize");
+    return CALL(self, SerializedFMUStateSize, self->component, state, bytes);
 }
 
 static yk_status serialise(yk_fmi_instance *self, void *state, void *bytes, size_t size)
 {
-    int level = (int)F(self).SerializeFMUState(self->component, state, bytes, size);
-    return yk_fmi_judge(self, level, "SerializeFMUState");
+    return CALL(self, SerializeFMUState, self->component, state, bytes, size);
 }
 
 static yk_status deserialise(yk_fmi_instance *self, const void *bytes, size_t size, void **state)
 {
-    int level = (int)F(self).DeserializeFMUState(self->component, bytes, size, state);
-    return yk_fmi_judge(self, level, "DeserializeFMUState");
+    return CALL(self, DeserializeFMUState, self->component, bytes, size, state);
 }
 
 static yk_status directional(yk_fmi_instance *self, const uint32_t *unknowns, int count,
                              uint32_t known, double *result)
 {
     const double one = 1;
-    int level = (int)F(self).GetDirectionalDerivative(self->component, unknowns, (size_t)count,
-                                                      &known, 1, &one, 1, result, (size_t)count);
-    return yk_fmi_judge(self, level, "GetDirectionalDerivative");
+    return CALL(self, GetDirectionalDerivative, self->component, unknowns, (size_t)count, &known, 1,
+                &one, 1, result, (size_t)count);
 }
 
 /* Events and model exchange -------------------------------------------------------------------- */
@@ -363,7 +369,8 @@ static yk_status event_mode(yk_fmi_instance *self)
     if (!F(self).EnterEventMode || !F(self).UpdateDiscreteStates)
         return yk_fmi_judge(self, YK_FMI3_ERROR,
                             "EnterEventMode (which its binary lacks, or UpdateDiscreteStates)");
-    return yk_fmi_judge(self, (int)F(self).EnterEventMode(self->component), "EnterEventMode");
+
+    return CALL(self, EnterEventMode, self->component);
 }
 
 static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
@@ -379,69 +386,65 @@ static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
 
     int level = (int)F(self).UpdateDiscreteStates(self->component, &again, &terminate, &nominals,
                                                   &states, &defined, &next);
-    *event = (yk_fmi_event){.again = again,
-                            .terminate = terminate,
-                            .states_changed = states,
-                            .next = defined ? next : INFINITY};
+    *event = (yk_fmi_event){
+        .again = again,
+        .terminate = terminate,
+        .states_changed = states,
+        .next = INFINITY,
+    };
+    if (defined)
+        event->next = next;
     return yk_fmi_judge(self, level, "UpdateDiscreteStates");
 }
 
 static yk_status continuous_mode(yk_fmi_instance *self)
 {
-    return yk_fmi_judge(self, (int)F(self).EnterContinuousTimeMode(self->component),
-                        "EnterContinuousTimeMode");
+    return CALL(self, EnterContinuousTimeMode, self->component);
 }
 
 static yk_status completed_step(yk_fmi_instance *self, bool *event, bool *terminate)
 {
     *event = false;
     *terminate = false;
-    int level =
-        (int)F(self).CompletedIntegratorStep(self->component, !self->can->state, event, terminate);
-    return yk_fmi_judge(self, level, "CompletedIntegratorStep");
+    return CALL(self, CompletedIntegratorStep, self->component, !self->can->state, event,
+                terminate);
 }
 
 static yk_status set_time(yk_fmi_instance *self, double t)
 {
-    return yk_fmi_judge(self, (int)F(self).SetTime(self->component, t), "SetTime");
+    return CALL(self, SetTime, self->component, t);
 }
 
 static yk_status set_states(yk_fmi_instance *self, const double *x, int count)
 {
-    int level = (int)F(self).SetContinuousStates(self->component, x, (size_t)count);
-    return yk_fmi_judge(self, level, "SetContinuousStates");
+    return CALL(self, SetContinuousStates, self->component, x, (size_t)count);
 }
 
 static yk_status get_states(yk_fmi_instance *self, double *x, int count)
 {
-    int level = (int)F(self).GetContinuousStates(self->component, x, (size_t)count);
-    return yk_fmi_judge(self, level, "GetContinuousStates");
+    return CALL(self, GetContinuousStates, self->component, x, (size_t)count);
 }
 
 static yk_status rates(yk_fmi_instance *self, double *values, int count)
 {
-    int level = (int)F(self).GetContinuousStateDerivatives(self->component, values, (size_t)count);
-    return yk_fmi_judge(self, level, "GetContinuousStateDerivatives");
+    return CALL(self, GetContinuousStateDerivatives, self->component, values, (size_t)count);
 }
 
 static yk_status indicators(yk_fmi_instance *self, double *z, int count)
 {
-    int level = (int)F(self).GetEventIndicators(self->component, z, (size_t)count);
-    return yk_fmi_judge(self, level, "GetEventIndicators");
+    return CALL(self, GetEventIndicators, self->component, z, (size_t)count);
 }
 
 static yk_status counts(yk_fmi_instance *self, int *state_count, int *indicator_count)
 {
     size_t states = 0;
     size_t found = 0;
-    yk_status status =
-        yk_fmi_judge(self, (int)F(self).GetNumberOfContinuousStates(self->component, &states),
-                     "GetNumberOfContinuousStates");
+    yk_status status = CALL(self, GetNumberOfContinuousStates, self->component, &states);
     if (status != YK_OK)
         return status;
+
     *state_count = (int)states;
-    status = yk_fmi_judge(self, (int)F(self).GetNumberOfEventIndicators(self->component, &found),
-                          "GetNumberOfEventIndicators");
+    status = CALL(self, GetNumberOfEventIndicators, self->component, &found);
     *indicator_count = (int)found;
     return status;
 }
