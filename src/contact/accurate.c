@@ -22,7 +22,7 @@
  * path leaves the central one. It stops when it no longer gains. Proximal point iterations
  * (proximal.c) then go on from the best iterate, and from a few sweeps if that fails. Box
  * friction is solved by Gauss-Seidel sweeps in turn with Newton steps. */
-#include "contact/methods.h"
+#include "contact/solver.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* The projection on the friction cone, its derivative, and the problem of one contact alone. */
 #include "contact/cone.h"
 
 #include <string.h>
@@ -10,9 +11,11 @@ static double projected_normal(const yk_cone *cone, double normal, const double 
     bool cut[YK_FRICTION_GROUPS];
     for (int g = 0; g < YK_FRICTION_GROUPS; g++)
         cut[g] = norm[g] > 0;
+
     for (;;) {
         /* The root with those groups cut that are left. */
-        double numerator = normal, denominator = 1;
+        double numerator = normal;
+        double denominator = 1;
         for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
             if (!cut[g])
                 continue;
@@ -20,7 +23,9 @@ static double projected_normal(const yk_cone *cone, double normal, const double 
             denominator += cone->mu[g] * cone->mu[g];
         }
 
-        double n = numerator > 0 ? numerator / denominator : 0;
+        double n = 0;
+        if (numerator > 0)
+            n = numerator / denominator;
 
         /* Groups whose friction is within its limit there are not cut. */
         bool changed = false;
@@ -41,13 +46,16 @@ void yk_cone_project(const yk_cone *cone, const double *x, double *y)
     double norm[YK_FRICTION_GROUPS] = {0};
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++)
         norm[g] = yk_cone_group_norm(cone->dim, g, x);
+
     double n = projected_normal(cone, x[0], norm);
     y[0] = n;
 
     /* Friction is cut where it exceeds its limit. */
     for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
         double limit = cone->mu[g] * n;
-        double factor = norm[g] > limit ? limit / norm[g] : 1;
+        double factor = 1;
+        if (norm[g] > limit)
+            factor = limit / norm[g];
         for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone->dim, g); k++)
             y[k] = factor * x[k];
     }
@@ -56,6 +64,7 @@ void yk_cone_project(const yk_cone *cone, const double *x, double *y)
 void yk_box_project(const yk_cone *cone, double normal, const double *x, double *y)
 {
     y[0] = fmax(0, x[0]);
+
     for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
         double limit = cone->mu[g] * fmax(0, normal);
         for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone->dim, g); k++)
@@ -63,19 +72,30 @@ void yk_box_project(const yk_cone *cone, double normal, const double *x, double 
     }
 }
 
+/* The point that is projected, r - rho u^. */
+static void step_target(const yk_cone *cone, yk_friction_model friction, double rho,
+                        const double *r, const double *u, double *v)
+{
+    for (int k = 0; k < cone->dim; k++)
+        v[k] = r[k] - rho * u[k];
+    if (friction == YK_FRICTION_COULOMB)
+        v[0] -= rho * yk_cone_lift(cone, u);
+}
+
 void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double rho,
                          const double *r, const double *u, double *map)
 {
-    double moved[YK_CONTACT_DIM_MAX], projected[YK_CONTACT_DIM_MAX];
-    for (int k = 0; k < cone->dim; k++)
-        moved[k] = r[k] - rho * u[k];
-    if (friction == YK_FRICTION_COULOMB)
-        moved[0] -= rho * yk_cone_lift(cone, u);
+    double moved[YK_CONTACT_DIM_MAX];
+    step_target(cone, friction, rho, r, u, moved);
+
+    /* The box is that of the present normal impulse. */
+    double projected[YK_CONTACT_DIM_MAX];
     if (friction == YK_FRICTION_BOX) {
         yk_box_project(cone, r[0], moved, projected);
     } else {
         yk_cone_project(cone, moved, projected);
     }
+
     for (int k = 0; k < cone->dim; k++)
         map[k] = r[k] - projected[k];
 }
@@ -86,36 +106,42 @@ void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double
 static void projection_slope(const yk_cone *cone, const double *v, double *slope)
 {
     int dim = cone->dim;
-    double norm[YK_FRICTION_GROUPS] = {0}, ray[YK_CONTACT_DIM_MAX] = {1}, length2 = 1;
-
     memset(slope, 0, (size_t)(dim * dim) * sizeof *slope);
+
+    double norm[YK_FRICTION_GROUPS] = {0};
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < dim; g++)
         norm[g] = yk_cone_group_norm(dim, g, v);
     double normal = projected_normal(cone, v[0], norm);
     if (normal <= 0)
         return;
 
+    double ray[YK_CONTACT_DIM_MAX] = {1};
+    double length2 = 1;
     for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
-        int start = yk_cone_group_start[g], end = yk_cone_group_end(dim, g);
+        int start = yk_cone_group_start[g];
+        int end = yk_cone_group_end(dim, g);
         double mu = cone->mu[g];
-
-        /* Across its direction friction that is cut turns with v, along it grows with the
-         * normal. */
         bool cut = mu <= 0 || norm[g] > mu * normal;
-        double across = 1;
-        if (cut)
-            across = norm[g] > 0 ? mu * normal / norm[g] : 0;
+
+        /* Friction that is within its limit follows v, and none without a direction. */
+        if (!cut || norm[g] <= 0) {
+            for (int k = start; k < end; k++)
+                slope[k * dim + k] = !cut;
+            if (cut)
+                length2 += mu * mu;
+            continue;
+        }
+
+        /* Friction that is cut rotates with v across its direction, and along it grows with the
+         * normal. */
+        double across = mu * normal / norm[g];
         for (int k = start; k < end; k++) {
             slope[k * dim + k] = across;
-            if (!cut || norm[g] <= 0)
-                continue;
             ray[k] = mu * v[k] / norm[g];
             for (int l = start; l < end; l++)
                 slope[k * dim + l] -= across * (v[k] / norm[g]) * (v[l] / norm[g]);
         }
-
-        if (cut)
-            length2 += mu * mu;
+        length2 += mu * mu;
     }
 
     for (int k = 0; k < dim; k++) {
@@ -124,32 +150,49 @@ static void projection_slope(const yk_cone *cone, const double *v, double *slope
     }
 }
 
-/* The same for box friction. Clipped components follow the normal impulse, r_k = +-mu r_N: not an
- * effect of v, so it is left to R. */
-static void box_slope(const yk_cone *cone, double rho, double normal, const double *v,
-                      double *slope, double *right)
+void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double rho, const double *r,
+                       const double *u, double *left, double *right, double *rhs)
 {
     int dim = cone->dim;
-    memset(slope, 0, (size_t)(dim * dim) * sizeof *slope);
-    slope[0] = v[0] > 0;
-    for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
-        double limit = cone->mu[g] * fmax(0, normal);
-        for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(dim, g); k++) {
+    size_t bytes = (size_t)(dim * dim) * sizeof(double);
+
+    yk_cone_natural_map(cone, friction, rho, r, u, rhs);
+    for (int k = 0; k < dim; k++)
+        rhs[k] /= -rho;
+
+    /* J in `left`. Components that the box clips follow the normal impulse, r_k = +-mu r_N: not an
+     * effect of v, so that it is left to R. */
+    double v[YK_CONTACT_DIM_MAX];
+    step_target(cone, friction, rho, r, u, v);
+    memset(right, 0, bytes);
+    if (friction == YK_FRICTION_BOX) {
+        memset(left, 0, bytes);
+        left[0] = v[0] > 0;
+        for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
+            double limit = cone->mu[g] * fmax(0, r[0]);
             if (!(limit > 0))
                 continue;
-            if (fabs(v[k]) <= limit) {
-                slope[k * dim + k] = 1;
-            } else {
-                right[k * dim] = (v[k] > 0 ? -cone->mu[g] : cone->mu[g]) / rho;
+            for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(dim, g); k++) {
+                if (fabs(v[k]) <= limit) {
+                    left[k * dim + k] = 1;
+                } else {
+                    right[k * dim] = copysign(cone->mu[g], -v[k]) / rho;
+                }
             }
         }
+    } else {
+        projection_slope(cone, v, left);
     }
-}
 
-/* Columns of L = J H: the normal velocity is lifted by the others. */
-static void lift_columns(const yk_cone *cone, const double *u, double *left)
-{
-    int dim = cone->dim;
+    /* R = (1 - J) / rho. */
+    for (int k = 0; k < dim; k++) {
+        for (int l = 0; l < dim; l++)
+            right[k * dim + l] += ((k == l) - left[k * dim + l]) / rho;
+    }
+
+    /* L = J H: friction's velocities lift that of the normal. */
+    if (friction != YK_FRICTION_COULOMB)
+        return;
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < dim; g++) {
         double norm = yk_cone_group_norm(dim, g, u);
         if (norm <= 0)
@@ -161,33 +204,207 @@ static void lift_columns(const yk_cone *cone, const double *u, double *left)
     }
 }
 
-void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double rho, const double *r,
-                       const double *u, double *left, double *right, double *rhs)
+/* One contact alone ---------------------------------------------------------------------------- */
+
+bool yk_small_solve(int n, double *a, double *b)
+{
+    for (int k = 0; k < n; k++) {
+        /* The row with the largest pivot of the column comes to the top. */
+        int best = k;
+        for (int r = k + 1; r < n; r++) {
+            if (fabs(a[r * n + k]) > fabs(a[best * n + k]))
+                best = r;
+        }
+        if (!(fabs(a[best * n + k]) > 1e-300))
+            return false;
+        if (best != k) {
+            for (int c = k; c < n; c++) {
+                double swap = a[k * n + c];
+                a[k * n + c] = a[best * n + c];
+                a[best * n + c] = swap;
+            }
+            double swap = b[k];
+            b[k] = b[best];
+            b[best] = swap;
+        }
+
+        for (int r = k + 1; r < n; r++) {
+            double factor = a[r * n + k] / a[k * n + k];
+            for (int c = k + 1; c < n; c++)
+                a[r * n + c] -= factor * a[k * n + c];
+            b[r] -= factor * b[k];
+        }
+    }
+
+    /* Backward substitution. */
+    for (int k = n - 1; k >= 0; k--) {
+        for (int c = k + 1; c < n; c++)
+            b[k] -= a[k * n + c] * b[c];
+        b[k] /= a[k * n + k];
+    }
+    return true;
+}
+
+/* u = W r + q */
+static void velocity(int dim, const double *w, const double *q, const double *r, double *u)
+{
+    for (int k = 0; k < dim; k++) {
+        u[k] = q[k];
+        for (int l = 0; l < dim; l++)
+            u[k] += w[k * dim + l] * r[l];
+    }
+}
+
+/* A step that cannot overshoot: 1 over a bound of the largest eigenvalue. */
+static double safe_rho(int dim, const double *w)
+{
+    double bound = 0;
+    for (int k = 0; k < dim; k++) {
+        double sum = 0;
+        for (int l = 0; l < dim; l++)
+            sum += fabs(w[k * dim + l]);
+        bound = fmax(bound, sum);
+    }
+
+    return bound > 0 ? 1 / bound : 0;
+}
+
+void yk_local_step(const yk_cone *cone, yk_friction_model friction, const double *w,
+                   const double *u, double *r)
+{
+    double rho = safe_rho(cone->dim, w);
+    if (rho <= 0)
+        return;
+
+    double map[YK_CONTACT_DIM_MAX];
+    yk_cone_natural_map(cone, friction, rho, r, u, map);
+    for (int k = 0; k < cone->dim; k++)
+        r[k] -= map[k];
+}
+
+static double map_norm(const yk_cone *cone, yk_friction_model friction, double rho, const double *r,
+                       const double *u)
+{
+    double map[YK_CONTACT_DIM_MAX];
+    yk_cone_natural_map(cone, friction, rho, r, u, map);
+
+    double sum = 0;
+    for (int k = 0; k < cone->dim; k++)
+        sum += map[k] * map[k];
+    return sqrt(sum);
+}
+
+/* Semismooth Newton steps (cone.h); true when the map is zero to rounding. */
+static bool newton_steps(const yk_cone *cone, yk_friction_model friction, double rho,
+                         const double *w, const double *q, double small, double *r)
 {
     int dim = cone->dim;
-    double v[YK_CONTACT_DIM_MAX];
+    double u[YK_CONTACT_DIM_MAX];
+    velocity(dim, w, q, r, u);
+    double norm = map_norm(cone, friction, rho, r, u);
 
-    yk_cone_natural_map(cone, friction, rho, r, u, rhs);
-    for (int k = 0; k < dim; k++) {
-        v[k] = r[k] - rho * u[k];
-        rhs[k] /= -rho;
+    for (int step = 0; step < 20; step++) {
+        if (norm <= small)
+            return true;
+
+        /* (L W + R) g = -F / rho */
+        double left[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+        double a[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+        double g[YK_CONTACT_DIM_MAX];
+        yk_cone_linearise(cone, friction, rho, r, u, left, a, g);
+        for (int k = 0; k < dim; k++) {
+            for (int l = 0; l < dim; l++) {
+                for (int m = 0; m < dim; m++)
+                    a[k * dim + l] += left[k * dim + m] * w[m * dim + l];
+            }
+        }
+        if (!yk_small_solve(dim, a, g))
+            return false;
+
+        /* Halved until the map falls. */
+        double trial[YK_CONTACT_DIM_MAX];
+        double next = norm;
+        for (double part = 1; part > 0.05; part /= 2) {
+            for (int k = 0; k < dim; k++)
+                trial[k] = r[k] + part * g[k];
+            velocity(dim, w, q, trial, u);
+            next = map_norm(cone, friction, rho, trial, u);
+            if (next < norm)
+                break;
+        }
+        if (!(next < norm))
+            return false;
+
+        memcpy(r, trial, (size_t)dim * sizeof *r);
+        norm = next;
     }
 
-    if (friction == YK_FRICTION_COULOMB)
-        v[0] -= rho * yk_cone_lift(cone, u);
+    return norm <= small;
+}
 
-    /* J in `left`, then R = (1 - J) / rho and L = J H. */
-    memset(right, 0, (size_t)(dim * dim) * sizeof *right);
-    if (friction == YK_FRICTION_BOX) {
-        box_slope(cone, rho, r[0], v, left, right);
-    } else {
-        projection_slope(cone, v, left);
+void yk_local_solve(const yk_cone *cone, yk_friction_model friction, const double *w,
+                    const double *q, double *r)
+{
+    int dim = cone->dim;
+    size_t bytes = (size_t)dim * sizeof *r;
+    double rho = safe_rho(dim, w);
+    if (rho <= 0)
+        return;
+
+    /* Parted: the velocity without an impulse does not approach, but for rounding of the lift; in
+     * the convex cone it is in the dual cone, which is less wide. */
+    double lift = 0;
+    if (friction != YK_FRICTION_BOX)
+        lift = yk_cone_lift(cone, q);
+    bool parted = q[0] + lift >= lift;
+    if (friction == YK_FRICTION_CONE)
+        parted = q[0] >= lift;
+    if (parted) {
+        memset(r, 0, bytes);
+        return;
     }
 
-    for (int k = 0; k < dim; k++) {
-        for (int l = 0; l < dim; l++)
-            right[k * dim + l] += ((k == l) - left[k * dim + l]) / rho;
+    /* Sticking: the impulse that stops all motion is inside the cone. */
+    double a[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+    double stop[YK_CONTACT_DIM_MAX];
+    memcpy(a, w, (size_t)(dim * dim) * sizeof *a);
+    for (int k = 0; k < dim; k++)
+        stop[k] = -q[k];
+    if (yk_small_solve(dim, a, stop)) {
+        double projected[YK_CONTACT_DIM_MAX];
+        yk_friction_project(cone, friction, stop, projected);
+        bool inside = true;
+        for (int k = 0; k < dim; k++)
+            inside = inside && projected[k] == stop[k];
+        if (inside) {
+            memcpy(r, stop, bytes);
+            return;
+        }
     }
-    if (friction == YK_FRICTION_COULOMB)
-        lift_columns(cone, u, left);
+
+    /* Sliding: by Newton, which from r = 0 would see a contact that has parted. */
+    double size = 0;
+    for (int k = 0; k < dim; k++)
+        size += q[k] * q[k];
+    double small = 1e-14 * rho * sqrt(size);
+
+    double trial[YK_CONTACT_DIM_MAX];
+    double u[YK_CONTACT_DIM_MAX];
+    memcpy(trial, r, bytes);
+    if (trial[0] <= 0) {
+        velocity(dim, w, q, trial, u);
+        yk_local_step(cone, friction, w, u, trial);
+    }
+    if (newton_steps(cone, friction, rho, w, q, small, trial)) {
+        memcpy(r, trial, bytes);
+        return;
+    }
+
+    /* Where that fails, by projected steps. */
+    for (int step = 0; step < 100; step++) {
+        velocity(dim, w, q, r, u);
+        if (map_norm(cone, friction, rho, r, u) <= small)
+            return;
+        yk_local_step(cone, friction, w, u, r);
+    }
 }

@@ -35,9 +35,13 @@ static inline int yk_cone_group_end(int dim, int group)
 
 static inline yk_cone yk_problem_cone(const yk_contact_problem *problem, int contact)
 {
-    return (yk_cone){.dim = problem->w.first[contact + 1] - problem->w.first[contact],
-                     .mu = {problem->mu[contact], problem->mu_spin ? problem->mu_spin[contact] : 0,
-                            problem->mu_roll ? problem->mu_roll[contact] : 0}};
+    const int *first = problem->w.first + contact;
+    yk_cone cone = {.dim = first[1] - first[0], .mu = {problem->mu[contact]}};
+    if (problem->mu_spin)
+        cone.mu[1] = problem->mu_spin[contact];
+    if (problem->mu_roll)
+        cone.mu[2] = problem->mu_roll[contact];
+    return cone;
 }
 
 static inline double yk_cone_group_norm(int dim, int group, const double *x)
@@ -64,6 +68,18 @@ void yk_cone_project(const yk_cone *cone, const double *x, double *y);
 /* Clips the friction components to +-mu * normal, each on its own, and x_N to >= 0. */
 void yk_box_project(const yk_cone *cone, double normal, const double *x, double *y);
 
+/* The nearest point that the friction model allows, the box that of x_N; x and y may be the
+ * same. */
+static inline void yk_friction_project(const yk_cone *cone, yk_friction_model friction,
+                                       const double *x, double *y)
+{
+    if (friction == YK_FRICTION_BOX) {
+        yk_box_project(cone, x[0], x, y);
+    } else {
+        yk_cone_project(cone, x, y);
+    }
+}
+
 /* r - P(r - rho u^): zero where r and u solve the contact's own conditions. */
 void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double rho,
                          const double *r, const double *u, double *map);
@@ -79,8 +95,8 @@ void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double
 void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double rho, const double *r,
                        const double *u, double *left, double *right, double *rhs);
 
-/* The problem of one contact alone, the others held: u = W r + q with a W of at most 6 x 6
- * (local.c). */
+/* The problem of one contact alone, the others held: u = W r + q with a W of at most 6 x
+ * 6. */
 
 /* Solves A x = b in place for n <= 6 by elimination with row exchanges; false when singular to
  * rounding. a is destroyed. */

@@ -1,3 +1,5 @@
+/* Semismooth Newton steps on the natural map (Alart, Curnier 1991; Christensen, Klarbring, Pang,
+ * Stroemberg 1998), with the factorisation that they need. */
 #include "contact/newton.h"
 
 #include <math.h>
@@ -8,7 +10,8 @@
 /* Relative to the mean of the diagonal of W: the trace of the identity, and the least pivot. What
  * W does not determine is determined by the trace, with an error of rounding divided by it; what
  * it takes from the rest is refined away. */
-static const double TRACE = 1e-10, LEAST_PIVOT = 1e-18;
+static const double TRACE = 1e-10;
+static const double LEAST_PIVOT = 1e-18;
 
 yk_status yk_newton_create(yk_context *context, const yk_contact_problem *problem,
                            yk_friction_model friction, yk_newton *newton)
@@ -17,8 +20,10 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
     size_t rows = (size_t)problem->row_count + 1;
     size_t blocks = (size_t)w->block_rows;
 
-    *newton = (yk_newton){
-        .problem = problem, .friction = friction, .mean = yk_contact_mean_diagonal(problem)};
+    *newton = (yk_newton){.problem = problem, .friction = friction};
+    newton->mean = yk_contact_mean_diagonal(problem);
+
+    /* The block diagonals L and R hold a square per block row. */
     newton->block_offset = yk_allocate(context, blocks + 1, sizeof *newton->block_offset);
     if (!newton->block_offset)
         return YK_ERROR_MEMORY;
@@ -31,7 +36,10 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
     newton->left = yk_allocate(context, newton->block_offset[blocks] + 1, sizeof *newton->left);
     newton->right = yk_allocate(context, newton->block_offset[blocks] + 1, sizeof *newton->right);
     newton->rho = yk_allocate(context, (size_t)problem->contact_count + 1, sizeof *newton->rho);
-    yk_status status = newton->left && newton->right && newton->rho ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = YK_OK;
+    if (!newton->left || !newton->right || !newton->rho)
+        status = YK_ERROR_MEMORY;
+
     double **vectors[] = {&newton->rhs, &newton->step, &newton->trial, &newton->trial_u,
                           &newton->remainder};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
@@ -77,14 +85,21 @@ static void add_to_right(yk_newton *newton, double number, const double *softnes
 {
     const yk_block_matrix *w = &newton->problem->w;
     for (int i = 0; i < w->block_rows; i++) {
-        int first = w->first[i], dim = w->first[i + 1] - first;
+        int first = w->first[i];
+        int dim = w->first[i + 1] - first;
         const double *left = newton->left + newton->block_offset[i];
         double *right = newton->right + newton->block_offset[i];
+
         for (int k = 0; k < dim; k++) {
-            double soft = number + (softness ? softness[first + k] : 0);
+            double soft = number;
+            if (softness)
+                soft += softness[first + k];
+            if (newton->left_is_identity) {
+                right[k * dim + k] += soft;
+                continue;
+            }
             for (int l = 0; l < dim; l++)
-                right[l * dim + k] +=
-                    soft * (newton->left_is_identity ? l == k : left[l * dim + k]);
+                right[l * dim + k] += soft * left[l * dim + k];
         }
     }
 }
@@ -92,11 +107,13 @@ static void add_to_right(yk_newton *newton, double number, const double *softnes
 void yk_newton_factor(yk_newton *newton)
 {
     const yk_contact_problem *problem = newton->problem;
-    add_to_right(newton, TRACE * newton->mean, problem->softness);
     const double *left = newton->left_is_identity ? NULL : newton->left;
+
+    /* The refinements are without the trace. */
+    add_to_right(newton, TRACE * newton->mean, problem->softness);
     yk_factor_compute(newton->factor, &problem->w, left, newton->right, newton->block_offset,
                       LEAST_PIVOT * newton->mean);
-    add_to_right(newton, -TRACE * newton->mean, NULL); /* the refinements are without it */
+    add_to_right(newton, -TRACE * newton->mean, NULL);
     newton->factorisations++;
 }
 
@@ -108,7 +125,8 @@ static void take_remainder(yk_newton *newton)
 
     yk_contact_multiply(problem, newton->step, newton->remainder);
     for (int i = 0; i < w->block_rows; i++) {
-        int first = w->first[i], dim = w->first[i + 1] - first;
+        int first = w->first[i];
+        int dim = w->first[i + 1] - first;
         const double *left = newton->left + newton->block_offset[i];
         const double *right = newton->right + newton->block_offset[i];
         const double *step = newton->step + first;
@@ -122,6 +140,7 @@ static void take_remainder(yk_newton *newton)
                 moved[k] -= problem->softness[first + k] * step[k];
         }
 
+        /* L times that, and R times the step. */
         for (int k = 0; k < dim; k++) {
             double sum = newton->rhs[first + k];
             if (newton->left_is_identity)
@@ -139,8 +158,10 @@ static void take_remainder(yk_newton *newton)
 void yk_newton_solve(yk_newton *newton, int refinements)
 {
     int rows = newton->problem->row_count;
+
     memcpy(newton->step, newton->rhs, (size_t)rows * sizeof *newton->step);
     yk_factor_solve(newton->factor, newton->step);
+
     for (int i = 0; i < refinements; i++) {
         take_remainder(newton);
         yk_factor_solve(newton->factor, newton->remainder);
@@ -156,6 +177,7 @@ static void newton_step(yk_newton *newton, const double *r, const double *u)
     const yk_contact_problem *problem = newton->problem;
     const int *first = problem->w.first;
 
+    /* L (W dr) + R dr = -F / rho of every contact (cone.h). */
     newton->left_is_identity = false;
     for (int i = 0; i < problem->contact_count; i++) {
         yk_cone cone = yk_problem_cone(problem, i);
@@ -169,6 +191,7 @@ static void newton_step(yk_newton *newton, const double *r, const double *u)
         int dim = first[i + 1] - first[i];
         double *left = newton->left + newton->block_offset[i];
         double *right = newton->right + newton->block_offset[i];
+
         memset(right, 0, (size_t)(dim * dim) * sizeof *right);
         for (int k = 0; k < dim * dim; k++)
             left[k] = k % (dim + 1) == 0;
@@ -208,6 +231,8 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
             break;
         memcpy(r, newton->trial, bytes);
         memcpy(u, newton->trial_u, bytes);
+
+        /* Where it falls slowly another method does better. */
         if (*residual > gain * before)
             break;
     }
@@ -223,8 +248,10 @@ int yk_newton_iterate_undamped(yk_newton *newton, double tolerance, int limit, d
 
     memcpy(newton->trial, r, bytes);
     memcpy(newton->trial_u, u, bytes);
-    double now = *residual, begin = now;
+    double begin = *residual;
+    double now = begin;
     int steps = 0;
+
     while (steps < limit && now > tolerance && now < 1e3 * begin) {
         newton_step(newton, newton->trial, newton->trial_u);
         steps++;

@@ -2,7 +2,7 @@
  * times the normal impulse of the last problem, rim (15); a few Gauss-Seidel sweeps give the
  * first. The active and tight sets of rim (27) settle after a few problems, and so do the bounds
  * when friction does not change the normal impulses too much. */
-#include "contact/methods.h"
+#include "contact/solver.h"
 
 #include <math.h>
 #include <string.h>
@@ -10,32 +10,8 @@
 #include "contact/cone.h"
 #include "contact/mlcp.h"
 
-/* M = W + softness + pull, with the bounds of normals and bilateral rows. */
-static void fill_dense(const yk_contact_problem *problem, double pull, yk_mlcp *mlcp)
-{
-    const yk_block_matrix *w = &problem->w;
-    size_t n = (size_t)problem->row_count;
-
-    for (int i = 0; i < w->block_rows; i++) {
-        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
-            const double *value = w->value + w->offset[k];
-            int j = w->column[k];
-            for (int r = w->first[i]; r < w->first[i + 1]; r++) {
-                for (int c = w->first[j]; c < w->first[j + 1]; c++)
-                    mlcp->m[(size_t)r * n + (size_t)c] = *value++;
-            }
-        }
-    }
-
-    /* No bounds, but for the normals. */
-    for (size_t r = 0; r < n; r++) {
-        mlcp->m[r * n + r] += pull + (problem->softness ? problem->softness[r] : 0);
-        mlcp->lower[r] = -INFINITY;
-    }
-    for (int i = 0; i < problem->contact_count; i++)
-        mlcp->lower[w->first[i]] = 0;
-}
-
+/* Solves problem after problem, from the normal impulses of r, until the bounds settle. `pull` is a
+ * trace of the identity on M, which draws to the last impulses. */
 static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *problem,
                                 const yk_contact_options *options, double pull, yk_mlcp *mlcp,
                                 double *z, double *r, double *u, yk_contact_report *report)
@@ -58,16 +34,17 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
             }
         }
 
-        /* A pull towards the last impulses selects one of many where W is singular. */
+        /* The pull towards the last impulses selects one of many where W is singular. */
         for (int k = 0; k < problem->row_count; k++)
             mlcp->q[k] = problem->q[k] - pull * r[k];
+
         yk_mlcp_report detail;
         yk_status status = yk_mlcp_solve(context, mlcp, &how, z, u, NULL, &detail);
         report->iterations += detail.pivots;
         if (status != YK_OK)
             return status;
-
         memcpy(r, z, (size_t)problem->row_count * sizeof *r);
+
         residual = yk_contact_residual(problem, YK_FRICTION_BOX, r, u);
         if (options->history && report->history_count < options->history_capacity)
             options->history[report->history_count++] = residual;
@@ -91,18 +68,44 @@ yk_status yk_contact_solve_pivot(yk_context *context, const yk_contact_problem *
     if (problem->row_count > YK_PIVOT_ROWS_MAX)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "contact: pivoting works on a dense matrix and is limited to %d rows, the "
-                       "problem has %d; use "
-                       "gauss-seidel or accurate",
+                       "problem has %d; use gauss-seidel or accurate",
                        YK_PIVOT_ROWS_MAX, problem->row_count);
+
+    size_t n = (size_t)problem->row_count;
     yk_mlcp mlcp;
     yk_status status = yk_mlcp_create(context, problem->row_count, &mlcp);
-    double *z = yk_allocate(context, (size_t)problem->row_count + 1, sizeof *z);
+    double *z = yk_allocate(context, n + 1, sizeof *z);
     if (status == YK_OK && !z)
         status = YK_ERROR_MEMORY;
+
     if (status == YK_OK) {
-        /* The first normal impulses from a few sweeps. */
+        /* M = W + softness + pull. */
+        const yk_block_matrix *w = &problem->w;
+        for (int i = 0; i < w->block_rows; i++) {
+            for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+                const double *value = w->value + w->offset[k];
+                int j = w->column[k];
+                for (int row = w->first[i]; row < w->first[i + 1]; row++) {
+                    for (int c = w->first[j]; c < w->first[j + 1]; c++)
+                        mlcp.m[(size_t)row * n + (size_t)c] = *value++;
+                }
+            }
+        }
         double pull = 1e-6 * yk_contact_mean_diagonal(problem);
-        fill_dense(problem, pull, &mlcp);
+        for (size_t row = 0; row < n; row++) {
+            double soft = 0;
+            if (problem->softness)
+                soft = problem->softness[row];
+            mlcp.m[row * n + row] += pull + soft;
+        }
+
+        /* No bounds, but for the normals. */
+        for (size_t row = 0; row < n; row++)
+            mlcp.lower[row] = -INFINITY;
+        for (int i = 0; i < problem->contact_count; i++)
+            mlcp.lower[w->first[i]] = 0;
+
+        /* The first normal impulses from a few sweeps. */
         if (!options->warm_start)
             yk_gauss_seidel_sweeps(problem, YK_FRICTION_BOX, 1, true, 50, r);
         status = iterate_bounds(context, problem, options, pull, &mlcp, z, r, u, report);

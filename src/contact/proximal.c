@@ -1,3 +1,5 @@
+/* Proximal point iterations; see newton.h for the method (Rockafellar 1976; Acary, Bremond, Huber
+ * 2018). */
 #include "contact/newton.h"
 
 #include <math.h>
@@ -12,7 +14,8 @@ enum {
     FEW_STEPS = 4,       /* Newton steps after which alpha may fall, and may not stay */
     MANY_STEPS = 10
 };
-static const double INNER_GAIN = 0.1, OUTER_GAIN = 0.7;
+static const double INNER_GAIN = 0.1;
+static const double OUTER_GAIN = 0.7;
 
 /* Coulomb problems are not monotone: the iterates may circle around a solution or drift past it.
  * Which strategy gets there differs from problem to problem, so each is tried in turn, from the
@@ -28,8 +31,11 @@ enum { STRATEGIES = sizeof strategies / sizeof *strategies };
 yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *problem, yk_proximal *p)
 {
     size_t rows = (size_t)problem->row_count + 1;
+
     *p = (yk_proximal){.problem = problem, .shifted = *problem};
-    p->shifted.q = p->shifted.softness = NULL;
+    p->shifted.q = NULL;
+    p->shifted.softness = NULL;
+
     double **vectors[] = {
         &p->shifted.q, &p->shifted.softness, &p->scale, &p->centre, &p->last, &p->best, &p->best_u};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
@@ -45,12 +51,14 @@ yk_status yk_proximal_create(yk_context *context, const yk_contact_problem *prob
     double mean = yk_contact_mean_diagonal(problem);
     for (int i = 0; i < w->block_rows; i++) {
         const double *block = yk_contact_diagonal_block(problem, i);
-        int first = w->first[i], dim = w->first[i + 1] - first;
+        int first = w->first[i];
+        int dim = w->first[i + 1] - first;
         double sum = 0;
         for (int k = 0; k < dim; k++)
             sum += block[k * dim + k];
+        double scale = sum > 0 ? sum / dim : mean;
         for (int k = 0; k < dim; k++)
-            p->scale[first + k] = sum > 0 ? sum / dim : mean;
+            p->scale[first + k] = scale;
     }
 
     return YK_OK;
@@ -60,29 +68,10 @@ void yk_proximal_destroy(yk_context *context, yk_proximal *p)
 {
     double *vectors[] = {p->shifted.q, p->shifted.softness, p->scale, p->centre, p->last, p->best,
                          p->best_u};
+
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
         yk_release(context, vectors[i]);
     *p = (yk_proximal){0};
-}
-
-/* Newton's method on the shifted problem; false when it gained too little. */
-static bool solve_shifted(yk_proximal *p, yk_newton *newton, int limit, double *r, double *u,
-                          int *steps)
-{
-    newton->problem = &p->shifted;
-    double residual = yk_contact_residual(&p->shifted, newton->friction, r, u);
-    double goal = INNER_GAIN * residual;
-    *steps = yk_newton_iterate(newton, goal, 0.999, limit < STEP_LIMIT ? limit : STEP_LIMIT, r, u,
-                               &residual);
-    if (p->undamped && residual > goal) {
-        int left = limit - *steps;
-        if (left > UNDAMPED_LIMIT)
-            left = UNDAMPED_LIMIT;
-        *steps += yk_newton_iterate_undamped(newton, goal, left, r, u, &residual);
-    }
-
-    newton->problem = p->problem;
-    return residual <= goal;
 }
 
 /* One proximal step from r, whose residual is `now`; returns that of the result, which is r again
@@ -93,23 +82,45 @@ static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double
     const yk_contact_problem *problem = p->problem;
     int rows = problem->row_count;
 
-    /* The centre y, ahead of r in the direction of the last change. */
+    /* The centre y is ahead of r in the direction of the last change. */
     double ratio = fmin(p->momentum, p->age / (p->age + 3.0));
     for (int k = 0; k < rows; k++)
         p->centre[k] = r[k] + ratio * (r[k] - p->last[k]);
+
     memcpy(p->last, r, (size_t)rows * sizeof *r);
     memcpy(r, p->centre, (size_t)rows * sizeof *r);
 
     /* W + alpha D and q - alpha D y. */
     for (int k = 0; k < rows; k++) {
         double added = p->alpha * p->scale[k];
-        p->shifted.softness[k] = added + (problem->softness ? problem->softness[k] : 0);
+        double soft = 0;
+        if (problem->softness)
+            soft = problem->softness[k];
+        p->shifted.softness[k] = added + soft;
         p->shifted.q[k] = problem->q[k] - added * p->centre[k];
     }
 
-    bool solved = solve_shifted(p, newton, limit, r, u, steps);
+    /* Newton's method on the shifted problem, without a line search where that gains too little. */
+    newton->problem = &p->shifted;
+    double residual = yk_contact_residual(&p->shifted, newton->friction, r, u);
+    double goal = INNER_GAIN * residual;
+    int most = limit < STEP_LIMIT ? limit : STEP_LIMIT;
+    *steps = yk_newton_iterate(newton, goal, 0.999, most, r, u, &residual);
+    if (p->undamped && residual > goal) {
+        int left = limit - *steps;
+        if (left > UNDAMPED_LIMIT)
+            left = UNDAMPED_LIMIT;
+        *steps += yk_newton_iterate_undamped(newton, goal, left, r, u, &residual);
+    }
+    newton->problem = problem;
+
+    bool solved = residual <= goal;
     double next = yk_contact_residual(problem, newton->friction, r, u);
-    p->age = solved && next <= 1.3 * now ? p->age + 1 : 0;
+    if (solved && next <= 1.3 * now) {
+        p->age++;
+    } else {
+        p->age = 0;
+    }
 
     /* The next alpha, by the trouble that Newton had. */
     if (!solved) {
@@ -120,6 +131,7 @@ static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double
         p->alpha *= 1.5;
     }
 
+    /* What made it much worse is taken back. */
     if (isfinite(next) && (solved || next <= 3 * now))
         return next;
 
@@ -131,15 +143,20 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
                         double *u, double *residual)
 {
     size_t bytes = (size_t)p->problem->row_count * sizeof *r;
-    double best = *residual, now = best;
+    double best = *residual;
+    double now = best;
 
     memcpy(p->best, r, bytes);
     memcpy(p->best_u, u, bytes);
+
+    /* All strategies in turn, until none of them gains. */
     int total = 0;
     int in_vain = 0; /* strategies since the last that gained */
-    for (int attempt = 0; best > tolerance && total < limit && in_vain < STRATEGIES;
-         attempt++, in_vain++) {
+    for (int attempt = 0; best > tolerance && total < limit; attempt++, in_vain++) {
+        if (in_vain == STRATEGIES)
+            break;
         const struct strategy *strategy = &strategies[attempt % STRATEGIES];
+
         p->momentum = strategy->momentum;
         p->undamped = strategy->undamped;
         p->age = 0;
@@ -154,17 +171,22 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
 
         memcpy(p->last, r, bytes);
 
+        /* Proximal steps, as long as the best residual falls. */
         double milestone = best;
         int mark = total;
         while (best > tolerance && total < limit && total - mark < STALL_LIMIT) {
             int steps;
             now = proximal_step(p, newton, limit - total, now, r, u, &steps);
-            total += steps > 0 ? steps : 1;
+            total += steps;
+            if (steps == 0)
+                total++;
+
             if (now < best) {
                 best = now;
                 memcpy(p->best, r, bytes);
                 memcpy(p->best_u, u, bytes);
             }
+
             if (best < OUTER_GAIN * milestone) {
                 milestone = best;
                 mark = total;

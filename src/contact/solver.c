@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "contact/methods.h"
 
 yk_contact_options yk_contact_options_default(void)
 {
@@ -31,6 +30,7 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
         part.warm_start = true;
     }
 
+    /* From there, or from the start, by the accurate method. */
     part.iterations = options->iterations;
     int sweeps = report->iterations;
     report->method = YK_CONTACT_ACCURATE;
@@ -72,6 +72,7 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
 {
     double start = yk_clock_seconds();
     *report = (yk_contact_report){.method = options->method};
+
     if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "contact: the relaxation factor is %g, it must lie between 0 and 2",
@@ -87,18 +88,21 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
             "contact: pivoting knows linear bounds only; ask for box friction or another method");
+
     yk_status status = yk_contact_problem_check(context, problem);
     if (status != YK_OK)
         return status;
 
-    /* Velocities are found even where nobody asks for them. */
     size_t rows = (size_t)problem->row_count;
     if (!options->warm_start)
         memset(r, 0, rows * sizeof *r);
     if (rows == 0)
         return YK_OK;
 
-    double *own_u = u ? u : yk_allocate(context, rows, sizeof *own_u);
+    /* The velocities are found even where nobody asks for them. */
+    double *own_u = u;
+    if (!own_u)
+        own_u = yk_allocate(context, rows, sizeof *own_u);
     if (!own_u)
         return YK_ERROR_MEMORY;
 

@@ -4,9 +4,8 @@
  *   projected-gradient  accelerated projected gradient: Nesterov with adaptive restart and backtracking
  *   accurate            reaches 1e-8 and less on hard, rank-deficient problems (accurate.c)
  *   pivot               box friction by pivoting on the mixed linear complementarity problem (pivot.c, mlcp.c)
- *   automatic           assembled problems: Gauss-Seidel for loose tolerances, then the accurate method, then for box
- * friction
- *                       pivoting; networks: Gauss-Seidel
+ *   automatic           assembled problems: Gauss-Seidel for loose tolerances, then the accurate method, then
+ *                       pivoting for box friction; networks: Gauss-Seidel
  *
  * All solve the convex cone problem and true Coulomb friction; the gradient method lets the term
  * mu |u_T| follow its iterates. Sweeps and gradient steps on Coulomb's problem need not converge:
@@ -34,5 +33,26 @@ const char *yk_contact_method_name(yk_contact_method method);
 yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *problem,
                            const yk_contact_options *options, double *r, double *u,
                            yk_contact_report *report);
+
+/* The methods for assembled problems, one file each: gauss_seidel.c, gradient.c, accurate.c, pivot.c. A
+ * new one is its file, its declaration here and its row in solver.c. */
+
+/* As yk_contact_solve with options and problem checked; r holds the start value, u must not be
+ * NULL. */
+typedef yk_status yk_contact_run(yk_context *context, const yk_contact_problem *problem,
+                                 const yk_contact_options *options, double *r, double *u,
+                                 yk_contact_report *report);
+
+yk_contact_run yk_contact_solve_gauss_seidel;
+yk_contact_run yk_contact_solve_gradient;
+yk_contact_run yk_contact_solve_accurate;
+yk_contact_run yk_contact_solve_pivot;
+
+/* Pivoting works on a dense matrix. */
+enum { YK_PIVOT_ROWS_MAX = 1000 };
+
+/* Block Gauss-Seidel: `sweeps` over all contacts and bilateral blocks, r in place. */
+void yk_gauss_seidel_sweeps(const yk_contact_problem *problem, yk_friction_model friction,
+                            double relaxation_factor, bool exact_local, int sweeps, double *r);
 
 #endif
