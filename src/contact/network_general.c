@@ -45,34 +45,42 @@ static void kick_node(yk_network *network, int32_t index, yk_vec3 force, yk_vec3
 
 void yk_general_add(yk_network *network, const general_contact *c, const double *change)
 {
-    yk_vec3 force = yk_v3(0, 0, 0), torque = yk_v3(0, 0, 0);
+    yk_vec3 force = yk_v3(0, 0, 0);
+    yk_vec3 torque = yk_v3(0, 0, 0);
     for (int k = 0; k < 3; k++) {
         force = yk_v3_axpy(change[k], c->frame[k], force);
         if (c->dim == 6)
             torque = yk_v3_axpy(change[3 + k], c->frame[k], torque);
     }
 
+    /* Both nodes feel it, with opposite signs. */
     kick_node(network, c->a, force, torque, c->arm_a, c->inverse_length_a);
+
     if (c->b < 0)
         return;
-
     kick_node(network, c->b, yk_v3_neg(force), yk_v3_neg(torque), c->arm_b, c->inverse_length_b);
 }
 
 /* Adds what one of its nodes contributes to the contact's own W = J M^-1 J^T. */
 static void add_local(const yk_network *network, general_contact *c, bool side_b)
 {
-    int32_t node = side_b ? c->b : c->a;
+    int32_t node = c->a;
+    yk_vec3 arm = c->arm_a;
+    double sign = 1;
+    double inverse_length = c->inverse_length_a;
+    if (side_b) {
+        node = c->b;
+        arm = c->arm_b;
+        sign = -1;
+        inverse_length = c->inverse_length_b;
+    }
     if (!node_is_dynamic(network, node))
         return;
 
-    double sign = side_b ? -1 : 1;
-    yk_vec3 arm = side_b ? c->arm_b : c->arm_a;
-    double inverse_length = side_b ? c->inverse_length_b : c->inverse_length_a;
-
     /* Coefficients of the rows on velocity and spin: three of the point's velocity, three of the
      * rotation. */
-    yk_vec3 linear[YK_CONTACT_DIM_MAX], spin[YK_CONTACT_DIM_MAX];
+    yk_vec3 linear[YK_CONTACT_DIM_MAX];
+    yk_vec3 spin[YK_CONTACT_DIM_MAX];
     for (int k = 0; k < c->dim; k++) {
         yk_vec3 axis = yk_v3_scale(sign, c->frame[k % 3]);
         if (k < 3) {
@@ -103,34 +111,6 @@ static double larger_eigenvalue(const general_contact *c, int k)
     return (a + d) / 2 + hypot((a - d) / 2, b);
 }
 
-/* The metric of steps with spinning and rolling friction: as for sliding, and enlarged where the
- * coupling of its parts would let steps grow (Gershgorin's bound of the eigenvalues of w in this
- * metric exceeds two). */
-static void find_rolling_metric(general_contact *c)
-{
-    c->ds = c->w[3 * c->dim + 3];
-    c->dr = larger_eigenvalue(c, 4);
-    const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
-
-    /* Largest row of w in this metric. */
-    double bound = 0;
-    for (int k = 0; k < c->dim; k++) {
-        double sum = 0;
-        for (int l = 0; l < c->dim; l++) {
-            double w = c->w[k * c->dim + l] + (k == l && k < 3 ? c->softness : 0);
-            sum += fabs(w) / sqrt(metric[k] * metric[l]);
-        }
-        bound = fmax(bound, sum);
-    }
-
-    /* Steps cannot grow below two. */
-    double enlarged = fmax(1, bound / 1.9);
-    c->dn *= enlarged;
-    c->dt *= enlarged;
-    c->ds *= enlarged;
-    c->dr *= enlarged;
-}
-
 void yk_general_prepare(yk_network *network)
 {
     for (size_t i = 0; i < network->general_count; i++) {
@@ -143,8 +123,31 @@ void yk_general_prepare(yk_network *network)
          * 2 x 2 block. */
         c->dn = c->w[0] + c->softness;
         c->dt = larger_eigenvalue(c, 1) + c->softness;
-        if (c->dim == 6)
-            find_rolling_metric(c);
+        if (c->dim == 3)
+            continue;
+
+        /* With spinning and rolling friction it is enlarged where the coupling of its parts would
+         * let steps grow: Gershgorin's bound of the eigenvalues of w in this metric exceeds two. */
+        c->ds = c->w[3 * c->dim + 3];
+        c->dr = larger_eigenvalue(c, 4);
+        const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
+        double bound = 0;
+        for (int k = 0; k < c->dim; k++) {
+            double sum = 0;
+            for (int l = 0; l < c->dim; l++) {
+                double w = c->w[k * c->dim + l];
+                if (k == l && k < 3)
+                    w += c->softness;
+                sum += fabs(w) / sqrt(metric[k] * metric[l]);
+            }
+            bound = fmax(bound, sum);
+        }
+
+        double enlarged = fmax(1, bound / 1.9);
+        c->dn *= enlarged;
+        c->dt *= enlarged;
+        c->ds *= enlarged;
+        c->dr *= enlarged;
     }
 }
 
@@ -159,19 +162,25 @@ static yk_cone general_cone(const general_contact *c)
 static void metric_step(const general_contact *c, bool coulomb, double relaxation_factor,
                         const double *u, const double *p, double *next)
 {
-    double dn = c->dn, dt = c->dt, mu = c->mu;
+    double dn = c->dn;
+    double dt = c->dt;
+    double mu = c->mu;
     double a = dn * p[0] - relaxation_factor * u[0];
     double b[2] = {dt * p[1] - relaxation_factor * u[1], dt * p[2] - relaxation_factor * u[2]};
     double length = sqrt(b[0] * b[0] + b[1] * b[1]);
     double press = coulomb ? fmax(a, 0) : a;
 
-    double normal, ratio;
-    if (length * dn <= mu * press * dt) { /* sticking or pressed */
+    double normal;
+    double ratio = 0;
+    if (length * dn <= mu * press * dt) {
+        /* Sticking or pressed. */
         normal = press / dn;
         ratio = 1 / dt;
-    } else { /* sliding or parting */
+    } else {
+        /* Sliding or parting. */
         normal = coulomb ? press / dn : fmax(0, a + mu * length) / (dn + mu * mu * dt);
-        ratio = length > 0 ? mu * normal / length : 0;
+        if (length > 0)
+            ratio = mu * normal / length;
     }
 
     next[0] = normal;
@@ -186,15 +195,20 @@ static void solve_sliding(const general_contact *c, bool coulomb, double relaxat
 {
     int dim = c->dim;
     int steps = exact ? 4 : 1;
+    double factor = relaxation_factor;
 
     memcpy(next, c->impulse, 3 * sizeof *next);
+
     for (int step = 0; step < steps; step++) {
-        double change[3], moved[3];
-        metric_step(c, coulomb, step == 0 ? relaxation_factor : 1, u, next, moved);
+        double change[3];
+        double moved[3];
+        metric_step(c, coulomb, factor, u, next, moved);
+        factor = 1; /* of the first step alone */
         for (int k = 0; k < 3; k++) {
             change[k] = moved[k] - next[k];
             next[k] = moved[k];
         }
+
         if (!exact || fabs(change[0]) + fabs(change[1]) + fabs(change[2]) <= 1e-3 * fabs(next[0]))
             return;
 
@@ -207,56 +221,52 @@ static void solve_sliding(const general_contact *c, bool coulomb, double relaxat
     }
 }
 
-/* A step of one contact with spinning and rolling friction in the metric diag(dn, dt, dt, ds, dr,
- * dr). */
-static void rolling_step(const general_contact *c, bool coulomb, double relaxation_factor,
-                         const double *u, const double *p, double *next)
-{
-    const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
-    yk_cone cone = general_cone(c);
-
-    for (int k = 0; k < cone.dim; k++)
-        next[k] = p[k] - relaxation_factor * u[k] / metric[k];
-
-    /* Coulomb: the normal alone, then each group of friction within its limit. */
-    if (coulomb) {
-        next[0] = fmax(0, next[0]);
-        for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
-            double limit = cone.mu[g] * next[0];
-            double norm = yk_cone_group_norm(cone.dim, g, next);
-            double ratio = norm > limit ? limit / norm : 1;
-            for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone.dim, g); k++)
-                next[k] *= ratio;
-        }
-
-        return;
-    }
-
-    /* The convex cone is one again in the impulses sqrt(metric) p, whose metric is Euclidean. */
-    double root[YK_CONTACT_DIM_MAX];
-    for (int k = 0; k < cone.dim; k++) {
-        root[k] = sqrt(metric[k]);
-        next[k] *= root[k];
-    }
-    for (int g = 0; g < YK_FRICTION_GROUPS; g++)
-        cone.mu[g] *= root[yk_cone_group_start[g]] / root[0];
-    yk_cone_project(&cone, next, next);
-    for (int k = 0; k < cone.dim; k++)
-        next[k] /= root[k];
-}
-
-/* The same with spinning and rolling: few steps, until they move the contact by a thousandth of
- * its impulse. */
+/* The same with spinning and rolling, in the metric diag(dn, dt, dt, ds, dr, dr): few steps, until
+ * they move the contact by a thousandth of its impulse. */
 static void solve_rolling(const general_contact *c, bool coulomb, double relaxation_factor,
                           bool exact, double *u, double *next)
 {
     const double metric[YK_CONTACT_DIM_MAX] = {c->dn, c->dt, c->dt, c->ds, c->dr, c->dr};
-    int dim = c->dim, steps = exact ? 4 : 1;
+    int dim = c->dim;
+    int steps = exact ? 4 : 1;
+    double factor = relaxation_factor;
+
+    /* The convex cone is one again in the impulses sqrt(metric) p, whose metric is Euclidean. */
+    yk_cone cone = general_cone(c);
+    yk_cone scaled = cone;
+    double root[YK_CONTACT_DIM_MAX] = {0};
+    for (int k = 0; !coulomb && k < dim; k++)
+        root[k] = sqrt(metric[k]);
+    for (int g = 0; !coulomb && g < YK_FRICTION_GROUPS; g++)
+        scaled.mu[g] *= root[yk_cone_group_start[g]] / root[0];
 
     memcpy(next, c->impulse, sizeof c->impulse);
     for (int step = 0; step < steps; step++) {
-        double moved[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX], size = 0;
-        rolling_step(c, coulomb, step == 0 ? relaxation_factor : 1, u, next, moved);
+        double moved[YK_CONTACT_DIM_MAX];
+        for (int k = 0; k < dim; k++)
+            moved[k] = next[k] - factor * u[k] / metric[k];
+        factor = 1; /* of the first step alone */
+
+        /* Coulomb: the normal alone, then each group of friction within its limit. */
+        if (coulomb) {
+            moved[0] = fmax(0, moved[0]);
+            for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
+                double limit = cone.mu[g] * moved[0];
+                double norm = yk_cone_group_norm(dim, g, moved);
+                double ratio = norm > limit ? limit / norm : 1;
+                for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(dim, g); k++)
+                    moved[k] *= ratio;
+            }
+        } else {
+            for (int k = 0; k < dim; k++)
+                moved[k] *= root[k];
+            yk_cone_project(&scaled, moved, moved);
+            for (int k = 0; k < dim; k++)
+                moved[k] /= root[k];
+        }
+
+        double change[YK_CONTACT_DIM_MAX];
+        double size = 0;
         for (int k = 0; k < dim; k++) {
             change[k] = moved[k] - next[k];
             next[k] = moved[k];
@@ -276,7 +286,7 @@ static void solve_rolling(const general_contact *c, bool coulomb, double relaxat
     }
 }
 
-/* Box friction, and contacts of bodies that do not turn: by the local solver. */
+/* Box friction, and contacts of bodies that do not rotate: by the local solver. */
 static void solve_locally(const general_contact *c, yk_friction_model friction,
                           double relaxation_factor, bool exact, double *u, double *next)
 {
@@ -287,8 +297,11 @@ static void solve_locally(const general_contact *c, yk_friction_model friction,
     memcpy(w, c->w, (size_t)(dim * dim) * sizeof *w);
     for (int k = 0; k < 3; k++)
         w[k * dim + k] += c->softness;
+
     memcpy(next, c->impulse, (size_t)dim * sizeof *next);
-    if (exact) { /* u becomes the velocity without this contact */
+
+    /* The exact solution begins with the velocity without this contact. */
+    if (exact) {
         for (int k = 0; k < dim; k++) {
             for (int l = 0; l < dim; l++)
                 u[k] -= w[k * dim + l] * c->impulse[l];
@@ -304,11 +317,7 @@ static void solve_locally(const general_contact *c, yk_friction_model friction,
 
     for (int k = 0; k < dim; k++)
         next[k] = c->impulse[k] + relaxation_factor * (next[k] - c->impulse[k]);
-    if (friction == YK_FRICTION_BOX) {
-        yk_box_project(&cone, next[0], next, next);
-    } else {
-        yk_cone_project(&cone, next, next);
-    }
+    yk_friction_project(&cone, friction, next, next);
 }
 
 void yk_general_sweep(yk_network *network, const block *b, yk_friction_model friction,
@@ -317,11 +326,13 @@ void yk_general_sweep(yk_network *network, const block *b, yk_friction_model fri
     bool coulomb = friction == YK_FRICTION_COULOMB;
     for (uint32_t i = b->general_begin; i < b->general_end; i++) {
         general_contact *c = &network->generals[i];
-        double u[YK_CONTACT_DIM_MAX], next[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX];
+        double u[YK_CONTACT_DIM_MAX];
+        double next[YK_CONTACT_DIM_MAX];
         yk_general_velocity(network->nodes, c, u);
         for (int k = 0; k < 3; k++)
             u[k] += c->softness * c->impulse[k];
 
+        /* Impulses of the contact alone, all others held. */
         bool box = friction == YK_FRICTION_BOX;
         if (c->dim == 3 && !box) {
             solve_sliding(c, coulomb, relaxation_factor, exact, u, next);
@@ -332,6 +343,7 @@ void yk_general_sweep(yk_network *network, const block *b, yk_friction_model fri
         }
 
         /* The nodes feel the change at once. */
+        double change[YK_CONTACT_DIM_MAX];
         for (int k = 0; k < c->dim; k++) {
             change[k] = next[k] - c->impulse[k];
             c->impulse[k] = next[k];
@@ -401,22 +413,6 @@ void yk_general_diagonal(const yk_network *network, const block *b, double parti
 
 /* Joints --------------------------------------------------------------------------------------- */
 
-/* Coefficients on the nodes' scaled spins, and what a unit impulse adds to them. */
-static void scale_row(const yk_network *network, const yk_joint_row *row, joint_row *out)
-{
-    *out = (joint_row){.linear_a = row->linear_a};
-    out->spin_a = yk_v3_scale(1 / node_length(network, row->a), row->angular_a);
-    if (node_is_dynamic(network, row->a))
-        out->kick_a = node_spin_response(network, row->a, out->spin_a);
-    if (row->b < 0)
-        return;
-
-    out->linear_b = row->linear_b;
-    out->spin_b = yk_v3_scale(1 / node_length(network, row->b), row->angular_b);
-    if (node_is_dynamic(network, row->b))
-        out->kick_b = node_spin_response(network, row->b, out->spin_b);
-}
-
 static bool is_bilateral(const yk_joint_row *row)
 {
     return isinf(row->lower) && isinf(row->upper);
@@ -431,6 +427,7 @@ yk_status yk_joints_scale(yk_network *network)
     if (count == 0)
         return YK_OK;
 
+    /* Memory grows with the rows, and is kept. */
     if (!yk_array_reserve(context, &network->joint_rows_array, count, sizeof(joint_row)) ||
         !yk_array_reserve(context, &network->joint_blocks_array, count, sizeof(joint_block)))
         return yk_fail(context, YK_ERROR_MEMORY, "contact network: no memory for %zu joint rows",
@@ -438,9 +435,23 @@ yk_status yk_joints_scale(yk_network *network)
     network->joint_rows = network->joint_rows_array.data;
     network->joint_blocks = network->joint_blocks_array.data;
 
+    /* Coefficients on the nodes' scaled spins, and what a unit impulse adds to them. */
     const yk_joint_row *rows = network->joints;
-    for (size_t i = 0; i < count; i++)
-        scale_row(network, &rows[i], &network->joint_rows[i]);
+    for (size_t i = 0; i < count; i++) {
+        const yk_joint_row *row = &rows[i];
+        joint_row *scaled = &network->joint_rows[i];
+        *scaled = (joint_row){.linear_a = row->linear_a};
+        scaled->spin_a = yk_v3_scale(1 / node_length(network, row->a), row->angular_a);
+        if (node_is_dynamic(network, row->a))
+            scaled->kick_a = node_spin_response(network, row->a, scaled->spin_a);
+        if (row->b < 0)
+            continue;
+
+        scaled->linear_b = row->linear_b;
+        scaled->spin_b = yk_v3_scale(1 / node_length(network, row->b), row->angular_b);
+        if (node_is_dynamic(network, row->b))
+            scaled->kick_b = node_spin_response(network, row->b, scaled->spin_b);
+    }
 
     /* Bilateral rows between the same nodes form a block of up to six. */
     for (size_t i = 0; i < count;) {
@@ -483,12 +494,16 @@ yk_status yk_joints_prepare(yk_network *network)
         const joint_row *scaled = network->joint_rows + b->first;
         int n = (int)b->count;
 
-        /* Redundant rows share their impulse by a trace of the diagonal. */
-        double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX], largest = 0;
+        double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+
+        /* W of the block. */
         for (int i = 0; i < n; i++) {
             for (int j = 0; j < n; j++)
                 w[i * n + j] = yk_joint_product(network, &rows[i], &scaled[i], &scaled[j]);
         }
+
+        /* Redundant rows share their impulse by a trace of the diagonal. */
+        double largest = 0;
         for (int i = 0; i < n; i++)
             largest = fmax(largest, w[i * n + i]);
         for (int i = 0; i < n; i++)
@@ -496,9 +511,11 @@ yk_status yk_joints_prepare(yk_network *network)
 
         /* The inverse, column by column. */
         for (int j = 0; j < n; j++) {
-            double copy[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX], column[YK_CONTACT_DIM_MAX] = {0};
+            double copy[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+            double column[YK_CONTACT_DIM_MAX] = {0};
             memcpy(copy, w, (size_t)(n * n) * sizeof *w);
             column[j] = 1;
+
             if (!yk_small_solve(n, copy, column))
                 memset(column, 0, sizeof column);
             for (int i = 0; i < n; i++)
@@ -546,14 +563,18 @@ void yk_joints_sweep(yk_network *network, double relaxation_factor)
         const joint_block *b = &network->joint_blocks[m];
         yk_joint_row *rows = network->joints + b->first;
         int n = (int)b->count;
+
+        /* Rates of all rows first: the block is solved at once. */
         double rate[YK_CONTACT_DIM_MAX];
         for (int i = 0; i < n; i++)
             rate[i] = yk_joint_rate(network, network->nodes, b->first + (size_t)i, rows[i].impulse);
 
+        /* Impulses within their bounds, felt by the nodes at once. */
         for (int i = 0; i < n; i++) {
             double change = 0;
             for (int j = 0; j < n; j++)
                 change -= relaxation_factor * b->inverse[i * n + j] * rate[j];
+
             double next = fmin(rows[i].upper, fmax(rows[i].lower, rows[i].impulse + change));
             yk_joint_kick(network, b->first + (size_t)i, next - rows[i].impulse);
             rows[i].impulse = next;
@@ -572,10 +593,13 @@ void yk_joints_residual(const yk_network *network, double rho, double partial[3]
     for (size_t i = 0; i < network->joint_count; i++) {
         const yk_joint_row *row = &network->joints[i];
         double violation = yk_joint_rate(network, network->nodes, i, row->impulse);
+
+        /* Rows with bounds by their natural map. */
         if (!is_bilateral(row)) {
             double moved = fmin(row->upper, fmax(row->lower, row->impulse - rho * violation));
             violation = (row->impulse - moved) / rho;
         }
+
         partial[0] = fmax(partial[0], violation * violation);
         partial[1] += violation * violation;
     }

@@ -19,9 +19,8 @@ typedef struct descent {
     bool coulomb;
     double lipschitz, theta, beta;
     size_t node_count; /* with those of lanes that are not used */
-    yk_network_node *of_y,
-        /* velocities that belong to y and to the last iterate; network->nodes: to the next */
-        *of_r;
+    /* velocities that belong to y and to the last iterate; those of network->nodes to the next */
+    yk_network_node *of_y, *of_r;
     lane_vectors *pair_y, *pair_next, *single_y, *single_next;
     double *general_y, *general_next; /* YK_CONTACT_DIM_MAX each */
     double *joint_y, *joint_next;
@@ -63,8 +62,7 @@ static yk_status descent_create(yk_network *network, bool coulomb, descent *s)
     return YK_OK;
 }
 
-/* The step of round contacts
- * ------------------------------------------------------------------------------------------ */
+/* The step of round contacts ------------------------------------------------------------------- */
 
 /* next = P(y - u^ / (L metric)), Euclidean. */
 YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 metric, yk_v4 soft,
@@ -72,7 +70,10 @@ YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 me
 {
     for (int k = 0; k < 3; k++)
         u[k] += soft * y[k];
-    yk_v4 along = dot(n, u), normal = along + bias, stiff = metric * yk_v4_set(s->lipschitz);
+    yk_v4 along = dot(n, u);
+    yk_v4 normal = along + bias;
+
+    /* The lift mu |u_T| makes the convex cone Coulomb's. */
     if (s->coulomb) {
         yk_v4 slide2 = yk_v4_set(0);
         for (int k = 0; k < 3; k++) {
@@ -82,6 +83,7 @@ YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 me
         normal += mu * square_root(slide2);
     }
 
+    yk_v4 stiff = metric * yk_v4_set(s->lipschitz);
     solve_four(false, 1, n, mu, stiff, stiff, yk_v4_set(0), u, normal, y, next);
 }
 
@@ -89,6 +91,8 @@ YK_INLINE void descend_pairs(yk_network *network, const descent *s, uint32_t beg
 {
     for (uint32_t g = begin; g < end; g++) {
         const pair_group *group = &network->pairs[g];
+
+        /* Velocities at y. */
         four_nodes a, b;
         yk_v4 n[3], y[3], u[3], next[3], change[3];
         load_nodes(s->of_y, group->a, &a);
@@ -121,6 +125,7 @@ YK_INLINE void descend_singles(yk_network *network, const descent *s, uint32_t b
 {
     for (uint32_t g = begin; g < end; g++) {
         const single_group *group = &network->singles[g];
+
         four_nodes a;
         yk_v4 n[3], y[3], u[3], surface[3], next[3], change[3];
         load_nodes(s->of_y, group->a, &a);
@@ -144,7 +149,7 @@ YK_INLINE void descend_singles(yk_network *network, const descent *s, uint32_t b
     }
 }
 
-static void descend_round_baseline(yk_network *network, const descent *s, const block *b)
+YK_INLINE void descend_round(yk_network *network, const descent *s, const block *b)
 {
     descend_pairs(network, s, b->pair_begin, b->pair_end);
     descend_singles(network, s, b->single_begin, b->single_end);
@@ -152,12 +157,10 @@ static void descend_round_baseline(yk_network *network, const descent *s, const 
 
 YK_TARGET_AVX2 static void descend_round_avx2(yk_network *network, const descent *s, const block *b)
 {
-    descend_pairs(network, s, b->pair_begin, b->pair_end);
-    descend_singles(network, s, b->single_begin, b->single_end);
+    descend_round(network, s, b);
 }
 
-/* The step of general contacts and joints
- * ------------------------------------------------------------------------------ */
+/* The step of general contacts and joints ------------------------------------------------------ */
 
 static double general_metric(const general_contact *c)
 {
@@ -165,28 +168,6 @@ static double general_metric(const general_contact *c)
     for (int k = 0; k < c->dim; k++)
         sum += c->w[k * c->dim + k];
     return sum / c->dim + c->softness;
-}
-
-static void descend_general(yk_network *network, const descent *s, uint32_t i)
-{
-    general_contact *c = &network->generals[i];
-    const double *y = s->general_y + YK_CONTACT_DIM_MAX * (size_t)i;
-    double *next = s->general_next + YK_CONTACT_DIM_MAX * (size_t)i;
-    double u[YK_CONTACT_DIM_MAX], map[YK_CONTACT_DIM_MAX], change[YK_CONTACT_DIM_MAX];
-
-    yk_general_velocity(s->of_y, c, u);
-    for (int k = 0; k < 3; k++)
-        u[k] += c->softness * y[k];
-
-    /* The natural map is y minus the projected step. */
-    yk_cone cone = {.dim = c->dim, .mu = {c->mu, c->mu_spin, c->mu_roll}};
-    double rho = 1 / (s->lipschitz * general_metric(c));
-    yk_cone_natural_map(&cone, s->coulomb ? YK_FRICTION_COULOMB : YK_FRICTION_CONE, rho, y, u, map);
-    for (int k = 0; k < c->dim; k++) {
-        next[k] = y[k] - map[k];
-        change[k] = -map[k];
-    }
-    yk_general_add(network, c, change);
 }
 
 static double joint_metric(const yk_network *network, size_t i)
@@ -213,16 +194,38 @@ static void descend_block(yk_network *network, size_t index, void *user)
     const descent *s = user;
     const block *b = &network->blocks[index];
 
-    if (!network->baseline && yk_have_avx2())
+    if (!network->baseline && yk_have_avx2()) {
         descend_round_avx2(network, s, b);
-    else
-        descend_round_baseline(network, s, b);
-    for (uint32_t i = b->general_begin; i < b->general_end; i++)
-        descend_general(network, s, i);
+    } else {
+        descend_round(network, s, b);
+    }
+
+    yk_friction_model friction = s->coulomb ? YK_FRICTION_COULOMB : YK_FRICTION_CONE;
+    for (uint32_t i = b->general_begin; i < b->general_end; i++) {
+        const general_contact *c = &network->generals[i];
+        const double *y = s->general_y + YK_CONTACT_DIM_MAX * (size_t)i;
+        double *next = s->general_next + YK_CONTACT_DIM_MAX * (size_t)i;
+
+        double u[YK_CONTACT_DIM_MAX];
+        yk_general_velocity(s->of_y, c, u);
+        for (int k = 0; k < 3; k++)
+            u[k] += c->softness * y[k];
+
+        /* The natural map is y minus the projected step. */
+        double map[YK_CONTACT_DIM_MAX];
+        double change[YK_CONTACT_DIM_MAX];
+        yk_cone cone = {.dim = c->dim, .mu = {c->mu, c->mu_spin, c->mu_roll}};
+        double rho = 1 / (s->lipschitz * general_metric(c));
+        yk_cone_natural_map(&cone, friction, rho, y, u, map);
+        for (int k = 0; k < c->dim; k++) {
+            next[k] = y[k] - map[k];
+            change[k] = -map[k];
+        }
+        yk_general_add(network, c, change);
+    }
 }
 
-/* Lipschitz test and momentum
- * ------------------------------------------------------------------------------------------ */
+/* Lipschitz test and momentum ------------------------------------------------------------------ */
 
 /* Adds to sums: metric |d|^2, d W d, metric (y - next) . (next - r) with d = next - y. */
 static void add_sums(double metric, double soft, int dim, const double *y, const double *next,
@@ -240,7 +243,8 @@ static void add_sums(double metric, double soft, int dim, const double *y, const
  * surface. */
 static yk_vec3 round_velocity(const yk_network_node *nodes, int32_t a, int32_t b, yk_vec3 n)
 {
-    yk_vec3 v = nodes[a].velocity, spin = nodes[a].spin;
+    yk_vec3 v = nodes[a].velocity;
+    yk_vec3 spin = nodes[a].spin;
     if (b >= 0) {
         v = yk_v3_sub(v, nodes[b].velocity);
         spin = yk_v3_add(spin, nodes[b].spin);
@@ -252,16 +256,18 @@ static void sum_lane(const yk_network *network, const descent *s, int32_t a, int
                      const lane_vectors *normal, double soft, const lane_vectors *y,
                      const lane_vectors *next, const lane_vectors *r, double sums[3])
 {
+    /* How the step changes the velocity. */
     yk_vec3 n = yk_v3(normal->c[0][lane], normal->c[1][lane], normal->c[2][lane]);
-    yk_vec3 u =
-        yk_v3_sub(round_velocity(network->nodes, a, b, n), round_velocity(s->of_y, a, b, n));
-    double mass = network->nodes[a].inverse_mass, spin_mass = network->nodes[a].spin_inverse_mass;
+    yk_vec3 now = round_velocity(network->nodes, a, b, n);
+    yk_vec3 u = yk_v3_sub(now, round_velocity(s->of_y, a, b, n));
 
+    /* The metric of the step. */
+    double mass = network->nodes[a].inverse_mass;
+    double spin_mass = network->nodes[a].spin_inverse_mass;
     if (b >= 0) {
         mass += network->nodes[b].inverse_mass;
         spin_mass += network->nodes[b].spin_inverse_mass;
     }
-
     double metric = mass + 2. / 3 * spin_mass + soft;
 
     const double own_y[3] = {y->c[0][lane], y->c[1][lane], y->c[2][lane]};
@@ -301,7 +307,8 @@ static void sum_block(yk_network *network, size_t index, void *user)
     for (uint32_t i = b->general_begin; i < b->general_end; i++) {
         const general_contact *c = &network->generals[i];
         size_t at = YK_CONTACT_DIM_MAX * (size_t)i;
-        double u[YK_CONTACT_DIM_MAX], before[YK_CONTACT_DIM_MAX];
+        double u[YK_CONTACT_DIM_MAX];
+        double before[YK_CONTACT_DIM_MAX];
         yk_general_velocity(network->nodes, c, u);
         yk_general_velocity(s->of_y, c, before);
         for (int k = 0; k < c->dim; k++)
@@ -311,10 +318,7 @@ static void sum_block(yk_network *network, size_t index, void *user)
     }
 }
 
-/* The next point
- *
- *
- * --------------------------------------------------------------------------------------------------------- */
+/* The next point ------------------------------------------------------------------------------- */
 
 /* y = next + beta (next - r), r = next */
 static void extrapolate(size_t count, double beta, const double *next, double *r, double *y)
@@ -330,47 +334,56 @@ static void extrapolate_block(yk_network *network, size_t index, void *user)
     const descent *s = user;
     const block *b = &network->blocks[index];
 
-    for (uint32_t g = b->pair_begin; g < b->pair_end; g++)
-        extrapolate(3 * LANES, s->beta, s->pair_next[g].c[0], network->pairs[g].impulse.c[0],
-                    s->pair_y[g].c[0]);
-    for (uint32_t g = b->single_begin; g < b->single_end; g++)
-        extrapolate(3 * LANES, s->beta, s->single_next[g].c[0], network->singles[g].impulse.c[0],
-                    s->single_y[g].c[0]);
-    for (uint32_t i = b->general_begin; i < b->general_end; i++)
-        extrapolate((size_t)network->generals[i].dim, s->beta,
-                    s->general_next + YK_CONTACT_DIM_MAX * (size_t)i, network->generals[i].impulse,
-                    s->general_y + YK_CONTACT_DIM_MAX * (size_t)i);
+    for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
+        double *r = network->pairs[g].impulse.c[0];
+        extrapolate(3 * LANES, s->beta, s->pair_next[g].c[0], r, s->pair_y[g].c[0]);
+    }
+
+    for (uint32_t g = b->single_begin; g < b->single_end; g++) {
+        double *r = network->singles[g].impulse.c[0];
+        extrapolate(3 * LANES, s->beta, s->single_next[g].c[0], r, s->single_y[g].c[0]);
+    }
+
+    for (uint32_t i = b->general_begin; i < b->general_end; i++) {
+        general_contact *c = &network->generals[i];
+        size_t at = YK_CONTACT_DIM_MAX * (size_t)i;
+        extrapolate((size_t)c->dim, s->beta, s->general_next + at, c->impulse, s->general_y + at);
+    }
 }
 
 /* The next extrapolated point with the velocities that belong to it. */
 static void next_point(yk_network *network, descent *s)
 {
+    /* Nesterov's sequence of factors, from its beginning where the momentum leads uphill. */
     double square = s->theta * s->theta;
     double theta = (-square + s->theta * sqrt(square + 4)) / 2;
-
     s->beta = s->theta * (1 - s->theta) / (square + theta);
     s->theta = theta;
-    if (s->sums[2] > 0) { /* momentum leads uphill */
+    if (s->sums[2] > 0) {
         s->theta = 1;
         s->beta = 0;
     }
 
+    /* Impulses, and velocities, which are linear in them. */
     yk_network_run(network, extrapolate_block, NULL, s, 1);
     for (size_t i = 0; i < network->joint_count; i++)
         extrapolate(1, s->beta, &s->joint_next[i], &network->joints[i].impulse, &s->joint_y[i]);
     for (size_t i = 0; i < s->node_count; i++) {
         const yk_network_node *next = &network->nodes[i];
-        yk_network_node *r = &s->of_r[i], *y = &s->of_y[i];
+        yk_network_node *r = &s->of_r[i];
+        yk_network_node *y = &s->of_y[i];
         y->velocity = yk_v3_axpy(s->beta, yk_v3_sub(next->velocity, r->velocity), next->velocity);
         y->spin = yk_v3_axpy(s->beta, yk_v3_sub(next->spin, r->spin), next->spin);
         *r = *next;
     }
 }
 
-/* One iteration, with backtracking for the Lipschitz constant. */
+/* One iteration. */
 static void step(yk_network *network, descent *s)
 {
     size_t bytes = s->node_count * sizeof *s->of_y;
+
+    /* L is tried a little smaller each time, and enlarged until the test holds. */
     s->lipschitz *= 0.95;
     for (int tries = 0; tries < 60; tries++) {
         memcpy(network->nodes, s->of_y, bytes);
@@ -402,18 +415,17 @@ static void step(yk_network *network, descent *s)
 yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_options *options,
                                     yk_contact_report *report)
 {
-    descent s;
-    yk_status status = descent_create(network, options->friction == YK_FRICTION_COULOMB, &s);
-
-    if (status != YK_OK)
-        return status;
-
     if (options->friction == YK_FRICTION_BOX)
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
                        "contact: the gradient method knows no box friction on networks");
     if (network->rolling_groups > 0)
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
                        "contact: the gradient method takes pairs that resist rolling as general");
+
+    descent s;
+    yk_status status = descent_create(network, options->friction == YK_FRICTION_COULOMB, &s);
+    if (status != YK_OK)
+        return status;
 
     int limit = options->iterations > 0 ? options->iterations : 200;
     int interval = limit;
@@ -436,6 +448,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     memcpy(s.of_y, network->nodes, s.node_count * sizeof *s.of_y);
     memcpy(s.of_r, network->nodes, s.node_count * sizeof *s.of_r);
 
+    /* Steps, with a look at the violation after each interval. */
     while (report->iterations < limit) {
         step(network, &s);
         report->iterations++;
@@ -452,7 +465,6 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
         return YK_OK;
     return yk_fail(network->context, YK_ERROR_NOT_FINITE,
                    "contact network: velocities are not finite after %d gradient steps; check "
-                   "masses, normals and "
-                   "biases",
+                   "masses, normals and biases",
                    report->iterations);
 }

@@ -106,6 +106,7 @@ static void assign_blocks(plan *p)
         }
     }
 
+    /* The home of each contact. */
     for (size_t i = 0; i < p->count; i++) {
         const yk_pair *pair = &p->pairs[i];
         p->owner[i] = 0;
@@ -149,83 +150,16 @@ typedef struct dealer {
 /* The nodes of a contact, the one that moves first. */
 static void nodes_in_order(const plan *p, uint32_t contact, int32_t *a, int32_t *b)
 {
+    /* A contact with one node that moves is seen from that one. */
     const yk_pair *pair = &p->pairs[contact];
-    bool swapped = p->who[contact] == ONLY_B;
-    *a = swapped ? pair->b : pair->a;
-    *b = swapped ? pair->a : pair->b;
-}
-
-/* A lane that is not used holds zeros and nodes of its own. */
-static void clear_pair_lane(pair_group *group, int lane, int32_t dummy)
-{
-    for (int k = 0; k < 3; k++) {
-        group->normal.c[k][lane] = 0;
-        group->impulse.c[k][lane] = 0;
-    }
-    group->bias[lane] = 0;
-    group->mu[lane] = 0;
-    group->a[lane] = dummy;
-    group->b[lane] = dummy + 1;
-}
-
-static void clear_single_lane(single_group *group, int lane, int32_t dummy)
-{
-    for (int k = 0; k < 3; k++) {
-        group->normal.c[k][lane] = 0;
-        group->impulse.c[k][lane] = 0;
-        group->velocity.c[k][lane] = 0;
+    if (p->who[contact] == ONLY_B) {
+        *a = pair->b;
+        *b = pair->a;
+        return;
     }
 
-    group->mu[lane] = 0;
-    group->a[lane] = dummy;
-    group->other[lane] = YK_NETWORK_NONE;
-}
-
-static void clear_rolling_lane(rolling_group *group, int lane, int32_t dummy)
-{
-    for (int k = 0; k < 3; k++) {
-        group->normal.c[k][lane] = 0;
-        group->impulse.c[k][lane] = 0;
-        group->torque.c[k][lane] = 0;
-        group->velocity.c[k][lane] = 0;
-    }
-    group->mu[lane] = 0;
-    group->mu_spin[lane] = 0;
-    group->mu_roll[lane] = 0;
-    group->inverse_length_a[lane] = 1;
-    group->inverse_length_b[lane] = 1;
-    group->a[lane] = dummy;
-    group->b[lane] = dummy + 1;
-    group->other[lane] = YK_NETWORK_NONE;
-}
-
-/* Memory for one more group of the dealer's kind; returns its number. */
-static uint32_t add_group(dealer *d)
-{
-    yk_network *network = d->plan->network;
-    yk_context *context = network->context;
-    size_t number = 0;
-    bool done = false;
-    switch (d->kind) {
-    case SLOT_PAIR:
-        number = network->pair_groups++;
-        done = yk_array_grow(context, &network->pairs_array, number, number + 1);
-        network->pairs = network->pairs_array.data;
-        break;
-    case SLOT_SINGLE:
-        number = network->single_groups++;
-        done = yk_array_grow(context, &network->singles_array, number, number + 1);
-        network->singles = network->singles_array.data;
-        break;
-    default:
-        number = network->rolling_groups++;
-        done = yk_array_grow(context, &network->rollings_array, number, number + 1);
-        network->rollings = network->rollings_array.data;
-        break;
-    }
-    if (!done)
-        d->plan->failed = true;
-    return (uint32_t)number;
+    *a = pair->a;
+    *b = pair->b;
 }
 
 /* Makes a group of the contacts in a slot, which is free then. */
@@ -233,56 +167,71 @@ static void close_group(dealer *d, int slot)
 {
     plan *p = d->plan;
     yk_network *network = p->network;
-    uint64_t bit = UINT64_C(1) << slot;
-    int32_t dummy = (int32_t)d->dummy;
 
-    uint32_t number = add_group(d);
-    if (p->failed)
+    /* Memory for one more group of the dealer's kind. */
+    size_t *count = &network->rolling_groups;
+    array *groups = &network->rollings_array;
+    if (d->kind == SLOT_PAIR) {
+        count = &network->pair_groups;
+        groups = &network->pairs_array;
+    } else if (d->kind == SLOT_SINGLE) {
+        count = &network->single_groups;
+        groups = &network->singles_array;
+    }
+    size_t number = (*count)++;
+    if (!yk_array_grow(network->context, groups, number, number + 1)) {
+        p->failed = true;
         return;
+    }
+    network->pairs = network->pairs_array.data;
+    network->singles = network->singles_array.data;
+    network->rollings = network->rollings_array.data;
 
-    /* Each contact gets its lane; its nodes are free for other groups in this slot. */
+    /* Lanes that are not used keep these zeros. */
+    if (d->kind == SLOT_PAIR)
+        network->pairs[number] = (pair_group){0};
+    if (d->kind == SLOT_SINGLE)
+        network->singles[number] = (single_group){0};
+    if (d->kind == SLOT_ROLLING)
+        network->rollings[number] = (rolling_group){0};
+
+    uint64_t bit = UINT64_C(1) << slot;
     for (int lane = 0; lane < LANES; lane++) {
-        bool used = lane < d->fill[slot];
-        uint32_t contact = used ? d->contact[slot][lane] : 0;
-        int32_t a = -1;
-        int32_t b = -1;
-        bool both = false;
-        if (used) {
-            nodes_in_order(p, contact, &a, &b);
-            both = p->who[contact] == BOTH;
+        int32_t a = (int32_t)d->dummy;
+        int32_t b = (int32_t)d->dummy + 1;
+        int32_t other = YK_NETWORK_NONE;
+
+        /* Each contact gets its lane; its nodes are free for other groups in this slot. */
+        if (lane < d->fill[slot]) {
+            uint32_t contact = d->contact[slot][lane];
+            nodes_in_order(p, contact, &a, &other);
+            p->open_mask[a] &= ~bit;
+            if (p->who[contact] == BOTH) {
+                b = other;
+                p->open_mask[b] &= ~bit;
+            }
             network->slots[contact] = (contact_slot){
-                .index = number * LANES + (uint32_t)lane,
+                .index = (uint32_t)number * LANES + (uint32_t)lane,
                 .kind = (uint8_t)d->kind,
                 .swapped = p->who[contact] == ONLY_B,
             };
-            p->open_mask[a] &= ~bit;
-            if (both)
-                p->open_mask[b] &= ~bit;
         }
 
         if (d->kind == SLOT_PAIR) {
             pair_group *group = &network->pairs[number];
-            clear_pair_lane(group, lane, dummy);
-            if (used) {
-                group->a[lane] = a;
-                group->b[lane] = b;
-            }
+            group->a[lane] = a;
+            group->b[lane] = b;
         } else if (d->kind == SLOT_SINGLE) {
             single_group *group = &network->singles[number];
-            clear_single_lane(group, lane, dummy);
-            if (used) {
-                group->a[lane] = a;
-                group->other[lane] = b;
-            }
+            group->a[lane] = a;
+            group->other[lane] = other;
         } else {
             rolling_group *group = &network->rollings[number];
-            clear_rolling_lane(group, lane, dummy);
-            if (used) {
-                group->a[lane] = a;
-                group->other[lane] = b;
-            }
-            if (both)
-                group->b[lane] = b;
+            group->a[lane] = a;
+            group->b[lane] = b;
+            group->other[lane] = other;
+            group->inverse_length_a[lane] = 1;
+            group->inverse_length_b[lane] = 1;
         }
     }
 
@@ -295,9 +244,11 @@ static void close_group(dealer *d, int slot)
 static void deal(dealer *d, uint32_t contact)
 {
     plan *p = d->plan;
-    int32_t a, b;
-
+    int32_t a;
+    int32_t b;
     nodes_in_order(p, contact, &a, &b);
+
+    /* Groups that one of its nodes is in are not for it. */
     bool both = p->who[contact] == BOTH;
     uint64_t busy = p->open_mask[a];
     if (both)
@@ -313,8 +264,9 @@ static void deal(dealer *d, uint32_t contact)
             close_group(d, slot);
         d->open |= bit;
         d->newest = slot;
-    }
 
+        /* The contact takes the next lane; a full group is closed. */
+    }
     d->contact[slot][d->fill[slot]] = contact;
     d->fill[slot]++;
     p->open_mask[a] |= bit;
@@ -341,11 +293,13 @@ static slot_kind kind_of(const plan *p, uint32_t contact)
 static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
 {
     yk_network *network = p->network;
+
     out->pair_begin = (uint32_t)network->pair_groups;
     out->single_begin = (uint32_t)network->single_groups;
     out->rolling_begin = (uint32_t)network->rolling_groups;
     out->general_begin = (uint32_t)network->general_count;
 
+    /* One kind after the other, so that each has the slots for itself. */
     for (slot_kind kind = SLOT_PAIR; kind <= SLOT_ROLLING; kind++) {
         dealer d = {.plan = p, .kind = kind, .dummy = dummy, .newest = OPEN_GROUPS - 1};
 
@@ -405,24 +359,6 @@ static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t sta
     return seen;
 }
 
-/* The first colour that nothing near a block has; returns the number of colours. */
-static size_t colour_blocks(plan *p)
-{
-    size_t colours = 0;
-    for (size_t k = 0; k < p->node_blocks; k++) {
-        uint64_t used = visit_touched(p, k, 0, (uint32_t)(2 * k));
-        int colour = COLOURS_MAX - 1;
-        if (~used)
-            colour = __builtin_ctzll(~used);
-        p->colour[k] = (uint8_t)colour;
-        visit_touched(p, k, UINT64_C(1) << colour, (uint32_t)(2 * k + 1));
-        if ((size_t)colour + 1 > colours)
-            colours = (size_t)colour + 1;
-    }
-
-    return colours;
-}
-
 /* Memory for full groups, and some that stay open at the end of each block; more are made as
  * needed. */
 static bool reserve_groups(plan *p)
@@ -464,9 +400,18 @@ static void deal_all(plan *p)
     size_t nodes = network->node_count;
     size_t colours = 1;
 
+    /* A block takes the first colour that nothing near it has. */
     p->colour[0] = 0;
-    if (p->node_blocks > 1)
-        colours = colour_blocks(p);
+    for (size_t k = 0; p->node_blocks > 1 && k < p->node_blocks; k++) {
+        uint64_t used = visit_touched(p, k, 0, (uint32_t)(2 * k));
+        int colour = COLOURS_MAX - 1;
+        if (~used)
+            colour = __builtin_ctzll(~used);
+        p->colour[k] = (uint8_t)colour;
+        visit_touched(p, k, UINT64_C(1) << colour, (uint32_t)(2 * k + 1));
+        if ((size_t)colour + 1 > colours)
+            colours = (size_t)colour + 1;
+    }
 
     /* Where 64 colours do not suffice, blocks of the last one may be in each other's way, and
      * every one becomes a colour of its own. */
@@ -500,10 +445,15 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     yk_context *context = network->context;
     size_t nodes = network->node_count;
 
-    network->contact_count = network->block_count = network->colour_count = 0;
-    network->pair_groups = network->single_groups = 0;
-    network->rolling_groups = network->general_count = 0;
+    network->contact_count = 0;
+    network->block_count = 0;
+    network->colour_count = 0;
+    network->pair_groups = 0;
+    network->single_groups = 0;
+    network->rolling_groups = 0;
+    network->general_count = 0;
 
+    /* The pairs may come from anywhere. */
     for (size_t i = 0; i < count; i++) {
         const yk_pair *p = &pairs[i];
         bool good_a = p->a >= 0 && (size_t)p->a < nodes;
@@ -525,6 +475,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     plan p = {.network = network, .pairs = pairs, .count = count, .node_blocks = 1};
     if (nodes > ONE_BLOCK_NODES)
         p.node_blocks = (nodes + BLOCK_NODES - 1) / BLOCK_NODES;
+
     size_t blocks = p.node_blocks + COLOURS_MAX + 2;
     if (!reserve_plan(&p) ||
         !yk_array_reserve(context, &network->slots_array, count, sizeof(contact_slot)) ||

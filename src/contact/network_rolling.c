@@ -56,7 +56,8 @@ YK_INLINE yk_v4 cut(yk_v4 limit, yk_v4 length)
  * three groups, so that nothing changes after three looks. */
 YK_INLINE void project(bool coulomb, const four_cones *c, four_impulses *f)
 {
-    const yk_v4 zero = yk_v4_set(0), one = yk_v4_set(1);
+    const yk_v4 zero = yk_v4_set(0);
+    const yk_v4 one = yk_v4_set(1);
     yk_v4 slide = square_root(dot(f->slide, f->slide));
     yk_v4 spin = magnitude(f->spin);
     yk_v4 roll = square_root(dot(f->roll, f->roll));
@@ -64,15 +65,20 @@ YK_INLINE void project(bool coulomb, const four_cones *c, four_impulses *f)
     if (coulomb) {
         f->normal = yk_v4_max(f->normal, zero);
     } else {
+        /* The root with all groups cut. */
         yk_v4 mu[3] = {c->mu * c->root_t, c->mu_spin * c->root_r, c->mu_roll * c->root_r};
         yk_v4 length[3] = {slide * c->root_t, spin * c->root_r, roll * c->root_r};
-        yk_v4 top = f->normal, bottom = one;
+        yk_v4 top = f->normal;
+        yk_v4 bottom = one;
         for (int g = 0; g < 3; g++) {
             top += mu[g] * length[g];
             bottom += mu[g] * mu[g];
         }
+
+        /* Groups whose kinks lie below it are dropped. */
         for (int look = 0; look < 3; look++) {
-            yk_v4 less = zero, fewer = zero;
+            yk_v4 less = zero;
+            yk_v4 fewer = zero;
             for (int g = 0; g < 3; g++) {
                 yk_mask4 above = length[g] * bottom < mu[g] * top;
                 less += yk_v4_select(above, mu[g] * length[g], zero);
@@ -85,6 +91,7 @@ YK_INLINE void project(bool coulomb, const four_cones *c, four_impulses *f)
         f->normal = yk_v4_max(top, zero) / bottom;
     }
 
+    /* Friction up to its limits. */
     yk_v4 slide_left = cut(c->mu * f->normal, slide);
     yk_v4 roll_left = cut(c->mu_roll * f->normal, roll);
     f->spin *= cut(c->mu_spin * f->normal, spin);
@@ -101,18 +108,24 @@ void yk_rolling_prepare(yk_network *s)
         for (int k = 0; k < LANES; k++) {
             const yk_network_node *a = &s->nodes[group->a[k]];
             const yk_network_node *b = &s->nodes[group->b[k]];
+
+            /* See the head of the file; ka, kb over the radii here. */
             double ka = a->spin_inverse_mass * group->inverse_length_a[k];
             double kb = b->spin_inverse_mass * group->inverse_length_b[k];
             double dn = a->inverse_mass + b->inverse_mass;
             double dt = dn + a->spin_inverse_mass + b->spin_inverse_mass;
             double dr = ka * group->inverse_length_a[k] + kb * group->inverse_length_b[k];
 
-            /* Lanes that are not used, and spheres that nothing turns, make no step. */
-            group->step_n[k] = group->step_t[k] = group->step_r[k] = 0;
-            group->root_t[k] = group->root_r[k] = 1;
+            /* Lanes that are not used, and spheres that nothing rotates, make no step. */
+            group->step_n[k] = 0;
+            group->step_t[k] = 0;
+            group->step_r[k] = 0;
+            group->root_t[k] = 1;
+            group->root_r[k] = 1;
             if (!(dn > 0) || !(dr > 0))
                 continue;
 
+            /* Gershgorin's bound is 1 + coupling; steps cannot grow below two. */
             double coupling = fabs(ka - kb) / sqrt(dt * dr);
             double enlarged = fmax(1, (1 + coupling) / 1.9);
             group->step_n[k] = 1 / (enlarged * dn);
@@ -128,8 +141,10 @@ void yk_rolling_prepare(yk_network *s)
 YK_INLINE void relative_motion(const rolling_group *group, const four_nodes *a, const four_nodes *b,
                                const yk_v4 *n, yk_v4 *u, yk_v4 *w)
 {
+    yk_v4 la = yk_v4_load(group->inverse_length_a);
+    yk_v4 lb = yk_v4_load(group->inverse_length_b);
+
     yk_v4 surface[3];
-    yk_v4 la = yk_v4_load(group->inverse_length_a), lb = yk_v4_load(group->inverse_length_b);
     load_lanes(&group->velocity, surface);
     pair_velocity(a, b, n, u);
     for (int k = 0; k < 3; k++) {
@@ -142,7 +157,9 @@ YK_INLINE void relative_motion(const rolling_group *group, const four_nodes *a, 
 YK_INLINE void kick_rolling(const rolling_group *group, const yk_v4 *n, const yk_v4 *force,
                             const yk_v4 *torque, four_nodes *a, four_nodes *b)
 {
-    yk_v4 la = yk_v4_load(group->inverse_length_a), lb = yk_v4_load(group->inverse_length_b);
+    yk_v4 la = yk_v4_load(group->inverse_length_a);
+    yk_v4 lb = yk_v4_load(group->inverse_length_b);
+
     kick_pair(n, force, a, b);
     for (int k = 0; k < 3; k++) {
         a->angular[k] += a->angular[3] * la * torque[k];
@@ -154,8 +171,11 @@ YK_INLINE void sweep_rolling(yk_network *s, uint32_t begin, uint32_t end, bool c
                              double relaxation_factor)
 {
     const yk_v4 omega = yk_v4_set(relaxation_factor);
+
     for (uint32_t g = begin; g < end; g++) {
         rolling_group *group = &s->rollings[g];
+
+        /* Eight nodes and their relative motion. */
         four_nodes a, b;
         yk_v4 n[3], p[3], t[3], u[3], w[3];
         load_nodes(s->nodes, group->a, &a);
@@ -176,6 +196,7 @@ YK_INLINE void sweep_rolling(yk_network *s, uint32_t begin, uint32_t end, bool c
             force[k] = p[k] - step_t * u[k];
             torque[k] = t[k] - step_r * w[k];
         }
+
         four_impulses next;
         split(n, force, torque, &next);
         next.normal += (step_t - step_n) * along;
@@ -198,12 +219,14 @@ YK_INLINE void sweep_rolling(yk_network *s, uint32_t begin, uint32_t end, bool c
             yk_v4_store(group->impulse.c[k], new_p);
             yk_v4_store(group->torque.c[k], new_t);
         }
+
         kick_rolling(group, n, force, torque, &a, &b);
         store_nodes(s->nodes, group->a, &a);
         store_nodes(s->nodes, group->b, &b);
     }
 }
 
+/* The friction law is a constant of the loop that it is inlined into. */
 YK_INLINE void sweep_block(yk_network *s, const block *b, const round_options *options)
 {
     if (options->coulomb) {
@@ -211,11 +234,6 @@ YK_INLINE void sweep_block(yk_network *s, const block *b, const round_options *o
     } else {
         sweep_rolling(s, b->rolling_begin, b->rolling_end, false, options->relaxation_factor);
     }
-}
-
-static void sweep_block_baseline(yk_network *s, const block *b, const round_options *options)
-{
-    sweep_block(s, b, options);
 }
 
 YK_TARGET_AVX2 static void sweep_block_avx2(yk_network *s, const block *b,
@@ -229,7 +247,7 @@ void yk_rolling_sweep(yk_network *s, const block *b, const round_options *option
     if (!options->baseline && yk_have_avx2()) {
         sweep_block_avx2(s, b, options);
     } else {
-        sweep_block_baseline(s, b, options);
+        sweep_block(s, b, options);
     }
 }
 
@@ -244,6 +262,7 @@ void yk_rolling_apply(yk_network *s, const block *b)
         load_lanes(&group->normal, n);
         load_lanes(&group->impulse, p);
         load_lanes(&group->torque, t);
+
         kick_rolling(group, n, p, t, &x, &y);
         store_nodes(s->nodes, group->a, &x);
         store_nodes(s->nodes, group->b, &y);
@@ -263,7 +282,9 @@ void yk_rolling_clear(yk_network *s, const block *b)
 void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, double rho,
                          double partial[3])
 {
-    const yk_v4 step = yk_v4_set(rho), one = yk_v4_set(1);
+    const yk_v4 step = yk_v4_set(rho);
+    const yk_v4 one = yk_v4_set(1);
+
     for (uint32_t g = b->rolling_begin; g < b->rolling_end; g++) {
         const rolling_group *group = &s->rollings[g];
         four_nodes x, y;
@@ -275,7 +296,9 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
         load_lanes(&group->torque, t);
         relative_motion(group, &x, &y, n, u, w);
 
-        yk_v4 curvature = yk_v4_load(group->inverse_length_a), radius = one / curvature;
+        /* One unit for all: rotations as velocities, torques as impulses at the radius. */
+        yk_v4 curvature = yk_v4_load(group->inverse_length_a);
+        yk_v4 radius = one / curvature;
         for (int k = 0; k < 3; k++) {
             t[k] *= curvature;
             w[k] *= radius;
@@ -285,6 +308,8 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
                         .mu_roll = yk_v4_load(group->mu_roll) * curvature,
                         .root_t = one,
                         .root_r = one};
+
+        /* u^: Coulomb's law lifts the normal velocity. */
         four_impulses now, next, rate;
         split(n, p, t, &now);
         split(n, u, w, &rate);
@@ -293,6 +318,8 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
             rate.normal += c.mu_spin * magnitude(rate.spin);
             rate.normal += c.mu_roll * square_root(dot(rate.roll, rate.roll));
         }
+
+        /* P(r - rho u^). */
         next.normal = now.normal - step * rate.normal;
         next.spin = now.spin - step * rate.spin;
         for (int k = 0; k < 3; k++) {
@@ -301,12 +328,16 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
         }
         project(false, &c, &next);
 
-        yk_v4 change = now.normal - next.normal, spin = now.spin - next.spin;
+        /* The square of r - P(r - rho u^). */
+        yk_v4 change = now.normal - next.normal;
+        yk_v4 spin = now.spin - next.spin;
         yk_v4 sum = change * change + spin * spin;
         for (int k = 0; k < 3; k++) {
-            yk_v4 slide = now.slide[k] - next.slide[k], roll = now.roll[k] - next.roll[k];
+            yk_v4 slide = now.slide[k] - next.slide[k];
+            yk_v4 roll = now.roll[k] - next.roll[k];
             sum += slide * slide + roll * roll;
         }
+
         for (int lane = 0; lane < LANES; lane++) {
             double violation = sum[lane] / (rho * rho);
             partial[0] = partial[0] > violation ? partial[0] : violation;

@@ -31,14 +31,14 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
 {
     for (uint32_t g = begin; g < end; g++) {
         pair_group *group = &s->pairs[g];
-        four_nodes a, b;
-        yk_v4 n[3], p[3], u[3], next[3], change[3];
         if (g + AHEAD < end) {
             fetch_nodes(s->nodes, group[AHEAD].a);
             fetch_nodes(s->nodes, group[AHEAD].b);
         }
 
         /* Four nodes a, four nodes b, and their relative velocities. */
+        four_nodes a, b;
+        yk_v4 n[3], p[3], u[3];
         load_nodes(s->nodes, group->a, &a);
         load_nodes(s->nodes, group->b, &b);
         load_lanes(&group->normal, n);
@@ -46,11 +46,14 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
         pair_velocity(&a, &b, n, u);
 
         /* The new impulses, each contact by itself. */
-        yk_v4 dn = a.linear[3] + b.linear[3], dt = dn + a.angular[3] + b.angular[3];
+        yk_v4 dn = a.linear[3] + b.linear[3];
+        yk_v4 dt = dn + a.angular[3] + b.angular[3];
         yk_v4 soft = load_softness(s->pair_softness, g);
         yk_v4 u_normal = dot(n, u) + yk_v4_load(group->bias);
+        yk_v4 next[3], change[3];
         solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, u_normal,
                    p, next);
+
         for (int k = 0; k < 3; k++) {
             change[k] = next[k] - p[k];
             yk_v4_store(group->impulse.c[k], next[k]);
@@ -68,8 +71,9 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
 {
     for (uint32_t g = begin; g < end; g++) {
         single_group *group = &s->singles[g];
+
         four_nodes a;
-        yk_v4 n[3], p[3], u[3], surface[3], next[3], change[3];
+        yk_v4 n[3], p[3], u[3], surface[3];
         load_nodes(s->nodes, group->a, &a);
         load_lanes(&group->normal, n);
         load_lanes(&group->impulse, p);
@@ -77,10 +81,13 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
         single_velocity(&a, surface, n, u);
 
         /* As for pairs; the bias is in the velocity of the surface. */
-        yk_v4 dn = a.linear[3], dt = dn + a.angular[3];
+        yk_v4 dn = a.linear[3];
+        yk_v4 dt = dn + a.angular[3];
         yk_v4 soft = load_softness(s->single_softness, g);
+        yk_v4 next[3], change[3];
         solve_four(coulomb, relaxation_factor, n, yk_v4_load(group->mu), dn, dt, soft, u, dot(n, u),
                    p, next);
+
         for (int k = 0; k < 3; k++) {
             change[k] = next[k] - p[k];
             yk_v4_store(group->impulse.c[k], next[k]);
@@ -91,20 +98,17 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
     }
 }
 
+/* The friction law is a constant of the loops that it is inlined into. */
 YK_INLINE void sweep_block(yk_network *s, const block *b, const round_options *options)
 {
+    double factor = options->relaxation_factor;
     if (options->coulomb) {
-        sweep_pairs(s, b->pair_begin, b->pair_end, true, options->relaxation_factor);
-        sweep_singles(s, b->single_begin, b->single_end, true, options->relaxation_factor);
+        sweep_pairs(s, b->pair_begin, b->pair_end, true, factor);
+        sweep_singles(s, b->single_begin, b->single_end, true, factor);
     } else {
-        sweep_pairs(s, b->pair_begin, b->pair_end, false, options->relaxation_factor);
-        sweep_singles(s, b->single_begin, b->single_end, false, options->relaxation_factor);
+        sweep_pairs(s, b->pair_begin, b->pair_end, false, factor);
+        sweep_singles(s, b->single_begin, b->single_end, false, factor);
     }
-}
-
-static void sweep_block_baseline(yk_network *s, const block *b, const round_options *options)
-{
-    sweep_block(s, b, options);
 }
 
 YK_TARGET_AVX2 static void sweep_block_avx2(yk_network *s, const block *b,
@@ -115,10 +119,11 @@ YK_TARGET_AVX2 static void sweep_block_avx2(yk_network *s, const block *b,
 
 void yk_round_sweep(yk_network *network, const block *b, const round_options *options)
 {
-    if (!options->baseline && yk_have_avx2())
+    if (!options->baseline && yk_have_avx2()) {
         sweep_block_avx2(network, b, options);
-    else
-        sweep_block_baseline(network, b, options);
+    } else {
+        sweep_block(network, b, options);
+    }
 }
 
 /* The impulses that the contacts start with ---------------------------------------------------- */
@@ -126,25 +131,29 @@ void yk_round_sweep(yk_network *network, const block *b, const round_options *op
 void yk_round_apply(yk_network *s, const block *b)
 {
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
+        const pair_group *group = &s->pairs[g];
         four_nodes x, y;
         yk_v4 n[3], p[3];
-        load_nodes(s->nodes, s->pairs[g].a, &x);
-        load_nodes(s->nodes, s->pairs[g].b, &y);
-        load_lanes(&s->pairs[g].normal, n);
-        load_lanes(&s->pairs[g].impulse, p);
+        load_nodes(s->nodes, group->a, &x);
+        load_nodes(s->nodes, group->b, &y);
+        load_lanes(&group->normal, n);
+        load_lanes(&group->impulse, p);
+
         kick_pair(n, p, &x, &y);
-        store_nodes(s->nodes, s->pairs[g].a, &x);
-        store_nodes(s->nodes, s->pairs[g].b, &y);
+        store_nodes(s->nodes, group->a, &x);
+        store_nodes(s->nodes, group->b, &y);
     }
 
     for (uint32_t g = b->single_begin; g < b->single_end; g++) {
+        const single_group *group = &s->singles[g];
         four_nodes x;
         yk_v4 n[3], p[3];
-        load_nodes(s->nodes, s->singles[g].a, &x);
-        load_lanes(&s->singles[g].normal, n);
-        load_lanes(&s->singles[g].impulse, p);
+        load_nodes(s->nodes, group->a, &x);
+        load_lanes(&group->normal, n);
+        load_lanes(&group->impulse, p);
+
         kick_single(n, p, &x);
-        store_nodes(s->nodes, s->singles[g].a, &x);
+        store_nodes(s->nodes, group->a, &x);
     }
 }
 
@@ -166,8 +175,10 @@ typedef struct four_violations {
 YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, yk_v4 soft,
                             yk_v4 *u, yk_v4 u_normal, const yk_v4 *p, four_violations *v)
 {
-    yk_v4 next[3], d = yk_v4_set(1 / rho), sum = yk_v4_set(0), along = dot(n, u),
-                   p_normal = dot(n, p);
+    yk_v4 along = dot(n, u);
+    yk_v4 p_normal = dot(n, p);
+
+    /* What is soft gives way. */
     for (int k = 0; k < 3; k++)
         u[k] += soft * p[k];
     u_normal += soft * p_normal;
@@ -183,7 +194,11 @@ YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, 
         u_normal += mu * square_root(slide2);
     }
 
+    yk_v4 next[3];
+    yk_v4 d = yk_v4_set(1 / rho);
     solve_four(false, 1, n, mu, d, d, yk_v4_set(0), u, u_normal, p, next);
+
+    yk_v4 sum = yk_v4_set(0);
     for (int k = 0; k < 3; k++) {
         yk_v4 map = (p[k] - next[k]) * d;
         sum += map * map;
@@ -197,6 +212,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
                              double partial[3])
 {
     four_violations v = {yk_v4_set(0), yk_v4_set(0)};
+
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
         const pair_group *group = &s->pairs[g];
         four_nodes x, y;
@@ -206,9 +222,10 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         load_lanes(&group->normal, n);
         load_lanes(&group->impulse, p);
         pair_velocity(&x, &y, n, u);
+
         yk_v4 soft = load_softness(s->pair_softness, g);
-        measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u,
-                     dot(n, u) + yk_v4_load(group->bias), p, &v);
+        yk_v4 u_normal = dot(n, u) + yk_v4_load(group->bias);
+        measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, u_normal, p, &v);
     }
 
     for (uint32_t g = b->single_begin; g < b->single_end; g++) {
@@ -220,6 +237,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         load_lanes(&group->impulse, p);
         load_lanes(&group->velocity, surface);
         single_velocity(&x, surface, n, u);
+
         yk_v4 soft = load_softness(s->single_softness, g);
         measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u), p, &v);
     }
@@ -231,12 +249,6 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
     }
 }
 
-static void measure_block_baseline(const yk_network *s, const block *b, bool coulomb, double rho,
-                                   double partial[3])
-{
-    measure_block(s, b, coulomb, rho, partial);
-}
-
 YK_TARGET_AVX2 static void measure_block_avx2(const yk_network *s, const block *b, bool coulomb,
                                               double rho, double partial[3])
 {
@@ -246,10 +258,11 @@ YK_TARGET_AVX2 static void measure_block_avx2(const yk_network *s, const block *
 void yk_round_residual(const yk_network *network, const block *b, bool coulomb, double rho,
                        double partial[3])
 {
-    if (yk_have_avx2())
+    if (yk_have_avx2()) {
         measure_block_avx2(network, b, coulomb, rho, partial);
-    else
-        measure_block_baseline(network, b, coulomb, rho, partial);
+    } else {
+        measure_block(network, b, coulomb, rho, partial);
+    }
 }
 
 void yk_round_diagonal(const yk_network *s, const block *b, double partial[3])
@@ -257,7 +270,10 @@ void yk_round_diagonal(const yk_network *s, const block *b, double partial[3])
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
         const pair_group *group = &s->pairs[g];
         for (int k = 0; k < LANES; k++) {
-            const yk_network_node *x = &s->nodes[group->a[k]], *y = &s->nodes[group->b[k]];
+            const yk_network_node *x = &s->nodes[group->a[k]];
+            const yk_network_node *y = &s->nodes[group->b[k]];
+
+            /* dN + 2 dT of the contact; lanes that are not used have no mass. */
             double dn = x->inverse_mass + y->inverse_mass;
             partial[1] += 3 * dn + 2 * (x->spin_inverse_mass + y->spin_inverse_mass);
             if (dn > 0)
