@@ -1,3 +1,5 @@
+/* The factors of a contact problem: order of elimination and index of its numbers, then the
+ * supernodal LU of math. */
 #include "contact/factor.h"
 
 #include "math/ordering.h"
@@ -6,19 +8,23 @@
 struct yk_factor {
     yk_context *context;
     yk_supernodal *lu;
-    size_t *place; /* of each number of W in the factors */
+    size_t *index; /* of each number of W in the factors */
 };
 
-/* Block rows are the vertices of the pattern. */
-static yk_status analyse(yk_factor *factor, const yk_block_matrix *w)
+yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_factor **factor)
 {
-    yk_context *context = factor->context;
+    *factor = NULL;
+    yk_factor *made = yk_allocate(context, 1, sizeof *made);
+    if (!made)
+        return YK_ERROR_MEMORY;
+
+    made->context = context;
+
+    /* Block rows are the vertices of the pattern, in the order of minimum degree. */
     int blocks = w->block_rows;
     int *order = yk_allocate(context, (size_t)blocks, sizeof *order);
     int *size = yk_allocate(context, (size_t)blocks, sizeof *size);
     yk_status status = YK_ERROR_MEMORY;
-
-    /* Minimum degree on the graph of the blocks. */
     if (order && size)
         status = yk_elimination_order(context, blocks, w->start, w->column, order);
     if (status == YK_OK) {
@@ -33,23 +39,10 @@ static yk_status analyse(yk_factor *factor, const yk_block_matrix *w)
             .column_order = order,
             .exchange = true,
         };
-        status = yk_supernodal_create(context, &def, &factor->lu);
+        status = yk_supernodal_create(context, &def, &made->lu);
     }
-
     yk_release(context, size);
     yk_release(context, order);
-    return status;
-}
-
-yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_factor **factor)
-{
-    *factor = NULL;
-    yk_factor *made = yk_allocate(context, 1, sizeof *made);
-    if (!made)
-        return YK_ERROR_MEMORY;
-
-    made->context = context;
-    yk_status status = analyse(made, w);
 
     size_t count = 0;
     for (int i = 0; i < w->block_rows; i++) {
@@ -59,10 +52,9 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
             count += dim * (size_t)(w->first[j + 1] - w->first[j]);
         }
     }
-
     if (status == YK_OK) {
-        made->place = yk_allocate(context, count, sizeof *made->place);
-        if (!made->place)
+        made->index = yk_allocate(context, count, sizeof *made->index);
+        if (!made->index)
             status = YK_ERROR_MEMORY;
     }
 
@@ -71,14 +63,14 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
         return status;
     }
 
-    /* Where each number of W goes. */
+    /* Where each number of W goes in the factors. */
     for (int i = 0; i < w->block_rows; i++) {
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
             int j = w->column[k];
-            size_t *place = made->place + w->offset[k];
+            size_t *index = made->index + w->offset[k];
             for (int r = w->first[i]; r < w->first[i + 1]; r++) {
                 for (int c = w->first[j]; c < w->first[j + 1]; c++)
-                    *place++ = yk_supernodal_index(made->lu, r, c);
+                    *index++ = yk_supernodal_index(made->lu, r, c);
             }
         }
     }
@@ -91,8 +83,9 @@ void yk_factor_destroy(yk_factor *factor)
 {
     if (!factor)
         return;
+
     yk_supernodal_destroy(factor->lu);
-    yk_release(factor->context, factor->place);
+    yk_release(factor->context, factor->index);
     yk_release(factor->context, factor);
 }
 
@@ -106,22 +99,24 @@ void yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double
             int j = w->column[k];
             int columns = w->first[j + 1] - w->first[j];
             const double *block = w->value + w->offset[k];
-            const size_t *place = factor->place + w->offset[k];
+            const size_t *index = factor->index + w->offset[k];
 
-            /* One block of L W; the block of R on the diagonal. */
+            /* One block of L W; where L is the identity, of W. */
             for (int r = 0; left && r < dim; r++) {
                 const double *row = left + offset[i] + r * dim;
                 for (int c = 0; c < columns; c++) {
                     double sum = 0;
                     for (int l = 0; l < dim; l++)
                         sum += row[l] * block[l * columns + c];
-                    store[place[r * columns + c]] = sum;
+                    store[index[r * columns + c]] = sum;
                 }
             }
             for (int e = 0; !left && e < dim * columns; e++)
-                store[place[e]] = block[e];
+                store[index[e]] = block[e];
+
+            /* R on the diagonal. */
             for (int e = 0; i == j && e < dim * dim; e++)
-                store[place[e]] += right[offset[i] + (size_t)e];
+                store[index[e]] += right[offset[i] + (size_t)e];
         }
     }
 

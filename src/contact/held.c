@@ -32,11 +32,14 @@ static double normal_impulse(const yk_cone *cone, yk_friction_model friction,
     if (friction != YK_FRICTION_CONE)
         return normal;
 
-    double sum = normal * at->w[0], weight = at->w[0];
+    double sum = normal * at->w[0];
+    double weight = at->w[0];
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++) {
-        double w, mu = cone->mu[g];
-        double length =
-            group_target(at, yk_cone_group_start[g], yk_cone_group_end(cone->dim, g), &w);
+        int begin = yk_cone_group_start[g];
+        int end = yk_cone_group_end(cone->dim, g);
+        double mu = cone->mu[g];
+        double w;
+        double length = group_target(at, begin, end, &w);
         if (length <= mu * normal)
             continue;
         sum += mu * w * length;
@@ -58,7 +61,8 @@ static bool sticks(double bound, double length)
 
 static void stick(int k, const yk_held_point *at, yk_held_law *law)
 {
-    law->directions[k][k] = law->rates[k][k] = 1;
+    law->directions[k][k] = 1;
+    law->rates[k][k] = 1;
     law->softness[k] = at->softness[k];
 }
 
@@ -73,62 +77,65 @@ static void follow_normal(yk_friction_model friction, int k, double fraction,
                           const yk_held_point *at, yk_held_law *law)
 {
     law->directions[k][0] = fraction;
+
     if (friction != YK_FRICTION_CONE)
         return;
+
     law->rates[0][k] = fraction;
     law->softness[0] += fraction * fraction * at->softness[k];
-}
-
-/* Two components of a round cone. The first of the two unknowns of a slipping pair is the impulse
- * across the direction of friction, the second is idle. */
-static void hold_pair(yk_friction_model friction, int k, double mu, double normal,
-                      const yk_held_point *at, yk_held_law *law)
-{
-    double w, length = group_target(at, k, k + 2, &w);
-    if (sticks(mu * normal, length)) {
-        stick(k, at, law);
-        stick(k + 1, at, law);
-        return;
-    }
-
-    /* Along the direction of friction e the impulse follows the normal, across it has an unknown
-     * of its own. */
-    double e[2] = {(at->r[k] - at->u[k] / w) / length, (at->r[k + 1] - at->u[k + 1] / w) / length};
-    double across[2] = {-e[1], e[0]};
-    for (int i = 0; i < 2; i++) {
-        follow_normal(friction, k + i, mu * e[i], at, law);
-        law->directions[k + i][k] = law->rates[k][k + i] = across[i];
-    }
-
-    law->softness[k] = at->softness[k] + hypot(at->u[k], at->u[k + 1]) / (mu * normal);
-    idle(k + 1, law);
 }
 
 void yk_held_law_of(const yk_cone *cone, yk_friction_model friction, const yk_held_point *at,
                     yk_held_law *law)
 {
     double normal = normal_impulse(cone, friction, at);
+
     memset(law, 0, sizeof *law);
     stick(0, at, law);
+
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++) {
-        int begin = yk_cone_group_start[g], end = yk_cone_group_end(cone->dim, g);
+        int begin = yk_cone_group_start[g];
+        int end = yk_cone_group_end(cone->dim, g);
         double mu = cone->mu[g];
-        if (mu > 0 && end - begin == 2 && friction != YK_FRICTION_BOX) {
-            hold_pair(friction, begin, mu, normal, at, law);
+
+        /* Components with a bound of their own. */
+        if (mu <= 0 || end - begin != 2 || friction == YK_FRICTION_BOX) {
+            for (int k = begin; k < end; k++) {
+                double wanted = target(at, k);
+                if (mu > 0 && sticks(mu * normal, fabs(wanted))) {
+                    stick(k, at, law);
+                    continue;
+                }
+                if (mu > 0)
+                    follow_normal(friction, k, copysign(mu, wanted), at, law);
+                idle(k, law);
+            }
             continue;
         }
 
-        /* Components with a bound of their own. */
-        for (int k = begin; k < end; k++) {
-            double wanted = target(at, k);
-            if (mu > 0 && sticks(mu * normal, fabs(wanted))) {
-                stick(k, at, law);
-                continue;
-            }
-            if (mu > 0)
-                follow_normal(friction, k, copysign(mu, wanted), at, law);
-            idle(k, law);
+        /* Two components of a round cone. */
+        int k = begin;
+        double w;
+        double length = group_target(at, k, k + 2, &w);
+        if (sticks(mu * normal, length)) {
+            stick(k, at, law);
+            stick(k + 1, at, law);
+            continue;
         }
+
+        /* Slipping: along the direction of friction e the impulse follows the normal, across it has
+         * an unknown of its own, the first of the two; the second is idle. */
+        double e[2];
+        for (int i = 0; i < 2; i++)
+            e[i] = (at->r[k + i] - at->u[k + i] / w) / length;
+        double across[2] = {-e[1], e[0]};
+        for (int i = 0; i < 2; i++) {
+            follow_normal(friction, k + i, mu * e[i], at, law);
+            law->directions[k + i][k] = across[i];
+            law->rates[k][k + i] = across[i];
+        }
+        law->softness[k] = at->softness[k] + hypot(at->u[k], at->u[k + 1]) / (mu * normal);
+        idle(k + 1, law);
     }
 }
 
@@ -136,6 +143,7 @@ void yk_held_sticking_law(const yk_cone *cone, const yk_held_point *at, yk_held_
 {
     memset(law, 0, sizeof *law);
     stick(0, at, law);
+
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++) {
         for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone->dim, g); k++) {
             if (cone->mu[g] > 0) {

@@ -28,9 +28,12 @@ bool yk_array_grow(yk_context *context, array *a, size_t used, size_t count)
 {
     if (count <= a->capacity)
         return true;
+
+    /* The contents move to the larger memory. */
     array larger = {0};
     if (!yk_array_reserve(context, &larger, count, a->size))
         return false;
+
     memcpy(larger.data, a->data, used * a->size);
     yk_release(context, a->raw);
     *a = larger;
@@ -61,13 +64,13 @@ yk_status yk_network_create(yk_context *context, const yk_network_def *def, yk_n
 
     /* What is asked for now; more is taken as needed. */
     size_t groups = def->contacts / LANES + 64;
-    bool room =
+    bool enough =
         yk_array_reserve(context, &made->nodes_array, def->nodes + 64, sizeof(yk_network_node)) &&
         yk_array_reserve(context, &made->slots_array, def->contacts, sizeof(contact_slot)) &&
         yk_array_reserve(context, &made->pairs_array, groups, sizeof(pair_group)) &&
         yk_array_reserve(context, &made->joint_rows_array, def->joint_rows, sizeof(joint_row)) &&
         yk_array_reserve(context, &made->joint_blocks_array, def->joint_rows, sizeof(joint_block));
-    if (!room) {
+    if (!enough) {
         yk_network_destroy(made);
         return YK_ERROR_MEMORY;
     }
@@ -99,8 +102,10 @@ void yk_network_destroy(yk_network *network)
 {
     if (!network)
         return;
+
     array *arrays[ARRAYS];
     list_arrays(network, arrays);
+
     for (int i = 0; i < ARRAYS; i++)
         yk_release(network->context, arrays[i]->raw);
     yk_scratch_destroy(network->scratch);
@@ -110,8 +115,10 @@ void yk_network_destroy(yk_network *network)
 size_t yk_network_memory(yk_network *network)
 {
     array *arrays[ARRAYS];
+
     list_arrays(network, arrays);
     size_t bytes = sizeof *network;
+
     for (int i = 0; i < ARRAYS; i++)
         bytes += arrays[i]->capacity * arrays[i]->size;
     return bytes;
@@ -123,14 +130,18 @@ yk_network_node *yk_network_nodes(yk_network *network, size_t count)
 {
     /* Lanes that are not used need two nodes per block of the plan, and there are at most nodes /
      * 64 + 4 blocks. */
-    size_t room = count + 2 * (count / 64 + 4);
-    if (!yk_array_reserve(network->context, &network->nodes_array, room, sizeof(yk_network_node))) {
+    size_t needed = count + 2 * (count / 64 + 4);
+    yk_context *context = network->context;
+    if (!yk_array_reserve(context, &network->nodes_array, needed, sizeof(yk_network_node))) {
         out_of_memory(network, "nodes", count);
         return NULL;
     }
 
+    /* A plan, contacts and tensors are those of other nodes. */
     if (count != network->node_count) {
-        network->contact_count = network->block_count = network->colour_count = 0;
+        network->contact_count = 0;
+        network->block_count = 0;
+        network->colour_count = 0;
         network->extras = NULL;
     }
 
@@ -152,6 +163,7 @@ static yk_status need_extra(yk_network *network, size_t node)
     if (!yk_array_reserve(network->context, &network->extras_array, count, sizeof(node_extra)))
         return out_of_memory(network, "inertia tensors", count);
 
+    /* Until they are given: round, of radius one. */
     network->extras = network->extras_array.data;
     for (size_t i = 0; i < count; i++)
         network->extras[i] = (node_extra){.length = 1};
@@ -178,6 +190,7 @@ yk_status yk_network_radius(yk_network *network, size_t node, double radius)
     yk_status status = need_extra(network, node);
     if (status != YK_OK)
         return status;
+
     if (!(radius > 0))
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
                        "contact network: node %zu has the radius %g", node, radius);
@@ -212,11 +225,16 @@ static void set_general(yk_network *network, general_contact *c, const yk_contac
 
     /* Arms over the lengths that scale the spins of the nodes. */
     c->inverse_length_a = 1 / node_length(network, c->a);
-    c->inverse_length_b = c->b >= 0 ? 1 / node_length(network, c->b) : 1;
+    c->inverse_length_b = 1;
+    if (c->b >= 0)
+        c->inverse_length_b = 1 / node_length(network, c->b);
     c->arm_a = yk_v3_scale(c->inverse_length_a, data->arm_a);
     c->arm_b = yk_v3_scale(c->inverse_length_b, data->arm_b);
 
-    c->dim = data->mu_spin > 0 || data->mu_roll > 0 ? 6 : 3;
+    /* Six components with spinning and rolling friction. */
+    c->dim = 3;
+    if (data->mu_spin > 0 || data->mu_roll > 0)
+        c->dim = YK_CONTACT_DIM_MAX;
     c->mu = data->mu;
     c->mu_spin = data->mu_spin;
     c->mu_roll = data->mu_roll;
@@ -227,9 +245,12 @@ static void set_general(yk_network *network, general_contact *c, const yk_contac
     if (c->b < 0)
         surface = data->surface;
     for (int k = 0; k < 3; k++) {
-        c->drive[k] = -yk_v3_dot(c->frame[k], surface) + (k == 0 ? data->bias : 0);
+        double bias = k == 0 ? data->bias : 0;
+        c->drive[k] = bias - yk_v3_dot(c->frame[k], surface);
         c->impulse[k] = yk_v3_dot(c->frame[k], data->impulse);
-        c->impulse[3 + k] = c->dim == 6 ? yk_v3_dot(c->frame[k], data->torque) : 0;
+        c->impulse[3 + k] = 0;
+        if (c->dim == 6)
+            c->impulse[3 + k] = yk_v3_dot(c->frame[k], data->torque);
     }
 }
 
@@ -240,12 +261,14 @@ static yk_vec3 still_velocity(const yk_network *network, int32_t node, yk_vec3 n
 {
     if (node < 0)
         return data->surface;
+
     const yk_network_node *n = &network->nodes[node];
     return yk_v3_add(n->velocity, yk_v3_cross(n->spin, normal));
 }
 
 void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
 {
+    /* In a lane the node that moves comes first; then the signs change. */
     contact_slot at = network->slots[contact];
     uint32_t group = at.index / LANES;
     int lane = (int)(at.index % LANES);
@@ -272,6 +295,8 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
             network->single_softness[group][lane] = data->softness;
     } else if (at.kind == SLOT_ROLLING) {
         rolling_group *g = &network->rollings[group];
+
+        /* The second sphere, or a surface whose motion is prescribed. */
         yk_vec3 other = yk_v3(0, 0, 0);
         g->inverse_length_a[lane] = 1 / node_length(network, g->a[lane]);
         g->inverse_length_b[lane] = 0;
@@ -280,6 +305,7 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
         } else {
             other = still_velocity(network, g->other[lane], normal, data);
         }
+
         put_lane(&g->normal, lane, normal);
         put_lane(&g->impulse, lane, impulse);
         put_lane(&g->torque, lane, yk_v3_scale(sign, data->torque));
@@ -299,6 +325,7 @@ yk_vec3 yk_network_impulse(const yk_network *network, size_t contact)
     int lane = (int)(at.index % LANES);
     double sign = at.swapped ? -1 : 1;
 
+    /* Lanes hold the impulse in global axes, general contacts in their frames. */
     if (at.kind == SLOT_PAIR)
         return yk_v3_scale(sign, get_lane(&network->pairs[group].impulse, lane));
     if (at.kind == SLOT_SINGLE)
@@ -337,6 +364,8 @@ yk_vec3 yk_network_torque(const yk_network *network, size_t contact)
 yk_status yk_network_joints(yk_network *network, yk_joint_row *rows, size_t count)
 {
     size_t nodes = network->node_count;
+
+    /* The rows may come from anywhere. */
     for (size_t i = 0; i < count; i++) {
         const yk_joint_row *row = &rows[i];
         bool known_a = row->a >= 0 && (size_t)row->a < nodes;

@@ -22,6 +22,7 @@ static void lane_frame(const yk_network *network, contact_slot at, yk_vec3 frame
         normal = &network->pairs[group].normal;
     if (at.kind == SLOT_ROLLING)
         normal = &network->rollings[group].normal;
+
     frame[0] = lane_vector(normal, lane);
     yk_v3_tangents(frame[0], &frame[1], &frame[2]);
 }
@@ -92,33 +93,9 @@ static void round_element(const yk_network *network, contact_slot at, element *e
         e->linear[1][k] = yk_v3_neg(frame[k]);
         e->spin[0][k] = rotation;
         e->spin[1][k] = rotation;
-        e->free_rate[k] = -yk_v3_dot(frame[k], surface) + (k == 0 ? bias : 0);
+        double added = k == 0 ? bias : 0;
+        e->free_rate[k] = added - yk_v3_dot(frame[k], surface);
         e->softness[k] = soft;
-    }
-}
-
-/* Three rows of the point's velocity, and where there is rolling friction three of the rotation. */
-static void general_element(const general_contact *c, element *e)
-{
-    *e = (element){.node = {c->a, c->b}, .dim = c->dim};
-    e->mu = c->mu;
-    e->mu_spin = c->mu_spin;
-    e->mu_roll = c->mu_roll;
-
-    for (int k = 0; k < 3; k++) {
-        yk_vec3 axis = c->frame[k];
-        e->linear[0][k] = axis;
-        e->linear[1][k] = yk_v3_neg(axis);
-        e->spin[0][k] = yk_v3_cross(c->arm_a, axis);
-        e->spin[1][k] = yk_v3_neg(yk_v3_cross(c->arm_b, axis));
-        e->free_rate[k] = c->drive[k];
-        e->softness[k] = c->softness;
-    }
-
-    for (int k = 3; k < c->dim; k++) {
-        yk_vec3 axis = c->frame[k - 3];
-        e->spin[0][k] = yk_v3_scale(c->inverse_length_a, axis);
-        e->spin[1][k] = yk_v3_scale(-c->inverse_length_b, axis);
     }
 }
 
@@ -127,10 +104,35 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
     if (i < network->contact_count) {
         contact_slot at = network->slots[i];
         *e = (element){.node = {YK_NETWORK_NONE, YK_NETWORK_NONE}, .dim = 3};
-        if (at.kind == SLOT_GENERAL) {
-            general_element(&network->generals[at.index], e);
-        } else if (at.kind != SLOT_IDLE) {
+        if (at.kind == SLOT_IDLE)
+            return;
+        if (at.kind != SLOT_GENERAL) {
             round_element(network, at, e);
+            return;
+        }
+
+        const general_contact *c = &network->generals[at.index];
+        *e = (element){.node = {c->a, c->b}, .dim = c->dim};
+        e->mu = c->mu;
+        e->mu_spin = c->mu_spin;
+        e->mu_roll = c->mu_roll;
+
+        /* Three rows of the point's velocity. */
+        for (int k = 0; k < 3; k++) {
+            yk_vec3 axis = c->frame[k];
+            e->linear[0][k] = axis;
+            e->linear[1][k] = yk_v3_neg(axis);
+            e->spin[0][k] = yk_v3_cross(c->arm_a, axis);
+            e->spin[1][k] = yk_v3_neg(yk_v3_cross(c->arm_b, axis));
+            e->free_rate[k] = c->drive[k];
+            e->softness[k] = c->softness;
+        }
+
+        /* With rolling friction three of the rotation. */
+        for (int k = 3; k < c->dim; k++) {
+            yk_vec3 axis = c->frame[k - 3];
+            e->spin[0][k] = yk_v3_scale(c->inverse_length_a, axis);
+            e->spin[1][k] = yk_v3_scale(-c->inverse_length_b, axis);
         }
         return;
     }
@@ -140,6 +142,7 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
     const yk_joint_row *rows = network->joints + b->first;
     const joint_row *scaled = network->joint_rows + b->first;
     *e = (element){.node = {rows->a, rows->b}, .dim = (int)b->count};
+
     for (int k = 0; k < e->dim; k++) {
         e->linear[0][k] = scaled[k].linear_a;
         e->linear[1][k] = scaled[k].linear_b;
@@ -165,9 +168,11 @@ void yk_incidence_list(size_t points, size_t count, const int32_t (*ends)[2], yk
         }
     }
 
+    /* Sums of the counts are the starts. */
     for (size_t k = 2; k < points + 2; k++)
         in->start[k] += in->start[k - 1];
 
+    /* The lists, element by element, so that they rise. */
     for (size_t i = 0; i < count; i++) {
         for (int side = 0; side < 2; side++) {
             if (ends[i][side] >= 0)
@@ -186,13 +191,16 @@ static int ascending(const void *a, const void *b)
 int yk_incidence_neighbours(const yk_incidence *in, const int32_t (*ends)[2], size_t i, int *mark,
                             int *columns)
 {
+    /* The element itself comes first. */
     int count = 0;
     columns[count++] = (int)i;
     mark[i] = (int)i;
 
+    /* All at its two points, each once. */
     for (int side = 0; side < 2; side++) {
         int32_t point = ends[i][side];
         if (point < 0)
+
             continue;
         for (int k = in->start[point]; k < in->start[point + 1]; k++) {
             int j = in->list[k];
@@ -225,6 +233,7 @@ static yk_status create_pattern(yk_context *context, const yk_network *network,
     yk_status status = YK_ERROR_MEMORY;
 
     if (in.start && in.list && ends && dims && start && mark) {
+        /* Both ends of each element, -1 where nothing moves. */
         for (size_t i = 0; i < count; i++) {
             mark[i] = -1;
             dims[i] = elements[i].dim;
@@ -248,6 +257,7 @@ static yk_status create_pattern(yk_context *context, const yk_network *network,
     }
 
     if (columns) {
+        /* The columns of each row, and the problem with this pattern. */
         for (size_t i = 0; i < count; i++) {
             int found = yk_incidence_neighbours(&in, (const int32_t(*)[2])ends, i, mark,
                                                 columns + start[i]);
@@ -270,65 +280,6 @@ static yk_status create_pattern(yk_context *context, const yk_network *network,
 
 /* The problem ---------------------------------------------------------------------------------- */
 
-/* Adds J_i M^-1 J_j^T of one node to a block. */
-static void add_product(const yk_network *network, const element *x, int side_x, const element *y,
-                        int side_y, double *value)
-{
-    int32_t node = x->node[side_x];
-    double inverse_mass = network->nodes[node].inverse_mass;
-
-    for (int c = 0; c < y->dim; c++) {
-        yk_vec3 linear = y->linear[side_y][c];
-        yk_vec3 response = node_spin_response(network, node, y->spin[side_y][c]);
-        for (int r = 0; r < x->dim; r++) {
-            value[r * y->dim + c] += inverse_mass * yk_v3_dot(x->linear[side_x][r], linear) +
-                                     yk_v3_dot(x->spin[side_x][r], response);
-        }
-    }
-}
-
-static void fill_values(const yk_network *network, const element *elements,
-                        yk_contact_problem *problem)
-{
-    yk_block_matrix *w = &problem->w;
-    for (int i = 0; i < w->block_rows; i++) {
-        const element *x = &elements[i];
-
-        /* W, through the nodes that both elements have. */
-        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
-            const element *y = &elements[w->column[k]];
-            for (int s = 0; s < 2; s++) {
-                if (!node_is_dynamic(network, x->node[s]))
-                    continue;
-                for (int t = 0; t < 2; t++) {
-                    if (x->node[s] == y->node[t])
-                        add_product(network, x, s, y, t, w->value + w->offset[k]);
-                }
-            }
-        }
-
-        /* q, the rates with the velocities that the nodes have now. */
-        for (int r = 0; r < x->dim; r++) {
-            double rate = x->free_rate[r];
-            for (int s = 0; s < 2; s++) {
-                if (x->node[s] < 0)
-                    continue;
-                const yk_network_node *node = &network->nodes[x->node[s]];
-                rate += yk_v3_dot(x->linear[s][r], node->velocity) +
-                        yk_v3_dot(x->spin[s][r], node->spin);
-            }
-            problem->q[w->first[i] + r] = rate;
-            problem->softness[w->first[i] + r] = x->softness[r];
-        }
-
-        if (i >= problem->contact_count)
-            continue;
-        problem->mu[i] = x->mu;
-        problem->mu_spin[i] = x->mu_spin;
-        problem->mu_roll[i] = x->mu_roll;
-    }
-}
-
 yk_status yk_elements_assemble(yk_context *context, const yk_network *network,
                                const element *elements, size_t count, size_t contacts,
                                const int32_t *local, size_t points, yk_contact_problem *problem)
@@ -348,7 +299,53 @@ yk_status yk_elements_assemble(yk_context *context, const yk_network *network,
         return YK_ERROR_MEMORY;
     }
 
-    fill_values(network, elements, problem);
+    yk_block_matrix *w = &problem->w;
+    for (int i = 0; i < w->block_rows; i++) {
+        const element *x = &elements[i];
+
+        /* W: J_i M^-1 J_j^T, through the nodes that both elements have. */
+        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+            const element *y = &elements[w->column[k]];
+            for (int side = 0; side < 4; side++) {
+                int s = side / 2;
+                int t = side % 2;
+                int32_t node = x->node[s];
+                if (node != y->node[t] || !node_is_dynamic(network, node))
+                    continue;
+
+                double *value = w->value + w->offset[k];
+                double inverse_mass = network->nodes[node].inverse_mass;
+                for (int c = 0; c < y->dim; c++) {
+                    yk_vec3 linear = y->linear[t][c];
+                    yk_vec3 response = node_spin_response(network, node, y->spin[t][c]);
+                    for (int r = 0; r < x->dim; r++) {
+                        value[r * y->dim + c] += inverse_mass * yk_v3_dot(x->linear[s][r], linear) +
+                                                 yk_v3_dot(x->spin[s][r], response);
+                    }
+                }
+            }
+        }
+
+        /* q: the rates with the velocities that the nodes have now. */
+        for (int r = 0; r < x->dim; r++) {
+            double rate = x->free_rate[r];
+            for (int s = 0; s < 2; s++) {
+                if (x->node[s] < 0)
+                    continue;
+                const yk_network_node *node = &network->nodes[x->node[s]];
+                rate += yk_v3_dot(x->linear[s][r], node->velocity) +
+                        yk_v3_dot(x->spin[s][r], node->spin);
+            }
+            problem->q[w->first[i] + r] = rate;
+            problem->softness[w->first[i] + r] = x->softness[r];
+        }
+
+        if (i >= problem->contact_count)
+            continue;
+        problem->mu[i] = x->mu;
+        problem->mu_spin[i] = x->mu_spin;
+        problem->mu_roll[i] = x->mu_roll;
+    }
     return YK_OK;
 }
 
@@ -372,8 +369,11 @@ yk_status yk_network_assemble_in(yk_context *context, yk_network *network,
     element *elements = yk_allocate(context, count + 1, sizeof *elements);
     if (!elements)
         return YK_ERROR_MEMORY;
+
+    /* All contacts and joints as elements. */
     for (size_t i = 0; i < count; i++)
         yk_network_element(network, i, &elements[i]);
+
     status = yk_elements_assemble(context, network, elements, count, network->contact_count, NULL,
                                   network->node_count, problem);
     yk_release(context, elements);
@@ -399,12 +399,14 @@ void yk_network_contact_impulse(const yk_network *network, size_t contact, doubl
         return;
     }
 
+    /* The impulse is stored in global axes. */
     uint32_t lane = at.index % LANES;
     yk_vec3 frame[3];
     yk_vec3 impulse = lane_vector(impulse_lanes(network, at), lane);
     lane_frame(network, at, frame);
     for (int k = 0; k < 3; k++)
         r[k] = yk_v3_dot(frame[k], impulse);
+
     if (at.kind != SLOT_ROLLING)
         return;
 

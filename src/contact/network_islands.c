@@ -126,9 +126,13 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
             size[root]++;
             continue;
         }
+
         const joint_block *b = &network->joint_blocks[i - network->contact_count];
         const yk_joint_row *row = &network->joints[b->first];
-        size[root] += isinf(row->lower) && isinf(row->upper) ? 1 : ISLAND_MAX + 1;
+
+        size[root]++;
+        if (!isinf(row->lower) || !isinf(row->upper))
+            size[root] += ISLAND_MAX;
     }
 
     /* Numbers of the islands, and where each begins. */
@@ -145,6 +149,8 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
     size_t *next = yk_allocate(context, all->count + 1, sizeof *next);
     if (!next)
         return YK_ERROR_MEMORY;
+
+    /* The elements of each, in rising order. */
     memcpy(next, all->start, all->count * sizeof *next);
     for (size_t i = 0; i < count; i++) {
         int32_t ends[2];
@@ -157,7 +163,7 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
             all->element[next[own]++] = (uint32_t)i;
     }
 
-    /* Masses of each. */
+    /* The lightest and the heaviest node of each, as inverse masses. */
     for (size_t i = 0; i < all->count; i++)
         all->heaviest[i] = INFINITY;
     for (size_t i = 0; i < nodes; i++) {
@@ -169,6 +175,7 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
         all->lightest[own] = fmax(all->lightest[own], inverse_mass);
         all->heaviest[own] = fmin(all->heaviest[own], inverse_mass);
     }
+
     return YK_OK;
 }
 
@@ -205,6 +212,7 @@ static void take_impulses(yk_network *network, size_t i, const element *e, const
             network->joints[b->first + (size_t)k].impulse = next[k];
     }
 
+    /* Velocities follow the change. */
     for (int side = 0; side < 2; side++) {
         int32_t index = e->node[side];
         if (!node_is_dynamic(network, index))
@@ -215,6 +223,7 @@ static void take_impulses(yk_network *network, size_t i, const element *e, const
             force = yk_v3_axpy(next[k] - last[k], e->linear[side][k], force);
             moment = yk_v3_axpy(next[k] - last[k], e->spin[side][k], moment);
         }
+
         yk_network_node *node = &network->nodes[index];
         node->velocity = yk_v3_axpy(node->inverse_mass, force, node->velocity);
         node->spin = yk_v3_add(node->spin, node_spin_response(network, index, moment));
@@ -246,11 +255,13 @@ static yk_status solve_island(yk_context *context, yk_network *network,
         }
     }
 
+    /* The problem of the island alone. */
     yk_contact_problem problem;
     yk_status status = yk_elements_assemble(context, network, elements, count, contacts, all->local,
                                             points, &problem);
     if (status != YK_OK)
         return status;
+
     size_t rows = (size_t)problem.row_count;
     double *r = yk_allocate(context, rows, sizeof *r);
     double *u = yk_allocate(context, rows, sizeof *u);
@@ -269,6 +280,7 @@ static yk_status solve_island(yk_context *context, yk_network *network,
         for (int k = 0; k < elements[i].dim; k++)
             own[k] = network->joints[b->first + (size_t)k].impulse;
     }
+
     memcpy(last, r, rows * sizeof *r);
     yk_contact_multiply(&problem, r, u);
     double norm = 0;
@@ -279,10 +291,13 @@ static yk_status solve_island(yk_context *context, yk_network *network,
         u[k] = present + soft;
         norm += problem.q[k] * problem.q[k];
     }
+
+    /* Nothing to do where the sweeps were enough. */
     double before = largest_violation(&problem, options->friction, rho, r, u);
     if (!(before > tolerance))
         return YK_OK;
 
+    /* From the present impulses on, much further than what is asked of the island. */
     yk_contact_options accurate = *options;
     yk_contact_report report;
     accurate.method = YK_CONTACT_ACCURATE;
@@ -292,6 +307,7 @@ static yk_status solve_island(yk_context *context, yk_network *network,
     accurate.tolerance = 1e-8;
     if (norm > 0)
         accurate.tolerance = INNER_TOLERANCE * tolerance / sqrt(norm);
+
     status = yk_contact_solve(context, &problem, &accurate, r, u, &report);
     *steps += report.iterations;
     if (status == YK_ERROR_MEMORY)
@@ -300,26 +316,12 @@ static yk_status solve_island(yk_context *context, yk_network *network,
     /* An island that cannot be solved keeps what the sweeps gave. */
     if (YK_FAILED(status) || !(largest_violation(&problem, options->friction, rho, r, u) < before))
         return YK_OK;
+
     for (size_t i = 0; i < count; i++) {
         int first = problem.w.first[i];
         take_impulses(network, list[i], &elements[i], r + first, last + first);
     }
     return YK_OK;
-}
-
-/* Whether any two nodes that move differ in mass by more than a stiff island needs. */
-static bool masses_differ(const yk_network *network)
-{
-    double lightest = 0;
-    double heaviest = INFINITY;
-    for (size_t i = 0; i < network->node_count; i++) {
-        double inverse_mass = network->nodes[i].inverse_mass;
-        if (!(inverse_mass > 0))
-            continue;
-        lightest = fmax(lightest, inverse_mass);
-        heaviest = fmin(heaviest, inverse_mass);
-    }
-    return lightest > STIFF_RATIO * heaviest;
 }
 
 /* Solves the islands that violate their conditions by more than the tolerance; of stiff ones
@@ -342,6 +344,7 @@ static yk_status solve_islands(yk_network *network, const yk_contact_options *op
         if (is_stiff || !stiff)
             status = solve_island(context, network, options, tolerance, rho, &all, i, &steps);
     }
+
     yk_scratch_reset(network->scratch);
     if (status != YK_OK)
         return status;
@@ -357,9 +360,19 @@ yk_status yk_network_improve(yk_network *network, const yk_contact_options *opti
                              double tolerance, yk_contact_report *report)
 {
     double rho = yk_network_rho(network);
-    yk_status status = YK_OK;
 
-    if (masses_differ(network))
+    /* Stiff islands first, which there can be only where masses differ. */
+    double lightest = 0;
+    double heaviest = INFINITY;
+    for (size_t i = 0; i < network->node_count; i++) {
+        double inverse_mass = network->nodes[i].inverse_mass;
+        if (!(inverse_mass > 0))
+            continue;
+        lightest = fmax(lightest, inverse_mass);
+        heaviest = fmin(heaviest, inverse_mass);
+    }
+    yk_status status = YK_OK;
+    if (lightest > STIFF_RATIO * heaviest)
         status = solve_islands(network, options, YK_STIFF_TOLERANCE * tolerance, true, rho, report);
 
     /* More sweeps, as long as they gain. */
@@ -372,6 +385,7 @@ yk_status yk_network_improve(yk_network *network, const yk_contact_options *opti
             break;
     }
 
+    /* What is left goes to the accurate method, island by island. */
     if (status == YK_OK && report->residual > tolerance)
         status = solve_islands(network, options, tolerance, false, rho, report);
     if (status != YK_OK || isfinite(report->residual))

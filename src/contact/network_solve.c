@@ -27,33 +27,13 @@ typedef struct crew {
     atomic_size_t next; /* block of the colour that is worked on */
 } crew;
 
-/* All members wait for the last, which prepares what comes next. */
-static void wait_for_all(crew *c, bool last_colour)
-{
-    unsigned phase = atomic_load_explicit(&c->phase, memory_order_acquire);
-    int arrived = atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel) + 1;
-
-    if (arrived == c->members) {
-        if (last_colour && c->after)
-            c->after(c->network, c->user);
-        atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
-        atomic_store_explicit(&c->next, 0, memory_order_relaxed);
-        atomic_store_explicit(&c->phase, phase + 1, memory_order_release);
-        return;
-    }
-
-    for (int spins = 0; atomic_load_explicit(&c->phase, memory_order_acquire) == phase; spins++) {
-        if (spins > 2000)
-            sched_yield();
-    }
-}
-
 static void crew_member(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)begin;
     (void)end;
     (void)chunk;
     crew *c = user;
+
     const yk_network *network = c->network;
     for (int repeat = 0; repeat < c->repeats; repeat++) {
         for (size_t colour = 0; colour < network->colour_count; colour++) {
@@ -67,7 +47,24 @@ static void crew_member(void *user, size_t begin, size_t end, size_t chunk)
                     break;
                 c->work(c->network, first + k, c->user);
             }
-            wait_for_all(c, colour + 1 == network->colour_count);
+
+            /* All wait for the last, which prepares what comes next. */
+            unsigned phase = atomic_load_explicit(&c->phase, memory_order_acquire);
+            int arrived = atomic_fetch_add_explicit(&c->arrived, 1, memory_order_acq_rel) + 1;
+            if (arrived == c->members) {
+                if (c->after && colour + 1 == network->colour_count)
+                    c->after(c->network, c->user);
+                atomic_store_explicit(&c->arrived, 0, memory_order_relaxed);
+                atomic_store_explicit(&c->next, 0, memory_order_relaxed);
+                atomic_store_explicit(&c->phase, phase + 1, memory_order_release);
+                continue;
+            }
+
+            int spins = 0;
+            while (atomic_load_explicit(&c->phase, memory_order_acquire) == phase) {
+                if (++spins > 2000)
+                    sched_yield();
+            }
         }
     }
 }
@@ -103,17 +100,19 @@ void yk_network_run(yk_network *network, yk_block_work work, yk_network_work aft
 static void clear_block(yk_network *network, size_t index, void *user)
 {
     (void)user;
-    yk_round_clear(network, &network->blocks[index]);
-    yk_rolling_clear(network, &network->blocks[index]);
-    yk_general_clear(network, &network->blocks[index]);
+    const block *b = &network->blocks[index];
+    yk_round_clear(network, b);
+    yk_rolling_clear(network, b);
+    yk_general_clear(network, b);
 }
 
 static void apply_block(yk_network *network, size_t index, void *user)
 {
     (void)user;
-    yk_round_apply(network, &network->blocks[index]);
-    yk_rolling_apply(network, &network->blocks[index]);
-    yk_general_apply(network, &network->blocks[index]);
+    const block *b = &network->blocks[index];
+    yk_round_apply(network, b);
+    yk_rolling_apply(network, b);
+    yk_general_apply(network, b);
 }
 
 static void sweep_block(yk_network *network, size_t index, void *user)
@@ -125,6 +124,7 @@ static void sweep_block(yk_network *network, size_t index, void *user)
         .baseline = network->baseline,
         .relaxation_factor = options->relaxation_factor,
     };
+
     yk_round_sweep(network, b, &how);
     yk_rolling_sweep(network, b, &how);
     yk_general_sweep(network, b, options->friction, options->relaxation_factor,
@@ -142,21 +142,26 @@ static void sweep_joints(yk_network *network, void *user)
 static void sum_diagonal(yk_network *network, size_t index, void *user)
 {
     (void)user;
+    const block *b = &network->blocks[index];
     double *partial = network->partials + 3 * index;
+
     memset(partial, 0, 3 * sizeof *partial);
-    yk_round_diagonal(network, &network->blocks[index], partial);
-    yk_rolling_diagonal(network, &network->blocks[index], partial);
-    yk_general_diagonal(network, &network->blocks[index], partial);
+    yk_round_diagonal(network, b, partial);
+    yk_rolling_diagonal(network, b, partial);
+    yk_general_diagonal(network, b, partial);
 }
 
 double yk_network_rho(yk_network *network)
 {
-    double sum = 0, rows = 0;
     yk_network_run(network, sum_diagonal, NULL, NULL, 1);
+
+    double sum = 0;
+    double rows = 0;
     for (size_t k = 0; k < network->block_count; k++) {
         sum += network->partials[3 * k + 1];
         rows += network->partials[3 * k + 2];
     }
+
     return sum > 0 ? rows / sum : 1;
 }
 
@@ -170,8 +175,11 @@ static void measure_block(yk_network *network, size_t index, void *user)
     const measurement *m = user;
     const block *b = &network->blocks[index];
     double *partial = network->partials + 3 * index;
+
+    /* The same partial sums for all kinds of contacts. */
     memset(partial, 0, 3 * sizeof *partial);
     bool coulomb = m->friction == YK_FRICTION_COULOMB;
+
     yk_round_residual(network, b, coulomb, m->rho, partial);
     yk_rolling_residual(network, b, coulomb, m->rho, partial);
     yk_general_residual(network, b, m->friction, m->rho, partial);
@@ -182,6 +190,7 @@ yk_network_violation yk_network_measure(yk_network *network, yk_friction_model f
     double total[3] = {0};
     measurement m = {friction, rho};
 
+    /* Partial sums of the blocks, in their order whatever thread found them. */
     yk_network_run(network, measure_block, NULL, &m, 1);
     for (size_t k = 0; k < network->block_count; k++) {
         total[0] = fmax(total[0], network->partials[3 * k]);
@@ -238,8 +247,10 @@ static yk_status sweep(yk_network *network, const yk_contact_options *options,
     int limit = options->iterations > 0 ? options->iterations : 50;
     int interval = limit;
 
+    /* Without a tolerance nobody asks for the violation in between. */
     if (options->check_interval > 0 && options->tolerance > 0)
         interval = options->check_interval;
+
     double rho = yk_network_rho(network);
     yk_network_start(network, options->warm_start);
 
@@ -273,6 +284,7 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
     if (!network->scratch)
         return YK_ERROR_MEMORY;
 
+    /* The memory of a scratch context is released at the end, all at once. */
     yk_context *context = yk_scratch_context(network->scratch);
     yk_contact_problem problem;
     double *r = NULL;
@@ -283,16 +295,18 @@ static yk_status solve_assembled(yk_network *network, const yk_contact_options *
             status = YK_ERROR_MEMORY;
     }
 
+    /* The tolerance of a problem is relative to |q|, that of a network a velocity. */
     if (status == YK_OK) {
-        /* The tolerance of a problem is relative to |q|, that of a network a velocity. */
         yk_contact_options relative = *options;
         double scale = 0;
         for (int k = 0; k < problem.row_count; k++)
             scale += problem.q[k] * problem.q[k];
         if (scale > 0)
             relative.tolerance = options->tolerance / sqrt(scale);
+
         if (options->warm_start)
             yk_network_take_impulses(network, &problem, r);
+
         status = yk_contact_solve(context, &problem, &relative, r, NULL, report);
         if (!YK_FAILED(status)) {
             yk_network_give_impulses(network, &problem, r);
@@ -318,6 +332,8 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "contact: the relaxation factor is %g, it must lie between 0 and 2",
                        options->relaxation_factor);
+
+    /* Round contacts have no tangents, and with them no box. */
     bool round = network->pair_groups + network->single_groups + network->rolling_groups > 0;
     if (options->friction == YK_FRICTION_BOX && round)
         return yk_fail(
@@ -331,6 +347,7 @@ yk_status yk_network_solve(yk_network *network, const yk_contact_options *option
     if (status != YK_OK)
         return status;
 
+    /* The accurate method and pivoting work on the assembled problem. */
     switch (options->method) {
     case YK_CONTACT_GAUSS_SEIDEL:
     case YK_CONTACT_AUTOMATIC:

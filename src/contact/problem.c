@@ -1,3 +1,4 @@
+/* Contact problems in assembled form: memory, checks, products with W, the residual. */
 #include "contact/problem.h"
 
 #include <math.h>
@@ -64,12 +65,14 @@ static bool dense_block_used(const double *w, int n, const int *first, int i, in
 {
     if (i == j)
         return true;
+
     for (size_t r = (size_t)first[i]; r < (size_t)first[i + 1]; r++) {
         for (size_t c = (size_t)first[j]; c < (size_t)first[j + 1]; c++) {
             if (w[r * (size_t)n + c] != 0 || w[c * (size_t)n + r] != 0)
                 return true;
         }
     }
+
     return false;
 }
 
@@ -78,6 +81,7 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
                                         const double *mu, yk_contact_problem *problem)
 {
     *problem = (yk_contact_problem){0};
+
     size_t blocks = (size_t)contact_count + (size_t)bilateral;
     int n = dim * contact_count + bilateral;
     int *dims = yk_allocate(context, blocks + 1, sizeof *dims);
@@ -103,6 +107,7 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
                                            columns, problem);
     }
 
+    /* The numbers of these blocks, and what stands beside W. */
     for (int i = 0; status == YK_OK && i < (int)blocks; i++) {
         for (int k = start[i]; k < start[i + 1]; k++) {
             double *value = problem->w.value + problem->w.offset[k];
@@ -113,7 +118,6 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
             }
         }
     }
-
     if (status == YK_OK) {
         for (int i = 0; i < n; i++)
             problem->q[i] = q[i];
@@ -128,41 +132,11 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
     return status;
 }
 
-static yk_status check_block_row(yk_context *context, const yk_contact_problem *problem, int i)
-{
-    const yk_block_matrix *w = &problem->w;
-    int dim = w->first[i + 1] - w->first[i];
-    bool known = dim >= 1 && dim <= 6 && (i >= problem->contact_count || dim != 5);
-
-    if (!known)
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "contact problem: block row %d has %d components; contacts have 1, 2, 3, 4 "
-                       "or 6 and bilateral "
-                       "blocks 1 to 6",
-                       i, dim);
-
-    /* Columns rise, and the diagonal is one of them. */
-    bool diagonal = false;
-    for (int k = w->start[i]; k < w->start[i + 1]; k++) {
-        int j = w->column[k];
-        if (j < 0 || j >= w->block_rows || (k > w->start[i] && j <= w->column[k - 1]))
-            return yk_fail(
-                context, YK_ERROR_ARGUMENT,
-                "contact problem: block row %d: column %d is out of range or not in rising order",
-                i, j);
-        diagonal |= j == i;
-    }
-
-    if (!diagonal)
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "contact problem: block row %d has no diagonal block", i);
-    return YK_OK;
-}
-
 /* Number of the first block in a row whose column is at least `column`, or of the last block. */
 static int find_block(const yk_block_matrix *w, int row, int column)
 {
-    int low = w->start[row], high = w->start[row + 1] - 1;
+    int low = w->start[row];
+    int high = w->start[row + 1] - 1;
     while (low < high) {
         int middle = (low + high) / 2;
         if (w->column[middle] < column) {
@@ -178,15 +152,37 @@ static int find_block(const yk_block_matrix *w, int row, int column)
 yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem *problem)
 {
     const yk_block_matrix *w = &problem->w;
-    size_t contacts = (size_t)problem->contact_count, rows = (size_t)problem->row_count;
+    size_t contacts = (size_t)problem->contact_count;
+    size_t rows = (size_t)problem->row_count;
 
+    /* Sizes of the blocks; columns rise, and the diagonal is one of them. */
     for (int i = 0; i < w->block_rows; i++) {
-        yk_status status = check_block_row(context, problem, i);
-        if (status != YK_OK)
-            return status;
+        int dim = w->first[i + 1] - w->first[i];
+        bool known = dim >= 1 && dim <= 6 && (i >= problem->contact_count || dim != 5);
+        if (!known)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "contact problem: block row %d has %d components; contacts have 1, 2, "
+                           "3, 4 or 6 and bilateral blocks 1 to 6",
+                           i, dim);
+
+        bool diagonal = false;
+        for (int k = w->start[i]; k < w->start[i + 1]; k++) {
+            int j = w->column[k];
+            if (j < 0 || j >= w->block_rows || (k > w->start[i] && j <= w->column[k - 1]))
+                return yk_fail(context, YK_ERROR_ARGUMENT,
+                               "contact problem: block row %d: column %d is out of range or not in "
+                               "rising order",
+                               i, j);
+            diagonal |= j == i;
+        }
+        if (!diagonal)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "contact problem: block row %d has no diagonal block", i);
     }
 
+    /* W is symmetric, so that blocks stand on both sides of the diagonal. */
     size_t values = 0;
+
     for (int i = 0; i < w->block_rows; i++) {
         size_t dim = (size_t)(w->first[i + 1] - w->first[i]);
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
@@ -235,7 +231,10 @@ static void multiply_block_row(const yk_block_matrix *w, int i, const double *x,
         y[r] = 0;
     for (int k = w->start[i]; k < w->start[i + 1]; k++) {
         int j = w->column[k], columns = w->first[j + 1] - w->first[j];
-        const double *block = w->value + w->offset[k], *from = x + w->first[j];
+        const double *block = w->value + w->offset[k];
+        const double *from = x + w->first[j];
+
+        /* By far the most frequent size, with the sums that the loops below would make. */
         if (rows == 3 && columns == 3) {
             y[0] += block[0] * from[0] + block[1] * from[1] + block[2] * from[2];
             y[1] += block[3] * from[0] + block[4] * from[1] + block[5] * from[2];
@@ -254,14 +253,17 @@ void yk_contact_multiply(const yk_contact_problem *problem, const double *x, dou
 {
     for (int i = 0; i < problem->w.block_rows; i++)
         multiply_block_row(&problem->w, i, x, y + problem->w.first[i]);
+
     for (int r = 0; problem->softness && r < problem->row_count; r++)
         y[r] += problem->softness[r] * x[r];
 }
 
 void yk_contact_block_row(const yk_contact_problem *problem, int block, const double *x, double *y)
 {
+    int first = problem->w.first[block];
+    int rows = problem->w.first[block + 1] - first;
+
     multiply_block_row(&problem->w, block, x, y);
-    int first = problem->w.first[block], rows = problem->w.first[block + 1] - first;
     for (int r = 0; r < rows; r++) {
         if (problem->softness)
             y[r] += problem->softness[first + r] * x[first + r];
@@ -284,6 +286,7 @@ double yk_contact_mean_diagonal(const yk_contact_problem *problem)
         for (int k = 0; k < dim; k++)
             sum += block[k * dim + k];
     }
+
     return problem->row_count > 0 && sum > 0 ? sum / problem->row_count : 1;
 }
 
@@ -301,10 +304,12 @@ double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_mod
             sum += map[k] * map[k];
     }
 
+    /* Bilateral rows count with their velocity. */
     sum /= rho * rho;
     for (int k = first[problem->contact_count]; k < problem->row_count; k++)
         sum += u[k] * u[k];
 
+    /* Relative to q, where there is one. */
     double scale = 0;
     for (int k = 0; k < problem->row_count; k++)
         scale += problem->q[k] * problem->q[k];
@@ -316,8 +321,10 @@ double yk_contact_residual(const yk_contact_problem *problem, yk_friction_model 
 {
     if (problem->row_count == 0)
         return 0;
+
     yk_contact_multiply(problem, r, u);
     for (int k = 0; k < problem->row_count; k++)
         u[k] += problem->q[k];
+
     return yk_contact_residual_of(problem, friction, 1 / yk_contact_mean_diagonal(problem), r, u);
 }
