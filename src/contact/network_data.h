@@ -8,7 +8,7 @@
  *   network_islands.c  islands that sweeps leave unsolved, by the accurate method
  *   network_solve.c    the solvers: Gauss-Seidel over the plan, projected gradient, the accurate one assembled
  *   network_assemble.c contacts and joints as blocks of rows, the assembled problem
- *   response*.c        how the nodes answer while the contacts keep their state
+ *   response.c         how the nodes answer while the contacts keep their state
  */
 #ifndef YK_CONTACT_NETWORK_DATA_H
 #define YK_CONTACT_NETWORK_DATA_H

@@ -1,18 +1,89 @@
+/* The equations of response.h: which contacts and joints take part, the equations of each, and all
+ * of them together in one of two forms.
+ *
+ *   W z = -(b + G v_free), v = v_free + M^-1 D z     without the velocities, by blocks (factor.h): each body makes a
+ *                                                    clique of its contacts and joints, which is right for mechanisms
+ *   velocities and rows as they are, sparse          where one body has very many contacts */
+#include "contact/response.h"
+
 #include <string.h>
 
+#include "contact/factor.h"
 #include "contact/held.h"
-#include "contact/response_data.h"
+#include "contact/network_data.h"
+#include "math/sparse.h"
 
 /* Softness relative to a row's own W, see the header. Rows of slipping contacts that depend on
  * each other but for the directions of friction would otherwise become levers of any length; a
  * refinement takes its effect out again where rows do not contradict each other. */
-static const double CONTACT_TRACE = 1e-8, JOINT_TRACE = 1e-11;
+static const double CONTACT_TRACE = 1e-8;
+static const double JOINT_TRACE = 1e-11;
+
+/* W by blocks where it has at most this many per part. */
+enum { BLOCKS_PER_PART = 32 };
+
+/* Rows are scaled to numbers near one; a pivot this small is rounding. */
+static const double SMALLEST_PIVOT = 1e-14;
+
+enum { RESPONSE_OPEN, RESPONSE_CLOSED, RESPONSE_CAUGHT /* closed by a review: it sticks */ };
+
+/* A contact or joint that takes part. */
+typedef struct response_part {
+    uint32_t element;
+    int32_t side[2]; /* slots of its nodes, or -1 */
+    int32_t first;   /* row */
+    int32_t dim;
+} response_part;
+
+/* Its equations: for both sides the coefficients G of its rows, and -M^-1 D of its unknowns,
+ * which are scaled with the masses that they move; C. */
+typedef struct response_coefficients {
+    double rows[2][YK_CONTACT_DIM_MAX][6];
+    double columns[2][YK_CONTACT_DIM_MAX][6];
+    double softness[YK_CONTACT_DIM_MAX];
+} response_coefficients;
+
+struct yk_response {
+    yk_context *context;
+    const yk_network *network;
+    int32_t *group;  /* per node: another node of its island, or itself */
+    int32_t *slot;   /* per node: its slot, or -1 */
+    int32_t *nodes;  /* per slot */
+    uint8_t *closed; /* per contact: RESPONSE_OPEN, ... */
+    response_part *parts;
+    response_coefficients *coefficients; /* per part */
+    size_t part_count;
+    int slot_count, row_count;
+    double *right;  /* six per slot, then one per row; solutions too */
+    double *biases; /* per row */
+    double *traces; /* per row: softness that is not the model's */
+    double *refinement;
+    yk_incidence incidence;   /* parts on each slot */
+    const int32_t (*ends)[2]; /* slots of each part */
+    bool by_blocks;
+    yk_block_matrix blocks; /* W; the softness of the rows in `diagonal` */
+    double *diagonal;
+    size_t *diagonal_offset;
+    yk_factor *factor;
+    yk_sparse *matrix; /* where W would have too many blocks */
+    int *entry_index;
+    /* The pattern that factor or matrix were made for. */
+    response_part *last_parts;
+    size_t last_part_count;
+    int last_slot_count;
+    array group_array, slot_array, nodes_array, closed_array, parts_array, coefficient_array,
+        right_array, bias_array, trace_array, refinement_array, incidence_array, block_index_array,
+        block_offset_array, block_value_array, block_diagonal_array, last_parts_array, entry_array,
+        entry_index_array;
+    int closed_count; /* contacts that take part */
+};
 
 yk_status yk_response_create(yk_context *context, yk_response **response)
 {
     *response = yk_allocate(context, 1, sizeof **response);
     if (!*response)
         return YK_ERROR_MEMORY;
+
     (*response)->context = context;
     return YK_OK;
 }
@@ -34,45 +105,10 @@ void yk_response_destroy(yk_response *response)
     yk_context *context = response->context;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         yk_release(context, arrays[i]->raw);
+
     yk_sparse_destroy(response->matrix);
     yk_factor_destroy(response->factor);
     yk_release(context, response);
-}
-
-static yk_status reserve(yk_response *response)
-{
-    yk_context *context = response->context;
-    size_t nodes = response->network->node_count;
-    size_t parts = response->network->contact_count + response->network->joint_block_count;
-    size_t rows = YK_CONTACT_DIM_MAX * parts;
-    size_t size = 6 * nodes + rows;
-
-    bool good = yk_array_reserve(context, &response->group_array, nodes, sizeof(int32_t)) &&
-                yk_array_reserve(context, &response->slot_array, nodes, sizeof(int32_t)) &&
-                yk_array_reserve(context, &response->nodes_array, nodes, sizeof(int32_t)) &&
-                yk_array_reserve(context, &response->closed_array, parts, sizeof(uint8_t)) &&
-                yk_array_reserve(context, &response->parts_array, parts, sizeof(response_part)) &&
-                yk_array_reserve(context, &response->coefficient_array, parts,
-                                 sizeof(response_coefficients)) &&
-                yk_array_reserve(context, &response->right_array, size, sizeof(double)) &&
-                yk_array_reserve(context, &response->refinement_array, size, sizeof(double)) &&
-                yk_array_reserve(context, &response->bias_array, rows, sizeof(double)) &&
-                yk_array_reserve(context, &response->trace_array, rows, sizeof(double));
-    if (!good)
-        return yk_fail(context, YK_ERROR_MEMORY, "no memory for the interface model of %zu bodies",
-                       nodes);
-
-    response->group = response->group_array.data;
-    response->slot = response->slot_array.data;
-    response->nodes = response->nodes_array.data;
-    response->closed = response->closed_array.data;
-    response->parts = response->parts_array.data;
-    response->coefficients = response->coefficient_array.data;
-    response->right = response->right_array.data;
-    response->refinement = response->refinement_array.data;
-    response->biases = response->bias_array.data;
-    response->traces = response->trace_array.data;
-    return YK_OK;
 }
 
 /* Which contacts are closed -------------------------------------------------------------------- */
@@ -86,7 +122,8 @@ static void own_diagonal(const yk_network *network, const element *e, double *w)
             int32_t node = e->node[side];
             if (!node_is_dynamic(network, node))
                 continue;
-            yk_vec3 linear = e->linear[side][k], spin = e->spin[side][k];
+            yk_vec3 linear = e->linear[side][k];
+            yk_vec3 spin = e->spin[side][k];
             w[k] += network->nodes[node].inverse_mass * yk_v3_norm2(linear) +
                     yk_v3_dot(spin, node_spin_response(network, node, spin));
         }
@@ -109,6 +146,7 @@ static void point_of(const yk_network *network, const yk_response_def *def, size
     memset(at, 0, sizeof *at);
     yk_network_contact_impulse(network, contact, at->r);
     own_diagonal(network, e, at->w);
+
     for (int k = 0; k < e->dim; k++) {
         double rate = e->free_rate[k];
         for (int side = 0; side < 2; side++) {
@@ -119,6 +157,7 @@ static void point_of(const yk_network *network, const yk_response_def *def, size
                     yk_v3_dot(e->spin[side][k], node->spin);
         }
 
+        /* Softness gives way with the impulse, and adds to W. */
         at->r[k] *= def->impulse_scale;
         at->softness[k] = e->softness[k];
         at->u[k] = rate + e->softness[k] * at->r[k];
@@ -162,6 +201,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         response->slot[i] = -1;
     }
 
+    /* Closed contacts and joints connect their nodes. */
     for (size_t i = 0; i < count; i++) {
         if (i < network->contact_count && !response->closed[i])
             continue;
@@ -210,6 +250,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         response->closed_count += contact;
     }
 
+    /* Nodes that are asked for have one, whatever touches them. */
     for (int i = 0; i < def->node_count; i++)
         slot_of(response, def->nodes[i]);
 }
@@ -230,12 +271,16 @@ static void put_six(double *six, yk_vec3 linear, yk_vec3 angular)
 static void fill_side(const yk_network *network, const element *e, int side, const yk_held_law *law,
                       const double *w, response_coefficients *c)
 {
-    double direct[YK_CONTACT_DIM_MAX][6], kick[YK_CONTACT_DIM_MAX][6];
     int32_t node = e->node[side];
     double inverse_mass = network->nodes[node].inverse_mass;
 
+    /* Rows of the element, and what unit impulses along them do to the node. */
+    double direct[YK_CONTACT_DIM_MAX][6];
+    double kick[YK_CONTACT_DIM_MAX][6];
     for (int k = 0; k < e->dim; k++) {
-        yk_vec3 linear = e->linear[side][k], spin = e->spin[side][k], rotation = {0, 0, 0};
+        yk_vec3 linear = e->linear[side][k];
+        yk_vec3 spin = e->spin[side][k];
+        yk_vec3 rotation = {0, 0, 0};
         if (node_is_dynamic(network, node))
             rotation = node_spin_response(network, node, spin);
         put_six(direct[k], linear, spin);
@@ -247,7 +292,8 @@ static void fill_side(const yk_network *network, const element *e, int side, con
     memset(c->columns[side], 0, sizeof c->columns[side]);
     for (int k = 0; k < e->dim; k++) {
         for (int l = 0; l < e->dim; l++) {
-            double rate = law->rates[k][l], direction = -law->directions[l][k] / w[k];
+            double rate = law->rates[k][l];
+            double direction = -law->directions[l][k] / w[k];
             for (int j = 0; j < 6 && rate != 0; j++)
                 c->rows[side][k][j] += rate * direct[l][j];
             for (int j = 0; j < 6 && direction != 0; j++)
@@ -262,9 +308,9 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
     const response_part *p = &response->parts[index];
     response_coefficients *c = &response->coefficients[index];
     bool contact = p->element < network->contact_count;
+
     element e;
     double w[YK_CONTACT_DIM_MAX];
-
     yk_network_element(network, p->element, &e);
     own_diagonal(network, &e, w);
 
@@ -298,6 +344,7 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
         }
     }
 
+    /* b = rates times what the rows do without the nodes, and C with its trace. */
     double trace = contact ? CONTACT_TRACE : JOINT_TRACE;
     for (int k = 0; k < e.dim; k++) {
         for (int l = 0; l < e.dim; l++)
@@ -312,28 +359,346 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
     }
 }
 
+static yk_status out_of_memory(const yk_response *response)
+{
+    return yk_fail(response->context, YK_ERROR_MEMORY,
+                   "no memory for an interface model of %d rows", response->row_count);
+}
+
+/* Pattern -------------------------------------------------------------------------------------- */
+
+static bool same_pattern(const yk_response *response)
+{
+    if (!response->matrix && !response->factor)
+        return false;
+    if (response->slot_count != response->last_slot_count)
+        return false;
+    if (response->part_count != response->last_part_count)
+        return false;
+
+    for (size_t i = 0; i < response->part_count; i++) {
+        const response_part *a = &response->parts[i];
+        const response_part *b = &response->last_parts[i];
+        if (a->side[0] != b->side[0] || a->side[1] != b->side[1] || a->dim != b->dim)
+            return false;
+    }
+    return true;
+}
+
+/* Nothing of the last pattern is left, so that a failure on the way to the next leaves none. */
+static yk_status forget_pattern(yk_response *response)
+{
+    yk_factor_destroy(response->factor);
+    yk_sparse_destroy(response->matrix);
+    response->factor = NULL;
+    response->matrix = NULL;
+    if (!yk_array_reserve(response->context, &response->last_parts_array, response->part_count,
+                          sizeof(response_part)))
+        return out_of_memory(response);
+    response->last_parts = response->last_parts_array.data;
+    return YK_OK;
+}
+
+static void remember_pattern(yk_response *response)
+{
+    memcpy(response->last_parts, response->parts, response->part_count * sizeof *response->parts);
+    response->last_part_count = response->part_count;
+    response->last_slot_count = response->slot_count;
+}
+
+/* By blocks ------------------------------------------------------------------------------------ */
+
+/* Blocks that W would have, some counted twice. */
+static size_t count_blocks(const yk_response *response)
+{
+    size_t count = response->part_count;
+    for (int k = 0; k < response->slot_count; k++) {
+        const int *start = response->incidence.start + k;
+        size_t degree = (size_t)(start[1] - start[0]);
+        count += degree * degree;
+    }
+    return count;
+}
+
+static yk_status analyse_blocks(yk_response *response)
+{
+    yk_status status = forget_pattern(response);
+    if (status != YK_OK)
+        return status;
+
+    /* Memory of W, with that of the marks at the end of the indices. */
+    yk_context *context = response->context;
+    size_t parts = response->part_count;
+    size_t blocks = count_blocks(response);
+    size_t indices = 3 * parts + 2 + blocks;
+    size_t values = blocks * YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX;
+    size_t diagonals = (size_t)response->row_count * YK_CONTACT_DIM_MAX;
+    if (!yk_array_reserve(context, &response->block_index_array, indices, sizeof(int)) ||
+        !yk_array_reserve(context, &response->block_offset_array, blocks + parts, sizeof(size_t)) ||
+        !yk_array_reserve(context, &response->block_value_array, values, sizeof(double)) ||
+        !yk_array_reserve(context, &response->block_diagonal_array, diagonals, sizeof(double)))
+        return out_of_memory(response);
+
+    yk_block_matrix *w = &response->blocks;
+    w->block_rows = (int)parts;
+    w->first = response->block_index_array.data;
+    w->start = w->first + parts + 1;
+    w->column = w->start + parts + 1;
+    w->offset = response->block_offset_array.data;
+    w->value = response->block_value_array.data;
+    response->diagonal_offset = w->offset + blocks;
+    response->diagonal = response->block_diagonal_array.data;
+
+    /* Row by row: the parts that share a slot, and where their blocks stand. */
+    int *mark = w->column + blocks;
+    size_t offset = 0;
+    size_t diagonal = 0;
+    w->first[0] = 0;
+    w->start[0] = 0;
+    for (size_t i = 0; i < parts; i++)
+        mark[i] = -1;
+
+    for (size_t i = 0; i < parts; i++) {
+        int dim = response->parts[i].dim;
+        int *columns = w->column + w->start[i];
+        int count = yk_incidence_neighbours(&response->incidence, response->ends, i, mark, columns);
+
+        w->first[i + 1] = w->first[i] + dim;
+        w->start[i + 1] = w->start[i] + count;
+        for (int k = 0; k < count; k++) {
+            w->offset[w->start[i] + k] = offset;
+            offset += (size_t)(dim * response->parts[columns[k]].dim);
+        }
+
+        response->diagonal_offset[i] = diagonal;
+        diagonal += (size_t)(dim * dim);
+    }
+
+    status = yk_factor_create(context, w, &response->factor);
+    if (status == YK_OK)
+        remember_pattern(response);
+    return status;
+}
+
+static yk_status factor_blocks(yk_response *response)
+{
+    if (!response->factor || !same_pattern(response)) {
+        yk_status status = analyse_blocks(response);
+        if (status != YK_OK)
+            return status;
+    }
+
+    /* W, and the softness of the rows on its diagonal. */
+    const yk_block_matrix *w = &response->blocks;
+    for (size_t i = 0; i < response->part_count; i++) {
+        const response_part *p = &response->parts[i];
+        const response_coefficients *a = &response->coefficients[i];
+        for (int n = w->start[i]; n < w->start[i + 1]; n++) {
+            /* What part i feels of another through the nodes that both are on. */
+            const response_part *q = &response->parts[w->column[n]];
+            const response_coefficients *b = &response->coefficients[w->column[n]];
+            double *value = w->value + w->offset[n];
+            memset(value, 0, (size_t)(p->dim * q->dim) * sizeof *value);
+            for (int side = 0; side < 4; side++) {
+                int s = side / 2;
+                int t = side % 2;
+                if (p->side[s] < 0 || p->side[s] != q->side[t])
+                    continue;
+                for (int k = 0; k < p->dim; k++) {
+                    for (int l = 0; l < q->dim; l++) {
+                        const double *row = a->rows[s][k];
+                        const double *column = b->columns[t][l];
+                        value[k * q->dim + l] -= row[0] * column[0] + row[1] * column[1] +
+                                                 row[2] * column[2] + row[3] * column[3] +
+                                                 row[4] * column[4] + row[5] * column[5];
+                    }
+                }
+            }
+        }
+
+        int dim = p->dim;
+        double *diagonal = response->diagonal + response->diagonal_offset[i];
+        memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
+        for (int k = 0; k < dim; k++)
+            diagonal[k * (dim + 1)] = a->softness[k];
+    }
+
+    yk_factor_compute(response->factor, w, NULL, response->diagonal, response->diagonal_offset,
+                      SMALLEST_PIVOT);
+    return YK_OK;
+}
+
+/* With the velocities -------------------------------------------------------------------------- */
+
+static yk_status analyse_sparse(yk_response *response)
+{
+    yk_context *context = response->context;
+    int velocities = 6 * response->slot_count;
+    size_t size = (size_t)velocities + (size_t)response->row_count;
+    size_t most = size + 24 * (size_t)response->row_count;
+
+    yk_status status = forget_pattern(response);
+    if (status != YK_OK)
+        return status;
+    if (!yk_array_reserve(context, &response->entry_array, most, sizeof(yk_sparse_entry)) ||
+        !yk_array_reserve(context, &response->entry_index_array, most, sizeof(int)))
+        return out_of_memory(response);
+
+    yk_sparse_entry *entries = response->entry_array.data;
+    response->entry_index = response->entry_index_array.data;
+
+    /* In the order in which factor_sparse adds them. */
+    size_t count = 0;
+    for (int i = 0; i < velocities; i++)
+        entries[count++] = (yk_sparse_entry){i, i};
+    for (size_t i = 0; i < response->part_count; i++) {
+        const response_part *p = &response->parts[i];
+        int first = velocities + p->first;
+        for (int side = 0; side < 2; side++) {
+            for (int k = 0; p->side[side] >= 0 && k < p->dim; k++) {
+                for (int j = 0; j < 6; j++) {
+                    int at = 6 * p->side[side] + j;
+                    entries[count++] = (yk_sparse_entry){first + k, at};
+                    entries[count++] = (yk_sparse_entry){at, first + k};
+                }
+            }
+        }
+
+        for (int k = 0; k < p->dim; k++)
+            entries[count++] = (yk_sparse_entry){first + k, first + k};
+    }
+
+    status = yk_sparse_create(context, (int)size, entries, count, response->entry_index,
+                              &response->matrix);
+    if (status == YK_OK)
+        remember_pattern(response);
+    return status;
+}
+
+static yk_status factor_sparse(yk_response *response)
+{
+    if (!response->matrix || !same_pattern(response)) {
+        yk_status status = analyse_sparse(response);
+        if (status != YK_OK)
+            return status;
+    }
+
+    /* Entries in the order in which the pattern lists them. */
+    double *values = yk_sparse_values(response->matrix);
+    const int *index = response->entry_index;
+    memset(values, 0, yk_sparse_nonzeros(response->matrix) * sizeof *values);
+    for (int i = 0; i < 6 * response->slot_count; i++)
+        values[*index++] = 1;
+    for (size_t i = 0; i < response->part_count; i++) {
+        const response_part *p = &response->parts[i];
+        const response_coefficients *c = &response->coefficients[i];
+        for (int side = 0; side < 2; side++) {
+            for (int k = 0; p->side[side] >= 0 && k < p->dim; k++) {
+                for (int j = 0; j < 6; j++) {
+                    values[*index++] += c->rows[side][k][j];
+                    values[*index++] += c->columns[side][k][j];
+                }
+            }
+        }
+
+        for (int k = 0; k < p->dim; k++)
+            values[*index++] += c->softness[k];
+    }
+
+    /* Pivots of an earlier factorisation would be cheaper, but then the bits would depend on what
+     * came before. */
+    return yk_sparse_factor(response->matrix, NULL);
+}
+
+/* All together --------------------------------------------------------------------------------- */
+
+/* The parts on the islands that are asked for, and their equations factored. */
 static yk_status factor_islands(yk_response *response, const yk_response_def *def)
 {
     choose_parts(response, def);
     for (size_t i = 0; i < response->part_count; i++)
         fill_part(response, def, i);
-    return yk_response_factor_all(response);
+
+    /* Parts on each slot: starts, lists, and the slots of each part in one piece of memory. */
+    size_t slots = (size_t)response->slot_count;
+    size_t parts = response->part_count;
+    size_t size = slots + 2 + 4 * parts;
+    if (!yk_array_reserve(response->context, &response->incidence_array, size, sizeof(int32_t)))
+        return out_of_memory(response);
+
+    response->incidence.start = response->incidence_array.data;
+    response->incidence.list = response->incidence.start + slots + 2;
+    int32_t(*ends)[2] = (int32_t(*)[2])(response->incidence.list + 2 * parts);
+    for (size_t i = 0; i < parts; i++) {
+        ends[i][0] = response->parts[i].side[0];
+        ends[i][1] = response->parts[i].side[1];
+    }
+    response->ends = (const int32_t(*)[2])ends;
+    yk_incidence_list(slots, parts, response->ends, &response->incidence);
+
+    /* The form that has fewer numbers. */
+    response->by_blocks = count_blocks(response) <= BLOCKS_PER_PART * parts;
+    if (parts == 0)
+        return YK_OK;
+    if (response->by_blocks)
+        return factor_blocks(response);
+    return factor_sparse(response);
+}
+
+/* Memory for all that could take part. */
+static yk_status reserve(yk_response *response)
+{
+    yk_context *context = response->context;
+    size_t nodes = response->network->node_count;
+    size_t parts = response->network->contact_count + response->network->joint_block_count;
+    size_t rows = YK_CONTACT_DIM_MAX * parts;
+    size_t size = 6 * nodes + rows;
+
+    bool good = yk_array_reserve(context, &response->group_array, nodes, sizeof(int32_t)) &&
+                yk_array_reserve(context, &response->slot_array, nodes, sizeof(int32_t)) &&
+                yk_array_reserve(context, &response->nodes_array, nodes, sizeof(int32_t)) &&
+                yk_array_reserve(context, &response->closed_array, parts, sizeof(uint8_t)) &&
+                yk_array_reserve(context, &response->parts_array, parts, sizeof(response_part)) &&
+                yk_array_reserve(context, &response->coefficient_array, parts,
+                                 sizeof(response_coefficients)) &&
+                yk_array_reserve(context, &response->right_array, size, sizeof(double)) &&
+                yk_array_reserve(context, &response->refinement_array, size, sizeof(double)) &&
+                yk_array_reserve(context, &response->bias_array, rows, sizeof(double)) &&
+                yk_array_reserve(context, &response->trace_array, rows, sizeof(double));
+    if (!good)
+        return yk_fail(context, YK_ERROR_MEMORY, "no memory for the interface model of %zu bodies",
+                       nodes);
+
+    response->group = response->group_array.data;
+    response->slot = response->slot_array.data;
+    response->nodes = response->nodes_array.data;
+    response->closed = response->closed_array.data;
+    response->parts = response->parts_array.data;
+    response->coefficients = response->coefficient_array.data;
+    response->right = response->right_array.data;
+    response->refinement = response->refinement_array.data;
+    response->biases = response->bias_array.data;
+    response->traces = response->trace_array.data;
+    return YK_OK;
 }
 
 yk_status yk_response_factor(yk_response *response, yk_network *network, const yk_response_def *def)
 {
     response->network = network;
+
     yk_status status = yk_joints_scale(network);
     if (status == YK_OK)
         status = reserve(response);
     if (status != YK_OK)
         return status;
 
+    /* Which contacts are closed at the last solution. */
     for (size_t i = 0; i < network->contact_count; i++) {
         element e;
-        yk_held_point at;
         yk_network_element(network, i, &e);
         yk_cone cone = cone_of(&e);
+
+        yk_held_point at;
         point_of(network, def, i, &e, &at);
         response->closed[i] = e.node[0] >= 0 && yk_held_is_closed(&cone, def->friction, &at);
     }
@@ -415,10 +780,12 @@ void yk_response_begin_zero(yk_response *response)
 void yk_response_begin_free(yk_response *response)
 {
     double *right = response->right;
+
     for (int i = 0; i < response->slot_count; i++, right += 6) {
         const yk_network_node *node = &response->network->nodes[response->nodes[i]];
         put_six(right, node->velocity, node->spin);
     }
+
     for (int i = 0; i < response->row_count; i++)
         right[i] = -response->biases[i];
 }
@@ -436,9 +803,82 @@ void yk_response_push(yk_response *response, int32_t node, yk_vec3 impulse, yk_v
     double *right = response->right + 6 * (size_t)response->slot[node];
     if (!node_is_dynamic(network, node))
         return;
+
+    /* M^-1 times the impulse, in the scaled spins of the network. */
     add_vector(right, network->nodes[node].inverse_mass, impulse);
     yk_vec3 scaled = yk_v3_scale(1 / node_length(network, node), angular);
     add_vector(right + 3, 1, node_spin_response(network, node, scaled));
+}
+
+/* Solution ------------------------------------------------------------------------------------- */
+
+static void solve(yk_response *response, double *right)
+{
+    if (response->part_count == 0)
+        return;
+    if (!response->by_blocks) {
+        yk_sparse_solve(response->matrix, right);
+        return;
+    }
+
+    /* W z = -(b + G v_free) */
+    double *z = right + 6 * (size_t)response->slot_count;
+    for (size_t i = 0; i < response->part_count; i++) {
+        const response_part *p = &response->parts[i];
+        const response_coefficients *c = &response->coefficients[i];
+        for (int side = 0; side < 2; side++) {
+            if (p->side[side] < 0)
+                continue;
+            const double *v = right + 6 * p->side[side];
+            for (int k = 0; k < p->dim; k++) {
+                for (int j = 0; j < 6; j++)
+                    z[p->first + k] -= c->rows[side][k][j] * v[j];
+            }
+        }
+    }
+
+    yk_factor_solve(response->factor, z);
+
+    /* v = v_free - (-M^-1 D) z */
+    for (size_t i = 0; i < response->part_count; i++) {
+        const response_part *p = &response->parts[i];
+        const response_coefficients *c = &response->coefficients[i];
+        for (int side = 0; side < 2; side++) {
+            if (p->side[side] < 0)
+                continue;
+            double *v = right + 6 * p->side[side];
+            for (int k = 0; k < p->dim; k++) {
+                for (int j = 0; j < 6; j++)
+                    v[j] -= c->columns[side][k][j] * z[p->first + k];
+            }
+        }
+    }
+}
+
+void yk_response_solve(yk_response *response)
+{
+    solve(response, response->right);
+}
+
+/* A second solution for what the trace of softness left open in the rows; that of joints leaves
+ * nothing that counts. */
+void yk_response_solve_refined(yk_response *response)
+{
+    int first = 6 * response->slot_count;
+    double *right = response->right;
+    double *left = response->refinement;
+
+    solve(response, right);
+    if (response->closed_count == 0)
+        return;
+
+    memset(left, 0, (size_t)first * sizeof *left);
+    for (int i = 0; i < response->row_count; i++)
+        left[first + i] = response->traces[i] * right[first + i];
+
+    solve(response, left);
+    for (int i = 0; i < first + response->row_count; i++)
+        right[i] += left[i];
 }
 
 yk_vec3 yk_response_velocity(const yk_response *response, int32_t node)
