@@ -102,19 +102,6 @@ static void jordan_product(int dim, const double *a, const double *b, double *c)
     c[0] = sum;
 }
 
-/* x with a o x = b */
-static void jordan_divide(int dim, const double *a, const double *b, double *x)
-{
-    double mixed = 0;
-    for (int k = 1; k < dim; k++)
-        mixed += a[k] * b[k];
-
-    double head = (a[0] * b[0] - mixed) / determinant(dim, a);
-    for (int k = 1; k < dim; k++)
-        x[k] = (b[k] - head * a[k]) / a[0];
-    x[0] = head;
-}
-
 /* The largest step for which x + step dx stays in the cone: the first positive root of det(x +
  * step dx). */
 static double step_to_boundary(int dim, const double *x, const double *dx)
@@ -168,6 +155,7 @@ static void scale_part(cone_part *p)
     }
     p->scaling[0] = sqrt(1 + tail); /* unit determinant in spite of rounding */
 
+    /* S^2. */
     double eta2 = p->eta * p->eta;
     for (int k = 0; k < dim; k++) {
         for (int l = 0; l < dim; l++) {
@@ -188,10 +176,10 @@ static void apply_scaling(const cone_part *p, double sign, const double *x, doub
     if (sign < 0)
         factor = 1 / p->eta;
 
+    /* The parts of x along w and across it. */
     double mixed = 0;
     for (int k = 1; k < p->dim; k++)
         mixed += w[k] * x[k];
-
     double along = sign * x[0] + mixed / (1 + w[0]);
     double head = w[0] * x[0] + sign * mixed;
     for (int k = 1; k < p->dim; k++)
@@ -299,11 +287,12 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
         return status;
     }
 
-    /* Weights of the parts of a contact, and the size of velocities. */
+    /* Weights of the parts of a contact. */
     list_parts(problem, s->parts);
     for (int i = 0; i < s->part_count; i++)
         s->weight[s->parts[i].contact] += s->parts[i].mu * s->parts[i].mu;
 
+    /* The size of velocities. */
     double sum = 0;
     for (int k = 0; k < problem->row_count; k++)
         sum += problem->q[k] * problem->q[k];
@@ -430,7 +419,15 @@ static void find_direction(interior *s, double target, bool correct)
         }
 
         goal[0] += target;
-        jordan_divide(p->dim, lambda, goal, scaled);
+
+        /* lambda o scaled = goal, solved for scaled. */
+        double mixed = 0;
+        for (int k = 1; k < p->dim; k++)
+            mixed += lambda[k] * goal[k];
+        double first = (lambda[0] * goal[0] - mixed) / determinant(p->dim, lambda);
+        for (int k = 1; k < p->dim; k++)
+            scaled[k] = (goal[k] - first * lambda[k]) / lambda[0];
+        scaled[0] = first;
         apply_scaling(p, 1, scaled, p->change);
 
         for (int k = 0; k < p->dim; k++) {
@@ -515,6 +512,7 @@ static double plan_step(interior *s)
     hold_frictionless_rows(s, false);
     yk_newton_factor(newton);
 
+    /* Joints alone have nothing to predict. */
     if (s->part_count == 0) {
         find_direction(s, 0, false);
         return fmin(1, 0.995 * longest_step(s));
@@ -617,6 +615,7 @@ static bool approach(interior *s, int limit, double size)
         p->z[0] = size * s->scale;
     }
 
+    /* The residual must halve every few steps. */
     double try_newton_at = 1e-5;
     double smallest = INFINITY;
     double milestone = INFINITY; /* the residual when it had last halved, and at which step */
@@ -639,6 +638,7 @@ static bool approach(interior *s, int limit, double size)
         if (i - mark > PATIENCE)
             return false;
 
+        /* Close enough for Newton, perhaps. */
         if (residual <= try_newton_at) {
             if (polish(s, s->r, s->u, residual, 0.3, 6))
                 return true;
@@ -653,28 +653,6 @@ static bool approach(interior *s, int limit, double size)
             short_steps = 0;
         if (!(step > 1e-6) || short_steps >= 3)
             return false;
-    }
-
-    return false;
-}
-
-/* Gauss-Seidel sweeps and Newton steps in turn, from the best iterate so far or from zero. */
-static bool alternate(interior *s, int rounds)
-{
-    memset(s->r, 0, row_bytes(s));
-    if (isfinite(s->best_residual))
-        memcpy(s->r, s->best, row_bytes(s));
-
-    int sweeps = 20;
-    for (int round = 0; round < rounds && s->iterations < s->limit; round++, sweeps *= 2) {
-        yk_gauss_seidel_sweeps(s->newton.problem, s->newton.friction, 1, true, sweeps, s->r);
-        double residual = residual_of(s, s->r);
-        if (!isfinite(residual))
-            return false;
-
-        note(s, s->r, s->u, residual);
-        if (residual <= s->tolerance || polish(s, s->r, s->u, residual, 0.9, 20))
-            return true;
     }
 
     return false;
@@ -712,8 +690,24 @@ static bool run_cascade(interior *s, const double *start)
             return true;
     }
 
-    if (friction == YK_FRICTION_BOX)
-        return alternate(s, 8);
+    /* Box friction: Gauss-Seidel sweeps and Newton steps in turn, from the best iterate so far. */
+    if (friction == YK_FRICTION_BOX) {
+        memset(s->r, 0, row_bytes(s));
+        if (isfinite(s->best_residual))
+            memcpy(s->r, s->best, row_bytes(s));
+        int sweeps = 20;
+        for (int round = 0; round < 8 && s->iterations < s->limit; round++) {
+            yk_gauss_seidel_sweeps(problem, friction, 1, true, sweeps, s->r);
+            double residual = residual_of(s, s->r);
+            if (!isfinite(residual))
+                return false;
+            note(s, s->r, s->u, residual);
+            if (residual <= s->tolerance || polish(s, s->r, s->u, residual, 0.9, 20))
+                return true;
+            sweeps *= 2;
+        }
+        return false;
+    }
 
     /* Easy problems need no more than a few sweeps, and perhaps Newton steps from there. */
     memset(s->r, 0, row_bytes(s));
@@ -757,7 +751,6 @@ yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_proble
 {
     interior s;
     yk_status status = interior_create(context, problem, options, &s);
-
     if (status != YK_OK)
         return status;
 
@@ -775,8 +768,7 @@ yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_proble
     if (!done)
         status = yk_fail(context, YK_NOT_CONVERGED,
                          "contact: residual %.3g after %d steps, wanted %.3g; the problem may have "
-                         "no solution, or its W may "
-                         "not be symmetric and positive semidefinite",
+                         "no solution, or its W may not be symmetric and positive semidefinite",
                          s.best_residual, s.iterations, s.tolerance);
     interior_destroy(context, &s);
     return status;

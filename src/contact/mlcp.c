@@ -59,12 +59,15 @@ void yk_mlcp_destroy(yk_context *context, yk_mlcp *problem)
 
 double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
 {
-    double worst = 0, largest = 0;
     size_t n = (size_t)problem->n;
 
+    double largest = 0;
     for (size_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(z[i]));
+
+    double worst = 0;
     for (size_t i = 0; i < n; i++) {
+        /* w, and the size of the numbers that it is the sum of. */
         const double *row = problem->m + i * n;
         double scale = fmax(1e-300, fabs(problem->q[i]));
         w[i] = problem->q[i];
@@ -135,6 +138,7 @@ static void equilibrate(lemke *s)
         s->column_scale[i] = 1;
     }
 
+    /* Rows and columns in turn, which settles after a few passes. */
     for (int pass = 0; pass < 4; pass++) {
         for (size_t i = 0; i < n; i++) {
             double row = 0;
@@ -204,6 +208,7 @@ static void fill_table(lemke *s, double regularisation)
         row[s->constant + 1 + i] = 1;
     }
 
+    /* y outside the basis, w in it. */
     for (int i = 0; i < n; i++) {
         s->basic[i] = n + i;
         s->nonbasic[i] = i;
@@ -291,6 +296,7 @@ static void pivot_equations(lemke *s)
 {
     int n = s->n;
     for (;;) {
+        /* The largest element where an equation and a variable without bounds meet. */
         double best = 0;
         int row = 0;
         int column = 0;
@@ -343,6 +349,7 @@ static bool pivot_with_pair(lemke *s, int equation, int variable)
     if (best_pair < 0)
         return false;
 
+    /* Two pivots: the pair with the equation, the variable with the pair. */
     int pair_row = s->row_of[s->n + best_pair];
     pivot(s, row, s->column_of[best_pair]);
     if (!(fabs(table_row(s, pair_row)[column]) > 1e-10))
@@ -401,9 +408,10 @@ static bool is_bounded(const lemke *s, int variable, double *limit)
     if (variable == COVER)
         return true;
 
+    /* The w of an equation must be zero, and never varies where the equations are regular. */
     int i = variable < s->n ? variable : variable - s->n;
     if (s->free_row[i])
-        return false; /* its w must be zero and never varies where the equations are regular */
+        return false;
     if (variable >= s->n)
         return !s->fixed[i];
 
@@ -454,6 +462,7 @@ static bool earlier(const lemke *s, block a, block b)
     if (s->basic[b.row] == COVER)
         return false;
 
+    /* Ties by the rows of the inverse basis, which are independent of each other. */
     for (int k = 1; k <= s->n; k++) {
         x = distance(s, a, k) / a.rate;
         y = distance(s, b, k) / b.rate;
@@ -461,46 +470,6 @@ static bool earlier(const lemke *s, block a, block b)
             return x < y;
     }
     return a.rate > b.rate;
-}
-
-/* Puts the artificial variable in, scaled by `cover`: the row that is most negative relative to
- * what the cover adds to it leaves, with ties broken as in the ratio test. Returns the variable
- * that left, or COVER where no row is negative. */
-static int enter_cover(lemke *s, const double *cover)
-{
-    int n = s->n;
-    int worst = -1;
-
-    for (int i = 0; i < n; i++) {
-        double *row = table_row(s, i);
-        double limit;
-        row[n] = 0;
-        if (is_bounded(s, s->basic[i], &limit))
-            row[n] = cover[i];
-        if (!(row[n] > 0 && row[s->constant] < -1e-13))
-            continue;
-
-        bool more_negative = worst < 0;
-        for (int k = 0; k <= n && worst >= 0; k++) {
-            const double *other = table_row(s, worst);
-            double x = row[s->constant + k] / row[n];
-            double y = other[s->constant + k] / other[n];
-            if (differ(x, y)) {
-                more_negative = x < y;
-                break;
-            }
-        }
-
-        if (more_negative)
-            worst = i;
-    }
-
-    if (worst < 0)
-        return COVER;
-
-    int left = s->basic[worst];
-    pivot(s, worst, n);
-    return left;
 }
 
 typedef enum outcome { SOLVED, CONTRADICTION, ON_RAY, TOO_LONG } outcome;
@@ -527,6 +496,7 @@ static outcome follow(lemke *s, int left)
                 first = candidate;
         }
 
+        /* Nothing stops it: a ray. */
         double own = INFINITY;
         if (entering < n)
             own = s->cap[entering];
@@ -544,6 +514,7 @@ static outcome follow(lemke *s, int left)
             continue;
         }
 
+        /* The variable that is reached first leaves, from its upper bound mirrored. */
         left = s->basic[first.row];
         if (first.at_limit)
             mirror(s, left);
@@ -588,9 +559,37 @@ static outcome attempt_path(lemke *s, int attempt, double regularisation)
             cover[i] = irregular;
     }
 
-    int left = enter_cover(s, cover);
-    if (left == COVER)
+    /* The row that is most negative relative to what the cover adds to it leaves, with ties broken
+     * as in the ratio test. Where none is negative there is nothing to do. */
+    int n = s->n;
+    int worst = -1;
+    for (int i = 0; i < n; i++) {
+        double *row = table_row(s, i);
+        double limit;
+        row[n] = 0;
+        if (is_bounded(s, s->basic[i], &limit))
+            row[n] = cover[i];
+        if (!(row[n] > 0 && row[s->constant] < -1e-13))
+            continue;
+
+        bool more_negative = worst < 0;
+        for (int k = 0; k <= n && worst >= 0; k++) {
+            const double *other = table_row(s, worst);
+            double x = row[s->constant + k] / row[n];
+            double y = other[s->constant + k] / other[n];
+            if (differ(x, y)) {
+                more_negative = x < y;
+                break;
+            }
+        }
+        if (more_negative)
+            worst = i;
+    }
+    if (worst < 0)
         return SOLVED;
+
+    int left = s->basic[worst];
+    pivot(s, worst, n);
     return follow(s, left);
 }
 
@@ -605,6 +604,7 @@ static double finish(lemke *s, double *z, double *w, yk_mlcp_state *state)
     int *active = s->index;
     int count = 0;
 
+    /* z as the dictionary has it, and which rows are active. */
     for (int i = 0; i < s->n; i++) {
         int row = s->row_of[i];
         double y = 0;
@@ -663,6 +663,7 @@ static bool is_semidefinite(lemke *s)
     double *a = s->work;
     const double *m = s->problem->m;
 
+    /* The symmetric part, and the order of pivots. */
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++)
             a[i * n + j] = (m[i * n + j] + m[j * n + i]) / 2;
@@ -694,6 +695,7 @@ static bool is_semidefinite(lemke *s)
             return true;
         }
 
+        /* The pivot eliminates its column. */
         for (int i = k + 1; i < n; i++) {
             double factor = a[index[i] * n + p] / head;
             for (int j = k + 1; j < n; j++)
@@ -706,25 +708,6 @@ static bool is_semidefinite(lemke *s)
 
 /* Enumeration ---------------------------------------------------------------------------------- */
 
-/* The next combination of sets, counted like an odometer: each row is at its lower bound, active,
- * or at its upper bound. False after the last. */
-static bool next_sets(const lemke *s, int *sets)
-{
-    for (int i = 0; i < s->n; i++) {
-        if (s->free_row[i] || s->fixed[i])
-            continue;
-        bool low = !isinf(s->problem->lower[i]);
-        bool high = !isinf(s->problem->upper[i]);
-        if (sets[i] == -1 || (sets[i] == 0 && high)) {
-            sets[i]++;
-            return true;
-        }
-        sets[i] = low ? -1 : 0;
-    }
-
-    return false;
-}
-
 /* Solves for the active rows of `sets`; false when their matrix is singular. */
 static bool solve_sets(lemke *s, const int *sets, double *z)
 {
@@ -733,6 +716,7 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
     int *active = s->index;
     int count = 0;
 
+    /* Rows that are not active stand at a bound. */
     for (int i = 0; i < s->n; i++) {
         if (s->free_row[i] || (sets[i] == 0 && !s->fixed[i])) {
             active[count++] = i;
@@ -747,7 +731,7 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
     if (count == 0)
         return true;
 
-    /* The active rows, with the others at their bounds. */
+    /* w = 0 of the active rows, with the others at their bounds. */
     for (int a = 0; a < count; a++) {
         const double *row = problem->m + (size_t)active[a] * n;
         s->vector[a] = -problem->q[active[a]];
@@ -770,6 +754,7 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
 static yk_status enumerate(yk_context *context, lemke *s, double tolerance, double *z, double *w,
                            yk_mlcp_state *state, double *residual)
 {
+    /* Each row is at one of its bounds or active. */
     double combinations = 1;
     for (int i = 0; i < s->n; i++) {
         bool low = !isinf(s->problem->lower[i]);
@@ -790,6 +775,7 @@ static yk_status enumerate(yk_context *context, lemke *s, double tolerance, doub
     if (!sets)
         return YK_ERROR_MEMORY;
 
+    /* From all at their lower bounds on. */
     for (int i = 0; i < s->n; i++) {
         sets[i] = -1;
         if (s->free_row[i] || isinf(s->problem->lower[i]))
@@ -797,12 +783,28 @@ static yk_status enumerate(yk_context *context, lemke *s, double tolerance, doub
     }
 
     bool found = false;
-    do {
-        if (!solve_sets(s, sets, z))
-            continue;
-        *residual = yk_mlcp_residual(s->problem, z, w);
-        found = *residual <= tolerance;
-    } while (!found && next_sets(s, sets));
+    bool more = true;
+    while (more && !found) {
+        if (solve_sets(s, sets, z)) {
+            *residual = yk_mlcp_residual(s->problem, z, w);
+            found = *residual <= tolerance;
+        }
+
+        /* The next combination, counted like an odometer: each row is at its lower bound, active,
+         * or at its upper bound. */
+        more = false;
+        for (int i = 0; i < s->n && !found && !more; i++) {
+            if (s->free_row[i] || s->fixed[i])
+                continue;
+            bool high = !isinf(s->problem->upper[i]);
+            if (sets[i] == -1 || (sets[i] == 0 && high)) {
+                sets[i]++;
+                more = true;
+            } else {
+                sets[i] = isinf(s->problem->lower[i]) ? 0 : -1;
+            }
+        }
+    }
 
     for (int i = 0; found && state && i < s->n; i++)
         state[i] = (yk_mlcp_state)sets[i];
@@ -842,6 +844,7 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
         s->limit = s->pivots + limit;
         outcome end = attempt_path(s, attempt % 4, options->regularisation * largest + extra);
 
+        /* Equations that hold for none, or a solution. */
         if (end == CONTRADICTION && attempt < 4)
             return yk_fail(context, YK_ERROR_NO_SOLUTION,
                            "MLCP: the equations contradict each other");
@@ -877,6 +880,7 @@ yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_ml
 
     *report = (yk_mlcp_report){.residual = INFINITY};
 
+    /* Bounds and numbers as they are given. */
     for (size_t i = 0; i < n; i++) {
         double low = problem->lower[i];
         double high = problem->upper[i];
@@ -926,6 +930,7 @@ yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_ml
     }
 
     report->pivots = s.pivots;
+
     yk_release(context, flags);
     yk_release(context, indices);
     yk_release(context, numbers);
