@@ -8,6 +8,8 @@
 
 static const command_row commands[] = {
     {"run", "run a scenario, with results in HDF5 or CSV", command_run},
+    {"recover", "make a results file of a run that was killed or could not write it",
+     command_recover},
     {"check", "find every mistake in a scenario", command_check},
     {"draw", "draw the model at its start", command_draw},
     {"plot", "draw recorded channels over time", command_plot},

@@ -438,11 +438,15 @@ static int run_scenario(const loaded *l, request *q)
     bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
     if (numerical && info->interface_count > 0)
         fprintf(stderr, "yoke: `yoke advise %s` looks for a scheme and a step\n", q->path);
-    for (int i = 0; !report.recorded && i < files->count; i++) {
+    bool begun = report.seconds > 0;
+    for (int i = 0; begun && !report.recorded && i < files->count; i++) {
         char part[4096];
         int length = snprintf(part, sizeof part, "%s.part", files->items[i]);
         if (length < (int)sizeof part && access(part, F_OK) == 0)
-            fprintf(stderr, "yoke: what was recorded until then is in '%s'\n", part);
+            fprintf(stderr,
+                    "yoke: what was recorded until then is in '%s'; `yoke recover %s` makes '%s' "
+                    "of it\n",
+                    part, part, files->items[i]);
     }
 
     return code;

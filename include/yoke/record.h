@@ -38,6 +38,8 @@
 #ifndef YOKE_RECORD_H
 #define YOKE_RECORD_H
 
+#include <stdint.h>
+
 #include "yoke/base.h"
 #include "yoke/subsystem.h"
 
@@ -139,8 +141,8 @@ typedef struct yk_recorder_ops {
     /* Starts a record; one that was there before is replaced. */
     yk_status (*begin)(yk_recorder *self, const yk_record_header *header);
     yk_status (*sample)(yk_recorder *self, double time, const double *row);
-    /* Completes the record; the summary may be NULL. Without this call a file keeps its name with
-     * ".part" appended. */
+    /* Completes the record; the summary may be NULL. Without this call a file recorder leaves its
+     * journal. */
     yk_status (*end)(yk_recorder *self, const yk_record_summary *summary);
     void (*destroy)(yk_recorder *self);
     /* Where everything is at a time, as yk_frame_table says. Default: frames are left out. */
@@ -170,10 +172,11 @@ typedef enum yk_record_format {
 typedef struct yk_file_recorder_def {
     const char *path;
     yk_record_format format;
-    /* Rows go to the file when so many have come together, or when so many seconds have passed at
-     * a sample: that is what a run that is killed can lose. */
+    /* Rows go to the journal when so many have come together, or when so many seconds have passed
+     * at a sample: that is what a run that is killed can lose. */
     int block_rows;
     double flush_seconds;
+    double sync_seconds; /* likewise for the disk: what a power cut can take */
 } yk_file_recorder_def;
 
 yk_file_recorder_def yk_file_recorder_default(void);
@@ -181,11 +184,25 @@ yk_file_recorder_def yk_file_recorder_default(void);
 /* Whether the end of a file's name says its format: .h5, .hdf5 or .csv. */
 bool yk_record_format_known(const char *path);
 
-/* A recorder that writes `path`. Until the end, and after a run that did not get there, the file
- * is `path`.part: readable up to the last block, while an older `path` stays untouched. The file
- * is opened by begin. */
+/* A recorder that writes `path`. Until the end, and after a run that did not get there, the record
+ * is the journal `path`.part, in blocks with checksums: a process that is killed, or a disk that
+ * is full, costs at most the block that was being written. yk_record_load reads a journal as any
+ * results file. The end makes `path` of it in one piece; where that fails, an older `path` and the
+ * journal stay as they are. A journal belongs to one recorder at a time: begin is refused while
+ * another process writes it, and keeps what a run that was killed has left as `path`.part.old. */
 yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def,
                                   yk_recorder **recorder);
+
+typedef struct yk_recovery {
+    bool complete; /* the run had come to its end */
+    size_t rows, frames;
+    uint64_t damaged_bytes; /* at the end of the journal, which were left out */
+} yk_recovery;
+
+/* Makes the results file `path` of a journal, which stays. YK_ERROR_INPUT where the journal holds
+ * no samples or is none; YK_ERROR_FILE also while its run goes on. */
+yk_status yk_record_recover(yk_context *context, const char *part, const char *path,
+                            yk_recovery *recovery);
 
 /* Passes everything on to several recorders, which stay the caller's and must outlive it. Samples and the end reach
  * all of them even if one fails; the last failure is returned. */
@@ -204,7 +221,8 @@ void yk_record_destroy(yk_record *record);
  * ends both. */
 yk_recorder *yk_record_recorder(yk_record *record);
 
-/* Reads a file that a file recorder wrote, complete or not; also any CSV file with a header whose
+/* Reads a file that a file recorder wrote, also the journal of a run that goes on or did not end,
+ * and any CSV file with a header whose
  * first column is time. Files that are neither, are damaged or hold no samples are
  * YK_ERROR_INPUT, with the line and the reason. */
 yk_status yk_record_load(yk_context *context, const char *path, yk_record **record);

@@ -1,5 +1,4 @@
-/* CSV writer: RFC 4180 with line feeds, 17 significant digits. Whole lines only reach the file,
- * so that a run that dies leaves a table that can be read. */
+/* CSV writer: RFC 4180 with line feeds, 17 significant digits. */
 #include <errno.h>
 #include <fcntl.h>
 #include <locale.h>
@@ -9,39 +8,38 @@
 
 #include "base/text.h"
 #include "record/file.h"
+#include "record/journal.h"
+#include "record/memory.h"
 
 enum {
     TEXT_BYTES = 65536,
     NUMBER_BYTES = 26 /* "-2.2250738585072014e-308", separator, terminator */
 };
 
-typedef struct csv_file {
-    yk_record_file file;
+typedef struct csv_writer {
+    yk_recorder base;
+    yk_context *context;
+    char *path;
     int descriptor;  /* -1: none */
     locale_t locale; /* numbers have a decimal point, whatever the program's language */
-    off_t length;    /* of the whole lines in the file */
-    char *text;
-    size_t capacity;
-} csv_file;
+    uint64_t length; /* of the file */
+    size_t stride;   /* numbers in a line */
+    char *text;      /* lines that wait */
+    size_t used, capacity;
+} csv_writer;
 
-static yk_status write_text(csv_file *self, const char *text, size_t length)
+static yk_status cannot_write(const csv_writer *self, int error)
 {
-    for (size_t done = 0; done < length;) {
-        ssize_t written = write(self->descriptor, text + done, length - done);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written < 0) {
-            /* Take back the piece of a line that may have got through. */
-            int error = errno;
-            int cut = ftruncate(self->descriptor, self->length);
-            (void)cut;
-            return yk_file_fail(&self->file, error);
-        }
+    return yk_fail(self->context, YK_ERROR_FILE, "cannot write '%s': %s", self->path,
+                   strerror(error));
+}
 
-        done += (size_t)written;
-    }
+static yk_status write_text(csv_writer *self, const char *text, size_t length)
+{
+    if (!yk_write_all(self->descriptor, text, length, self->length))
+        return cannot_write(self, errno);
 
-    self->length += (off_t)length;
+    self->length += length;
 
     return YK_OK;
 }
@@ -65,6 +63,7 @@ static void add_column(yk_context *context, yk_text *line, const yk_record_chann
     const char *label = channel->labels[component];
     bool quotes = strpbrk(channel->name, ",\"\r\n") || strpbrk(label, ",\"\r\n") ||
                   strpbrk(channel->unit, ",\"\r\n");
+
     yk_text_add(context, line, quotes ? ",\"" : ",");
     add_quoted(context, line, channel->name);
     if (*label) {
@@ -82,94 +81,120 @@ static void add_column(yk_context *context, yk_text *line, const yk_record_chann
         yk_text_add(context, line, "\"");
 }
 
-static yk_status write_names(csv_file *self)
+static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header)
 {
-    yk_context *context = self->file.context;
-    const yk_record_header *header = self->file.header;
+    csv_writer *self = (csv_writer *)recorder;
+    yk_context *context = self->context;
+    self->descriptor = open(self->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (self->descriptor < 0)
+        return cannot_write(self, errno);
+
+    self->locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
+    if (!self->locale)
+        return yk_fail(context, YK_ERROR_MEMORY, "out of memory for a locale");
+
+    /* Memory for the longest line, or for many short ones. */
+    self->stride = 1 + yk_header_width(header);
+    self->capacity = self->stride * NUMBER_BYTES;
+    if (self->capacity < TEXT_BYTES)
+        self->capacity = TEXT_BYTES;
+    self->text = yk_allocate(context, self->capacity, 1);
+    if (!self->text)
+        return YK_ERROR_MEMORY;
+
+    /* The line of names. */
     yk_text line = {0};
     yk_text_add(context, &line, "time [s]");
     for (int i = 0; i < header->channel_count; i++)
         for (int c = 0; c < header->channels[i].components; c++)
             add_column(context, &line, &header->channels[i], c);
     yk_text_add(context, &line, "\n");
-    yk_status status = line.failed ? YK_ERROR_MEMORY : write_text(self, line.data, line.length);
+    yk_status status = YK_ERROR_MEMORY;
+    if (!line.failed)
+        status = write_text(self, line.data, line.length);
     yk_text_destroy(context, &line);
     return status;
 }
 
-static yk_status csv_open(yk_record_file *file)
+static yk_status csv_sample(yk_recorder *recorder, double time, const double *row)
 {
-    csv_file *self = (csv_file *)file;
-    self->length = 0;
-    self->locale = (locale_t)0;
-    self->text = NULL;
-    self->descriptor = open(file->part, O_WRONLY | O_TRUNC | O_CLOEXEC);
-    if (self->descriptor < 0)
-        return yk_file_fail(file, errno);
-
-    self->locale = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    if (!self->locale)
-        return yk_fail(file->context, YK_ERROR_MEMORY, "out of memory for a locale");
-
-    size_t line = file->block.stride * NUMBER_BYTES;
-    self->capacity = line > TEXT_BYTES ? line : TEXT_BYTES;
-    self->text = yk_allocate(file->context, self->capacity, 1);
-
-    return self->text ? write_names(self) : YK_ERROR_MEMORY;
-}
-
-static yk_status csv_write(yk_record_file *file)
-{
-    csv_file *self = (csv_file *)file;
-    const yk_block *block = &file->block;
-    size_t longest = block->stride * NUMBER_BYTES, used = 0;
-    yk_status status = YK_OK;
-    locale_t before = uselocale(self->locale);
-    for (size_t i = 0; i < block->rows && status == YK_OK; i++) {
-        const double *row = block->values + i * block->stride;
-        for (size_t k = 0; k < block->stride; k++) {
-            used += (size_t)snprintf(self->text + used, NUMBER_BYTES, "%.17g", row[k]);
-            self->text[used++] = k + 1 < block->stride ? ',' : '\n';
-        }
-
-        /* To the file, when another line does not fit. */
-        bool last = i + 1 == block->rows;
-        if (!last && self->capacity - used >= longest)
-            continue;
-
-        status = write_text(self, self->text, used);
-        used = 0;
+    csv_writer *self = (csv_writer *)recorder;
+    if (self->capacity - self->used < self->stride * NUMBER_BYTES) {
+        yk_status status = write_text(self, self->text, self->used);
+        if (status != YK_OK)
+            return status;
+        self->used = 0;
     }
 
+    locale_t before = uselocale(self->locale);
+    for (size_t k = 0; k < self->stride; k++) {
+        double value = k > 0 ? row[k - 1] : time;
+        char *to = self->text + self->used;
+        self->used += (size_t)snprintf(to, NUMBER_BYTES, "%.17g", value);
+        self->text[self->used++] = k + 1 < self->stride ? ',' : '\n';
+    }
     uselocale(before);
 
-    return status;
+    return YK_OK;
 }
 
-static yk_status csv_finish(yk_record_file *file, const yk_record_summary *summary)
+static yk_status csv_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
     (void)summary; /* a plain table cannot hold it */
-    csv_file *self = (csv_file *)file;
+    csv_writer *self = (csv_writer *)recorder;
+    yk_status status = write_text(self, self->text, self->used);
+    if (status != YK_OK)
+        return status;
+
+    if (fsync(self->descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)
+        return cannot_write(self, errno);
+
     int failed = close(self->descriptor);
     self->descriptor = -1;
-    return failed ? yk_file_fail(file, errno) : YK_OK;
+    if (failed)
+        return cannot_write(self, errno);
+
+    return YK_OK;
 }
 
-static void csv_close(yk_record_file *file)
+static void csv_destroy(yk_recorder *recorder)
 {
-    csv_file *self = (csv_file *)file;
+    csv_writer *self = (csv_writer *)recorder;
     if (self->descriptor >= 0)
         close(self->descriptor);
     if (self->locale)
         freelocale(self->locale);
-    yk_release(file->context, self->text);
+    yk_release(self->context, self->text);
+    yk_release(self->context, self->path);
+    yk_release(self->context, self);
 }
 
-const yk_file_format yk_csv_format = {
-    .ops = YK_FILE_OPS("csv"),
-    .size = sizeof(csv_file),
-    .open = csv_open,
-    .write = csv_write,
-    .finish = csv_finish,
-    .close = csv_close,
+static const yk_recorder_ops csv_ops = {
+    .size = sizeof csv_ops,
+    .kind = "csv",
+    .begin = csv_begin,
+    .sample = csv_sample,
+    .end = csv_end,
+    .destroy = csv_destroy,
 };
+
+yk_status yk_csv_writer_create(yk_context *context, const char *path, yk_recorder **writer)
+{
+    *writer = NULL;
+    csv_writer *self = yk_allocate(context, 1, sizeof *self);
+    if (!self)
+        return YK_ERROR_MEMORY;
+
+    self->base.ops = &csv_ops;
+    self->context = context;
+    self->descriptor = -1;
+    self->path = yk_text_copy(context, path);
+    if (!self->path) {
+        csv_destroy(&self->base);
+        return YK_ERROR_MEMORY;
+    }
+
+    *writer = &self->base;
+
+    return YK_OK;
+}

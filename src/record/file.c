@@ -1,251 +1,322 @@
-/* File recorders: everything but the format. The rows go to `path`.part; the end renames it,
- * which is atomic, so that whoever sees `path` sees a complete file. */
+/* File recorders. While a run goes on its rows and frames go to the journal `path`.part, block by
+ * block. The end plays the journal to a writer of the format, which makes `path`.new; that gets
+ * its name when it is complete and on the disk, and only then the journal goes. So whoever sees
+ * `path` sees a complete file, and what was flushed is in one of the two at any moment. */
 #include "record/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/text.h"
+#include "record/journal.h"
 #include "record/memory.h"
 
-/* Rows that wait ------------------------------------------------------------------------------ */
+typedef struct file_format {
+    const char *endings[3];
+    yk_record_format format;
+    const yk_recorder_ops *ops; /* of the file recorder, with the name of the format */
+    yk_status (*create_writer)(yk_context *context, const char *path, yk_recorder **writer);
+} file_format;
 
-static yk_status open_block(yk_context *context, yk_block *block, size_t width,
-                            const yk_file_recorder_def *def)
+typedef struct file_recorder {
+    yk_recorder base;
+    const file_format *format;
+    yk_context *context;
+    yk_file_recorder_def def;
+    char *path;
+    char *part;      /* the journal */
+    char *old;       /* an unfinished journal of another run */
+    char *temporary; /* the results file while it is being made */
+    yk_record_header *header;
+    yk_journal journal;
+    bool open;
+    bool failed;  /* an error has closed the journal before the end */
+    double *rows; /* that wait, of `stride` doubles each, time first */
+    size_t stride, count, capacity;
+    size_t frame_size;
+    double flushed, synced; /* s on the clock */
+} file_recorder;
+
+static void close_journal(file_recorder *self)
 {
-    size_t rows = 1;
-    if (def->block_rows > 1)
-        rows = (size_t)def->block_rows;
-    *block = (yk_block){.stride = width + 1, .flush_seconds = def->flush_seconds};
-    block->values = yk_allocate(context, rows, block->stride * sizeof *block->values);
-    if (!block->values)
+    yk_journal_close(&self->journal);
+    yk_release(self->context, self->rows);
+    self->rows = NULL;
+    self->open = false;
+}
+
+static yk_status give_up(file_recorder *self, yk_status status)
+{
+    self->failed = true;
+    close_journal(self);
+    return status;
+}
+
+/* Rows to the journal, and now and then the journal to the disk. A failure closes it, with all
+ * blocks that were written before. */
+static yk_status flush(file_recorder *self, double now)
+{
+    yk_status status = YK_OK;
+    if (self->count > 0)
+        status = yk_journal_rows(&self->journal, self->rows, self->count, self->stride);
+    if (status == YK_OK && now - self->synced >= self->def.sync_seconds) {
+        status = yk_journal_sync(&self->journal);
+        self->synced = now;
+    }
+
+    if (status != YK_OK)
+        return give_up(self, status);
+
+    self->count = 0;
+    self->flushed = now;
+
+    return YK_OK;
+}
+
+static yk_status not_open(const file_recorder *self)
+{
+    if (self->failed)
+        return yk_fail(self->context, YK_ERROR_FILE, "'%s' was given up after an earlier error",
+                       self->part);
+    return yk_fail(self->context, YK_ERROR_ARGUMENT,
+                   "'%s' is not open: samples belong between begin and end", self->path);
+}
+
+/* Copies the header and takes memory for the rows. */
+static yk_status prepare(file_recorder *self, const yk_record_header *header)
+{
+    self->failed = false;
+    yk_release(self->context, self->header);
+    self->header = NULL;
+    yk_status status = yk_header_copy(self->context, header, &self->header);
+    if (status != YK_OK)
+        return status;
+
+    self->stride = 1 + yk_header_width(self->header);
+    self->frame_size = 0;
+    if (self->header->scene)
+        self->frame_size = yk_scene_frame_size(self->header->scene);
+    self->count = 0;
+    self->capacity = 1;
+    if (self->def.block_rows > 1)
+        self->capacity = (size_t)self->def.block_rows;
+    self->rows = yk_allocate(self->context, self->capacity, self->stride * sizeof *self->rows);
+    if (!self->rows)
         return YK_ERROR_MEMORY;
 
-    block->capacity = rows;
-    clock_gettime(CLOCK_MONOTONIC, &block->flushed);
-
-    return YK_OK;
-}
-
-/* Whether the rows should be written now. */
-static bool is_due(const yk_block *block)
-{
-    if (block->rows == block->capacity)
-        return true;
-
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    double passed = (double)(now.tv_sec - block->flushed.tv_sec) +
-                    1e-9 * (double)(now.tv_nsec - block->flushed.tv_nsec);
-
-    return passed >= block->flush_seconds;
-}
-
-/* The order of calls --------------------------------------------------------------------------- */
-
-yk_status yk_file_fail(const yk_record_file *file, int error)
-{
-    return yk_fail(file->context, YK_ERROR_FILE, "cannot write '%s': %s", file->part,
-                   strerror(error));
-}
-
-/* Before hours of simulation, not after: can a file be put at `path`? Leaves an empty .part. */
-static yk_status check_path(yk_record_file *file)
-{
+    /* Before hours of simulation, not after: can a file have this name? */
     struct stat there;
-    if (stat(file->path, &there) == 0 && !S_ISREG(there.st_mode))
-        return yk_fail(file->context, YK_ERROR_FILE,
-                       "cannot write '%s': it exists and is not a regular file", file->path);
-    int descriptor = open(file->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (descriptor < 0)
-        return yk_file_fail(file, errno);
-
-    close(descriptor);
+    if (stat(self->path, &there) == 0 && !S_ISREG(there.st_mode))
+        return yk_fail(self->context, YK_ERROR_FILE,
+                       "cannot write '%s': it exists and is not a regular file", self->path);
 
     return YK_OK;
 }
 
-static void close_file(yk_record_file *file)
+static yk_status file_begin(yk_recorder *recorder, const yk_record_header *header)
 {
-    file->format->close(file);
-    yk_release(file->context, file->block.values);
-    file->block = (yk_block){0};
-}
+    file_recorder *self = (file_recorder *)recorder;
 
-static bool is_open(const yk_record_file *file)
-{
-    return file->block.capacity > 0;
-}
-
-static yk_status write_block(yk_record_file *file)
-{
-    if (file->block.rows == 0)
-        return YK_OK;
-
-    yk_status status = file->format->write(file);
-    if (status == YK_OK) {
-        file->block.rows = 0;
-        clock_gettime(CLOCK_MONOTONIC, &file->block.flushed);
-    } else {
-        file->failed = true;
-        close_file(file);
+    /* A record that was begun before is replaced. */
+    if (self->open) {
+        unlink(self->part);
+        close_journal(self);
     }
 
-    return status;
-}
-
-/* A record that is left without its end: what has come in is kept, in the .part. */
-static void abandon(yk_record_file *file)
-{
-    if (is_open(file) && write_block(file) == YK_OK)
-        close_file(file);
-}
-
-yk_status yk_file_begin(yk_recorder *recorder, const yk_record_header *header)
-{
-    yk_record_file *file = (yk_record_file *)recorder;
-    abandon(file);
-    file->failed = false;
-    yk_release(file->context, file->header);
-    yk_status status = yk_header_copy(file->context, header, &file->header);
+    yk_status status = prepare(self, header);
     if (status == YK_OK)
-        status = check_path(file);
-    if (status != YK_OK)
+        status = yk_journal_create(self->context, self->part, self->old, &self->journal);
+    if (status != YK_OK) {
+        yk_release(self->context, self->rows);
+        self->rows = NULL;
         return status;
+    }
 
     /* From here on a failure leaves no file behind. */
-    status = open_block(file->context, &file->block, yk_header_width(file->header), &file->def);
-    if (status == YK_OK) {
-        status = file->format->open(file);
-        if (status != YK_OK)
-            close_file(file);
+    status = yk_journal_header(&self->journal, self->header);
+    if (status != YK_OK) {
+        unlink(self->part);
+        return give_up(self, status);
     }
 
-    if (status != YK_OK)
-        unlink(file->part);
-
-    return status;
-}
-
-static yk_status not_open(const yk_record_file *file)
-{
-    if (file->failed)
-        return yk_fail(file->context, YK_ERROR_FILE, "'%s' was given up after an earlier error",
-                       file->part);
-    return yk_fail(file->context, YK_ERROR_ARGUMENT,
-                   "'%s' is not open: samples belong between begin and end", file->path);
-}
-
-yk_status yk_file_sample(yk_recorder *recorder, double time, const double *row)
-{
-    yk_record_file *file = (yk_record_file *)recorder;
-    if (!is_open(file))
-        return not_open(file);
-
-    yk_block *block = &file->block;
-    double *to = block->values + block->rows++ * block->stride;
-    to[0] = time;
-    for (size_t i = 1; i < block->stride; i++)
-        to[i] = row[i - 1];
-    if (is_due(block))
-        return write_block(file);
+    self->open = true;
+    self->flushed = self->synced = yk_clock_seconds();
 
     return YK_OK;
 }
 
-yk_status yk_file_frame(yk_recorder *recorder, double time, const float *values)
+static yk_status file_sample(yk_recorder *recorder, double time, const double *row)
 {
-    yk_record_file *file = (yk_record_file *)recorder;
-    if (!is_open(file))
-        return not_open(file);
-    if (!file->format->frame || !file->header->scene)
+    file_recorder *self = (file_recorder *)recorder;
+    if (!self->open)
+        return not_open(self);
+
+    double *to = self->rows + self->count++ * self->stride;
+    to[0] = time;
+    for (size_t i = 1; i < self->stride; i++)
+        to[i] = row[i - 1];
+
+    double now = yk_clock_seconds();
+    if (self->count < self->capacity && now - self->flushed < self->def.flush_seconds)
         return YK_OK;
 
-    yk_status status = file->format->frame(file, time, values);
-    if (status != YK_OK) {
-        file->failed = true;
-        close_file(file);
-    }
-
-    return status;
+    return flush(self, now);
 }
 
-yk_status yk_file_end(yk_recorder *recorder, const yk_record_summary *summary)
+static yk_status file_frame(yk_recorder *recorder, double time, const float *values)
 {
-    yk_record_file *file = (yk_record_file *)recorder;
-    if (!is_open(file))
-        return not_open(file);
+    file_recorder *self = (file_recorder *)recorder;
+    if (!self->open)
+        return not_open(self);
+    if (!self->header->scene)
+        return YK_OK;
 
-    yk_record_summary *copy = NULL;
-    yk_status status = yk_summary_copy(file->context, summary, &copy);
+    yk_status status = yk_journal_frame(&self->journal, time, values, self->frame_size);
+    if (status != YK_OK)
+        return give_up(self, status);
+
+    return YK_OK;
+}
+
+/* The results file from its journal: made under another name, complete and on the disk before it
+ * takes the place of an older one. */
+static yk_status make_results(yk_context *context, const file_format *format,
+                              const yk_journal *journal, const char *temporary, const char *path,
+                              yk_journal_contents *contents)
+{
+    /* The lock on the journal is the lock on this name too: what has it was left behind. */
+    unlink(temporary);
+    yk_recorder *writer = NULL;
+    yk_status status = format->create_writer(context, temporary, &writer);
     if (status != YK_OK)
         return status;
 
-    status = write_block(file);
-    if (status == YK_OK) {
-        status = file->format->finish(file, copy);
-        close_file(file);
-        file->failed = status != YK_OK;
+    status = yk_journal_play(context, journal->path, journal->descriptor, writer, contents);
+    if (status == YK_OK && contents->rows == 0 && contents->frames == 0 && !contents->complete)
+        status =
+            yk_fail(context, YK_ERROR_INPUT,
+                    "'%s' holds no samples: the run ended before its first one", journal->path);
+    if (status == YK_OK && !contents->complete)
+        status = yk_recorder_end(writer, NULL);
+    yk_recorder_destroy(writer);
+
+    if (status == YK_OK && rename(temporary, path) != 0)
+        status = yk_fail(context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", temporary, path,
+                         strerror(errno));
+    if (status != YK_OK) {
+        unlink(temporary);
+        return status;
     }
 
-    yk_release(file->context, copy);
-    /* Whoever sees `path` sees a complete file. */
-    if (status == YK_OK && rename(file->part, file->path) != 0)
-        status = yk_fail(file->context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s", file->part,
-                         file->path, strerror(errno));
+    yk_sync_folder(path);
+
+    return YK_OK;
+}
+
+static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summary)
+{
+    file_recorder *self = (file_recorder *)recorder;
+    if (!self->open)
+        return not_open(self);
+
+    yk_record_summary *copy = NULL;
+    yk_status status = yk_summary_copy(self->context, summary, &copy);
+    if (status != YK_OK)
+        return status;
+
+    status = flush(self, self->synced);
+    if (status == YK_OK) {
+        status = yk_journal_summary(&self->journal, copy);
+        if (status != YK_OK)
+            give_up(self, status);
+    }
+
+    yk_release(self->context, copy);
+    if (status != YK_OK)
+        return status;
+
+    /* The lock is held until the journal has gone. */
+    yk_journal_contents contents;
+    status = make_results(self->context, self->format, &self->journal, self->temporary, self->path,
+                          &contents);
+    if (status == YK_OK && unlink(self->part) != 0 && errno != ENOENT)
+        yk_log(self->context, YK_LOG_WARNING, "cannot remove '%s': %s", self->part,
+               strerror(errno));
+    self->failed = status != YK_OK;
+    close_journal(self);
 
     return status;
 }
 
-void yk_file_destroy(yk_recorder *recorder)
+/* A record that is left without its end: what has come in is kept in the journal. */
+static void file_destroy(yk_recorder *recorder)
 {
-    yk_record_file *file = (yk_record_file *)recorder;
-    abandon(file);
-    yk_release(file->context, file->header);
-    yk_release(file->context, file->part);
-    yk_release(file->context, file->path);
-    yk_release(file->context, file);
+    file_recorder *self = (file_recorder *)recorder;
+    if (self->open && flush(self, self->synced) == YK_OK)
+        close_journal(self);
+    yk_release(self->context, self->header);
+    yk_release(self->context, self->temporary);
+    yk_release(self->context, self->old);
+    yk_release(self->context, self->part);
+    yk_release(self->context, self->path);
+    yk_release(self->context, self);
 }
+
+#define FILE_OPS(name)                                                                             \
+    {                                                                                              \
+        .size = sizeof(yk_recorder_ops), .kind = name, .begin = file_begin, .sample = file_sample, \
+        .frame = file_frame, .end = file_end, .destroy = file_destroy                              \
+    }
+
+static const yk_recorder_ops csv_ops = FILE_OPS("csv");
+static const yk_recorder_ops hdf5_ops = FILE_OPS("hdf5");
+
+static const file_format formats[] = {
+    {{".csv"}, YK_RECORD_CSV, &csv_ops, yk_csv_writer_create},
+    {{".h5", ".hdf5"}, YK_RECORD_HDF5, &hdf5_ops, yk_hdf5_writer_create},
+};
+
+enum { FORMAT_COUNT = sizeof formats / sizeof *formats };
 
 yk_file_recorder_def yk_file_recorder_default(void)
 {
-    return (yk_file_recorder_def){.block_rows = 1024, .flush_seconds = 1};
+    return (yk_file_recorder_def){.block_rows = 1024, .flush_seconds = 1, .sync_seconds = 5};
 }
 
-static bool ends_with(const char *text, const char *ending)
+/* By the format that is asked for, or by the end of the name. */
+static const file_format *choose_format(const char *path, yk_record_format format)
 {
-    size_t length = strlen(text), tail = strlen(ending);
-    return length > tail && strcasecmp(text + length - tail, ending) == 0;
-}
+    for (int i = 0; i < FORMAT_COUNT; i++) {
+        if (format == formats[i].format)
+            return &formats[i];
+        if (format != YK_RECORD_BY_NAME)
+            continue;
 
-static const yk_file_format *choose_format(const yk_file_recorder_def *def)
-{
-    if (def->format == YK_RECORD_CSV)
-        return &yk_csv_format;
-    if (def->format == YK_RECORD_HDF5)
-        return &yk_hdf5_format;
-    if (ends_with(def->path, ".csv"))
-        return &yk_csv_format;
-    if (ends_with(def->path, ".h5") || ends_with(def->path, ".hdf5"))
-        return &yk_hdf5_format;
+        for (const char *const *ending = formats[i].endings; *ending; ending++) {
+            size_t length = strlen(path);
+            size_t tail = strlen(*ending);
+            if (length > tail && strcasecmp(path + length - tail, *ending) == 0)
+                return &formats[i];
+        }
+    }
 
     return NULL;
 }
 
 bool yk_record_format_known(const char *path)
 {
-    return choose_format(&(yk_file_recorder_def){.path = path}) != NULL;
+    return choose_format(path, YK_RECORD_BY_NAME) != NULL;
 }
 
-static char *part_of(yk_context *context, const char *path)
+static char *with_ending(yk_context *context, const char *path, const char *ending)
 {
     yk_text text = {0};
-    yk_text_add(context, &text, "%s.part", path);
+    yk_text_add(context, &text, "%s%s", path, ending);
     if (!text.failed)
         return text.data;
 
@@ -260,29 +331,66 @@ yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_de
     if (!def->path || !*def->path)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a recorder needs the name of the file to be written");
-    const yk_file_format *format = choose_format(def);
+    const file_format *format = choose_format(def->path, def->format);
     if (!format)
         return yk_fail(
             context, YK_ERROR_ARGUMENT,
             "cannot find the format of '%s' by its name; let it end in .h5, .hdf5 or .csv",
             def->path);
-    yk_record_file *file = yk_allocate(context, 1, format->size);
-    if (!file)
+
+    file_recorder *self = yk_allocate(context, 1, sizeof *self);
+    if (!self)
         return YK_ERROR_MEMORY;
 
-    file->base.ops = &format->ops;
-    file->format = format;
-    file->context = context;
-    file->def = *def;
-    file->path = yk_text_copy(context, def->path);
-    file->part = part_of(context, def->path);
-    if (!file->path || !file->part) {
-        yk_file_destroy(&file->base);
+    self->base.ops = format->ops;
+    self->format = format;
+    self->context = context;
+    self->def = *def;
+    self->journal.descriptor = -1;
+    self->path = yk_text_copy(context, def->path);
+    self->part = with_ending(context, def->path, ".part");
+    self->old = with_ending(context, def->path, ".part.old");
+    self->temporary = with_ending(context, def->path, ".new");
+    if (!self->path || !self->part || !self->old || !self->temporary) {
+        file_destroy(&self->base);
         return YK_ERROR_MEMORY;
     }
 
-    file->def.path = file->path;
-    *recorder = &file->base;
+    self->def.path = self->path;
+    *recorder = &self->base;
 
     return YK_OK;
+}
+
+yk_status yk_record_recover(yk_context *context, const char *part, const char *path,
+                            yk_recovery *recovery)
+{
+    *recovery = (yk_recovery){0};
+    const file_format *format = choose_format(path, YK_RECORD_BY_NAME);
+    if (!format)
+        return yk_fail(
+            context, YK_ERROR_ARGUMENT,
+            "cannot find the format of '%s' by its name; let it end in .h5, .hdf5 or .csv", path);
+
+    /* A run that still writes the journal is not disturbed. */
+    yk_journal lock;
+    yk_status status = yk_journal_lock(context, part, &lock);
+    if (status != YK_OK)
+        return status;
+
+    char *temporary = with_ending(context, path, ".new");
+    yk_journal_contents contents = {0};
+    status = YK_ERROR_MEMORY;
+    if (temporary)
+        status = make_results(context, format, &lock, temporary, path, &contents);
+    yk_release(context, temporary);
+    yk_journal_close(&lock);
+    *recovery = (yk_recovery){
+        .complete = contents.complete,
+        .rows = contents.rows,
+        .frames = contents.frames,
+        .damaged_bytes = contents.damaged,
+    };
+
+    return status;
 }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK_BYTES = 1 << 20, CHUNK_FRAMES = 64, DEFLATE = 3, OBJECT_BYTES = 8192 };
+enum { CHUNK_BYTES = 1 << 20, CHUNK_FRAMES = 64, DEFLATE = 3 };
 
 static const char *const table_names[YK_FRAME_TABLES] = {
     [YK_FRAME_POSITION] = "position",
@@ -377,32 +377,6 @@ void yk_hdf5_close_frames(yk_context *context, yk_hdf5_frames *frames)
     yk_release(context, frames->values);
     yk_release(context, frames->scratch);
     *frames = (yk_hdf5_frames){0};
-}
-
-size_t yk_hdf5_scene_bytes(const yk_record_scene *scene)
-{
-    size_t bytes = 40 * (size_t)OBJECT_BYTES;
-    for (int i = 0; i < scene->body_count; i++)
-        bytes += sizeof *scene->bodies + 64 + 2 * strlen(scene->bodies[i].name);
-    for (int i = 0; i < scene->shape_count; i++) {
-        const yk_shape *shape = &scene->shapes[i];
-        bytes += sizeof *shape + 64 + 2 * strlen(shape->name);
-        bytes += (size_t)shape->point_count * sizeof *shape->points;
-    }
-
-    for (int i = 0; i < scene->link_count; i++)
-        bytes += sizeof *scene->links + 64 + 2 * strlen(scene->links[i].name);
-
-    return bytes;
-}
-
-size_t yk_hdf5_frames_bytes(const yk_hdf5_frames *frames)
-{
-    if (frames->waiting == 0)
-        return 0;
-
-    return frames->waiting * (frames->frame_size * sizeof(float) + sizeof(double)) +
-           (YK_FRAME_TABLES + 1) * (size_t)OBJECT_BYTES + 1024 * sizeof(double);
 }
 
 /* Reading --------------------------------------------------------------------------------------

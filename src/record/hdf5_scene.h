@@ -6,8 +6,7 @@
 #include "record/hdf5_access.h"
 #include "yoke/record.h"
 
-/* Frames are compressed in chunks, and a chunk is written once: those that wait for theirs to be
- * full are lost when a run is killed. */
+/* Frames are compressed in chunks, and a chunk is written once. */
 typedef struct yk_hdf5_frames {
     hid_t time;
     hid_t table[YK_FRAME_TABLES]; /* invalid where the table has no columns */
@@ -28,10 +27,6 @@ bool yk_hdf5_open_frames(yk_context *context, hid_t file, const yk_record_scene 
 void yk_hdf5_add_frame(yk_hdf5_frames *frames, double time, const float *values);
 bool yk_hdf5_write_frames(yk_hdf5_frames *frames);
 void yk_hdf5_close_frames(yk_context *context, yk_hdf5_frames *frames);
-
-/* Bytes of the file that writing may need, on the safe side. */
-size_t yk_hdf5_scene_bytes(const yk_record_scene *scene);
-size_t yk_hdf5_frames_bytes(const yk_hdf5_frames *frames);
 
 /* NULL for a file without one. YK_ERROR_INPUT where it cannot be read. */
 yk_status yk_hdf5_read_scene(yk_context *context, hid_t file, yk_record_scene **scene);

@@ -1,9 +1,11 @@
-/* Reading a record back: HDF5 is known by its signature, all else is taken for CSV. */
+/* Reading a record back: HDF5 and journals are known by how they begin, all else is taken for
+ * CSV. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "record/journal.h"
 #include "record/memory.h"
 
 /* With a word about the file that a run which did not finish leaves behind. */
@@ -40,10 +42,16 @@ static yk_status load(yk_context *context, const char *path, yk_record *record)
         return yk_fail(context, YK_ERROR_INPUT, "'%s' is empty", path);
 
     yk_status status;
-    if (got == sizeof start && memcmp(start, signature, sizeof start) == 0)
+    if (got == sizeof start && memcmp(start, signature, sizeof start) == 0) {
         status = yk_hdf5_load(context, path, record);
-    else
+    } else if (yk_is_journal(start, got)) {
+        yk_journal_contents contents;
+        status = yk_journal_play_file(context, path, yk_record_recorder(record), &contents);
+        if (status == YK_OK && !contents.complete)
+            yk_record_close(record);
+    } else {
         status = yk_csv_load(context, path, record);
+    }
 
     /* The file asks for what no recorder takes: twice the same name, no name. */
     if (status == YK_ERROR_ARGUMENT)

@@ -248,7 +248,7 @@ static void full_disk_is_an_error_and_leaves_whole_blocks(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
     assert_false(file_exists(in_folder(*state, "a.h5")));
     yk_record *record = load_file(*state, "a.h5.part"); /* up to the block that did not fit */
-    assert_samples(record, 2048);
+    assert_samples(record, 3072);
     yk_record_destroy(record);
 }
 

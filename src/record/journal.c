@@ -1,0 +1,757 @@
+#include "record/journal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "record/memory.h"
+#include "record/pack.h"
+
+enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304 };
+
+static const char MAGIC[8] = {'Y', 'O', 'K', 'E', 'J', 'R', 'N', 'L'};
+
+typedef struct journal_start {
+    char magic[8];
+    uint32_t version, byte_order;
+    uint64_t process;
+} journal_start;
+
+typedef struct block_head {
+    uint32_t kind, items;
+    uint64_t bytes;    /* of the payload */
+    uint64_t offset;   /* of this block in the file */
+    uint64_t checksum; /* of the four above and the payload */
+} block_head;
+
+static uint64_t head_checksum(const block_head *head)
+{
+    return yk_hash_bytes(YK_HASH_START, head, offsetof(block_head, checksum));
+}
+
+/* Writing -------------------------------------------------------------------------------------- */
+
+bool yk_write_all(int descriptor, const void *bytes, size_t count, uint64_t offset)
+{
+    const char *from = bytes;
+    while (count > 0) {
+        ssize_t written = pwrite(descriptor, from, count, (off_t)offset);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written < 0)
+            return false;
+        if (written == 0) {
+            errno = EIO;
+            return false;
+        }
+
+        from += written;
+        offset += (uint64_t)written;
+        count -= (size_t)written;
+    }
+
+    return true;
+}
+
+void yk_sync_folder(const char *path_of_file)
+{
+    char folder[4096] = ".";
+    const char *slash = strrchr(path_of_file, '/');
+    if (slash == path_of_file)
+        strcpy(folder, "/");
+    else if (slash && (size_t)(slash - path_of_file) < sizeof folder)
+        snprintf(folder, sizeof folder, "%.*s", (int)(slash - path_of_file), path_of_file);
+
+    int descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0)
+        return;
+
+    /* Some file systems cannot do this; the file itself is safe in any case. */
+    int failed = fsync(descriptor);
+    (void)failed;
+    close(descriptor);
+}
+
+static yk_status cannot_write(const yk_journal *journal, int error)
+{
+    return yk_fail(journal->context, YK_ERROR_FILE, "cannot write '%s': %s", journal->path,
+                   strerror(error));
+}
+
+/* Appends a block whose payload comes in two pieces. What got through of a block that could not be
+ * written whole is taken back. */
+static yk_status append(yk_journal *journal, yk_block_kind kind, size_t items, const void *first,
+                        size_t first_bytes, const void *second, size_t second_bytes)
+{
+    block_head head = {
+        .kind = kind,
+        .items = (uint32_t)items,
+        .bytes = first_bytes + second_bytes,
+        .offset = journal->length,
+    };
+    uint64_t checksum = yk_hash_bytes(head_checksum(&head), first, first_bytes);
+    head.checksum = yk_hash_bytes(checksum, second, second_bytes);
+
+    uint64_t at = journal->length;
+    int file = journal->descriptor;
+    bool done = yk_write_all(file, &head, sizeof head, at) &&
+                yk_write_all(file, first, first_bytes, at + sizeof head) &&
+                yk_write_all(file, second, second_bytes, at + sizeof head + first_bytes);
+    if (!done) {
+        int error = errno;
+        int cut = ftruncate(file, (off_t)journal->length);
+        (void)cut; /* a reader stops at the piece anyway */
+        return cannot_write(journal, error);
+    }
+
+    journal->length += sizeof head + head.bytes;
+
+    return YK_OK;
+}
+
+/* Opens the file and takes the lock on it. The lock belongs to the open file and goes with the
+ * process, however that ends. */
+static yk_status open_locked(yk_journal *journal, int flags)
+{
+    enum { ATTEMPTS = 100 };
+    const char *path = journal->path;
+    for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+        /* Not waiting, so that a pipe in the way does not hold the run up. */
+        int file = open(path, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0666);
+        if (file < 0 && errno == ELOOP)
+            return yk_fail(journal->context, YK_ERROR_FILE,
+                           "cannot write '%s': it is a link, and links are not followed here; "
+                           "remove it",
+                           path);
+        if (file < 0)
+            return cannot_write(journal, errno);
+
+        struct stat held, named;
+        if (fstat(file, &held) != 0 || !S_ISREG(held.st_mode)) {
+            close(file);
+            return yk_fail(journal->context, YK_ERROR_FILE,
+                           "cannot write '%s': it exists and is not a regular file", path);
+        }
+
+        /* A file system without locks does not stop the run. */
+        if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            journal_start start = {0};
+            ssize_t got = pread(file, &start, sizeof start, 0);
+            close(file);
+            char process[48] = "";
+            if (got == (ssize_t)sizeof start && start.process > 0)
+                snprintf(process, sizeof process, " (process %llu)",
+                         (unsigned long long)start.process);
+            return yk_fail(journal->context, YK_ERROR_FILE,
+                           "cannot write '%s': another run%s is writing it; wait until that run "
+                           "has ended, or write to a file of another name",
+                           path, process);
+        }
+
+        /* The other run may have ended, and taken the name away, since the file was opened. */
+        if (lstat(path, &named) == 0 && named.st_dev == held.st_dev &&
+            named.st_ino == held.st_ino) {
+            journal->descriptor = file;
+            return YK_OK;
+        }
+
+        close(file);
+    }
+
+    return yk_fail(journal->context, YK_ERROR_FILE,
+                   "cannot write '%s': it is taken away again and again", path);
+}
+
+/* Whether there is something in it besides the header. */
+static bool holds_samples(int file)
+{
+    journal_start start;
+    block_head head;
+    bool ours = pread(file, &start, sizeof start, 0) == (ssize_t)sizeof start &&
+                memcmp(start.magic, MAGIC, sizeof MAGIC) == 0 &&
+                pread(file, &head, sizeof head, sizeof start) == (ssize_t)sizeof head;
+    if (!ours)
+        return false;
+
+    struct stat found;
+    uint64_t header_end = sizeof start + sizeof head + head.bytes;
+
+    return fstat(file, &found) == 0 && (uint64_t)found.st_size > header_end;
+}
+
+yk_status yk_journal_create(yk_context *context, const char *path, const char *old,
+                            yk_journal *journal)
+{
+    *journal = (yk_journal){.context = context, .path = path, .descriptor = -1};
+    yk_status status = open_locked(journal, O_RDWR | O_CREAT);
+    if (status != YK_OK)
+        return status;
+
+    /* What a run that was killed has left is not overwritten. */
+    if (holds_samples(journal->descriptor)) {
+        if (rename(path, old) != 0) {
+            int error = errno;
+            yk_journal_close(journal);
+            return yk_fail(context, YK_ERROR_FILE,
+                           "cannot keep the unfinished record '%s' as '%s': %s", path, old,
+                           strerror(error));
+        }
+
+        yk_log(context, YK_LOG_WARNING, "the unfinished record of an earlier run is kept as '%s'",
+               old);
+        yk_journal_close(journal);
+        status = open_locked(journal, O_RDWR | O_CREAT | O_EXCL);
+        if (status != YK_OK)
+            return status;
+    }
+
+    journal_start start = {
+        .version = VERSION,
+        .byte_order = BYTE_ORDER_MARK,
+        .process = (uint64_t)getpid(),
+    };
+    memcpy(start.magic, MAGIC, sizeof MAGIC);
+    bool begun = ftruncate(journal->descriptor, 0) == 0 &&
+                 yk_write_all(journal->descriptor, &start, sizeof start, 0);
+    if (!begun) {
+        status = cannot_write(journal, errno);
+        yk_journal_close(journal);
+        return status;
+    }
+
+    journal->length = sizeof start;
+
+    return YK_OK;
+}
+
+yk_status yk_journal_lock(yk_context *context, const char *path, yk_journal *journal)
+{
+    *journal = (yk_journal){.context = context, .path = path, .descriptor = -1};
+    struct stat found;
+    if (lstat(path, &found) != 0)
+        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+
+    return open_locked(journal, O_RDONLY);
+}
+
+yk_status yk_journal_reopen(yk_context *context, const char *path, uint64_t length,
+                            yk_journal *journal)
+{
+    *journal = (yk_journal){.context = context, .path = path, .descriptor = -1};
+    yk_status status = open_locked(journal, O_RDWR);
+    if (status != YK_OK)
+        return status;
+
+    struct stat found;
+    int file = journal->descriptor;
+    if (fstat(file, &found) != 0 || (uint64_t)found.st_size < length) {
+        yk_journal_close(journal);
+        return yk_fail(context, YK_ERROR_INPUT,
+                       "'%s' is shorter than it was when the run was stopped: it belongs to "
+                       "another run, or was damaged",
+                       path);
+    }
+
+    /* The process that writes it from now on. */
+    uint64_t process = (uint64_t)getpid();
+    bool done = yk_write_all(file, &process, sizeof process, offsetof(journal_start, process)) &&
+                ftruncate(file, (off_t)length) == 0;
+    if (!done) {
+        status = cannot_write(journal, errno);
+        yk_journal_close(journal);
+        return status;
+    }
+
+    journal->length = length;
+
+    return YK_OK;
+}
+
+void yk_journal_close(yk_journal *journal)
+{
+    if (journal->descriptor >= 0)
+        close(journal->descriptor);
+    journal->descriptor = -1;
+}
+
+yk_status yk_journal_sync(yk_journal *journal)
+{
+    if (fdatasync(journal->descriptor) == 0 || errno == EINVAL || errno == ENOTSUP)
+        return YK_OK;
+
+    return cannot_write(journal, errno);
+}
+
+yk_status yk_journal_rows(yk_journal *journal, const double *rows, size_t count, size_t stride)
+{
+    return append(journal, YK_BLOCK_ROWS, count, rows, count * stride * sizeof *rows, NULL, 0);
+}
+
+yk_status yk_journal_frame(yk_journal *journal, double time, const float *values, size_t size)
+{
+    return append(journal, YK_BLOCK_FRAME, 1, &time, sizeof time, values, size * sizeof *values);
+}
+
+/* Header and summary --------------------------------------------------------------------------- */
+
+static void pack_texts(yk_pack *pack, const char *const *texts, int count)
+{
+    for (int i = 0; i < count; i++)
+        yk_pack_text(pack, texts[i]);
+}
+
+/* Records of a scene go as they are in memory, without their pointers, and with their size before
+ * them: another build refuses them if it has others. */
+static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
+{
+    yk_pack_number(pack, (uint64_t)scene->subsystem_count);
+    pack_texts(pack, scene->subsystems, scene->subsystem_count);
+    pack_texts(pack, scene->solvers, scene->subsystem_count);
+    yk_pack_bytes(pack, &scene->up, sizeof scene->up);
+
+    yk_pack_number(pack, sizeof(yk_record_body));
+    yk_pack_number(pack, (uint64_t)scene->body_count);
+    for (int i = 0; i < scene->body_count; i++) {
+        yk_record_body body = scene->bodies[i];
+        body.name = NULL;
+        yk_pack_bytes(pack, &body, sizeof body);
+        yk_pack_text(pack, scene->bodies[i].name);
+    }
+
+    yk_pack_number(pack, sizeof(yk_shape));
+    yk_pack_number(pack, (uint64_t)scene->shape_count);
+    for (int i = 0; i < scene->shape_count; i++) {
+        yk_shape shape = scene->shapes[i];
+        size_t points = (size_t)shape.point_count;
+        shape.name = NULL;
+        shape.points = NULL;
+        yk_pack_bytes(pack, &shape, sizeof shape);
+        yk_pack_text(pack, scene->shapes[i].name);
+        yk_pack_bytes(pack, scene->shapes[i].points, points * sizeof *shape.points);
+    }
+
+    yk_pack_number(pack, sizeof(yk_record_link));
+    yk_pack_number(pack, (uint64_t)scene->link_count);
+    for (int i = 0; i < scene->link_count; i++) {
+        yk_record_link link = scene->links[i];
+        link.name = NULL;
+        yk_pack_bytes(pack, &link, sizeof link);
+        yk_pack_text(pack, scene->links[i].name);
+    }
+}
+
+static yk_status append_pack(yk_journal *journal, yk_block_kind kind, yk_pack *pack)
+{
+    yk_status status = YK_ERROR_MEMORY;
+    if (!pack->failed)
+        status = append(journal, kind, 1, pack->data, pack->size, NULL, 0);
+    yk_pack_destroy(pack);
+    return status;
+}
+
+yk_status yk_journal_header(yk_journal *journal, const yk_record_header *header)
+{
+    yk_pack pack = {.context = journal->context};
+    yk_pack_text(&pack, header->title);
+    yk_pack_text(&pack, header->scenario);
+    yk_pack_text(&pack, header->command);
+
+    yk_pack_number(&pack, (uint64_t)header->channel_count);
+    for (int i = 0; i < header->channel_count; i++) {
+        const yk_record_channel *channel = &header->channels[i];
+        yk_pack_text(&pack, channel->name);
+        yk_pack_text(&pack, channel->unit);
+        yk_pack_number(&pack, (uint64_t)channel->components);
+        pack_texts(&pack, channel->labels, channel->components);
+    }
+
+    yk_pack_number(&pack, header->scene != NULL);
+    if (header->scene)
+        pack_scene(&pack, header->scene);
+
+    return append_pack(journal, YK_BLOCK_HEADER, &pack);
+}
+
+yk_status yk_journal_summary(yk_journal *journal, const yk_record_summary *summary)
+{
+    yk_pack pack = {.context = journal->context};
+    yk_pack_number(&pack, (uint64_t)summary->count);
+    for (int i = 0; i < summary->count; i++) {
+        const yk_record_value *value = &summary->values[i];
+        yk_pack_text(&pack, value->name);
+        yk_pack_bytes(&pack, &value->value, sizeof value->value);
+        yk_pack_text(&pack, value->unit);
+        yk_pack_text(&pack, value->text);
+    }
+
+    return append_pack(journal, YK_BLOCK_SUMMARY, &pack);
+}
+
+/* Reading --------------------------------------------------------------------------------------
+ *
+ * What is unpacked points into the payload of its block; arrays of it come from a list of blocks
+ * of memory that is given back when the recorder has its copies.
+ */
+
+enum { ARRAYS_MAX = 12 };
+
+typedef struct player {
+    yk_context *context;
+    const char *path;
+    yk_recorder *to;
+    int file;
+    unsigned char *payload;
+    size_t capacity;
+    void *arrays[ARRAYS_MAX];
+    int array_count;
+    size_t stride;
+    bool has_scene;
+    size_t frame_size;
+} player;
+
+static void *take_array(player *p, int count, size_t size)
+{
+    void *array = yk_allocate(p->context, (size_t)count + 1, size);
+    if (array)
+        p->arrays[p->array_count++] = array;
+    return array;
+}
+
+static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene)
+{
+    int subsystems = yk_unpack_count(pack, 1);
+    const char **names = take_array(p, subsystems, sizeof *names);
+    const char **solvers = take_array(p, subsystems, sizeof *solvers);
+    if (!names || !solvers)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < subsystems; i++)
+        names[i] = yk_unpack_text(pack);
+    for (int i = 0; i < subsystems; i++)
+        solvers[i] = yk_unpack_text(pack);
+    const void *up = yk_unpack_bytes(pack, sizeof scene->up);
+    if (up)
+        memcpy(&scene->up, up, sizeof scene->up);
+    scene->subsystem_count = subsystems;
+    scene->subsystems = names;
+    scene->solvers = solvers;
+
+    /* Bodies. */
+    if (yk_unpack_number(pack) != sizeof(yk_record_body))
+        pack->failed = true;
+    int count = yk_unpack_count(pack, sizeof(yk_record_body));
+    yk_record_body *bodies = take_array(p, count, sizeof *bodies);
+    if (!bodies)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < count; i++) {
+        const void *from = yk_unpack_bytes(pack, sizeof *bodies);
+        if (from)
+            memcpy(&bodies[i], from, sizeof *bodies);
+        bodies[i].name = yk_unpack_text(pack);
+    }
+
+    scene->bodies = bodies;
+    scene->body_count = count;
+
+    /* Shapes, each with its points, which need memory of the right alignment. */
+    if (yk_unpack_number(pack) != sizeof(yk_shape))
+        pack->failed = true;
+    count = yk_unpack_count(pack, sizeof(yk_shape));
+    yk_shape *shapes = take_array(p, count, sizeof *shapes);
+    size_t most = (pack->size - pack->at) / sizeof(yk_vec3);
+    yk_vec3 *points = yk_allocate(p->context, most + 1, sizeof *points);
+    if (!shapes || !points) {
+        yk_release(p->context, points);
+        return YK_ERROR_MEMORY;
+    }
+
+    p->arrays[p->array_count++] = points;
+    for (int i = 0; i < count; i++) {
+        const void *from = yk_unpack_bytes(pack, sizeof *shapes);
+        if (from)
+            memcpy(&shapes[i], from, sizeof *shapes);
+        shapes[i].name = yk_unpack_text(pack);
+        shapes[i].points = points;
+        if (shapes[i].point_count < 0)
+            pack->failed = true;
+        if (shapes[i].point_count <= 0)
+            continue;
+
+        size_t own = (size_t)shapes[i].point_count;
+        const void *given = yk_unpack_bytes(pack, own * sizeof *points);
+        if (given) {
+            memcpy(points, given, own * sizeof *points);
+            points += own;
+        }
+    }
+
+    scene->shapes = shapes;
+    scene->shape_count = count;
+
+    /* Interfaces and wires. */
+    if (yk_unpack_number(pack) != sizeof(yk_record_link))
+        pack->failed = true;
+    count = yk_unpack_count(pack, sizeof(yk_record_link));
+    yk_record_link *links = take_array(p, count, sizeof *links);
+    if (!links)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < count; i++) {
+        const void *from = yk_unpack_bytes(pack, sizeof *links);
+        if (from)
+            memcpy(&links[i], from, sizeof *links);
+        links[i].name = yk_unpack_text(pack);
+    }
+
+    scene->links = links;
+    scene->link_count = count;
+
+    return YK_OK;
+}
+
+static yk_status damaged(player *p, const char *what)
+{
+    return yk_fail(p->context, YK_ERROR_INPUT, "'%s' is a damaged record: %s", p->path, what);
+}
+
+static yk_status begin(player *p, yk_unpack *pack)
+{
+    yk_record_header header = {0};
+    yk_record_scene scene = {0};
+    header.title = yk_unpack_text(pack);
+    header.scenario = yk_unpack_text(pack);
+    header.command = yk_unpack_text(pack);
+
+    /* No channel is shorter than its three lengths, and no label than its own. */
+    int count = yk_unpack_count(pack, 3 * sizeof(uint64_t));
+    int labels_most = (int)((pack->size - pack->at) / sizeof(uint64_t));
+    yk_record_channel *channels = take_array(p, count, sizeof *channels);
+    const char **labels = take_array(p, labels_most, sizeof *labels);
+    if (!channels || !labels)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < count; i++) {
+        yk_record_channel *channel = &channels[i];
+        channel->name = yk_unpack_text(pack);
+        channel->unit = yk_unpack_text(pack);
+        channel->components = yk_unpack_count(pack, sizeof(uint64_t));
+        channel->labels = labels;
+        for (int c = 0; c < channel->components; c++)
+            *labels++ = yk_unpack_text(pack);
+    }
+
+    header.channels = channels;
+    header.channel_count = count;
+    if (yk_unpack_number(pack)) {
+        yk_status status = unpack_scene(p, pack, &scene);
+        if (status != YK_OK)
+            return status;
+        header.scene = &scene;
+    }
+
+    if (pack->failed)
+        return damaged(p, "its header cannot be read");
+
+    yk_status status = yk_recorder_begin(p->to, &header);
+    p->stride = 1 + yk_header_width(&header);
+    p->has_scene = header.scene != NULL;
+    if (status == YK_OK && header.scene)
+        p->frame_size = yk_scene_frame_size(header.scene);
+
+    return status;
+}
+
+static yk_status end(player *p, yk_unpack *pack)
+{
+    int count = yk_unpack_count(pack, 3 * sizeof(uint64_t));
+    yk_record_value *values = take_array(p, count, sizeof *values);
+    if (!values)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < count; i++) {
+        values[i].name = yk_unpack_text(pack);
+        const void *value = yk_unpack_bytes(pack, sizeof values[i].value);
+        if (value)
+            memcpy(&values[i].value, value, sizeof values[i].value);
+        values[i].unit = yk_unpack_text(pack);
+        values[i].text = yk_unpack_text(pack);
+    }
+
+    if (pack->failed)
+        return damaged(p, "its summary cannot be read");
+
+    return yk_recorder_end(p->to, &(yk_record_summary){values, count});
+}
+
+static bool read_all(int file, void *to, size_t count, uint64_t offset)
+{
+    char *at = to;
+    while (count > 0) {
+        ssize_t got = pread(file, at, count, (off_t)offset);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return false;
+
+        at += got;
+        offset += (uint64_t)got;
+        count -= (size_t)got;
+    }
+
+    return true;
+}
+
+/* The block at an offset, with its payload, if it is whole: *sound. */
+static yk_status read_block(player *p, uint64_t offset, uint64_t size, block_head *head,
+                            bool *sound)
+{
+    *sound = false;
+    bool there = size - offset >= sizeof *head && read_all(p->file, head, sizeof *head, offset);
+    if (!there || head->offset != offset || head->bytes > size - offset - sizeof *head)
+        return YK_OK;
+
+    if (head->bytes > p->capacity) {
+        unsigned char *grown = yk_reallocate(p->context, p->payload, head->bytes, 1);
+        if (!grown)
+            return YK_ERROR_MEMORY;
+
+        p->payload = grown;
+        p->capacity = head->bytes;
+    }
+
+    if (!read_all(p->file, p->payload, head->bytes, offset + sizeof *head))
+        return YK_OK;
+
+    *sound = yk_hash_bytes(head_checksum(head), p->payload, head->bytes) == head->checksum;
+
+    return YK_OK;
+}
+
+/* Passes one block on. */
+static yk_status play_block(player *p, const block_head *head, yk_journal_contents *contents)
+{
+    yk_unpack pack = {.data = p->payload, .size = head->bytes};
+    yk_status status = YK_OK;
+    switch ((yk_block_kind)head->kind) {
+    case YK_BLOCK_HEADER: status = begin(p, &pack); break;
+    case YK_BLOCK_ROWS: {
+        if (head->bytes != head->items * p->stride * sizeof(double))
+            return damaged(p, "its rows are not as wide as its header says");
+
+        /* Memory of the context is aligned for doubles. */
+        const double *row = (const double *)(const void *)p->payload;
+        for (uint32_t i = 0; i < head->items && status == YK_OK; i++) {
+            status = yk_recorder_sample(p->to, row[0], row + 1);
+            row += p->stride;
+        }
+        contents->rows += head->items;
+        break;
+    }
+    case YK_BLOCK_FRAME: {
+        if (!p->has_scene || head->bytes != sizeof(double) + p->frame_size * sizeof(float))
+            return damaged(p, "a frame is not as large as its scene");
+
+        double time;
+        memcpy(&time, p->payload, sizeof time);
+        status =
+            yk_recorder_frame(p->to, time, (const float *)(const void *)(p->payload + sizeof time));
+        contents->frames++;
+        break;
+    }
+    case YK_BLOCK_SUMMARY:
+        contents->complete = true;
+        status = end(p, &pack);
+        break;
+    default: return damaged(p, "it has a block of an unknown kind; use a newer program");
+    }
+
+    /* The recorder has its copies. */
+    for (int i = 0; i < p->array_count; i++)
+        yk_release(p->context, p->arrays[i]);
+    p->array_count = 0;
+
+    return status;
+}
+
+static yk_status play(player *p, uint64_t size, yk_journal_contents *contents)
+{
+    journal_start start;
+    if (size < sizeof start || !read_all(p->file, &start, sizeof start, 0))
+        return damaged(p, "it ends before its header");
+    if (start.byte_order != BYTE_ORDER_MARK)
+        return yk_fail(p->context, YK_ERROR_INPUT,
+                       "'%s' was written on a machine with another order of bytes; read it there",
+                       p->path);
+    if (start.version != VERSION)
+        return yk_fail(
+            p->context, YK_ERROR_INPUT,
+            "'%s' has version %u and this program reads version %d: use the program that "
+            "wrote it",
+            p->path, (unsigned)start.version, VERSION);
+
+    uint64_t offset = sizeof start;
+    yk_status status = YK_OK;
+    while (status == YK_OK && offset < size && !contents->complete) {
+        block_head head;
+        bool sound = false;
+        status = read_block(p, offset, size, &head, &sound);
+        if (status != YK_OK || !sound)
+            break;
+
+        /* Exactly one header, at the beginning. */
+        bool first = offset == sizeof start;
+        if (first != (head.kind == YK_BLOCK_HEADER))
+            return damaged(p, "its header is not its first block");
+
+        status = play_block(p, &head, contents);
+        offset += sizeof head + head.bytes;
+    }
+
+    contents->length = offset;
+    contents->damaged = size - offset;
+    if (status == YK_OK && offset == sizeof start)
+        return damaged(p, "it ends before its header");
+
+    return status;
+}
+
+bool yk_is_journal(const void *start, size_t bytes)
+{
+    return bytes >= sizeof MAGIC && memcmp(start, MAGIC, sizeof MAGIC) == 0;
+}
+
+yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_recorder *to,
+                          yk_journal_contents *contents)
+{
+    *contents = (yk_journal_contents){0};
+    struct stat found;
+    if (fstat(file, &found) != 0)
+        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+
+    player p = {.context = context, .path = path, .to = to, .file = file};
+    yk_status status = play(&p, (uint64_t)found.st_size, contents);
+
+    for (int i = 0; i < p.array_count; i++)
+        yk_release(context, p.arrays[i]);
+    yk_release(context, p.payload);
+    return status;
+}
+
+yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorder *to,
+                               yk_journal_contents *contents)
+{
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0)
+        return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
+
+    yk_status status = yk_journal_play(context, path, file, to, contents);
+    close(file);
+
+    return status;
+}
