@@ -1,4 +1,5 @@
-#include "model/cache.h"
+/* What loading a scenario took long to find, kept for the next load of the same process. */
+#include "model/registry.h"
 
 #include <pthread.h>
 #include <string.h>

@@ -1,22 +1,19 @@
-/* What a scenario records: names such as tip.position.x to places in the running system. */
+/* What a scenario records: names such as tip.position.x to numbers of the running system. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "model/scenario.h"
-#include "model/synonyms.h"
 #include "yoke/record.h"
 
 /* Quantities of a port, as runs of doubles in yk_port_value. */
-typedef struct quantity {
+#define AT(member) offsetof(yk_port_value, member)
+static const struct {
     const char *name, *unit;
     size_t offset; /* bytes */
     int size[3];   /* by yk_port_kind; 0: such ports have none */
     bool by_default;
-} quantity;
-
-#define AT(member) offsetof(yk_port_value, member)
-static const quantity quantities[] = {
+} quantities[] = {
     {"position", "m", AT(motion.position), {1, 3, 0}, true},
     {"orientation", NULL, AT(motion.orientation), {0, 4, 0}, true},
     {"velocity", "m/s", AT(motion.velocity), {1, 3, 0}, true},
@@ -45,6 +42,10 @@ static const char *const energies[] = {"kinetic", "potential", "dissipated", "wo
 _Static_assert(offsetof(yk_energy, port_work) == 4 * sizeof(double),
                "the four energies are doubles in a row");
 
+/* Components of vectors and wrenches, and of orientations. */
+static const char *const axis_labels[] = {"x", "y", "z", "rx", "ry", "rz"};
+static const char *const quaternion_labels[] = {"w", "x", "y", "z"};
+
 /* A channel that is being read. */
 typedef struct request {
     yk_scenario *scenario;
@@ -69,20 +70,8 @@ static void add_candidate(candidates *c, const char *word)
 
 static void report_unknown(request *q, const char *what, const char *word, const candidates *c)
 {
-    yk_diagnostics *diagnostics = q->scenario->resolver.diagnostics;
-    const char *nearest = yk_word_meant(word, c->words);
-    if (nearest) {
-        yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; did you mean '%s'?", what, word,
-                      nearest);
-        return;
-    }
-
-    char list[400] = "";
-    size_t used = 0;
-    for (int i = 0; i < c->count && used < sizeof list; i++)
-        used +=
-            (size_t)snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", c->words[i]);
-    yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; expected %s", what, word, list);
+    yk_node_error(q->scenario->resolver.diagnostics, q->node, "unknown %s '%.60s'; %s", what, word,
+                  yk_suggest_word(word, c->words, c->count).text);
 }
 
 static void found(request *q, yk_channel_kind kind, int owner, int part, const char *unit)
@@ -102,21 +91,22 @@ static const char *after(const char *text, const char *word)
         return NULL;
     if (text[length] == '.')
         return text + length + 1;
-    return text[length] == '\0' ? text + length : NULL;
+    if (text[length] == '\0')
+        return text + length;
+    return NULL;
 }
 
 /* Narrows the row of `size` doubles to the component that is named; nothing to do for "". */
 static bool pick_component(request *q, const char *component, int size)
 {
-    static const char *const letters[] = {"x", "y", "z", "rx", "ry", "rz"};
-    static const char *const quaternion[] = {"w", "x", "y", "z"};
     q->row.components = size;
     if (!component[0])
         return true;
 
+    const char *const *labels = size == 4 ? quaternion_labels : axis_labels;
     candidates c = {.count = 0};
     for (int i = 0; i < size && i < 6 && size > 1; i++)
-        add_candidate(&c, size == 4 ? quaternion[i] : letters[i]);
+        add_candidate(&c, labels[i]);
     for (int i = 0; i < c.count; i++) {
         if (strcmp(component, c.words[i]) != 0)
             continue;
@@ -138,15 +128,14 @@ static bool pick_component(request *q, const char *component, int size)
 static bool match_quantity(request *q, const char *text, int subsystem, int port, yk_port_kind kind)
 {
     for (int i = 0; i < QUANTITY_COUNT; i++) {
-        const quantity *row = &quantities[i];
-        int size = row->size[kind];
-        const char *component = size ? after(text, row->name) : NULL;
-        if (!component)
+        int size = quantities[i].size[kind];
+        const char *component = after(text, quantities[i].name);
+        if (!size || !component)
             continue;
 
-        q->row.offset = (int)(row->offset / sizeof(double));
+        q->row.offset = (int)(quantities[i].offset / sizeof(double));
         if (pick_component(q, component, size))
-            found(q, YK_CHANNEL_PORT, subsystem, port, row->unit);
+            found(q, YK_CHANNEL_PORT, subsystem, port, quantities[i].unit);
         return true;
     }
     return false;
@@ -175,7 +164,7 @@ static void read_of_interface(request *q, int interface, const char *text)
     if (match_quantity(q, text, def->wrench_subsystem, def->wrench_port, kind))
         return;
 
-    /* How far its sides are apart, and what it makes of energy. */
+    /* How far its sides are apart ... */
     candidates c = {.count = 0};
     add_quantities(&c, kind);
     for (int i = 0; i < 4; i++) {
@@ -191,6 +180,8 @@ static void read_of_interface(request *q, int interface, const char *text)
         found(q, YK_CHANNEL_GAP, interface, 0, gaps[i].unit);
         return;
     }
+
+    /* ... and what it makes of energy. */
     add_candidate(&c, "energy_created");
     if (strcmp(text, "energy_created") == 0) {
         q->row.components = 1;
@@ -290,8 +281,7 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
 /* An interface or a wire that was given but has mistakes of its own. */
 static bool is_broken(const yk_scenario *scenario, const char *section, const char *name)
 {
-    const yk_node *list = yk_node_get(scenario->root, section);
-    for (const yk_node *item = list ? list->first : NULL; item; item = item->next) {
+    for (const yk_node *item = yk_node_items(scenario->root, section); item; item = item->next) {
         const char *other = yk_node_name(item);
         if (other && strcmp(other, name) == 0)
             return true;
@@ -379,7 +369,7 @@ bool yk_scenario_find_channel(yk_scenario *scenario, const char *name, const yk_
     return q.found;
 }
 
-/* Reads one name and appends it. The arrays have room. */
+/* Reads one name and appends it to arrays that are long enough. */
 static void add_channel(yk_scenario *scenario, const char *name, const yk_node *node)
 {
     request q = {.scenario = scenario, .node = node};
@@ -407,15 +397,18 @@ static bool reserve(yk_scenario *scenario, int count)
     return scenario->rows && scenario->channels;
 }
 
-/* A name that lives as long as the scenario, made of up to three parts. */
-static void add_made(yk_scenario *scenario, const char *place, const char *port, const char *what)
+/* Adds "owner.port.what", or "owner.what" where there is no port (""). */
+static void add_made(yk_scenario *scenario, const char *owner, const char *port, const char *what)
 {
-    size_t bytes = strlen(place) + strlen(port) + strlen(what) + 3;
+    size_t bytes = strlen(owner) + strlen(port) + strlen(what) + 3;
     char *name = yk_resolver_take(&scenario->resolver, bytes);
     if (!name)
         return;
 
-    snprintf(name, bytes, "%s%s%s.%s", place, port[0] ? "." : "", port, what);
+    if (port[0])
+        snprintf(name, bytes, "%s.%s.%s", owner, port, what);
+    else
+        snprintf(name, bytes, "%s.%s", owner, what);
     add_channel(scenario, name, scenario->root);
 }
 
@@ -497,16 +490,16 @@ void yk_scenario_read_channels(yk_scenario *scenario)
     if (!record || record->kind != YK_NODE_MAP)
         return;
 
-    /* How often, and where to: the file's name tells the format. */
+    /* How often, and where to: the file's name gives the format. */
     const yk_node *file = yk_node_get(record, "file");
     if (record->valid) {
         info->record_every = yk_node_integer(record, "every");
         info->record_frames = yk_node_integer(record, "frames");
         if (file && !yk_record_format_known(file->text))
-            yk_node_error(
-                r->diagnostics, file,
-                "cannot tell the format of '%.60s' by its name; let it end in .h5, .hdf5 or .csv",
-                file->text);
+            yk_node_error(r->diagnostics, file,
+                          "cannot tell the format of '%.60s' by its name; let it end in .h5, "
+                          ".hdf5 or .csv",
+                          file->text);
         else if (file)
             info->record_file = yk_builder_path(&scenario->builder, record, "file");
     }
@@ -539,12 +532,11 @@ void yk_scenario_read_channels(yk_scenario *scenario)
 
 const char *const *yk_scenario_channel_labels(const yk_scenario *scenario, int channel)
 {
-    static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
     const yk_channel_row *row = &scenario->rows[channel];
     if (row->kind == YK_CHANNEL_ENERGY && row->components == 4)
         return energies;
     if (row->kind == YK_CHANNEL_PORT && row->components == 6)
-        return axes;
+        return axis_labels;
     return NULL;
 }
 

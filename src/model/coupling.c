@@ -2,14 +2,10 @@
  *
  * Keys of other schemes than the chosen one are checked like any other but not used, so that one
  * line changes the scheme. */
-#include "model/coupling.h"
+#include "model/scenario.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "model/options.h"
-#include "model/scenario.h"
-#include "model/schema_words.h"
 
 /* Schemes -------------------------------------------------------------------------------------- */
 
@@ -38,8 +34,9 @@ const yk_scheme_ops *yk_schemes_find(const yk_extensions *extensions, const char
 
 /* What a key means in every scheme: "tight, index1: ...; relaxed: ...". */
 static const char *describe_key(yk_store *store, const yk_extensions *extensions, const char *key,
-                                const char *column)
+                                bool with_defaults)
 {
+    yk_context *context = store->context;
     yk_text text = {0};
     const yk_scheme_ops *ops;
     for (int i = 0; (ops = yk_schemes_at(extensions, i)); i++) {
@@ -55,18 +52,25 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
         }
         if (said)
             continue;
-        yk_text_add(store->context, &text, "%s`%s`", text.length > 0 ? "; " : "", ops->name);
-        for (int k = i + 1; yk_schemes_at(extensions, k); k++) {
-            const yk_option *later = yk_scheme_option(yk_schemes_at(extensions, k), key);
+
+        if (text.length > 0)
+            yk_text_add(context, &text, "; ");
+        yk_text_add(context, &text, "`%s`", ops->name);
+        const yk_scheme_ops *other;
+        for (int k = i + 1; (other = yk_schemes_at(extensions, k)); k++) {
+            const yk_option *later = yk_scheme_option(other, key);
             if (later && strcmp(later->text, row->text) == 0)
-                yk_text_add(store->context, &text, ", `%s`", yk_schemes_at(extensions, k)->name);
+                yk_text_add(context, &text, ", `%s`", other->name);
         }
-        yk_text_add(store->context, &text, ": %s", row->text);
-        if (row->fallback && !row->derived && !column)
-            yk_text_add(store->context, &text, " (`%s`)", row->fallback);
+        yk_text_add(context, &text, ": %s", row->text);
+        if (row->fallback && !row->derived && with_defaults)
+            yk_text_add(context, &text, " (`%s`)", row->fallback);
     }
-    const char *kept = text.data ? yk_store_text(store, text.data, text.length) : NULL;
-    yk_release(store->context, text.data);
+
+    const char *kept = NULL;
+    if (text.data)
+        kept = yk_store_text(store, text.data, text.length);
+    yk_release(context, text.data);
     return kept;
 }
 
@@ -83,24 +87,18 @@ static const char *common_fallback(const yk_extensions *extensions, const char *
             return NULL;
         if (common && strcmp(common, row->fallback) != 0)
             return NULL;
+
         common = row->fallback;
     }
     return common;
-}
-
-static bool is_known(const yk_field *fields, int count, const char *key)
-{
-    for (int i = 0; i < count; i++)
-        if (strcmp(fields[i].key, key) == 0)
-            return true;
-    return false;
 }
 
 const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *extensions,
                                       const yk_scheme_ops *chosen)
 {
     const yk_scheme_ops *ops;
-    size_t scheme_count = 0, row_count = 0;
+    size_t scheme_count = 0;
+    size_t row_count = 0;
     for (; (ops = yk_schemes_at(extensions, (int)scheme_count)); scheme_count++)
         for (const yk_option *row = ops->options; row && row->key; row++)
             row_count++;
@@ -110,20 +108,26 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
     yk_word *words = yk_store_take(store, (scheme_count + 1) * sizeof *words);
     if (!section || !fields || !words)
         return NULL;
+
+    /* The key `scheme`, then those of all schemes, each once. */
     for (size_t i = 0; i < scheme_count; i++) {
         ops = yk_schemes_at(extensions, (int)i);
         words[i] = (yk_word){ops->name, ops->text};
     }
-    fields[0] = (yk_field){
-        .key = "scheme", .type = YK_TYPE_CHOICE, .fallback = words[0].word, .words = words};
-    fields[0].text = "coupling scheme";
+    fields[0] = (yk_field){.key = "scheme", .type = YK_TYPE_CHOICE, .text = "coupling scheme"};
+    fields[0].fallback = words[0].word;
+    fields[0].words = words;
 
     int count = 1;
     for (size_t i = 0; i < scheme_count; i++) {
         ops = yk_schemes_at(extensions, (int)i);
         for (const yk_option *row = ops->options; row && row->key; row++) {
-            if (is_known(fields, count, row->key))
+            bool known = false;
+            for (int k = 0; k < count; k++)
+                known = known || strcmp(fields[k].key, row->key) == 0;
+            if (known)
                 continue;
+
             const yk_option *own = chosen ? yk_scheme_option(chosen, row->key) : NULL;
             yk_field *field = &fields[count++];
             if (!yk_option_field(store, own ? own : row, field))
@@ -133,32 +137,22 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
             if (chosen)
                 continue;
 
+            /* As documentation. */
             field->fallback = common_fallback(extensions, row->key);
-            field->text = describe_key(store, extensions, row->key, field->fallback);
+            field->text = describe_key(store, extensions, row->key, !field->fallback);
             if (!field->text)
                 return NULL;
         }
     }
+
     *section = (yk_section){"coupling",
                             "How the subsystems are coupled. Keys of other schemes than the chosen "
-                            "one are not used, so "
-                            "that one line changes the scheme.",
+                            "one are not used, so that one line changes the scheme.",
                             fields};
     return section;
 }
 
 /* Values --------------------------------------------------------------------------------------- */
-
-/* A finer run of the same scenario has finer tolerances, those that it does not name too. */
-static void refine_value(const yk_option *row, double refinement, char *options)
-{
-    double value;
-    if (row->kind != YK_OPTION_NUMBER || row->refines == 0 || !(refinement > 0))
-        return;
-    memcpy(&value, options + row->offset, sizeof value);
-    value *= pow(refinement, -row->refines);
-    memcpy(options + row->offset, &value, sizeof value);
-}
 
 void yk_scenario_read_coupling(yk_scenario *scenario)
 {
@@ -166,19 +160,18 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     const yk_node *coupling = yk_node_get(scenario->root, "coupling");
     const yk_node *interfaces = yk_node_get(scenario->root, "interfaces");
     if (!coupling && interfaces && interfaces->count > 0)
-        yk_node_key_error(
-            r->diagnostics, interfaces,
-            "need a scheme: 'coupling' is missing, as in coupling: {scheme: explicit}");
-    bool given = coupling && coupling->valid;
+        yk_node_key_error(r->diagnostics, interfaces,
+                          "need a scheme: 'coupling' is missing, as in coupling: {scheme: "
+                          "explicit}");
 
     /* The defaults of the chosen scheme. */
-    const yk_scheme_ops *ops =
-        yk_schemes_at(&scenario->extensions, given ? yk_node_choice(coupling, "scheme") : 0);
-    char *options = yk_store_take(&scenario->store, ops->options_size + 1);
-    if (!options) {
-        r->status = YK_ERROR_MEMORY;
+    bool given = coupling && coupling->valid;
+    int chosen = given ? yk_node_choice(coupling, "scheme") : 0;
+    const yk_scheme_ops *ops = yk_schemes_at(&scenario->extensions, chosen);
+    char *options = yk_resolver_take(r, ops->options_size + 1);
+    if (!options)
         return;
-    }
+
     yk_scheme_fill(ops, options);
     scenario->info.scheme = (yk_scheme_def){.ops = ops, .options = options};
     scenario->options = options;
@@ -191,6 +184,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
         const yk_node *node = yk_node_get(coupling, row->key);
         if (!node)
             continue;
+
         written |= (uint64_t)1 << (row - ops->options);
         yk_status status = yk_option_read(&scenario->builder, row, node, options);
         if (status != YK_OK) {
@@ -200,14 +194,23 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     }
     if (ops->derive)
         ops->derive(options, written);
-    for (const yk_option *row = ops->options; row && row->key; row++)
-        if (!(written >> (row - ops->options) & 1))
-            refine_value(row, r->refinement, options);
+
+    /* A finer run of the same scenario has finer tolerances, those that it does not name too. */
+    for (const yk_option *row = ops->options; row && row->key; row++) {
+        bool named = written >> (row - ops->options) & 1;
+        bool refines = row->kind == YK_OPTION_NUMBER && row->refines != 0;
+        if (named || !refines || !(r->refinement > 0))
+            continue;
+
+        double value;
+        memcpy(&value, options + row->offset, sizeof value);
+        value *= pow(r->refinement, -row->refines);
+        memcpy(options + row->offset, &value, sizeof value);
+    }
     if (scenario->builder.to_rounding && ops->sharpen)
         ops->sharpen(options);
 
-    yk_status status = yk_scheme_check(scenario->context, &scenario->info.scheme);
-    if (status < 0)
+    if (yk_scheme_check(scenario->context, &scenario->info.scheme) != YK_OK)
         yk_node_error(r->diagnostics, coupling, "%s", yk_last_message(scenario->context));
     bool repeats = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_NEEDS_ROLLBACK;
     scenario->builder.repeats = repeats || scenario->info.control.tolerance > 0;
@@ -215,26 +218,29 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
 
 void yk_scenario_read_subsystem_lists(yk_scenario *scenario)
 {
+    yk_resolver *r = &scenario->resolver;
     const yk_node *coupling = yk_node_get(scenario->root, "coupling");
+    if (!coupling || !coupling->valid)
+        return;
+
     int count = scenario->info.subsystem_count;
-    const yk_option *row = scenario->info.scheme.ops->options;
-    for (; coupling && coupling->valid && row && row->key; row++) {
+    const yk_option *rows = scenario->info.scheme.ops->options;
+    for (const yk_option *row = rows; row && row->key; row++) {
         const yk_node *list = yk_node_get(coupling, row->key);
         if (row->kind != YK_OPTION_SUBSYSTEMS || !list || list->count == 0)
             continue;
-        int *items = yk_store_take(&scenario->store, (size_t)list->count * sizeof *items);
-        if (!items) {
-            scenario->resolver.status = YK_ERROR_MEMORY;
-            return;
-        }
 
+        int *items = yk_resolver_take(r, (size_t)list->count * sizeof *items);
+        if (!items)
+            return;
+
+        /* Names to numbers. */
         yk_subsystem_list found = {.items = items};
         for (const yk_node *item = list->first; item; item = item->next) {
             int index = yk_find_name(scenario->names, count, item->text);
             if (index < 0)
-                yk_node_error(scenario->resolver.diagnostics, item,
-                              "there is no subsystem '%s'; %s", item->text,
-                              yk_suggestion(item->text, scenario->names, count).text);
+                yk_node_error(r->diagnostics, item, "there is no subsystem '%s'; %s", item->text,
+                              yk_suggest_name(item->text, scenario->names, count).text);
             else
                 items[found.count++] = index;
         }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "model/schema.h"
-#include "model/schema_words.h"
 
 typedef struct writer {
     yk_context *context;

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/override.h"
 #include "model/yaml.h"
 
 typedef struct editor {

@@ -1,75 +1,78 @@
-/* Interfaces of a scenario: names to numbers, with every mistake that the wiring can have. */
+/* Interfaces of a scenario: names to numbers, with every mistake that the wiring can have, and
+ * their prescribed motions as expressions of time with derivatives. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "math/vec3.h"
 #include "model/mechanism.h"
 #include "model/scenario.h"
-#include "model/schema_words.h"
-
-/* One side as written: "left.mass". */
-typedef struct side {
-    const yk_node *node;
-    int subsystem, port; /* -1: not found, or not known */
-    const yk_port *what;
-} side;
 
 enum { PORT_NAMES_MAX = 1000 };
 
-/* Splits at the first '.': names of subsystems have none, names of ports may. */
+/* Sides ---------------------------------------------------------------------------------------- */
+
 yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *node)
 {
-    yk_port_reference s = {.subsystem = -1, .port = -1};
+    yk_port_reference found = {.node = node, .subsystem = -1, .port = -1};
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_scenario_info *info = &scenario->info;
+
+    /* Split at the first '.': names of subsystems have none, names of ports may. */
     const char *dot = strchr(node->text, '.');
     if (!dot || dot == node->text || !dot[1]) {
         yk_node_error(diagnostics, node, "expected subsystem.port; found '%.60s'", node->text);
-        return s;
+        return found;
     }
-
+    const char *port = dot + 1;
     char subsystem[64];
     snprintf(subsystem, sizeof subsystem, "%s", node->text);
     subsystem[strcspn(subsystem, ".")] = '\0';
-    s.subsystem = yk_find_name(info->names, info->subsystem_count, subsystem);
-    if (s.subsystem < 0) {
+
+    found.subsystem = yk_find_name(info->names, info->subsystem_count, subsystem);
+    if (found.subsystem < 0) {
         yk_node_error(diagnostics, node, "there is no subsystem '%s'; %s", subsystem,
-                      yk_suggestion(subsystem, info->names, info->subsystem_count).text);
-        return s;
+                      yk_suggest_name(subsystem, info->names, info->subsystem_count).text);
+        return found;
     }
-    const yk_subsystem *object = info->subsystems[s.subsystem];
+    const yk_subsystem *object = info->subsystems[found.subsystem];
     if (!object)
-        return s; /* its section has mistakes of its own */
+        return found; /* its section has mistakes of its own */
 
     const yk_port *ports;
     const char *names[PORT_NAMES_MAX];
     int count = object->ops->ports(object, &ports);
     for (int i = 0; i < count; i++) {
-        if (strcmp(ports[i].name, dot + 1) == 0) {
-            s.port = i;
-            s.what = &ports[i];
-            return s;
+        if (strcmp(ports[i].name, port) == 0) {
+            found.port = i;
+            found.what = &ports[i];
+            return found;
         }
         if (i < PORT_NAMES_MAX)
             names[i] = ports[i].name;
     }
+
     if (count > PORT_NAMES_MAX)
         count = PORT_NAMES_MAX;
-    yk_node_error(diagnostics, node, "subsystem '%s' has no port '%.60s'; %s", subsystem, dot + 1,
-                  yk_suggestion(dot + 1, names, count).text);
-    return s;
+    yk_node_error(diagnostics, node, "subsystem '%s' has no port '%.60s'; %s", subsystem, port,
+                  yk_suggest_name(port, names, count).text);
+    return found;
 }
 
-/* A subsystem with mistakes of its own has no ports yet, but its section names those that it
- * would have. */
-static void check_listed_port(yk_scenario *scenario, int subsystem, const yk_node *node)
+/* One side of `between`. */
+static yk_port_reference read_side(yk_scenario *scenario, const yk_node *node)
 {
-    const yk_node *section = yk_node_get(scenario->root, "subsystems")->first;
-    for (int i = 0; i < subsystem; i++)
-        section = section->next;
-    const yk_node *ports = yk_node_get(section, "ports");
+    yk_port_reference found = yk_scenario_find_port(scenario, node);
+    const yk_scenario_info *info = &scenario->info;
+    if (found.subsystem < 0 || info->subsystems[found.subsystem])
+        return found;
+
+    /* A subsystem with mistakes of its own has no ports yet, but its section names those that it
+     * would have. */
+    const yk_node *sections = yk_node_get(scenario->root, "subsystems");
+    const yk_node *ports = yk_node_get(yk_node_at(sections, found.subsystem), "ports");
     if (!ports || ports->kind == YK_NODE_SCALAR || ports->count == 0)
-        return;
+        return found;
 
     const char *wanted = strchr(node->text, '.') + 1;
     const char *names[YK_SUGGESTED_MAX];
@@ -79,48 +82,48 @@ static void check_listed_port(yk_scenario *scenario, int subsystem, const yk_nod
         if (!name)
             continue;
         if (strcmp(name, wanted) == 0)
-            return;
+            return found;
 
         names[count++] = name;
     }
     yk_node_error(scenario->resolver.diagnostics, node, "subsystem '%s' has no port '%.60s'; %s",
-                  scenario->info.names[subsystem], wanted,
-                  yk_suggestion(wanted, names, count).text);
+                  info->names[found.subsystem], wanted, yk_suggest_name(wanted, names, count).text);
+    return found;
 }
 
-static side read_side(yk_scenario *scenario, const yk_node *node)
+/* Whether the port takes what the scheme gives it; false after a message. */
+static bool check_causality(yk_scenario *scenario, const yk_port_reference *side,
+                            yk_causality causality)
 {
-    yk_port_reference found = yk_scenario_find_port(scenario, node);
-    if (found.subsystem >= 0 && !scenario->info.subsystems[found.subsystem])
-        check_listed_port(scenario, found.subsystem, node);
-    return (side){node, found.subsystem, found.port, found.what};
-}
-
-static bool check_causality(yk_scenario *scenario, const side *s, yk_causality causality)
-{
-    if (s->what->causalities & causality)
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    const yk_scheme_def *scheme = &scenario->info.scheme;
+    const yk_port *port = side->what;
+    if (port->causalities & causality)
         return true;
-    if (s->what->kind == YK_PORT_SIGNAL) {
-        yk_node_error(scenario->resolver.diagnostics, s->node,
+    if (port->kind == YK_PORT_SIGNAL) {
+        yk_node_error(diagnostics, side->node,
                       "is a signal without power; join it under 'wires', not 'interfaces'");
         return false;
     }
-    bool prescribed = causality == YK_TAKES_WRENCH && s->what->causalities & YK_TAKES_MOTION;
-    bool both = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_WRENCH_ON_BOTH_SIDES;
-    if (prescribed && both && s->what->kind == YK_PORT_MARKER)
-        yk_node_error(scenario->resolver.diagnostics, s->node,
+
+    /* Exchanging the sides does not help where both take a wrench. */
+    bool wrench = causality == YK_TAKES_WRENCH;
+    bool prescribed = wrench && port->causalities & YK_TAKES_MOTION;
+    bool both = yk_scheme_traits(scheme) & YK_SCHEME_WRENCH_ON_BOTH_SIDES;
+    if (prescribed && both && port->kind == YK_PORT_MARKER)
+        yk_node_error(diagnostics, side->node,
                       "cannot receive a wrench; the scheme %s applies wrenches to both markers: "
-                      "choose the scheme tight "
-                      "or rim",
-                      scenario->info.scheme.ops->name);
+                      "choose the scheme tight or rim",
+                      scheme->ops->name);
     else
-        yk_node_error(scenario->resolver.diagnostics, s->node,
+        yk_node_error(diagnostics, side->node,
                       "cannot receive %s; exchange the two sides of 'between'",
-                      causality == YK_TAKES_WRENCH ? "a wrench" : "a motion");
+                      wrench ? "a wrench" : "a motion");
     return false;
 }
 
-static bool check_pair(yk_scenario *scenario, const yk_node *between, const side *a, const side *b)
+static bool check_pair(yk_scenario *scenario, const yk_node *between, const yk_port_reference *a,
+                       const yk_port_reference *b)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     if (a->subsystem >= 0 && a->subsystem == b->subsystem) {
@@ -142,10 +145,12 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const side
     const yk_scheme_def *scheme = &scenario->info.scheme;
     yk_causality second = YK_TAKES_MOTION;
     if (scheme->ops->second_side) {
+        yk_subsystem **subsystems = scenario->subsystems;
         const yk_joined_ports joined = {
-            .subsystem = {scenario->subsystems[a->subsystem], scenario->subsystems[b->subsystem]},
+            .subsystem = {subsystems[a->subsystem], subsystems[b->subsystem]},
             .number = {a->subsystem, b->subsystem},
-            .port = {a->port, b->port}};
+            .port = {a->port, b->port},
+        };
         second = scheme->ops->second_side(scheme->options, &joined);
     }
     bool good = check_causality(scenario, a, YK_TAKES_WRENCH);
@@ -153,78 +158,63 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const side
 }
 
 /* A port takes part in one interface. */
-static bool check_free(yk_scenario *scenario, const side *s)
+static bool check_free(yk_scenario *scenario, const yk_port_reference *side)
 {
     for (int i = 0; i < scenario->info.interface_count; i++) {
         const yk_interface_def *def = &scenario->interfaces[i];
-        bool first = def->wrench_subsystem == s->subsystem && def->wrench_port == s->port;
-        bool second = def->motion_subsystem == s->subsystem && def->motion_port == s->port;
+        bool first = def->wrench_subsystem == side->subsystem && def->wrench_port == side->port;
+        bool second = def->motion_subsystem == side->subsystem && def->motion_port == side->port;
         if (!first && !second)
             continue;
 
-        yk_node_error(scenario->resolver.diagnostics, s->node,
-                      "the port is already used by interface '%s'; a port can be joined once; give "
-                      "the subsystem another port on the same body",
+        yk_node_error(scenario->resolver.diagnostics, side->node,
+                      "the port is already used by interface '%s'; a port can be joined once; "
+                      "give the subsystem another port on the same body",
                       def->name);
         return false;
     }
     return true;
 }
 
-/* The constrained axes; 0 after a message. */
-static unsigned read_joint(yk_scenario *scenario, const yk_node *node, yk_port_kind kind)
-{
-    const yk_node *joint = yk_node_get(node, "joint");
-    bool clamp = joint->choice == 0;
-    if (kind == YK_PORT_SCALAR && !clamp) {
-        yk_node_error(scenario->resolver.diagnostics, joint,
-                      "scalar ports can only be joined by clamp");
-        return 0;
-    }
-    if (kind == YK_PORT_SCALAR)
-        return YK_AXIS_X;
-    if (joint->choice >= 0)
-        return yk_joint_axes[joint->choice];
+/* Location of the joint ------------------------------------------------------------------------ */
 
-    unsigned axes = 0;
-    for (const yk_node *axis = yk_node_get(joint, "constrain")->first; axis; axis = axis->next)
-        axes |= 1u << axis->choice;
-    return axes;
-}
-
-/* Moves the port of a side to where the interface says that it is: from the axes of the whole
- * system to its own. */
-static bool place_side(yk_scenario *scenario, const yk_node *node, const side *s, const yk_vec3 *at,
-                       const yk_quat *orientation)
+/* Moves the port of a side to where the interface says that it is; `at` and `orientation` may be
+ * NULL. */
+static bool move_side(yk_scenario *scenario, const yk_node *node, const yk_port_reference *side,
+                      const yk_vec3 *at, const yk_quat *orientation)
 {
-    yk_subsystem *object = scenario->subsystems[s->subsystem];
-    const yk_transform *transform = &scenario->transforms[s->subsystem];
+    yk_subsystem *object = scenario->subsystems[side->subsystem];
     if (!object->ops->move_port) {
-        yk_node_error(scenario->resolver.diagnostics, s->node,
+        yk_node_error(scenario->resolver.diagnostics, side->node,
                       "ports of this solver cannot be moved by the interface; give the port its "
                       "place where it is defined");
         return false;
     }
 
-    yk_vec3 own_at;
-    yk_quat own_axes;
+    /* From the axes of the whole system to its own. */
+    const yk_transform *transform = &scenario->transforms[side->subsystem];
+    yk_vec3 own_at = {0};
+    yk_quat own_axes = yk_q_identity();
     if (at) {
         yk_vec3 offset = yk_v3_sub(*at, transform->position);
-        own_at =
-            yk_v3_scale(1 / transform->length, yk_q_rotate_back(transform->orientation, offset));
+        yk_vec3 rotated = yk_q_rotate_back(transform->orientation, offset);
+        own_at = yk_v3_scale(1 / transform->length, rotated);
+        at = &own_at;
     }
-    if (orientation)
+    if (orientation) {
         own_axes = yk_q_mul(yk_q_conjugate(transform->orientation), *orientation);
-    if (object->ops->move_port(object, s->port, at ? &own_at : NULL,
-                               orientation ? &own_axes : NULL) == YK_OK)
+        orientation = &own_axes;
+    }
+    if (object->ops->move_port(object, side->port, at, orientation) == YK_OK)
         return true;
 
     yk_node_error(scenario->resolver.diagnostics, node, "%s", yk_last_message(scenario->context));
     return false;
 }
 
-/* `at`, `axis` and `orientation`. */
-static bool place_sides(yk_scenario *scenario, const yk_node *node, const side *a, const side *b)
+/* Moves both ports by `at`, and `axis` or `orientation`, where these are given. */
+static bool move_sides(yk_scenario *scenario, const yk_node *node, const yk_port_reference *a,
+                       const yk_port_reference *b)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_node *at = yk_node_get(node, "at");
@@ -247,14 +237,141 @@ static bool place_sides(yk_scenario *scenario, const yk_node *node, const side *
         return false;
     }
 
-    yk_vec3 point = at ? yk_node_vector(node, "at") : yk_v3(0, 0, 0);
-    yk_quat frame = orientation ? yk_node_orientation(node, "orientation") : yk_q_identity();
-    if (axis && yk_read_axis(&scenario->builder, axis, &frame) != YK_OK)
-        return false;
+    yk_vec3 point;
+    const yk_vec3 *to = NULL;
+    if (at) {
+        point = yk_node_vector(node, "at");
+        to = &point;
+    }
 
-    bool rotated = axis || orientation;
-    return place_side(scenario, first, a, at ? &point : NULL, rotated ? &frame : NULL) &&
-           place_side(scenario, first, b, at ? &point : NULL, rotated ? &frame : NULL);
+    yk_quat frame;
+    const yk_quat *axes = NULL;
+    if (orientation) {
+        frame = yk_node_orientation(node, "orientation");
+        axes = &frame;
+    }
+    if (axis) {
+        if (yk_read_axis(&scenario->builder, axis, &frame) != YK_OK)
+            return false;
+
+        axes = &frame;
+    }
+    return move_side(scenario, first, a, to, axes) && move_side(scenario, first, b, to, axes);
+}
+
+/* Prescribed relative motions ------------------------------------------------------------------ */
+
+/* Distance of the points of the differences (s), if the macro step is not shorter: with order
+ * eight their error is that of rounding for motions slower than about 100 rad/s. */
+static const double DIFFERENCE_STEP = 1e-3;
+
+typedef struct driven_axis {
+    yk_function function;
+    double step;
+} driven_axis;
+
+/* Value and first two derivatives, by central differences of order eight. */
+static void evaluate(void *user, double t, double value[3])
+{
+    static const double first[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
+    static const double second[4] = {8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560};
+    const driven_axis *axis = user;
+    double h = axis->step;
+    double middle = yk_function_value(axis->function, t);
+    value[0] = middle;
+    value[1] = 0;
+    value[2] = -205.0 / 72 * middle / (h * h);
+    for (int k = 0; k < 4; k++) {
+        double after = yk_function_value(axis->function, t + (k + 1) * h);
+        double before = yk_function_value(axis->function, t - (k + 1) * h);
+        value[1] += first[k] * (after - before) / h;
+        value[2] += second[k] * (after + before) / (h * h);
+    }
+}
+
+static void read_motion(yk_scenario *scenario, const yk_node *node, yk_relative_motion *motion)
+{
+    driven_axis *axis = yk_resolver_take(&scenario->resolver, sizeof *axis);
+    if (!axis)
+        return;
+
+    axis->step = fmin(scenario->info.step, DIFFERENCE_STEP);
+    yk_status status = yk_builder_function_of(&scenario->builder, node, &axis->function);
+    if (status == YK_OK)
+        *motion = (yk_relative_motion){evaluate, axis};
+    if (status == YK_ERROR_MEMORY)
+        scenario->resolver.status = status;
+}
+
+/* The prescribed motions of an interface, six; NULL where it has none. The length of a distance
+ * joint is the first of them. */
+static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node *interface,
+                                            unsigned axes, yk_port_kind kind)
+{
+    static const char *const names[6] = {"x", "y", "z", "rx", "ry", "rz"};
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    const yk_node *drive = yk_node_get(interface, "drive");
+    const yk_node *length = yk_node_get(interface, "length");
+    bool distance = axes == YK_AXIS_DISTANCE;
+
+    /* `length` belongs to the distance joint, `drive` to all others. */
+    if (distance && drive)
+        yk_node_error(diagnostics, drive,
+                      "a distance is prescribed by 'length', as an expression of time");
+    if (distance && !length)
+        yk_node_error(diagnostics, yk_node_get(interface, "joint"),
+                      "needs 'length', the distance of the two origins");
+    if (!distance && length)
+        yk_node_error(diagnostics, length, "belongs to the joint distance");
+    bool given = distance ? length != NULL : drive && drive->valid;
+    if (!given)
+        return NULL;
+
+    yk_relative_motion *motions = yk_resolver_take(&scenario->resolver, 6 * sizeof *motions);
+    if (!motions)
+        return NULL;
+    if (distance) {
+        read_motion(scenario, length, &motions[0]);
+        return motions;
+    }
+
+    for (int i = 0; i < 6; i++) {
+        const yk_node *node = yk_node_get(drive, names[i]);
+        if (!node)
+            continue;
+        if (axes & 1u << i)
+            read_motion(scenario, node, &motions[i]);
+        else if (kind == YK_PORT_SCALAR)
+            yk_node_error(diagnostics, node, "scalar ports are driven along x");
+        else
+            yk_node_error(diagnostics, node, "the joint leaves this motion free");
+    }
+    return motions;
+}
+
+/* Interfaces ----------------------------------------------------------------------------------- */
+
+/* The constrained axes; 0 after a message. */
+static unsigned read_joint(yk_scenario *scenario, const yk_node *node, yk_port_kind kind)
+{
+    const yk_node *joint = yk_node_get(node, "joint");
+    bool clamp = joint->choice == 0;
+    if (kind == YK_PORT_SCALAR && !clamp) {
+        yk_node_error(scenario->resolver.diagnostics, joint,
+                      "scalar ports can only be joined by clamp");
+        return 0;
+    }
+    if (kind == YK_PORT_SCALAR)
+        return YK_AXIS_X;
+
+    /* By its word, or by its axes. */
+    if (joint->choice >= 0)
+        return yk_joint_axes[joint->choice];
+
+    unsigned axes = 0;
+    for (const yk_node *axis = yk_node_get(joint, "constrain")->first; axis; axis = axis->next)
+        axes |= 1u << axis->choice;
+    return axes;
 }
 
 /* Checks what can be checked of an interface with mistakes, and keeps one without. */
@@ -264,33 +381,37 @@ static void read_interface(yk_scenario *scenario, const yk_node *node)
     if (!between || !between->valid)
         return;
 
-    side a = read_side(scenario, between->first);
-    side b = read_side(scenario, between->first->next);
+    yk_port_reference a = read_side(scenario, between->first);
+    yk_port_reference b = read_side(scenario, between->first->next);
     if (!check_pair(scenario, between, &a, &b))
         return;
 
     bool free_a = check_free(scenario, &a);
-    if (!check_free(scenario, &b) || !free_a || !node->valid || !yk_node_name(node))
+    bool free_b = check_free(scenario, &b);
+    if (!free_a || !free_b || !node->valid || !yk_node_name(node))
         return;
 
-    unsigned axes = read_joint(scenario, node, a.what->kind);
-    if (!axes || !place_sides(scenario, node, &a, &b))
+    yk_port_kind kind = a.what->kind;
+    unsigned axes = read_joint(scenario, node, kind);
+    if (!axes || !move_sides(scenario, node, &a, &b))
         return;
 
-    scenario->interfaces[scenario->info.interface_count++] =
-        (yk_interface_def){.name = yk_node_name(node),
-                           .wrench_subsystem = a.subsystem,
-                           .wrench_port = a.port,
-                           .motion_subsystem = b.subsystem,
-                           .motion_port = b.port,
-                           .constrained = axes,
-                           .drive = yk_scenario_read_drive(scenario, node, axes, a.what->kind)};
+    scenario->interfaces[scenario->info.interface_count++] = (yk_interface_def){
+        .name = yk_node_name(node),
+        .wrench_subsystem = a.subsystem,
+        .wrench_port = a.port,
+        .motion_subsystem = b.subsystem,
+        .motion_port = b.port,
+        .constrained = axes,
+        .drive = read_drive(scenario, node, axes, kind),
+    };
 }
 
 void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node)
 {
+    const yk_scenario_info *info = &scenario->info;
     const char *name = yk_node_name(node);
-    if (yk_find_name(scenario->info.names, scenario->info.subsystem_count, name) < 0)
+    if (yk_find_name(info->names, info->subsystem_count, name) < 0)
         return;
 
     yk_node_key_error(scenario->resolver.diagnostics, node,
@@ -304,13 +425,11 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
     if (list && (list->kind == YK_NODE_SCALAR || list->count > YK_INTERFACES_MAX))
         return;
 
-    int count = list ? list->count : 0;
-    scenario->interfaces =
-        yk_store_take(&scenario->store, (size_t)count * sizeof *scenario->interfaces);
-    if (!scenario->interfaces) {
-        r->status = YK_ERROR_MEMORY;
+    size_t count = list ? (size_t)list->count : 0;
+    scenario->interfaces = yk_resolver_take(r, count * sizeof *scenario->interfaces);
+    if (!scenario->interfaces)
         return;
-    }
+
     for (const yk_node *node = list ? list->first : NULL; node; node = node->next) {
         if (yk_diagnostics_full(r->diagnostics))
             return;

@@ -16,9 +16,8 @@ static const yk_field point_item = {"point", YK_TYPE_NUMBERS, .least = 2, .most 
 static const yk_field loop_fields[] = {
     {"reference", YK_TYPE_FUNCTION, .fallback = "0", .text = "what the measured signal is to be"},
     {"table", YK_TYPE_LIST, .least = 1, .item = &point_item,
-     .text = "the reference by points [time, value] instead, with straight lines between them; two "
-             "points at one time "
-             "are a jump"},
+     .text = "the reference by points [time, value] instead, with straight lines between them; "
+             "two points at one time are a jump"},
     {"form", YK_TYPE_CHOICE, .fallback = "value", .words = form_words,
      .text = "what the gains act on"},
     {"proportional", YK_TYPE_NUMBER, .fallback = "0",
@@ -51,15 +50,11 @@ static const yk_field fields[] = {
 
 const yk_section yk_control_section = {
     "control",
-    "PID control with limits; integrals do not wind up. Ports of a loop NAME, all signals: it "
-    "gives `NAME` and takes "
-    "`NAME.measured`, `NAME.rate` (derivative of what is measured, if there is a wire) and "
-    "`NAME.reference` (if there "
-    "is a "
-    "wire, instead of the key). Channels: `NAME.error`, `NAME.integral`, `NAME.limited_time` since "
-    "the start. A wire "
-    "from a "
-    "controller with a period should be held.",
+    "PID control with limits; integrals do not wind up. Ports of a loop NAME, all signals: "
+    "it gives `NAME` and takes `NAME.measured`, `NAME.rate` (derivative of what is measured, "
+    "if there is a wire) and `NAME.reference` (if there is a wire, instead of the key). "
+    "Channels: `NAME.error`, `NAME.integral`, `NAME.limited_time` since the start. "
+    "A wire from a controller with a period should be held.",
     fields};
 
 static double table_value(void *user, double t)

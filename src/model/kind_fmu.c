@@ -42,8 +42,8 @@ static const yk_field variable_item = {
 static const yk_field marker_fields[] = {
     MARKER_FIELD("position", 3, "the position, global axes"),
     MARKER_FIELD("orientation", 9,
-                 "the rotation from the marker to the global axes: a quaternion, scalar first, or "
-                 "a matrix by rows"),
+                 "the rotation from the marker to the global axes: "
+                 "a quaternion, scalar first, or a matrix by rows"),
     MARKER_FIELD("velocity", 3, "the velocity, global axes"),
     MARKER_FIELD("angular_velocity", 3, "the angular velocity, global axes"),
     MARKER_FIELD("acceleration", 3, "the acceleration, global axes"),
@@ -66,8 +66,8 @@ static const yk_field terminal_fields[] = {
 
 static const yk_section scalar_section = {
     "scalar",
-    "One coordinate with its force. Where the force is an input of the FMU, the port takes a "
-    "wrench; where the motion is one, it takes a motion.",
+    "One coordinate with its force. Where the force is an input of the FMU, "
+    "the port takes a wrench; where the motion is one, it takes a motion.",
     scalar_fields};
 static const yk_section marker_section = {
     "marker", "A frame with six coordinates; what it takes is decided as for scalar ports.",
@@ -113,14 +113,14 @@ static const yk_field fields[] = {
     {"kind", YK_TYPE_CHOICE, .fallback = "auto", .words = kind_words,
      .text = "which of the FMU's kinds is used"},
     {"ports", YK_TYPE_NAMED, .item = &port_item,
-     .text = "where other subsystems are joined; without: the FMU's terminals, and a signal port "
-             "for each other input and output, named as it is"},
+     .text = "where other subsystems are joined; without: the FMU's terminals, "
+             "and a signal port for each other input and output, named as it is"},
     {"set", YK_TYPE_LIST, .item = &setting_item, .text = "parameters and start values"},
     {"channels", YK_TYPE_LIST, .item = &channel_item,
      .text = "variables that can be recorded besides the outputs"},
     {"step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text = "longest step of the FMU; without: co-simulation makes one per macro step, model "
-             "exchange takes that of its default experiment, or a tenth of the macro step"},
+     .text = "longest step of the FMU; without: co-simulation makes one per macro step, "
+             "model exchange takes that of its default experiment, or a tenth of the macro step"},
     {"tolerance", YK_TYPE_NUMBER, .range = YK_POSITIVE,
      .text = "relative tolerance of the FMU's solver; without: its own"},
     {"logging", YK_TYPE_BOOLEAN, .fallback = "false",
@@ -136,8 +136,8 @@ static const yk_field fields[] = {
 
 const yk_section yk_fmu_section = {
     "fmu",
-    "A model of another program, as a Functional Mock-up Unit. `yoke fmu info FILE` shows what is "
-    "inside and writes a section to start from.",
+    "A model of another program, as a Functional Mock-up Unit. "
+    "`yoke fmu info FILE` shows what is inside and writes a section to start from.",
     fields};
 
 /* Building ------------------------------------------------------------------------------------- */

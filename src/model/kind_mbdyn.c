@@ -39,9 +39,10 @@ static const yk_field fields[] = {
 
 const yk_section yk_mbdyn_section = {
     "mbdyn",
-    "A model that runs in MBDyn, which exchanges motions and forces by its `force: ..., external "
-    "structural` over a socket (docs/mbdyn.md). MBDyn's time step must be the step of the "
-    "subsystem. Ports: its nodes (markers; take a wrench).",
+    "A model that runs in MBDyn, which exchanges motions and forces by its `force: "
+    "..., external structural` over a socket (docs/mbdyn.md). "
+    "MBDyn's time step must be the step of the subsystem. Ports: its nodes "
+    "(markers; take a wrench).",
     fields};
 
 yk_status yk_mbdyn_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)

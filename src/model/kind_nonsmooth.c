@@ -1,5 +1,4 @@
 /* solver: nonsmooth, what its section may say. Built by kind_nonsmooth_build.c. */
-#include "model/kind_nonsmooth.h"
 #include "model/mechanism.h"
 
 /* Surfaces ------------------------------------------------------------------------------------- */
@@ -16,14 +15,14 @@ static const yk_field material_fields[] = {
     {"stiffness", YK_TYPE_NUMBER, "N/m", "0", .range = YK_NOT_NEGATIVE,
      .text = "force over overlap of a contact point; 0: rigid"},
     {"damping", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
-     .text = "of a surface with stiffness: force over the rate of overlap; friction creeps by as "
-             "much of its force"},
+     .text = "of a surface with stiffness: force over the rate of overlap; "
+             "friction creeps by as much of its force"},
     {0},
 };
 static const yk_section material_section = {
     "material",
-    "A surface. Of two that touch the smaller values count; where only one yields, its stiffness "
-    "and damping do.",
+    "A surface. Of two that touch the smaller values count; where only one yields, "
+    "its stiffness and damping do.",
     material_fields};
 static const yk_field material_item = {"material", YK_TYPE_SECTION, .section = &material_section,
                                        .text = ""};
@@ -213,8 +212,8 @@ static const yk_section from_file = {"file", "From a file.", file_fields};
 static const yk_section from_lattice = {"lattice", "On a lattice, with clearances.",
                                         lattice_fields};
 static const yk_section from_settled = {"settled",
-                                        "From the lattice, fallen under gravity and come to rest; "
-                                        "simulated while the scenario is built.",
+                                        "From the lattice, fallen under gravity and come to "
+                                        "rest; simulated while the scenario is built.",
                                         settled_fields};
 static const yk_section *const particle_variants[] = {&from_file, &from_lattice, &from_settled,
                                                       NULL};
@@ -283,9 +282,9 @@ static const yk_field sleeping_fields[] = {
 };
 static const yk_section sleeping_section = {
     "sleeping",
-    "Bodies that have come to rest with all their neighbours cost next to nothing until contact "
-    "with a body that is "
-    "awake, a moving partner, a changing load or drive, or a port disturbs them.",
+    "Bodies that have come to rest with all their neighbours cost next to nothing until "
+    "contact with a body that is awake, a moving partner, a changing load or drive, "
+    "or a port disturbs them.",
     sleeping_fields};
 
 static const yk_field fields[] = {
@@ -309,23 +308,17 @@ static const yk_field fields[] = {
 const yk_section yk_nonsmooth_section = {
     "nonsmooth",
     "Rigid bodies and particles with frictional contact, stepped at the level of impulses. "
-    "Channels: of bodies "
-    "`position`, `orientation`, `velocity`, `angular_velocity`, and of those with prescribed "
-    "motion the `force` and "
-    "`torque` that hold them on it; of joints `force` and `torque`, on the second body at its "
-    "marker, and as a sensor "
-    "in the joint tells them `angle` (in (-pi, pi]) and `angle_rate` about the first's z axis, "
-    "`displacement` and "
-    "`displacement_rate` along it; `contacts`, "
-    "`overlap`, `residual` of the contact problem of the last step in m/s (by how much contacts "
-    "and joints miss their "
-    "conditions) and the `largest_residual` since the start, also as `largest_residual_ratio` by "
-    "the speed that the step resolves (gravity times step, or a hundredth of the fastest "
-    "approach), `unresolved`: the fraction of steps in which it was larger than that, the "
-    "`largest_passage`: "
-    "how deep a body whose motion an interface prescribes has entered what never moves and could "
-    "not stop it, and "
-    "`asleep`, the number of bodies, where they may sleep; "
-    "`particles`: x, y, z of every particle, one "
-    "after the other.",
+    "Channels: of bodies `position`, `orientation`, `velocity`, `angular_velocity`, "
+    "and of those with prescribed motion the `force` and `torque` that hold them on it; "
+    "of joints `force` and `torque`, on the second body at its marker, "
+    "and as a sensor in the joint tells them `angle` (in (-pi, "
+    "pi]) and `angle_rate` about the first's z axis, `displacement` and `displacement_rate` "
+    "along it; `contacts`, `overlap`, `residual` of the contact problem of the last step in "
+    "m/s (by how much contacts and joints miss their conditions) and the `largest_residual` "
+    "since the start, also as `largest_residual_ratio` by the speed that the step resolves "
+    "(gravity times step, or a hundredth of the fastest approach), `unresolved`: "
+    "the fraction of steps in which it was larger than that, the `largest_passage`: "
+    "how deep a body whose motion an interface prescribes has entered what never moves and "
+    "could not stop it, and `asleep`, the number of bodies, where they may sleep; "
+    "`particles`: x, y, z of every particle, one after the other.",
     fields};

@@ -1,12 +1,13 @@
 /* solver: nonsmooth, from a resolved section to a model. Bodies are numbered as they are listed;
  * particles follow. */
+#include <stdio.h>
 #include <string.h>
 
 #include "mechanics/inertia.h"
-#include "model/kind_nonsmooth.h"
 #include "model/mechanism.h"
 #include "model/mesh_file.h"
 #include "nonsmooth/builder.h"
+#include "nonsmooth/nonsmooth.h"
 
 typedef struct maker {
     yk_builder *builder;
@@ -19,22 +20,16 @@ typedef struct maker {
 
 static void note(maker *m, yk_status status)
 {
-    if (m->status == YK_OK && status < 0)
+    if (m->status == YK_OK && YK_FAILED(status))
         m->status = status;
-}
-
-static const yk_node *first_of(const yk_node *section, const char *key)
-{
-    const yk_node *list = yk_node_get(section, key);
-    return list ? list->first : NULL;
 }
 
 /* What the solver says of a part that it would not take, at the item. */
 static int added(maker *m, const yk_node *item, int id)
 {
+    const char *message = yk_last_message(yk_builder_context(m->builder));
     if (id < 0)
-        note(m, yk_builder_error(m->builder, item, "%s",
-                                 yk_last_message(yk_builder_context(m->builder))));
+        note(m, yk_builder_error(m->builder, item, "%s", message));
     return id;
 }
 
@@ -43,36 +38,27 @@ static yk_material material_of(maker *m, const yk_node *item)
     const yk_node *name = yk_node_get(item, "material");
     if (!name)
         return (yk_material){0};
+
     int index = yk_builder_find(m->builder, m->materials, name, "material", NULL);
     if (index < 0) {
         note(m, YK_ERROR_INPUT);
         return (yk_material){0};
     }
+
     const yk_node *material = yk_node_at(yk_node_get(m->section, "materials"), index);
     return (yk_material){
-        yk_node_number(material, "friction"),  yk_node_number(material, "restitution"),
-        yk_node_number(material, "rolling"),   yk_node_number(material, "spinning"),
-        yk_node_number(material, "stiffness"), yk_node_number(material, "damping")};
+        .friction = yk_node_number(material, "friction"),
+        .restitution = yk_node_number(material, "restitution"),
+        .rolling = yk_node_number(material, "rolling"),
+        .spinning = yk_node_number(material, "spinning"),
+        .stiffness = yk_node_number(material, "stiffness"),
+        .damping = yk_node_number(material, "damping"),
+    };
 }
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
-static yk_vec3 size_of(const yk_node *item, yk_solid_kind kind)
-{
-    switch (kind) {
-    case YK_SOLID_SPHERE: return yk_v3(yk_node_number(item, "radius"), 1, 1);
-    case YK_SOLID_BOX:
-    case YK_SOLID_BOX_CAVITY: return yk_v3_scale(0.5, yk_node_vector(item, "size"));
-    case YK_SOLID_CAPSULE:
-    case YK_SOLID_CYLINDER:
-    case YK_SOLID_CYLINDER_CAVITY: {
-        double radius = yk_node_number(item, "radius");
-        return yk_v3(radius, radius, 0.5 * yk_node_number(item, "length"));
-    }
-    default: return yk_v3(1, 1, 1);
-    }
-}
-
+/* A shape without the corners of its surface. */
 static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
 {
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
@@ -81,10 +67,29 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
     shape.position = yk_node_vector(item, "position");
     shape.orientation = yk_node_orientation(item, "orientation");
     shape.material = material_of(m, item);
-    shape.size = size_of(item, shape.kind);
-    if (!yk_node_boolean(item, "touches"))
-        shape.group = shape.mask = 0;
-    for (const yk_node *wall = first_of(item, "open"); wall; wall = wall->next)
+
+    /* Half of its extents. */
+    shape.size = yk_v3(1, 1, 1);
+    switch (shape.kind) {
+    case YK_SOLID_SPHERE: shape.size.x = yk_node_number(item, "radius"); break;
+    case YK_SOLID_BOX:
+    case YK_SOLID_BOX_CAVITY: shape.size = yk_v3_scale(0.5, yk_node_vector(item, "size")); break;
+    case YK_SOLID_CAPSULE:
+    case YK_SOLID_CYLINDER:
+    case YK_SOLID_CYLINDER_CAVITY:
+        shape.size.x = yk_node_number(item, "radius");
+        shape.size.y = shape.size.x;
+        shape.size.z = 0.5 * yk_node_number(item, "length");
+        break;
+    default: break;
+    }
+
+    /* What it touches: nothing, or all but through its open walls. */
+    if (!yk_node_boolean(item, "touches")) {
+        shape.group = 0;
+        shape.mask = 0;
+    }
+    for (const yk_node *wall = yk_node_items(item, "open"); wall; wall = wall->next)
         shape.open |= 1u << wall->choice;
     return shape;
 }
@@ -92,55 +97,63 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
 /* Corners and triangles of a hull or a mesh, written out or from a file; to be released. */
 static yk_status read_surface(maker *m, const yk_node *item, yk_mesh *mesh)
 {
-    yk_context *context = yk_builder_context(m->builder);
+    yk_builder *builder = m->builder;
+    yk_context *context = yk_builder_context(builder);
     const yk_node *points = yk_node_get(item, "points");
     const yk_node *triangles = yk_node_get(item, "triangles");
     const yk_node *file = yk_node_get(item, "file");
-    bool hull = item->choice == YK_SOLID_HULL;
     *mesh = (yk_mesh){0};
+    bool hull = item->choice == YK_SOLID_HULL;
     if (!hull && item->choice != YK_SOLID_TRIANGLE)
         return YK_OK;
+
+    /* Exactly one description. */
     if (file && (points || triangles))
-        return yk_builder_error(m->builder, file,
+        return yk_builder_error(builder, file,
                                 "brings the corners: remove 'points' and 'triangles', or this");
     if (!file && !hull && (!points || !triangles))
-        return yk_builder_error(m->builder, item,
-                                "a mesh has 'points' and 'triangles', or a 'file'");
+        return yk_builder_error(builder, item, "a mesh has 'points' and 'triangles', or a 'file'");
     if (!file && !points)
-        return yk_builder_error(m->builder, item, "a hull has 'points', or a 'file'");
+        return yk_builder_error(builder, item, "a hull has 'points', or a 'file'");
 
     if (file) {
-        const char *path = yk_builder_path(m->builder, item, "file");
-        double scale = yk_node_number(item, "scale");
-        yk_status status = path ? yk_mesh_read(context, path, scale, mesh) : YK_ERROR_MEMORY;
+        const char *path = yk_builder_path(builder, item, "file");
+        if (!path)
+            return YK_ERROR_MEMORY;
+
+        yk_status status = yk_mesh_read(context, path, yk_node_number(item, "scale"), mesh);
         if (status != YK_OK && status != YK_ERROR_MEMORY)
-            return yk_builder_error(m->builder, file, "%s", yk_last_message(context));
+            return yk_builder_error(builder, file, "%s", yk_last_message(context));
         return status;
     }
 
+    /* Written out. */
     mesh->points = yk_allocate(context, (size_t)points->count, sizeof *mesh->points);
     if (!mesh->points)
         return YK_ERROR_MEMORY;
-    for (const yk_node *point = points->first; point; point = point->next)
-        mesh->points[mesh->point_count++] =
-            yk_v3(point->values[0], point->values[1], point->values[2]);
+
+    for (const yk_node *point = points->first; point; point = point->next) {
+        const double *at = point->values;
+        mesh->points[mesh->point_count++] = yk_v3(at[0], at[1], at[2]);
+    }
     if (!triangles)
         return YK_OK;
 
     mesh->triangles = yk_allocate(context, (size_t)triangles->count, sizeof *mesh->triangles);
     if (!mesh->triangles)
         return YK_ERROR_MEMORY;
+
     for (const yk_node *corners = triangles->first; corners; corners = corners->next) {
+        int *triangle = mesh->triangles[mesh->triangle_count++];
         for (int k = 0; k < 3; k++)
-            mesh->triangles[mesh->triangle_count][k] = (int)corners->values[k];
-        mesh->triangle_count++;
+            triangle[k] = (int)corners->values[k];
     }
     return YK_OK;
 }
 
-static void make_shapes(maker *m, const yk_node *list, int body)
+static void add_shapes(maker *m, const yk_node *first, int body)
 {
-    for (const yk_node *item = list ? list->first : NULL; item; item = item->next) {
+    for (const yk_node *item = first; item; item = item->next) {
         yk_nonsmooth_shape_def shape = shape_of(m, item, body);
         yk_mesh mesh;
         note(m, read_surface(m, item, &mesh));
@@ -162,13 +175,14 @@ static void make_shapes(maker *m, const yk_node *list, int body)
 static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *body)
 {
     yk_inertia sum = {0};
-    for (const yk_node *shape = first_of(item, "shapes"); shape; shape = shape->next) {
+    for (const yk_node *shape = yk_node_items(item, "shapes"); shape; shape = shape->next) {
         if (!yk_node_get(shape, "density"))
             continue;
+
         yk_nonsmooth_shape_def def = shape_of(m, shape, YK_GROUND);
-        yk_solid solid = {.kind = def.kind, .size = def.size};
         yk_mesh mesh;
         note(m, read_surface(m, shape, &mesh));
+        yk_solid solid = {.kind = def.kind, .size = def.size};
         solid.points = mesh.points;
         solid.point_count = mesh.point_count;
         yk_mat3 inertia;
@@ -178,8 +192,9 @@ static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *b
         if (mass == 0)
             note(m, yk_builder_error(m->builder, shape,
                                      "such a shape has no mass of its own; give the body 'mass'"));
-        yk_inertia part =
-            yk_inertia_of_body(mass, yk_v3_add(def.position, centre), inertia, def.orientation);
+
+        centre = yk_v3_add(def.position, centre);
+        yk_inertia part = yk_inertia_of_body(mass, centre, inertia, def.orientation);
         yk_inertia_add(&sum, &part);
     }
     if (!(sum.mass > 0)) {
@@ -188,89 +203,194 @@ static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *b
                                  "'density', or make it 'fixed'"));
         return;
     }
+
+    /* Off by more than rounding, in radii of gyration. */
     double scale = sqrt(sum.tensor.m[0][0] / sum.mass);
     if (yk_v3_norm(sum.moment) > 1e-9 * sum.mass * scale)
         note(m, yk_builder_error(m->builder, item,
-                                 "the shapes' centre of mass is at (%g, %g, %g): move them so that "
-                                 "it is the body's origin",
+                                 "the shapes' centre of mass is at (%g, %g, %g): move them so "
+                                 "that it is the body's origin",
                                  sum.moment.x / sum.mass, sum.moment.y / sum.mass,
                                  sum.moment.z / sum.mass));
     body->mass = sum.mass;
     body->inertia = sum.tensor;
 }
 
-static void read_mass(maker *m, const yk_node *item, yk_nonsmooth_body_def *body)
+static void add_body(maker *m, const yk_node *item)
 {
-    const yk_node *inertia = yk_node_get(item, "inertia");
-    if (!yk_node_get(item, "mass")) {
-        weigh_shapes(m, item, body);
-        return;
-    }
-    body->mass = yk_node_number(item, "mass");
-    if (inertia)
-        note(m, yk_read_inertia(m->builder, inertia, &body->inertia));
-    else
-        note(m, yk_builder_error(m->builder, item, "a body with 'mass' needs its 'inertia'"));
-}
-
-static void prescribe(maker *m, const yk_node *motion, int body)
-{
-    yk_nonsmooth_path path;
-    const char *const keys[2] = {"position", "rotation"};
-    yk_function *functions[2] = {path.position, path.rotation};
-    for (int k = 0; k < 2; k++) {
-        const yk_node *item = first_of(motion, keys[k]);
-        for (int i = 0; i < 3; i++, item = item ? item->next : NULL) {
-            functions[k][i] = (yk_function){0};
-            if (item)
-                note(m, yk_builder_function_of(m->builder, item, &functions[k][i]));
-        }
-    }
-    yk_nonsmooth_prescribe_path(m->model, body, &path);
-}
-
-static void make_body(maker *m, const yk_node *item)
-{
-    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    yk_builder *builder = m->builder;
     const yk_node *motion = yk_node_get(item, "motion");
+    const yk_node *mass = yk_node_get(item, "mass");
+    const yk_node *inertia = yk_node_get(item, "inertia");
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.name = yk_node_name(item);
     body.position = yk_node_vector(item, "position");
     body.orientation = yk_node_orientation(item, "orientation");
     body.velocity = yk_node_vector(item, "velocity");
     body.angular_velocity = yk_node_vector(item, "angular_velocity");
-    body.fixed = yk_node_boolean(item, "fixed") || (motion && !yk_node_get(item, "mass"));
-    if (!body.fixed)
-        read_mass(m, item, &body);
+    body.fixed = yk_node_boolean(item, "fixed") || (motion && !mass);
+
+    /* Mass and inertia, as given or by the density of its shapes. */
+    if (!body.fixed && mass) {
+        body.mass = mass->value;
+        if (inertia)
+            note(m, yk_read_inertia(builder, inertia, &body.inertia));
+        else
+            note(m, yk_builder_error(builder, item, "a body with 'mass' needs its 'inertia'"));
+    } else if (!body.fixed) {
+        weigh_shapes(m, item, &body);
+    }
     if (m->status != YK_OK)
         return;
+
     int number = added(m, item, yk_nonsmooth_add_body(m->model, &body));
     if (number < 0)
         return;
-    make_shapes(m, yk_node_get(item, "shapes"), number);
-    if (motion)
-        prescribe(m, motion, number);
+
+    add_shapes(m, yk_node_items(item, "shapes"), number);
+    if (!motion)
+        return;
+
+    /* The six functions of a prescribed motion; those that are absent are zero. */
+    yk_nonsmooth_path path = {0};
+    const yk_node *position = yk_node_items(motion, "position");
+    for (int i = 0; i < 3 && position; i++, position = position->next)
+        note(m, yk_builder_function_of(builder, position, &path.position[i]));
+    const yk_node *rotation = yk_node_items(motion, "rotation");
+    for (int i = 0; i < 3 && rotation; i++, rotation = rotation->next)
+        note(m, yk_builder_function_of(builder, rotation, &path.rotation[i]));
+    yk_nonsmooth_prescribe_path(m->model, number, &path);
 }
 
-static void make_particles(maker *m, const yk_node *item)
+/* Particles ------------------------------------------------------------------------------------ */
+
+/* Variants of `particles`, in the order of the schema. */
+enum { FROM_FILE, FROM_LATTICE, SETTLED };
+
+static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_material material)
 {
+    enum { BOX };
+    yk_packing_def def = yk_packing_default();
+    def.cavity = YK_SOLID_CYLINDER_CAVITY;
+    if (yk_node_choice(item, "cavity") == BOX)
+        def.cavity = YK_SOLID_BOX_CAVITY;
+    def.size = yk_v3_scale(0.5, yk_node_vector(item, "size"));
+    def.count = yk_node_integer(item, "count");
+    def.radius = yk_node_number(item, "radius");
+    def.spread = yk_node_number(item, "spread");
+    def.density = yk_node_number(item, "density");
+    def.material = material;
+    def.clearance = yk_node_number(item, "clearance");
+    def.jitter = yk_node_number(item, "jitter");
+    def.seed = (uint64_t)yk_node_integer(item, "seed");
+    def.gravity = yk_v3_norm(m->gravity);
+    if (item->choice != SETTLED)
+        return def;
+
+    def.step = yk_node_number(item, "step");
+    def.time_limit = yk_node_number(item, "time_limit");
+    def.shakes = yk_node_integer(item, "shakes");
+    def.shake_amplitude = yk_node_number(item, "shake_amplitude");
+    def.shake_frequency = yk_node_number(item, "shake_frequency");
+    return def;
+}
+
+/* The key of a settled packing in the cache: everything that packing_of reads. */
+static void write_key(const yk_packing_def *def, const char *what, char *key, size_t size)
+{
+    const yk_material *s = &def->material;
+    snprintf(key, size,
+             "%s of %d in %d %a %a %a; %a %a %a; %a %a %a %a %a %a; %a %a %llu %a; %a %a %d %a %a",
+             what, def->count, (int)def->cavity, def->size.x, def->size.y, def->size.z, def->radius,
+             def->spread, def->density, s->friction, s->restitution, s->rolling, s->spinning,
+             s->stiffness, s->damping, def->clearance, def->jitter, (unsigned long long)def->seed,
+             def->gravity, def->step, def->time_limit, def->shakes, def->shake_amplitude,
+             def->shake_frequency);
+}
+
+/* Settling takes seconds, and reading a scenario again, for another scheme or step, changes
+ * nothing about it. */
+static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk_packing *packing)
+{
+    yk_context *context = yk_builder_context(builder);
+    yk_cache *cache = yk_builder_cache(builder);
+    char positions[640];
+    char radii[640];
+    write_key(def, "positions", positions, sizeof positions);
+    write_key(def, "radii", radii, sizeof radii);
+
+    /* As kept, into the memory of the lattice, which has as many. */
+    yk_status status = yk_packing_lattice(context, def, packing);
+    if (YK_FAILED(status))
+        return status;
+
+    size_t position_bytes = (size_t)def->count * sizeof *packing->positions;
+    size_t radius_bytes = (size_t)def->count * sizeof *packing->radii;
+    if (yk_cache_recall(cache, positions, packing->positions, position_bytes) &&
+        yk_cache_recall(cache, radii, packing->radii, radius_bytes))
+        return YK_OK;
+
+    yk_packing_destroy(context, packing);
+    status = yk_packing_make(context, def, packing);
+    if (YK_FAILED(status))
+        return status;
+
+    yk_cache_keep(cache, positions, packing->positions, position_bytes);
+    yk_cache_keep(cache, radii, packing->radii, radius_bytes);
+    return status;
+}
+
+static void add_particles(maker *m, const yk_node *item)
+{
+    yk_context *context = yk_builder_context(m->builder);
     yk_material material = material_of(m, item);
     if (m->status != YK_OK)
         return;
-    added(m, item, yk_read_particles(m->builder, m->model, item, yk_v3_norm(m->gravity), material));
+
+    /* Where they are. */
+    yk_packing packing = {0};
+    yk_status status;
+    if (item->choice == FROM_FILE) {
+        const char *path = yk_builder_path(m->builder, item, "file");
+        status = YK_ERROR_MEMORY;
+        if (path)
+            status = yk_packing_read(context, path, &packing);
+    } else {
+        yk_packing_def def = packing_of(m, item, material);
+        if (item->choice == SETTLED)
+            status = settle(m->builder, &def, &packing);
+        else
+            status = yk_packing_lattice(context, &def, &packing);
+    }
+    if (YK_FAILED(status)) {
+        added(m, item, YK_NO_ID);
+        return;
+    }
+
+    yk_particles_def def = yk_particles_default();
+    def.packing.density = yk_node_number(item, "density");
+    def.packing.material = material;
+    def.position = yk_node_vector(item, "position");
+    def.velocity = yk_node_vector(item, "velocity");
+    def.angular_velocity = yk_node_vector(item, "angular_velocity");
+    int first = yk_nonsmooth_add_packing(m->model, &packing, &def);
+    yk_packing_destroy(context, &packing);
+    added(m, item, first);
 }
 
 /* Joints, forces, ports ------------------------------------------------------------------------ */
 
-static int find_reference(void *model, const yk_node *reference)
+static int find_body(void *model, const yk_node *reference)
 {
     const maker *m = model;
     if (strcmp(reference->text, "ground") == 0)
         return YK_GROUND;
+
     int body = yk_builder_find(m->builder, m->bodies, reference, "body", "ground");
     return body < 0 ? YK_NO_ID : body;
 }
 
-static yk_body_pose place_of(const void *model, int body)
+static yk_body_pose pose_of(const void *model, int body)
 {
     const maker *m = model;
     yk_motion motion = {.orientation = {1, 0, 0, 0}};
@@ -295,8 +415,8 @@ static int add_port(void *model, const yk_port_def *def)
 }
 
 static const yk_mechanism_ops mechanism_ops = {
-    .find = find_reference,
-    .place = place_of,
+    .find = find_body,
+    .pose = pose_of,
     .add_joint = add_joint,
     .add_force = add_force,
     .add_port = add_port,
@@ -304,11 +424,13 @@ static const yk_mechanism_ops mechanism_ops = {
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-static yk_nonsmooth_def read_def(const maker *m)
+yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
+    /* Options of the solver. */
+    const yk_node *contact = yk_node_get(section, "contact");
+    const yk_node *sleeping = yk_node_get(section, "sleeping");
     yk_nonsmooth_def def = yk_nonsmooth_default();
-    const yk_node *contact = yk_node_get(m->section, "contact");
-    def.gravity = m->gravity;
+    def.gravity = yk_node_vector(section, "gravity");
     def.solver.method = (yk_contact_method)yk_node_choice(contact, "method");
     def.solver.friction = (yk_friction_model)yk_node_choice(contact, "friction");
     def.solver.iterations = yk_node_integer(contact, "iterations");
@@ -319,40 +441,34 @@ static yk_nonsmooth_def read_def(const maker *m)
     def.bounce_speed = yk_node_number(contact, "bounce_speed");
     def.impact_law = (yk_impact_law)yk_node_choice(contact, "impact_law");
     def.contact_capacity = yk_node_integer(contact, "capacity");
-    const yk_node *sleeping = yk_node_get(m->section, "sleeping");
     def.sleeping.speed = yk_node_number(sleeping, "speed");
     def.sleeping.angular_speed = yk_node_number(sleeping, "angular_speed");
     def.sleeping.after = yk_node_number(sleeping, "after");
-    return def;
-}
 
-yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
-{
-    maker m = {
-        .builder = builder, .section = section, .gravity = yk_node_vector(section, "gravity")};
+    maker m = {.builder = builder, .section = section, .gravity = def.gravity};
     m.bodies = yk_builder_names(builder, yk_node_get(section, "bodies"));
     m.materials = yk_builder_names(builder, yk_node_get(section, "materials"));
-    yk_nonsmooth_def def = read_def(&m);
     if (m.bodies && m.materials)
         m.model = yk_nonsmooth_begin(yk_builder_context(builder), &def);
     if (!m.model)
         return YK_ERROR_MEMORY;
 
     /* Bodies are numbered as they are listed; particles follow. */
-    for (const yk_node *item = first_of(section, "bodies"); item; item = item->next)
-        make_body(&m, item);
-    make_shapes(&m, yk_node_get(section, "ground"), YK_GROUND);
+    for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next)
+        add_body(&m, item);
+    add_shapes(&m, yk_node_items(section, "ground"), YK_GROUND);
     if (m.status == YK_OK) {
         note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
-        for (const yk_node *item = first_of(section, "particles"); item; item = item->next)
-            make_particles(&m, item);
+        for (const yk_node *item = yk_node_items(section, "particles"); item; item = item->next)
+            add_particles(&m, item);
     }
-    if (m.status < 0) {
+    if (m.status != YK_OK) {
         yk_nonsmooth_discard(m.model);
         return m.status;
     }
+
     yk_status status = yk_nonsmooth_create(m.model, subsystem);
-    if (status < 0)
+    if (YK_FAILED(status))
         return status;
 
     yk_builder_note_impacts(builder);

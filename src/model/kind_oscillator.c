@@ -11,8 +11,7 @@ static const yk_field no_fields[] = {{0}};
 
 static const yk_section two_step = {
     "two-step",
-    "The implicit two-step method; a prescribed motion is a constraint at "
-    "position level.",
+    "The implicit two-step method; a prescribed motion is a constraint at position level.",
     two_step_fields};
 static const yk_section semi_implicit = {
     "semi-implicit", "Semi-implicit Euler; a prescribed motion is a constraint at velocity level.",

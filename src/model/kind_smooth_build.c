@@ -2,30 +2,21 @@
  * then one for each body without `node`, then the floating frames of flexible bodies. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "math/so3.h"
 #include "model/kind_smooth.h"
 #include "model/mechanism.h"
 #include "model/scenario.h"
-#include "model/schema_words.h"
 #include "smooth/builder.h"
-
-/* A node or a point of a flexible body, by its name. */
-typedef struct frame_name {
-    const char *name;
-    int id;
-} frame_name;
 
 /* A smooth model in the making. */
 typedef struct maker {
     yk_builder *builder;
     const yk_node *section;
     yk_smooth_builder *model;
-    int node_count;    /* points of flexible bodies have ids behind those of the nodes */
-    frame_name *names; /* sorted, once all are known */
-    int name_count;
+    int node_count;         /* points of flexible bodies have ids behind those of the nodes */
+    yk_names *names;        /* of nodes and points; sorted once all are known */
     yk_flexible **flexible; /* to be released once the model has been made */
     int flexible_count;
     yk_status status; /* of the first mistake */
@@ -37,9 +28,9 @@ static void note(maker *m, yk_status status)
         m->status = status;
 }
 
-static void *take(maker *m, int count, size_t size)
+static void *take(maker *m, size_t bytes)
 {
-    void *memory = yk_store_take(m->builder->store, (size_t)(count > 0 ? count : 1) * size);
+    void *memory = yk_builder_take(m->builder, bytes);
     if (!memory)
         note(m, YK_ERROR_MEMORY);
     return memory;
@@ -51,19 +42,15 @@ static int count_of(const yk_node *section, const char *key)
     return list ? list->count : 0;
 }
 
-static const yk_node *first_of(const yk_node *section, const char *key)
-{
-    const yk_node *list = yk_node_get(section, key);
-    return list ? list->first : NULL;
-}
-
 /* Nodes and their names ------------------------------------------------------------------------ */
 
 static void name_frame(maker *m, const char *name, int id)
 {
     if (id < 0)
         note(m, YK_ERROR_MEMORY);
-    m->names[m->name_count++] = (frame_name){name, id};
+    m->names->entries[m->names->count].name = name;
+    m->names->entries[m->names->count].index = id;
+    m->names->count++;
 }
 
 static void add_node(maker *m, const yk_node *item)
@@ -83,57 +70,26 @@ static void add_node(maker *m, const yk_node *item)
     m->node_count++;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(((const frame_name *)a)->name, ((const frame_name *)b)->name);
-}
-
 /* The last item of that name among those that have nodes. */
 static const yk_node *item_named(const maker *m, const char *name)
 {
     static const char *const keys[] = {"nodes", "bodies", "flexible"};
     const yk_node *found = m->section;
     for (int k = 0; k < 3; k++)
-        for (const yk_node *item = first_of(m->section, keys[k]); item; item = item->next)
+        for (const yk_node *item = yk_node_items(m->section, keys[k]); item; item = item->next)
             if (strcmp(yk_node_name(item), name) == 0)
                 found = item;
     return found;
 }
 
-static void sort_names(maker *m)
-{
-    qsort(m->names, (size_t)m->name_count, sizeof *m->names, compare_names);
-    for (int i = 0; i < m->name_count; i++) {
-        const char *name = m->names[i].name;
-        if (strcmp(name, "ground") == 0)
-            note(m, yk_builder_error(m->builder, item_named(m, name),
-                                     "'ground' is what never moves: choose another name"));
-        if (i > 0 && strcmp(m->names[i - 1].name, name) == 0)
-            note(m,
-                 yk_builder_error(m->builder, item_named(m, name),
-                                  "two nodes or bodies are named '%s': rename one of them", name));
-    }
-}
-
 static int find_frame(void *model, const yk_node *reference)
 {
     const maker *m = model;
-    const char *text = reference->text;
-    if (strcmp(text, "ground") == 0)
+    if (strcmp(reference->text, "ground") == 0)
         return YK_GROUND;
-    frame_name wanted = {text, 0};
-    const frame_name *found =
-        bsearch(&wanted, m->names, (size_t)m->name_count, sizeof *m->names, compare_names);
-    if (found)
-        return found->id;
 
-    const char *list[YK_SUGGESTED_MAX] = {"ground"};
-    int count = 1;
-    for (int i = 0; i < m->name_count && count < YK_SUGGESTED_MAX; i++)
-        list[count++] = m->names[i].name;
-    yk_builder_error(m->builder, reference, "there is no body or node '%.60s'; %s", text,
-                     yk_suggestion(text, list, count).text);
-    return YK_NO_ID;
+    int id = yk_builder_find(m->builder, m->names, reference, "body or node", "ground");
+    return id < 0 ? YK_NO_ID : id;
 }
 
 /* The same, and the mistake is noted. */
@@ -147,27 +103,30 @@ static int find_noted(maker *m, const yk_node *reference)
 
 /* Bodies --------------------------------------------------------------------------------------- */
 
-/* Its own node, where it has one, follows those of `nodes` in order. */
-static void add_body(maker *m, const yk_node *item, int *own)
+/* A rigid body on the node that it names, or on its own. */
+static void add_body(maker *m, const yk_node *item, int own_node)
 {
+    yk_builder *builder = m->builder;
     yk_smooth_body_def body = yk_smooth_body_default();
-    const yk_node *node = yk_node_get(item, "node");
     body.name = yk_node_name(item);
-    body.node = node ? find_noted(m, node) : (*own)++;
-    if (node && body.node == YK_GROUND)
-        note(m,
-             yk_builder_error(m->builder, node, "a body on the ground cannot move: name a node"));
-    if (node && body.node >= m->node_count)
-        note(m,
-             yk_builder_error(
-                 m->builder, node,
-                 "a point of a flexible body carries no mass: give the body a node of its own and "
-                 "clamp it to '%s'",
-                 node->text));
+    body.node = own_node;
+    const yk_node *node = yk_node_get(item, "node");
+    if (node) {
+        body.node = find_noted(m, node);
+        if (body.node == YK_GROUND)
+            note(m,
+                 yk_builder_error(builder, node, "a body on the ground cannot move: name a node"));
+        if (body.node >= m->node_count)
+            note(m, yk_builder_error(builder, node,
+                                     "a point of a flexible body carries no mass: give the body a "
+                                     "node of its own and clamp it to '%s'",
+                                     node->text));
+    }
+
     body.mass = yk_node_number(item, "mass");
     body.centre = yk_node_vector(item, "centre");
     body.axes = yk_node_orientation(item, "axes");
-    note(m, yk_read_inertia(m->builder, yk_node_get(item, "inertia"), &body.inertia));
+    note(m, yk_read_inertia(builder, yk_node_get(item, "inertia"), &body.inertia));
     if (m->status == YK_OK && yk_smooth_add_body(m->model, &body) == YK_NO_ID)
         note(m, YK_ERROR_MEMORY);
 }
@@ -185,25 +144,24 @@ static const double *amplitudes_of(maker *m, const yk_node *item, const char *ke
                                  body->coordinates, given->value_count));
         return NULL;
     }
-    double *all = take(m, body->coordinates, sizeof *all);
-    if (!all)
-        return NULL;
-    memset(all, 0, (size_t)body->coordinates * sizeof *all);
-    memcpy(all, given->values, (size_t)given->value_count * sizeof *all);
+
+    double *all = take(m, (size_t)body->coordinates * sizeof *all);
+    if (all)
+        memcpy(all, given->values, (size_t)given->value_count * sizeof *all);
     return all;
 }
 
-static void add_flexible(maker *m, const yk_node *item, int *floating)
+/* A flexible body; `floating` is the node of a floating frame. */
+static void add_flexible(maker *m, const yk_node *item, int floating)
 {
-    int point_count = count_of(item, "points");
-    int *attachments = take(m, point_count, sizeof *attachments);
+    int *attachments = take(m, (size_t)count_of(item, "points") * sizeof *attachments);
     yk_flexible *body = NULL;
     if (attachments)
         note(m, yk_flexible_build(m->builder, item, attachments, &body));
     if (!body)
         return;
-    m->flexible[m->flexible_count++] = body;
 
+    m->flexible[m->flexible_count++] = body;
     yk_smooth_flexible_def def = yk_smooth_flexible_default();
     def.name = yk_node_name(item);
     def.body = body;
@@ -212,7 +170,7 @@ static void add_flexible(maker *m, const yk_node *item, int *floating)
     def.velocity = yk_node_vector(item, "velocity");
     def.angular_velocity = yk_node_vector(item, "angular_velocity");
     if (body->kind == YK_FLEXIBLE_MODAL) {
-        def.node = (*floating)++;
+        def.node = floating;
         def.amplitudes = amplitudes_of(m, item, "amplitudes", body);
         def.amplitude_rates = amplitudes_of(m, item, "amplitude_rates", body);
     } else {
@@ -222,43 +180,64 @@ static void add_flexible(maker *m, const yk_node *item, int *floating)
 
     /* Its points are named `body.point`. */
     int k = 0;
-    for (const yk_node *point = first_of(item, "points"); point; point = point->next) {
+    for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next) {
         size_t bytes = strlen(def.name) + strlen(yk_node_name(point)) + 2;
-        char *name = take(m, (int)bytes, 1);
+        char *name = take(m, bytes);
         if (!name)
             return;
+
         snprintf(name, bytes, "%s.%s", def.name, yk_node_name(point));
-        yk_smooth_attachment_def place = {name, flexible, attachments[k++]};
-        name_frame(m, name, yk_smooth_add_attachment(m->model, &place));
+        yk_smooth_attachment_def attachment = {name, flexible, attachments[k++]};
+        name_frame(m, name, yk_smooth_add_attachment(m->model, &attachment));
     }
 }
 
 /* All that joints, forces and beams can name. */
 static void add_frames(maker *m)
 {
-    const yk_node *flexible = first_of(m->section, "flexible");
-    int most = count_of(m->section, "nodes") + count_of(m->section, "bodies") +
-               count_of(m->section, "flexible");
+    const yk_node *section = m->section;
+    const yk_node *flexible = yk_node_items(section, "flexible");
+    int flexible_count = count_of(section, "flexible");
+    int most = count_of(section, "nodes") + count_of(section, "bodies") + flexible_count;
     for (const yk_node *item = flexible; item; item = item->next)
         most += count_of(item, "points");
-    m->names = take(m, most, sizeof *m->names);
-    m->flexible = take(m, count_of(m->section, "flexible"), sizeof *m->flexible);
+    m->names = take(m, sizeof *m->names + (size_t)most * sizeof *m->names->entries);
+    m->flexible = take(m, (size_t)flexible_count * sizeof *m->flexible);
     if (m->status != YK_OK)
         return;
 
-    for (const yk_node *item = first_of(m->section, "nodes"); item; item = item->next)
+    /* Nodes, in the order of their numbers. */
+    for (const yk_node *item = yk_node_items(section, "nodes"); item; item = item->next)
         add_node(m, item);
-    for (const yk_node *item = first_of(m->section, "bodies"); item; item = item->next)
+    for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next)
         if (!yk_node_get(item, "node"))
             add_node(m, item);
     int floating = m->node_count;
     for (const yk_node *item = flexible; item; item = item->next)
         if (item->choice != YK_FLEXIBLE_ITEM_ANCF)
             add_node(m, item);
-    for (const yk_node *item = flexible; item && m->status == YK_OK; item = item->next)
-        add_flexible(m, item, &floating);
-    if (m->status == YK_OK)
-        sort_names(m);
+
+    /* Flexible bodies with their points; rods in absolute coordinates have no floating frame. */
+    for (const yk_node *item = flexible; item && m->status == YK_OK; item = item->next) {
+        add_flexible(m, item, floating);
+        if (item->choice != YK_FLEXIBLE_ITEM_ANCF)
+            floating++;
+    }
+    if (m->status != YK_OK)
+        return;
+
+    /* Each name is used once. */
+    yk_names_sort(m->names);
+    for (int i = 0; i < m->names->count; i++) {
+        const char *name = m->names->entries[i].name;
+        if (strcmp(name, "ground") == 0)
+            note(m, yk_builder_error(m->builder, item_named(m, name),
+                                     "'ground' is what never moves: choose another name"));
+        if (i > 0 && strcmp(m->names->entries[i - 1].name, name) == 0)
+            note(m,
+                 yk_builder_error(m->builder, item_named(m, name),
+                                  "two nodes or bodies are named '%s': rename one of them", name));
+    }
 }
 
 /* Beams ---------------------------------------------------------------------------------------- */
@@ -273,11 +252,12 @@ static yk_beam_section section_of(maker *m, const yk_node *node)
 
     yk_beam_section section = {0};
     const yk_node *centre = yk_node_get(node, "centre");
+    const yk_node *inertia = yk_node_get(node, "inertia");
     note(m, yk_read_six_by_six(m->builder, node, "stiffness", section.stiffness));
     note(m, yk_read_six_by_six(m->builder, node, "damping", section.damping));
     section.mass = yk_node_number(node, "mass");
     section.centre = yk_v3(0, centre->values[0], centre->values[1]);
-    memcpy(section.inertia.m, yk_node_get(node, "inertia")->values, sizeof section.inertia.m);
+    memcpy(section.inertia.m, inertia->values, sizeof section.inertia.m);
     return section;
 }
 
@@ -295,9 +275,12 @@ static void add_beam(maker *m, const yk_node *item)
                                      "a beam needs nodes of its own: clamp one of them to '%s'",
                                      reference->text));
     }
+
     const yk_node *second = yk_node_get(item, "end_section");
     beam.section[0] = section_of(m, yk_node_get(item, "section"));
-    beam.section[1] = second ? section_of(m, second) : beam.section[0];
+    beam.section[1] = beam.section[0];
+    if (second)
+        beam.section[1] = section_of(m, second);
     if (m->status != YK_OK)
         return;
 
@@ -308,59 +291,60 @@ static void add_beam(maker *m, const yk_node *item)
         return;
     }
     yk_vec3 offset = yk_node_vector(item, "offset");
-    for (int k = 0; k < YK_BEAM_NODES; k++)
-        beam.offset[k] =
-            yk_q_rotate_back(yk_smooth_frame_at(m->model, beam.node[k]).orientation, offset);
+    for (int k = 0; k < YK_BEAM_NODES; k++) {
+        yk_quat axes = yk_smooth_frame_at(m->model, beam.node[k]).orientation;
+        beam.offset[k] = yk_q_rotate_back(axes, offset);
+    }
 
     /* What the element itself refuses, said where it stands. */
     yk_beam element;
     yk_beam_def shape = yk_smooth_beam_element(m->model, &beam);
-    if (yk_beam_create(context, &shape, &element) != YK_OK) {
+    if (yk_beam_create(context, &shape, &element) != YK_OK)
         note(m, yk_builder_error(m->builder, item, "%s", yk_last_message(context)));
-    } else if (yk_smooth_add_beam(m->model, &beam) == YK_NO_ID) {
+    else if (yk_smooth_add_beam(m->model, &beam) == YK_NO_ID)
         note(m, YK_ERROR_MEMORY);
-    }
 }
 
-/* The shortest rotation from one direction to another. */
-static yk_vec3 rotation_between(yk_vec3 from, yk_vec3 to)
-{
-    yk_vec3 cross = yk_v3_cross(from, to);
-    double sine = yk_v3_norm(cross);
-    double angle = atan2(sine, yk_v3_dot(from, to));
-    return sine > 0 ? yk_v3_scale(angle / sine, cross) : yk_v3(0, 0, 0);
-}
-
-/* Nodes of beams that are displaced, and have no `rotation`, turn with the line: its tangent is
+/* Nodes of beams that are displaced, and have no `rotation`, rotate with the line: its tangent is
  * that of the parabola through the nodes, and where two beams meet the mean of both. */
 static void rotate_displaced_nodes(maker *m)
 {
-    int *rotates = take(m, m->node_count, sizeof *rotates);
-    yk_vec3 *sum = take(m, m->node_count, sizeof *sum);
+    size_t node_count = (size_t)m->node_count;
+    int *rotates = take(m, node_count * sizeof *rotates);
+    yk_vec3 *sum = take(m, node_count * sizeof *sum);
     if (m->status != YK_OK)
         return;
-    memset(rotates, 0, (size_t)m->node_count * sizeof *rotates);
-    memset(sum, 0, (size_t)m->node_count * sizeof *sum);
 
     const yk_smooth_beam_def *beams;
     int beam_count = yk_smooth_beams_of(m->model, &beams);
     yk_smooth_node_def *nodes = yk_smooth_nodes_of(m->model);
     for (int b = 0; b < beam_count; b++) {
         const yk_smooth_beam_def *beam = &beams[b];
-        yk_vec3 position[YK_BEAM_NODES], moved[YK_BEAM_NODES];
+
+        /* The beam's line before and after. */
+        yk_vec3 position[YK_BEAM_NODES];
+        yk_vec3 moved[YK_BEAM_NODES];
         bool displaced = false;
         for (int k = 0; k < YK_BEAM_NODES; k++) {
             const yk_smooth_node_def *node = &nodes[beam->node[k]];
-            position[k] =
-                yk_v3_add(node->position, yk_q_rotate(node->orientation, beam->offset[k]));
+            yk_vec3 offset = yk_q_rotate(node->orientation, beam->offset[k]);
+            position[k] = yk_v3_add(node->position, offset);
             moved[k] = yk_v3_add(position[k], node->displacement);
             displaced |= yk_v3_norm2(node->displacement) > 0;
         }
+
+        /* The shortest rotation from one tangent to the other. */
         for (int k = 0; k < YK_BEAM_NODES && displaced; k++) {
             int node = beam->node[k];
-            yk_vec3 before = yk_smooth_beam_tangent(position, k),
-                    after = yk_smooth_beam_tangent(moved, k);
-            sum[node] = yk_v3_add(sum[node], rotation_between(before, after));
+            yk_vec3 before = yk_smooth_beam_tangent(position, k);
+            yk_vec3 after = yk_smooth_beam_tangent(moved, k);
+            yk_vec3 cross = yk_v3_cross(before, after);
+            double sine = yk_v3_norm(cross);
+            double angle = atan2(sine, yk_v3_dot(before, after));
+            yk_vec3 rotation = yk_v3(0, 0, 0);
+            if (sine > 0)
+                rotation = yk_v3_scale(angle / sine, cross);
+            sum[node] = yk_v3_add(sum[node], rotation);
             rotates[node]++;
         }
     }
@@ -369,7 +353,7 @@ static void rotate_displaced_nodes(maker *m)
     static const char *const keys[] = {"nodes", "bodies"};
     int i = 0;
     for (int k = 0; k < 2; k++) {
-        for (const yk_node *item = first_of(m->section, keys[k]); item; item = item->next) {
+        for (const yk_node *item = yk_node_items(m->section, keys[k]); item; item = item->next) {
             if (k == 1 && yk_node_get(item, "node"))
                 continue;
             if (rotates[i] && !yk_node_get(item, "rotation"))
@@ -381,7 +365,7 @@ static void rotate_displaced_nodes(maker *m)
 
 /* Joints, forces, ports, shapes ---------------------------------------------------------------- */
 
-static yk_body_pose place_of(const void *model, int body)
+static yk_body_pose pose_of(const void *model, int body)
 {
     const maker *m = model;
     yk_smooth_node_def frame = yk_smooth_frame_at(m->model, body);
@@ -405,7 +389,7 @@ static int add_port(void *model, const yk_port_def *def)
 
 static const yk_mechanism_ops mechanism_ops = {
     .find = find_frame,
-    .place = place_of,
+    .pose = pose_of,
     .add_joint = add_joint,
     .add_force = add_force,
     .add_port = add_port,
@@ -443,11 +427,10 @@ static yk_smooth_def read_def(const yk_builder *builder, const yk_node *section)
     def.name = yk_node_name(section);
     def.gravity = yk_node_vector(section, "gravity");
 
+    /* The integrator; each has some of these options. */
     yk_smooth_options *options = &def.options;
     const yk_node *integrator = yk_node_get(section, "integrator");
     options->integrator = (yk_smooth_integrator)integrator->choice;
-
-    /* Each integrator has some of these. */
     const struct {
         const char *key;
         double *value;
@@ -466,6 +449,7 @@ static yk_smooth_def read_def(const yk_builder *builder, const yk_node *section)
     if (yk_node_get(integrator, "iterations"))
         options->newton_iterations = yk_node_integer(integrator, "iterations");
 
+    /* Steps that are repeated and compared, or made to rounding, are solved further. */
     if (builder->repeats)
         options->newton_relative = fmin(options->newton_relative, REPEATED_NEWTON);
     if (builder->to_rounding) {
@@ -473,6 +457,7 @@ static yk_smooth_def read_def(const yk_builder *builder, const yk_node *section)
         options->newton_absolute = 1e-14;
     }
 
+    /* How the run begins. */
     options->static_start = yk_node_boolean(section, "static_start");
     const yk_node *damping = yk_node_get(section, "damping");
     if (damping) {
@@ -485,16 +470,22 @@ static yk_smooth_def read_def(const yk_builder *builder, const yk_node *section)
 
 /* Channels exist only in the model, so a feedback's input that names none is found by the solver:
  * its message, where the input stands. */
-static yk_status place_message(maker *m, yk_status status)
+static yk_status report_input(maker *m, yk_status status)
 {
     const char *message = yk_last_message(yk_builder_context(m->builder));
-    for (const yk_node *force = first_of(m->section, "forces"); force; force = force->next) {
+    if (!strstr(message, "the feedback of"))
+        return status;
+
+    for (const yk_node *force = yk_node_items(m->section, "forces"); force; force = force->next) {
         const yk_node *feedback = yk_node_get(force, "feedback");
-        for (const yk_node *input = feedback ? first_of(feedback, "inputs") : NULL; input;
-             input = input->next) {
+        if (!feedback)
+            continue;
+
+        const yk_node *input = yk_node_items(feedback, "inputs");
+        for (; input; input = input->next) {
             char quoted[96];
             snprintf(quoted, sizeof quoted, "'%.80s'", input->text);
-            if (strstr(message, "the feedback of") && strstr(message, quoted))
+            if (strstr(message, quoted))
                 return yk_builder_error(m->builder, input, "%s", message);
         }
     }
@@ -503,23 +494,26 @@ static yk_status place_message(maker *m, yk_status status)
 
 yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
+    yk_context *context = yk_builder_context(builder);
     yk_smooth_def def = read_def(builder, section);
-    maker m = {.builder = builder,
-               .section = section,
-               .model = yk_smooth_begin(yk_builder_context(builder), &def)};
+    maker m = {.builder = builder, .section = section};
+    m.model = yk_smooth_begin(context, &def);
     if (!m.model)
         return YK_ERROR_MEMORY;
 
     /* Frames first: everything else names them. */
     add_frames(&m);
     if (m.status == YK_OK) {
-        int own = count_of(section, "nodes");
-        for (const yk_node *item = first_of(section, "bodies"); item; item = item->next)
-            add_body(&m, item, &own);
+        int own_node = count_of(section, "nodes");
+        for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next) {
+            add_body(&m, item, own_node);
+            if (!yk_node_get(item, "node"))
+                own_node++;
+        }
         note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
-        for (const yk_node *item = first_of(section, "beams"); item; item = item->next)
+        for (const yk_node *item = yk_node_items(section, "beams"); item; item = item->next)
             add_beam(&m, item);
-        for (const yk_node *item = first_of(section, "shapes"); item; item = item->next)
+        for (const yk_node *item = yk_node_items(section, "shapes"); item; item = item->next)
             add_shape(&m, item);
     }
     if (m.status == YK_OK)
@@ -528,7 +522,7 @@ yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsys
     if (m.status == YK_OK) {
         m.status = yk_smooth_create(m.model, subsystem);
         if (m.status != YK_OK)
-            m.status = place_message(&m, m.status);
+            m.status = report_input(&m, m.status);
     } else {
         yk_smooth_discard(m.model);
     }

@@ -57,8 +57,8 @@ static const yk_field modal_fields[] = {
     {"modes", YK_TYPE_PATH, .text = "table of displacements, by mode and node"},
     {"frequencies", YK_TYPE_PATH, .text = "table of frequencies, by mode"},
     {"second_order", YK_TYPE_PATH,
-     .text = "table of second-order displacements, by two modes and node: what stiffens the body "
-             "under loads"},
+     .text = "table of second-order displacements, by two modes and node: "
+             "what stiffens the body under loads"},
     {"invariants", YK_TYPE_PATH,
      .text = "table of inertia invariants, in the place of lumped masses, and of modal mass, "
              "stiffness and damping"},
@@ -81,8 +81,8 @@ static const yk_field ancf_fields[] = {
     {"section", YK_TYPE_VARIANT, .required = true, .variants = yk_plain_sections,
      .selector = "shape", .text = "What it is made of"},
     {"points", YK_TYPE_NAMED, .item = &number_item,
-     .text = "where joints, forces and ports attach: numbers of nodes, 0 at the start, `elements` "
-             "at the end"},
+     .text = "where joints, forces and ports attach: numbers of nodes, 0 at the start, "
+             "`elements` at the end"},
     {"curvature", YK_TYPE_NUMBERS, "1/m", "[0, 0, 0]", YK_VECTOR,
      .text =
          "at the start, constant along it: twist about x of its section, bending about y and z"},
@@ -90,16 +90,16 @@ static const yk_field ancf_fields[] = {
     {0}};
 
 static const yk_section rod = {"rod",
-                               "A uniform rod in small deformation, seen from a floating frame at "
-                               "its start; the frame is a node of its name.",
+                               "A uniform rod in small deformation, seen from a floating frame "
+                               "at its start; the frame is a node of its name.",
                                rod_fields};
 static const yk_section modal = {
     "modal", "Any body in small deformation, with the shapes of a finite-element program.",
     modal_fields};
 static const yk_section ancf = {
     "ancf",
-    "A uniform rod in deformation of any size, in absolute nodal coordinates; free of strain "
-    "where it is straight.",
+    "A uniform rod in deformation of any size, in absolute nodal coordinates; "
+    "free of strain where it is straight.",
     ancf_fields};
 
 /* In the order of YK_FLEXIBLE_ITEM. */
@@ -178,8 +178,8 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     def.attachment_count = count;
     if (def.section.damping_ratio > 0)
         return yk_builder_error(builder, yk_node_get(item, "section"),
-                                "a rod with shapes has 'damping_ratio' beside its section: a "
-                                "fraction of critical damping");
+                                "a rod with shapes has 'damping_ratio' beside its section: "
+                                "a fraction of critical damping");
     return explained(builder, item, yk_flexible_rod(yk_builder_context(builder), &def, body));
 }
 
@@ -199,8 +199,8 @@ static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_
     if (!files->invariants && !(shaped && files->frequencies))
         return yk_builder_error(
             builder, item,
-            "the body needs 'nodes', 'modes' and 'frequencies', or 'invariants', or 'fem': see "
-            "docs/modal.md");
+            "the body needs 'nodes', 'modes' and 'frequencies', or 'invariants', or 'fem': "
+            "see docs/modal.md");
     if (!shaped && (files->nodes || files->modes || files->second_order))
         return yk_builder_error(builder, item,
                                 "'nodes' and 'modes' go together, and 'second_order' with them");

@@ -98,8 +98,8 @@ static const yk_section parallel_axes_joint = {"parallel-axes", "The z axes stay
 static const yk_section orientation_joint = {"orientation", "No relative rotation.", no_fields};
 static const yk_section rotation_joint = {
     "rotation",
-    "Prescribes the angle about the common z axis of a revolute or "
-    "cylindrical joint beside it; any number of turns.",
+    "Prescribes the angle about the common z axis of a revolute or cylindrical joint beside "
+    "it; any number of turns.",
     angle_fields};
 static const yk_section position_joint = {
     "position", "Prescribes the distance along z of the first.", position_fields};
@@ -157,12 +157,11 @@ static const yk_field feedback_fields[] = {
 static const yk_section feedback_section = {
     "feedback", "A load that depends on what the model does.", feedback_fields};
 
-#define INPUT_FIELD                                                                              \
-    {                                                                                            \
-        "input", YK_TYPE_TEXT,                                                                   \
-            .text = "instead of `load`: the name of a signal port of the subsystem, at which a " \
-                    "wire ends; several "                                                        \
-                    "forces may have one"                                                        \
+#define INPUT_FIELD                                                                   \
+    {                                                                                 \
+        "input", YK_TYPE_TEXT,                                                        \
+            .text = "instead of `load`: the name of a signal port of the subsystem, " \
+                    "at which a wire ends; several forces may have one"               \
     }
 #define LOAD_FIELDS(unit_of_load, default_load, meaning)                                          \
     {"load", YK_TYPE_FUNCTION, unit_of_load, default_load, .text = meaning},                      \
@@ -207,9 +206,9 @@ static const yk_field torque_fields[] = {
     {0}};
 static const yk_field motor_fields[] = {
     {"joint", YK_TYPE_TEXT, .required = true,
-     .text = "a joint of the subsystem: a torque about the z axis of `revolute`, `cylindrical` and "
-             "`rotation`, a force "
-             "along the z axis of `prismatic`, `in-line` and `position`"},
+     .text = "a joint of the subsystem: a torque about the z axis of `revolute`, "
+             "`cylindrical` and `rotation`, a force along the z axis of `prismatic`, "
+             "`in-line` and `position`"},
     LOAD_FIELDS(
         "N m or N", "0",
         "on the second body of the joint, in the sense in which its angle or displacement grows"),
@@ -241,8 +240,8 @@ static const yk_field marker_port_fields[] = {YK_MARKER_FIELDS, {0}};
 static const yk_section marker_port = {"marker", "A frame on a body: takes a wrench or a motion.",
                                        marker_port_fields};
 static const yk_section distance_port = {"distance",
-                                         "The distance of two markers, an actuator: takes a force, "
-                                         "which pushes them apart, or a length.",
+                                         "The distance of two markers, an actuator: "
+                                         "takes a force, which pushes them apart, or a length.",
                                          pair_fields};
 static const yk_section *const port_variants[] = {&marker_port, &distance_port, NULL};
 const yk_field yk_port_item = {"port",
@@ -268,23 +267,17 @@ typedef struct reader {
 
 static void note(reader *r, yk_status status)
 {
-    if (r->status == YK_OK && status < 0)
+    if (r->status == YK_OK && YK_FAILED(status))
         r->status = status;
 }
 
 /* What the solver says of a part that it would not take, at the item. */
 static int added(reader *r, const yk_node *item, int id)
 {
+    const char *message = yk_last_message(yk_builder_context(r->builder));
     if (id < 0)
-        note(r, yk_builder_error(r->builder, item, "%s",
-                                 yk_last_message(yk_builder_context(r->builder))));
+        note(r, yk_builder_error(r->builder, item, "%s", message));
     return id;
-}
-
-static const yk_node *first_of(const yk_node *section, const char *key)
-{
-    const yk_node *list = yk_node_get(section, key);
-    return list ? list->first : NULL;
 }
 
 static int find(reader *r, const yk_node *reference)
@@ -322,6 +315,7 @@ static void read_pair(reader *r, const yk_node *item, int body[2], yk_marker mar
         note(r, yk_builder_error(r->builder, between, "both ends are on '%s'",
                                  yk_node_at(between, 0)->text));
 
+    /* Each marker in its body's axes. */
     const yk_node *given = yk_node_get(item, "markers");
     const yk_node *at = yk_node_get(item, "at");
     const yk_node *axis = yk_node_get(item, "axis");
@@ -344,9 +338,11 @@ static void read_pair(reader *r, const yk_node *item, int body[2], yk_marker mar
     if (axis)
         note(r, yk_read_axis(r->builder, axis, &global.orientation));
     for (int side = 0; side < 2; side++) {
-        yk_body_pose place = r->ops->place(r->model, body[side]);
-        global.offset = at ? yk_node_vector(item, "at") : place.position;
-        marker[side] = yk_marker_on(global, place.position, place.orientation);
+        yk_body_pose pose = r->ops->pose(r->model, body[side]);
+        global.offset = pose.position;
+        if (at)
+            global.offset = yk_node_vector(item, "at");
+        marker[side] = yk_marker_on(global, pose.position, pose.orientation);
     }
 }
 
@@ -360,37 +356,21 @@ static void read_joint(reader *r, const yk_node *item)
     /* What drives it: a number or a function of time; of a distance the number is its length. */
     const char *drive_key = yk_drive_traits_of(yk_joint_traits_of(joint.kind)->drive)->name;
     const yk_node *drive = drive_key ? yk_node_get(item, drive_key) : NULL;
-    if (joint.kind == YK_JOINT_DISTANCE && drive && drive->value_count == 1) {
+    bool constant = drive && drive->value_count == 1;
+    if (joint.kind == YK_JOINT_DISTANCE && constant)
         joint.length = drive->value;
-    } else if (drive) {
+    else if (drive)
         note(r, yk_builder_function_of(r->builder, drive, &joint.drive));
-    }
+
     if (joint.kind == YK_JOINT_ROLLING)
         joint.length = yk_node_number(item, "radius");
-    for (const yk_node *axis = first_of(item, "constrain"); axis; axis = axis->next)
+    for (const yk_node *axis = yk_node_items(item, "constrain"); axis; axis = axis->next)
         joint.constrained |= 1u << axis->choice;
-
     if (r->status == YK_OK)
         added(r, item, r->ops->add_joint(r->model, &joint));
 }
 
-static void read_port(reader *r, const yk_node *item)
-{
-    enum { MARKER };
-    yk_port_def port = yk_port_default();
-    port.name = yk_node_name(item);
-    if (item->choice == MARKER) {
-        port.body[0] = find(r, yk_node_get(item, "on"));
-        port.marker[0] = yk_read_marker(item);
-    } else {
-        port.kind = YK_PORT_SCALAR;
-        read_pair(r, item, port.body, port.marker);
-    }
-    if (r->status == YK_OK)
-        added(r, item, r->ops->add_port(r->model, &port));
-}
-
-/* Loads of forces ------------------------------------------------------------------------------ */
+/* Loads and forces ----------------------------------------------------------------------------- */
 
 /* An expression of time and of channels of the model. */
 typedef struct feedback_expression {
@@ -418,31 +398,32 @@ static void read_feedback(reader *r, const yk_node *section, yk_feedback *feedba
         note(r, YK_ERROR_MEMORY);
         return;
     }
+
     const char *variables[1 + YK_FEEDBACK_MAX] = {"t"};
-    f->input_count = 0;
-    for (const yk_node *input = first_of(section, "inputs"); input; input = input->next) {
+    for (const yk_node *input = yk_node_items(section, "inputs"); input; input = input->next) {
         f->inputs[f->input_count++] = input->text;
         variables[f->input_count] = yk_node_name(input);
     }
     const yk_node *value = yk_node_get(section, "value");
-    note(r,
-         yk_builder_expression(r->builder, value, variables, 1 + f->input_count, &f->expression));
+    int count = 1 + f->input_count;
+    note(r, yk_builder_expression(r->builder, value, variables, count, &f->expression));
     *feedback = (yk_feedback){feedback_value, f, f->inputs, f->input_count};
 }
 
 /* The signal port that brings a load; several forces may have one. */
-static int input_of(reader *r, const yk_node *input)
+static int find_input(reader *r, const yk_node *input)
 {
     for (int i = 0; i < r->input_count; i++)
         if (strcmp(r->input_names[i], input->text) == 0)
             return r->inputs[i];
 
-    for (const yk_node *port = first_of(r->section, "ports"); port; port = port->next)
+    for (const yk_node *port = yk_node_items(r->section, "ports"); port; port = port->next)
         if (strcmp(yk_node_name(port), input->text) == 0)
-            note(r,
-                 yk_builder_error(r->builder, input,
-                                  "a port is already named '%s': choose another name for the input",
-                                  input->text));
+            note(r, yk_builder_error(r->builder, input,
+                                     "a port is already named '%s': choose another name for the "
+                                     "input",
+                                     input->text));
+
     yk_port_def port = yk_signal_port(input->text);
     int id = added(r, input, r->ops->add_port(r->model, &port));
     r->input_names[r->input_count] = input->text;
@@ -450,29 +431,33 @@ static int input_of(reader *r, const yk_node *input)
     return id;
 }
 
-/* Bodies and markers of the joint that a motor drives, and whether it pushes or turns. */
+/* Bodies and markers of the joint that a motor drives, and whether it pushes or rotates. */
 static void read_motor(reader *r, const yk_node *item, yk_force_def *force)
 {
     const yk_node *reference = yk_node_get(item, "joint");
     const yk_node *joints = yk_node_get(r->section, "joints");
     const yk_names *names = yk_builder_names(r->builder, joints);
-    int index = names ? yk_builder_find(r->builder, names, reference, "joint", NULL) : -1;
-    if (index < 0) {
-        note(r, names ? YK_ERROR_INPUT : YK_ERROR_MEMORY);
+    if (!names) {
+        note(r, YK_ERROR_MEMORY);
         return;
     }
+    int index = yk_builder_find(r->builder, names, reference, "joint", NULL);
+    if (index < 0) {
+        note(r, YK_ERROR_INPUT);
+        return;
+    }
+
     const yk_node *joint = yk_node_at(joints, index);
+    yk_joint_kind kind = (yk_joint_kind)joint->choice;
     read_pair(r, joint, force->body, force->marker);
-    switch (yk_joint_traits_of((yk_joint_kind)joint->choice)->motion) {
+    switch (yk_joint_traits_of(kind)->motion) {
     case YK_MOTION_ROTATION: force->kind = YK_FORCE_MOTOR; break;
     case YK_MOTION_TRANSLATION: force->kind = YK_FORCE_THRUST; break;
     case YK_MOTION_NONE:
-        note(r,
-             yk_builder_error(
-                 r->builder, reference,
-                 "a motor drives a revolute, cylindrical, rotation, prismatic, in-line or position "
-                 "joint; this one is %s",
-                 yk_joint_name((yk_joint_kind)joint->choice)));
+        note(r, yk_builder_error(r->builder, reference,
+                                 "a motor drives a revolute, cylindrical, rotation, prismatic, "
+                                 "in-line or position joint; this one is %s",
+                                 yk_joint_name(kind)));
     }
 }
 
@@ -486,23 +471,28 @@ static void read_force(reader *r, const yk_node *item)
     const yk_node *input = yk_node_get(item, "input");
     const yk_node *feedback = yk_node_get(item, "feedback");
     const yk_node *load = yk_node_get(item, "load");
-    if (input) {
-        force.input = input_of(r, input);
-    } else if (feedback) {
+    if (input)
+        force.input = find_input(r, input);
+    else if (feedback)
         read_feedback(r, feedback, &force.feedback);
-    } else if (load) {
+    else if (load)
         note(r, yk_builder_function_of(r->builder, load, &force.load));
-    }
 
+    /* Between what it acts, and its law. */
+    const yk_node *on = yk_node_get(item, "on");
     switch (force.kind) {
     case YK_FORCE_MOTOR: read_motor(r, item, &force); break;
     case YK_FORCE_SPRING:
+        read_pair(r, item, force.body, force.marker);
+        force.stiffness = yk_node_number(item, "stiffness");
+        force.damping = yk_node_number(item, "damping");
+        force.free = yk_node_number(item, "free_length");
+        break;
     case YK_FORCE_TORSION:
         read_pair(r, item, force.body, force.marker);
         force.stiffness = yk_node_number(item, "stiffness");
         force.damping = yk_node_number(item, "damping");
-        force.free =
-            yk_node_number(item, force.kind == YK_FORCE_SPRING ? "free_length" : "free_angle");
+        force.free = yk_node_number(item, "free_angle");
         break;
     case YK_FORCE_BUSHING:
         read_pair(r, item, force.body, force.marker);
@@ -510,10 +500,10 @@ static void read_force(reader *r, const yk_node *item)
         note(r, yk_read_six_by_six(r->builder, item, "damping", force.bushing_damping));
         break;
     default:
-        force.body[1] = find(r, yk_node_get(item, "on"));
+        force.body[1] = find(r, on);
         if (force.body[1] == YK_GROUND)
-            note(r, yk_builder_error(r->builder, yk_node_get(item, "on"),
-                                     "the ground does not move: name a body or node"));
+            note(r,
+                 yk_builder_error(r->builder, on, "the ground does not move: name a body or node"));
         force.marker[1] = yk_read_marker(item);
         force.vector = yk_node_vector(item, "vector");
         bool follows = yk_node_boolean(item, "follows");
@@ -526,6 +516,8 @@ static void read_force(reader *r, const yk_node *item)
         added(r, item, r->ops->add_force(r->model, &force));
 }
 
+/* All ------------------------------------------------------------------------------------------ */
+
 yk_status yk_read_mechanism(yk_builder *builder, const yk_node *section,
                             const yk_mechanism_ops *ops, void *model)
 {
@@ -537,12 +529,26 @@ yk_status yk_read_mechanism(yk_builder *builder, const yk_node *section,
     if (!r.input_names || !r.inputs)
         return YK_ERROR_MEMORY;
 
-    /* Ports come before forces, whose signals follow them in the list of ports. */
-    for (const yk_node *item = first_of(section, "joints"); item; item = item->next)
+    for (const yk_node *item = yk_node_items(section, "joints"); item; item = item->next)
         read_joint(&r, item);
-    for (const yk_node *item = first_of(section, "ports"); item; item = item->next)
-        read_port(&r, item);
-    for (const yk_node *item = first_of(section, "forces"); item; item = item->next)
+
+    /* Ports come before forces, whose signals follow them in the list of ports. */
+    enum { MARKER };
+    for (const yk_node *item = yk_node_items(section, "ports"); item; item = item->next) {
+        yk_port_def port = yk_port_default();
+        port.name = yk_node_name(item);
+        if (item->choice == MARKER) {
+            port.body[0] = find(&r, yk_node_get(item, "on"));
+            port.marker[0] = yk_read_marker(item);
+        } else {
+            port.kind = YK_PORT_SCALAR;
+            read_pair(&r, item, port.body, port.marker);
+        }
+        if (r.status == YK_OK)
+            added(&r, item, ops->add_port(model, &port));
+    }
+
+    for (const yk_node *item = yk_node_items(section, "forces"); item; item = item->next)
         read_force(&r, item);
     return r.status;
 }
@@ -556,18 +562,23 @@ yk_status yk_read_six_by_six(yk_builder *builder, const yk_node *item, const cha
     if (list->value_count != 6 && list->value_count != 36)
         return yk_builder_error(builder, list, "expected 6 or 36 numbers, not %d",
                                 list->value_count);
-    for (int i = 0; i < 6 && list->value_count == 6; i++)
-        matrix[i][i] = list->values[i];
-    for (int i = 0; i < 36 && list->value_count == 36; i++)
-        matrix[i / 6][i % 6] = list->values[i];
+
+    if (list->value_count == 6) {
+        for (int i = 0; i < 6; i++)
+            matrix[i][i] = list->values[i];
+    } else {
+        for (int i = 0; i < 36; i++)
+            matrix[i / 6][i % 6] = list->values[i];
+    }
     return YK_OK;
 }
 
 yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *tensor)
 {
-    char why[240];
     memcpy(tensor->m, inertia->values, sizeof tensor->m);
+    char why[240];
     if (yk_inertia_possible(tensor, why, sizeof why))
         return YK_OK;
+
     return yk_builder_error(builder, inertia, "no body has this inertia tensor: %s", why);
 }

@@ -1,6 +1,6 @@
 /* What scenarios say of mechanisms, whichever solver moves them: markers, joints, forces and
- * ports, in one set of words and with one reader. A kind of mechanical model tells the reader
- * which bodies it has and takes the parts. */
+ * ports, in one set of words and with one reader. A kind of mechanical model says which
+ * bodies it has and takes the parts. */
 #ifndef YK_MODEL_MECHANISM_H
 #define YK_MODEL_MECHANISM_H
 
@@ -38,7 +38,7 @@ typedef struct yk_body_pose {
 typedef struct yk_mechanism_ops {
     /* The body that a reference names; YK_NO_ID after a message. */
     int (*find)(void *model, const yk_node *reference);
-    yk_body_pose (*place)(const void *model, int body);
+    yk_body_pose (*pose)(const void *model, int body);
     /* As the functions of yoke/smooth.h and yoke/nonsmooth.h. */
     int (*add_joint)(void *model, const yk_joint_def *def);
     int (*add_force)(void *model, const yk_force_def *def);
@@ -58,7 +58,7 @@ yk_marker yk_read_marker(const yk_node *item);
 /* Six diagonal values, or 36 by rows. */
 yk_status yk_read_six_by_six(yk_builder *builder, const yk_node *item, const char *key,
                              double matrix[6][6]);
-/* The `inertia` of a rigid body; an error with its place where no distribution of mass has it. */
+/* The `inertia` of a rigid body; an error at its location where no distribution of mass has it. */
 yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *tensor);
 
 #endif

@@ -3,7 +3,7 @@
  *
  *   modal_file.c        tables of nodes, modes, frequencies and shapes of second order
  *   modal_invariants.c  table of inertia invariants and modal matrices
- *   modal_fem.c         the record groups that MBDyn's modal joint reads, with modal_fem_body.c
+ *   modal_fem.c         the record groups that MBDyn's modal joint reads
  *   modal_write.c       a body as tables
  *
  * docs/modal.md describes the formats. Nodes and modes go by index here; their numbers are those

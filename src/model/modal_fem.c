@@ -2,51 +2,69 @@
  * programs write them: record groups under lines "** RECORD GROUP n, ...", numbers between
  * blanks, other lines that begin with ** passed over.
  *
- *    1 header            5-7 coordinates of the nodes    11 lumped masses, six of each node   14-18 invariants 3, 4, 8, 5, 9
- *    2 numbers of nodes    8 shapes                      12 mass, centre of mass, inertia     19 stiffness by stress of
- *    3-4 not used       9-10 modal mass and stiffness    13 modal damping                        unit
- * loads */
+ *    1     header: counts of nodes and modes     11     lumped masses, six of each node
+ *    2     numbers of nodes                      12     mass, centre of mass, inertia
+ *    3-4   initial values, not used              13     modal damping
+ *    5-7   coordinates of the nodes              14-18  invariants 3, 4, 8, 5, 9
+ *    8     shapes                                19     stiffness by stress of unit loads
+ *    9-10  modal mass and stiffness
+ *
+ * Invariants follow their definitions there: I3 = int s_i, I4 = int u0 x s_i, I5_ij = int s_i x
+ * s_j, I8_i = int (u0.s_i - s_i u0^T), I9_ij = int (s_j s_i^T - s_i.s_j). The stiffness K that a
+ * load adds to that of the body is what shapes of second order make of this load, so it is read
+ * as integrals of such shapes: see add_stress_stiffness. */
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/modal_fem.h"
+#include "model/modal.h"
 
-enum { TOKEN = 64 };
+enum { RECORDS = 20, TOKEN = 64 };
+
+typedef struct fem {
+    yk_modal *modal;
+    const char *path;
+    FILE *file;
+    long bytes;
+    int line, column; /* of the next character */
+    int token_line, token_column;
+    int next; /* record whose marker has been met; 0: none */
+    bool ended;
+    int nodes, modes, rejected;
+    int *mode; /* of the file, from 0: index among those that take part, or -1 */
+    double *record[RECORDS];
+    bool has_invariants; /* any of 14 to 18 */
+    int stresses;        /* matrices of record group 19 */
+} fem;
 
 /* Text ----------------------------------------------------------------------------------------- */
 
-static int take_character(yk_fem *f)
+static int take_character(fem *f)
 {
     int c = getc(f->file);
     f->column++;
-    if (c == '\n')
-        f->line++, f->column = 1;
+    if (c == '\n') {
+        f->line++;
+        f->column = 1;
+    }
     return c;
 }
 
-static void put_back(yk_fem *f, int c)
+static void skip_line(fem *f)
 {
-    if (c == EOF)
-        return;
-
-    ungetc(c, f->file);
-    if (c == '\n')
-        f->line--;
-    f->column--;
-}
-
-static void skip_line(yk_fem *f)
-{
-    for (int c = take_character(f); c != '\n' && c != EOF;)
+    int c = take_character(f);
+    while (c != '\n' && c != EOF)
         c = take_character(f);
 }
 
 /* A line that begins with **: the marker of a record group, the end of the file, or a comment. */
-static void read_comment(yk_fem *f)
+static void read_comment(fem *f)
 {
+    static const char marker[] = "* RECORD GROUP ";
+    static const char end[] = "* END OF FILE";
     char text[TOKEN];
     size_t length = 0;
     int c = take_character(f);
@@ -54,7 +72,7 @@ static void read_comment(yk_fem *f)
         if (length < sizeof text - 1)
             text[length++] = (char)c;
     text[length] = 0;
-    static const char marker[] = "* RECORD GROUP ", end[] = "* END OF FILE";
+
     if (strncmp(text, marker, strlen(marker)) == 0)
         f->next = atoi(text + strlen(marker));
     if (strncmp(text, end, strlen(end)) == 0)
@@ -62,7 +80,7 @@ static void read_comment(yk_fem *f)
 }
 
 /* The next word of the present record group; false at its end. */
-static bool take_word(yk_fem *f, char word[TOKEN])
+static bool take_word(fem *f, char word[TOKEN])
 {
     while (!f->next && !f->ended) {
         int c = take_character(f);
@@ -70,39 +88,52 @@ static bool take_word(yk_fem *f, char word[TOKEN])
             c = take_character(f);
         if (c == EOF) {
             f->ended = true;
-        } else if (c == '*') {
-            read_comment(f);
-        } else {
-            f->token_line = f->line, f->token_column = f->column - 1;
-            size_t length = 0;
-            for (; c != EOF && !isspace(c); c = take_character(f))
-                if (length < TOKEN - 1)
-                    word[length++] = (char)c;
-            put_back(f, c);
-            word[length] = 0;
-            return true;
+            continue;
         }
+        if (c == '*') {
+            read_comment(f);
+            continue;
+        }
+
+        f->token_line = f->line;
+        f->token_column = f->column - 1;
+        size_t length = 0;
+        for (; c != EOF && !isspace(c); c = take_character(f))
+            if (length < TOKEN - 1)
+                word[length++] = (char)c;
+        word[length] = 0;
+
+        /* The blank behind it may end the line, and is read again. */
+        if (c != EOF) {
+            ungetc(c, f->file);
+            if (c == '\n')
+                f->line--;
+            f->column--;
+        }
+        return true;
     }
     return false;
 }
 
-static yk_status too_short(const yk_fem *f, int group, long got, long wanted)
+static yk_status too_short(const fem *f, int group, long got, long wanted)
 {
-    return yk_fail(
-        f->modal->context, YK_ERROR_ARGUMENT,
-        "%s:%d: record group %d ends after %ld numbers of %ld: check the counts in record group 1",
-        f->path, f->line, group, got, wanted);
+    return yk_fail(f->modal->context, YK_ERROR_ARGUMENT,
+                   "%s:%d: record group %d ends after %ld numbers of %ld: check the counts in "
+                   "record group 1",
+                   f->path, f->line, group, got, wanted);
 }
 
-static yk_status take_number(yk_fem *f, int group, long got, long wanted, double *value)
+static yk_status take_number(fem *f, int group, long got, long wanted, double *value)
 {
-    char word[TOKEN], *end;
+    char word[TOKEN];
     if (!take_word(f, word))
         return too_short(f, group, got, wanted);
 
+    /* Fortran writes exponents with D. */
     for (char *c = word; *c; c++)
         if (*c == 'D' || *c == 'd')
-            *c = 'e'; /* as Fortran writes exponents */
+            *c = 'e';
+    char *end;
     *value = strtod(word, &end);
     if (*end || !isfinite(*value))
         return yk_fail(f->modal->context, YK_ERROR_ARGUMENT,
@@ -113,13 +144,14 @@ static yk_status take_number(yk_fem *f, int group, long got, long wanted, double
 
 /* Record groups -------------------------------------------------------------------------------- */
 
-static yk_status read_header(yk_fem *f)
+static yk_status read_header(fem *f)
 {
-    char word[TOKEN];
+    /* A line with the names of what follows, then the revision. */
+    char revision[TOKEN];
+    skip_line(f);
+    take_word(f, revision);
+
     double count[5];
-    skip_line(f); /* names of what follows */
-    if (!take_word(f, word))
-        word[0] = 0; /* revision */
     for (int k = 0; k < 5; k++) {
         yk_status status = take_number(f, 1, k, 5, &count[k]);
         if (status != YK_OK)
@@ -141,27 +173,29 @@ static yk_status read_header(yk_fem *f)
 
 /* Names of nodes: whole numbers, or words, of which none is a number to a scenario: then they are
  * counted from 1. */
-static yk_status read_names(yk_fem *f)
+static yk_status read_names(fem *f)
 {
+    double *names = f->record[2];
     bool words = false;
     for (int k = 0; k < f->nodes; k++) {
-        char word[TOKEN], *end;
+        char word[TOKEN];
         if (!take_word(f, word))
             return too_short(f, 2, k, f->nodes);
 
-        f->record[2][k] = strtod(word, &end);
-        words |= *end != 0 || !(fabs(f->record[2][k]) < 2e9) ||
-                 f->record[2][k] != floor(f->record[2][k]);
+        char *end;
+        names[k] = strtod(word, &end);
+        words |= *end != 0 || !(fabs(names[k]) < 2e9) || names[k] != floor(names[k]);
     }
     for (int k = 0; k < f->nodes && words; k++)
-        f->record[2][k] = k + 1;
+        names[k] = k + 1;
     return YK_OK;
 }
 
 /* How many numbers a record group has. */
-static long size_of(const yk_fem *f, int group)
+static long size_of(const fem *f, int group)
 {
-    long n = f->modes, nodes = f->nodes;
+    long n = f->modes;
+    long nodes = f->nodes;
     switch (group) {
     case 2:
     case 5:
@@ -184,23 +218,26 @@ static long size_of(const yk_fem *f, int group)
     }
 }
 
-static yk_status read_record(yk_fem *f, int group)
+static yk_status read_record(fem *f, int group)
 {
+    /* Each group once, the header first. */
     yk_context *context = f->modal->context;
-    double count;
-    if (group < 1 || group >= YK_FEM_RECORDS)
+    int line = f->line - 1;
+    if (group < 1 || group >= RECORDS)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s:%d: record groups 1 to %d are known, not %d",
-                       f->path, f->line - 1, YK_FEM_RECORDS - 1, group);
+                       f->path, line, RECORDS - 1, group);
     if (group != 1 && f->modes == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "%s:%d: record group %d stands before record group 1", f->path, f->line - 1,
-                       group);
+                       "%s:%d: record group %d stands before record group 1", f->path, line, group);
     if ((group == 1 && f->modes) || f->record[group])
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s:%d: record group %d stands there twice",
-                       f->path, f->line - 1, group);
+                       f->path, line, group);
     if (group == 1)
         return read_header(f);
+
+    /* Group 19 has a count of its own. */
     if (group == 19) {
+        double count;
         yk_status status = take_number(f, group, 0, 1, &count);
         if (status != YK_OK)
             return status;
@@ -208,32 +245,36 @@ static yk_status read_record(yk_fem *f, int group)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s:%d: record group 19 has at most %d matrices, not %g", f->path,
                            f->token_line, 12 + 6 * f->nodes, count);
+
         f->stresses = (int)count;
     }
+
+    /* Memory that a file cannot fill is not reserved: a number takes a digit and a blank. */
     long size = size_of(f, group);
-    if (2 * size > f->bytes) /* a number takes a digit and a blank at least */
+    if (2 * size > f->bytes)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s:%d: record group %d would have %ld numbers, more than the file holds: "
-                       "check the counts in record "
-                       "group 1",
+                       "check the counts in record group 1",
                        f->path, f->line - 1, group, size);
     f->record[group] = yk_modal_take(f->modal, (size_t)size, sizeof *f->record[group]);
     if (!f->record[group])
         return YK_ERROR_MEMORY;
 
-    yk_status status = group == 2 ? read_names(f) : YK_OK;
-    for (long k = 0; k < size && status == YK_OK && group != 2; k++)
+    if (group == 2)
+        return read_names(f);
+
+    yk_status status = YK_OK;
+    for (long k = 0; k < size && status == YK_OK; k++)
         status = take_number(f, group, k, size, &f->record[group][k]);
     return status;
 }
 
 /* Text before the first record group is for people; after it, a number too many is a mistake in
  * the counts. */
-static yk_status read_records(yk_fem *f)
+static yk_status read_records(fem *f)
 {
-    yk_status status = YK_OK;
     int group = 0;
-    while (status == YK_OK) {
+    while (true) {
         char word[TOKEN];
         while (take_word(f, word)) {
             char *end;
@@ -243,19 +284,22 @@ static yk_status read_records(yk_fem *f)
                                "%s:%d:%d: record group %d has more numbers than the counts in "
                                "record group 1 say",
                                f->path, f->token_line, f->token_column, group);
+
             skip_line(f);
         }
         if (f->ended)
-            break;
+            return YK_OK;
 
         group = f->next;
         f->next = 0;
-        status = read_record(f, group);
+        yk_status status = read_record(f, group);
+        if (status != YK_OK)
+            return status;
     }
-    return status;
 }
 
-static yk_status check_records(const yk_fem *f)
+/* Whether the groups make a body together. */
+static yk_status check_records(fem *f)
 {
     static const int required[] = {2, 5, 6, 7, 8, 9, 10};
     yk_context *context = f->modal->context;
@@ -266,48 +310,327 @@ static yk_status check_records(const yk_fem *f)
         if (!f->record[required[k]])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s has no record group %d", f->path,
                            required[k]);
-    bool invariants =
-        f->record[14] || f->record[15] || f->record[16] || f->record[17] || f->record[18];
-    if (!f->record[11] && !f->record[12])
-        return yk_fail(
-            context, YK_ERROR_ARGUMENT,
-            "%s has neither lumped masses (record group 11) nor a mass (record group 12)", f->path);
-    if (invariants && !f->record[12])
+
+    /* Inertia: lumps, or mass and invariants. */
+    for (int group = 14; group <= 18; group++)
+        f->has_invariants = f->has_invariants || f->record[group];
+    bool lumps = f->record[11];
+    bool mass = f->record[12];
+    if (!lumps && !mass)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s has neither lumped masses (record group 11) nor a mass (record group "
+                       "12)",
+                       f->path);
+    if (f->has_invariants && !mass)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s has invariants of the shapes (record groups 14 to 18) but no mass and "
                        "inertia (record group 12)",
                        f->path);
-    if (!f->record[11] && !invariants)
+    if (!lumps && !f->has_invariants)
         yk_log(context, YK_LOG_WARNING,
-               "%s has neither lumped masses (record group 11) nor invariants of the shapes (14 to "
-               "18): weight and "
-               "motion of "
-               "the frame do not reach its modes",
+               "%s has neither lumped masses (record group 11) nor invariants of the shapes "
+               "(14 to 18): weight and motion of the frame do not reach its modes",
                f->path);
-    for (int group = 3; group <= 4 && f->record[group]; group++)
+
+    /* Initial values of the modes and of their rates. */
+    for (int group = 3; group <= 4 && f->record[group]; group++) {
+        bool given = false;
         for (int k = 0; k < f->modes; k++)
-            if (f->record[group][k] != 0) {
-                yk_log(
-                    context, YK_LOG_WARNING,
-                    "%s: initial values in record group %d are not used: bodies start undeformed",
-                    f->path, group);
-                break;
-            }
+            given = given || f->record[group][k] != 0;
+        if (given)
+            yk_log(context, YK_LOG_WARNING,
+                   "%s: initial values in record group %d are not used: bodies start undeformed",
+                   f->path, group);
+    }
     return YK_OK;
 }
 
+/* Nodes, shapes and matrices ------------------------------------------------------------------- */
+
+/* Modes are numbered from 1. */
+static yk_status fill_modes(fem *f)
+{
+    int *numbers = yk_modal_take(f->modal, (size_t)f->modes, sizeof *numbers);
+    f->mode = yk_modal_take(f->modal, (size_t)f->modes, sizeof *f->mode);
+    if (!numbers || !f->mode)
+        return YK_ERROR_MEMORY;
+
+    for (int k = 0; k < f->modes; k++)
+        numbers[k] = k + 1;
+    yk_status status = yk_modal_take_modes(f->modal, numbers, f->modes, f->path);
+    for (int k = 0; k < f->modes; k++)
+        f->mode[k] = yk_modal_mode(f->modal, k + 1);
+    return status;
+}
+
+static yk_status fill_nodes(fem *f)
+{
+    yk_modal *modal = f->modal;
+    yk_status status = yk_modal_take_nodes(modal, f->nodes);
+    if (status != YK_OK)
+        return status;
+
+    size_t n = (size_t)modal->mode_count;
+    modal->rotates = true;
+    for (int k = 0; k < f->nodes; k++) {
+        yk_ffrf_point *point = &modal->points[k];
+        modal->node_number[k] = (int)f->record[2][k];
+        point->position = yk_v3(f->record[5][k], f->record[6][k], f->record[7][k]);
+        if (f->record[11]) {
+            const double *lump = &f->record[11][6 * k];
+            yk_mat3 tensor = yk_m3_diagonal(lump[3], lump[4], lump[5]);
+            point->mass = lump[0];
+            point->second = yk_modal_second_moment(&tensor);
+        }
+
+        /* Its displacements and rotations, behind those of the modes that MBDyn rejects. */
+        for (int mode = 0; mode < f->modes; mode++) {
+            if (f->mode[mode] < 0)
+                continue;
+
+            long row = (long)f->nodes * (f->rejected + mode) + k;
+            const double *from = &f->record[8][6 * row];
+            yk_vec3 *shape = modal->shapes + 2 * n * (size_t)k + f->mode[mode];
+            shape[0] = yk_v3(from[0], from[1], from[2]);
+            shape[n] = yk_v3(from[3], from[4], from[5]);
+        }
+    }
+    return yk_modal_order_nodes(modal, f->path);
+}
+
+/* The matrix of the modes that take part. */
+static double *choose(const fem *f, const double *from)
+{
+    int n = f->modal->mode_count;
+    double *to = yk_modal_take(f->modal, (size_t)(n * n), sizeof *to);
+    for (int i = 0; to && i < f->modes; i++)
+        for (int j = 0; j < f->modes; j++)
+            if (f->mode[i] >= 0 && f->mode[j] >= 0)
+                to[n * f->mode[i] + f->mode[j]] = from[f->modes * i + j];
+    return to;
+}
+
+static yk_status fill_matrices(fem *f)
+{
+    yk_modal *modal = f->modal;
+    modal->modal_mass = choose(f, f->record[9]);
+    modal->stiffness = choose(f, f->record[10]);
+    if (f->record[13])
+        modal->damping = choose(f, f->record[13]);
+    if (!modal->modal_mass || !modal->stiffness || !modal->damping)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < modal->mode_count; i++) {
+        int diagonal = (modal->mode_count + 1) * i;
+        double stiffness = modal->stiffness[diagonal];
+        if (stiffness <= 0 && modal->modal_mass[diagonal] > 0)
+            return yk_fail(modal->context, YK_ERROR_ARGUMENT,
+                           "%s: mode %d has the stiffness %g: leave the rigid modes out with the "
+                           "key 'use', the frame moves instead",
+                           f->path, modal->mode_number[i], stiffness);
+    }
+    return YK_OK;
+}
+
+/* Inertia -------------------------------------------------------------------------------------- */
+
+/* Integrals over the lumps, where invariants of record group 12 replace those of the rigid body
+ * alone. */
+static yk_status fill_lumped(fem *f)
+{
+    yk_modal *modal = f->modal;
+    size_t n = (size_t)modal->mode_count;
+    for (int k = 0; k < modal->node_count; k++)
+        modal->points[k].rotation = modal->points[k].displacement + n;
+    yk_ffrf_def def = {
+        .mode_count = modal->mode_count,
+        .points = modal->points,
+        .point_count = modal->node_count,
+        .mass = modal->modal_mass,
+        .stiffness = modal->stiffness,
+    };
+    yk_ffrf lumped;
+    yk_status status = yk_ffrf_create(modal->context, &def, &lumped);
+    if (status != YK_OK)
+        return status;
+
+    modal->mass = lumped.mass;
+    modal->moment = lumped.moment;
+    modal->second = lumped.second;
+    memcpy(modal->shift, lumped.shift, n * sizeof *modal->shift);
+    memcpy(modal->spread, lumped.spread, n * sizeof *modal->spread);
+    memcpy(modal->pair, lumped.pair, n * n * sizeof *modal->pair);
+    yk_ffrf_destroy(modal->context, &lumped);
+    return YK_OK;
+}
+
+/* A vector for each mode, or pair of modes, side by side in three rows: that of column `at`. */
+static yk_vec3 vector_of(const double *record, long width, long at)
+{
+    if (!record)
+        return yk_v3(0, 0, 0);
+    return yk_v3(record[at], record[width + at], record[2 * width + at]);
+}
+
+/* The symmetric part of int u s^T from int (u.s - s u^T), given times a sign. */
+static yk_mat3 symmetric_of(const double *record, long width, long at, double sign)
+{
+    yk_mat3 t = yk_m3_zero();
+    if (!record)
+        return t;
+
+    for (int r = 0; r < 3; r++)
+        for (int c = 0; c < 3; c++)
+            t.m[r][c] = sign * record[width * r + 3 * at + c];
+    double trace = 0.5 * (t.m[0][0] + t.m[1][1] + t.m[2][2]);
+    yk_mat3 whole = yk_m3_sub(yk_m3_diagonal(trace, trace, trace), t);
+    return yk_m3_scale(0.5, yk_m3_add(whole, yk_m3_transpose(whole)));
+}
+
+static yk_mat3 with_axial(yk_mat3 symmetric, yk_vec3 axial)
+{
+    return yk_m3_add(symmetric, yk_m3_scale(-0.5, yk_m3_skew(axial)));
+}
+
+/* From the invariants of record groups 14 to 18. */
+static void fill_shape_invariants(fem *f)
+{
+    yk_modal *modal = f->modal;
+    int n = modal->mode_count;
+    long count = f->modes;
+    long pairs = count * count;
+    for (int i = 0; i < f->modes; i++) {
+        int a = f->mode[i];
+        if (a < 0)
+            continue;
+
+        yk_mat3 spread = symmetric_of(f->record[16], 3 * count, i, 1);
+        modal->shift[a] = vector_of(f->record[14], count, i);
+        modal->spread[a] = with_axial(spread, vector_of(f->record[15], count, i));
+        for (int j = 0; j < f->modes; j++) {
+            int b = f->mode[j];
+            if (b < 0)
+                continue;
+
+            long at = count * i + j;
+            yk_vec3 rotation = yk_v3_neg(vector_of(f->record[17], pairs, at));
+            yk_mat3 pair = symmetric_of(f->record[18], 3 * pairs, at, -1);
+            modal->pair[n * a + b] = with_axial(pair, rotation);
+        }
+    }
+}
+
+/* Stiffness by unit loads, in the order of their numbers: products of angular velocities xx, yy,
+ * zz, xy, yz, zx; angular accelerations; accelerations; then forces and torques at each node.
+ * With H = int u0 g^T of shapes of second order g the equations of motion contain, in the place
+ * of K p: w.(H + H^T) w / 2 - tr(H) w.w, (int u0 x g).w', (int g).(v' - weight) and -g.F at a
+ * node. Torques have no counterpart: shapes of second order do not rotate their nodes. */
+static void add_stress_stiffness(fem *f, long load, const double *k, bool *rotates)
+{
+    static const int row[] = {0, 1, 2, 0, 1, 2};
+    static const int column[] = {0, 1, 2, 1, 2, 0};
+    yk_modal *modal = f->modal;
+    int n = modal->mode_count;
+    for (int i = 0; i < n * n; i++) {
+        yk_mat3 *pair = &modal->pair[i];
+        if (load < 3) {
+            for (int d = 0; d < 3; d++)
+                pair->m[d][d] += (d == load ? 0.5 : -0.5) * k[i];
+        } else if (load < 6) {
+            pair->m[row[load]][column[load]] += 0.5 * k[i];
+            pair->m[column[load]][row[load]] += 0.5 * k[i];
+        } else if (load < 9) {
+            double axial[3] = {0};
+            axial[load - 6] = k[i];
+            *pair = with_axial(*pair, yk_v3(axial[0], axial[1], axial[2]));
+        } else if (load < 12) {
+            double *curve = &modal->curve[i].x;
+            curve[load - 9] += k[i];
+        } else if ((load - 12) % 6 < 3) {
+            yk_vec3 *bends = yk_modal_bends(modal, (int)(load - 12) / 6);
+            double *bend = &bends[i].x;
+            bend[(load - 12) % 6] -= k[i];
+        } else {
+            *rotates |= k[i] != 0;
+        }
+    }
+}
+
+static yk_status fill_stress_stiffness(fem *f)
+{
+    bool rotates = false;
+    for (int m = 0; m < f->stresses; m++) {
+        const double *at = &f->record[19][(long)m * (1 + (long)f->modes * f->modes)];
+        double load = at[0] - 1;
+        if (!(load >= 0 && load < 12 + 6.0 * f->nodes && load == floor(load)))
+            return yk_fail(f->modal->context, YK_ERROR_ARGUMENT,
+                           "%s: record group 19 has a matrix for load %g: loads are counted from "
+                           "1 to %d",
+                           f->path, at[0], 12 + 6 * f->nodes);
+
+        const double *k = choose(f, at + 1);
+        if (!k)
+            return YK_ERROR_MEMORY;
+        if (load >= 12 && !yk_modal_bends(f->modal, (int)(load - 12) / 6))
+            return YK_ERROR_MEMORY;
+
+        add_stress_stiffness(f, (long)load, k, &rotates);
+    }
+    if (rotates)
+        yk_log(f->modal->context, YK_LOG_WARNING,
+               "%s: stiffness by torques at nodes (record group 19) is not used: that by forces "
+               "and motion is",
+               f->path);
+    return YK_OK;
+}
+
+static yk_status fill_inertia(fem *f)
+{
+    yk_modal *modal = f->modal;
+    yk_status status = yk_modal_take_invariants(modal);
+    if (status == YK_OK && f->record[11] && !f->has_invariants)
+        status = fill_lumped(f);
+    if (status != YK_OK)
+        return status;
+    if (f->has_invariants)
+        fill_shape_invariants(f);
+
+    /* Mass, centre and tensor of the rigid body; integrals are about the origin. */
+    if (f->record[12]) {
+        const double *v = f->record[12];
+        yk_vec3 centre = {v[1], v[2], v[3]};
+        yk_mat3 tensor = {{{v[4], v[5], v[6]}, {v[7], v[8], v[9]}, {v[10], v[11], v[12]}}};
+        tensor = yk_m3_scale(0.5, yk_m3_add(tensor, yk_m3_transpose(tensor)));
+        yk_mat3 steiner = yk_m3_scale(v[0], yk_m3_outer(centre, centre));
+        modal->mass = v[0];
+        modal->moment = yk_v3_scale(v[0], centre);
+        modal->second = yk_m3_add(yk_modal_second_moment(&tensor), steiner);
+    }
+    return fill_stress_stiffness(f);
+}
+
+/* The file ------------------------------------------------------------------------------------- */
+
 yk_status yk_modal_read_fem(yk_modal *modal)
 {
-    yk_fem f = {.modal = modal, .path = modal->files->fem, .line = 1, .column = 1};
+    fem f = {.modal = modal, .path = modal->files->fem, .line = 1, .column = 1};
     f.file = fopen(f.path, "r");
     if (!f.file)
         return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s cannot be opened: %s", f.path,
                        strerror(errno));
-    f.bytes = fseek(f.file, 0, SEEK_END) == 0 ? ftell(f.file) : LONG_MAX;
+    f.bytes = LONG_MAX;
+    if (fseek(f.file, 0, SEEK_END) == 0)
+        f.bytes = ftell(f.file);
     rewind(f.file);
     yk_status status = read_records(&f);
     fclose(f.file);
     if (status == YK_OK)
         status = check_records(&f);
-    return status == YK_OK ? yk_fem_body(&f) : status;
+
+    yk_status (*const fill[])(fem *) = {fill_modes, fill_nodes, fill_matrices, fill_inertia};
+    for (size_t i = 0; i < sizeof fill / sizeof *fill && status == YK_OK; i++)
+        status = fill[i](&f);
+    if (status == YK_OK)
+        yk_modal_damp(modal);
+    return status;
 }

@@ -158,9 +158,8 @@ static yk_status read_second_order(yk_modal *modal)
         had = bends[n * i + j];
         if (yk_v3_norm2(had) > 0 && yk_v3_norm(yk_v3_sub(had, value)) > 1e-6 * yk_v3_norm(had))
             return yk_fail(modal->context, YK_ERROR_ARGUMENT,
-                           "%s:%d: modes %g and %g of node %g have another value further up: the "
-                           "order of the modes does "
-                           "not matter",
+                           "%s:%d: modes %g and %g of node %g have another value further up: "
+                           "the order of the modes does not matter",
                            r.table.path, r.line[k], v[0], v[1], v[2]);
         bends[n * i + j] = bends[n * j + i] = value;
     }
@@ -182,9 +181,8 @@ static yk_status check_uncoupled(const yk_modal *modal)
         if (k / n == k % n || fabs(modal->modal_mass[k]) <= 1e-6 * size)
             continue;
         return yk_fail(modal->context, YK_ERROR_ARGUMENT,
-                       "%s: modal_mass couples modes %d and %d, whose stiffness is not known from "
-                       "frequencies: give "
-                       "'stiffness' beside it",
+                       "%s: modal_mass couples modes %d and %d, whose stiffness is not known "
+                       "from frequencies: give 'stiffness' beside it",
                        modal->files->invariants, modal->mode_number[k / n],
                        modal->mode_number[k % n]);
     }
@@ -216,8 +214,8 @@ static yk_status fill_modes(yk_modal *modal, const rows *r)
         double *m = &mass[(n + 1) * i], omega = 2 * YK_PI * v[FREQUENCY];
         if (!(v[FREQUENCY] > 0))
             return yk_fail(modal->context, YK_ERROR_ARGUMENT,
-                           "%s:%d: mode %g has the frequency %g: leave out the rigid modes, the "
-                           "frame moves instead",
+                           "%s:%d: mode %g has the frequency %g: leave out the rigid modes, "
+                           "the frame moves instead",
                            r->table.path, r->line[k], v[MODE], v[FREQUENCY]);
         if (!given)
             *m = weighed ? v[MASS] : yk_modal_lumped_mass(modal, i);

@@ -266,9 +266,8 @@ static yk_status complete(reading *r, int of, const char *path)
             value[other] = sign * value[k];
         } else if (fabs(value[k] - sign * value[other]) > 1e-6 * fabs(value[k]) + slack) {
             return yk_fail(r->modal->context, YK_ERROR_ARGUMENT,
-                           "%s:%d: '%s' of modes %d and %d is %.9g, but %.9g in line %d: they must "
-                           "%s; leave one of them "
-                           "out",
+                           "%s:%d: '%s' of modes %d and %d is %.9g, but %.9g in line %d: "
+                           "they must %s; leave one of them out",
                            path, r->line[of][k], quantity_names[of], r->modal->mode_number[i],
                            r->modal->mode_number[j], value[k], value[other], r->line[of][other],
                            sign > 0 ? "be the same" : "differ in sign alone");
@@ -330,9 +329,8 @@ static void compare_masses(const reading *r)
             continue;
 
         yk_log(r->modal->context, YK_LOG_WARNING,
-               "%s: mode %d has the modal mass %.6g, and %.6g by its inertia_curve: one of them is "
-               "of another "
-               "normalisation",
+               "%s: mode %d has the modal mass %.6g, and %.6g by its inertia_curve: "
+               "one of them is of another normalisation",
                r->table.path, r->modal->mode_number[i], mass, found);
         return;
     }
@@ -346,8 +344,8 @@ static yk_status check_set(const reading *r, const char *path)
     for (int k = MOMENT; k < MODAL_MASS; k++)
         if (r->lines[k] && !r->lines[MASS])
             return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s has '%s' but no 'mass': inertia comes from this table as a whole, "
-                           "or from lumped masses",
+                           "%s has '%s' but no 'mass': inertia comes from this table as a "
+                           "whole, or from lumped masses",
                            path, quantity_names[k]);
     if (r->lines[MASS] && !r->lines[INERTIA])
         return yk_fail(

@@ -167,13 +167,21 @@ yk_node *yk_node_at(const yk_node *list, int index)
     return child;
 }
 
+yk_node *yk_node_items(const yk_node *map, const char *key)
+{
+    const yk_node *entry = yk_node_get(map, key);
+    return entry ? entry->first : NULL;
+}
+
 const char *yk_node_name(const yk_node *item)
 {
     if (item->key)
         return item->key;
 
     const yk_node *name = yk_node_get(item, "name");
-    return name && name->kind == YK_NODE_SCALAR && name->text[0] ? name->text : NULL;
+    if (!name || name->kind != YK_NODE_SCALAR || !name->text[0])
+        return NULL;
+    return name->text;
 }
 
 bool yk_node_is_empty(const yk_node *node)

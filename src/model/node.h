@@ -1,4 +1,4 @@
-/* The tree of an input file: maps, lists and scalars, each with its place in the text.
+/* The tree of an input file: maps, lists and scalars, each with its location in the text.
  *
  * The YAML reader makes the tree, overrides change it, the schema resolves it: it fills in
  * defaults and stores in each node the value that its text stands for. Nodes live in a store that
@@ -66,6 +66,8 @@ yk_node *yk_node_copy(yk_store *store, const yk_node *node, int *budget);
 /* The entry of a map, NULL if absent or if the node is no map. */
 yk_node *yk_node_get(const yk_node *map, const char *key);
 yk_node *yk_node_at(const yk_node *list, int index);
+/* The first child of the entry of a map, NULL where that is absent or empty. */
+yk_node *yk_node_items(const yk_node *map, const char *key);
 /* The name of an item of a named collection: its key in a map, its `name` in a list; NULL if it
  * has none. */
 const char *yk_node_name(const yk_node *item);
@@ -74,7 +76,7 @@ const char *yk_node_name(const yk_node *item);
 bool yk_node_is_empty(const yk_node *node);
 
 yk_location yk_node_location(const yk_node *node);
-/* The place of its key; of the node itself where it has none. */
+/* Where its key is; where the node itself is, if it has none. */
 yk_location yk_node_key_location(const yk_node *node);
 
 enum { YK_PATH_MAX = 256 };

@@ -1,9 +1,9 @@
-#include "model/options.h"
+/* Option rows as keys of a scenario: the fields of the schema that they stand for, and from resolved
+ * nodes back into the structs that they describe. */
+#include "model/scenario.h"
 
 #include <math.h>
 #include <string.h>
-
-#include "model/scenario.h"
 
 static int count_rows(const yk_option *rows)
 {

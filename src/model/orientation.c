@@ -3,8 +3,7 @@
 #include <string.h>
 
 #include "math/so3.h"
-#include "model/resolve.h"
-#include "model/schema_words.h"
+#include "model/schema.h"
 
 enum { ORDER_XYZ, ORDER_ZYX, ORDER_ZXZ, ORDER_ZYZ, ORDER_COUNT };
 
@@ -36,10 +35,9 @@ static const yk_field orientation_fields[] = {
 
 const yk_section yk_orientation_section = {
     "orientation",
-    "A rotation from the frame to the one it is given in: `[w, x, y, z]`, or a section with one of "
-    "`quaternion`; "
-    "`axis` "
-    "and `angle`; `vector`; `euler` (and `order`); two of `x`, `y`, `z`.",
+    "A rotation from the frame to the one it is given in: `[w, x, y, z]`, "
+    "or a section with one of `quaternion`; `axis` and `angle`; `vector`; "
+    "`euler` (and `order`); two of `x`, `y`, `z`.",
     orientation_fields,
 };
 

@@ -1,4 +1,4 @@
-#include "model/override.h"
+#include "model/yaml.h"
 
 #include <stdio.h>
 #include <stdlib.h>

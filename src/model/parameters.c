@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/resolve.h"
+#include "model/schema.h"
 
 typedef enum progress { WAITING, OPEN, DONE, FAILED } progress;
 

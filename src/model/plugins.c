@@ -1,11 +1,10 @@
-#include "model/plugins.h"
+/* Solvers and schemes from outside the library: of the program that loads a scenario, and of the
+ * plug-ins that it names. */
+#include "model/scenario.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
-
-#include "model/options.h"
-#include "model/scenario.h"
 
 /* Tables --------------------------------------------------------------------------------------- */
 

@@ -4,14 +4,25 @@
 #define YK_MODEL_REGISTRY_H
 
 #include "model/schema.h"
+#include "yoke/model.h"
+
+/* Building ------------------------------------------------------------------------------------- */
 
 /* What building a subsystem from its section needs. */
 typedef struct yk_builder yk_builder;
 
 yk_context *yk_builder_context(const yk_builder *builder);
+/* Memory that lives as long as the scenario; NULL when out of it. */
+void *yk_builder_take(yk_builder *builder, size_t bytes);
+/* A mistake that only building shows, at its node. Returns YK_ERROR_INPUT, to be handed on when
+ * all are reported. */
+yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char *format, ...)
+    YK_PRINTF(3, 4);
+/* The subsystem has impacts: see yk_scenario_info. */
+void yk_builder_note_impacts(yk_builder *builder);
+
 /* An entry of type YK_TYPE_FUNCTION as a function of time; zero where it is absent. It lives as
- * long as the scenario.
- */
+ * long as the scenario. */
 yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key,
                               yk_function *function);
 /* The same for a node, such as an item of YK_TYPE_FUNCTIONS. */
@@ -21,40 +32,45 @@ yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node, yk_fu
 yk_status yk_builder_expression(yk_builder *builder, const yk_node *node,
                                 const char *const *variables, int count,
                                 yk_expression **expression);
-/* A mistake that only building shows, at its node. Returns YK_ERROR_INPUT, to be handed on when
- * all are reported. */
-yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char *format, ...)
-    YK_PRINTF(3, 4);
-/* The items of a named collection (NULL: none), for references to them; NULL when out of memory. */
-typedef struct yk_names yk_names;
-const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection);
-/* Index of the item whose name is the node's text; -1 after a message that there is no such
- * `what` ("body"). `also`: another word that could stand there ("ground"), for the message; may
- * be NULL. */
-int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference,
-                    const char *what, const char *also);
+
 /* A file named in the scenario, found from the scenario's folder; NULL when out of memory. */
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key);
 const char *yk_builder_file(yk_builder *builder, const char *path);
 
-/* What earlier loads have found (cache.h); may be NULL. */
+/* Names that others refer to, each with the index of what it names. Sorted, for models have
+ * thousands of references. */
+typedef struct yk_names {
+    int count;
+    struct {
+        const char *name;
+        int index;
+    } entries[];
+} yk_names;
+
+/* Those of the items of a collection (NULL: none), in their order; NULL when out of memory. */
+const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection);
+/* Sorts names that the caller has put together. */
+void yk_names_sort(yk_names *names);
+/* Index of what is named by the node's text; -1 after a message that there is no such `what`
+ * ("body"). `also`: another word that could stand there ("ground"), for the message; may be
+ * NULL. */
+int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference,
+                    const char *what, const char *also);
+
+/* What earlier loads took long to find, each under a text that holds everything it depends on. May
+ * be NULL. (cache.c) */
 yk_cache *yk_builder_cache(const yk_builder *builder);
+/* Copies what was kept under the key; false if there is nothing of that size. Without a cache
+ * there never is. */
+bool yk_cache_recall(yk_cache *cache, const char *key, void *data, size_t size);
+/* Keeps a copy. The first one stays; beyond 256 MiB nothing more is kept, and later loads take as
+ * long again. */
+void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t size);
 
-/* The subsystem has impacts: see yk_scenario_info. */
-void yk_builder_note_impacts(yk_builder *builder);
+/* Kinds ---------------------------------------------------------------------------------------- */
 
-/* Memory that lives as long as the scenario; NULL when out of it. */
-void *yk_builder_take(yk_builder *builder, size_t bytes);
-
-typedef yk_status (*yk_build_function)(yk_builder *builder, const yk_node *section,
-                                       yk_subsystem **subsystem);
-
-typedef struct yk_kind {
-    const yk_section *section; /* its name is the word after `solver:` */
-    yk_build_function build;   /* from a resolved section; a failure's message becomes the user's */
-} yk_kind;
-
-/* X(word): kind_WORD.c has yk_WORD_section and yk_WORD_build. */
+/* X(word): kind_WORD.c has yk_WORD_section and yk_WORD_build, which makes the subsystem from a
+ * resolved section; the message of a failure becomes the user's. */
 #define YK_KIND_LIST(X) \
     X(control) X(fmu) X(hydraulic) X(mbdyn) X(nonsmooth) X(oscillator) X(remote) X(smooth)
 
@@ -69,8 +85,8 @@ YK_KIND_LIST(YK_KIND_DECLARE)
 enum { YK_KIND_COUNT = 0 YK_KIND_LIST(YK_KIND_ONE) };
 #undef YK_KIND_ONE
 
-/* The sections in the order of the list, ended by NULL; and the kind with the same index. */
+/* The sections in the order of the list, ended by NULL. Their names are the words after
+ * `solver:`. */
 extern const yk_section *const yk_kind_sections[];
-const yk_kind *yk_kind_at(int index);
 
 #endif

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/resolve.h"
+#include "model/schema.h"
 #include "model/yaml.h"
 
 static const yk_field repeat_fields[] = {
@@ -20,15 +20,12 @@ static const yk_field repeat_fields[] = {
 };
 const yk_section yk_repeat_section = {
     "repeat",
-    "An item of a list or of named items with `repeat` stands for many: it is copied for each "
-    "value of an index, and "
-    "expressions of the index in braces become numbers, in values and in names: `{name: "
-    "\"link_{i}\", repeat: n, "
-    "position: "
+    "An item of a list or of named items with `repeat` stands for many: "
+    "it is copied for each value of an index, and expressions of the index in braces become "
+    "numbers, in values and in names: `{name: \"link_{i}\", repeat: n, position: "
     "[\"{i}*length\", 0, 0]}`. `repeat: n` is short for `repeat: {index: i, from: 1, to: n}`. "
-    "Without `repeat`, "
-    "expressions of the parameters in braces "
-    "become numbers too, wherever a name or a value stands: `on: \"n_{2*elements}\"`.",
+    "Without `repeat`, expressions of the parameters in braces become numbers too, "
+    "wherever a name or a value stands: `on: \"n_{2*elements}\"`.",
     repeat_fields};
 static const yk_field repeat_field = {"repeat", YK_TYPE_SECTION, .section = &yk_repeat_section,
                                       .text = ""};

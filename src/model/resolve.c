@@ -4,9 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/resolve.h"
-#include "model/schema_words.h"
-#include "model/synonyms.h"
+#include "model/schema.h"
 
 static bool exhausted(const yk_resolver *r)
 {
@@ -27,39 +25,17 @@ void yk_resolve_mismatch(yk_resolver *r, const yk_node *node, const yk_field *fi
                   yk_found(node).text);
 }
 
-/* `subject` is unknown; the nearest of the valid words was meant, or else they are listed. */
-static void report_unknown(yk_resolver *r, const yk_node *node, yk_location location,
-                           const char *subject, const char *word, const char *const *valid)
-{
-    char path[YK_PATH_MAX];
-    yk_node_path(node, path);
-    const char *nearest = yk_word_meant(word, valid);
-    if (nearest) {
-        yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path,
-                  "unknown %s; did you mean '%s'?", subject, nearest);
-        return;
-    }
-
-    char list[400] = "";
-    size_t used = 0;
-    for (; *valid && used < sizeof list; valid++)
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", *valid);
-    yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, path, "unknown %s; expected %s", subject,
-              list);
-}
-
 static void report_unknown_word(yk_resolver *r, const yk_node *node, const char *what,
-                                const char *const *valid)
+                                const char *const *valid, int count)
 {
-    char subject[128];
-    snprintf(subject, sizeof subject, "%s '%.60s'", what, node->text);
-    report_unknown(r, node, yk_node_location(node), subject, node->text, valid);
+    yk_node_error(r->diagnostics, node, "unknown %s '%.60s'; %s", what, node->text,
+                  yk_suggest_word(node->text, valid, count).text);
 }
 
 /* Numbers -------------------------------------------------------------------------------------- */
 
-void yk_resolve_expression_error(yk_resolver *r, const yk_node *node, const yk_field *field,
-                                 const yk_expression_error *error)
+static void report_expression(yk_resolver *r, const yk_node *node, const yk_field *field,
+                              const yk_expression_error *error)
 {
     yk_location location = yk_node_location(node);
 
@@ -108,7 +84,7 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
     if (status == YK_ERROR_MEMORY)
         r->status = status;
     if (status == YK_ERROR_INPUT)
-        yk_resolve_expression_error(r, node, field, &error);
+        report_expression(r, node, field, &error);
     if (status != YK_OK)
         return false;
 
@@ -187,7 +163,7 @@ static void resolve_function(yk_resolver *r, yk_node *node, const yk_field *fiel
     else
         node->valid = status == YK_OK;
     if (status == YK_ERROR_INPUT)
-        yk_resolve_expression_error(r, node, field, &error);
+        report_expression(r, node, field, &error);
     if (status == YK_ERROR_MEMORY)
         r->status = status;
     yk_expression_destroy(expression);
@@ -306,8 +282,7 @@ static void report_bad_name(yk_resolver *r, const yk_node *node, const char *nam
     yk_report(r->diagnostics, YK_SEVERITY_ERROR, location,
               yk_node_path(node, (char[YK_PATH_MAX]){0}),
               "'%.70s' cannot be a name; a name starts with a letter (a to z, A to Z) and has at "
-              "most 60 letters, digits, "
-              "'_' and '-'",
+              "most 60 letters, digits, '_' and '-'",
               name);
 }
 
@@ -328,17 +303,18 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
     if (!is_scalar(r, node, field))
         return;
 
-    const char *valid[WORDS_MAX + 1] = {NULL};
-    for (int i = 0; field->words[i].word && i < WORDS_MAX; i++) {
-        valid[i] = field->words[i].word;
-        if (strcmp(node->text, valid[i]) != 0)
+    const char *valid[WORDS_MAX];
+    int count = 0;
+    for (; field->words[count].word && count < WORDS_MAX; count++) {
+        valid[count] = field->words[count].word;
+        if (strcmp(node->text, valid[count]) != 0)
             continue;
 
-        node->choice = i;
+        node->choice = count;
         node->valid = true;
         return;
     }
-    report_unknown_word(r, node, "word", valid);
+    report_unknown_word(r, node, "word", valid, count);
 }
 
 /* Sections ------------------------------------------------------------------------------------- */
@@ -353,21 +329,6 @@ static bool is_map(yk_resolver *r, yk_node *node, const yk_field *field)
 
     yk_resolve_mismatch(r, node, field);
     return false;
-}
-
-/* The keys of up to two sections, and the selector of a variant. */
-typedef struct keys {
-    const yk_section *sections[2];
-    const char *selector;
-} keys;
-
-static const yk_field *find_field(const keys *k, const char *key)
-{
-    for (int i = 0; i < 2 && k->sections[i]; i++)
-        for (const yk_field *field = k->sections[i]->fields; field->key; field++)
-            if (strcmp(field->key, key) == 0)
-                return field;
-    return NULL;
 }
 
 static const yk_source defaults = {.name = "default"};
@@ -405,25 +366,39 @@ static yk_node *make_default(yk_resolver *r, const char *text)
     return node;
 }
 
-static void resolve_keys(yk_resolver *r, yk_node *node, const keys *k)
+static bool has_key(const yk_section *section, const char *key)
 {
-    /* All keys that it may have: the selector, then those of both sections. */
-    const char *valid_keys[WORDS_MAX + 1] = {NULL};
-    int count = 0;
-    if (k->selector)
-        valid_keys[count++] = k->selector;
-    for (int i = 0; i < 2 && k->sections[i]; i++)
-        for (const yk_field *field = k->sections[i]->fields; field->key; field++)
-            if (count < WORDS_MAX)
-                valid_keys[count++] = field->key;
+    for (const yk_field *field = section->fields; field->key; field++)
+        if (strcmp(field->key, key) == 0)
+            return true;
+    return false;
+}
+
+/* A map with the keys of one or two sections (the second may be NULL) and, of a variant, with the
+ * key that selects it (else NULL). */
+static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
+                         const yk_section *second, const char *selector)
+{
+    const yk_section *const sections[] = {first, second, NULL};
+
+    /* All keys that it may have, for messages. */
+    const char *keys[WORDS_MAX];
+    int key_count = 0;
+    if (selector)
+        keys[key_count++] = selector;
+    for (int i = 0; sections[i]; i++)
+        for (const yk_field *field = sections[i]->fields; field->key; field++)
+            if (key_count < WORDS_MAX)
+                keys[key_count++] = field->key;
 
     /* Those that it has and may not have. */
     bool valid = true;
     for (const yk_node *child = node->first; child && !exhausted(r); child = child->next) {
         const char *key = child->key;
-        bool selector = k->selector && strcmp(key, k->selector) == 0;
-        bool name = node->named && strcmp(key, "name") == 0;
-        if (selector || name || find_field(k, key))
+        bool known = has_key(first, key) || (second && has_key(second, key));
+        bool selects = selector && strcmp(key, selector) == 0;
+        bool names = node->named && strcmp(key, "name") == 0;
+        if (known || selects || names)
             continue;
 
         valid = false;
@@ -431,12 +406,13 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const keys *k)
             yk_node_key_error(r->diagnostics, child,
                               "a number cannot be a key; decimals have a point, as in 0.1");
         else
-            report_unknown(r, child, yk_node_key_location(child), "key", key, valid_keys);
+            yk_node_key_error(r->diagnostics, child, "unknown key; %s",
+                              yk_suggest_word(key, keys, key_count).text);
     }
 
     /* The value of each, or its default. */
-    for (int i = 0; i < 2 && k->sections[i]; i++) {
-        for (const yk_field *field = k->sections[i]->fields; field->key && !exhausted(r); field++) {
+    for (int i = 0; sections[i]; i++) {
+        for (const yk_field *field = sections[i]->fields; field->key && !exhausted(r); field++) {
             yk_node *child = yk_node_get(node, field->key);
             if (!child && field->required) {
                 yk_node_key_error(r->diagnostics, node, "'%s' is missing: %s (%s)", field->key,
@@ -462,7 +438,7 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const keys *k)
 static void resolve_section(yk_resolver *r, yk_node *node, const yk_field *field)
 {
     if (is_map(r, node, field))
-        resolve_keys(r, node, &(keys){.sections = {field->section}});
+        resolve_keys(r, node, field->section, NULL, NULL);
 }
 
 void yk_resolve_section(yk_resolver *r, yk_node *node, const yk_section *section)
@@ -516,25 +492,24 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
         return;
     }
 
-    const char *valid[WORDS_MAX + 1] = {NULL};
-    for (int i = 0; field->variants[i] && i < WORDS_MAX; i++) {
-        valid[i] = field->variants[i]->name;
-        if (strcmp(word->text, valid[i]) != 0)
+    const char *valid[WORDS_MAX];
+    int count = 0;
+    for (; field->variants[count] && count < WORDS_MAX; count++) {
+        const yk_section *variant = field->variants[count];
+        valid[count] = variant->name;
+        if (strcmp(word->text, variant->name) != 0)
             continue;
 
-        word->valid = true;
-        node->choice = i;
-
         /* The keys that all variants have, and those of this one. */
-        keys all = {.sections = {field->variants[i]}, .selector = field->selector};
-        if (field->section) {
-            all.sections[0] = field->section;
-            all.sections[1] = field->variants[i];
-        }
-        resolve_keys(r, node, &all);
+        word->valid = true;
+        node->choice = count;
+        if (field->section)
+            resolve_keys(r, node, field->section, variant, field->selector);
+        else
+            resolve_keys(r, node, variant, NULL, field->selector);
         return;
     }
-    report_unknown_word(r, word, field->selector, valid);
+    report_unknown_word(r, word, field->selector, valid, count);
 }
 
 /* Collections ---------------------------------------------------------------------------------- */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/override.h"
 #include "model/yaml.h"
 
 yk_scenario_def yk_scenario_default(void)
@@ -26,7 +25,7 @@ int yk_find_name(const char *const *names, int count, const char *name)
     return -1;
 }
 
-/* Time and coupling ---------------------------------------------------------------------------- */
+/* Time ----------------------------------------------------------------------------------------- */
 
 /* A number of steps so near to a whole one that only rounding keeps it from being one. */
 static bool is_whole(double steps)
@@ -34,49 +33,57 @@ static bool is_whole(double steps)
     return fabs(steps - round(steps)) <= 1e-9 * fmax(1, steps);
 }
 
-static void read_control(yk_scenario *scenario, const yk_node *time)
-{
-    yk_step_control *control = &scenario->info.control;
-    const yk_node *smallest = yk_node_get(time, "smallest"), *events = yk_node_get(time, "events");
-    const yk_node *largest = yk_node_get(time, "largest");
-    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
-    *control = yk_step_control_default();
-    control->tolerance = yk_node_number(time, "tolerance");
-    if (smallest)
-        control->smallest = smallest->value;
-    if (control->smallest > scenario->info.step)
-        yk_node_error(diagnostics, smallest,
-                      "the smallest step (%g s) is longer than the step (%g s)", smallest->value,
-                      scenario->info.step);
-    if (largest)
-        control->largest = largest->value;
-    if (control->largest > scenario->info.step || (largest && control->largest < control->smallest))
-        yk_node_error(
-            diagnostics, largest,
-            "the largest step (%g s) must lie between the smallest (%g s) and the step (%g s)",
-            control->largest, control->smallest, scenario->info.step);
-    if (!events)
-        return;
-    control->events = events->values, control->event_count = events->value_count;
-    for (int i = 1; i < control->event_count; i++)
-        if (!(events->values[i] > events->values[i - 1])) {
-            yk_node_error(diagnostics, events, "must be in ascending order, but %g follows %g",
-                          events->values[i], events->values[i - 1]);
-            return;
-        }
-}
-
-void yk_scenario_read_time(yk_scenario *scenario)
+static void read_time(yk_scenario *scenario)
 {
     const yk_node *time = yk_node_get(scenario->root, "time");
     if (!time || !time->valid)
         return;
+
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
-    const yk_node *end = yk_node_get(time, "end"), *step = yk_node_get(time, "step");
     yk_scenario_info *info = &scenario->info;
+    const yk_node *end = yk_node_get(time, "end");
+    const yk_node *step = yk_node_get(time, "step");
     info->start = yk_node_number(time, "start");
     info->step = step->value;
-    read_control(scenario, time);
+
+    /* Step control, with its bounds in order. */
+    yk_step_control *control = &info->control;
+    const yk_node *smallest = yk_node_get(time, "smallest");
+    const yk_node *largest = yk_node_get(time, "largest");
+    *control = yk_step_control_default();
+    control->tolerance = yk_node_number(time, "tolerance");
+    if (smallest)
+        control->smallest = smallest->value;
+    if (control->smallest > info->step)
+        yk_node_error(diagnostics, smallest,
+                      "the smallest step (%g s) is longer than the step (%g s)", smallest->value,
+                      info->step);
+    if (largest)
+        control->largest = largest->value;
+    if (control->largest > info->step || (largest && control->largest < control->smallest))
+        yk_node_error(diagnostics, largest,
+                      "the largest step (%g s) must lie between the smallest (%g s) and the step "
+                      "(%g s)",
+                      control->largest, control->smallest, info->step);
+
+    /* Events that are known beforehand. */
+    const yk_node *events = yk_node_get(time, "events");
+    if (events) {
+        control->events = events->values;
+        control->event_count = events->value_count;
+    }
+    for (int i = 1; i < control->event_count; i++) {
+        double before = control->events[i - 1];
+        double after = control->events[i];
+        if (after > before)
+            continue;
+
+        yk_node_error(diagnostics, events, "must be in ascending order, but %g follows %g", after,
+                      before);
+        break;
+    }
+
+    /* The number of steps: a run that is no whole number of them ends after its end. */
     double length = end->value - info->start;
     double steps = length / step->value;
     if (!(length > 0))
@@ -88,10 +95,10 @@ void yk_scenario_read_time(yk_scenario *scenario)
     else if (!(steps < 1e15))
         yk_node_error(diagnostics, step, "the run would take %g steps; the most is 1e15", steps);
     else if (!is_whole(steps))
-        yk_node_warning(
-            diagnostics, end,
-            "is not a whole number of steps of %g s; the run takes %.0f steps and ends at %g s",
-            step->value, ceil(steps), info->start + ceil(steps) * step->value);
+        yk_node_warning(diagnostics, end,
+                        "is not a whole number of steps of %g s; the run takes %.0f steps and ends "
+                        "at %g s",
+                        step->value, ceil(steps), info->start + ceil(steps) * step->value);
     else
         steps = round(steps);
     if (steps < 1e15)
@@ -101,117 +108,123 @@ void yk_scenario_read_time(yk_scenario *scenario)
 
 /* Loading -------------------------------------------------------------------------------------- */
 
-static yk_status read_source(yk_scenario *scenario, const yk_scenario_def *def)
+/* The text of the def or of its file, and its tree with the overrides. */
+static yk_status read_tree(yk_scenario *scenario, const yk_scenario_def *def)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
-    if (!def->text) {
-        yk_status status =
-            yk_yaml_open(&scenario->store, def->path, diagnostics, &scenario->source);
-        if (status != YK_OK || !scenario->source.text)
-            return status;
-    } else {
+    yk_store *store = &scenario->store;
+    yk_source *source = &scenario->source;
+    if (def->text) {
         size_t length = strlen(def->text);
-        scenario->source = (yk_source){.has_lines = true, .length = length};
-        scenario->source.name = yk_store_text(&scenario->store, def->path, strlen(def->path));
-        scenario->source.text = yk_store_text(&scenario->store, def->text, length);
-        if (!scenario->source.name || !scenario->source.text)
+        *source = (yk_source){.has_lines = true, .length = length};
+        source->name = yk_store_text(store, def->path, strlen(def->path));
+        source->text = yk_store_text(store, def->text, length);
+        if (!source->name || !source->text)
             return YK_ERROR_MEMORY;
-    }
-    return yk_yaml_read(&scenario->store, &scenario->source, diagnostics, &scenario->root);
-}
-
-static yk_status apply_overrides(yk_scenario *scenario, const yk_scenario_def *def)
-{
-    for (int i = 0; i < def->override_count; i++) {
-        yk_status status = yk_override_apply(&scenario->store, scenario->root, def->overrides[i],
-                                             scenario->resolver.diagnostics);
-        if (status != YK_OK)
+    } else {
+        yk_status status = yk_yaml_open(store, def->path, diagnostics, source);
+        if (status != YK_OK || !source->text)
             return status;
     }
-    return YK_OK;
+
+    yk_status status = yk_yaml_read(store, source, diagnostics, &scenario->root);
+    if (!scenario->root)
+        return status;
+
+    for (int i = 0; status == YK_OK && i < def->override_count; i++)
+        status = yk_override_apply(store, scenario->root, def->overrides[i], diagnostics);
+    return status;
 }
 
 static const char *text_or_empty(const yk_node *root, const char *key)
 {
     const yk_node *node = yk_node_get(root, key);
-    return node && node->valid ? node->text : "";
+    if (!node || !node->valid)
+        return "";
+    return node->text;
 }
 
-/* The part of the path up to its last '/'. */
-static const char *folder_of(yk_store *store, const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? yk_store_text(store, path, (size_t)(slash - path) + 1) : "";
-}
-
+/* From the tree to subsystems, interfaces, wires and channels. */
 static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
 {
     yk_resolver *r = &scenario->resolver;
-    yk_scenario_info *info = &scenario->info;
-    scenario->builder =
-        (yk_builder){.store = &scenario->store, .diagnostics = r->diagnostics, .scope = &r->scope};
-    scenario->builder.folder = folder_of(&scenario->store, scenario->source.name);
-    scenario->builder.to_rounding = def->to_rounding;
-    scenario->builder.cache = def->cache;
-    if (!scenario->builder.folder)
+    yk_store *store = &scenario->store;
+    yk_builder *builder = &scenario->builder;
+    *builder = (yk_builder){.store = store, .diagnostics = r->diagnostics, .scope = &r->scope};
+    builder->to_rounding = def->to_rounding;
+    builder->cache = def->cache;
+
+    /* Files are found from the scenario's folder. */
+    const char *path = scenario->source.name;
+    const char *slash = strrchr(path, '/');
+    builder->folder = "";
+    if (slash)
+        builder->folder = yk_store_text(store, path, (size_t)(slash - path) + 1);
+    if (!builder->folder)
         return YK_ERROR_MEMORY;
+
     yk_status status = yk_scenario_extend(scenario, def);
     if (status != YK_OK)
         return status;
 
     /* The keys of a scenario are those of the scheme that it names. */
+    const yk_extensions *extensions = &scenario->extensions;
     const yk_node *coupling = yk_node_get(scenario->root, "coupling");
     const yk_node *word = coupling ? yk_node_get(coupling, "scheme") : NULL;
-    const yk_scheme_ops *scheme =
-        word && word->text ? yk_schemes_find(&scenario->extensions, word->text) : NULL;
+    const yk_scheme_ops *scheme = NULL;
+    if (word && word->text)
+        scheme = yk_schemes_find(extensions, word->text);
     if (!scheme)
-        scheme = yk_schemes_at(&scenario->extensions, 0);
-    const yk_section *section =
-        yk_scenario_section(&scenario->store, &scenario->extensions, scheme);
+        scheme = yk_schemes_at(extensions, 0);
+
+    const yk_section *section = yk_scenario_section(store, extensions, scheme);
     if (!section)
         return YK_ERROR_MEMORY;
+
     yk_resolve_section(r, scenario->root, section);
     if (r->status != YK_OK || scenario->root->kind != YK_NODE_MAP)
         return r->status;
-    info->path = scenario->source.name;
+
+    yk_scenario_info *info = &scenario->info;
+    info->path = path;
     info->title = text_or_empty(scenario->root, "title");
     info->description = text_or_empty(scenario->root, "description");
+
+    /* Each step uses what those before it have found. */
     void (*const steps[])(yk_scenario *) = {
-        yk_scenario_read_time,        yk_scenario_read_coupling,
-        yk_scenario_build_subsystems, yk_scenario_read_subsystem_lists,
-        yk_scenario_read_interfaces,  yk_scenario_read_wires,
-        yk_scenario_read_channels};
+        read_time,
+        yk_scenario_read_coupling,
+        yk_scenario_build_subsystems,
+        yk_scenario_read_subsystem_lists,
+        yk_scenario_read_interfaces,
+        yk_scenario_read_wires,
+        yk_scenario_read_channels,
+    };
     for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++)
         steps[i](scenario);
     return r->status;
 }
 
-static yk_status load(yk_scenario *scenario, const yk_scenario_def *def)
+/* The error of a scenario with mistakes: how many there are, and the first of them. */
+static yk_status summarise_mistakes(const yk_scenario *scenario, const char *path)
 {
-    yk_status status = read_source(scenario, def);
-    if (status == YK_OK && scenario->root)
-        status = apply_overrides(scenario, def);
-    if (status == YK_OK && scenario->root)
-        status = interpret(scenario, def);
-    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
-    yk_diagnostics_sort(diagnostics);
-    if (status == YK_OK && yk_diagnostics_failed(diagnostics))
-        status = YK_ERROR_MEMORY;
-    if (status != YK_OK || yk_diagnostics_errors(diagnostics) == 0)
-        return status;
+    const yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_diagnostic *first = yk_diagnostics_get(diagnostics, 0);
     for (int i = 1; first->severity != YK_SEVERITY_ERROR; i++)
         first = yk_diagnostics_get(diagnostics, i);
-    char place[80];
+
+    char location[80];
     if (first->line > 0)
-        snprintf(place, sizeof place, "line %d", first->line);
+        snprintf(location, sizeof location, "line %d", first->line);
     else
-        snprintf(place, sizeof place, "%.70s", first->source);
+        snprintf(location, sizeof location, "%.70s", first->source);
+
+    int count = yk_diagnostics_errors(diagnostics);
+    const char *plural = count > 1 ? "s" : "";
+    const char *colon = first->path[0] ? ": " : "";
     return yk_fail(scenario->context, YK_ERROR_INPUT,
-                   "%s has %d mistake%s, the first in %s: %s%s%s", def->path,
-                   yk_diagnostics_errors(diagnostics),
-                   yk_diagnostics_errors(diagnostics) > 1 ? "s" : "", place, first->path,
-                   first->path[0] ? ": " : "", first->message);
+                   "%s has %d mistake%s, the first in %s: %s%s%s", path, count, plural, location,
+                   first->path, colon, first->message);
 }
 
 yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
@@ -221,22 +234,35 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
     yk_scenario *made = yk_allocate(context, 1, sizeof *made);
     if (!made)
         return YK_ERROR_MEMORY;
+
     made->context = context;
     made->store.context = context;
+    made->resolver = (yk_resolver){.store = &made->store, .refinement = def->refinement};
 
     /* Who wants no list of mistakes still gets the first of them in the last message. */
     yk_diagnostics *own = NULL;
-    yk_status status = diagnostics ? YK_OK : yk_diagnostics_create(context, &own);
-    if (status >= 0) {
-        made->resolver = (yk_resolver){.store = &made->store,
-                                       .diagnostics = diagnostics ? diagnostics : own,
-                                       .refinement = def->refinement};
-        status = load(made, def);
-        made->resolver.diagnostics = NULL;
+    yk_status status = YK_OK;
+    if (!diagnostics) {
+        status = yk_diagnostics_create(context, &own);
+        diagnostics = own;
     }
+    made->resolver.diagnostics = diagnostics;
+
+    if (status == YK_OK) {
+        status = read_tree(made, def);
+        if (status == YK_OK && made->root)
+            status = interpret(made, def);
+
+        yk_diagnostics_sort(diagnostics);
+        if (status == YK_OK && yk_diagnostics_failed(diagnostics))
+            status = YK_ERROR_MEMORY;
+        if (status == YK_OK && yk_diagnostics_errors(diagnostics) > 0)
+            status = summarise_mistakes(made, def->path);
+    }
+    made->resolver.diagnostics = NULL;
     yk_diagnostics_destroy(own);
 
-    if (status < 0) {
+    if (status != YK_OK) {
         yk_scenario_destroy(made);
         return status;
     }
@@ -248,6 +274,8 @@ void yk_scenario_destroy(yk_scenario *scenario)
 {
     if (!scenario)
         return;
+
+    /* The system uses the subsystems, and these the functions and the code of plug-ins. */
     yk_system_destroy(scenario->system);
     for (int i = 0; i < scenario->info.subsystem_count; i++) {
         yk_subsystem *subsystem = scenario->subsystems[i];

@@ -2,11 +2,9 @@
 #ifndef YK_MODEL_SCENARIO_H
 #define YK_MODEL_SCENARIO_H
 
-#include "model/coupling.h"
-#include "model/plugins.h"
 #include "model/registry.h"
-#include "model/resolve.h"
-#include "model/schema.h"
+#include "yoke/coupling.h"
+#include "yoke/plugin.h"
 
 enum {
     YK_SUBSYSTEMS_MAX = 1000,
@@ -29,6 +27,15 @@ typedef struct yk_scenario_function {
     yk_expression *expression;
     struct yk_scenario_function *next;
 } yk_scenario_function;
+
+/* What a scenario may name besides the solvers and schemes of the library: those of the program
+ * that loads it, and those of the plug-ins that it names (yoke/plugin.h). */
+typedef struct yk_extensions {
+    const yk_solver_ops **solvers;
+    int solver_count;
+    const yk_scheme_ops **schemes;
+    int scheme_count;
+} yk_extensions;
 
 /* A library that is open. */
 typedef struct yk_plugin_handle {
@@ -90,23 +97,27 @@ struct yk_scenario {
     const char **names, **solvers;
     yk_transform *transforms;
     int *substeps;
-    bool placed; /* any of placements and substeps is not the default */
+    bool placed; /* any of transforms and substeps is not the default */
     yk_interface_def *interfaces;
     yk_wire_def *wires;
     yk_channel *channels;
     yk_channel_row *rows;
-    double *channel; /* room for the largest channel */
+    double *channel; /* memory for the largest channel */
     yk_system *system;
 };
+
+/* Loading -------------------------------------------------------------------------------------- */
 
 /* Adds the solvers and schemes of the def and of the plug-ins that the file names; and closes the
  * plug-ins, when nothing of theirs is in use. (plugins.c) */
 yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def);
 void yk_scenario_close_plugins(yk_scenario *scenario);
+/* Makes a subsystem by a solver from outside, from its resolved section. (plugins.c) */
+yk_status yk_solver_build(yk_builder *builder, const yk_solver_ops *ops, const yk_node *section,
+                          yk_subsystem **subsystem);
 
 /* The steps of yk_scenario_load after the tree is resolved. They report to the resolver's
  * diagnostics and set its status when memory is out. */
-void yk_scenario_read_time(yk_scenario *scenario);
 void yk_scenario_read_coupling(yk_scenario *scenario);
 void yk_scenario_build_subsystems(yk_scenario *scenario);
 void yk_scenario_read_subsystem_lists(yk_scenario *scenario); /* of the scheme's options */
@@ -114,11 +125,18 @@ void yk_scenario_read_interfaces(yk_scenario *scenario);
 void yk_scenario_read_wires(yk_scenario *scenario);
 void yk_scenario_read_channels(yk_scenario *scenario);
 
-/* Where the named quantity is found; false after a message at the node. (signals.c) */
+/* Names ---------------------------------------------------------------------------------------- */
+
+/* Index of the name, or -1. */
+int yk_find_name(const char *const *names, int count, const char *name);
+
+/* Where the named quantity is found; false after a message at the node. (channels.c) */
 bool yk_scenario_find_channel(yk_scenario *scenario, const char *name, const yk_node *node,
                               yk_channel_row *row);
+
 /* "subsystem.port" as written at a node. */
 typedef struct yk_port_reference {
+    const yk_node *node;
     int subsystem, port; /* -1: not found, or not known */
     const yk_port *what; /* NULL: not known */
 } yk_port_reference;
@@ -128,11 +146,31 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
  * twice. */
 void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node);
 
-/* The prescribed motions of an interface, six; NULL where it has none. */
-const yk_relative_motion *yk_scenario_read_drive(yk_scenario *scenario, const yk_node *interface,
-                                                 unsigned axes, yk_port_kind kind);
+/* Schemes and option rows ---------------------------------------------------------------------- */
 
-/* Index of the name, or -1. */
-int yk_find_name(const char *const *names, int count, const char *name);
+/* The schemes that a scenario may name, first those of the library. NULL behind the last, or where
+ * there is none of that name. (coupling.c) */
+const yk_scheme_ops *yk_schemes_at(const yk_extensions *extensions, int number);
+const yk_scheme_ops *yk_schemes_find(const yk_extensions *extensions, const char *name);
+
+/* The section `coupling` with the keys of all schemes, each as the chosen scheme has it, or else as
+ * the first that has it. Without a chosen one, as documentation: the meaning of each key in every
+ * scheme. Lives in the store; NULL when out of memory. (coupling.c) */
+const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *extensions,
+                                      const yk_scheme_ops *chosen);
+/* The file, with that section in it and the solvers from outside. (scenario_schema.c) */
+const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
+                                      const yk_scheme_ops *chosen);
+
+/* Option rows (yoke/scheme.h) as keys of a scenario (options.c): the field of a row, without its
+ * default; it lives in the store; false when out of memory. */
+bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field);
+/* A section with one field per row, with its defaults; NULL when out of memory. */
+const yk_section *yk_option_section(yk_store *store, const char *name, const char *text,
+                                    const yk_option *rows);
+/* Writes the value of a resolved node to where the row says. Lists of subsystems are left to who
+ * knows their names. */
+yk_status yk_option_read(yk_builder *builder, const yk_option *row, const yk_node *node,
+                         void *options);
 
 #endif

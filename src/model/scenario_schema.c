@@ -1,31 +1,28 @@
 /* What a scenario file may say. */
 #include <string.h>
 
-#include "model/options.h"
 #include "model/scenario.h"
 
 static const yk_field time_fields[] = {
     {"start", YK_TYPE_NUMBER, "s", "0", .text = "time of the initial state"},
     {"end", YK_TYPE_NUMBER, "s", .required = true, .text = "time after the last macro step"},
     {"step", YK_TYPE_NUMBER, "s", .required = true, .range = YK_POSITIVE, .refines = 1,
-     .text = "macro step: how often the subsystems exchange what they know; with a tolerance, the "
-             "largest one"},
+     .text = "macro step: how often the subsystems exchange what they know; "
+             "with a tolerance, the largest one"},
     {"tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1), .refines = 3,
-     .text = "error of the interface motions in one macro step, relative to the largest velocity "
-             "that they have had, for "
-             "which the size of steps is chosen; 0: all are as long as `step`. Results stay at "
-             "multiples of `step`"},
+     .text = "error of the interface motions in one macro step, "
+             "relative to the largest velocity that they have had, "
+             "for which the size of steps is chosen; 0: all are as long as `step`. "
+             "Results stay at multiples of `step`"},
     {"smallest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text = "with a tolerance: the macro step that is taken whatever its error, as at impacts; a "
-             "ten-thousandth of the "
-             "largest where it is absent"},
+     .text = "with a tolerance: the macro step that is taken whatever its error, "
+             "as at impacts; a ten-thousandth of the largest where it is absent"},
     {"largest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text = "with a tolerance: the macro step that is taken however small its error; `step` where "
-             "it is absent"},
+     .text = "with a tolerance: the macro step that is taken however small its error; "
+             "`step` where it is absent"},
     {"events", YK_TYPE_NUMBERS, "s", .least = 0, .most = YK_EVENTS_MAX,
-     .text = "times at which forces or inputs jump, in ascending order: macro steps end there, and "
-             "at the points of tables "
-             "that subsystems announce"},
+     .text = "times at which forces or inputs jump, in ascending order: "
+             "macro steps end there, and at the points of tables that subsystems announce"},
     {0},
 };
 static const yk_section time_section = {"time", NULL, time_fields};
@@ -47,28 +44,26 @@ static const yk_field units_fields[] = {
 };
 static const yk_section units_section = {
     "units",
-    "Units of the subsystem's own numbers; the units named in this reference are "
-    "then the corresponding ones, forces for "
-    "instance in g mm/s². Interfaces and recorded ports are always in SI units.",
+    "Units of the subsystem's own numbers; the units named in this reference are then the "
+    "corresponding ones, forces for instance in g mm/s². Interfaces and recorded ports are "
+    "always in SI units.",
     units_fields};
 static const yk_field frame_fields[] = {
     {"position", YK_TYPE_NUMBERS, "m", "[0, 0, 0]", .least = 3, .most = 3,
-     .text = "where the subsystem's origin is in the whole system, in metres whatever the "
-             "subsystem's units are"},
+     .text = "where the subsystem's origin is in the whole system, "
+             "in metres whatever the subsystem's units are"},
     {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
      .text = "rotation from the subsystem's axes to those of the whole system"},
     {0},
 };
 static const yk_section frame_section = {
-    "frame",
-    "Origin and axes of the subsystem, where they are not those of the "
-    "whole system.",
+    "frame", "Origin and axes of the subsystem, where they are not those of the whole system.",
     frame_fields};
 static const yk_field subsystem_fields[] = {
     {"substeps", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
-     .text = "steps that the subsystem makes in one macro step; without it 1, and 4 under the "
-             "scheme index1 unless its "
-             "integrator is exact or runge-kutta"},
+     .text = "steps that the subsystem makes in one macro step; "
+             "without it 1, and 4 under the scheme index1 unless its integrator is "
+             "exact or runge-kutta"},
     {"micro_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
      .text =
          "in place of substeps: they are as many as keep its steps from being longer than this"},
@@ -141,37 +136,34 @@ static const yk_field drive_fields[] = {
 };
 static const yk_section drive_section = {
     "drive",
-    "Prescribed motions of the first side's marker in the frame of the second "
-    "side's, along axes that the joint constrains.",
+    "Prescribed motions of the first side's marker in the frame of the second side's, "
+    "along axes that the joint constrains.",
     drive_fields};
 
 static const yk_field side_item = {"ports", YK_TYPE_TEXT, .text = "`subsystem.port`"};
 static const yk_field interface_fields[] = {
     {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &side_item,
-     .text = "two ports, `subsystem.port`: the first receives the wrench, the second the motion "
-             "(index1: both a "
-             "wrench, but scalar ports that take motion only). A port takes part in one interface; "
-             "a body can have "
-             "several"},
+     .text = "two ports, `subsystem.port`: the first receives the wrench, "
+             "the second the motion (index1: both a wrench, but scalar ports that take motion "
+             "only). A port takes part in one interface; a body can have several"},
     {"joint", YK_TYPE_FORM, .fallback = "clamp", .words = joint_words, .section = &joint_section,
      .text = "which relative motions are constrained, in the frame of the second side's marker"},
     {"at", YK_TYPE_NUMBERS, "m", .least = 3, .most = 3,
-     .text = "where both markers are at the start, in the whole system: the markers of the two "
-             "ports are moved there on "
-             "their bodies, and what is recorded of the ports is of that point"},
+     .text = "where both markers are at the start, in the whole system: "
+             "the markers of the two ports are moved there on their bodies, "
+             "and what is recorded of the ports is of that point"},
     {"axis", YK_TYPE_NUMBERS, .least = 3, .most = 3,
-     .text = "direction of both z axes at the start, in the whole system, of any length: the axis "
-             "of a hinge or slider"},
+     .text = "direction of both z axes at the start, in the whole system, of any length: "
+             "the axis of a hinge or slider"},
     {"orientation", YK_TYPE_ORIENTATION,
      .text = "of both markers at the start, in the whole system; instead of `axis`"},
     {"length", YK_TYPE_FUNCTION, "m",
-     .text = "of the joint `distance`: a number or an expression of time. For the schemes that "
-             "`drive` is for"},
+     .text = "of the joint `distance`: a number or an expression of time. "
+             "For the schemes that `drive` is for"},
     {"drive", YK_TYPE_SECTION, .section = &drive_section,
-     .text = "relative motions that are prescribed, as expressions of time: a motor angle as `rz` "
-             "of a clamp or of "
-             "`rotation`, the stroke of a ram as `z`. For the schemes index1, monolithic and "
-             "relaxed, and for explicit, "
+     .text = "relative motions that are prescribed, as expressions of time: "
+             "a motor angle as `rz` of a clamp or of `rotation`, the stroke of a ram as `z`. "
+             "For the schemes index1, monolithic and relaxed, and for explicit, "
              "loose and rim between smooth subsystems"},
     {0},
 };
@@ -185,31 +177,25 @@ static const yk_field interface_item = {"interface", YK_TYPE_SECTION, .section =
 static const yk_field wire_fields[] = {
     {"from", YK_TYPE_TEXT, .required = true,
      .text = "what is carried: a single number named as under `record.channels`, "
-             "`subsystem.port.velocity`, "
-             "`subsystem.channel` or a signal port that gives, `subsystem.port`"},
+             "`subsystem.port.velocity`, `subsystem.channel` or a signal port that gives, "
+             "`subsystem.port`"},
     {"to", YK_TYPE_TEXT, .required = true,
      .text = "the signal port that takes it, `subsystem.port`"},
     {"hold", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "carry the value at the start of the macro step over the whole of it, as a sampled "
-             "signal; otherwise a "
-             "straight line to the value at the end where that is known already"},
+     .text = "carry the value at the start of the macro step over the whole of it, "
+             "as a sampled signal; otherwise a straight line to the value at the end where "
+             "that is known already"},
     {0},
 };
 static const yk_section wire_section = {
     "wire",
-    "A signal without power from one subsystem to another: a measured length, a valve's command. "
-    "In the order "
-    "gauss-seidel the "
-    "source of a wire goes before its target where the interfaces allow it; in a circle the motion "
-    "of wrench sides is "
-    "taken "
-    "as measured at the start of the step. The scheme tight repeats wires with the interfaces, "
-    "index1 solves for them "
-    "with the wrenches where both ends are "
-    "differenced; rim carries wires "
-    "between fast subsystems at every exchange; monolithic and relaxed repeat the step until wires "
-    "that go in a circle "
-    "have settled.",
+    "A signal without power from one subsystem to another: a measured length, "
+    "a valve's command. In the order gauss-seidel the source of a wire goes before its target "
+    "where the interfaces allow it; in a circle the motion of wrench sides is taken as "
+    "measured at the start of the step. The scheme tight repeats wires with the interfaces, "
+    "index1 solves for them with the wrenches where both ends are differenced; "
+    "rim carries wires between fast subsystems at every exchange; "
+    "monolithic and relaxed repeat the step until wires that go in a circle have settled.",
     wire_fields};
 static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_section, .text = ""};
 
@@ -222,9 +208,8 @@ static const yk_field record_fields[] = {
     {"channels", YK_TYPE_LIST, .most = YK_CHANNELS_MAX, .item = &channel_item,
      .text = "what to record; all ports, energies and interface errors where it is absent"},
     {"frames", YK_TYPE_INTEGER, .fallback = "600", .range = YK_AT_LEAST(0),
-     .text =
-         "about so many times in the run it is recorded where everything is, for `yoke report`; "
-         "fewer where they would need more than 256 MB; 0: never"},
+     .text = "about so many times in the run it is recorded where everything is, "
+             "for `yoke report`; fewer where they would need more than 256 MB; 0: never"},
     {"file", YK_TYPE_PATH, .text = "where the results go, from the scenario's folder"},
     {0},
 };
@@ -232,18 +217,15 @@ static const yk_section record_section = {
     "record",
     "A channel is named by its place and its quantity:\n\n"
     "- `subsystem.port.quantity`, or `interface.quantity` for the first side of an interface: "
-    "`position`, `velocity`, "
-    "`acceleration`, `force`; of markers also `orientation` (w, x, y, z), `angular_velocity`, "
-    "`angular_acceleration`, "
-    "`torque`, `wrench` (force and torque). One component is `.x`, `.y`, `.z` (or `.w` of an "
-    "orientation).\n"
+    "`position`, `velocity`, `acceleration`, `force`; of markers also `orientation` (w, x, y, "
+    "z), `angular_velocity`, `angular_acceleration`, `torque`, `wrench` (force and torque). "
+    "One component is `.x`, `.y`, `.z` (or `.w` of an orientation).\n"
     "- `interface.gap`, `interface.gap_rotation`, `interface.gap_velocity`, "
-    "`interface.gap_angular_velocity`: how far "
-    "its "
-    "two sides are apart; `interface.energy_created`: work that the coupling put into the system.\n"
+    "`interface.gap_angular_velocity`: how far its two sides are apart; "
+    "`interface.energy_created`: work that the coupling put into the system.\n"
     "- `subsystem.port` of a signal port (or `subsystem.port.value`), and `wire.value`.\n"
-    "- `subsystem.energy`: kinetic, potential, dissipated, work; one of them is "
-    "`subsystem.energy.kinetic`.\n"
+    "- `subsystem.energy`: kinetic, potential, dissipated, work; "
+    "one of them is `subsystem.energy.kinetic`.\n"
     "- `subsystem.channel` for what else a subsystem tells, such as reactions.",
     record_fields};
 
@@ -257,8 +239,8 @@ static const yk_field scenario_fields[] = {
     {"title", YK_TYPE_TEXT, .text = "one line for summaries and reports"},
     {"description", YK_TYPE_TEXT, .text = "what the scenario shows"},
     {"plugins", YK_TYPE_LIST, .most = YK_PLUGINS_MAX, .item = &plugin_item,
-     .text = "shared libraries with solvers and schemes of their own, from the scenario's folder; "
-             "they run with all rights of the program"},
+     .text = "shared libraries with solvers and schemes of their own, "
+             "from the scenario's folder; they run with all rights of the program"},
     {"parameters", YK_TYPE_PARAMETERS, .most = YK_PARAMETERS_MAX,
      .text =
          "named numbers that expressions can use, given as numbers or expressions of each other"},

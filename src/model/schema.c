@@ -1,12 +1,74 @@
-/* What a field expects, in words; and the values of resolved nodes. */
+/* What a field expects and what could be meant, in words; and the values of resolved nodes. */
 #include "model/schema.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
-#include "model/schema_words.h"
-#include "model/synonyms.h"
+/* Words that are meant ------------------------------------------------------------------------- */
+
+/* Each row: a word of scenarios, and what else it is called in other programs and in daily use. */
+enum { OTHERS_MAX = 8 };
+static const struct {
+    const char *word;
+    const char *others[OTHERS_MAX + 1];
+} synonyms[] = {
+    {"step", {"dt", "h", "delta_t", "timestep", "time_step", "step_size", "stepsize"}},
+    {"end", {"duration", "t_end", "tend", "stop", "final", "until"}},
+    {"start", {"begin", "t_start", "t0"}},
+    {"position", {"pos", "location", "place", "origin", "xyz"}},
+    {"orientation", {"rotation", "rot", "attitude", "quaternion", "rpy"}},
+    {"velocity", {"vel", "speed"}},
+    {"angular_velocity", {"omega", "spin", "rotation_rate"}},
+    {"revolute", {"hinge", "pin", "pivot", "pinned"}},
+    {"spherical", {"ball", "ball-joint", "ball_joint", "point"}},
+    {"prismatic", {"slider", "slide", "translational", "sliding"}},
+    {"clamp", {"fixed", "weld", "rigid", "lock", "fix"}},
+    {"universal", {"cardan", "hooke"}},
+    {"ground", {"world", "earth", "base", "inertial", "fixed", "origin"}},
+    {"solver", {"type", "kind", "engine"}},
+    {"subsystems", {"parts", "components", "models", "submodels"}},
+    {"interfaces", {"connections", "couplings", "connectors"}},
+    {"between", {"connect", "connects", "ports", "sides"}},
+    {"record", {"output", "outputs", "results", "log"}},
+    {"channels", {"signals", "variables", "outputs"}},
+    {"acceleration", {"relaxation", "accelerate"}},
+    {"wrenches", {"efforts", "forces"}},
+    {"coupling", {"cosimulation", "master", "algorithm"}},
+    {"scheme", {"algorithm", "method", "coupling"}},
+    {"inertia", {"moments", "inertia_tensor", "moment_of_inertia", "moi"}},
+    {"stiffness", {"k", "spring_constant", "spring_rate"}},
+    {"damping", {"c", "d", "damper", "viscosity"}},
+    {"free_length", {"length0", "rest_length", "l0", "natural_length"}},
+    {"friction", {"mu", "friction_coefficient"}},
+    {"restitution", {"cor", "bounce", "e"}},
+    {"integrator", {"method", "solver", "integration"}},
+    {"gauss-seidel", {"sequential", "serial"}},
+    {"jacobi", {"parallel"}},
+    {"tight", {"strong", "implicit", "iterative"}},
+    {"monolithic", {"merged", "single", "one"}},
+};
+
+const char *yk_word_meant(const char *word, const char *const *valid)
+{
+    /* Another name is meant where the word that it stands for could stand here. */
+    for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
+        const char *const *at = valid;
+        while (*at && strcmp(*at, synonyms[i].word) != 0)
+            at++;
+        if (!*at)
+            continue;
+
+        for (int k = 0; synonyms[i].others[k]; k++)
+            if (strcasecmp(word, synonyms[i].others[k]) == 0)
+                return *at;
+    }
+
+    return yk_text_nearest(word, valid);
+}
+
+/* Pieces of messages --------------------------------------------------------------------------- */
 
 static void add(yk_phrase *phrase, const char *format, ...) YK_PRINTF(2, 3);
 
@@ -19,90 +81,97 @@ static void add(yk_phrase *phrase, const char *format, ...)
     va_end(arguments);
 }
 
-static void add_count(yk_phrase *phrase, const yk_field *field, const char *one, const char *many)
+/* One of a row of words that ends with "... or last". */
+static void add_alternative(yk_phrase *phrase, bool first, bool last, const char *word)
 {
-    if (field->least == field->most && field->least)
-        add(phrase, "a list of %d %s", field->least, field->least == 1 ? one : many);
-    else if (field->most && field->least)
-        add(phrase, "a list of %d to %d %s", field->least, field->most, many);
-    else if (field->least)
-        add(phrase, "a list of %d or more %s", field->least, many);
-    else
-        add(phrase, "a list of %s", many);
-    if (field->most && !field->least)
-        add(phrase, ", at most %d", field->most);
+    const char *between = ", ";
+    if (last)
+        between = " or ";
+    if (first)
+        between = "";
+    add(phrase, "%s%s", between, word);
 }
 
 static void add_words(yk_phrase *phrase, const yk_word *words)
 {
     for (const yk_word *word = words; word->word; word++)
-        add(phrase, "%s%s", word == words ? "" : word[1].word ? ", " : " or ", word->word);
+        add_alternative(phrase, word == words, !word[1].word, word->word);
 }
 
-static void add_range(yk_phrase *phrase, yk_range range)
+static void add_count(yk_phrase *phrase, const yk_field *field, const char *one, const char *many)
 {
-    bool low = range.bounds & YK_LOW, high = range.bounds & YK_HIGH;
-    if (low && high && !(range.bounds & (YK_LOW_OPEN | YK_HIGH_OPEN)))
-        add(phrase, ", between %g and %g", range.low, range.high);
-    else if (low && high)
-        add(phrase, ", %s %g and %s %g", range.bounds & YK_LOW_OPEN ? "greater than" : "at least",
-            range.low, range.bounds & YK_HIGH_OPEN ? "less than" : "at most", range.high);
-    else if (low)
-        add(phrase, ", %s %g", range.bounds & YK_LOW_OPEN ? "greater than" : "at least", range.low);
-    else if (high)
-        add(phrase, ", %s %g", range.bounds & YK_HIGH_OPEN ? "less than" : "at most", range.high);
-}
-
-static void add_variants(yk_phrase *phrase, const yk_field *field)
-{
-    add(phrase, "a section with '%s': ", field->selector);
-    for (const yk_section *const *variant = field->variants; *variant; variant++)
-        add(phrase, "%s%s",
-            variant == field->variants ? ""
-            : variant[1]               ? ", "
-                                       : " or ",
-            (*variant)->name);
-}
-
-static void add_kind(yk_phrase *phrase, const yk_field *field)
-{
-    switch (field->type) {
-    case YK_TYPE_NUMBER: add(phrase, "a number"); break;
-    case YK_TYPE_INTEGER: add(phrase, "a whole number"); break;
-    case YK_TYPE_BOOLEAN: add(phrase, "true or false"); break;
-    case YK_TYPE_TEXT: add(phrase, "a text"); break;
-    case YK_TYPE_NAME: add(phrase, "a name"); break;
-    case YK_TYPE_FUNCTION: add(phrase, "a number or an expression of time"); break;
-    case YK_TYPE_NUMBERS: add_count(phrase, field, "number", "numbers"); break;
-    case YK_TYPE_FUNCTIONS:
-        add_count(phrase, field, "expression of time", "expressions of time");
-        break;
-    case YK_TYPE_ORIENTATION:
-        add(phrase, "an orientation such as [w, x, y, z] or {axis: [0, 0, 1], angle: 0.5}");
-        break;
-    case YK_TYPE_INERTIA:
-        add(phrase, "three numbers (a diagonal) or three rows of a symmetric matrix");
-        break;
-    case YK_TYPE_PATH: add(phrase, "the name of a file"); break;
-    case YK_TYPE_SECTION: add(phrase, "a section"); break;
-    case YK_TYPE_CHOICE: add_words(phrase, field->words); break;
-    case YK_TYPE_FORM: add_words(phrase, field->words), add(phrase, ", or a section"); break;
-    case YK_TYPE_VARIANT: add_variants(phrase, field); break;
-    case YK_TYPE_LIST: add_count(phrase, field, field->item->key, field->item->key); break;
-    case YK_TYPE_NAMED:
-        add(phrase, "a section of named items, or a list of items with 'name'");
-        break;
-    case YK_TYPE_PARAMETERS: add(phrase, "a section of names and numbers"); break;
-    }
+    int least = field->least;
+    int most = field->most;
+    if (least == 1 && most == 1)
+        add(phrase, "a list of 1 %s", one);
+    else if (least == most && least)
+        add(phrase, "a list of %d %s", least, many);
+    else if (most && least)
+        add(phrase, "a list of %d to %d %s", least, most, many);
+    else if (least)
+        add(phrase, "a list of %d or more %s", least, many);
+    else
+        add(phrase, "a list of %s", many);
+    if (most && !least)
+        add(phrase, ", at most %d", most);
 }
 
 yk_phrase yk_expected(const yk_field *field)
 {
+    static const char *const kinds[] = {
+        [YK_TYPE_NUMBER] = "a number",
+        [YK_TYPE_INTEGER] = "a whole number",
+        [YK_TYPE_BOOLEAN] = "true or false",
+        [YK_TYPE_TEXT] = "a text",
+        [YK_TYPE_NAME] = "a name",
+        [YK_TYPE_FUNCTION] = "a number or an expression of time",
+        [YK_TYPE_ORIENTATION] =
+            "an orientation such as [w, x, y, z] or {axis: [0, 0, 1], angle: 0.5}",
+        [YK_TYPE_INERTIA] = "three numbers (a diagonal) or three rows of a symmetric matrix",
+        [YK_TYPE_PATH] = "the name of a file",
+        [YK_TYPE_SECTION] = "a section",
+        [YK_TYPE_NAMED] = "a section of named items, or a list of items with 'name'",
+        [YK_TYPE_PARAMETERS] = "a section of names and numbers",
+    };
     yk_phrase phrase = {""};
-    add_kind(&phrase, field);
+
+    /* What it is ... */
+    switch (field->type) {
+    case YK_TYPE_NUMBERS: add_count(&phrase, field, "number", "numbers"); break;
+    case YK_TYPE_FUNCTIONS:
+        add_count(&phrase, field, "expression of time", "expressions of time");
+        break;
+    case YK_TYPE_LIST: add_count(&phrase, field, field->item->key, field->item->key); break;
+    case YK_TYPE_CHOICE: add_words(&phrase, field->words); break;
+    case YK_TYPE_FORM:
+        add_words(&phrase, field->words);
+        add(&phrase, ", or a section");
+        break;
+    case YK_TYPE_VARIANT:
+        add(&phrase, "a section with '%s': ", field->selector);
+        for (int i = 0; field->variants[i]; i++)
+            add_alternative(&phrase, i == 0, !field->variants[i + 1], field->variants[i]->name);
+        break;
+    default: add(&phrase, "%s", kinds[field->type]); break;
+    }
+
+    /* ... in which unit and between which bounds. */
     if (field->unit)
         add(&phrase, " in %s", field->unit);
-    add_range(&phrase, field->range);
+    yk_range range = field->range;
+    bool low = range.bounds & YK_LOW;
+    bool high = range.bounds & YK_HIGH;
+    bool open = range.bounds & (YK_LOW_OPEN | YK_HIGH_OPEN);
+    const char *above = range.bounds & YK_LOW_OPEN ? "greater than" : "at least";
+    const char *below = range.bounds & YK_HIGH_OPEN ? "less than" : "at most";
+    if (low && high && !open)
+        add(&phrase, ", between %g and %g", range.low, range.high);
+    else if (low && high)
+        add(&phrase, ", %s %g and %s %g", above, range.low, below, range.high);
+    else if (low)
+        add(&phrase, ", %s %g", above, range.low);
+    else if (high)
+        add(&phrase, ", %s %g", below, range.high);
     return phrase;
 }
 
@@ -120,21 +189,39 @@ yk_phrase yk_found(const yk_node *node)
     return phrase;
 }
 
-yk_phrase yk_suggestion(const char *word, const char *const *names, int count)
+/* The word that is meant, or else the introduction and all valid words in quotes of that kind. */
+static yk_phrase suggest(const char *word, const char *const *words, int count,
+                         const char *introduction, const char *quote)
 {
     yk_phrase phrase = {""};
     const char *valid[YK_SUGGESTED_MAX + 1] = {NULL};
     for (int i = 0; i < count && i < YK_SUGGESTED_MAX; i++)
-        valid[i] = names[i];
+        valid[i] = words[i];
     const char *nearest = yk_word_meant(word, valid);
     if (nearest) {
         add(&phrase, "did you mean '%s'?", nearest);
         return phrase;
     }
-    add(&phrase, count == 0 ? "there are none" : count == 1 ? "there is only " : "there are ");
+
+    add(&phrase, "%s", introduction);
     for (int i = 0; i < count && strlen(phrase.text) < sizeof phrase.text - 1; i++)
-        add(&phrase, "%s'%s'", i ? ", " : "", names[i]);
+        add(&phrase, "%s%s%s%s", i ? ", " : "", quote, words[i], quote);
     return phrase;
+}
+
+yk_phrase yk_suggest_name(const char *word, const char *const *names, int count)
+{
+    const char *introduction = "there are ";
+    if (count == 0)
+        introduction = "there are none";
+    if (count == 1)
+        introduction = "there is only ";
+    return suggest(word, names, count, introduction, "'");
+}
+
+yk_phrase yk_suggest_word(const char *word, const char *const *words, int count)
+{
+    return suggest(word, words, count, "expected ", "");
 }
 
 /* Values --------------------------------------------------------------------------------------- */

@@ -92,6 +92,8 @@ struct yk_section {
     const yk_field *fields;
 };
 
+/* Resolving ------------------------------------------------------------------------------------ */
+
 /* What resolving needs. */
 typedef struct yk_resolver {
     yk_store *store;
@@ -107,13 +109,54 @@ typedef struct yk_resolver {
 void yk_resolve(yk_resolver *resolver, yk_node *node, const yk_field *field);
 void yk_resolve_section(yk_resolver *resolver, yk_node *node, const yk_section *section);
 
+/* For the files that resolve nodes of one kind each. */
+/* From the store; sets the resolver's status when memory is out. */
+void *yk_resolver_take(yk_resolver *resolver, size_t bytes);
+/* "expected a number in kg greater than 0; found 'heavy'" */
+void yk_resolve_mismatch(yk_resolver *resolver, const yk_node *node, const yk_field *field);
+/* A constant; false after a message. */
+bool yk_resolve_number(yk_resolver *resolver, yk_node *node, const yk_field *field);
+
 /* Rotations in several spellings: [w, x, y, z], {axis, angle}, {euler, order}, ...
  * (orientation.c) */
 void yk_resolve_orientation(yk_resolver *resolver, yk_node *node, const yk_field *field);
 extern const yk_section yk_orientation_section;
 
-/* What stands under `repeat` in an item that stands for many. (repeat.c) */
+/* Named constants, in any order of definition; fills the resolver's scope. (parameters.c) */
+void yk_resolve_parameters(yk_resolver *resolver, yk_node *node, const yk_field *field);
+
+/* Replaces items with `repeat` by their copies; false after a message. (repeat.c) */
+bool yk_expand_repeats(yk_resolver *resolver, yk_node *collection);
+/* The text with the expressions of parameters that it has in braces as numbers: "n_{2*elements}".
+ * Braces with anything else in them stay. */
+const char *yk_fill_parameters(yk_resolver *resolver, const char *text);
+/* What stands under `repeat` in an item that stands for many. */
 extern const yk_section yk_repeat_section;
+
+/* Pieces of messages (schema.c) ---------------------------------------------------------------- */
+
+typedef struct yk_phrase {
+    char text[410];
+} yk_phrase;
+
+/* "a number in kg greater than 0" */
+yk_phrase yk_expected(const yk_field *field);
+/* "'heavy'", "a list of 4", "nothing" */
+yk_phrase yk_found(const yk_node *node);
+
+/* What to write instead of a word that is not known: "did you mean 'left'?", or else all that is
+ * there, "there are 'left', 'right'"; of words, "expected left, right". */
+enum { YK_SUGGESTED_MAX = 1000 };
+yk_phrase yk_suggest_name(const char *word, const char *const *names, int count);
+yk_phrase yk_suggest_word(const char *word, const char *const *words, int count);
+
+/* The one of `valid` (NULL-terminated) that is meant by a word. Engineers say "hinge" for
+ * "revolute" and "dt" for "step": such words are not accepted, so that a scenario reads the same
+ * everywhere, but messages name the word that is meant. Else it is the nearest by its letters
+ * (base/text.h). NULL: none. */
+const char *yk_word_meant(const char *word, const char *const *valid);
+
+/* Values --------------------------------------------------------------------------------------- */
 
 /* Values of a resolved section's entries; the key must be one that the schema requires or has a
  * default for, or be known to be present. */

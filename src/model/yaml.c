@@ -79,13 +79,12 @@ typedef struct translation {
 
 static const translation translations[] = {
     {"mapping values are not allowed in this context",
-     "a ':' where no key can stand; put text that contains ': ' in quotes, and give keys of one "
-     "section the same "
-     "indentation"},
+     "a ':' where no key can stand; put text that contains ': "
+     "' in quotes, and give keys of one section the same indentation"},
     {"could not find expected ':'",
      "this line has no 'key: value'; a ':' followed by a space is missing"},
-    {"did not find expected key", "the indentation does not match the lines above; keys of one "
-                                  "section start in the same column"},
+    {"did not find expected key", "the indentation does not match the lines above; "
+                                  "keys of one section start in the same column"},
     {"did not find expected '-' indicator",
      "the indentation does not match the list above; its items start with '-' in the same column"},
     {"did not find expected ',' or '}'",

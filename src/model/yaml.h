@@ -1,4 +1,4 @@
-/* YAML text to a tree of nodes. */
+/* YAML text to a tree of nodes, and values of the command line set in it. */
 #ifndef YK_MODEL_YAML_H
 #define YK_MODEL_YAML_H
 
@@ -21,9 +21,15 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
                        yk_node **root);
 
 /* The text of a file, terminated, into the store. A file that cannot be read is reported;
- * *source->text is then NULL.
- */
+ * source->text is then NULL. */
 yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagnostics,
                        yk_source *source);
+
+/* Sets one value in the tree, making the sections on the way that are missing (override.c):
+ * coupling.scheme=tight, interfaces[0].joint=revolute, or an item of a list by its name,
+ * interfaces.tip.joint=clamp. Mistakes are reported under the name "--set path"; the status is an
+ * error only when memory is out. */
+yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignment,
+                            yk_diagnostics *diagnostics);
 
 #endif

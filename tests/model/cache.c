@@ -1,5 +1,5 @@
 /* What a load took long to find is found once, and the next load is the same without it. */
-#include "model/cache.h"
+#include "model/registry.h"
 
 #include <string.h>
 

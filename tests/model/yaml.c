@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "model/override.h"
 #include "model/yaml.h"
 
 typedef struct reading {
