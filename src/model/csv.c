@@ -1,4 +1,4 @@
-/* Comma-separated tables with places for messages. */
+/* Comma-separated tables, with the location of each field for messages. */
 #include "model/csv.h"
 
 #include <ctype.h>
@@ -9,68 +9,46 @@
 
 #include "base/text.h"
 
-static bool is_blank(const char *line)
-{
-    while (isspace((unsigned char)*line))
-        line++;
-    return *line == 0 || *line == '#';
-}
-
-/* Cuts the line at its commas, in place, without blanks around the fields. */
-static void cut(yk_csv *table)
-{
-    char *rest = table->text;
-    for (table->fields = 0; rest && table->fields < YK_CSV_FIELDS; table->fields++) {
-        char *field = rest, *comma = strchr(field, ',');
-        rest = comma ? comma + 1 : NULL;
-        if (comma)
-            *comma = 0;
-        while (isspace((unsigned char)*field))
-            field++;
-        size_t length = strlen(field);
-        while (length && isspace((unsigned char)field[length - 1]))
-            field[--length] = 0;
-        table->field[table->fields] = field;
-    }
-}
-
+/* The next line that is neither empty nor a comment, cut into fields. */
 static yk_status next_line(yk_csv *table, bool *more)
 {
-    for (*more = true; fgets(table->text, sizeof table->text, table->file);) {
+    *more = false;
+    const char *first = "";
+    while (*first == '\0' || *first == '#') {
+        if (!fgets(table->text, sizeof table->text, table->file))
+            return YK_OK;
+
         table->line++;
         if (!strchr(table->text, '\n') && !feof(table->file))
             return yk_fail(table->context, YK_ERROR_ARGUMENT,
                            "%s:%d: the line is longer than %d characters", table->path, table->line,
                            YK_CSV_LINE - 2);
-        if (is_blank(table->text))
-            continue;
 
-        table->text[strcspn(table->text, "\r\n")] = 0;
-        cut(table);
-        return YK_OK;
+        first = table->text;
+        while (isspace((unsigned char)*first))
+            first++;
     }
-    *more = false;
-    return YK_OK;
-}
+    table->text[strcspn(table->text, "\r\n")] = '\0';
 
-static yk_status find_columns(yk_csv *table)
-{
-    for (int k = 0; k < table->count; k++) {
-        table->column[k] = -1;
-        for (int at = 0; at < table->fields; at++) {
-            if (strcmp(table->field[at], table->names[k]) != 0)
-                continue;
-            if (table->column[k] >= 0)
-                return yk_fail(table->context, YK_ERROR_ARGUMENT,
-                               "%s:%d:%d: there are two columns '%s'", table->path, table->line,
-                               (int)(table->field[at] - table->text) + 1, table->names[k]);
-            table->column[k] = at;
+    /* Cut at the commas, in place, without blanks around the fields. */
+    char *rest = table->text;
+    for (table->fields = 0; rest && table->fields < YK_CSV_FIELDS; table->fields++) {
+        char *field = rest;
+        char *comma = strchr(field, ',');
+        rest = NULL;
+        if (comma) {
+            *comma = '\0';
+            rest = comma + 1;
         }
-        if (table->column[k] < 0 && k < table->required)
-            return yk_fail(table->context, YK_ERROR_ARGUMENT,
-                           "%s:%d: there is no column '%s': the first line names the columns",
-                           table->path, table->line, table->names[k]);
+
+        while (isspace((unsigned char)*field))
+            field++;
+        size_t length = strlen(field);
+        while (length && isspace((unsigned char)field[length - 1]))
+            field[--length] = '\0';
+        table->field[table->fields] = field;
     }
+    *more = true;
     return YK_OK;
 }
 
@@ -84,6 +62,7 @@ yk_status yk_csv_open(yk_context *context, const char *path, const char *const *
     if (!table->file)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s cannot be opened: %s", path,
                        strerror(errno));
+
     bool more;
     yk_status status = next_line(table, &more);
     if (status != YK_OK)
@@ -92,7 +71,26 @@ yk_status yk_csv_open(yk_context *context, const char *path, const char *const *
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s is empty: its first line names the columns, such as '%s'", path,
                        names[0]);
-    return find_columns(table);
+
+    /* Where the columns are. */
+    for (int k = 0; k < table->count; k++) {
+        table->column[k] = -1;
+        for (int i = 0; i < table->fields; i++) {
+            const char *field = table->field[i];
+            if (strcmp(field, names[k]) != 0)
+                continue;
+            if (table->column[k] >= 0)
+                return yk_fail(context, YK_ERROR_ARGUMENT, "%s:%d:%d: there are two columns '%s'",
+                               path, table->line, (int)(field - table->text) + 1, names[k]);
+
+            table->column[k] = i;
+        }
+        if (table->column[k] < 0 && k < required)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s:%d: there is no column '%s': the first line names the columns", path,
+                           table->line, names[k]);
+    }
+    return YK_OK;
 }
 
 void yk_csv_close(yk_csv *table)
@@ -108,8 +106,9 @@ yk_status yk_csv_next(yk_csv *table, bool *more)
     if (status != YK_OK || !*more)
         return status;
 
+    /* The row may be shorter than the first line. */
     for (int k = 0; k < table->required; k++)
-        if (table->column[k] >= table->fields || table->field[table->column[k]][0] == 0)
+        if (!yk_csv_text(table, k)[0])
             return yk_csv_error(table, k, "there is nothing under '%s'", table->names[k]);
     return YK_OK;
 }
@@ -121,8 +120,10 @@ bool yk_csv_has(const yk_csv *table, int name)
 
 const char *yk_csv_text(const yk_csv *table, int name)
 {
-    int at = table->column[name];
-    return at >= 0 && at < table->fields ? table->field[at] : "";
+    int column = table->column[name];
+    if (column < 0 || column >= table->fields)
+        return "";
+    return table->field[column];
 }
 
 yk_status yk_csv_number(const yk_csv *table, int name, double *value)
@@ -158,9 +159,18 @@ yk_status yk_csv_error(const yk_csv *table, int name, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    int at = table->column[name];
-    const char *last = table->fields ? table->field[table->fields - 1] : table->text;
-    const char *place = at >= 0 && at < table->fields ? table->field[at] : last + strlen(last);
+
+    /* The field, or the end of a line that does not reach it. */
+    const char *at = table->text;
+    int column = table->column[name];
+    if (column >= 0 && column < table->fields) {
+        at = table->field[column];
+    } else if (table->fields > 0) {
+        const char *last = table->field[table->fields - 1];
+        at = last + strlen(last);
+    } else {
+        at += strlen(at);
+    }
     return yk_fail(table->context, YK_ERROR_ARGUMENT, "%s:%d:%d: %s", table->path, table->line,
-                   (int)(place - table->text) + 1, message);
+                   (int)(at - table->text) + 1, message);
 }

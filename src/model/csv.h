@@ -1,6 +1,6 @@
 /* Tables of comma-separated fields, read row by row: the first line names the columns, in any
  * order; columns that nobody asked for are passed over, as are empty lines and lines that begin
- * with #. Mistakes are told with their place. */
+ * with #. Mistakes are reported with their location. */
 #ifndef YK_MODEL_CSV_H
 #define YK_MODEL_CSV_H
 

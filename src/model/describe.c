@@ -13,24 +13,15 @@ typedef struct writer {
 /* After one empty line. */
 static void add_heading(writer *w, int level, const char *title)
 {
-    bool separated =
-        w->text->length >= 2 && strcmp(w->text->data + w->text->length - 2, "\n\n") == 0;
-    yk_text_add(w->context, w->text, "%s%.*s %s\n\n", separated ? "" : "\n", level, "######",
-                title);
+    const yk_text *text = w->text;
+    bool separated = text->length >= 2 && strcmp(text->data + text->length - 2, "\n\n") == 0;
+    if (!separated)
+        yk_text_add(w->context, w->text, "\n");
+    yk_text_add(w->context, w->text, "%.*s %s\n\n", level, "######", title);
 }
 
-static void add_range(writer *w, yk_range range)
-{
-    bool low = range.bounds & YK_LOW, high = range.bounds & YK_HIGH;
-    if (low)
-        yk_text_add(w->context, w->text, ", %s %g", range.bounds & YK_LOW_OPEN ? ">" : "≥",
-                    range.low);
-    if (high)
-        yk_text_add(w->context, w->text, ", %s %g", range.bounds & YK_HIGH_OPEN ? "<" : "≤",
-                    range.high);
-}
-
-static void add_words(writer *w, const yk_word *words)
+/* "`cone`, `coulomb`" */
+static void add_choices(writer *w, const yk_word *words)
 {
     for (const yk_word *word = words; word->word; word++)
         yk_text_add(w->context, w->text, "%s`%s`", word == words ? "" : ", ", word->word);
@@ -44,14 +35,7 @@ static void add_count(writer *w, const yk_field *field, const char *items)
         yk_text_add(w->context, w->text, "list of %s", items);
 }
 
-static void add_variants(writer *w, const yk_field *field)
-{
-    yk_text_add(w->context, w->text, "section by `%s`: ", field->selector);
-    for (const yk_section *const *variant = field->variants; *variant; variant++)
-        yk_text_add(w->context, w->text, "%s`%s`", variant == field->variants ? "" : ", ",
-                    (*variant)->name);
-}
-
+/* What a value is, with its bounds: the second column of a table. */
 static void add_type(writer *w, const yk_field *field)
 {
     static const char *const names[] = {
@@ -68,51 +52,35 @@ static void add_type(writer *w, const yk_field *field)
         [YK_TYPE_NAMED] = "named items",
         [YK_TYPE_PARAMETERS] = "names and numbers",
     };
+    yk_context *context = w->context;
+    yk_text *text = w->text;
     switch (field->type) {
-    case YK_TYPE_CHOICE: add_words(w, field->words); break;
+    case YK_TYPE_CHOICE: add_choices(w, field->words); break;
     case YK_TYPE_FORM:
-        add_words(w, field->words), yk_text_add(w->context, w->text, ", or a section");
+        add_choices(w, field->words);
+        yk_text_add(context, text, ", or a section");
         break;
     case YK_TYPE_NUMBERS: add_count(w, field, "numbers"); break;
     case YK_TYPE_FUNCTIONS: add_count(w, field, "functions of time"); break;
     case YK_TYPE_LIST: add_count(w, field, field->item->key); break;
-    case YK_TYPE_VARIANT: add_variants(w, field); break;
-    default: yk_text_add(w->context, w->text, "%s", names[field->type]); break;
+    case YK_TYPE_VARIANT:
+        yk_text_add(context, text, "section by `%s`: ", field->selector);
+        for (int i = 0; field->variants[i]; i++)
+            yk_text_add(context, text, "%s`%s`", i ? ", " : "", field->variants[i]->name);
+        break;
+    default: yk_text_add(context, text, "%s", names[field->type]); break;
     }
-    add_range(w, field->range);
-}
 
-static void add_field(writer *w, const yk_field *field)
-{
-    yk_text_add(w->context, w->text, "| `%s` | ", field->key);
-    add_type(w, field);
-    yk_text_add(w->context, w->text, " | %s | ", field->unit ? field->unit : "");
-    if (field->required)
-        yk_text_add(w->context, w->text, "required");
-    else if (field->fallback)
-        yk_text_add(w->context, w->text, "`%s`", field->fallback);
-    yk_text_add(w->context, w->text, " | %s |\n", field->text);
-}
-
-static void add_table(writer *w, const yk_section *section)
-{
-    if (!section->fields[0].key)
-        return;
-
-    yk_text_add(w->context, w->text,
-                "| key | value | unit | default | meaning |\n|---|---|---|---|---|\n");
-    for (const yk_field *field = section->fields; field->key; field++)
-        add_field(w, field);
-}
-
-static void add_word_list(writer *w, const yk_field *field)
-{
-    if (!field->words || !field->words[0].text)
-        return;
-
-    yk_text_add(w->context, w->text, "\n`%s`:\n\n", field->key);
-    for (const yk_word *word = field->words; word->word; word++)
-        yk_text_add(w->context, w->text, "- `%s`: %s\n", word->word, word->text);
+    /* Bounds. */
+    yk_range range = field->range;
+    if (range.bounds & YK_LOW) {
+        const char *sign = range.bounds & YK_LOW_OPEN ? ">" : "≥";
+        yk_text_add(context, text, ", %s %g", sign, range.low);
+    }
+    if (range.bounds & YK_HIGH) {
+        const char *sign = range.bounds & YK_HIGH_OPEN ? "<" : "≤";
+        yk_text_add(context, text, ", %s %g", sign, range.high);
+    }
 }
 
 enum { PATH_MAX_LENGTH = 200 };
@@ -122,51 +90,92 @@ static void describe_below(writer *w, const yk_field *field, const char *path, i
 /* The section's text, its keys, and what is below them. `path` is empty at the top. */
 static void describe(writer *w, const yk_section *section, const char *path, int level)
 {
+    yk_context *context = w->context;
+    yk_text *text = w->text;
     if (section->text)
-        yk_text_add(w->context, w->text, "%s\n\n", section->text);
-    add_table(w, section);
-    for (const yk_field *field = section->fields; field->key; field++)
-        add_word_list(w, field);
+        yk_text_add(context, text, "%s\n\n", section->text);
+
+    /* One row per key. */
+    if (section->fields[0].key) {
+        yk_text_add(context, text, "| key | value | unit | default | meaning |\n");
+        yk_text_add(context, text, "|---|---|---|---|---|\n");
+    }
+    for (const yk_field *field = section->fields; field->key; field++) {
+        yk_text_add(context, text, "| `%s` | ", field->key);
+        add_type(w, field);
+        yk_text_add(context, text, " | %s | ", field->unit ? field->unit : "");
+        if (field->required)
+            yk_text_add(context, text, "required");
+        else if (field->fallback)
+            yk_text_add(context, text, "`%s`", field->fallback);
+        yk_text_add(context, text, " | %s |\n", field->text);
+    }
+
+    /* The meaning of words, where they have one. */
+    for (const yk_field *field = section->fields; field->key; field++) {
+        if (!field->words || !field->words[0].text)
+            continue;
+
+        yk_text_add(context, text, "\n`%s`:\n\n", field->key);
+        for (const yk_word *word = field->words; word->word; word++)
+            yk_text_add(context, text, "- `%s`: %s\n", word->word, word->text);
+    }
+
     for (const yk_field *field = section->fields; field->key; field++) {
         char below[PATH_MAX_LENGTH];
-        snprintf(below, sizeof below, "%s%s%s", path, path[0] ? "." : "", field->key);
+        if (path[0])
+            snprintf(below, sizeof below, "%s.%s", path, field->key);
+        else
+            snprintf(below, sizeof below, "%s", field->key);
         describe_below(w, field, below, level);
     }
 }
 
 static void describe_variants(writer *w, const yk_field *field, const char *path, int level)
 {
+    yk_context *context = w->context;
+    yk_text *text = w->text;
     add_heading(w, level, path);
-    yk_text_add(w->context, w->text, "%s. The key `%s` selects the kind", field->text,
-                field->selector);
+    yk_text_add(context, text, "%s. The key `%s` selects the kind", field->text, field->selector);
     if (field->selector_fallback)
-        yk_text_add(w->context, w->text, " (`%s` where it is absent)", field->selector_fallback);
-    yk_text_add(w->context, w->text,
+        yk_text_add(context, text, " (`%s` where it is absent)", field->selector_fallback);
+    yk_text_add(context, text,
                 "; the word alone may stand for a section with nothing else in it.\n\n");
+
+    /* The keys that all have, then each. */
     if (field->section)
         describe(w, field->section, path, level + 1);
     for (const yk_section *const *variant = field->variants; *variant; variant++) {
-        char below[PATH_MAX_LENGTH];
-        snprintf(below, sizeof below, "%s, `%s: %s`", path, field->selector, (*variant)->name);
-        add_heading(w, level + 1, below);
-        snprintf(below, sizeof below, "%s", path);
-        describe(w, *variant, below, level + 2);
+        char title[PATH_MAX_LENGTH];
+        snprintf(title, sizeof title, "%s, `%s: %s`", path, field->selector, (*variant)->name);
+        add_heading(w, level + 1, title);
+        describe(w, *variant, path, level + 2);
     }
 }
 
+/* Sections below a key, at the deepest level that Markdown has. */
 static void describe_below(writer *w, const yk_field *field, const char *path, int level)
 {
     if (level > 6)
         level = 6;
-    if (field->type == YK_TYPE_VARIANT) {
-        describe_variants(w, field, path, level);
-    } else if (field->type == YK_TYPE_SECTION || field->type == YK_TYPE_FORM) {
+
+    char below[PATH_MAX_LENGTH];
+    switch (field->type) {
+    case YK_TYPE_VARIANT: describe_variants(w, field, path, level); break;
+    case YK_TYPE_SECTION:
+    case YK_TYPE_FORM:
         add_heading(w, level, path);
         describe(w, field->section, path, level + 1);
-    } else if (field->type == YK_TYPE_NAMED || field->type == YK_TYPE_LIST) {
-        char below[PATH_MAX_LENGTH];
-        snprintf(below, sizeof below, field->type == YK_TYPE_NAMED ? "%s.NAME" : "%s[]", path);
+        break;
+    case YK_TYPE_NAMED:
+        snprintf(below, sizeof below, "%s.NAME", path);
         describe_below(w, field->item, below, level);
+        break;
+    case YK_TYPE_LIST:
+        snprintf(below, sizeof below, "%s[]", path);
+        describe_below(w, field->item, below, level);
+        break;
+    default: break;
     }
 }
 

@@ -1,7 +1,7 @@
 /* Values set in the text of a scenario file, with everything else in it left as it is: comments,
  * layout, spelling.
  *
- * The tree of the file tells where values stand. What was written is read again and compared,
+ * The tree of the file has the locations of values. What was written is read again and compared,
  * node by node, with the tree that the same overrides give: an anchor that is used twice, or a
  * layout that is not understood, is refused and not spoilt. */
 #include <stdio.h>
@@ -44,7 +44,18 @@ static yk_status refuse(const editor *e, const char *override, const char *why)
                    e->path, override, why);
 }
 
-/* Places in the text --------------------------------------------------------------------------- */
+/* The text with `with` instead of `length` bytes at `at`. */
+static yk_status splice(const editor *e, const char *text, const char *at, size_t length,
+                        const char *with, char **edited)
+{
+    yk_text made = {0};
+    yk_text_add(e->context, &made, "%.*s%s%s", (int)(at - text), text, with, at + length);
+    if (made.failed)
+        return YK_ERROR_MEMORY;
+
+    *edited = made.data;
+    return YK_OK;
+}
 
 /* Bytes of a value in quotes or brackets, with both of them; 0: it does not end. */
 static size_t enclosed(const char *at)
@@ -65,6 +76,7 @@ static size_t enclosed(const char *at)
         } else if (c == ']' || c == '}') {
             depth--;
         } else if (c == '#' && i > 0 && (at[i - 1] == ' ' || at[i - 1] == '\n')) {
+            /* Brackets in comments do not count. */
             i += strcspn(at + i, "\n");
             if (!at[i])
                 return 0;
@@ -75,64 +87,69 @@ static size_t enclosed(const char *at)
     return 0;
 }
 
-/* Bytes of a node's text; 0: not known. */
-static size_t span_of(const yk_node *node, const char *at)
+/* Puts the new value where the old one is. */
+static yk_status replace(const editor *e, const reading *r, const yk_node *node,
+                         const char *override, char **edited)
 {
-    if (strchr("\"'[{", *at) && *at)
-        return enclosed(at);
-    if (node->kind != YK_NODE_SCALAR)
-        return 0;
+    const char *at = yk_source_at(&r->source, node->line, node->column);
+    size_t length = 0; /* of its text; 0: not known */
+    size_t plain = strlen(node->text);
+    if (node->line > 0 && *at && strchr("\"'[{", *at))
+        length = enclosed(at);
+    else if (node->line > 0 && node->kind == YK_NODE_SCALAR && strncmp(at, node->text, plain) == 0)
+        length = plain;
+    if (length == 0)
+        return refuse(e, override, "the value that is there is not on one line");
 
-    size_t length = strlen(node->text);
-    return length > 0 && strncmp(at, node->text, length) == 0 ? length : 0;
+    const char *value = strchr(override, '=') + 1;
+    return splice(e, r->source.text, at, length, value, edited);
 }
-
-/* The text with `with` in the place of `length` bytes at `at`. */
-static char *splice(const editor *e, const char *text, const char *at, size_t length,
-                    const char *with)
-{
-    yk_text made = {0};
-    yk_text_add(e->context, &made, "%.*s%s%s", (int)(at - text), text, with, at + length);
-    return made.failed ? NULL : made.data;
-}
-
-/* Editing -------------------------------------------------------------------------------------- */
 
 /* A new entry of a map: the first one, for there its layout is known. */
 static yk_status insert(const editor *e, const reading *r, const yk_node *map, const char *override,
                         char **edited)
 {
-    const char *text = r->source.text, *at = yk_source_at(&r->source, map->line, map->column);
-    const char *equals = strchr(override, '='), *key = equals;
-    while (key > override && key[-1] != '.')
-        key--;
-    char entry[512];
     if (map->kind != YK_NODE_MAP || map->count == 0)
         return refuse(e, override, "its section is empty");
+
+    /* The last step of the path is the key. */
+    const char *equals = strchr(override, '=');
+    const char *key = equals;
+    while (key > override && key[-1] != '.')
+        key--;
+    int key_length = (int)(equals - key);
+    const char *value = equals + 1;
+
+    /* In braces, or on a line of its own with the indentation of its neighbour. */
+    char entry[512];
+    const char *at = yk_source_at(&r->source, map->line, map->column);
     if (*at == '{') {
-        snprintf(entry, sizeof entry, "%.*s: %s, ", (int)(equals - key), key, equals + 1);
+        snprintf(entry, sizeof entry, "%.*s: %s, ", key_length, key, value);
         at += 1 + strspn(at + 1, " ");
     } else {
         const yk_node *first = map->first;
-        const char *line = yk_source_at(&r->source, first->key_line, 1);
+        at = yk_source_at(&r->source, first->key_line, 1);
         int indent = first->key_column - 1;
-        if (indent < 0 || strspn(line, " ") != (size_t)indent)
+        if (indent < 0 || strspn(at, " ") != (size_t)indent)
             return refuse(e, override, "the layout of its section is not a simple one");
 
-        snprintf(entry, sizeof entry, "%*s%.*s: %s\n", indent, "", (int)(equals - key), key,
-                 equals + 1);
-        at = line;
+        snprintf(entry, sizeof entry, "%*s%.*s: %s\n", indent, "", key_length, key, value);
     }
-    *edited = splice(e, text, at, 0, entry);
-    return *edited ? YK_OK : YK_ERROR_MEMORY;
+    return splice(e, r->source.text, at, 0, entry, edited);
 }
 
 static yk_status set_value(const editor *e, const char *text, const char *override, char **edited)
 {
     reading r;
     yk_status status = read_text(e, text, &r);
-    const char *equals = strchr(override, '='), *at = override;
-    const yk_node *node = status == YK_OK ? r.root : NULL, *map = NULL;
+
+    /* Down the path to the value, or to the map in which it is missing. */
+    const char *equals = strchr(override, '=');
+    const char *at = override;
+    const yk_node *node = NULL;
+    const yk_node *map = NULL;
+    if (status == YK_OK)
+        node = r.root;
     while (node && at < equals) {
         char key[128];
         size_t length = strcspn(at, ".=");
@@ -141,26 +158,16 @@ static yk_status set_value(const editor *e, const char *text, const char *overri
         map = node;
         node = yk_node_get(node, key);
     }
-    if (status == YK_OK && !node && at < equals)
+
+    if (status == YK_OK && node)
+        status = replace(e, &r, node, override, edited);
+    else if (status == YK_OK && at < equals)
         status = refuse(e, override, "its section is not there");
-    if (status == YK_OK && !node) {
+    else if (status == YK_OK)
         status = insert(e, &r, map, override, edited);
-    } else if (status == YK_OK) {
-        const char *place = yk_source_at(&r.source, node->line, node->column);
-        size_t length = node->line > 0 ? span_of(node, place) : 0;
-        if (length == 0) {
-            status = refuse(e, override, "the value that is there is not on one line");
-        } else {
-            *edited = splice(e, r.source.text, place, length, equals + 1);
-            if (!*edited)
-                status = YK_ERROR_MEMORY;
-        }
-    }
     yk_store_destroy(&r.store);
     return status;
 }
-
-/* Comparison ----------------------------------------------------------------------------------- */
 
 static bool same(const yk_node *a, const yk_node *b)
 {
@@ -169,9 +176,12 @@ static bool same(const yk_node *a, const yk_node *b)
     if (a->kind == YK_NODE_SCALAR)
         return strcmp(a->text, b->text) == 0;
 
+    /* Entries of a map by their keys, items of a list one by one. */
     const yk_node *other = b->first;
     for (const yk_node *child = a->first; child; child = child->next) {
-        const yk_node *twin = a->kind == YK_NODE_MAP ? yk_node_get(b, child->key) : other;
+        const yk_node *twin = other;
+        if (a->kind == YK_NODE_MAP)
+            twin = yk_node_get(b, child->key);
         if (!twin || !same(child, twin))
             return false;
         if (other)
@@ -180,21 +190,23 @@ static bool same(const yk_node *a, const yk_node *b)
     return true;
 }
 
+/* Whether the edited text says what the overrides say, and nothing else. */
 static yk_status check(const editor *e, const char *before, const char *after,
                        const char *const *overrides, int count)
 {
-    reading wanted, made;
+    reading wanted;
     yk_status status = read_text(e, before, &wanted);
     for (int i = 0; status == YK_OK && i < count; i++)
         status = yk_override_apply(&wanted.store, wanted.root, overrides[i], e->diagnostics);
+
+    reading made;
     yk_status read = read_text(e, after, &made);
     if (status == YK_OK)
         status = read;
     if (status == YK_OK && !same(wanted.root, made.root))
         status = yk_fail(e->context, YK_ERROR_INPUT,
                          "%s: the values cannot be set in place without changing others, as where "
-                         "an anchor is used "
-                         "twice; set them by hand",
+                         "an anchor is used twice; set them by hand",
                          e->path);
     yk_store_destroy(&wanted.store);
     yk_store_destroy(&made.store);
@@ -214,9 +226,14 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
     if (status == YK_OK && !source.text)
         status = yk_fail(context, YK_ERROR_INPUT, "'%s' cannot be read", path);
 
-    char *present = status == YK_OK ? yk_text_copy(context, source.text) : NULL;
-    if (status == YK_OK && !present)
-        status = YK_ERROR_MEMORY;
+    char *present = NULL;
+    if (status == YK_OK) {
+        present = yk_text_copy(context, source.text);
+        if (!present)
+            status = YK_ERROR_MEMORY;
+    }
+
+    /* One value after the other, each in the text that the one before has left. */
     for (int i = 0; status == YK_OK && i < count; i++) {
         char *edited = NULL;
         status = set_value(&e, present, overrides[i], &edited);
@@ -228,6 +245,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
     }
     if (status == YK_OK)
         status = check(&e, source.text, present, overrides, count);
+
     if (status == YK_OK)
         *text = present;
     else

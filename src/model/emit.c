@@ -10,25 +10,22 @@ typedef struct emitter {
     yk_text text;
 } emitter;
 
-/* The shortest digits that read back as the same number. */
-static void add_number(emitter *e, double value)
+static bool is_plain_word(const char *text)
 {
-    char digits[32];
-    for (int precision = 6; precision <= 17; precision++) {
-        double back;
-        snprintf(digits, sizeof digits, "%.*g", precision, value);
-        char *comma = strchr(digits, ',');
-        if (comma)
-            *comma = '.'; /* some locales */
-        if (yk_number_read(digits, &back) && back == value)
-            break;
-    }
-    yk_text_add(e->context, &e->text, "%s", digits);
+    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
+    char first = text[0];
+    bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
+    return letter && strspn(text, safe) == strlen(text) && strcmp(text, "null") != 0;
 }
 
-/* In double quotes, with what YAML wants escaped. */
-static void add_quoted(emitter *e, const char *text)
+/* As it is, or in double quotes with what YAML wants escaped. */
+static void add_word(emitter *e, const char *text)
 {
+    if (is_plain_word(text)) {
+        yk_text_add(e->context, &e->text, "%s", text);
+        return;
+    }
+
     yk_text_add(e->context, &e->text, "\"");
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;
@@ -42,29 +39,25 @@ static void add_quoted(emitter *e, const char *text)
     yk_text_add(e->context, &e->text, "\"");
 }
 
-static bool is_plain_word(const char *text)
-{
-    static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
-    bool starts_well = (text[0] >= 'a' && text[0] <= 'z') || (text[0] >= 'A' && text[0] <= 'Z');
-    return starts_well && strspn(text, safe) == strlen(text) && strcmp(text, "null") != 0;
-}
-
 static void add_scalar(emitter *e, const yk_node *node)
 {
-    if (node->value_count == 1)
-        add_number(e, node->value);
-    else if (is_plain_word(node->text))
-        yk_text_add(e->context, &e->text, "%s", node->text);
-    else
-        add_quoted(e, node->text);
-}
+    if (node->value_count != 1) {
+        add_word(e, node->text);
+        return;
+    }
 
-static void add_key(emitter *e, const char *key)
-{
-    if (is_plain_word(key))
-        yk_text_add(e->context, &e->text, "%s:", key);
-    else
-        add_quoted(e, key), yk_text_add(e->context, &e->text, ":");
+    /* The shortest digits that read back as the same number, with a point in every locale. */
+    char digits[32];
+    for (int precision = 6; precision <= 17; precision++) {
+        snprintf(digits, sizeof digits, "%.*g", precision, node->value);
+        char *comma = strchr(digits, ',');
+        if (comma)
+            *comma = '.';
+        double back;
+        if (yk_number_read(digits, &back) && back == node->value)
+            break;
+    }
+    yk_text_add(e->context, &e->text, "%s", digits);
 }
 
 /* The value after a key or a '-', on the same line where it is a scalar or empty. */
@@ -76,16 +69,14 @@ static void add_value(emitter *e, const yk_node *node, int indent)
         yk_text_add(e->context, &e->text, "\n");
         return;
     }
-    yk_text_add(e->context, &e->text, "%s\n",
-                node->count                 ? ""
-                : node->kind == YK_NODE_MAP ? " {}"
-                                            : " []");
+
+    const char *empty = node->kind == YK_NODE_MAP ? " {}" : " []";
+    yk_text_add(e->context, &e->text, "%s\n", node->count ? "" : empty);
     for (const yk_node *child = node->first; child; child = child->next) {
         yk_text_add(e->context, &e->text, "%*s", indent, "");
         if (child->key)
-            add_key(e, child->key);
-        else
-            yk_text_add(e->context, &e->text, "-");
+            add_word(e, child->key);
+        yk_text_add(e->context, &e->text, child->key ? ":" : "-");
         add_value(e, child, indent + 2);
     }
 }
@@ -101,7 +92,8 @@ char *yk_scenario_text(const yk_scenario *scenario)
 {
     emitter e = {.context = scenario->context};
     for (const yk_node *child = scenario->root->first; child; child = child->next) {
-        add_key(&e, child->key);
+        add_word(&e, child->key);
+        yk_text_add(e.context, &e.text, ":");
         add_value(&e, child, 2);
     }
     return finish(&e);
@@ -128,16 +120,6 @@ static const char introduction[] =
     "| | |\n"
     "|---|---|\n";
 
-static void add_words(emitter *e)
-{
-    for (const yk_expression_word *word = yk_expression_words(); word->usage; word++) {
-        yk_text_add(e->context, &e->text, "| `");
-        for (const char *c = word->usage; *c; c++)
-            yk_text_add(e->context, &e->text, *c == '|' ? "\\%c" : "%c", *c);
-        yk_text_add(e->context, &e->text, "` | %s |\n", word->text);
-    }
-}
-
 char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
 {
     emitter e = {.context = context};
@@ -150,8 +132,16 @@ char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
         yk_store_destroy(&store);
         return NULL;
     }
+
+    /* The words of expressions; a bar would end the column. */
     yk_text_add(context, &e.text, "%s", introduction);
-    add_words(&e);
+    for (const yk_expression_word *word = yk_expression_words(); word->usage; word++) {
+        yk_text_add(context, &e.text, "| `");
+        for (const char *c = word->usage; *c; c++)
+            yk_text_add(context, &e.text, *c == '|' ? "\\%c" : "%c", *c);
+        yk_text_add(context, &e.text, "` | %s |\n", word->text);
+    }
+
     yk_text_add(context, &e.text, "\n## Keys of the file\n\n");
     yk_schema_describe(context, &e.text, section, "", 3);
     yk_text_add(context, &e.text, "\n## Repeat\n\n");

@@ -67,30 +67,9 @@ static double table_next(void *user, double t)
     return yk_table_next_point(user, t);
 }
 
-static yk_status read_table(yk_builder *builder, const yk_node *list, yk_function *function)
-{
-    size_t count = (size_t)list->count, row = 0;
-    yk_table *table = yk_builder_take(builder, sizeof *table + 2 * count * sizeof(double));
-    if (!table)
-        return YK_ERROR_MEMORY;
-    double *numbers = (double *)(table + 1);
-    *table = (yk_table){list->count, numbers, numbers + count};
-    for (const yk_node *point = list->first; point; point = point->next, row++) {
-        numbers[row] = point->values[0];
-        numbers[count + row] = point->values[1];
-        if (row > 0 && numbers[row] < numbers[row - 1])
-            return yk_builder_error(builder, point,
-                                    "is before the point ahead of it, at %g s; times must rise",
-                                    numbers[row - 1]);
-    }
-    *function = (yk_function){table_value, table, table_next};
-    return YK_OK;
-}
-
 static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_loop_def *def)
 {
     *def = yk_control_loop_default();
-    const yk_node *limits = yk_node_get(item, "limits"), *table = yk_node_get(item, "table");
     def->name = yk_node_name(item);
     def->form = (yk_control_form)yk_node_choice(item, "form");
     def->proportional = yk_node_number(item, "proportional");
@@ -98,19 +77,47 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
     def->derivative = yk_node_number(item, "derivative");
     def->filter = yk_node_number(item, "filter");
     def->offset = yk_node_number(item, "offset");
-    if (limits)
-        def->low = limits->values[0], def->high = limits->values[1];
+
+    /* Bounds of the command; the first one, the offset, must be allowed. */
+    const yk_node *limits = yk_node_get(item, "limits");
+    if (limits) {
+        def->low = limits->values[0];
+        def->high = limits->values[1];
+    }
     if (!(def->low < def->high))
         return yk_builder_error(builder, limits, "the first must be below the second");
     if (def->offset < def->low || def->offset > def->high)
-        return yk_builder_error(
-            builder, limits,
-            "the offset, %g, is outside; set 'offset' to a command that is allowed", def->offset);
+        return yk_builder_error(builder, limits,
+                                "the offset, %g, is outside; set 'offset' to a command that is "
+                                "allowed",
+                                def->offset);
     if (yk_node_get(item, "rate_limit"))
         def->rate_limit = yk_node_number(item, "rate_limit");
-    if (table)
-        return read_table(builder, table, &def->reference);
-    return yk_builder_function(builder, item, "reference", &def->reference);
+
+    /* The reference: a function of time, or a table. */
+    const yk_node *list = yk_node_get(item, "table");
+    if (!list)
+        return yk_builder_function(builder, item, "reference", &def->reference);
+
+    size_t count = (size_t)list->count;
+    yk_table *table = yk_builder_take(builder, sizeof *table + 2 * count * sizeof(double));
+    if (!table)
+        return YK_ERROR_MEMORY;
+
+    double *times = (double *)(table + 1);
+    double *values = times + count;
+    *table = (yk_table){list->count, times, values};
+    int row = 0;
+    for (const yk_node *point = list->first; point; point = point->next, row++) {
+        times[row] = point->values[0];
+        values[row] = point->values[1];
+        if (row > 0 && times[row] < times[row - 1])
+            return yk_builder_error(builder, point,
+                                    "is before the point ahead of it, at %g s; times must rise",
+                                    times[row - 1]);
+    }
+    def->reference = (yk_function){table_value, table, table_next};
+    return YK_OK;
 }
 
 yk_status yk_control_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
@@ -123,18 +130,18 @@ yk_status yk_control_build(yk_builder *builder, const yk_node *section, yk_subsy
 
     /* All mistakes of all loops are reported. */
     yk_status status = YK_OK;
-    const yk_node *list = yk_node_get(section, "loops");
-    for (const yk_node *item = list->first; item; item = item->next) {
+    for (const yk_node *item = yk_node_items(section, "loops"); item; item = item->next) {
         yk_control_loop_def loop;
         yk_status one = read_loop(builder, item, &loop);
-        if (one == YK_OK) {
+        if (one == YK_OK)
             yk_control_add_loop(controller, &loop);
-        } else {
+        else
             status = one;
-        }
     }
-    if (status == YK_OK)
-        return yk_control_create(controller, subsystem);
-    yk_control_discard(controller);
-    return status;
+
+    if (status != YK_OK) {
+        yk_control_discard(controller);
+        return status;
+    }
+    return yk_control_create(controller, subsystem);
 }

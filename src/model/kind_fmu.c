@@ -156,83 +156,79 @@ static void read_port(const yk_node *node, yk_fmu_port_def *port)
         return;
     }
 
+    /* Each quantity has one variable, or of a marker a list of them. */
     for (int q = 0; q < YK_FMU_SIGNAL; q++) {
         const yk_node *entry = yk_node_get(node, yk_fmu_quantity_names[q]);
-        yk_fmu_variables *to = &port->quantities[q];
+        yk_fmu_variables *variables = &port->quantities[q];
         if (!entry)
             continue;
         if (node->choice == SCALAR_PORT) {
-            *to = (yk_fmu_variables){1, {entry->text}};
+            *variables = (yk_fmu_variables){1, {entry->text}};
             continue;
         }
+
         for (const yk_node *item = entry->first; item; item = item->next)
-            to->names[to->count++] = item->text;
+            variables->names[variables->count++] = item->text;
     }
-}
-
-static yk_status read_setting(yk_builder *builder, const yk_node *node, yk_fmu_setting *setting)
-{
-    const yk_node *value = yk_node_get(node, "value");
-    const yk_node *values = yk_node_get(node, "values");
-    const yk_node *text = yk_node_get(node, "text");
-    if ((value != NULL) + (values != NULL) + (text != NULL) != 1)
-        return yk_builder_error(builder, node, "needs one of value, values and text");
-
-    setting->variable = yk_node_text(node, "variable");
-    if (text) {
-        setting->text = text->text;
-    } else {
-        const yk_node *numbers = value ? value : values;
-        setting->values = numbers->values;
-        setting->count = numbers->value_count;
-    }
-
-    return YK_OK;
 }
 
 yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
     yk_fmu_def def = yk_fmu_default();
+    def.name = yk_node_name(section);
+    def.file = yk_builder_path(builder, section, "file");
+    def.kind = (yk_fmu_kind)yk_node_choice(section, "kind");
+    def.logging = yk_node_boolean(section, "logging");
+    def.derivatives = yk_node_boolean(section, "derivatives");
+    def.child = yk_node_choice(section, "process") == 1;
+    def.deadline = yk_node_number(section, "deadline");
+    if (yk_node_get(section, "step"))
+        def.step = yk_node_number(section, "step");
+    if (yk_node_get(section, "tolerance"))
+        def.tolerance = yk_node_number(section, "tolerance");
+
+    /* Memory for its lists. */
     const yk_node *ports = yk_node_get(section, "ports");
     const yk_node *set = yk_node_get(section, "set");
     const yk_node *channels = yk_node_get(section, "channels");
-    const yk_node *step = yk_node_get(section, "step");
-    const yk_node *tolerance = yk_node_get(section, "tolerance");
     size_t port_count = ports ? (size_t)ports->count : 0;
     size_t setting_count = set ? (size_t)set->count : 0;
     size_t channel_count = channels ? (size_t)channels->count : 0;
     yk_fmu_port_def *port_list = yk_builder_take(builder, (port_count + 1) * sizeof *port_list);
     yk_fmu_setting *settings = yk_builder_take(builder, (setting_count + 1) * sizeof *settings);
     const char **names = yk_builder_take(builder, (channel_count + 1) * sizeof *names);
-    def.file = yk_builder_path(builder, section, "file");
     if (!port_list || !settings || !names || !def.file)
         return YK_ERROR_MEMORY;
 
-    def.name = yk_node_name(section);
-    def.kind = (yk_fmu_kind)yk_node_choice(section, "kind");
-    def.logging = yk_node_boolean(section, "logging");
-    def.derivatives = yk_node_boolean(section, "derivatives");
-    def.child = yk_node_choice(section, "process") == 1;
-    def.deadline = yk_node_number(section, "deadline");
-    if (step)
-        def.step = step->value;
-    if (tolerance)
-        def.tolerance = tolerance->value;
-    for (const yk_node *item = ports ? ports->first : NULL; item; item = item->next)
-        read_port(item, &port_list[def.port_count++]);
-    yk_status status = YK_OK;
-
-    for (const yk_node *item = set ? set->first : NULL; item; item = item->next) {
-        yk_status one = read_setting(builder, item, &settings[def.setting_count++]);
-        if (one != YK_OK)
-            status = one;
-    }
-
-    for (const yk_node *item = channels ? channels->first : NULL; item; item = item->next)
-        names[def.channel_count++] = item->text;
     def.ports = port_list;
     def.settings = settings;
     def.channels = names;
+    for (const yk_node *item = yk_node_items(section, "ports"); item; item = item->next)
+        read_port(item, &port_list[def.port_count++]);
+    for (const yk_node *item = yk_node_items(section, "channels"); item; item = item->next)
+        names[def.channel_count++] = item->text;
+
+    /* All mistakes of all settings are reported. */
+    yk_status status = YK_OK;
+    for (const yk_node *item = yk_node_items(section, "set"); item; item = item->next) {
+        const yk_node *value = yk_node_get(item, "value");
+        const yk_node *values = yk_node_get(item, "values");
+        const yk_node *text = yk_node_get(item, "text");
+        if ((value != NULL) + (values != NULL) + (text != NULL) != 1) {
+            status = yk_builder_error(builder, item, "needs one of value, values and text");
+            continue;
+        }
+
+        yk_fmu_setting *setting = &settings[def.setting_count++];
+        setting->variable = yk_node_text(item, "variable");
+        if (text) {
+            setting->text = text->text;
+        } else {
+            const yk_node *numbers = value ? value : values;
+            setting->values = numbers->values;
+            setting->count = numbers->value_count;
+        }
+    }
     if (status != YK_OK)
         return status;
 

@@ -128,94 +128,95 @@ const yk_section yk_hydraulic_section = {
     "and a pressure was beyond the range of the bulk modulus (`overpressure_time`).",
     fields};
 
-static yk_valve read_valve(const yk_node *node)
-{
-    return (yk_valve){.kind = (yk_valve_kind)node->choice,
-                      .area = yk_node_number(node, "area"),
-                      .discharge = yk_node_number(node, "discharge"),
-                      .lag = yk_node_number(node, "lag"),
-                      .laminar = yk_node_number(node, "laminar_pressure"),
-                      .backflow = yk_node_boolean(node, "backflow")};
-}
-
-static yk_status read_start(yk_builder *builder, const yk_node *node,
-                            yk_hydraulic_cylinder_def *def)
-{
-    const yk_node *pressures = yk_node_get(node, "pressures"), *force = yk_node_get(node, "force");
-    if (node->choice == 0)
-        return YK_OK;
-    if ((pressures != NULL) == (force != NULL))
-        return yk_builder_error(builder, node, "expected one of 'pressures' and 'force'");
-    if (force) {
-        def->start = YK_HYDRAULIC_FORCE;
-        def->force = force->value;
-        return YK_OK;
-    }
-    def->start = YK_HYDRAULIC_PRESSURE;
-    for (int i = 0; i < 2; i++)
-        def->pressure[i] = pressures->values[i];
-    return YK_OK;
-}
-
 static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
                                yk_hydraulic_cylinder_def *def)
 {
     *def = yk_hydraulic_cylinder_default();
-    const yk_node *area = yk_node_get(item, "area");
-    yk_cylinder *c = &def->cylinder;
     def->name = yk_node_name(item);
-    c->area[0] = area->values[0];
-    c->area[1] = area->values[area->value_count - 1];
-    c->length = yk_node_number(item, "length");
-    c->fraction = yk_node_number(item, "fraction");
-    c->friction = yk_node_number(item, "friction");
-    c->leakage = yk_node_number(item, "leakage");
-    c->stop = yk_node_get(item, "stop") ? yk_node_number(item, "stop") : 0.05 * c->length;
-    c->stop_stiffness = yk_node_number(item, "stop_stiffness");
-    c->stop_damping = yk_node_number(item, "stop_damping");
-    c->valve = read_valve(yk_node_get(item, "valve"));
     if (yk_node_get(item, "actuator_length"))
         def->actuator_length = yk_node_number(item, "actuator_length");
+
+    /* Its geometry; of one area both sides have it. */
+    const yk_node *area = yk_node_get(item, "area");
+    yk_cylinder *cylinder = &def->cylinder;
+    cylinder->area[0] = area->values[0];
+    cylinder->area[1] = area->values[area->value_count - 1];
+    cylinder->length = yk_node_number(item, "length");
+    cylinder->fraction = yk_node_number(item, "fraction");
+    cylinder->friction = yk_node_number(item, "friction");
+    cylinder->leakage = yk_node_number(item, "leakage");
+    cylinder->stop = 0.05 * cylinder->length;
+    if (yk_node_get(item, "stop"))
+        cylinder->stop = yk_node_number(item, "stop");
+    cylinder->stop_stiffness = yk_node_number(item, "stop_stiffness");
+    cylinder->stop_damping = yk_node_number(item, "stop_damping");
+
+    /* The valve. A command that is always zero is no function: then the neutral one is zero. */
+    const yk_node *valve = yk_node_get(item, "valve");
+    cylinder->valve = (yk_valve){
+        .kind = (yk_valve_kind)valve->choice,
+        .area = yk_node_number(valve, "area"),
+        .discharge = yk_node_number(valve, "discharge"),
+        .lag = yk_node_number(valve, "lag"),
+        .laminar = yk_node_number(valve, "laminar_pressure"),
+        .backflow = yk_node_boolean(valve, "backflow"),
+    };
     if (yk_node_get(item, "spool"))
-        def->neutral = 0; /* a function that is zero is no function */
-    yk_status status = read_start(builder, yk_node_get(item, "start"), def);
-    return status < 0 ? status : yk_builder_function(builder, item, "spool", &def->spool);
+        def->neutral = 0;
+
+    /* The start: `steady`, or one of two keys. */
+    enum { STEADY };
+    const yk_node *start = yk_node_get(item, "start");
+    const yk_node *pressures = yk_node_get(start, "pressures");
+    const yk_node *force = yk_node_get(start, "force");
+    if (start->choice != STEADY && (pressures != NULL) == (force != NULL))
+        return yk_builder_error(builder, start, "expected one of 'pressures' and 'force'");
+    if (start->choice != STEADY && force) {
+        def->start = YK_HYDRAULIC_FORCE;
+        def->force = force->value;
+    } else if (start->choice != STEADY) {
+        def->start = YK_HYDRAULIC_PRESSURE;
+        def->pressure[0] = pressures->values[0];
+        def->pressure[1] = pressures->values[1];
+    }
+    return yk_builder_function(builder, item, "spool", &def->spool);
 }
 
 yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
     yk_hydraulic_def def = yk_hydraulic_default();
     def.name = yk_node_name(section);
+    def.tank = yk_node_number(section, "tank");
     const yk_node *fluid = yk_node_get(section, "fluid");
     def.fluid.a = yk_node_number(fluid, "a");
     def.fluid.b = yk_node_number(fluid, "b");
     def.fluid.density = yk_node_number(fluid, "density");
     def.fluid.vapour = yk_node_number(fluid, "vapour_pressure");
-    def.tank = yk_node_number(section, "tank");
+
+    /* A tolerance selects steps of variable size. */
     const yk_node *integrator = yk_node_get(section, "integrator");
-    if (integrator->choice == FIXED) {
+    if (integrator->choice == FIXED)
         def.step = yk_node_number(integrator, "step");
-    } else {
+    else
         def.tolerance = yk_node_number(integrator, "tolerance");
-    }
     yk_status status = yk_builder_function(builder, section, "pump", &def.pump);
     if (status != YK_OK)
         return status;
 
     /* All mistakes of all cylinders are reported. */
     yk_hydraulic_builder *circuit = yk_hydraulic_begin(yk_builder_context(builder), &def);
-    const yk_node *list = yk_node_get(section, "cylinders");
-    for (const yk_node *item = list->first; item; item = item->next) {
+    for (const yk_node *item = yk_node_items(section, "cylinders"); item; item = item->next) {
         yk_hydraulic_cylinder_def cylinder;
         yk_status one = read_cylinder(builder, item, &cylinder);
-        if (one == YK_OK) {
+        if (one == YK_OK)
             yk_hydraulic_add_cylinder(circuit, &cylinder);
-        } else {
+        else
             status = one;
-        }
     }
-    if (status == YK_OK)
-        return yk_hydraulic_create(circuit, subsystem);
-    yk_hydraulic_discard(circuit);
-    return status;
+
+    if (status != YK_OK) {
+        yk_hydraulic_discard(circuit);
+        return status;
+    }
+    return yk_hydraulic_create(circuit, subsystem);
 }

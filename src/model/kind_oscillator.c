@@ -45,17 +45,20 @@ const yk_section yk_oscillator_section = {
 yk_status yk_oscillator_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
     yk_oscillator_def def = yk_oscillator_default();
-    const yk_node *integrator = yk_node_get(section, "integrator");
     def.mass = yk_node_number(section, "mass");
     def.stiffness = yk_node_number(section, "stiffness");
     def.damping = yk_node_number(section, "damping");
     def.position = yk_node_number(section, "position");
     def.velocity = yk_node_number(section, "velocity");
+
+    const yk_node *integrator = yk_node_get(section, "integrator");
     def.integrator = (yk_oscillator_integrator)integrator->choice;
     if (def.integrator == YK_OSCILLATOR_TWO_STEP)
         def.rho_inf = yk_node_number(integrator, "rho_inf");
+
     yk_status status = yk_builder_function(builder, section, "force", &def.force);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
+
     return yk_oscillator_create(yk_builder_context(builder), &def, subsystem);
 }

@@ -26,13 +26,15 @@ const yk_section yk_remote_section = {
 
 yk_status yk_remote_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
+    yk_context *context = yk_builder_context(builder);
     yk_remote_def def = yk_remote_default();
     def.address = yk_node_text(section, "address");
-    if (yk_node_get(section, "subsystem"))
-        def.subsystem = yk_node_text(section, "subsystem");
     def.deadline = yk_node_number(section, "deadline");
     def.socket_only = !yk_node_boolean(section, "shared_memory");
-    yk_context *context = yk_builder_context(builder);
+    if (yk_node_get(section, "subsystem"))
+        def.subsystem = yk_node_text(section, "subsystem");
+
+    /* The secret is used once, when the connection is made. */
     char secret[YK_SECRET_MAX];
     const yk_node *file = yk_node_get(section, "secret_file");
     if (file) {
@@ -41,6 +43,7 @@ yk_status yk_remote_build(yk_builder *builder, const yk_node *section, yk_subsys
             return YK_ERROR_MEMORY;
         if (yk_secret_read(context, path, secret) != YK_OK)
             return yk_builder_error(builder, file, "%s", yk_last_message(context));
+
         def.secret = secret;
     }
     return yk_remote_create(context, &def, subsystem);

@@ -10,8 +10,8 @@
     {                                                                                      \
         "rotation", YK_TYPE_NUMBERS, "rad", YK_VECTOR,                                     \
             .text = "likewise away from `orientation`, a rotation vector in global axes; " \
-                    "without, nodes of a beam turn "                                       \
-                    "with its displaced line, so that there is no shear"                   \
+                    "without, nodes of a beam turn with its displaced line, so that "      \
+                    "there is no shear"                                                    \
     }
 
 static const yk_field node_fields[] = {NODE_FIELDS, START_FIELDS, {0}};
@@ -156,15 +156,14 @@ static const yk_field shape_item = {"shape", YK_TYPE_VARIANT, .variants = shape_
 
 /* The solver ----------------------------------------------------------------------------------- */
 
-#define RHO_TEXT                                                                                 \
-    "spectral radius at infinite frequency: 1 no numerical damping, 0 most; with joints 0.9 at " \
-    "most (except form "                                                                         \
-    "ode), for errors of their reactions grow where nothing damps them"
-#define NEWTON_TEXT                                                                               \
-    "iterations stop when what remains is this fraction of the step's local error; at most 1e-8 " \
-    "where steps are "                                                                            \
-    "repeated "                                                                                   \
-    "and compared: schemes tight and index1, and time.tolerance"
+#define RHO_TEXT                                                                   \
+    "spectral radius at infinite frequency: 1 no numerical damping, 0 most; with " \
+    "joints 0.9 at most (except form ode), for errors of their reactions grow "    \
+    "where nothing damps them"
+#define NEWTON_TEXT                                                             \
+    "iterations stop when what remains is this fraction of the step's local "   \
+    "error; at most 1e-8 where steps are repeated and compared: schemes tight " \
+    "and index1, and time.tolerance"
 static const yk_field two_step_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = RHO_TEXT},
     {"error_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE, .refines = 3,
@@ -246,22 +245,19 @@ static const yk_field fields[] = {
     {0},
 };
 
-const yk_section yk_smooth_section = {"smooth",
-                                      "A mechanism of rigid bodies, joints, "
-                                      "forces and flexible beams, solved as "
-                                      "differential-algebraic equations. Channels: "
-                                      "of nodes and bodies `position`, `orientation`, "
-                                      "`velocity`, `angular_velocity`, `acceleration`, "
-                                      "`angular_acceleration`; of joints `force` and `torque`, "
-                                      "on the second body at its marker, and as a sensor in "
-                                      "the joint tells them `angle` (in (-pi, "
-                                      "pi]) and `angle_rate` about the first's z axis, "
-                                      "`displacement` and `displacement_rate` along it; "
-                                      "of springs `stretch` and `stretch_rate`; "
-                                      "of beams `force_1`, `moment_1`, `force_2`, "
-                                      "`moment_2` at its two evaluation points and "
-                                      "`strain_energy`; of flexible bodies `strain_energy` "
-                                      "and, with modes, `amplitude_1` and so on, "
-                                      "and of their points what nodes have; "
-                                      "of the whole `energy` and `strain_energy`.",
-                                      fields};
+static const char solver_text[] =
+    "A mechanism of rigid bodies, joints, forces and flexible beams, "
+    "solved as differential-algebraic equations. "
+    "Channels: of nodes and bodies `position`, `orientation`, `velocity`, `angular_velocity`, "
+    "`acceleration`, `angular_acceleration`; "
+    "of joints `force` and `torque`, on the second body at its marker, and as a sensor in the "
+    "joint tells them `angle` (in (-pi, pi]) and `angle_rate` about the first's z axis, "
+    "`displacement` and `displacement_rate` along it; "
+    "of springs `stretch` and `stretch_rate`; "
+    "of beams `force_1`, `moment_1`, `force_2`, `moment_2` at its two evaluation points and "
+    "`strain_energy`; "
+    "of flexible bodies `strain_energy` and, with modes, `amplitude_1` and so on, "
+    "and of their points what nodes have; "
+    "of the whole `energy` and `strain_energy`.";
+
+const yk_section yk_smooth_section = {"smooth", solver_text, fields};

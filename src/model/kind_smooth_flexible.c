@@ -6,19 +6,18 @@
 
 enum { AMPLITUDES_MAX = 1000 };
 
-#define MOVING_FIELDS                                                                             \
-    NODE_FIELDS,                                                                                  \
-        {"amplitudes", YK_TYPE_NUMBERS, .least = 1, .most = AMPLITUDES_MAX,                       \
-         .text = "of the shapes at the start, in the order of the channels `amplitude_1` and so " \
-                 "on; those that "                                                                \
-                 "are left out are zero"},                                                        \
-        {"amplitude_rates", YK_TYPE_NUMBERS,        "1/s",                                        \
-         .least = 1,        .most = AMPLITUDES_MAX, .text = "likewise"},                          \
-    {                                                                                             \
-        "constant_mass", YK_TYPE_BOOLEAN,                                                         \
-            .fallback = "false",                                                                  \
-            .text = "neglect the deformation in the inertia, where accelerations "                \
-                    "enter: faster to reason about, less exact"                                   \
+#define MOVING_FIELDS                                                                      \
+    NODE_FIELDS,                                                                           \
+        {"amplitudes", YK_TYPE_NUMBERS, .least = 1, .most = AMPLITUDES_MAX,                \
+         .text = "of the shapes at the start, in the order of the channels `amplitude_1` " \
+                 "and so on; those that are left out are zero"},                           \
+        {"amplitude_rates", YK_TYPE_NUMBERS,        "1/s",                                 \
+         .least = 1,        .most = AMPLITUDES_MAX, .text = "likewise"},                   \
+    {                                                                                      \
+        "constant_mass", YK_TYPE_BOOLEAN,                                                  \
+            .fallback = "false",                                                           \
+            .text = "neglect the deformation in the inertia, where accelerations "         \
+                    "enter: faster to reason about, less exact"                            \
     }
 
 static const yk_field along_item = {"points", YK_TYPE_NUMBER, "m",
@@ -107,6 +106,8 @@ static const yk_section *const variants[] = {&rod, &modal, &ancf, NULL};
 const yk_field yk_flexible_item = {"flexible body", YK_TYPE_VARIANT, .variants = variants,
                                    .selector = "type", .text = "A body that deforms"};
 
+/* Building ------------------------------------------------------------------------------------- */
+
 yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_section_def *def)
 {
     *def = yk_beam_section_default();
@@ -114,57 +115,54 @@ yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_sect
     def->poisson = yk_node_number(node, "poisson");
     def->density = yk_node_number(node, "density");
     def->damping_ratio = yk_node_number(node, "damping_ratio");
+
     if (node->choice == YK_SECTION_RECTANGLE) {
-        yk_beam_section_rectangle(def, yk_node_number(node, "width_y"),
-                                  yk_node_number(node, "width_z"));
-    } else if (node->choice == YK_SECTION_TUBE) {
-        double outer = yk_node_number(node, "radius"), inner = yk_node_number(node, "inner_radius");
+        double width_y = yk_node_number(node, "width_y");
+        double width_z = yk_node_number(node, "width_z");
+        yk_beam_section_rectangle(def, width_y, width_z);
+        return YK_OK;
+    }
+    if (node->choice == YK_SECTION_TUBE) {
+        double outer = yk_node_number(node, "radius");
+        double inner = yk_node_number(node, "inner_radius");
         yk_beam_section_tube(def, outer, inner);
         if (!(inner < outer))
             return yk_builder_error(builder, yk_node_get(node, "inner_radius"),
                                     "the inner radius must be less than the outer one, which is %g",
                                     outer);
-    } else {
-        def->area = yk_node_number(node, "area");
-        def->inertia_y = yk_node_number(node, "inertia_y");
-        def->inertia_z = yk_node_number(node, "inertia_z");
-        def->torsion = yk_node_number(node, "torsion");
-        def->shear_y = yk_node_number(node, "shear_y");
-        def->shear_z = yk_node_number(node, "shear_z");
+        return YK_OK;
     }
+
+    /* By its numbers. */
+    def->area = yk_node_number(node, "area");
+    def->inertia_y = yk_node_number(node, "inertia_y");
+    def->inertia_z = yk_node_number(node, "inertia_z");
+    def->torsion = yk_node_number(node, "torsion");
+    def->shear_y = yk_node_number(node, "shear_y");
+    def->shear_z = yk_node_number(node, "shear_z");
     return YK_OK;
-}
-
-static const yk_node *first_point(const yk_node *item)
-{
-    const yk_node *points = yk_node_get(item, "points");
-    return points ? points->first : NULL;
-}
-
-/* Bodies refuse what is wrong with them in words that need the place in the file only. */
-static yk_status explained(yk_builder *builder, const yk_node *item, yk_status status)
-{
-    if (status != YK_ERROR_ARGUMENT)
-        return status;
-    return yk_builder_error(builder, item, "%s", yk_last_message(yk_builder_context(builder)));
 }
 
 static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, int *attachments,
                            yk_flexible **body)
 {
-    yk_ffrf_rod_def def = yk_ffrf_rod_default();
     double *distances = yk_builder_take(builder, ((size_t)count + 1) * sizeof *distances);
     if (!distances)
         return YK_ERROR_MEMORY;
+
     int k = 0;
-    for (const yk_node *point = first_point(item); point; point = point->next, k++) {
+    for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next, k++) {
         distances[k] = point->value;
         attachments[k] = k;
     }
-    def.length = yk_node_number(item, "length");
-    yk_status status = yk_read_section(builder, yk_node_get(item, "section"), &def.section);
+
+    yk_ffrf_rod_def def = yk_ffrf_rod_default();
+    const yk_node *section = yk_node_get(item, "section");
+    yk_status status = yk_read_section(builder, section, &def.section);
     if (status != YK_OK)
         return status;
+
+    def.length = yk_node_number(item, "length");
     def.support = (yk_rod_support)yk_node_choice(item, "frame");
     def.bending_y = yk_node_integer(item, "bending_y");
     def.bending_z = yk_node_integer(item, "bending_z");
@@ -176,93 +174,109 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     def.damping_ratio = yk_node_number(item, "damping_ratio");
     def.attachments = distances;
     def.attachment_count = count;
+
+    /* The section's own ratio is a time; shapes are damped by fractions. */
     if (def.section.damping_ratio > 0)
-        return yk_builder_error(builder, yk_node_get(item, "section"),
-                                "a rod with shapes has 'damping_ratio' beside its section: "
-                                "a fraction of critical damping");
-    return explained(builder, item, yk_flexible_rod(yk_builder_context(builder), &def, body));
+        return yk_builder_error(builder, section,
+                                "a rod with shapes has 'damping_ratio' beside its section: a "
+                                "fraction of critical damping");
+    return yk_flexible_rod(yk_builder_context(builder), &def, body);
 }
 
 /* Whether the files make a body together. */
 static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_modal_files *files,
                              int points)
 {
-    const char *const tables[] = {files->nodes, files->modes, files->frequencies,
-                                  files->second_order, files->invariants};
-    for (size_t i = 0; i < sizeof tables / sizeof *tables && files->fem; i++)
-        if (tables[i])
-            return yk_builder_error(
-                builder, item, "'fem' describes the whole body: leave out the tables beside it");
+    bool tables = files->nodes || files->modes || files->frequencies || files->second_order ||
+                  files->invariants;
+    if (files->fem && tables)
+        return yk_builder_error(builder, item,
+                                "'fem' describes the whole body: leave out the tables beside it");
     if (files->fem)
         return YK_OK;
+
     bool shaped = files->nodes && files->modes;
     if (!files->invariants && !(shaped && files->frequencies))
-        return yk_builder_error(
-            builder, item,
-            "the body needs 'nodes', 'modes' and 'frequencies', or 'invariants', or 'fem': "
-            "see docs/modal.md");
+        return yk_builder_error(builder, item,
+                                "the body needs 'nodes', 'modes' and 'frequencies', or "
+                                "'invariants', or 'fem': see docs/modal.md");
     if (!shaped && (files->nodes || files->modes || files->second_order))
         return yk_builder_error(builder, item,
                                 "'nodes' and 'modes' go together, and 'second_order' with them");
     if (!shaped && points)
-        return yk_builder_error(
-            builder, yk_node_get(item, "points"),
-            "points are nodes of the body: give 'nodes' and 'modes' beside 'invariants'");
+        return yk_builder_error(builder, yk_node_get(item, "points"),
+                                "points are nodes of the body: give 'nodes' and 'modes' beside "
+                                "'invariants'");
     return YK_OK;
 }
 
 static yk_status build_modal(yk_builder *builder, const yk_node *item, int count, int *attachments,
                              yk_flexible **body)
 {
-    yk_modal_files files = {.damping_ratio = yk_node_number(item, "damping_ratio"),
-                            .constant_mass = yk_node_boolean(item, "constant_mass")};
+    yk_modal_files files = {
+        .damping_ratio = yk_node_number(item, "damping_ratio"),
+        .constant_mass = yk_node_boolean(item, "constant_mass"),
+    };
+    const yk_node *use = yk_node_get(item, "use");
+    if (use) {
+        files.use = use->values;
+        files.use_count = use->value_count;
+    }
+
     const struct {
         const char *key, **path;
-    } keys[] = {{"nodes", &files.nodes},
-                {"modes", &files.modes},
-                {"frequencies", &files.frequencies},
-                {"second_order", &files.second_order},
-                {"invariants", &files.invariants},
-                {"fem", &files.fem}};
+    } keys[] = {
+        {"nodes", &files.nodes},
+        {"modes", &files.modes},
+        {"frequencies", &files.frequencies},
+        {"second_order", &files.second_order},
+        {"invariants", &files.invariants},
+        {"fem", &files.fem},
+    };
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (!yk_node_get(item, keys[i].key))
             continue;
+
         *keys[i].path = yk_builder_path(builder, item, keys[i].key);
         if (!*keys[i].path)
             return YK_ERROR_MEMORY;
     }
-    const yk_node *use = yk_node_get(item, "use");
-    if (use)
-        files.use = use->values, files.use_count = use->value_count;
     yk_status status = check_files(builder, item, &files, count);
+    if (status != YK_OK)
+        return status;
+
+    /* Points are named by the numbers of their nodes. */
     int *numbers = yk_builder_take(builder, ((size_t)count + 1) * sizeof *numbers);
-    if (!numbers || status != YK_OK)
-        return status != YK_OK ? status : YK_ERROR_MEMORY;
+    if (!numbers)
+        return YK_ERROR_MEMORY;
+
     int k = 0;
-    for (const yk_node *point = first_point(item); point; point = point->next, k++) {
+    for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next, k++) {
         numbers[k] = (int)point->value;
         attachments[k] = k;
     }
-    return explained(builder, item,
-                     yk_modal_read(yk_builder_context(builder), &files, numbers, count, body));
+    return yk_modal_read(yk_builder_context(builder), &files, numbers, count, body);
 }
 
 static yk_status build_ancf(yk_builder *builder, const yk_node *item, int *attachments,
                             yk_flexible **body)
 {
-    yk_ancf_rod_def def = {.length = yk_node_number(item, "length"),
-                           .elements = yk_node_integer(item, "elements")};
+    yk_ancf_rod_def def = {
+        .length = yk_node_number(item, "length"),
+        .elements = yk_node_integer(item, "elements"),
+    };
     yk_status status = yk_read_section(builder, yk_node_get(item, "section"), &def.section);
     if (status != YK_OK)
         return status;
+
     int k = 0;
-    for (const yk_node *point = first_point(item); point; point = point->next, k++) {
+    for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next, k++) {
         attachments[k] = (int)point->value;
         if (point->value < 0 || point->value > def.elements)
             return yk_builder_error(builder, point, "the rod has nodes 0 to %d, not %g",
                                     def.elements, point->value);
     }
-    return explained(builder, item, yk_flexible_ancf(yk_builder_context(builder), &def, body));
+    return yk_flexible_ancf(yk_builder_context(builder), &def, body);
 }
 
 yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attachments,
@@ -270,9 +284,17 @@ yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attac
 {
     const yk_node *points = yk_node_get(item, "points");
     int count = points ? points->count : 0;
+    yk_status status;
     switch (item->choice) {
-    case YK_FLEXIBLE_ITEM_ROD: return build_rod(builder, item, count, attachments, body);
-    case YK_FLEXIBLE_ITEM_MODAL: return build_modal(builder, item, count, attachments, body);
-    default: return build_ancf(builder, item, attachments, body);
+    case YK_FLEXIBLE_ITEM_ROD: status = build_rod(builder, item, count, attachments, body); break;
+    case YK_FLEXIBLE_ITEM_MODAL:
+        status = build_modal(builder, item, count, attachments, body);
+        break;
+    default: status = build_ancf(builder, item, attachments, body); break;
     }
+
+    /* Bodies refuse what is wrong with them in words that need the location only. */
+    if (status == YK_ERROR_ARGUMENT)
+        return yk_builder_error(builder, item, "%s", yk_last_message(yk_builder_context(builder)));
+    return status;
 }

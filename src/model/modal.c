@@ -16,47 +16,47 @@ bool yk_modal_uses(const yk_modal *modal, int mode_number)
     return modal->files->use_count == 0;
 }
 
-static yk_status check_use(yk_modal *modal, const char *path)
-{
-    for (int i = 0; i < modal->files->use_count; i++)
-        if (yk_modal_mode(modal, (int)modal->files->use[i]) < 0)
-            return yk_fail(modal->context, YK_ERROR_ARGUMENT,
-                           "'use' names mode %g, which %s does not have", modal->files->use[i],
-                           path);
-    return YK_OK;
-}
-
 yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, const char *path)
 {
+    const yk_modal_files *files = modal->files;
     modal->mode_number = yk_modal_take(modal, (size_t)count, sizeof *modal->mode_number);
     if (!modal->mode_number)
         return YK_ERROR_MEMORY;
 
+    /* Those of the file that are used, each once ... */
     for (int i = 0; i < count; i++) {
         if (!yk_modal_uses(modal, numbers[i]))
             continue;
         if (yk_modal_mode(modal, numbers[i]) >= 0)
             return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s lists mode %d twice", path,
                            numbers[i]);
+
         modal->mode_number[modal->mode_count++] = numbers[i];
     }
-    yk_status status = check_use(modal, path);
-    if (status != YK_OK)
-        return status;
+
+    /* ... and all that are to be used. */
+    for (int i = 0; i < files->use_count; i++)
+        if (yk_modal_mode(modal, (int)files->use[i]) < 0)
+            return yk_fail(modal->context, YK_ERROR_ARGUMENT,
+                           "'use' names mode %g, which %s does not have", files->use[i], path);
     if (modal->mode_count > YK_FFRF_MODES_MAX)
-        return yk_fail(
-            modal->context, YK_ERROR_ARGUMENT,
-            "%s has %d modes, but at most %d can be used: choose them with the key 'use'", path,
-            modal->mode_count, YK_FFRF_MODES_MAX);
+        return yk_fail(modal->context, YK_ERROR_ARGUMENT,
+                       "%s has %d modes, but at most %d can be used: choose them with the key "
+                       "'use'",
+                       path, modal->mode_count, YK_FFRF_MODES_MAX);
+
     size_t squares = (size_t)modal->mode_count * (size_t)modal->mode_count;
     modal->stiffness = yk_modal_take(modal, squares, sizeof *modal->stiffness);
     modal->damping = yk_modal_take(modal, squares, sizeof *modal->damping);
-    return modal->stiffness && modal->damping ? YK_OK : YK_ERROR_MEMORY;
+    if (!modal->stiffness || !modal->damping)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 yk_status yk_modal_take_nodes(yk_modal *modal, int count)
 {
-    size_t nodes = (size_t)count, n = (size_t)modal->mode_count;
+    size_t nodes = (size_t)count;
+    size_t n = (size_t)modal->mode_count;
     modal->node_count = count;
     modal->node_number = yk_modal_take(modal, nodes, sizeof *modal->node_number);
     modal->node_order = yk_modal_take(modal, nodes, sizeof *modal->node_order);
@@ -70,41 +70,45 @@ yk_status yk_modal_take_nodes(yk_modal *modal, int count)
     return YK_OK;
 }
 
-typedef struct numbered {
-    int number, index;
-} numbered;
-
+/* Pairs of a number and an index, by rising numbers. */
 static int compare_numbers(const void *a, const void *b)
 {
-    const numbered *one = a, *other = b;
-    if (one->number != other->number)
-        return one->number < other->number ? -1 : 1;
-    return (one->index > other->index) - (one->index < other->index);
+    const int *one = a;
+    const int *other = b;
+    if (one[0] != other[0])
+        return one[0] < other[0] ? -1 : 1;
+    return (one[1] > other[1]) - (one[1] < other[1]);
 }
 
 yk_status yk_modal_order_nodes(yk_modal *modal, const char *path)
 {
-    numbered *sorted = yk_modal_take(modal, (size_t)modal->node_count, sizeof *sorted);
+    size_t count = (size_t)modal->node_count;
+    int(*sorted)[2] = yk_modal_take(modal, count, sizeof *sorted);
     if (!sorted)
         return YK_ERROR_MEMORY;
 
-    for (int i = 0; i < modal->node_count; i++)
-        sorted[i] = (numbered){modal->node_number[i], i};
-    qsort(sorted, (size_t)modal->node_count, sizeof *sorted, compare_numbers);
     for (int i = 0; i < modal->node_count; i++) {
-        modal->node_order[i] = sorted[i].index;
-        if (i && sorted[i].number == sorted[i - 1].number)
+        sorted[i][0] = modal->node_number[i];
+        sorted[i][1] = i;
+    }
+    qsort(sorted, count, sizeof *sorted, compare_numbers);
+
+    for (int i = 0; i < modal->node_count; i++) {
+        modal->node_order[i] = sorted[i][1];
+        if (i > 0 && sorted[i][0] == sorted[i - 1][0])
             return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s has two nodes %d", path,
-                           sorted[i].number);
+                           sorted[i][0]);
     }
     return YK_OK;
 }
 
 int yk_modal_node(const yk_modal *modal, int number)
 {
-    int low = 0, high = modal->node_count - 1;
+    int low = 0;
+    int high = modal->node_count - 1;
     while (low <= high) {
-        int middle = (low + high) / 2, at = modal->node_order[middle];
+        int middle = (low + high) / 2;
+        int at = modal->node_order[middle];
         if (modal->node_number[at] == number)
             return at;
         if (modal->node_number[at] < number)
@@ -140,20 +144,15 @@ yk_status yk_modal_take_invariants(yk_modal *modal)
     modal->spread = yk_modal_take(modal, n, sizeof *modal->spread);
     modal->pair = yk_modal_take(modal, n * n, sizeof *modal->pair);
     modal->curve = yk_modal_take(modal, n * n, sizeof *modal->curve);
-    return modal->shift && modal->spread && modal->pair && modal->curve ? YK_OK : YK_ERROR_MEMORY;
+    if (!modal->shift || !modal->spread || !modal->pair || !modal->curve)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 yk_mat3 yk_modal_second_moment(const yk_mat3 *tensor)
 {
     double half = 0.5 * (tensor->m[0][0] + tensor->m[1][1] + tensor->m[2][2]);
     return yk_m3_sub(yk_m3_diagonal(half, half, half), *tensor);
-}
-
-/* Shapes ask for rotations of all nodes, or of none. */
-static void link_rotations(yk_modal *modal)
-{
-    for (int i = 0; i < modal->node_count && modal->rotates; i++)
-        modal->points[i].rotation = modal->points[i].displacement + modal->mode_count;
 }
 
 double yk_modal_lumped_mass(const yk_modal *modal, int i)
@@ -165,10 +164,12 @@ double yk_modal_lumped_mass(const yk_modal *modal, int i)
         if (!modal->rotates)
             continue;
 
+        /* The inertia of a lump is tr(S) - S of its second moments S. */
+        const yk_mat3 *second = &p->second;
         yk_vec3 rotation = p->displacement[modal->mode_count + i];
-        double trace = p->second.m[0][0] + p->second.m[1][1] + p->second.m[2][2];
-        sum +=
-            trace * yk_v3_norm2(rotation) - yk_v3_dot(rotation, yk_m3_apply(p->second, rotation));
+        double trace = second->m[0][0] + second->m[1][1] + second->m[2][2];
+        double along = yk_v3_dot(rotation, yk_m3_apply(*second, rotation));
+        sum += trace * yk_v3_norm2(rotation) - along;
     }
     return sum;
 }
@@ -181,52 +182,72 @@ void yk_modal_damp(yk_modal *modal)
             return;
 
     for (int i = 0; i < n; i++) {
-        double mass =
-            modal->modal_mass ? modal->modal_mass[(n + 1) * i] : yk_modal_lumped_mass(modal, i);
-        double critical = 2 * sqrt(fmax(0, mass * modal->stiffness[(n + 1) * i]));
-        modal->damping[(n + 1) * i] = modal->files->damping_ratio * critical;
+        int diagonal = (n + 1) * i;
+        double mass;
+        if (modal->modal_mass)
+            mass = modal->modal_mass[diagonal];
+        else
+            mass = yk_modal_lumped_mass(modal, i);
+        double critical = 2 * sqrt(fmax(0, mass * modal->stiffness[diagonal]));
+        modal->damping[diagonal] = modal->files->damping_ratio * critical;
     }
 }
 
+/* The body of all that was read. */
 static yk_status make(yk_modal *modal, const int *points, int point_count, yk_flexible **body)
 {
+    /* Shapes ask for rotations of all nodes, or of none. */
+    for (int i = 0; i < modal->node_count && modal->rotates; i++)
+        modal->points[i].rotation = modal->points[i].displacement + modal->mode_count;
+
+    /* Attachments, from numbers of nodes. */
     int *attachments = yk_modal_take(modal, (size_t)point_count, sizeof *attachments);
     if (!attachments)
         return YK_ERROR_MEMORY;
 
     for (int k = 0; k < point_count; k++) {
         attachments[k] = yk_modal_node(modal, points[k]);
-        if (attachments[k] < 0)
-            return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s has no node %d",
-                           modal->files->fem     ? modal->files->fem
-                           : modal->files->nodes ? modal->files->nodes
-                                                 : "the body without a table of nodes",
-                           points[k]);
+        if (attachments[k] >= 0)
+            continue;
+
+        const char *source = "the body without a table of nodes";
+        if (modal->files->nodes)
+            source = modal->files->nodes;
+        if (modal->files->fem)
+            source = modal->files->fem;
+        return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s has no node %d", source, points[k]);
     }
-    const yk_ffrf_invariants invariants = {modal->mass,  modal->moment, modal->second,
-                                           modal->shift, modal->spread, modal->pair,
-                                           modal->curve};
-    yk_ffrf_def def = {.mode_count = modal->mode_count,
-                       .points = modal->points,
-                       .point_count = modal->node_count,
-                       .invariants = modal->weighs ? &invariants : NULL,
-                       .mass = modal->modal_mass,
-                       .stiffness = modal->stiffness,
-                       .damping = modal->damping,
-                       .constant_mass = modal->files->constant_mass};
+
+    const yk_ffrf_invariants invariants = {
+        modal->mass,   modal->moment, modal->second, modal->shift,
+        modal->spread, modal->pair,   modal->curve,
+    };
+    yk_ffrf_def def = {
+        .mode_count = modal->mode_count,
+        .points = modal->points,
+        .point_count = modal->node_count,
+        .mass = modal->modal_mass,
+        .stiffness = modal->stiffness,
+        .damping = modal->damping,
+        .constant_mass = modal->files->constant_mass,
+    };
+    if (modal->weighs)
+        def.invariants = &invariants;
     return yk_flexible_modal(modal->context, &def, attachments, point_count, body);
 }
 
 yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const int *points,
                         int point_count, yk_flexible **body)
 {
-    yk_modal modal = {.context = context, .files = files, .store = {.context = context}};
     *body = NULL;
-    yk_status status = files->fem ? yk_modal_read_fem(&modal) : yk_modal_read_tables(&modal);
-    if (status == YK_OK) {
-        link_rotations(&modal);
+    yk_modal modal = {.context = context, .files = files, .store = {.context = context}};
+    yk_status status;
+    if (files->fem)
+        status = yk_modal_read_fem(&modal);
+    else
+        status = yk_modal_read_tables(&modal);
+    if (status == YK_OK)
         status = make(&modal, points, point_count, body);
-    }
     yk_store_destroy(&modal.store);
     return status;
 }

@@ -45,7 +45,7 @@ typedef struct yk_modal {
     double *stiffness, *damping;
 } yk_modal;
 
-/* Points are named by the numbers of their nodes; their places come back as 0, 1, ... */
+/* Points are named by the numbers of their nodes; their attachments are 0, 1, ... */
 yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const int *points,
                         int point_count, yk_flexible **body);
 
@@ -55,7 +55,7 @@ void *yk_modal_take(yk_modal *modal, size_t count, size_t size);
 bool yk_modal_uses(const yk_modal *modal, int mode_number);
 /* The modes that take part, as many as `numbers` has of those that are used. */
 yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, const char *path);
-/* Room for nodes whose numbers and places follow. */
+/* Memory for nodes whose numbers and positions follow. */
 yk_status yk_modal_take_nodes(yk_modal *modal, int count);
 /* After all numbers are there; YK_ERROR_ARGUMENT where two are the same. */
 yk_status yk_modal_order_nodes(yk_modal *modal, const char *path);
@@ -63,7 +63,7 @@ int yk_modal_node(const yk_modal *modal, int number);
 int yk_modal_mode(const yk_modal *modal, int number);
 /* g_ij of a node, modes x modes; NULL when out of memory. */
 yk_vec3 *yk_modal_bends(yk_modal *modal, int node);
-/* Room for the integrals that the file gives. */
+/* Memory for the integrals that the file gives. */
 yk_status yk_modal_take_invariants(yk_modal *modal);
 /* int s_i . s_i over the lumps. */
 double yk_modal_lumped_mass(const yk_modal *modal, int mode);

@@ -57,8 +57,17 @@ typedef struct reading {
     yk_csv table;
     double *value[QUANTITIES];
     int *line[QUANTITIES];
-    int lines[QUANTITIES]; /* that tell of the quantity */
+    int lines[QUANTITIES]; /* of the table that have the quantity */
 } reading;
+
+/* Index of a number of a quantity. */
+static int entry_of(const reading *r, int of, int i, int j, int component)
+{
+    int entry = i;
+    if (kinds[of].modes == 2)
+        entry = r->modal->mode_count * i + j;
+    return kinds[of].components * entry + component;
+}
 
 static int find_word(const char *text, const char *const *words)
 {
@@ -68,37 +77,83 @@ static int find_word(const char *text, const char *const *words)
     return -1;
 }
 
-static yk_status read_quantity(const yk_csv *table, int *found)
+/* All columns are there, and all but the first may be empty. */
+static yk_status open_table(yk_context *context, const char *path, yk_csv *table)
 {
-    const char *text = yk_csv_text(table, QUANTITY);
-    *found = find_word(text, quantity_names);
-    if (*found >= 0)
-        return YK_OK;
-
-    const char *nearest = yk_text_nearest(text, quantity_names);
-    return yk_csv_error(table, QUANTITY, "there is no quantity '%.40s'%s%s%s", text,
-                        nearest ? ", did you mean '" : "", nearest ? nearest : "",
-                        nearest ? "'?" : "");
+    yk_status status = yk_csv_open(context, path, columns, 1, table);
+    for (int k = 0; columns[k] && status == YK_OK; k++)
+        if (!yk_csv_has(table, k))
+            status = yk_fail(context, YK_ERROR_ARGUMENT,
+                             "%s:%d: there is no column '%s': the first line is "
+                             "quantity,i,j,component,value",
+                             path, table->line, columns[k]);
+    return status;
 }
+
+/* Which modes have a stiffness of their own. */
+yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, int *count)
+{
+    *count = 0;
+    *numbers = NULL;
+    int capacity = 0;
+    yk_csv table;
+    yk_status status = open_table(modal->context, path, &table);
+    for (bool more = true; status == YK_OK && more;) {
+        status = yk_csv_next(&table, &more);
+        if (status != YK_OK || !more)
+            break;
+        if (strcmp(yk_csv_text(&table, QUANTITY), quantity_names[STIFFNESS]) != 0)
+            continue;
+
+        int i = 0;
+        int j = 0;
+        status = yk_csv_integer(&table, FIRST, &i);
+        if (status == YK_OK)
+            status = yk_csv_integer(&table, SECOND, &j);
+        if (status != YK_OK || i != j)
+            continue;
+
+        if (*count == capacity) {
+            capacity = capacity ? 2 * capacity : 64;
+            int *wider = yk_modal_take(modal, (size_t)capacity, sizeof *wider);
+            if (!wider) {
+                status = YK_ERROR_MEMORY;
+                break;
+            }
+            for (int k = 0; k < *count; k++)
+                wider[k] = (*numbers)[k];
+            *numbers = wider;
+        }
+        (*numbers)[(*count)++] = i;
+    }
+    yk_csv_close(&table);
+    if (status == YK_OK && *count == 0)
+        status = yk_fail(
+            modal->context, YK_ERROR_ARGUMENT,
+            "%s has no 'stiffness' of any mode: give it there, or a table of frequencies", path);
+    return status;
+}
+
+/* Rows ----------------------------------------------------------------------------------------- */
 
 /* The modes of a row as indices; -1 for one that takes no part. */
 static yk_status read_modes(const reading *r, int of, int mode[2])
 {
-    mode[0] = mode[1] = 0;
     for (int k = 0; k < 2; k++) {
+        mode[k] = 0;
         const char *text = yk_csv_text(&r->table, FIRST + k);
-        if (k >= kinds[of].modes) {
-            if (text[0])
-                return yk_csv_error(
-                    &r->table, FIRST + k, "'%s' is no quantity of %s: leave '%s' empty",
-                    quantity_names[of], k ? "two modes" : "a mode", columns[FIRST + k]);
+        const char *column = columns[FIRST + k];
+        bool belongs = k < kinds[of].modes;
+        if (!belongs && text[0])
+            return yk_csv_error(&r->table, FIRST + k, "'%s' is no quantity of %s: leave '%s' empty",
+                                quantity_names[of], k ? "two modes" : "a mode", column);
+        if (!belongs)
             continue;
-        }
         if (!text[0])
-            return yk_csv_error(&r->table, FIRST + k,
-                                "'%s' belongs to %s: give the number of a mode under '%s'",
-                                quantity_names[of], kinds[of].modes == 2 ? "two modes" : "a mode",
-                                columns[FIRST + k]);
+            return yk_csv_error(
+                &r->table, FIRST + k, "'%s' belongs to %s: give the number of a mode under '%s'",
+                quantity_names[of], kinds[of].modes == 2 ? "two modes" : "a mode", column);
+
         int number;
         yk_status status = yk_csv_integer(&r->table, FIRST + k, &number);
         if (status != YK_OK)
@@ -109,169 +164,152 @@ static yk_status read_modes(const reading *r, int of, int mode[2])
     return YK_OK;
 }
 
-static yk_status read_component(const reading *r, int of, int *component)
-{
-    const char *text = yk_csv_text(&r->table, COMPONENT);
-    *component = 0;
-    if (kinds[of].components == SCALAR) {
-        if (text[0])
-            return yk_csv_error(&r->table, COMPONENT, "'%s' has no components", quantity_names[of]);
-        return YK_OK;
-    }
-    bool vector = kinds[of].components == VECTOR;
-    *component = find_word(text, vector ? vector_names : tensor_names);
-    if (*component < 0)
-        return yk_csv_error(&r->table, COMPONENT, "'%s' has the components %s, not '%.20s'",
-                            quantity_names[of], vector ? "x, y, z" : "xx, yy, zz, xy, xz, yz",
-                            text);
-    return YK_OK;
-}
-
-static int place_of(const reading *r, int of, int i, int j, int component)
-{
-    int entry = kinds[of].modes == 2 ? r->modal->mode_count * i + j : i;
-    return kinds[of].components * entry + component;
-}
-
+/* One number of a quantity. */
 static yk_status read_row(reading *r)
 {
-    int of, mode[2], component;
-    yk_status status = read_quantity(&r->table, &of);
-    if (status == YK_OK)
-        status = read_modes(r, of, mode);
-    if (status == YK_OK)
-        status = read_component(r, of, &component);
-    double value = 0;
-    if (status == YK_OK && !yk_csv_text(&r->table, VALUE)[0])
-        status = yk_csv_error(&r->table, VALUE, "there is nothing under 'value'");
-    if (status == YK_OK)
-        status = yk_csv_number(&r->table, VALUE, &value);
+    const yk_csv *table = &r->table;
+
+    /* Which quantity. */
+    const char *word = yk_csv_text(table, QUANTITY);
+    int of = find_word(word, quantity_names);
+    if (of < 0) {
+        const char *nearest = yk_text_nearest(word, quantity_names);
+        if (!nearest)
+            return yk_csv_error(table, QUANTITY, "there is no quantity '%.40s'", word);
+        return yk_csv_error(table, QUANTITY, "there is no quantity '%.40s', did you mean '%s'?",
+                            word, nearest);
+    }
+
+    /* Of which modes, and which component. */
+    int mode[2];
+    yk_status status = read_modes(r, of, mode);
+    if (status != YK_OK)
+        return status;
+
+    int component = 0;
+    const char *text = yk_csv_text(table, COMPONENT);
+    if (kinds[of].components == SCALAR && text[0])
+        return yk_csv_error(table, COMPONENT, "'%s' has no components", quantity_names[of]);
+    if (kinds[of].components == VECTOR) {
+        component = find_word(text, vector_names);
+        if (component < 0)
+            return yk_csv_error(table, COMPONENT, "'%s' has the components %s, not '%.20s'",
+                                quantity_names[of], "x, y, z", text);
+    }
+    if (kinds[of].components == TENSOR) {
+        component = find_word(text, tensor_names);
+        if (component < 0)
+            return yk_csv_error(table, COMPONENT, "'%s' has the components %s, not '%.20s'",
+                                quantity_names[of], "xx, yy, zz, xy, xz, yz", text);
+    }
+
+    /* The number, which is kept if its modes take part. */
+    double value;
+    if (!yk_csv_text(table, VALUE)[0])
+        return yk_csv_error(table, VALUE, "there is nothing under 'value'");
+    status = yk_csv_number(table, VALUE, &value);
     if (status != YK_OK || mode[0] < 0 || mode[1] < 0)
         return status;
 
-    int at = place_of(r, of, mode[0], mode[1], component);
+    int at = entry_of(r, of, mode[0], mode[1], component);
     if (r->line[of][at])
-        return yk_csv_error(&r->table, VALUE, "this number of '%s' stands in line %d already",
+        return yk_csv_error(table, VALUE, "this number of '%s' stands in line %d already",
                             quantity_names[of], r->line[of][at]);
+
     r->value[of][at] = value;
-    r->line[of][at] = r->table.line;
+    r->line[of][at] = table->line;
     r->lines[of]++;
     return YK_OK;
 }
 
-/* All columns are there, and all but the first may be empty. */
-static yk_status open_table(yk_context *context, const char *path, yk_csv *table)
-{
-    yk_status status = yk_csv_open(context, path, columns, 1, table);
-    for (int k = 0; columns[k] && status == YK_OK; k++)
-        if (!yk_csv_has(table, k))
-            status = yk_fail(
-                context, YK_ERROR_ARGUMENT,
-                "%s:%d: there is no column '%s': the first line is quantity,i,j,component,value",
-                path, table->line, columns[k]);
-    return status;
-}
-
-static yk_status read_all(reading *r, const char *path)
-{
-    yk_status status = open_table(r->modal->context, path, &r->table);
-    for (bool more = true; status == YK_OK && more;) {
-        status = yk_csv_next(&r->table, &more);
-        if (status == YK_OK && more)
-            status = read_row(r);
-    }
-    yk_csv_close(&r->table);
-    return status;
-}
-
-/* Which modes have a stiffness of their own. */
-yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, int *count)
-{
-    yk_csv table;
-    *count = 0;
-    *numbers = NULL;
-    int capacity = 0;
-    yk_status status = open_table(modal->context, path, &table);
-    for (bool more = true; status == YK_OK && more;) {
-        status = yk_csv_next(&table, &more);
-        if (status != YK_OK || !more ||
-            strcmp(yk_csv_text(&table, QUANTITY), quantity_names[STIFFNESS]) != 0)
-            continue;
-
-        int i = 0, j = 0;
-        status = yk_csv_integer(&table, FIRST, &i);
-        if (status == YK_OK)
-            status = yk_csv_integer(&table, SECOND, &j);
-        if (status != YK_OK || i != j)
-            continue;
-        if (*count == capacity) {
-            capacity = capacity ? 2 * capacity : 64;
-            int *wider = yk_modal_take(modal, (size_t)capacity, sizeof *wider);
-            if (!wider)
-                status = YK_ERROR_MEMORY;
-            for (int k = 0; wider && k < *count; k++)
-                wider[k] = (*numbers)[k];
-            *numbers = wider;
-        }
-        if (status == YK_OK)
-            (*numbers)[(*count)++] = i;
-    }
-    yk_csv_close(&table);
-    if (status == YK_OK && *count == 0)
-        status = yk_fail(
-            modal->context, YK_ERROR_ARGUMENT,
-            "%s has no 'stiffness' of any mode: give it there, or a table of frequencies", path);
-    return status;
-}
-
-static yk_status take_memory(reading *r)
-{
-    size_t n = (size_t)r->modal->mode_count;
-    for (int k = 0; k < QUANTITIES; k++) {
-        size_t entries = kinds[k].modes == 2 ? n * n : kinds[k].modes == 1 ? n : 1;
-        r->value[k] =
-            yk_modal_take(r->modal, entries * (size_t)kinds[k].components, sizeof *r->value[k]);
-        r->line[k] =
-            yk_modal_take(r->modal, entries * (size_t)kinds[k].components, sizeof *r->line[k]);
-        if (!r->value[k] || !r->line[k])
-            return YK_ERROR_MEMORY;
-    }
-    return YK_OK;
-}
-
-static double largest_of(const double *values, int count)
-{
-    double largest = 0;
-    for (int i = 0; i < count; i++)
-        largest = fmax(largest, fabs(values[i]));
-    return largest;
-}
+/* The whole table ------------------------------------------------------------------------------ */
 
 /* Fills in what the other order of two modes says; both may be there, but for the same. */
 static yk_status complete(reading *r, int of, const char *path)
 {
-    int n = r->modal->mode_count, components = kinds[of].components, sign = kinds[of].sign;
-    double *value = r->value[of], slack = 1e-9 * largest_of(value, n * n * components);
+    yk_context *context = r->modal->context;
+    const int *number = r->modal->mode_number;
+    int n = r->modal->mode_count;
+    int components = kinds[of].components;
+    int sign = kinds[of].sign;
+    const int *line = r->line[of];
+    double *value = r->value[of];
+    double largest = 0;
+    for (int k = 0; k < n * n * components; k++)
+        largest = fmax(largest, fabs(value[k]));
+
     for (int k = 0; k < n * n * components; k++) {
-        int i = k / components / n, j = k / components % n,
-            other = place_of(r, of, j, i, k % components);
+        int i = k / components / n;
+        int j = k / components % n;
+        int other = entry_of(r, of, j, i, k % components);
         if (i == j && sign < 0 && value[k] != 0)
-            return yk_fail(
-                r->modal->context, YK_ERROR_ARGUMENT,
-                "%s:%d: '%s' of a mode with itself is zero: the product of a shape with itself",
-                path, r->line[of][k], quantity_names[of]);
-        if (!r->line[of][k])
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s:%d: '%s' of a mode with itself is zero: the product of a shape with "
+                           "itself",
+                           path, line[k], quantity_names[of]);
+        if (!line[k])
             continue;
-        if (!r->line[of][other]) {
+        if (!line[other]) {
             value[other] = sign * value[k];
-        } else if (fabs(value[k] - sign * value[other]) > 1e-6 * fabs(value[k]) + slack) {
-            return yk_fail(r->modal->context, YK_ERROR_ARGUMENT,
-                           "%s:%d: '%s' of modes %d and %d is %.9g, but %.9g in line %d: "
-                           "they must %s; leave one of them out",
-                           path, r->line[of][k], quantity_names[of], r->modal->mode_number[i],
-                           r->modal->mode_number[j], value[k], value[other], r->line[of][other],
-                           sign > 0 ? "be the same" : "differ in sign alone");
+            continue;
         }
+
+        /* Tables are written with fewer digits than numbers have. */
+        double difference = fabs(value[k] - sign * value[other]);
+        if (difference > 1e-6 * fabs(value[k]) + 1e-9 * largest)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s:%d: '%s' of modes %d and %d is %.9g, but %.9g in line %d: they must "
+                           "%s; leave one of them out",
+                           path, line[k], quantity_names[of], number[i], number[j], value[k],
+                           value[other], line[other],
+                           sign > 0 ? "be the same" : "differ in sign alone");
+    }
+    return YK_OK;
+}
+
+/* The quantities of inertia come together, under their mass; the matrices may come alone, beside
+ * lumped masses. */
+static yk_status check_set(const reading *r, const char *path)
+{
+    yk_context *context = r->modal->context;
+    const int *number = r->modal->mode_number;
+    int n = r->modal->mode_count;
+    for (int k = MOMENT; k < MODAL_MASS; k++)
+        if (r->lines[k] && !r->lines[MASS])
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s has '%s' but no 'mass': inertia comes from this table as a whole, "
+                           "or from lumped masses",
+                           path, quantity_names[k]);
+    if (!r->lines[MASS])
+        return YK_OK;
+    if (!r->lines[INERTIA])
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s has no 'inertia': give the tensor about the origin of the floating "
+                       "frame",
+                       path);
+
+    for (int i = 0; i < n; i++)
+        if (!(r->value[MODAL_MASS][(n + 1) * i] > 0))
+            return yk_fail(context, YK_ERROR_ARGUMENT, "%s has no positive 'modal_mass' of mode %d",
+                           path, number[i]);
+
+    /* The trace of the second moments of two shapes is their modal mass, but for shapes of second
+     * order. */
+    if (!r->lines[INERTIA_CURVE] || r->lines[SWING] || r->lines[SHORTENING])
+        return YK_OK;
+
+    for (int i = 0; i < n; i++) {
+        const double *v = &r->value[INERTIA_CURVE][TENSOR * (n + 1) * i];
+        double mass = r->value[MODAL_MASS][(n + 1) * i];
+        double found = 0.25 * (v[0] + v[1] + v[2]);
+        if (fabs(found - mass) <= 0.5 * mass)
+            continue;
+
+        yk_log(context, YK_LOG_WARNING,
+               "%s: mode %d has the modal mass %.6g, and %.6g by its inertia_curve: one of them "
+               "is of another normalisation",
+               path, number[i], mass, found);
+        break;
     }
     return YK_OK;
 }
@@ -288,11 +326,50 @@ static yk_mat3 tensor_at(const reading *r, int of, int entry)
     return (yk_mat3){{{v[0], v[3], v[4]}, {v[3], v[1], v[5]}, {v[4], v[5], v[2]}}};
 }
 
-static yk_status fill_invariants(reading *r)
+yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
 {
-    yk_modal *modal = r->modal;
+    reading *r = yk_modal_take(modal, 1, sizeof *r);
+    if (!r)
+        return YK_ERROR_MEMORY;
+
+    /* Memory for all quantities; what a table leaves out is zero. */
     int n = modal->mode_count;
-    yk_status status = yk_modal_take_invariants(modal);
+    r->modal = modal;
+    for (int k = 0; k < QUANTITIES; k++) {
+        size_t count = (size_t)kinds[k].components;
+        for (int mode = 0; mode < kinds[k].modes; mode++)
+            count *= (size_t)n;
+        r->value[k] = yk_modal_take(modal, count, sizeof *r->value[k]);
+        r->line[k] = yk_modal_take(modal, count, sizeof *r->line[k]);
+        if (!r->value[k] || !r->line[k])
+            return YK_ERROR_MEMORY;
+    }
+
+    yk_status status = open_table(modal->context, path, &r->table);
+    for (bool more = true; status == YK_OK && more;) {
+        status = yk_csv_next(&r->table, &more);
+        if (status == YK_OK && more)
+            status = read_row(r);
+    }
+    yk_csv_close(&r->table);
+    for (int k = 0; k < QUANTITIES && status == YK_OK; k++)
+        if (kinds[k].modes == 2)
+            status = complete(r, k, path);
+    if (status == YK_OK)
+        status = check_set(r, path);
+    if (status != YK_OK)
+        return status;
+
+    /* The matrices. */
+    if (r->lines[MODAL_MASS])
+        modal->modal_mass = r->value[MODAL_MASS];
+    modal->stiffness = r->value[STIFFNESS];
+    modal->damping = r->value[DAMPING];
+    if (!r->lines[MASS])
+        return YK_OK;
+
+    /* The integrals of the rigid body, of each shape and of each pair of shapes. */
+    status = yk_modal_take_invariants(modal);
     if (status != YK_OK)
         return status;
 
@@ -307,81 +384,9 @@ static yk_status fill_invariants(reading *r)
     }
     for (int k = 0; k < n * n; k++) {
         yk_mat3 curve = tensor_at(r, INERTIA_CURVE, k);
+        yk_vec3 axial = yk_v3_sub(vector_at(r, SWING, k), vector_at(r, CORIOLIS, k));
         modal->curve[k] = vector_at(r, SHORTENING, k);
-        modal->pair[k] =
-            yk_ffrf_compose(&curve, yk_v3_sub(vector_at(r, SWING, k), vector_at(r, CORIOLIS, k)));
+        modal->pair[k] = yk_ffrf_compose(&curve, axial);
     }
     return YK_OK;
-}
-
-/* The trace of the second moments of two shapes is their modal mass, but for shapes of second
- * order. */
-static void compare_masses(const reading *r)
-{
-    int n = r->modal->mode_count;
-    if (!r->lines[INERTIA_CURVE] || r->lines[SWING] || r->lines[SHORTENING])
-        return;
-
-    for (int i = 0; i < n; i++) {
-        const double *v = &r->value[INERTIA_CURVE][TENSOR * (n + 1) * i];
-        double mass = r->value[MODAL_MASS][(n + 1) * i], found = 0.25 * (v[0] + v[1] + v[2]);
-        if (fabs(found - mass) <= 0.5 * mass)
-            continue;
-
-        yk_log(r->modal->context, YK_LOG_WARNING,
-               "%s: mode %d has the modal mass %.6g, and %.6g by its inertia_curve: "
-               "one of them is of another normalisation",
-               r->table.path, r->modal->mode_number[i], mass, found);
-        return;
-    }
-}
-
-/* The quantities of inertia come together, under their mass; the matrices may come alone, beside
- * lumped masses. */
-static yk_status check_set(const reading *r, const char *path)
-{
-    yk_context *context = r->modal->context;
-    for (int k = MOMENT; k < MODAL_MASS; k++)
-        if (r->lines[k] && !r->lines[MASS])
-            return yk_fail(context, YK_ERROR_ARGUMENT,
-                           "%s has '%s' but no 'mass': inertia comes from this table as a "
-                           "whole, or from lumped masses",
-                           path, quantity_names[k]);
-    if (r->lines[MASS] && !r->lines[INERTIA])
-        return yk_fail(
-            context, YK_ERROR_ARGUMENT,
-            "%s has no 'inertia': give the tensor about the origin of the floating frame", path);
-    for (int i = 0; i < r->modal->mode_count && r->lines[MASS]; i++)
-        if (!(r->value[MODAL_MASS][(r->modal->mode_count + 1) * i] > 0))
-            return yk_fail(context, YK_ERROR_ARGUMENT, "%s has no positive 'modal_mass' of mode %d",
-                           path, r->modal->mode_number[i]);
-    return YK_OK;
-}
-
-yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
-{
-    reading *r = yk_modal_take(modal, 1, sizeof *r);
-    if (!r)
-        return YK_ERROR_MEMORY;
-
-    r->modal = modal;
-    yk_status status = take_memory(r);
-    if (status == YK_OK)
-        status = read_all(r, path);
-    for (int k = 0; k < QUANTITIES && status == YK_OK; k++)
-        if (kinds[k].modes == 2)
-            status = complete(r, k, path);
-    if (status == YK_OK)
-        status = check_set(r, path);
-    if (status != YK_OK)
-        return status;
-    if (r->lines[MODAL_MASS])
-        modal->modal_mass = r->value[MODAL_MASS];
-    modal->stiffness = r->value[STIFFNESS];
-    modal->damping = r->value[DAMPING];
-    if (!r->lines[MASS])
-        return YK_OK;
-
-    compare_masses(r);
-    return fill_invariants(r);
 }

@@ -14,32 +14,29 @@ struct yk_store_block {
     alignas(max_align_t) unsigned char data[];
 };
 
-static yk_store_block *add_block(yk_store *store, size_t bytes)
-{
-    size_t capacity = store->blocks ? 2 * store->blocks->capacity : BLOCK_FIRST;
-    if (capacity > BLOCK_LARGEST)
-        capacity = BLOCK_LARGEST;
-    if (capacity < bytes)
-        capacity = bytes;
-    yk_store_block *block = yk_allocate(store->context, 1, sizeof *block + capacity);
-    if (!block)
-        return NULL;
-
-    block->capacity = capacity;
-    block->next = store->blocks;
-    store->blocks = block;
-    return block;
-}
-
 void *yk_store_take(yk_store *store, size_t bytes)
 {
-    size_t rounded =
-        (bytes + alignof(max_align_t) - 1) / alignof(max_align_t) * alignof(max_align_t);
+    size_t unit = alignof(max_align_t);
+    size_t rounded = (bytes + unit - 1) / unit * unit;
     yk_store_block *block = store->blocks;
-    if (!block || block->capacity - block->used < rounded)
-        block = add_block(store, rounded);
-    if (!block)
-        return NULL;
+
+    /* A new block, twice as large as the last up to a bound. */
+    if (!block || block->capacity - block->used < rounded) {
+        size_t capacity = BLOCK_FIRST;
+        if (block)
+            capacity = 2 * block->capacity;
+        if (capacity > BLOCK_LARGEST)
+            capacity = BLOCK_LARGEST;
+        if (capacity < rounded)
+            capacity = rounded;
+        block = yk_allocate(store->context, 1, sizeof *block + capacity);
+        if (!block)
+            return NULL;
+
+        block->capacity = capacity;
+        block->next = store->blocks;
+        store->blocks = block;
+    }
 
     void *taken = block->data + block->used;
     block->used += rounded;
@@ -209,44 +206,31 @@ yk_location yk_node_key_location(const yk_node *node)
 
 /* Paths ---------------------------------------------------------------------------------------- */
 
-/* An item that is about to be appended has the index that it will get. */
-static int index_in_parent(const yk_node *node)
-{
-    int index = 0;
-    for (const yk_node *sibling = node->parent->first; sibling && sibling != node;
-         sibling = sibling->next)
-        index++;
-    return index;
-}
-
-/* Puts a piece before what the buffer holds from `start` on; returns the new start, or 0 when it
- * is full. */
-static size_t prepend(char *buffer, size_t start, const char *piece)
-{
-    size_t length = strlen(piece);
-    if (length > start)
-        return 0;
-
-    memcpy(buffer + start - length, piece, length);
-    return start - length;
-}
-
 const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
 {
+    /* Written from the end, step by step up the tree, as far as there is space. */
     size_t start = YK_PATH_MAX - 1;
     buffer[start] = '\0';
     for (; node->parent; node = node->parent) {
-        char piece[YK_PATH_MAX];
+        char step[YK_PATH_MAX];
         bool nested = node->parent->parent != NULL;
-        if (node->key)
-            snprintf(piece, sizeof piece, "%s%.64s", nested ? "." : "", node->key);
-        else
-            snprintf(piece, sizeof piece, "[%d]", index_in_parent(node));
-        size_t moved = prepend(buffer, start, piece);
-        if (!moved)
+        if (node->key) {
+            snprintf(step, sizeof step, "%s%.64s", nested ? "." : "", node->key);
+        } else {
+            /* An item that is about to be appended has the index that it will get. */
+            int index = 0;
+            const yk_node *sibling = node->parent->first;
+            for (; sibling && sibling != node; sibling = sibling->next)
+                index++;
+            snprintf(step, sizeof step, "[%d]", index);
+        }
+
+        size_t length = strlen(step);
+        if (length >= start)
             break;
 
-        start = moved;
+        start -= length;
+        memcpy(buffer + start, step, length);
     }
     memmove(buffer, buffer + start, YK_PATH_MAX - start);
     return buffer;

@@ -1,6 +1,5 @@
 /* Rotations in the spellings that engineers use, all to a unit quaternion (w, x, y, z). */
 #include <math.h>
-#include <string.h>
 
 #include "math/so3.h"
 #include "model/schema.h"
@@ -47,17 +46,6 @@ static yk_quat about(yk_vec3 axis, double angle)
     return (yk_quat){cos(angle / 2), part.x, part.y, part.z};
 }
 
-static yk_quat from_euler(const double *angles, int order)
-{
-    static const char *const axes[ORDER_COUNT] = {"xyz", "zyx", "zxz", "zyz"};
-    yk_quat q = yk_q_identity();
-    for (int i = 0; i < 3; i++) {
-        char axis = axes[order][i];
-        q = yk_q_mul(q, about(yk_v3(axis == 'x', axis == 'y', axis == 'z'), angles[i]));
-    }
-    return q;
-}
-
 static yk_vec3 vector_of(const yk_node *node)
 {
     return yk_v3(node->values[0], node->values[1], node->values[2]);
@@ -68,6 +56,7 @@ static bool from_two_axes(const yk_node *const given[3], yk_quat *q)
 {
     int first = given[0] ? 0 : 1;
     int second = given[2] ? 2 : 1;
+    int third = 3 - first - second;
     yk_vec3 axes[3];
     axes[first] = yk_v3_unit(vector_of(given[first]));
     yk_vec3 other = yk_v3_unit(vector_of(given[second]));
@@ -76,79 +65,111 @@ static bool from_two_axes(const yk_node *const given[3], yk_quat *q)
         return false;
 
     axes[second] = yk_v3_unit(other);
-    int third = 3 - first - second;
     axes[third] = yk_v3_cross(axes[(third + 1) % 3], axes[(third + 2) % 3]);
     *q = yk_so3_quat(yk_m3_columns(axes[0], axes[1], axes[2]));
     return true;
 }
 
-static void fail(yk_resolver *r, yk_node *node, const char *message)
+/* Of a resolved list of four; NULL, or what is wrong with it. */
+static const char *from_quaternion(const yk_node *four, yk_quat *q)
 {
-    yk_node_error(r->diagnostics, node, "%s", message);
-    node->valid = false;
-}
-
-static void from_quaternion(yk_resolver *r, yk_node *node, const yk_node *four, yk_quat *q)
-{
-    *q = (yk_quat){four->values[0], four->values[1], four->values[2], four->values[3]};
+    const double *v = four->values;
+    *q = (yk_quat){v[0], v[1], v[2], v[3]};
     if (fabs(yk_q_norm(*q) - 1) > 1e-3)
-        fail(r, node, "a quaternion [w, x, y, z] for a rotation has length 1");
-    else
-        *q = yk_q_unit(*q);
+        return "a quaternion [w, x, y, z] for a rotation has length 1";
+
+    *q = yk_q_unit(*q);
+    return NULL;
 }
 
-static void from_section(yk_resolver *r, yk_node *node, yk_quat *q)
+/* Of a resolved section; NULL, or what is wrong with it. */
+static const char *from_section(const yk_node *node, yk_quat *q)
 {
-    const yk_node *four = yk_node_get(node, "quaternion"), *axis = yk_node_get(node, "axis");
-    const yk_node *angle = yk_node_get(node, "angle"), *vector = yk_node_get(node, "vector");
-    const yk_node *euler = yk_node_get(node, "euler"), *order = yk_node_get(node, "order");
-    const yk_node *const axes[3] = {yk_node_get(node, "x"), yk_node_get(node, "y"),
-                                    yk_node_get(node, "z")};
+    const yk_node *four = yk_node_get(node, "quaternion");
+    const yk_node *axis = yk_node_get(node, "axis");
+    const yk_node *angle = yk_node_get(node, "angle");
+    const yk_node *vector = yk_node_get(node, "vector");
+    const yk_node *euler = yk_node_get(node, "euler");
+    const yk_node *order = yk_node_get(node, "order");
+    const yk_node *const axes[3] = {
+        yk_node_get(node, "x"),
+        yk_node_get(node, "y"),
+        yk_node_get(node, "z"),
+    };
+
+    /* One spelling of several. */
     int axis_count = !!axes[0] + !!axes[1] + !!axes[2];
     int forms = !!four + (axis || angle) + !!vector + (euler || order) + (axis_count > 0);
     if (forms != 1)
-        fail(r, node,
-             "give one of: quaternion; axis and angle; vector; euler (and order); two of x, y, z");
-    else if (four)
-        from_quaternion(r, node, four, q);
-    else if (vector)
+        return "give one of: quaternion; axis and angle; vector; euler (and order); two of x, y, z";
+    if (four)
+        return from_quaternion(four, q);
+    if (vector) {
         *q = about(vector_of(vector), yk_v3_norm(vector_of(vector)));
-    else if (euler)
-        *q = from_euler(euler->values, order ? order->choice : ORDER_XYZ);
-    else if (order)
-        fail(r, node, "'order' is for 'euler', which is missing");
-    else if (axis_count == 0 && (!axis || !angle))
-        fail(r, node,
-             axis ? "'angle' in rad is missing beside 'axis'" : "'axis' is missing beside 'angle'");
-    else if (axis && yk_v3_norm(vector_of(axis)) == 0)
-        fail(r, node, "the axis has no direction: its length is zero");
-    else if (axis)
+        return NULL;
+    }
+
+    /* Three angles about axes that move along. */
+    if (order && !euler)
+        return "'order' is for 'euler', which is missing";
+    if (euler) {
+        static const char *const names[ORDER_COUNT] = {"xyz", "zyx", "zxz", "zyz"};
+        const char *name = names[order ? order->choice : ORDER_XYZ];
+        for (int i = 0; i < 3; i++) {
+            yk_vec3 unit = yk_v3(name[i] == 'x', name[i] == 'y', name[i] == 'z');
+            *q = yk_q_mul(*q, about(unit, euler->values[i]));
+        }
+        return NULL;
+    }
+
+    if (axis && !angle)
+        return "'angle' in rad is missing beside 'axis'";
+    if (angle && !axis)
+        return "'axis' is missing beside 'angle'";
+    if (axis && yk_v3_norm(vector_of(axis)) == 0)
+        return "the axis has no direction: its length is zero";
+    if (axis) {
         *q = about(vector_of(axis), angle->value);
-    else if (axis_count != 2)
-        fail(r, node, "give two of the axes x, y, z; the third follows");
-    else if (!from_two_axes(axes, q))
-        fail(r, node, "the two axes are parallel, or one has no length");
+        return NULL;
+    }
+
+    if (axis_count != 2)
+        return "give two of the axes x, y, z; the third follows";
+    if (!from_two_axes(axes, q))
+        return "the two axes are parallel, or one has no length";
+    return NULL;
 }
 
 void yk_resolve_orientation(yk_resolver *r, yk_node *node, const yk_field *field)
 {
     yk_quat q = yk_q_identity();
+    const char *mistake = NULL;
     if (node->kind == YK_NODE_MAP) {
         yk_resolve_section(r, node, &yk_orientation_section);
         if (node->valid)
-            from_section(r, node, &q);
+            mistake = from_section(node, &q);
     } else if (node->kind == YK_NODE_LIST && node->count == 4) {
         yk_resolve(r, node, &orientation_fields[0]);
         if (node->valid)
-            from_quaternion(r, node, node, &q);
+            mistake = from_quaternion(node, &q);
     } else {
         yk_resolve_mismatch(r, node, field);
     }
-    double *values = node->valid ? yk_resolver_take(r, 4 * sizeof *values) : NULL;
+    if (mistake) {
+        yk_node_error(r->diagnostics, node, "%s", mistake);
+        node->valid = false;
+    }
+    if (!node->valid)
+        return;
+
+    double *values = yk_resolver_take(r, 4 * sizeof *values);
     if (!values)
         return;
 
-    memcpy(values, (double[]){q.w, q.x, q.y, q.z}, 4 * sizeof *values);
+    values[0] = q.w;
+    values[1] = q.x;
+    values[2] = q.y;
+    values[3] = q.z;
     node->values = values;
     node->value_count = 4;
 }

@@ -45,6 +45,11 @@ typedef struct repetition {
     brace_group groups[COMPILED_MAX];
     int group_count;
     bool exhausted; /* the limit of values is reached */
+
+    /* For visitors of the names in an expression. */
+    bool unknown;     /* one is neither the index nor a parameter */
+    yk_text *out;     /* where the expression goes with its index filled in */
+    const char *rest; /* what is not copied yet */
 } repetition;
 
 /* Everything that a repetition makes counts: nodes, brace groups, and text by the size of a
@@ -58,26 +63,26 @@ static bool spend(repetition *p, size_t amount)
     return enough;
 }
 
-typedef struct name_check {
-    const repetition *repetition;
-    bool unknown;
-} name_check;
+static bool is_index(const repetition *p, const char *name, size_t length)
+{
+    return strlen(p->index) == length && strncmp(name, p->index, length) == 0;
+}
 
+/* Names that are neither the index nor parameters belong to somebody else. */
 static void check_name(void *user, const char *name, size_t length)
 {
-    name_check *check = user;
-    const repetition *p = check->repetition;
-    bool known = strlen(p->index) == length && strncmp(name, p->index, length) == 0;
+    repetition *p = user;
+    bool known = is_index(p, name, length);
     for (int i = 0; i < p->r->scope.parameter_count && !known; i++) {
         const char *other = p->r->scope.parameters[i].name;
         known = strncmp(name, other, length) == 0 && !other[length];
     }
-    check->unknown = check->unknown || !known;
+    p->unknown = p->unknown || !known;
 }
 
 /* Compiles the expression in braces with the index as its variable; NULL if that is not
  * possible. */
-static yk_expression *compile(const repetition *p, const char *start, size_t length)
+static yk_expression *compile(repetition *p, const char *start, size_t length)
 {
     if (length > YK_EXPRESSION_LENGTH_MAX)
         return NULL;
@@ -85,11 +90,9 @@ static yk_expression *compile(const repetition *p, const char *start, size_t len
     char inner[YK_EXPRESSION_LENGTH_MAX + 1];
     memcpy(inner, start, length);
     inner[length] = '\0';
-
-    /* Names that are neither the index nor parameters belong to somebody else. */
-    name_check check = {.repetition = p};
-    yk_expression_names(inner, check_name, &check);
-    if (check.unknown)
+    p->unknown = false;
+    yk_expression_names(inner, check_name, p);
+    if (p->unknown)
         return NULL;
 
     yk_scope scope = p->r->scope;
@@ -97,8 +100,8 @@ static yk_expression *compile(const repetition *p, const char *start, size_t len
     scope.variable_count = *p->index ? 1 : 0;
     yk_expression_error error;
     yk_expression *expression;
-    yk_status status =
-        yk_expression_create(p->r->store->context, inner, &scope, &error, &expression);
+    yk_context *context = p->r->store->context;
+    yk_status status = yk_expression_create(context, inner, &scope, &error, &expression);
     if (status == YK_ERROR_MEMORY)
         p->r->status = status;
     return expression;
@@ -117,23 +120,16 @@ static const brace_group *find_group(repetition *p, const char *start, size_t le
     return made;
 }
 
-/* A text in which the index is replaced by its value. */
-typedef struct rewriting {
-    const repetition *repetition;
-    yk_text *out;
-    const char *rest; /* what is not copied yet */
-} rewriting;
-
+/* Copies the text up to the name, and the value where that is the index. */
 static void replace_name(void *user, const char *name, size_t length)
 {
-    rewriting *w = user;
-    const repetition *p = w->repetition;
-    if (strlen(p->index) != length || strncmp(name, p->index, length) != 0)
+    repetition *p = user;
+    if (!is_index(p, name, length))
         return;
 
-    yk_text_add(p->r->store->context, w->out, "%.*s(%.0f)", (int)(name - w->rest), w->rest,
+    yk_text_add(p->r->store->context, p->out, "%.*s(%.0f)", (int)(name - p->rest), p->rest,
                 p->value);
-    w->rest = name + length;
+    p->rest = name + length;
 }
 
 /* Writes what a brace group becomes: a number where it can be evaluated; otherwise itself with
@@ -149,14 +145,16 @@ static void add_group(repetition *p, yk_text *out, const char *start, size_t len
         return;
     }
 
+    /* A longer text is no expression, and is copied as it is. */
     char inner[YK_EXPRESSION_LENGTH_MAX + 1];
-    size_t kept = length < sizeof inner ? length : 0; /* a longer one is no expression */
+    size_t kept = length < sizeof inner ? length : 0;
     memcpy(inner, start, kept);
     inner[kept] = '\0';
-    rewriting w = {p, out, inner};
+    p->out = out;
+    p->rest = inner;
     yk_text_add(context, out, "{");
-    yk_expression_names(inner, replace_name, &w);
-    yk_text_add(context, out, "%s%.*s}", w.rest, (int)(length - kept), start);
+    yk_expression_names(inner, replace_name, p);
+    yk_text_add(context, out, "%s%.*s}", p->rest, (int)(length - kept), start);
 }
 
 /* The text with its brace groups filled in, in the store; the text itself if it has none. */
@@ -179,8 +177,10 @@ static const char *fill_in(repetition *p, const char *text)
         text = close + 1;
     }
     spend(p, out.length / sizeof(yk_node));
-    const char *filled =
-        out.failed ? NULL : yk_store_text(p->r->store, out.data ? out.data : "", out.length);
+
+    const char *filled = NULL;
+    if (!out.failed)
+        filled = yk_store_text(p->r->store, out.data ? out.data : "", out.length);
     yk_text_destroy(context, &out);
     if (!filled)
         p->r->status = YK_ERROR_MEMORY;
@@ -207,8 +207,13 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
 
     for (const yk_node *child = node->first; child; child = child->next) {
         yk_node *twin = copy_filled(p, child);
-        const char *key = twin && child->key ? fill_in(p, child->key) : NULL;
-        if (!twin || (child->key && !key))
+        if (!twin)
+            return NULL;
+
+        const char *key = child->key;
+        if (key)
+            key = fill_in(p, key);
+        if (child->key && !key)
             return NULL;
 
         yk_node_append(copy, twin, key, yk_node_key_location(child));
@@ -216,13 +221,13 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
     return copy;
 }
 
-/* The range of a `repeat`; false after a message. */
+/* The range of a `repeat`, a section or the last value alone; false after a message. */
 static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *last)
 {
     static const yk_field count = {"repeat", YK_TYPE_INTEGER, .text = ""};
-    p->index = "i";
-    p->value = 1;
     if (repeat->kind != YK_NODE_MAP) {
+        p->index = "i";
+        p->value = 1;
         yk_resolve(r, repeat, &count);
         *last = repeat->value;
         return repeat->valid;
@@ -234,6 +239,8 @@ static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *l
     p->index = yk_node_text(repeat, "index");
     p->value = yk_node_number(repeat, "from");
     *last = yk_node_number(repeat, "to");
+
+    /* The index must not hide another name. */
     const char *reason = yk_expression_reserved(p->index);
     for (int i = 0; i < r->scope.parameter_count && !reason; i++)
         if (strcmp(r->scope.parameters[i].name, p->index) == 0)
@@ -242,6 +249,12 @@ static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *l
         yk_node_error(r->diagnostics, repeat, "the index cannot be '%.60s', which %s", p->index,
                       reason);
     return !reason;
+}
+
+static void release_groups(repetition *p)
+{
+    for (int i = 0; i < p->group_count; i++)
+        yk_expression_destroy(p->groups[i].expression);
 }
 
 /* The copies of an item, appended to what the collection will hold. */
@@ -253,20 +266,19 @@ static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *
         return false;
 
     yk_node_remove(repeat);
-
     bool good = true;
     for (; p.value <= last && good; p.value++) {
         yk_node *copy = copy_filled(&p, item);
-        const char *name = copy && item->key ? fill_in(&p, item->key) : NULL;
+        const char *name = NULL;
+        if (copy && item->key)
+            name = fill_in(&p, item->key);
         if (p.exhausted)
             yk_node_error(r->diagnostics, item, "the repetition makes more than a million values");
         good = copy && (!item->key || name) && !p.exhausted && r->status == YK_OK;
         if (good)
             yk_node_append(collection, copy, name, yk_node_key_location(item));
     }
-
-    for (int i = 0; i < p.group_count; i++)
-        yk_expression_destroy(p.groups[i].expression);
+    release_groups(&p);
     return good;
 }
 
@@ -277,9 +289,10 @@ const char *yk_fill_parameters(yk_resolver *r, const char *text)
 
     repetition p = {.r = r, .index = ""};
     const char *filled = fill_in(&p, text);
-    for (int i = 0; i < p.group_count; i++)
-        yk_expression_destroy(p.groups[i].expression);
-    return filled && !p.exhausted ? filled : text;
+    release_groups(&p);
+    if (!filled || p.exhausted)
+        return text;
+    return filled;
 }
 
 bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
@@ -287,6 +300,7 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
     if (collection->kind == YK_NODE_SCALAR)
         return true;
 
+    /* Most collections have none; then only names are filled in. */
     bool repeats = false;
     for (yk_node *item = collection->first; item; item = item->next) {
         if (yk_node_get(item, "repeat"))
