@@ -114,6 +114,7 @@ yk_status yk_builder_expression(yk_builder *builder, const yk_node *node,
     /* The scenario destroys it, after the subsystems that use it. */
     *entry = (yk_scenario_function){*expression, builder->functions};
     builder->functions = entry;
+
     return YK_OK;
 }
 
@@ -176,6 +177,7 @@ const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection)
         names->entries[names->count].index = names->count;
         names->count++;
     }
+
     yk_names_sort(names);
     return names;
 }
@@ -201,10 +203,12 @@ int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *r
     int count = 0;
     if (also)
         list[count++] = also;
+
     for (int i = 0; i < names->count && count < YK_SUGGESTED_MAX; i++)
         list[count++] = names->entries[i].name;
     yk_builder_error(builder, reference, "there is no %s '%.60s'; %s", what, reference->text,
                      yk_suggest_name(reference->text, list, count).text);
+
     return -1;
 }
 
@@ -227,6 +231,7 @@ static bool is_joined(const yk_scenario *scenario, const char *name)
             if (strncmp(side->text, name, length) == 0 && side->text[length] == '.')
                 return true;
     }
+
     return false;
 }
 
@@ -255,6 +260,7 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
         else if (!(count < 1e6))
             yk_node_error(diagnostics, micro_step,
                           "is more than a million times in time.step = %g s", step);
+
         count = fmax(count, usual);
         return count < 1e6 ? (int)count : 1;
     }
@@ -267,6 +273,7 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
                       "leave the key out, or choose an integrator whose steps follow forces that "
                       "change within them",
                       scheme->ops->name, fewest);
+
     return (int)substeps->value;
 }
 
@@ -287,6 +294,7 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node)
         scenario->solvers[index] = ops->name;
         status = yk_solver_build(builder, ops, node, subsystem);
     }
+
     scenario->info.impacts = builder->impacts;
 
     /* Builders report mistakes at their places; what else fails is reported at the section. */
@@ -304,10 +312,12 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node)
         transform.length = yk_length_units[yk_node_choice(units, "length")];
         transform.mass = yk_mass_units[yk_node_choice(units, "mass")];
     }
+
     if (frame) {
         transform.position = yk_node_vector(frame, "position");
         transform.orientation = yk_node_orientation(frame, "orientation");
     }
+
     scenario->transforms[index] = transform;
 
     /* Steps; those of merged subsystems are the same for all. */

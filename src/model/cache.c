@@ -33,6 +33,7 @@ yk_cache *yk_cache_create(void)
             yk_context_destroy(context);
         return NULL;
     }
+
     made->context = context;
     pthread_mutex_init(&made->lock, NULL);
     return made;
@@ -55,6 +56,7 @@ void yk_cache_destroy(yk_cache *cache)
         next = e->next;
         release(context, e);
     }
+
     pthread_mutex_destroy(&cache->lock);
     yk_release(context, cache);
     yk_context_destroy(context);
@@ -78,6 +80,7 @@ bool yk_cache_recall(yk_cache *cache, const char *key, void *data, size_t size)
     bool found = e && e->size == size;
     if (found)
         memcpy(data, e->data, size);
+
     pthread_mutex_unlock(&cache->lock);
     return found;
 }
@@ -94,9 +97,11 @@ static entry *make_entry(yk_context *context, const char *key, const void *data,
         release(context, e);
         return NULL;
     }
+
     memcpy(e->key, key, strlen(key) + 1);
     memcpy(e->data, data, size);
     e->size = size;
+
     return e;
 }
 
@@ -113,5 +118,6 @@ void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t si
         cache->first = e;
         cache->kept += size;
     }
+
     pthread_mutex_unlock(&cache->lock);
 }

@@ -93,6 +93,7 @@ static const char *after(const char *text, const char *word)
         return text + length + 1;
     if (text[length] == '\0')
         return text + length;
+
     return NULL;
 }
 
@@ -107,6 +108,7 @@ static bool pick_component(request *q, const char *component, int size)
     candidates c = {.count = 0};
     for (int i = 0; i < size && i < 6 && size > 1; i++)
         add_candidate(&c, labels[i]);
+
     for (int i = 0; i < c.count; i++) {
         if (strcmp(component, c.words[i]) != 0)
             continue;
@@ -121,6 +123,7 @@ static bool pick_component(request *q, const char *component, int size)
     else
         yk_node_error(q->scenario->resolver.diagnostics, q->node,
                       "is a single number; remove '.%.60s'", component);
+
     return false;
 }
 
@@ -138,6 +141,7 @@ static bool match_quantity(request *q, const char *text, int subsystem, int port
             found(q, YK_CHANNEL_PORT, subsystem, port, quantities[i].unit);
         return true;
     }
+
     return false;
 }
 
@@ -167,6 +171,7 @@ static void read_of_interface(request *q, int interface, const char *text)
     /* How far its sides are apart ... */
     candidates c = {.count = 0};
     add_quantities(&c, kind);
+
     for (int i = 0; i < 4; i++) {
         if (gaps[i].marker_only && kind == YK_PORT_SCALAR)
             continue;
@@ -188,6 +193,7 @@ static void read_of_interface(request *q, int interface, const char *text)
         found(q, YK_CHANNEL_CREATED, interface, 0, "J");
         return;
     }
+
     report_unknown(q, "quantity", text, &c);
 }
 
@@ -204,14 +210,17 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
     const char *beyond = NULL;
     int port = -1;
     int port_count = object->ops->ports(object, &ports);
+
     for (int i = 0; i < port_count; i++) {
         const char *rest = after(text, ports[i].name);
         if (rest && (!beyond || rest > beyond)) {
             beyond = rest;
             port = i;
         }
+
         add_candidate(&c, ports[i].name);
     }
+
     if (port >= 0 && match_quantity(q, beyond, subsystem, port, ports[port].kind))
         return;
 
@@ -228,6 +237,7 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
             q->row.offset = i;
             which = "";
         }
+
         if (which[0])
             report_unknown(q, "energy", which, &words);
         else
@@ -240,6 +250,7 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
     int channel_count = 0;
     if (object->ops->channels)
         channel_count = object->ops->channels->list(object, &channels);
+
     for (int i = 0; i < channel_count; i++) {
         add_candidate(&c, channels[i].name);
         const char *component = after(text, channels[i].name);
@@ -263,10 +274,12 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
         report_unknown(q, "port or channel", first, &c);
         return;
     }
+
     if (!beyond[0] && ports[port].kind == YK_PORT_SIGNAL) {
         match_quantity(q, "value", subsystem, port, YK_PORT_SIGNAL);
         return;
     }
+
     candidates own = {.count = 0};
     add_quantities(&own, ports[port].kind);
     if (beyond[0] && !yk_word_meant(beyond, own.words) && yk_word_meant(text, c.words))
@@ -301,6 +314,7 @@ static void read_name(request *q, const char *text)
                       text);
         return;
     }
+
     char owner[64];
     snprintf(owner, sizeof owner, "%s", text);
     owner[strcspn(owner, ".")] = '\0';
@@ -311,15 +325,19 @@ static void read_name(request *q, const char *text)
             read_of_interface(q, i, dot + 1);
             return;
         }
+
         add_candidate(&c, scenario->interfaces[i].name);
     }
+
     for (int i = 0; i < info->subsystem_count; i++) {
         if (strcmp(info->names[i], owner) == 0) {
             read_of_subsystem(q, i, dot + 1);
             return;
         }
+
         add_candidate(&c, info->names[i]);
     }
+
     for (int i = 0; i < info->wire_count; i++) {
         add_candidate(&c, scenario->wires[i].name);
         if (strcmp(scenario->wires[i].name, owner) != 0)
@@ -339,6 +357,7 @@ static void read_name(request *q, const char *text)
     const char *what = "interface or subsystem";
     if (info->wire_count > 0)
         what = "interface, subsystem or wire";
+
     report_unknown(q, what, owner, &c);
 }
 
@@ -355,6 +374,7 @@ static const char *record_name(yk_scenario *scenario, const char *name)
     for (char *at = copy; at && *at; at++)
         if (*at == ':')
             *at = '.';
+
     return copy;
 }
 
@@ -385,6 +405,7 @@ static void add_channel(yk_scenario *scenario, const char *name, const yk_node *
     scenario->rows[info->channel_count] = q.row;
     scenario->channels[info->channel_count++] =
         (yk_channel){name, q.unit ? q.unit : "", q.row.components};
+
     info->sample_size += q.row.components;
 }
 
@@ -409,6 +430,7 @@ static void add_made(yk_scenario *scenario, const char *owner, const char *port,
         snprintf(name, bytes, "%s.%s.%s", owner, port, what);
     else
         snprintf(name, bytes, "%s.%s", owner, what);
+
     add_channel(scenario, name, scenario->root);
 }
 
@@ -418,6 +440,7 @@ static void add_defaults(yk_scenario *scenario)
     /* At most so many; a subsystem with mistakes leaves none. */
     const yk_scenario_info *info = &scenario->info;
     int count = 5 * info->interface_count + info->wire_count;
+
     for (int i = 0; i < info->subsystem_count; i++) {
         const yk_port *ports;
         const yk_subsystem *object = info->subsystems[i];
@@ -426,6 +449,7 @@ static void add_defaults(yk_scenario *scenario)
 
         count += QUANTITY_COUNT * object->ops->ports(object, &ports) + 1;
     }
+
     if (!reserve(scenario, count))
         return;
 
@@ -434,6 +458,7 @@ static void add_defaults(yk_scenario *scenario)
         const yk_subsystem *object = scenario->subsystems[i];
         const yk_port *ports;
         int port_count = object->ops->ports(object, &ports);
+
         for (int port = 0; port < port_count; port++)
             for (int k = 0; k < QUANTITY_COUNT; k++)
                 if (quantities[k].by_default && quantities[k].size[ports[port].kind])
@@ -448,6 +473,7 @@ static void add_defaults(yk_scenario *scenario)
         for (int k = 0; k < 4; k++)
             if (port->kind == YK_PORT_MARKER || !gaps[k].marker_only)
                 add_made(scenario, def->name, "", gaps[k].name);
+
         add_made(scenario, def->name, "", "energy_created");
     }
 
@@ -470,12 +496,14 @@ static void check_repeated(yk_scenario *scenario, const yk_node *channels)
 {
     yk_resolver *r = &scenario->resolver;
     const yk_node **items = yk_resolver_take(r, (size_t)channels->count * sizeof *items);
+
     int count = 0;
     for (const yk_node *node = channels->first; items && node; node = node->next)
         if (node->valid)
             items[count++] = node;
     if (count)
         qsort(items, (size_t)count, sizeof *items, compare_texts);
+
     for (int i = 1; i < count && !yk_diagnostics_full(r->diagnostics); i++)
         if (strcmp(items[i - 1]->text, items[i]->text) == 0)
             yk_node_error(r->diagnostics, items[i], "'%.60s' is recorded twice; remove one of them",
@@ -513,6 +541,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
         for (const yk_node *node = channels->first; node; node = node->next)
             if (node->valid && !yk_diagnostics_full(r->diagnostics))
                 add_channel(scenario, node->text, node);
+
         check_repeated(scenario, channels);
     } else if (!channels && yk_diagnostics_errors(r->diagnostics) == 0) {
         add_defaults(scenario);
@@ -525,6 +554,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
     for (int i = 0; i < info->channel_count; i++)
         if (scenario->rows[i].channel_size > largest)
             largest = scenario->rows[i].channel_size;
+
     scenario->channel = yk_resolver_take(r, (size_t)largest * sizeof *scenario->channel);
 }
 
@@ -549,6 +579,7 @@ void yk_scenario_sample(const yk_scenario *scenario, double *values)
         /* Where the doubles of the whole quantity are, or are put. */
         double own[4] = {0};
         const double *from = own;
+
         switch (row->kind) {
         case YK_CHANNEL_PORT:
             from = (const double *)yk_system_output(system, row->subsystem, row->port);

@@ -18,6 +18,7 @@ const yk_scheme_ops *yk_schemes_at(const yk_extensions *extensions, int number)
         return yk_scheme_at(number);
     if (number - count < extensions->scheme_count)
         return extensions->schemes[number - count];
+
     return NULL;
 }
 
@@ -39,6 +40,7 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
     yk_context *context = store->context;
     yk_text text = {0};
     const yk_scheme_ops *ops;
+
     for (int i = 0; (ops = yk_schemes_at(extensions, i)); i++) {
         const yk_option *row = yk_scheme_option(ops, key);
         if (!row)
@@ -50,6 +52,7 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
             const yk_option *earlier = yk_scheme_option(yk_schemes_at(extensions, k), key);
             said = said || (earlier && strcmp(earlier->text, row->text) == 0);
         }
+
         if (said)
             continue;
 
@@ -57,11 +60,13 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
             yk_text_add(context, &text, "; ");
         yk_text_add(context, &text, "`%s`", ops->name);
         const yk_scheme_ops *other;
+
         for (int k = i + 1; (other = yk_schemes_at(extensions, k)); k++) {
             const yk_option *later = yk_scheme_option(other, key);
             if (later && strcmp(later->text, row->text) == 0)
                 yk_text_add(context, &text, ", `%s`", other->name);
         }
+
         yk_text_add(context, &text, ": %s", row->text);
         if (row->fallback && !row->derived && with_defaults)
             yk_text_add(context, &text, " (`%s`)", row->fallback);
@@ -70,6 +75,7 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
     const char *kept = NULL;
     if (text.data)
         kept = yk_store_text(store, text.data, text.length);
+
     yk_release(context, text.data);
     return kept;
 }
@@ -90,6 +96,7 @@ static const char *common_fallback(const yk_extensions *extensions, const char *
 
         common = row->fallback;
     }
+
     return common;
 }
 
@@ -97,6 +104,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
                                       const yk_scheme_ops *chosen)
 {
     const yk_scheme_ops *ops;
+
     size_t scheme_count = 0;
     size_t row_count = 0;
     for (; (ops = yk_schemes_at(extensions, (int)scheme_count)); scheme_count++)
@@ -114,6 +122,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
         ops = yk_schemes_at(extensions, (int)i);
         words[i] = (yk_word){ops->name, ops->text};
     }
+
     fields[0] = (yk_field){.key = "scheme", .type = YK_TYPE_CHOICE, .text = "coupling scheme"};
     fields[0].fallback = words[0].word;
     fields[0].words = words;
@@ -149,6 +158,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
                             "How the subsystems are coupled. Keys of other schemes than the chosen "
                             "one are not used, so that one line changes the scheme.",
                             fields};
+
     return section;
 }
 
@@ -192,6 +202,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
             return;
         }
     }
+
     if (ops->derive)
         ops->derive(options, written);
 
@@ -207,6 +218,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
         value *= pow(r->refinement, -row->refines);
         memcpy(options + row->offset, &value, sizeof value);
     }
+
     if (scenario->builder.to_rounding && ops->sharpen)
         ops->sharpen(options);
 
@@ -244,6 +256,7 @@ void yk_scenario_read_subsystem_lists(yk_scenario *scenario)
             else
                 items[found.count++] = index;
         }
+
         memcpy(scenario->options + row->offset, &found, sizeof found);
     }
 }

@@ -28,6 +28,7 @@ static yk_status next_line(yk_csv *table, bool *more)
         while (isspace((unsigned char)*first))
             first++;
     }
+
     table->text[strcspn(table->text, "\r\n")] = '\0';
 
     /* Cut at the commas, in place, without blanks around the fields. */
@@ -44,11 +45,13 @@ static yk_status next_line(yk_csv *table, bool *more)
         while (isspace((unsigned char)*field))
             field++;
         size_t length = strlen(field);
+
         while (length && isspace((unsigned char)field[length - 1]))
             field[--length] = '\0';
         table->field[table->fields] = field;
     }
     *more = true;
+
     return YK_OK;
 }
 
@@ -58,6 +61,7 @@ yk_status yk_csv_open(yk_context *context, const char *path, const char *const *
     *table = (yk_csv){.context = context, .path = path, .names = names, .required = required};
     while (names[table->count])
         table->count++;
+
     table->file = fopen(path, "r");
     if (!table->file)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s cannot be opened: %s", path,
@@ -85,11 +89,13 @@ yk_status yk_csv_open(yk_context *context, const char *path, const char *const *
 
             table->column[k] = i;
         }
+
         if (table->column[k] < 0 && k < required)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s:%d: there is no column '%s': the first line names the columns", path,
                            table->line, names[k]);
     }
+
     return YK_OK;
 }
 
@@ -110,6 +116,7 @@ yk_status yk_csv_next(yk_csv *table, bool *more)
     for (int k = 0; k < table->required; k++)
         if (!yk_csv_text(table, k)[0])
             return yk_csv_error(table, k, "there is nothing under '%s'", table->names[k]);
+
     return YK_OK;
 }
 
@@ -136,6 +143,7 @@ yk_status yk_csv_number(const yk_csv *table, int name, double *value)
     if (*end || !isfinite(*value))
         return yk_csv_error(table, name, "expected a number under '%s', found '%.40s'",
                             table->names[name], text);
+
     return YK_OK;
 }
 
@@ -149,6 +157,7 @@ yk_status yk_csv_integer(const yk_csv *table, int name, int *value)
         return yk_csv_error(table, name, "expected a whole number under '%s', found '%.40s'",
                             table->names[name], yk_csv_text(table, name));
     *value = (int)number;
+
     return YK_OK;
 }
 

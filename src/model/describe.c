@@ -54,6 +54,7 @@ static void add_type(writer *w, const yk_field *field)
     };
     yk_context *context = w->context;
     yk_text *text = w->text;
+
     switch (field->type) {
     case YK_TYPE_CHOICE: add_choices(w, field->words); break;
     case YK_TYPE_FORM:
@@ -65,6 +66,7 @@ static void add_type(writer *w, const yk_field *field)
     case YK_TYPE_LIST: add_count(w, field, field->item->key); break;
     case YK_TYPE_VARIANT:
         yk_text_add(context, text, "section by `%s`: ", field->selector);
+
         for (int i = 0; field->variants[i]; i++)
             yk_text_add(context, text, "%s`%s`", i ? ", " : "", field->variants[i]->name);
         break;
@@ -77,6 +79,7 @@ static void add_type(writer *w, const yk_field *field)
         const char *sign = range.bounds & YK_LOW_OPEN ? ">" : "≥";
         yk_text_add(context, text, ", %s %g", sign, range.low);
     }
+
     if (range.bounds & YK_HIGH) {
         const char *sign = range.bounds & YK_HIGH_OPEN ? "<" : "≤";
         yk_text_add(context, text, ", %s %g", sign, range.high);
@@ -100,6 +103,7 @@ static void describe(writer *w, const yk_section *section, const char *path, int
         yk_text_add(context, text, "| key | value | unit | default | meaning |\n");
         yk_text_add(context, text, "|---|---|---|---|---|\n");
     }
+
     for (const yk_field *field = section->fields; field->key; field++) {
         yk_text_add(context, text, "| `%s` | ", field->key);
         add_type(w, field);
@@ -108,6 +112,7 @@ static void describe(writer *w, const yk_section *section, const char *path, int
             yk_text_add(context, text, "required");
         else if (field->fallback)
             yk_text_add(context, text, "`%s`", field->fallback);
+
         yk_text_add(context, text, " | %s |\n", field->text);
     }
 
@@ -127,6 +132,7 @@ static void describe(writer *w, const yk_section *section, const char *path, int
             snprintf(below, sizeof below, "%s.%s", path, field->key);
         else
             snprintf(below, sizeof below, "%s", field->key);
+
         describe_below(w, field, below, level);
     }
 }
@@ -139,12 +145,14 @@ static void describe_variants(writer *w, const yk_field *field, const char *path
     yk_text_add(context, text, "%s. The key `%s` selects the kind", field->text, field->selector);
     if (field->selector_fallback)
         yk_text_add(context, text, " (`%s` where it is absent)", field->selector_fallback);
+
     yk_text_add(context, text,
                 "; the word alone may stand for a section with nothing else in it.\n\n");
 
     /* The keys that all have, then each. */
     if (field->section)
         describe(w, field->section, path, level + 1);
+
     for (const yk_section *const *variant = field->variants; *variant; variant++) {
         char title[PATH_MAX_LENGTH];
         snprintf(title, sizeof title, "%s, `%s: %s`", path, field->selector, (*variant)->name);

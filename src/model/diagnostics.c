@@ -31,9 +31,11 @@ void yk_diagnostics_destroy(yk_diagnostics *diagnostics)
 {
     if (!diagnostics)
         return;
+
     /* The texts of an entry are one block that starts with its source's name. */
     for (int i = 0; i < diagnostics->count; i++)
         yk_release(diagnostics->context, (void *)(uintptr_t)diagnostics->list[i].source);
+
     yk_release(diagnostics->context, diagnostics->list);
     yk_release(diagnostics->context, diagnostics);
 }
@@ -88,6 +90,7 @@ static size_t break_length(const char *at, const char *end)
         return 2;
     if (end - at >= 3 && (memcmp(at, "\xE2\x80\xA8", 3) == 0 || memcmp(at, "\xE2\x80\xA9", 3) == 0))
         return 3;
+
     return 0;
 }
 
@@ -99,8 +102,10 @@ static const char *line_start(const yk_source *source, int line)
         size_t skip = break_length(at, end);
         if (skip)
             line--;
+
         at += skip ? skip : 1;
     }
+
     return at;
 }
 
@@ -113,6 +118,7 @@ static int skip_characters(const char **at, const char *end, int count)
             (*at)++;
         while (*at < end && continues_character(**at));
     }
+
     return skipped;
 }
 
@@ -171,6 +177,7 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
         caret = location.column > 0 ? location.column - 1 : 0;
         if (caret > EXCERPT_BEFORE)
             caret -= skip_characters(&line, end, caret - EXCERPT_BEFORE);
+
         const char *at = line;
         skip_characters(&at, end, EXCERPT_MAX);
         line_bytes = (size_t)(at - line);
@@ -192,11 +199,13 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
         added->line = location.line;
         added->column = location.line ? location.column : 0;
     }
+
     added->length = location.length > 0 ? location.length : 1;
     added->source = location_text(&block, name, name_bytes);
     added->path = location_text(&block, path, path_bytes);
     added->message = location_text(&block, message, message_bytes);
     added->excerpt = location_text(&block, line, line_bytes);
+
     return true;
 }
 
@@ -219,6 +228,7 @@ void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location lo
     /* A full buffer may have cut a UTF-8 sequence in the middle: its first byte says how many
      * belong to it. */
     size_t length = strlen(message);
+
     size_t tail = 0;
     while (tail < length && tail < 3 && continues_character(message[length - 1 - tail]))
         tail++;
@@ -250,6 +260,7 @@ void yk_diagnostics_sort(yk_diagnostics *diagnostics)
         int j = i;
         for (; j > 0 && compare_locations(&diagnostics->list[j - 1], &moved) > 0; j--)
             diagnostics->list[j] = diagnostics->list[j - 1];
+
         diagnostics->list[j] = moved;
     }
 }
@@ -263,10 +274,12 @@ static void add_entry(yk_context *context, yk_text *text, const yk_diagnostic *e
         yk_text_add(context, text, "%s:", entry->source);
     if (entry->line)
         yk_text_add(context, text, "%d:%d:", entry->line, entry->column);
+
     const char *severity = entry->severity == YK_SEVERITY_ERROR ? "error" : "warning";
     yk_text_add(context, text, "%s%s: ", entry->source[0] ? " " : "", severity);
     if (entry->path[0])
         yk_text_add(context, text, "%s: ", entry->path);
+
     yk_text_add(context, text, "%s\n", entry->message);
     if (!entry->excerpt[0])
         return;
@@ -277,13 +290,16 @@ static void add_entry(yk_context *context, yk_text *text, const yk_diagnostic *e
                     entry->caret, "");
     else
         yk_text_add(context, text, "      | %s\n      | %*s^", entry->excerpt, entry->caret, "");
+
     int characters = 0;
     for (const char *at = entry->excerpt; *at; at++)
         characters += !continues_character(*at);
+
     int left = characters - entry->caret;
     int underlined = entry->length < left ? entry->length : left;
     for (int i = 1; i < underlined; i++)
         yk_text_add(context, text, "~");
+
     yk_text_add(context, text, "\n");
 }
 
@@ -293,10 +309,12 @@ char *yk_diagnostics_text(const yk_diagnostics *diagnostics)
     yk_text_add(diagnostics->context, &text, "%s", "");
     for (int i = 0; i < diagnostics->count; i++)
         add_entry(diagnostics->context, &text, &diagnostics->list[i]);
+
     int dropped = diagnostics->errors + diagnostics->warnings - diagnostics->count;
     if (dropped > 0)
         yk_text_add(diagnostics->context, &text, "... and %d more\n", dropped);
     if (text.failed)
         yk_text_destroy(diagnostics->context, &text);
+
     return text.data;
 }

@@ -35,6 +35,7 @@ static yk_status read_text(const editor *e, const char *text, reading *r)
     yk_status status = yk_yaml_read(&r->store, &r->source, e->diagnostics, &r->root);
     if (status == YK_OK && !r->root)
         status = yk_fail(e->context, YK_ERROR_INPUT, "'%s' cannot be read as YAML", e->path);
+
     return status;
 }
 
@@ -81,9 +82,11 @@ static size_t enclosed(const char *at)
             if (!at[i])
                 return 0;
         }
+
         if (!quote && depth == 0)
             return i + 1;
     }
+
     return 0;
 }
 
@@ -115,6 +118,7 @@ static yk_status insert(const editor *e, const reading *r, const yk_node *map, c
     /* The last step of the path is the key. */
     const char *equals = strchr(override, '=');
     const char *key = equals;
+
     while (key > override && key[-1] != '.')
         key--;
     int key_length = (int)(equals - key);
@@ -135,6 +139,7 @@ static yk_status insert(const editor *e, const reading *r, const yk_node *map, c
 
         snprintf(entry, sizeof entry, "%*s%.*s: %s\n", indent, "", key_length, key, value);
     }
+
     return splice(e, r->source.text, at, 0, entry, edited);
 }
 
@@ -150,6 +155,7 @@ static yk_status set_value(const editor *e, const char *text, const char *overri
     const yk_node *map = NULL;
     if (status == YK_OK)
         node = r.root;
+
     while (node && at < equals) {
         char key[128];
         size_t length = strcspn(at, ".=");
@@ -165,6 +171,7 @@ static yk_status set_value(const editor *e, const char *text, const char *overri
         status = refuse(e, override, "its section is not there");
     else if (status == YK_OK)
         status = insert(e, &r, map, override, edited);
+
     yk_store_destroy(&r.store);
     return status;
 }
@@ -187,6 +194,7 @@ static bool same(const yk_node *a, const yk_node *b)
         if (other)
             other = other->next;
     }
+
     return true;
 }
 
@@ -208,6 +216,7 @@ static yk_status check(const editor *e, const char *before, const char *after,
                          "%s: the values cannot be set in place without changing others, as where "
                          "an anchor is used twice; set them by hand",
                          e->path);
+
     yk_store_destroy(&wanted.store);
     yk_store_destroy(&made.store);
     return status;
@@ -243,6 +252,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
         yk_release(context, present);
         present = edited;
     }
+
     if (status == YK_OK)
         status = check(&e, source.text, present, overrides, count);
 
@@ -250,6 +260,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
         *text = present;
     else
         yk_release(context, present);
+
     yk_store_destroy(&store);
     yk_diagnostics_destroy(e.diagnostics);
     return status;

@@ -36,6 +36,7 @@ static void add_word(emitter *e, const char *text)
         else
             yk_text_add(e->context, &e->text, "%c", c);
     }
+
     yk_text_add(e->context, &e->text, "\"");
 }
 
@@ -53,10 +54,12 @@ static void add_scalar(emitter *e, const yk_node *node)
         char *comma = strchr(digits, ',');
         if (comma)
             *comma = '.';
+
         double back;
         if (yk_number_read(digits, &back) && back == node->value)
             break;
     }
+
     yk_text_add(e->context, &e->text, "%s", digits);
 }
 
@@ -76,6 +79,7 @@ static void add_value(emitter *e, const yk_node *node, int indent)
         yk_text_add(e->context, &e->text, "%*s", indent, "");
         if (child->key)
             add_word(e, child->key);
+
         yk_text_add(e->context, &e->text, child->key ? ":" : "-");
         add_value(e, child, indent + 2);
     }
@@ -96,6 +100,7 @@ char *yk_scenario_text(const yk_scenario *scenario)
         yk_text_add(e.context, &e.text, ":");
         add_value(&e, child, 2);
     }
+
     return finish(&e);
 }
 
@@ -127,6 +132,7 @@ char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
     yk_extensions extensions = {0};
     if (scenario)
         extensions = scenario->extensions;
+
     const yk_section *section = yk_scenario_section(&store, &extensions, NULL);
     if (!section) {
         yk_store_destroy(&store);
@@ -139,6 +145,7 @@ char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
         yk_text_add(context, &e.text, "| `");
         for (const char *c = word->usage; *c; c++)
             yk_text_add(context, &e.text, *c == '|' ? "\\%c" : "%c", *c);
+
         yk_text_add(context, &e.text, "` | %s |\n", word->text);
     }
 
@@ -149,5 +156,6 @@ char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
     yk_text_add(context, &e.text, "\n## Orientation\n\n");
     yk_schema_describe(context, &e.text, &yk_orientation_section, "orientation", 3);
     yk_store_destroy(&store);
+
     return finish(&e);
 }

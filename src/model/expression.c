@@ -157,6 +157,7 @@ static size_t number_length(const char *at)
 
         length += 1 + fraction;
     }
+
     if (length == 0)
         return 0;
     if (at[length] == 'e' || at[length] == 'E') {
@@ -165,6 +166,7 @@ static size_t number_length(const char *at)
         if (exponent)
             length += 1 + sign + exponent;
     }
+
     return length;
 }
 
@@ -183,6 +185,7 @@ bool yk_number_read(const char *text, double *value)
     if (point)
         *point = nl_langinfo(RADIXCHAR)[0];
     *value = strtod(copy, NULL);
+
     return true;
 }
 
@@ -234,6 +237,7 @@ static token next_token(const char *at)
             return (token){TOKEN_SIGN, at, 2};
     if (strchr("+-*/^()<>?:,", *at))
         return (token){TOKEN_SIGN, at, 1};
+
     return (token){TOKEN_BAD, at, 1};
 }
 
@@ -261,6 +265,7 @@ const char *yk_expression_reserved(const char *name)
         return "is the name of a function";
     if (strcmp(name, "pi") == 0)
         return "is the number 3.14159...";
+
     return NULL;
 }
 
@@ -313,6 +318,7 @@ static bool complain(scanner *s, const char *start, size_t length, const char *f
     va_end(arguments);
     s->error->offset = (size_t)(start - s->text);
     s->error->length = length;
+
     return false;
 }
 
@@ -350,6 +356,7 @@ static bool unknown_name(scanner *s, token t, bool function)
             consider(word, s->scope->parameters[i].name, &limit, &nearest);
         for (int i = 0; i < s->scope->variable_count; i++)
             consider(word, s->scope->variables[i], &limit, &nearest);
+
         consider(word, "pi", &limit, &nearest);
     }
 
@@ -370,6 +377,7 @@ static bool is_value(const yk_scope *scope, token t)
     for (int i = 0; i < scope->parameter_count; i++)
         if (token_is(t, scope->parameters[i].name))
             return true;
+
     return token_is(t, "pi");
 }
 
@@ -391,6 +399,7 @@ static bool bind_name(scanner *s, token t)
         e->varies = true;
         return true;
     }
+
     for (int i = 0; i < s->scope->parameter_count; i++) {
         if (strcmp(name, s->scope->parameters[i].name) != 0)
             continue;
@@ -398,10 +407,12 @@ static bool bind_name(scanner *s, token t)
         mupDefineConst(e->parser, name, s->scope->parameters[i].value);
         return true;
     }
+
     if (strcmp(name, "pi") == 0) {
         mupDefineConst(e->parser, name, 3.14159265358979323846);
         return true;
     }
+
     return unknown_name(s, t, false);
 }
 
@@ -418,6 +429,7 @@ static bool scan_name(scanner *s, token t)
     if (row && !call)
         return complain(s, t.start, t.length,
                         "'%s' is a function; its arguments in parentheses are missing", row->name);
+
     s->called = row;
     if (row) {
         muParserHandle_t parser = s->expression->parser;
@@ -478,6 +490,7 @@ static bool scan_sign(scanner *s, token t, token before)
         if (!inner || !inner->function)
             return complain(s, t.start, 1,
                             "a ',' separates the arguments of a function; decimals take a point");
+
         inner->commas++;
         return true;
     }
@@ -567,6 +580,7 @@ static bool scan(scanner *s)
             "this '(' is not closed; inside [] and {} put expressions with commas in quotes");
     if (!s->has_operand)
         return complain(s, before.start, before.length, "an operand is missing at the end");
+
     return true;
 }
 
@@ -623,6 +637,7 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
         return yk_fail(context, status, "expression '%.200s': %s", text, error->message);
     }
     *expression = made;
+
     return YK_OK;
 }
 
@@ -677,12 +692,14 @@ yk_status yk_expression_constant(yk_context *context, const char *text, const yk
         yk_expression_destroy(expression);
         error->length = strlen(text);
     }
+
     if (isfinite(*value))
         return YK_OK;
 
     const char *reason = "a division by zero, or an overflow";
     if (isnan(*value))
         reason = "0/0, or a function outside its domain";
+
     snprintf(error->message, sizeof error->message, "the value is not finite (%s)", reason);
     return yk_fail(context, YK_ERROR_INPUT, "expression '%.200s': %s", text, error->message);
 }

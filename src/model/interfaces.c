@@ -24,6 +24,7 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
         yk_node_error(diagnostics, node, "expected subsystem.port; found '%.60s'", node->text);
         return found;
     }
+
     const char *port = dot + 1;
     char subsystem[64];
     snprintf(subsystem, sizeof subsystem, "%s", node->text);
@@ -35,6 +36,7 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
                       yk_suggest_name(subsystem, info->names, info->subsystem_count).text);
         return found;
     }
+
     const yk_subsystem *object = info->subsystems[found.subsystem];
     if (!object)
         return found; /* its section has mistakes of its own */
@@ -42,12 +44,14 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
     const yk_port *ports;
     const char *names[PORT_NAMES_MAX];
     int count = object->ops->ports(object, &ports);
+
     for (int i = 0; i < count; i++) {
         if (strcmp(ports[i].name, port) == 0) {
             found.port = i;
             found.what = &ports[i];
             return found;
         }
+
         if (i < PORT_NAMES_MAX)
             names[i] = ports[i].name;
     }
@@ -56,6 +60,7 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
         count = PORT_NAMES_MAX;
     yk_node_error(diagnostics, node, "subsystem '%s' has no port '%.60s'; %s", subsystem, port,
                   yk_suggest_name(port, names, count).text);
+
     return found;
 }
 
@@ -76,6 +81,7 @@ static yk_port_reference read_side(yk_scenario *scenario, const yk_node *node)
 
     const char *wanted = strchr(node->text, '.') + 1;
     const char *names[YK_SUGGESTED_MAX];
+
     int count = 0;
     for (const yk_node *item = ports->first; item && count < YK_SUGGESTED_MAX; item = item->next) {
         const char *name = yk_node_name(item);
@@ -86,6 +92,7 @@ static yk_port_reference read_side(yk_scenario *scenario, const yk_node *node)
 
         names[count++] = name;
     }
+
     yk_node_error(scenario->resolver.diagnostics, node, "subsystem '%s' has no port '%.60s'; %s",
                   info->names[found.subsystem], wanted, yk_suggest_name(wanted, names, count).text);
     return found;
@@ -119,6 +126,7 @@ static bool check_causality(yk_scenario *scenario, const yk_port_reference *side
         yk_node_error(diagnostics, side->node,
                       "cannot receive %s; exchange the two sides of 'between'",
                       wrench ? "a wrench" : "a motion");
+
     return false;
 }
 
@@ -131,6 +139,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const yk_p
                       scenario->info.names[a->subsystem]);
         return false;
     }
+
     if (!a->what || !b->what)
         return false;
 
@@ -153,6 +162,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const yk_p
         };
         second = scheme->ops->second_side(scheme->options, &joined);
     }
+
     bool good = check_causality(scenario, a, YK_TAKES_WRENCH);
     return check_causality(scenario, b, second) && good;
 }
@@ -173,6 +183,7 @@ static bool check_free(yk_scenario *scenario, const yk_port_reference *side)
                       def->name);
         return false;
     }
+
     return true;
 }
 
@@ -201,10 +212,12 @@ static bool move_side(yk_scenario *scenario, const yk_node *node, const yk_port_
         own_at = yk_v3_scale(1 / transform->length, rotated);
         at = &own_at;
     }
+
     if (orientation) {
         own_axes = yk_q_mul(yk_q_conjugate(transform->orientation), *orientation);
         orientation = &own_axes;
     }
+
     if (object->ops->move_port(object, side->port, at, orientation) == YK_OK)
         return true;
 
@@ -232,6 +245,7 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const yk_port
         yk_node_error(diagnostics, first, "scalar ports have no place of their own; remove this");
         return false;
     }
+
     if (axis && orientation) {
         yk_node_error(diagnostics, axis, "give either 'axis' or 'orientation'");
         return false;
@@ -250,12 +264,14 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const yk_port
         frame = yk_node_orientation(node, "orientation");
         axes = &frame;
     }
+
     if (axis) {
         if (yk_read_axis(&scenario->builder, axis, &frame) != YK_OK)
             return false;
 
         axes = &frame;
     }
+
     return move_side(scenario, first, a, to, axes) && move_side(scenario, first, b, to, axes);
 }
 
@@ -281,6 +297,7 @@ static void evaluate(void *user, double t, double value[3])
     value[0] = middle;
     value[1] = 0;
     value[2] = -205.0 / 72 * middle / (h * h);
+
     for (int k = 0; k < 4; k++) {
         double after = yk_function_value(axis->function, t + (k + 1) * h);
         double before = yk_function_value(axis->function, t - (k + 1) * h);
@@ -323,6 +340,7 @@ static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node
                       "needs 'length', the distance of the two origins");
     if (!distance && length)
         yk_node_error(diagnostics, length, "belongs to the joint distance");
+
     bool given = distance ? length != NULL : drive && drive->valid;
     if (!given)
         return NULL;
@@ -346,6 +364,7 @@ static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node
         else
             yk_node_error(diagnostics, node, "the joint leaves this motion free");
     }
+
     return motions;
 }
 
@@ -361,6 +380,7 @@ static unsigned read_joint(yk_scenario *scenario, const yk_node *node, yk_port_k
                       "scalar ports can only be joined by clamp");
         return 0;
     }
+
     if (kind == YK_PORT_SCALAR)
         return YK_AXIS_X;
 
@@ -371,6 +391,7 @@ static unsigned read_joint(yk_scenario *scenario, const yk_node *node, yk_port_k
     unsigned axes = 0;
     for (const yk_node *axis = yk_node_get(joint, "constrain")->first; axis; axis = axis->next)
         axes |= 1u << axis->choice;
+
     return axes;
 }
 
@@ -435,7 +456,9 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
             return;
         if (yk_node_name(node))
             yk_scenario_check_name(scenario, node);
+
         read_interface(scenario, node);
     }
+
     scenario->info.interfaces = scenario->interfaces;
 }

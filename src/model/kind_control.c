@@ -84,6 +84,7 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
         def->low = limits->values[0];
         def->high = limits->values[1];
     }
+
     if (!(def->low < def->high))
         return yk_builder_error(builder, limits, "the first must be below the second");
     if (def->offset < def->low || def->offset > def->high)
@@ -107,6 +108,7 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
     double *times = (double *)(table + 1);
     double *values = times + count;
     *table = (yk_table){list->count, times, values};
+
     int row = 0;
     for (const yk_node *point = list->first; point; point = point->next, row++) {
         times[row] = point->values[0];
@@ -116,6 +118,7 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
                                     "is before the point ahead of it, at %g s; times must rise",
                                     times[row - 1]);
     }
+
     def->reference = (yk_function){table_value, table, table_next};
     return YK_OK;
 }
@@ -143,5 +146,6 @@ yk_status yk_control_build(yk_builder *builder, const yk_node *section, yk_subsy
         yk_control_discard(controller);
         return status;
     }
+
     return yk_control_create(controller, subsystem);
 }

@@ -151,6 +151,7 @@ static void read_port(const yk_node *node, yk_fmu_port_def *port)
         port->terminal = yk_node_text(node, "terminal");
         return;
     }
+
     if (node->choice == SIGNAL_PORT) {
         port->quantities[YK_FMU_SIGNAL] = (yk_fmu_variables){1, {yk_node_text(node, "variable")}};
         return;
@@ -203,6 +204,7 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
     def.ports = port_list;
     def.settings = settings;
     def.channels = names;
+
     for (const yk_node *item = yk_node_items(section, "ports"); item; item = item->next)
         read_port(item, &port_list[def.port_count++]);
     for (const yk_node *item = yk_node_items(section, "channels"); item; item = item->next)
@@ -229,6 +231,7 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
             setting->count = numbers->value_count;
         }
     }
+
     if (status != YK_OK)
         return status;
 

@@ -148,6 +148,7 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
     cylinder->stop = 0.05 * cylinder->length;
     if (yk_node_get(item, "stop"))
         cylinder->stop = yk_node_number(item, "stop");
+
     cylinder->stop_stiffness = yk_node_number(item, "stop_stiffness");
     cylinder->stop_damping = yk_node_number(item, "stop_damping");
 
@@ -179,6 +180,7 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
         def->pressure[0] = pressures->values[0];
         def->pressure[1] = pressures->values[1];
     }
+
     return yk_builder_function(builder, item, "spool", &def->spool);
 }
 
@@ -199,6 +201,7 @@ yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_sub
         def.step = yk_node_number(integrator, "step");
     else
         def.tolerance = yk_node_number(integrator, "tolerance");
+
     yk_status status = yk_builder_function(builder, section, "pump", &def.pump);
     if (status != YK_OK)
         return status;
@@ -218,5 +221,6 @@ yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_sub
         yk_hydraulic_discard(circuit);
         return status;
     }
+
     return yk_hydraulic_create(circuit, subsystem);
 }

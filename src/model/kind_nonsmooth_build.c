@@ -89,6 +89,7 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
         shape.group = 0;
         shape.mask = 0;
     }
+
     for (const yk_node *wall = yk_node_items(item, "open"); wall; wall = wall->next)
         shape.open |= 1u << wall->choice;
     return shape;
@@ -136,6 +137,7 @@ static yk_status read_surface(maker *m, const yk_node *item, yk_mesh *mesh)
         const double *at = point->values;
         mesh->points[mesh->point_count++] = yk_v3(at[0], at[1], at[2]);
     }
+
     if (!triangles)
         return YK_OK;
 
@@ -148,6 +150,7 @@ static yk_status read_surface(maker *m, const yk_node *item, yk_mesh *mesh)
         for (int k = 0; k < 3; k++)
             triangle[k] = (int)corners->values[k];
     }
+
     return YK_OK;
 }
 
@@ -163,6 +166,7 @@ static void add_shapes(maker *m, const yk_node *first, int body)
             shape.triangles = (const int(*)[3])mesh.triangles;
             shape.triangle_count = mesh.triangle_count;
         }
+
         if (m->status == YK_OK)
             added(m, item, yk_nonsmooth_add_shape(m->model, &shape));
         yk_mesh_release(yk_builder_context(m->builder), &mesh);
@@ -197,6 +201,7 @@ static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *b
         yk_inertia part = yk_inertia_of_body(mass, centre, inertia, def.orientation);
         yk_inertia_add(&sum, &part);
     }
+
     if (!(sum.mass > 0)) {
         note(m, yk_builder_error(m->builder, item,
                                  "the body has no mass: give it 'mass' and 'inertia', its shapes a "
@@ -212,6 +217,7 @@ static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *b
                                  "that it is the body's origin",
                                  sum.moment.x / sum.mass, sum.moment.y / sum.mass,
                                  sum.moment.z / sum.mass));
+
     body->mass = sum.mass;
     body->inertia = sum.tensor;
 }
@@ -254,9 +260,11 @@ static void add_body(maker *m, const yk_node *item)
     /* The six functions of a prescribed motion; those that are absent are zero. */
     yk_nonsmooth_path path = {0};
     const yk_node *position = yk_node_items(motion, "position");
+
     for (int i = 0; i < 3 && position; i++, position = position->next)
         note(m, yk_builder_function_of(builder, position, &path.position[i]));
     const yk_node *rotation = yk_node_items(motion, "rotation");
+
     for (int i = 0; i < 3 && rotation; i++, rotation = rotation->next)
         note(m, yk_builder_function_of(builder, rotation, &path.rotation[i]));
     yk_nonsmooth_prescribe_path(m->model, number, &path);
@@ -274,6 +282,7 @@ static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_materia
     def.cavity = YK_SOLID_CYLINDER_CAVITY;
     if (yk_node_choice(item, "cavity") == BOX)
         def.cavity = YK_SOLID_BOX_CAVITY;
+
     def.size = yk_v3_scale(0.5, yk_node_vector(item, "size"));
     def.count = yk_node_integer(item, "count");
     def.radius = yk_node_number(item, "radius");
@@ -292,6 +301,7 @@ static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_materia
     def.shakes = yk_node_integer(item, "shakes");
     def.shake_amplitude = yk_node_number(item, "shake_amplitude");
     def.shake_frequency = yk_node_number(item, "shake_frequency");
+
     return def;
 }
 
@@ -362,6 +372,7 @@ static void add_particles(maker *m, const yk_node *item)
         else
             status = yk_packing_lattice(context, &def, &packing);
     }
+
     if (YK_FAILED(status)) {
         added(m, item, YK_NO_ID);
         return;
@@ -456,12 +467,14 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     /* Bodies are numbered as they are listed; particles follow. */
     for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next)
         add_body(&m, item);
+
     add_shapes(&m, yk_node_items(section, "ground"), YK_GROUND);
     if (m.status == YK_OK) {
         note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
         for (const yk_node *item = yk_node_items(section, "particles"); item; item = item->next)
             add_particles(&m, item);
     }
+
     if (m.status != YK_OK) {
         yk_nonsmooth_discard(m.model);
         return m.status;

@@ -46,5 +46,6 @@ yk_status yk_remote_build(yk_builder *builder, const yk_node *section, yk_subsys
 
         def.secret = secret;
     }
+
     return yk_remote_create(context, &def, subsystem);
 }

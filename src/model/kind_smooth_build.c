@@ -66,6 +66,7 @@ static void add_node(maker *m, const yk_node *item)
         node.displacement = yk_node_vector(item, "displacement");
     if (yk_node_get(item, "rotation"))
         node.rotation = yk_node_vector(item, "rotation");
+
     name_frame(m, node.name, yk_smooth_add_node(m->model, &node));
     m->node_count++;
 }
@@ -79,6 +80,7 @@ static const yk_node *item_named(const maker *m, const char *name)
         for (const yk_node *item = yk_node_items(m->section, keys[k]); item; item = item->next)
             if (strcmp(yk_node_name(item), name) == 0)
                 found = item;
+
     return found;
 }
 
@@ -148,6 +150,7 @@ static const double *amplitudes_of(maker *m, const yk_node *item, const char *ke
     double *all = take(m, (size_t)body->coordinates * sizeof *all);
     if (all)
         memcpy(all, given->values, (size_t)given->value_count * sizeof *all);
+
     return all;
 }
 
@@ -199,6 +202,7 @@ static void add_frames(maker *m)
     const yk_node *flexible = yk_node_items(section, "flexible");
     int flexible_count = count_of(section, "flexible");
     int most = count_of(section, "nodes") + count_of(section, "bodies") + flexible_count;
+
     for (const yk_node *item = flexible; item; item = item->next)
         most += count_of(item, "points");
     m->names = take(m, sizeof *m->names + (size_t)most * sizeof *m->names->entries);
@@ -209,9 +213,11 @@ static void add_frames(maker *m)
     /* Nodes, in the order of their numbers. */
     for (const yk_node *item = yk_node_items(section, "nodes"); item; item = item->next)
         add_node(m, item);
+
     for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next)
         if (!yk_node_get(item, "node"))
             add_node(m, item);
+
     int floating = m->node_count;
     for (const yk_node *item = flexible; item; item = item->next)
         if (item->choice != YK_FLEXIBLE_ITEM_ANCF)
@@ -223,6 +229,7 @@ static void add_frames(maker *m)
         if (item->choice != YK_FLEXIBLE_ITEM_ANCF)
             floating++;
     }
+
     if (m->status != YK_OK)
         return;
 
@@ -258,6 +265,7 @@ static yk_beam_section section_of(maker *m, const yk_node *node)
     section.mass = yk_node_number(node, "mass");
     section.centre = yk_v3(0, centre->values[0], centre->values[1]);
     memcpy(section.inertia.m, inertia->values, sizeof section.inertia.m);
+
     return section;
 }
 
@@ -267,6 +275,7 @@ static void add_beam(maker *m, const yk_node *item)
     yk_smooth_beam_def beam = yk_smooth_beam_default();
     beam.name = yk_node_name(item);
     const yk_node *nodes = yk_node_get(item, "nodes");
+
     for (int k = 0; k < YK_BEAM_NODES; k++) {
         const yk_node *reference = yk_node_at(nodes, k);
         beam.node[k] = find_noted(m, reference);
@@ -290,6 +299,7 @@ static void add_beam(maker *m, const yk_node *item)
                                  "'up' runs along the beam, or its nodes are in one place"));
         return;
     }
+
     yk_vec3 offset = yk_node_vector(item, "offset");
     for (int k = 0; k < YK_BEAM_NODES; k++) {
         yk_quat axes = yk_smooth_frame_at(m->model, beam.node[k]).orientation;
@@ -318,12 +328,14 @@ static void rotate_displaced_nodes(maker *m)
     const yk_smooth_beam_def *beams;
     int beam_count = yk_smooth_beams_of(m->model, &beams);
     yk_smooth_node_def *nodes = yk_smooth_nodes_of(m->model);
+
     for (int b = 0; b < beam_count; b++) {
         const yk_smooth_beam_def *beam = &beams[b];
 
         /* The beam's line before and after. */
         yk_vec3 position[YK_BEAM_NODES];
         yk_vec3 moved[YK_BEAM_NODES];
+
         bool displaced = false;
         for (int k = 0; k < YK_BEAM_NODES; k++) {
             const yk_smooth_node_def *node = &nodes[beam->node[k]];
@@ -344,6 +356,7 @@ static void rotate_displaced_nodes(maker *m)
             yk_vec3 rotation = yk_v3(0, 0, 0);
             if (sine > 0)
                 rotation = yk_v3_scale(angle / sine, cross);
+
             sum[node] = yk_v3_add(sum[node], rotation);
             rotates[node]++;
         }
@@ -351,6 +364,7 @@ static void rotate_displaced_nodes(maker *m)
 
     /* In the order in which they were added. */
     static const char *const keys[] = {"nodes", "bodies"};
+
     int i = 0;
     for (int k = 0; k < 2; k++) {
         for (const yk_node *item = yk_node_items(m->section, keys[k]); item; item = item->next) {
@@ -358,6 +372,7 @@ static void rotate_displaced_nodes(maker *m)
                 continue;
             if (rotates[i] && !yk_node_get(item, "rotation"))
                 nodes[i].rotation = yk_v3_scale(1.0 / rotates[i], sum[i]);
+
             i++;
         }
     }
@@ -402,6 +417,7 @@ static void add_shape(maker *m, const yk_node *item)
     shape.kind = (yk_shape_kind)item->choice;
     shape.node = find_noted(m, yk_node_get(item, "on"));
     shape.marker = yk_read_marker(item);
+
     switch (shape.kind) {
     case YK_SHAPE_SPHERE: shape.size.x = yk_node_number(item, "radius"); break;
     case YK_SHAPE_BOX: shape.size = yk_v3_scale(0.5, yk_node_vector(item, "size")); break;
@@ -410,6 +426,7 @@ static void add_shape(maker *m, const yk_node *item)
         shape.size.x = yk_node_number(item, "radius");
         shape.size.z = 0.5 * yk_node_number(item, "length");
     }
+
     if (m->status == YK_OK && yk_smooth_add_shape(m->model, &shape) == YK_NO_ID)
         note(m, YK_ERROR_MEMORY);
 }
@@ -441,6 +458,7 @@ static yk_smooth_def read_def(const yk_builder *builder, const yk_node *section)
         {"error_tolerance", &options->error_tolerance},
         {"stabilisation", &options->stabilisation},
     };
+
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (yk_node_get(integrator, numbers[i].key))
             *numbers[i].value = yk_node_number(integrator, numbers[i].key);
@@ -465,6 +483,7 @@ static yk_smooth_def read_def(const yk_builder *builder, const yk_node *section)
         options->damping_start = yk_node_number(damping, "start");
         options->damping_end = yk_node_number(damping, "end");
     }
+
     return def;
 }
 
@@ -489,6 +508,7 @@ static yk_status report_input(maker *m, yk_status status)
                 return yk_builder_error(m->builder, input, "%s", message);
         }
     }
+
     return status;
 }
 
@@ -510,12 +530,15 @@ yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsys
             if (!yk_node_get(item, "node"))
                 own_node++;
         }
+
         note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
         for (const yk_node *item = yk_node_items(section, "beams"); item; item = item->next)
             add_beam(&m, item);
+
         for (const yk_node *item = yk_node_items(section, "shapes"); item; item = item->next)
             add_shape(&m, item);
     }
+
     if (m.status == YK_OK)
         rotate_displaced_nodes(&m);
 
@@ -528,5 +551,6 @@ yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsys
     }
     for (int i = 0; i < m.flexible_count; i++)
         yk_flexible_release(m.flexible[i]);
+
     return m.status;
 }

@@ -122,6 +122,7 @@ yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_sect
         yk_beam_section_rectangle(def, width_y, width_z);
         return YK_OK;
     }
+
     if (node->choice == YK_SECTION_TUBE) {
         double outer = yk_node_number(node, "radius");
         double inner = yk_node_number(node, "inner_radius");
@@ -140,6 +141,7 @@ yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_sect
     def->torsion = yk_node_number(node, "torsion");
     def->shear_y = yk_node_number(node, "shear_y");
     def->shear_z = yk_node_number(node, "shear_z");
+
     return YK_OK;
 }
 
@@ -180,6 +182,7 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
         return yk_builder_error(builder, section,
                                 "a rod with shapes has 'damping_ratio' beside its section: a "
                                 "fraction of critical damping");
+
     return yk_flexible_rod(yk_builder_context(builder), &def, body);
 }
 
@@ -207,6 +210,7 @@ static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_
         return yk_builder_error(builder, yk_node_get(item, "points"),
                                 "points are nodes of the body: give 'nodes' and 'modes' beside "
                                 "'invariants'");
+
     return YK_OK;
 }
 
@@ -233,6 +237,7 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
         {"invariants", &files.invariants},
         {"fem", &files.fem},
     };
+
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (!yk_node_get(item, keys[i].key))
             continue;
@@ -241,6 +246,7 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
         if (!*keys[i].path)
             return YK_ERROR_MEMORY;
     }
+
     yk_status status = check_files(builder, item, &files, count);
     if (status != YK_OK)
         return status;
@@ -255,6 +261,7 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
         numbers[k] = (int)point->value;
         attachments[k] = k;
     }
+
     return yk_modal_read(yk_builder_context(builder), &files, numbers, count, body);
 }
 
@@ -276,6 +283,7 @@ static yk_status build_ancf(yk_builder *builder, const yk_node *item, int *attac
             return yk_builder_error(builder, point, "the rod has nodes 0 to %d, not %g",
                                     def.elements, point->value);
     }
+
     return yk_flexible_ancf(yk_builder_context(builder), &def, body);
 }
 
@@ -285,6 +293,7 @@ yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attac
     const yk_node *points = yk_node_get(item, "points");
     int count = points ? points->count : 0;
     yk_status status;
+
     switch (item->choice) {
     case YK_FLEXIBLE_ITEM_ROD: status = build_rod(builder, item, count, attachments, body); break;
     case YK_FLEXIBLE_ITEM_MODAL:
@@ -296,5 +305,6 @@ yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attac
     /* Bodies refuse what is wrong with them in words that need the location only. */
     if (status == YK_ERROR_ARGUMENT)
         return yk_builder_error(builder, item, "%s", yk_last_message(yk_builder_context(builder)));
+
     return status;
 }

@@ -337,11 +337,13 @@ static void read_pair(reader *r, const yk_node *item, int body[2], yk_marker mar
         global.orientation = yk_node_orientation(item, "orientation");
     if (axis)
         note(r, yk_read_axis(r->builder, axis, &global.orientation));
+
     for (int side = 0; side < 2; side++) {
         yk_body_pose pose = r->ops->pose(r->model, body[side]);
         global.offset = pose.position;
         if (at)
             global.offset = yk_node_vector(item, "at");
+
         marker[side] = yk_marker_on(global, pose.position, pose.orientation);
     }
 }
@@ -393,6 +395,7 @@ static void read_feedback(reader *r, const yk_node *section, yk_feedback *feedba
         note(r, yk_builder_error(r->builder, section, "loads here are functions of time only"));
         return;
     }
+
     feedback_expression *f = yk_builder_take(r->builder, sizeof *f);
     if (!f) {
         note(r, YK_ERROR_MEMORY);
@@ -404,6 +407,7 @@ static void read_feedback(reader *r, const yk_node *section, yk_feedback *feedba
         f->inputs[f->input_count++] = input->text;
         variables[f->input_count] = yk_node_name(input);
     }
+
     const yk_node *value = yk_node_get(section, "value");
     int count = 1 + f->input_count;
     note(r, yk_builder_expression(r->builder, value, variables, count, &f->expression));
@@ -428,6 +432,7 @@ static int find_input(reader *r, const yk_node *input)
     int id = added(r, input, r->ops->add_port(r->model, &port));
     r->input_names[r->input_count] = input->text;
     r->inputs[r->input_count++] = id;
+
     return id;
 }
 
@@ -441,6 +446,7 @@ static void read_motor(reader *r, const yk_node *item, yk_force_def *force)
         note(r, YK_ERROR_MEMORY);
         return;
     }
+
     int index = yk_builder_find(r->builder, names, reference, "joint", NULL);
     if (index < 0) {
         note(r, YK_ERROR_INPUT);
@@ -450,6 +456,7 @@ static void read_motor(reader *r, const yk_node *item, yk_force_def *force)
     const yk_node *joint = yk_node_at(joints, index);
     yk_joint_kind kind = (yk_joint_kind)joint->choice;
     read_pair(r, joint, force->body, force->marker);
+
     switch (yk_joint_traits_of(kind)->motion) {
     case YK_MOTION_ROTATION: force->kind = YK_FORCE_MOTOR; break;
     case YK_MOTION_TRANSLATION: force->kind = YK_FORCE_THRUST; break;
@@ -504,6 +511,7 @@ static void read_force(reader *r, const yk_node *item)
         if (force.body[1] == YK_GROUND)
             note(r,
                  yk_builder_error(r->builder, on, "the ground does not move: name a body or node"));
+
         force.marker[1] = yk_read_marker(item);
         force.vector = yk_node_vector(item, "vector");
         bool follows = yk_node_boolean(item, "follows");
@@ -512,6 +520,7 @@ static void read_force(reader *r, const yk_node *item)
         if (follows && force.kind == YK_FORCE_TORQUE)
             force.kind = YK_FORCE_FOLLOWER_TORQUE;
     }
+
     if (r->status == YK_OK)
         added(r, item, r->ops->add_force(r->model, &force));
 }
@@ -544,6 +553,7 @@ yk_status yk_read_mechanism(yk_builder *builder, const yk_node *section,
             port.kind = YK_PORT_SCALAR;
             read_pair(&r, item, port.body, port.marker);
         }
+
         if (r.status == YK_OK)
             added(&r, item, ops->add_port(model, &port));
     }
@@ -570,6 +580,7 @@ yk_status yk_read_six_by_six(yk_builder *builder, const yk_node *item, const cha
         for (int i = 0; i < 36; i++)
             matrix[i / 6][i % 6] = list->values[i];
     }
+
     return YK_OK;
 }
 

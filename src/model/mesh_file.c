@@ -75,6 +75,7 @@ static yk_status add_triangle(reader *r, int a, int b, int c)
     void *list = m->triangles;
     yk_status status =
         grow(r, &list, m->triangle_count, &r->triangle_capacity, sizeof *m->triangles);
+
     m->triangles = list;
     if (status != YK_OK)
         return status;
@@ -83,6 +84,7 @@ static yk_status add_triangle(reader *r, int a, int b, int c)
     corners[0] = a;
     corners[1] = b;
     corners[2] = c;
+
     return YK_OK;
 }
 
@@ -111,8 +113,10 @@ static yk_status find_point(reader *r, yk_vec3 point, int *number)
             size_t slot = hash_of(m->points[i]) & (slots - 1);
             while (table[slot] >= 0)
                 slot = (slot + 1) & (slots - 1);
+
             table[slot] = i;
         }
+
         yk_release(r->context, r->table);
         r->table = table;
         r->slots = slots;
@@ -132,6 +136,7 @@ static yk_status find_point(reader *r, yk_vec3 point, int *number)
     yk_status status = add_point(r, point);
     if (status == YK_OK)
         r->table[slot] = *number;
+
     return status;
 }
 
@@ -143,6 +148,7 @@ static yk_status add_corners(reader *r, const yk_vec3 corners[3])
         if (status != YK_OK)
             return status;
     }
+
     return add_triangle(r, numbers[0], numbers[1], numbers[2]);
 }
 
@@ -162,10 +168,12 @@ static yk_status read_binary(reader *r, uint32_t count)
         const yk_vec3 corners[3] = {{numbers[3], numbers[4], numbers[5]},
                                     {numbers[6], numbers[7], numbers[8]},
                                     {numbers[9], numbers[10], numbers[11]}};
+
         yk_status status = add_corners(r, corners);
         if (status != YK_OK)
             return status;
     }
+
     return YK_OK;
 }
 
@@ -175,12 +183,14 @@ static bool next_word(reader *r, char word[WORD])
     int c = getc(r->file);
     for (; c == ' ' || c == '\t' || c == '\r' || c == '\n'; c = getc(r->file))
         r->line += c == '\n';
+
     size_t length = 0;
     for (; c != EOF && c != ' ' && c != '\t' && c != '\r' && c != '\n'; c = getc(r->file))
         if (length < WORD - 1)
             word[length++] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     if (c != EOF)
         ungetc(c, r->file);
+
     word[length] = '\0';
     return length > 0;
 }
@@ -192,6 +202,7 @@ static yk_status read_text(reader *r)
     r->line = 1;
     char word[WORD];
     yk_vec3 corners[3];
+
     int corner = 0;
     while (next_word(r, word)) {
         if (strcmp(word, "endloop") == 0 && corner != 3)
@@ -204,6 +215,7 @@ static yk_status read_text(reader *r)
 
             corner = 0;
         }
+
         if (strcmp(word, "vertex") != 0)
             continue;
         if (corner == 3)
@@ -216,8 +228,10 @@ static yk_status read_text(reader *r)
                 return yk_fail(r->context, YK_ERROR_INPUT,
                                "%s:%d: after 'vertex' three numbers are expected", r->path,
                                r->line);
+
         corners[corner++] = (yk_vec3){numbers[0], numbers[1], numbers[2]};
     }
+
     return YK_OK;
 }
 
@@ -239,6 +253,7 @@ static yk_status read_stl(reader *r)
             "%s is no STL file: neither a text that begins with 'solid', nor binary with "
             "up to %d triangles",
             r->path, YK_MESH_TRIANGLES_MAX);
+
     return read_binary(r, count);
 }
 
@@ -272,13 +287,16 @@ static yk_status read_face(reader *r, const char *text)
             if (status != YK_OK)
                 return status;
         }
+
         last = corner;
         count++;
         text = end + strcspn(end, " \t");
     }
+
     if (count < 3)
         return yk_fail(r->context, YK_ERROR_INPUT, "%s:%d: a face has at least 3 corners", r->path,
                        r->line);
+
     return YK_OK;
 }
 
@@ -306,6 +324,7 @@ static yk_status read_obj(reader *r)
             status = yk_fail(r->context, YK_ERROR_INPUT,
                              "%s:%d: after 'v' three numbers are expected", r->path, r->line);
     }
+
     free(line);
     return status;
 }
@@ -329,6 +348,7 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
         return yk_fail(context, YK_ERROR_INPUT,
                        "cannot tell the format of %s by its name; let it end in .stl or .obj",
                        path);
+
     reader r = {.context = context, .path = path, .scale = scale, .mesh = mesh};
     r.file = fopen(path, "rb");
     if (!r.file)
@@ -341,5 +361,6 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
         status = yk_fail(context, YK_ERROR_INPUT, "%s has no triangles", path);
     if (status != YK_OK)
         yk_mesh_release(context, mesh);
+
     return status;
 }

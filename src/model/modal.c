@@ -50,6 +50,7 @@ yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, co
     modal->damping = yk_modal_take(modal, squares, sizeof *modal->damping);
     if (!modal->stiffness || !modal->damping)
         return YK_ERROR_MEMORY;
+
     return YK_OK;
 }
 
@@ -91,6 +92,7 @@ yk_status yk_modal_order_nodes(yk_modal *modal, const char *path)
         sorted[i][0] = modal->node_number[i];
         sorted[i][1] = i;
     }
+
     qsort(sorted, count, sizeof *sorted, compare_numbers);
 
     for (int i = 0; i < modal->node_count; i++) {
@@ -99,6 +101,7 @@ yk_status yk_modal_order_nodes(yk_modal *modal, const char *path)
             return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s has two nodes %d", path,
                            sorted[i][0]);
     }
+
     return YK_OK;
 }
 
@@ -116,6 +119,7 @@ int yk_modal_node(const yk_modal *modal, int number)
         else
             high = middle - 1;
     }
+
     return -1;
 }
 
@@ -146,6 +150,7 @@ yk_status yk_modal_take_invariants(yk_modal *modal)
     modal->curve = yk_modal_take(modal, n * n, sizeof *modal->curve);
     if (!modal->shift || !modal->spread || !modal->pair || !modal->curve)
         return YK_ERROR_MEMORY;
+
     return YK_OK;
 }
 
@@ -171,6 +176,7 @@ double yk_modal_lumped_mass(const yk_modal *modal, int i)
         double along = yk_v3_dot(rotation, yk_m3_apply(*second, rotation));
         sum += trace * yk_v3_norm2(rotation) - along;
     }
+
     return sum;
 }
 
@@ -188,6 +194,7 @@ void yk_modal_damp(yk_modal *modal)
             mass = modal->modal_mass[diagonal];
         else
             mass = yk_modal_lumped_mass(modal, i);
+
         double critical = 2 * sqrt(fmax(0, mass * modal->stiffness[diagonal]));
         modal->damping[diagonal] = modal->files->damping_ratio * critical;
     }
@@ -233,6 +240,7 @@ static yk_status make(yk_modal *modal, const int *points, int point_count, yk_fl
     };
     if (modal->weighs)
         def.invariants = &invariants;
+
     return yk_flexible_modal(modal->context, &def, attachments, point_count, body);
 }
 
@@ -248,6 +256,7 @@ yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const 
         status = yk_modal_read_tables(&modal);
     if (status == YK_OK)
         status = make(&modal, points, point_count, body);
+
     yk_store_destroy(&modal.store);
     return status;
 }

@@ -50,6 +50,7 @@ static int take_character(fem *f)
         f->line++;
         f->column = 1;
     }
+
     return c;
 }
 
@@ -68,9 +69,11 @@ static void read_comment(fem *f)
     char text[TOKEN];
     size_t length = 0;
     int c = take_character(f);
+
     for (; c != '\n' && c != EOF; c = take_character(f))
         if (length < sizeof text - 1)
             text[length++] = (char)c;
+
     text[length] = 0;
 
     if (strncmp(text, marker, strlen(marker)) == 0)
@@ -90,6 +93,7 @@ static bool take_word(fem *f, char word[TOKEN])
             f->ended = true;
             continue;
         }
+
         if (c == '*') {
             read_comment(f);
             continue;
@@ -97,10 +101,12 @@ static bool take_word(fem *f, char word[TOKEN])
 
         f->token_line = f->line;
         f->token_column = f->column - 1;
+
         size_t length = 0;
         for (; c != EOF && !isspace(c); c = take_character(f))
             if (length < TOKEN - 1)
                 word[length++] = (char)c;
+
         word[length] = 0;
 
         /* The blank behind it may end the line, and is read again. */
@@ -108,10 +114,13 @@ static bool take_word(fem *f, char word[TOKEN])
             ungetc(c, f->file);
             if (c == '\n')
                 f->line--;
+
             f->column--;
         }
+
         return true;
     }
+
     return false;
 }
 
@@ -133,12 +142,14 @@ static yk_status take_number(fem *f, int group, long got, long wanted, double *v
     for (char *c = word; *c; c++)
         if (*c == 'D' || *c == 'd')
             *c = 'e';
+
     char *end;
     *value = strtod(word, &end);
     if (*end || !isfinite(*value))
         return yk_fail(f->modal->context, YK_ERROR_ARGUMENT,
                        "%s:%d:%d: expected a number of record group %d, found '%s'", f->path,
                        f->token_line, f->token_column, group, word);
+
     return YK_OK;
 }
 
@@ -161,6 +172,7 @@ static yk_status read_header(fem *f)
                            "%s:%d:%d: expected a count, found %g", f->path, f->token_line,
                            f->token_column, count[k]);
     }
+
     f->nodes = (int)count[0];
     f->rejected = (int)count[4];
     f->modes = (int)(count[1] + count[2] + count[3]) - f->rejected;
@@ -168,6 +180,7 @@ static yk_status read_header(fem *f)
         return yk_fail(f->modal->context, YK_ERROR_ARGUMENT,
                        "%s:%d: record group 1 tells of %d nodes and %d modes", f->path,
                        f->token_line, f->nodes, f->modes);
+
     return YK_OK;
 }
 
@@ -186,6 +199,7 @@ static yk_status read_names(fem *f)
         names[k] = strtod(word, &end);
         words |= *end != 0 || !(fabs(names[k]) < 2e9) || names[k] != floor(names[k]);
     }
+
     for (int k = 0; k < f->nodes && words; k++)
         names[k] = k + 1;
     return YK_OK;
@@ -256,6 +270,7 @@ static yk_status read_record(fem *f, int group)
                        "%s:%d: record group %d would have %ld numbers, more than the file holds: "
                        "check the counts in record group 1",
                        f->path, f->line - 1, group, size);
+
     f->record[group] = yk_modal_take(f->modal, (size_t)size, sizeof *f->record[group]);
     if (!f->record[group])
         return YK_ERROR_MEMORY;
@@ -266,6 +281,7 @@ static yk_status read_record(fem *f, int group)
     yk_status status = YK_OK;
     for (long k = 0; k < size && status == YK_OK; k++)
         status = take_number(f, group, k, size, &f->record[group][k]);
+
     return status;
 }
 
@@ -287,6 +303,7 @@ static yk_status read_records(fem *f)
 
             skip_line(f);
         }
+
         if (f->ended)
             return YK_OK;
 
@@ -314,6 +331,7 @@ static yk_status check_records(fem *f)
     /* Inertia: lumps, or mass and invariants. */
     for (int group = 14; group <= 18; group++)
         f->has_invariants = f->has_invariants || f->record[group];
+
     bool lumps = f->record[11];
     bool mass = f->record[12];
     if (!lumps && !mass)
@@ -342,6 +360,7 @@ static yk_status check_records(fem *f)
                    "%s: initial values in record group %d are not used: bodies start undeformed",
                    f->path, group);
     }
+
     return YK_OK;
 }
 
@@ -358,6 +377,7 @@ static yk_status fill_modes(fem *f)
     for (int k = 0; k < f->modes; k++)
         numbers[k] = k + 1;
     yk_status status = yk_modal_take_modes(f->modal, numbers, f->modes, f->path);
+
     for (int k = 0; k < f->modes; k++)
         f->mode[k] = yk_modal_mode(f->modal, k + 1);
     return status;
@@ -395,6 +415,7 @@ static yk_status fill_nodes(fem *f)
             shape[n] = yk_v3(from[3], from[4], from[5]);
         }
     }
+
     return yk_modal_order_nodes(modal, f->path);
 }
 
@@ -407,6 +428,7 @@ static double *choose(const fem *f, const double *from)
         for (int j = 0; j < f->modes; j++)
             if (f->mode[i] >= 0 && f->mode[j] >= 0)
                 to[n * f->mode[i] + f->mode[j]] = from[f->modes * i + j];
+
     return to;
 }
 
@@ -429,6 +451,7 @@ static yk_status fill_matrices(fem *f)
                            "key 'use', the frame moves instead",
                            f->path, modal->mode_number[i], stiffness);
     }
+
     return YK_OK;
 }
 
@@ -442,6 +465,7 @@ static yk_status fill_lumped(fem *f)
     size_t n = (size_t)modal->mode_count;
     for (int k = 0; k < modal->node_count; k++)
         modal->points[k].rotation = modal->points[k].displacement + n;
+
     yk_ffrf_def def = {
         .mode_count = modal->mode_count,
         .points = modal->points,
@@ -461,6 +485,7 @@ static yk_status fill_lumped(fem *f)
     memcpy(modal->spread, lumped.spread, n * sizeof *modal->spread);
     memcpy(modal->pair, lumped.pair, n * n * sizeof *modal->pair);
     yk_ffrf_destroy(modal->context, &lumped);
+
     return YK_OK;
 }
 
@@ -482,6 +507,7 @@ static yk_mat3 symmetric_of(const double *record, long width, long at, double si
     for (int r = 0; r < 3; r++)
         for (int c = 0; c < 3; c++)
             t.m[r][c] = sign * record[width * r + 3 * at + c];
+
     double trace = 0.5 * (t.m[0][0] + t.m[1][1] + t.m[2][2]);
     yk_mat3 whole = yk_m3_sub(yk_m3_diagonal(trace, trace, trace), t);
     return yk_m3_scale(0.5, yk_m3_add(whole, yk_m3_transpose(whole)));
@@ -499,6 +525,7 @@ static void fill_shape_invariants(fem *f)
     int n = modal->mode_count;
     long count = f->modes;
     long pairs = count * count;
+
     for (int i = 0; i < f->modes; i++) {
         int a = f->mode[i];
         if (a < 0)
@@ -507,6 +534,7 @@ static void fill_shape_invariants(fem *f)
         yk_mat3 spread = symmetric_of(f->record[16], 3 * count, i, 1);
         modal->shift[a] = vector_of(f->record[14], count, i);
         modal->spread[a] = with_axial(spread, vector_of(f->record[15], count, i));
+
         for (int j = 0; j < f->modes; j++) {
             int b = f->mode[j];
             if (b < 0)
@@ -531,6 +559,7 @@ static void add_stress_stiffness(fem *f, long load, const double *k, bool *rotat
     static const int column[] = {0, 1, 2, 1, 2, 0};
     yk_modal *modal = f->modal;
     int n = modal->mode_count;
+
     for (int i = 0; i < n * n; i++) {
         yk_mat3 *pair = &modal->pair[i];
         if (load < 3) {
@@ -576,11 +605,13 @@ static yk_status fill_stress_stiffness(fem *f)
 
         add_stress_stiffness(f, (long)load, k, &rotates);
     }
+
     if (rotates)
         yk_log(f->modal->context, YK_LOG_WARNING,
                "%s: stiffness by torques at nodes (record group 19) is not used: that by forces "
                "and motion is",
                f->path);
+
     return YK_OK;
 }
 
@@ -606,6 +637,7 @@ static yk_status fill_inertia(fem *f)
         modal->moment = yk_v3_scale(v[0], centre);
         modal->second = yk_m3_add(yk_modal_second_moment(&tensor), steiner);
     }
+
     return fill_stress_stiffness(f);
 }
 
@@ -618,9 +650,11 @@ yk_status yk_modal_read_fem(yk_modal *modal)
     if (!f.file)
         return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s cannot be opened: %s", f.path,
                        strerror(errno));
+
     f.bytes = LONG_MAX;
     if (fseek(f.file, 0, SEEK_END) == 0)
         f.bytes = ftell(f.file);
+
     rewind(f.file);
     yk_status status = read_records(&f);
     fclose(f.file);
@@ -632,5 +666,6 @@ yk_status yk_modal_read_fem(yk_modal *modal)
         status = fill[i](&f);
     if (status == YK_OK)
         yk_modal_damp(modal);
+
     return status;
 }

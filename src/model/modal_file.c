@@ -29,6 +29,7 @@ static yk_status read_rows(yk_modal *modal, const char *path, const char *const 
     int capacity = 0;
     yk_status status = yk_csv_open(modal->context, path, names, required, &r->table);
     int width = r->table.count;
+
     while (status == YK_OK) {
         bool more;
         status = yk_csv_next(&r->table, &more);
@@ -45,10 +46,12 @@ static yk_status read_rows(yk_modal *modal, const char *path, const char *const 
                 status = YK_ERROR_MEMORY;
                 break;
             }
+
             for (int i = 0; i < r->count * width; i++)
                 values[i] = r->values[i];
             for (int i = 0; i < r->count; i++)
                 line[i] = r->line[i];
+
             r->values = values;
             r->line = line;
         }
@@ -64,12 +67,15 @@ static yk_status read_rows(yk_modal *modal, const char *path, const char *const 
                 status = yk_csv_number(&r->table, k, &to[k]);
             }
         }
+
         r->line[r->count++] = r->table.line;
     }
+
     yk_csv_close(&r->table);
     if (status == YK_OK && r->count == 0)
         return yk_fail(modal->context, YK_ERROR_ARGUMENT,
                        "%s holds no numbers below its first line", path);
+
     return status;
 }
 
@@ -100,6 +106,7 @@ static yk_status read_nodes(yk_modal *modal, const char *path)
         point->position = yk_v3(v[1], v[2], v[3]);
         point->second = yk_modal_second_moment(&tensor);
     }
+
     return yk_modal_order_nodes(modal, path);
 }
 
@@ -121,6 +128,7 @@ static yk_status read_modes(yk_modal *modal, const char *path)
     modal->rotates = true;
     for (int k = 5; k < 8; k++)
         modal->rotates = modal->rotates && yk_csv_has(&r.table, k);
+
     size_t n = (size_t)modal->mode_count;
     for (int k = 0; k < r.count; k++) {
         const double *v = &r.values[k * r.table.count];
@@ -135,6 +143,7 @@ static yk_status read_modes(yk_modal *modal, const char *path)
         shape[0] = yk_v3(v[2], v[3], v[4]);
         shape[n] = yk_v3(v[5], v[6], v[7]);
     }
+
     return YK_OK;
 }
 
@@ -175,6 +184,7 @@ static yk_status read_second_order(yk_modal *modal, const char *path)
         bends[n * i + j] = value;
         bends[n * j + i] = value;
     }
+
     return YK_OK;
 }
 
@@ -205,6 +215,7 @@ static yk_status fill_modes(yk_modal *modal, const rows *r)
 
     /* What the table of invariants has given already stays. */
     bool given = mass != NULL;
+
     bool lossy = false;
     for (int k = 0; k < n * n; k++)
         lossy |= modal->damping[k] != 0;
@@ -244,6 +255,7 @@ static yk_status fill_modes(yk_modal *modal, const rows *r)
         if (!lossy)
             modal->damping[(n + 1) * i] = 2 * ratio * *m * omega;
     }
+
     if (weighed && !given)
         modal->modal_mass = mass;
     return YK_OK;
@@ -268,6 +280,7 @@ yk_status yk_modal_read_tables(yk_modal *modal)
         numbers = yk_modal_take(modal, (size_t)count, sizeof *numbers);
         if (status == YK_OK && !numbers)
             status = YK_ERROR_MEMORY;
+
         for (int i = 0; status == YK_OK && i < count; i++)
             numbers[i] = (int)frequencies->values[i * frequencies->table.count];
     } else {
@@ -286,6 +299,7 @@ yk_status yk_modal_read_tables(yk_modal *modal)
         {files->second_order, read_second_order},
         {files->invariants, yk_modal_read_invariants},
     };
+
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == YK_OK; i++)
         if (tables[i].path)
             status = tables[i].read(modal, tables[i].path);

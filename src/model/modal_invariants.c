@@ -87,6 +87,7 @@ static yk_status open_table(yk_context *context, const char *path, yk_csv *table
                              "%s:%d: there is no column '%s': the first line is "
                              "quantity,i,j,component,value",
                              path, table->line, columns[k]);
+
     return status;
 }
 
@@ -98,6 +99,7 @@ yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, 
     int capacity = 0;
     yk_csv table;
     yk_status status = open_table(modal->context, path, &table);
+
     for (bool more = true; status == YK_OK && more;) {
         status = yk_csv_next(&table, &more);
         if (status != YK_OK || !more)
@@ -120,17 +122,21 @@ yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, 
                 status = YK_ERROR_MEMORY;
                 break;
             }
+
             for (int k = 0; k < *count; k++)
                 wider[k] = (*numbers)[k];
             *numbers = wider;
         }
+
         (*numbers)[(*count)++] = i;
     }
+
     yk_csv_close(&table);
     if (status == YK_OK && *count == 0)
         status = yk_fail(
             modal->context, YK_ERROR_ARGUMENT,
             "%s has no 'stiffness' of any mode: give it there, or a table of frequencies", path);
+
     return status;
 }
 
@@ -161,6 +167,7 @@ static yk_status read_modes(const reading *r, int of, int mode[2])
 
         mode[k] = yk_modal_mode(r->modal, number);
     }
+
     return YK_OK;
 }
 
@@ -196,6 +203,7 @@ static yk_status read_row(reading *r)
             return yk_csv_error(table, COMPONENT, "'%s' has the components %s, not '%.20s'",
                                 quantity_names[of], "x, y, z", text);
     }
+
     if (kinds[of].components == TENSOR) {
         component = find_word(text, tensor_names);
         if (component < 0)
@@ -207,6 +215,7 @@ static yk_status read_row(reading *r)
     double value;
     if (!yk_csv_text(table, VALUE)[0])
         return yk_csv_error(table, VALUE, "there is nothing under 'value'");
+
     status = yk_csv_number(table, VALUE, &value);
     if (status != YK_OK || mode[0] < 0 || mode[1] < 0)
         return status;
@@ -219,6 +228,7 @@ static yk_status read_row(reading *r)
     r->value[of][at] = value;
     r->line[of][at] = table->line;
     r->lines[of]++;
+
     return YK_OK;
 }
 
@@ -234,6 +244,7 @@ static yk_status complete(reading *r, int of, const char *path)
     int sign = kinds[of].sign;
     const int *line = r->line[of];
     double *value = r->value[of];
+
     double largest = 0;
     for (int k = 0; k < n * n * components; k++)
         largest = fmax(largest, fabs(value[k]));
@@ -264,6 +275,7 @@ static yk_status complete(reading *r, int of, const char *path)
                            value[other], line[other],
                            sign > 0 ? "be the same" : "differ in sign alone");
     }
+
     return YK_OK;
 }
 
@@ -274,6 +286,7 @@ static yk_status check_set(const reading *r, const char *path)
     yk_context *context = r->modal->context;
     const int *number = r->modal->mode_number;
     int n = r->modal->mode_count;
+
     for (int k = MOMENT; k < MODAL_MASS; k++)
         if (r->lines[k] && !r->lines[MASS])
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -309,8 +322,10 @@ static yk_status check_set(const reading *r, const char *path)
                "%s: mode %d has the modal mass %.6g, and %.6g by its inertia_curve: one of them "
                "is of another normalisation",
                path, number[i], mass, found);
+
         break;
     }
+
     return YK_OK;
 }
 
@@ -335,10 +350,12 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
     /* Memory for all quantities; what a table leaves out is zero. */
     int n = modal->mode_count;
     r->modal = modal;
+
     for (int k = 0; k < QUANTITIES; k++) {
         size_t count = (size_t)kinds[k].components;
         for (int mode = 0; mode < kinds[k].modes; mode++)
             count *= (size_t)n;
+
         r->value[k] = yk_modal_take(modal, count, sizeof *r->value[k]);
         r->line[k] = yk_modal_take(modal, count, sizeof *r->line[k]);
         if (!r->value[k] || !r->line[k])
@@ -351,6 +368,7 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
         if (status == YK_OK && more)
             status = read_row(r);
     }
+
     yk_csv_close(&r->table);
     for (int k = 0; k < QUANTITIES && status == YK_OK; k++)
         if (kinds[k].modes == 2)
@@ -363,6 +381,7 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
     /* The matrices. */
     if (r->lines[MODAL_MASS])
         modal->modal_mass = r->value[MODAL_MASS];
+
     modal->stiffness = r->value[STIFFNESS];
     modal->damping = r->value[DAMPING];
     if (!r->lines[MASS])
@@ -377,16 +396,19 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
     modal->mass = r->value[MASS][0];
     modal->moment = vector_at(r, MOMENT, 0);
     modal->second = yk_modal_second_moment(&inertia);
+
     for (int i = 0; i < n; i++) {
         yk_mat3 slope = tensor_at(r, INERTIA_SLOPE, i);
         modal->shift[i] = vector_at(r, MOMENTUM, i);
         modal->spread[i] = yk_ffrf_compose(&slope, vector_at(r, SPIN, i));
     }
+
     for (int k = 0; k < n * n; k++) {
         yk_mat3 curve = tensor_at(r, INERTIA_CURVE, k);
         yk_vec3 axial = yk_v3_sub(vector_at(r, SWING, k), vector_at(r, CORIOLIS, k));
         modal->curve[k] = vector_at(r, SHORTENING, k);
         modal->pair[k] = yk_ffrf_compose(&curve, axial);
     }
+
     return YK_OK;
 }

@@ -20,6 +20,7 @@ static void write_number(FILE *out, const char *quantity, const int mode[2], con
             fprintf(out, "%d", mode[k] + 1);
         fputc(',', out);
     }
+
     fprintf(out, "%s,%.17g\n", component, value);
 }
 
@@ -112,6 +113,7 @@ static void write_modes(FILE *out, const yk_flexible *flexible)
             yk_vec3 r = yk_v3(0, 0, 0);
             if (node->rotation)
                 r = node->rotation[i];
+
             fprintf(out, "%d,%d,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", i + 1, k + 1, u.x, u.y, u.z,
                     r.x, r.y, r.z);
         }
@@ -147,6 +149,7 @@ yk_status yk_modal_write(yk_context *context, const yk_flexible *body, const cha
         {"second_order.csv", write_second_order},
         {"invariants.csv", write_invariants},
     };
+
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         char path[1024];
         int length = snprintf(path, sizeof path, "%s/%s", folder, tables[i].name);
@@ -161,5 +164,6 @@ yk_status yk_modal_write(yk_context *context, const yk_flexible *body, const cha
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s cannot be written: %s", path,
                            strerror(errno));
     }
+
     return YK_OK;
 }

@@ -29,6 +29,7 @@ void *yk_store_take(yk_store *store, size_t bytes)
             capacity = BLOCK_LARGEST;
         if (capacity < rounded)
             capacity = rounded;
+
         block = yk_allocate(store->context, 1, sizeof *block + capacity);
         if (!block)
             return NULL;
@@ -74,6 +75,7 @@ yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location
     node->column = location.column;
     node->length = location.length;
     node->text = "";
+
     return node;
 }
 
@@ -88,6 +90,7 @@ void yk_node_append(yk_node *parent, yk_node *child, const char *key, yk_locatio
         parent->last->next = child;
     else
         parent->first = child;
+
     parent->last = child;
     parent->count++;
 }
@@ -101,6 +104,7 @@ static yk_node **link_to(yk_node *child, yk_node **before)
         *before = *link;
         link = &(*link)->next;
     }
+
     return link;
 }
 
@@ -142,6 +146,7 @@ yk_node *yk_node_copy(yk_store *store, const yk_node *node, int *budget)
 
         yk_node_append(copy, twin, child->key, yk_node_key_location(child));
     }
+
     return copy;
 }
 
@@ -153,6 +158,7 @@ yk_node *yk_node_get(const yk_node *map, const char *key)
     for (yk_node *child = map->first; child; child = child->next)
         if (strcmp(child->key, key) == 0)
             return child;
+
     return NULL;
 }
 
@@ -178,6 +184,7 @@ const char *yk_node_name(const yk_node *item)
     const yk_node *name = yk_node_get(item, "name");
     if (!name || name->kind != YK_NODE_SCALAR || !name->text[0])
         return NULL;
+
     return name->text;
 }
 
@@ -201,6 +208,7 @@ yk_location yk_node_key_location(const yk_node *node)
     int length = 0; /* in characters of UTF-8 */
     for (const char *at = node->key; *at; at++)
         length += ((unsigned char)*at & 0xc0) != 0x80;
+
     return (yk_location){node->from, node->key_line, node->key_column, length};
 }
 
@@ -211,6 +219,7 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
     /* Written from the end, step by step up the tree, as far as there is space. */
     size_t start = YK_PATH_MAX - 1;
     buffer[start] = '\0';
+
     for (; node->parent; node = node->parent) {
         char step[YK_PATH_MAX];
         bool nested = node->parent->parent != NULL;
@@ -220,6 +229,7 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
             /* An item that is about to be appended has the index that it will get. */
             int index = 0;
             const yk_node *sibling = node->parent->first;
+
             for (; sibling && sibling != node; sibling = sibling->next)
                 index++;
             snprintf(step, sizeof step, "[%d]", index);
@@ -232,6 +242,7 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
         start -= length;
         memcpy(buffer + start, step, length);
     }
+
     memmove(buffer, buffer + start, YK_PATH_MAX - start);
     return buffer;
 }

@@ -41,10 +41,12 @@ bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field)
         field->least = row->count;
         field->most = row->count;
     }
+
     if (row->kind == YK_OPTION_SUBSYSTEMS) {
         field->most = YK_SUBSYSTEMS_MAX;
         field->item = &subsystem;
     }
+
     if (row->kind != YK_OPTION_CHOICE)
         return true;
 
@@ -52,6 +54,7 @@ bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field)
     size_t count = 0;
     while (row->words[count].word)
         count++;
+
     yk_word *words = yk_store_take(store, (count + 1) * sizeof *words);
     if (!words)
         return false;
@@ -79,6 +82,7 @@ bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field)
     *section = (yk_section){row->key, "Weights of their own; only the ratios matter.", inner};
     field->type = YK_TYPE_FORM;
     field->section = section;
+
     return true;
 }
 
@@ -98,6 +102,7 @@ const yk_section *yk_option_section(yk_store *store, const char *name, const cha
         fields[i].fallback = rows[i].fallback;
     }
     *section = (yk_section){name, text, fields};
+
     return section;
 }
 
@@ -126,6 +131,7 @@ yk_status yk_option_read(yk_builder *builder, const yk_option *row, const yk_nod
             for (const yk_option *inner = row->fields; inner->key; inner++)
                 yk_option_read(builder, inner, yk_node_get(node, inner->key), options);
         }
+
         memcpy(target, &choice, sizeof choice);
         return YK_OK;
     }
@@ -151,5 +157,6 @@ yk_status yk_option_read(yk_builder *builder, const yk_option *row, const yk_nod
         return status;
     }
     }
+
     return YK_OK;
 }

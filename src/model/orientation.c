@@ -67,6 +67,7 @@ static bool from_two_axes(const yk_node *const given[3], yk_quat *q)
     axes[second] = yk_v3_unit(other);
     axes[third] = yk_v3_cross(axes[(third + 1) % 3], axes[(third + 2) % 3]);
     *q = yk_so3_quat(yk_m3_columns(axes[0], axes[1], axes[2]));
+
     return true;
 }
 
@@ -119,6 +120,7 @@ static const char *from_section(const yk_node *node, yk_quat *q)
             yk_vec3 unit = yk_v3(name[i] == 'x', name[i] == 'y', name[i] == 'z');
             *q = yk_q_mul(*q, about(unit, euler->values[i]));
         }
+
         return NULL;
     }
 
@@ -137,6 +139,7 @@ static const char *from_section(const yk_node *node, yk_quat *q)
         return "give two of the axes x, y, z; the third follows";
     if (!from_two_axes(axes, q))
         return "the two axes are parallel, or one has no length";
+
     return NULL;
 }
 
@@ -159,6 +162,7 @@ void yk_resolve_orientation(yk_resolver *r, yk_node *node, const yk_field *field
         yk_node_error(r->diagnostics, node, "%s", mistake);
         node->valid = false;
     }
+
     if (!node->valid)
         return;
 

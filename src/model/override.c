@@ -40,6 +40,7 @@ static yk_status split_path(override *o, segment *segments, int *count)
             complain(o, "the path has more than 32 steps");
             return YK_OK;
         }
+
         segment *next = &segments[found];
         if (*at == '[') {
             /* "[12]" */
@@ -51,6 +52,7 @@ static yk_status split_path(override *o, segment *segments, int *count)
                 complain(o, "'[' starts an index such as interfaces[0]");
                 return YK_OK;
             }
+
             next->name = NULL;
             next->index = number;
             at += length + 1;
@@ -60,21 +62,25 @@ static yk_status split_path(override *o, segment *segments, int *count)
                 complain(o, "a '.' is missing between the steps of the path");
                 return YK_OK;
             }
+
             size_t length = strcspn(at, ".[");
             if (length == 0) {
                 complain(o, "the path has an empty step; write it as coupling.scheme=tight");
                 return YK_OK;
             }
+
             next->name = yk_store_text(o->store, at, length);
             if (!next->name)
                 return YK_ERROR_MEMORY;
 
             at += length;
         }
+
         next->end = (size_t)(at - o->path);
         found++;
     }
     *count = found;
+
     return YK_OK;
 }
 
@@ -106,6 +112,7 @@ static yk_node *find_named(override *o, const yk_node *list, const char *name)
                  "the list has no item named '%.60s'; give a name that is there, or an index such "
                  "as [0]",
                  name);
+
     complain(o, message);
     return NULL;
 }
@@ -131,6 +138,7 @@ static yk_node *find_child(override *o, const yk_node *node, const segment *step
                  "'%.*s' is a section, not a list; name a key instead of an index", shown, o->path);
     else
         snprintf(message, sizeof message, "'%.*s' is a value, not a section", shown, o->path);
+
     complain(o, message);
     return NULL;
 }
@@ -169,6 +177,7 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
         complain(&o, "the value after '=' is missing");
         return YK_OK;
     }
+
     yk_node *value;
     status = yk_yaml_read(store, o.source, diagnostics, &value);
     if (!value)
@@ -176,6 +185,7 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
 
     /* Down the path; sections on the way that are not there are made. */
     yk_node *node = root;
+
     size_t begin = 0;
     for (int i = 0; i < count; i++) {
         const segment *step = &segments[i];
@@ -200,7 +210,9 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
             yk_node_replace(child, fresh);
         else
             yk_node_append(node, fresh, step->name, (yk_location){0});
+
         node = fresh;
     }
+
     return status;
 }

@@ -41,8 +41,10 @@ static void require_name(void *user, const char *name, size_t length)
             yk_node_error(e->r->diagnostics, node,
                           "depends on itself through '%s'; parameters cannot be circular",
                           e->nodes[needed]->key);
+
         e->blocked = true;
     }
+
     if (e->states[needed] == WAITING) {
         int open = e->open;
         bool blocked = e->blocked;
@@ -54,6 +56,7 @@ static void require_name(void *user, const char *name, size_t length)
         if (e->states[needed] == WAITING)
             e->unknown = true; /* waits itself for the last chance */
     }
+
     if (e->states[needed] == FAILED)
         e->blocked = true;
 }
@@ -74,6 +77,7 @@ static void evaluate(evaluation *e, int index, bool last_chance)
         e->states[index] = WAITING;
         return;
     }
+
     bool done = !e->blocked && yk_resolve_number(e->r, node, &number);
     e->states[index] = done ? DONE : FAILED;
     if (done)
@@ -88,11 +92,13 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
         yk_resolve_mismatch(r, node, field);
         return;
     }
+
     if (field->most && node->count > field->most) {
         yk_node_error(r->diagnostics, node, "expected at most %d parameters; found %d", field->most,
                       node->count);
         return;
     }
+
     size_t count = (size_t)node->count + 1;
     evaluation e = {.r = r};
     e.nodes = yk_resolver_take(r, count * sizeof *e.nodes);
@@ -111,6 +117,7 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
         if (reason)
             yk_node_key_error(r->diagnostics, child, "cannot be a parameter's name: '%.60s' %s",
                               child->key, reason);
+
         e.states[e.count] = reason ? FAILED : WAITING;
         e.nodes[e.count++] = child;
     }
@@ -120,5 +127,6 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
         for (int i = 0; i < e.count && !yk_diagnostics_full(r->diagnostics); i++)
             if (e.states[i] == WAITING)
                 evaluate(&e, i, pass == 1);
+
     node->valid = r->scope.parameter_count == node->count;
 }

@@ -42,6 +42,7 @@ static yk_status check_solver(yk_context *context, const yk_solver_ops *ops)
                            "an offset inside the struct and, as a choice, words",
                            ops->name, row->key);
     }
+
     return YK_OK;
 }
 
@@ -54,6 +55,7 @@ static bool solver_exists(const yk_extensions *known, const char *name)
     for (int i = 0; i < known->solver_count; i++)
         if (strcmp(known->solvers[i]->name, name) == 0)
             return true;
+
     return false;
 }
 
@@ -66,6 +68,7 @@ static yk_status add_solver(yk_scenario *scenario, const yk_solver_ops *ops)
     if (solver_exists(known, ops->name))
         return yk_fail(scenario->context, YK_ERROR_ARGUMENT, "there is a solver '%s' already",
                        ops->name);
+
     known->solvers = grow(&scenario->store, known->solvers, known->solver_count, sizeof ops);
     if (!known->solvers)
         return YK_ERROR_MEMORY;
@@ -83,6 +86,7 @@ static yk_status add_scheme(yk_scenario *scenario, const yk_scheme_ops *ops)
     if (yk_schemes_find(known, ops->name))
         return yk_fail(scenario->context, YK_ERROR_ARGUMENT, "there is a scheme '%s' already",
                        ops->name);
+
     known->schemes = grow(&scenario->store, known->schemes, known->scheme_count, sizeof ops);
     if (!known->schemes)
         return YK_ERROR_MEMORY;
@@ -120,6 +124,7 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
     if (!function)
         return yk_fail(context, YK_ERROR_INPUT,
                        "is no plug-in of Yoke: it exports no function yoke_plugin");
+
     const yk_plugin *plugin = function();
     if (!plugin)
         return yk_fail(context, YK_ERROR_INPUT, "gave no table: its yoke_plugin() returned NULL");
@@ -135,10 +140,12 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
     handle->info.name = plugin->name ? plugin->name : "";
     handle->info.licence = plugin->licence ? plugin->licence : "";
     yk_status status = handle->info.path ? YK_OK : YK_ERROR_MEMORY;
+
     for (int i = 0; status == YK_OK && plugin->solvers && plugin->solvers[i]; i++)
         status = add_solver(scenario, plugin->solvers[i]);
     for (int i = 0; status == YK_OK && plugin->schemes && plugin->schemes[i]; i++)
         status = add_scheme(scenario, plugin->schemes[i]);
+
     return status;
 }
 
@@ -149,6 +156,7 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
         if (status != YK_OK)
             return status;
     }
+
     for (int i = 0; i < def->scheme_count; i++) {
         yk_status status = add_scheme(scenario, def->schemes[i]);
         if (status != YK_OK)
@@ -169,12 +177,15 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
             yk_node_error(diagnostics, item,
                           "is not loaded: plug-ins are forbidden here, because they run with all "
                           "rights of the program");
+
             continue;
         }
+
         if (++count > YK_PLUGINS_MAX) {
             yk_node_error(diagnostics, item, "is one too many: the most are %d", YK_PLUGINS_MAX);
             break;
         }
+
         const char *path = yk_builder_file(&scenario->builder, item->text);
         yk_status status = path ? load_plugin(scenario, path) : YK_ERROR_MEMORY;
         if (status == YK_ERROR_MEMORY)
@@ -191,9 +202,11 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
     for (const yk_plugin_handle *h = scenario->plugins; h; h = h->next)
         scenario->info.plugin_count++;
     int slot = scenario->info.plugin_count;
+
     for (const yk_plugin_handle *h = scenario->plugins; h; h = h->next)
         infos[--slot] = h->info;
     scenario->info.plugins = infos;
+
     return YK_OK;
 }
 
@@ -236,5 +249,6 @@ yk_status yk_solver_build(yk_builder *builder, const yk_solver_ops *ops, const y
                        "rebuild it with the headers of Yoke %s",
                        ops->name, size, sizeof(yk_subsystem_ops), yk_version());
     }
+
     return YK_OK;
 }

@@ -77,6 +77,7 @@ static void check_name(void *user, const char *name, size_t length)
         const char *other = p->r->scope.parameters[i].name;
         known = strncmp(name, other, length) == 0 && !other[length];
     }
+
     p->unknown = p->unknown || !known;
 }
 
@@ -104,6 +105,7 @@ static yk_expression *compile(repetition *p, const char *start, size_t length)
     yk_status status = yk_expression_create(context, inner, &scope, &error, &expression);
     if (status == YK_ERROR_MEMORY)
         p->r->status = status;
+
     return expression;
 }
 
@@ -117,6 +119,7 @@ static const brace_group *find_group(repetition *p, const char *start, size_t le
         yk_expression_destroy(p->groups[--p->group_count].expression);
     brace_group *made = &p->groups[p->group_count++];
     *made = (brace_group){start, compile(p, start, length)};
+
     return made;
 }
 
@@ -172,18 +175,22 @@ static const char *fill_in(repetition *p, const char *text)
             yk_text_add(context, &out, "%s", text);
             break;
         }
+
         yk_text_add(context, &out, "%.*s", (int)(open - text), text);
         add_group(p, &out, open + 1, (size_t)(close - open) - 1);
         text = close + 1;
     }
+
     spend(p, out.length / sizeof(yk_node));
 
     const char *filled = NULL;
     if (!out.failed)
         filled = yk_store_text(p->r->store, out.data ? out.data : "", out.length);
+
     yk_text_destroy(context, &out);
     if (!filled)
         p->r->status = YK_ERROR_MEMORY;
+
     return filled;
 }
 
@@ -198,6 +205,7 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
         p->r->status = YK_ERROR_MEMORY;
         return NULL;
     }
+
     copy->quoted = node->quoted;
     copy->text = "";
     if (node->kind == YK_NODE_SCALAR)
@@ -218,6 +226,7 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
 
         yk_node_append(copy, twin, key, yk_node_key_location(child));
     }
+
     return copy;
 }
 
@@ -232,6 +241,7 @@ static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *l
         *last = repeat->value;
         return repeat->valid;
     }
+
     yk_resolve(r, repeat, &repeat_field);
     if (!repeat->valid)
         return false;
@@ -248,6 +258,7 @@ static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *l
     if (reason)
         yk_node_error(r->diagnostics, repeat, "the index cannot be '%.60s', which %s", p->index,
                       reason);
+
     return !reason;
 }
 
@@ -274,10 +285,12 @@ static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *
             name = fill_in(&p, item->key);
         if (p.exhausted)
             yk_node_error(r->diagnostics, item, "the repetition makes more than a million values");
+
         good = copy && (!item->key || name) && !p.exhausted && r->status == YK_OK;
         if (good)
             yk_node_append(collection, copy, name, yk_node_key_location(item));
     }
+
     release_groups(&p);
     return good;
 }
@@ -292,6 +305,7 @@ const char *yk_fill_parameters(yk_resolver *r, const char *text)
     release_groups(&p);
     if (!filled || p.exhausted)
         return text;
+
     return filled;
 }
 
@@ -308,6 +322,7 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
         else if (item->key)
             item->key = yk_fill_parameters(r, item->key);
     }
+
     if (!repeats)
         return true;
 
@@ -315,6 +330,7 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
     yk_node *item = collection->first;
     collection->first = collection->last = NULL;
     collection->count = 0;
+
     bool good = true;
     while (item) {
         yk_node *next = item->next;
@@ -323,9 +339,11 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
             good = add_copies(r, item, repeat, collection) && good;
         else
             yk_node_append(collection, item, item->key, yk_node_key_location(item));
+
         item = next;
         if (r->status != YK_OK)
             return false;
     }
+
     return good;
 }

@@ -112,6 +112,7 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
             finer = fmin(value, LEAST_TOLERANCE);
         if (field->refines < 0)
             finer = round(finer);
+
         value = finer;
     }
 
@@ -119,6 +120,7 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
     node->values = &node->value;
     node->value_count = 1;
     node->valid = true;
+
     return true;
 }
 
@@ -166,6 +168,7 @@ static void resolve_function(yk_resolver *r, yk_node *node, const yk_field *fiel
         report_expression(r, node, field, &error);
     if (status == YK_ERROR_MEMORY)
         r->status = status;
+
     yk_expression_destroy(expression);
 }
 
@@ -188,6 +191,7 @@ static void resolve_numbers(yk_resolver *r, yk_node *node, const yk_field *field
         .key = field->key, .type = YK_TYPE_NUMBER, .unit = field->unit, .range = field->range};
     if (field->type == YK_TYPE_FUNCTIONS)
         one.type = YK_TYPE_FUNCTION;
+
     for (yk_node *item = node->first; item && !exhausted(r); item = item->next)
         yk_resolve(r, item, &one);
 
@@ -202,6 +206,7 @@ static void resolve_numbers(yk_resolver *r, yk_node *node, const yk_field *field
         values[count++] = item->value;
         node->valid = node->valid && item->valid;
     }
+
     node->values = values;
     node->value_count = count;
 }
@@ -213,6 +218,7 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
         yk_resolve_mismatch(r, node, field);
         return;
     }
+
     bool rows = node->first->kind == YK_NODE_LIST;
     yk_field one = {.key = field->key, .unit = field->unit, .least = 3, .most = 3};
     one.type = rows ? YK_TYPE_NUMBERS : YK_TYPE_NUMBER;
@@ -233,6 +239,7 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
         else
             matrix[4 * i] = item->value;
     }
+
     node->values = matrix;
     node->value_count = 9;
 
@@ -260,6 +267,7 @@ static void resolve_boolean(yk_resolver *r, yk_node *node, const yk_field *field
         node->valid = true;
         return;
     }
+
     yk_resolve_mismatch(r, node, field);
 }
 
@@ -314,6 +322,7 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
         node->valid = true;
         return;
     }
+
     report_unknown_word(r, node, "word", valid, count);
 }
 
@@ -342,6 +351,7 @@ static yk_node *make_default(yk_resolver *r, const char *text)
         kind = YK_NODE_MAP;
     if (text[0] == '[')
         kind = YK_NODE_LIST;
+
     yk_node *node = yk_node_create(r->store, kind, location);
     if (node && kind == YK_NODE_SCALAR)
         node->text = text;
@@ -386,6 +396,7 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
     int key_count = 0;
     if (selector)
         keys[key_count++] = selector;
+
     for (int i = 0; sections[i]; i++)
         for (const yk_field *field = sections[i]->fields; field->key; field++)
             if (key_count < WORDS_MAX)
@@ -420,11 +431,13 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
                 valid = false;
                 continue;
             }
+
             if (!child && field->fallback) {
                 child = make_default(r, field->fallback);
                 if (child)
                     yk_node_append(node, child, field->key, (yk_location){0});
             }
+
             if (!child)
                 continue;
 
@@ -432,6 +445,7 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
             valid = valid && child->valid;
         }
     }
+
     node->valid = valid && !exhausted(r);
 }
 
@@ -466,9 +480,11 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
             r->status = YK_ERROR_MEMORY;
             return;
         }
+
         node->kind = YK_NODE_MAP;
         yk_node_append(node, copy, field->selector, (yk_location){0});
     }
+
     if (!is_map(r, node, field))
         return;
 
@@ -479,6 +495,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
                           yk_expected(field).text);
         return;
     }
+
     if (!word) {
         word = make_default(r, field->selector_fallback);
         if (!word)
@@ -486,6 +503,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
 
         yk_node_append(node, word, field->selector, (yk_location){0});
     }
+
     if (word->kind != YK_NODE_SCALAR || yk_node_is_empty(word)) {
         yk_node_error(r->diagnostics, word, "expected %s; found %s", yk_expected(field).text,
                       yk_found(word).text);
@@ -509,6 +527,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
             resolve_keys(r, node, variant, NULL, field->selector);
         return;
     }
+
     report_unknown_word(r, word, field->selector, valid, count);
 }
 
@@ -526,6 +545,7 @@ static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
         yk_resolve(r, item, field->item);
         valid = valid && item->valid;
     }
+
     node->valid = valid && !exhausted(r);
 }
 
@@ -536,6 +556,7 @@ static void report_implied(yk_resolver *r, const yk_node *item, const yk_field *
     const char *name = item->key;
     const char *nearest = NULL;
     int distance = 4;
+
     for (const yk_node *other = item->parent->first; other && distance > 0; other = other->next) {
         if (other == item || !other->key)
             continue;
@@ -567,6 +588,7 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
         report_implied(r, item, field);
         return false;
     }
+
     if (!item->key && item->kind != YK_NODE_MAP) {
         yk_node_error(r->diagnostics, item, "expected a section with 'name'; found %s",
                       yk_found(item).text);
@@ -616,6 +638,7 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
 
     /* Equal names are neighbours once they are sorted. */
     qsort(items, (size_t)count, sizeof *items, compare_names);
+
     bool unique = true;
     for (int i = 1; i < count && !exhausted(r); i++) {
         const yk_node *item = items[i];
@@ -627,14 +650,17 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
         yk_location location = yk_node_key_location(item);
         if (!item->key)
             location = yk_node_location(yk_node_get(item, "name"));
+
         const char *remedy = "";
         if (item->line == earlier->line && item->column == earlier->column)
             remedy = "; names of repeated items have the index in them, as in \"link_{i}\"";
+
         yk_report(r->diagnostics, YK_SEVERITY_ERROR, location,
                   yk_node_path(item, (char[YK_PATH_MAX]){0}),
                   "the name '%s' is already used in line %d%s", yk_node_name(item), earlier->line,
                   remedy);
     }
+
     return unique;
 }
 
@@ -646,6 +672,7 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
         yk_resolve_mismatch(r, node, field);
         return;
     }
+
     if (!yk_expand_repeats(r, node))
         return;
 
@@ -664,9 +691,11 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
     bool implied = false;
     for (const yk_node *item = node->first; item; item = item->next)
         implied = implied || item->implied;
+
     bool valid = implied || check_unique_names(r, node);
     for (yk_node *item = node->first; item && !exhausted(r); item = item->next)
         valid = resolve_named_item(r, item, field) && valid;
+
     node->valid = valid && !exhausted(r);
 }
 

@@ -72,6 +72,7 @@ static void read_time(yk_scenario *scenario)
         control->events = events->values;
         control->event_count = events->value_count;
     }
+
     for (int i = 1; i < control->event_count; i++) {
         double before = control->events[i - 1];
         double after = control->events[i];
@@ -103,6 +104,7 @@ static void read_time(yk_scenario *scenario)
         steps = round(steps);
     if (steps < 1e15)
         info->steps = (int64_t)ceil(steps);
+
     info->end = info->start + (double)info->steps * info->step;
 }
 
@@ -200,6 +202,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
         yk_scenario_read_wires,
         yk_scenario_read_channels,
     };
+
     for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++)
         steps[i](scenario);
     return r->status;
@@ -246,6 +249,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
         status = yk_diagnostics_create(context, &own);
         diagnostics = own;
     }
+
     made->resolver.diagnostics = diagnostics;
 
     if (status == YK_OK) {
@@ -259,6 +263,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
         if (status == YK_OK && yk_diagnostics_errors(diagnostics) > 0)
             status = summarise_mistakes(made, def->path);
     }
+
     made->resolver.diagnostics = NULL;
     yk_diagnostics_destroy(own);
 
@@ -267,6 +272,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
         return status;
     }
     *scenario = made;
+
     return YK_OK;
 }
 
@@ -282,6 +288,7 @@ void yk_scenario_destroy(yk_scenario *scenario)
         if (subsystem)
             subsystem->ops->destroy(subsystem);
     }
+
     for (yk_scenario_function *f = scenario->builder.functions; f; f = f->next)
         yk_expression_destroy(f->expression);
     yk_scenario_close_plugins(scenario);

@@ -267,6 +267,7 @@ static const yk_field *make_subsystem_item(yk_store *store, const yk_extensions 
     size_t count = 0;
     while (yk_kind_sections[count])
         count++;
+
     size_t all = count + (size_t)extensions->solver_count;
     yk_field *item = yk_store_take(store, sizeof *item);
     const yk_section **variants = yk_store_take(store, (all + 1) * sizeof *variants);
@@ -285,6 +286,7 @@ static const yk_field *make_subsystem_item(yk_store *store, const yk_extensions 
     item->variants = variants;
     item->selector = "solver";
     item->text = "One subsystem with its own solver";
+
     return item;
 }
 
@@ -295,10 +297,12 @@ const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *exte
     yk_field *fields = yk_store_take(store, sizeof scenario_fields);
     if (!section || !fields)
         return NULL;
+
     memcpy(fields, scenario_fields, sizeof scenario_fields);
     fields[SUBSYSTEMS_FIELD].item = make_subsystem_item(store, extensions);
     if (!fields[SUBSYSTEMS_FIELD].item)
         return NULL;
+
     fields[COUPLING_FIELD].section = yk_coupling_section(store, extensions, chosen);
     *section = (yk_section){"scenario", NULL, fields};
     return fields[COUPLING_FIELD].section ? section : NULL;

@@ -149,6 +149,7 @@ yk_phrase yk_expected(const yk_field *field)
         break;
     case YK_TYPE_VARIANT:
         add(&phrase, "a section with '%s': ", field->selector);
+
         for (int i = 0; field->variants[i]; i++)
             add_alternative(&phrase, i == 0, !field->variants[i + 1], field->variants[i]->name);
         break;
@@ -158,6 +159,7 @@ yk_phrase yk_expected(const yk_field *field)
     /* ... in which unit and between which bounds. */
     if (field->unit)
         add(&phrase, " in %s", field->unit);
+
     yk_range range = field->range;
     bool low = range.bounds & YK_LOW;
     bool high = range.bounds & YK_HIGH;
@@ -172,6 +174,7 @@ yk_phrase yk_expected(const yk_field *field)
         add(&phrase, ", %s %g", above, range.low);
     else if (high)
         add(&phrase, ", %s %g", below, range.high);
+
     return phrase;
 }
 
@@ -186,6 +189,7 @@ yk_phrase yk_found(const yk_node *node)
         add(&phrase, "a list of %d", node->count);
     else
         add(&phrase, "a section");
+
     return phrase;
 }
 
@@ -197,6 +201,7 @@ static yk_phrase suggest(const char *word, const char *const *words, int count,
     const char *valid[YK_SUGGESTED_MAX + 1] = {NULL};
     for (int i = 0; i < count && i < YK_SUGGESTED_MAX; i++)
         valid[i] = words[i];
+
     const char *nearest = yk_word_meant(word, valid);
     if (nearest) {
         add(&phrase, "did you mean '%s'?", nearest);
@@ -206,6 +211,7 @@ static yk_phrase suggest(const char *word, const char *const *words, int count,
     add(&phrase, "%s", introduction);
     for (int i = 0; i < count && strlen(phrase.text) < sizeof phrase.text - 1; i++)
         add(&phrase, "%s%s%s%s", i ? ", " : "", quote, words[i], quote);
+
     return phrase;
 }
 

@@ -15,6 +15,7 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
                       "a wire starts at a quantity of a port, a signal port or a channel");
         return false;
     }
+
     if (row.components != 1) {
         yk_node_error(diagnostics, node,
                       "has %d components and a wire carries one; add .x, .y or .z", row.components);
@@ -53,6 +54,7 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
         const char *remedy = "ports with power are joined under 'interfaces'";
         if (to.what->kind == YK_PORT_SIGNAL)
             remedy = "it gives one: exchange 'from' and 'to'";
+
         yk_node_error(diagnostics, node, "does not take a signal; %s", remedy);
         return false;
     }
@@ -66,6 +68,7 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
                       "wire '%s' already ends at this port; a signal port takes one", other->name);
         return false;
     }
+
     return true;
 }
 
@@ -80,6 +83,7 @@ static bool is_joined(const yk_scenario *scenario, int subsystem)
         if (scenario->wires[i].source_subsystem == subsystem ||
             scenario->wires[i].target_subsystem == subsystem)
             return true;
+
     return false;
 }
 
@@ -88,12 +92,14 @@ static bool is_fed(const yk_scenario *scenario, int subsystem, const char *port)
     const yk_subsystem *object = scenario->subsystems[subsystem];
     const yk_port *ports;
     int count = object->ops->ports(object, &ports);
+
     for (int i = 0; i < scenario->info.wire_count; i++) {
         const yk_wire_def *wire = &scenario->wires[i];
         bool here = wire->target_subsystem == subsystem && wire->target_port < count;
         if (here && strcmp(ports[wire->target_port].name, port) == 0)
             return true;
     }
+
     return false;
 }
 
@@ -118,6 +124,7 @@ void yk_scenario_read_wires(yk_scenario *scenario)
         yk_wire_def wire = {.name = yk_node_name(node)};
         if (wire.name)
             yk_scenario_check_name(scenario, node);
+
         for (int i = 0; wire.name && i < info->interface_count; i++)
             if (strcmp(scenario->interfaces[i].name, wire.name) == 0)
                 yk_node_key_error(
@@ -136,6 +143,7 @@ void yk_scenario_read_wires(yk_scenario *scenario)
         wire.hold = yk_node_boolean(node, "hold");
         scenario->wires[info->wire_count++] = wire;
     }
+
     info->wires = scenario->wires;
     if (yk_diagnostics_errors(r->diagnostics) > 0)
         return;
@@ -148,6 +156,7 @@ void yk_scenario_read_wires(yk_scenario *scenario)
                       yk_node_path(section, (char[YK_PATH_MAX]){0}),
                       "is not joined to anything by an interface or a wire");
     }
+
     section = yk_node_get(scenario->root, "subsystems")->first;
     for (int i = 0; section; section = section->next, i++) {
         const yk_node *forces = yk_node_get(section, "forces");

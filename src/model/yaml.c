@@ -37,6 +37,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
     size_t length = 0;
     bool too_long = false;
     char *text = yk_allocate(store->context, capacity, 1);
+
     errno = 0;
     while (text) {
         length += fread(text + length, 1, capacity - length, file);
@@ -47,9 +48,11 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
         char *grown = yk_reallocate(store->context, text, 2 * capacity, 1);
         if (!grown)
             yk_release(store->context, text);
+
         text = grown;
         capacity *= 2;
     }
+
     int reason = errno;
     bool unreadable = ferror(file) != 0;
     fclose(file);
@@ -65,6 +68,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
             YK_YAML_BYTES_MAX >> 20);
     else
         source->text = yk_store_text(store, text, length);
+
     source->length = length;
     yk_release(store->context, text);
     return source->text || unreadable || too_long ? YK_OK : YK_ERROR_MEMORY;
@@ -141,6 +145,7 @@ static yk_location location_of_offset(const yk_source *source, size_t offset)
             location.column++;
         }
     }
+
     return location;
 }
 
@@ -170,6 +175,7 @@ static void report_syntax(const yaml_parser_t *parser, const yk_source *source,
     yaml_mark_t mark = parser->problem_mark;
     const char *at = source->text;
     const char *end = source->text + source->length;
+
     for (size_t i = 0; i < mark.index && at < end; i++) {
         at++;
         while (at < end && ((unsigned char)*at & 0xC0) == 0x80)
@@ -195,6 +201,7 @@ static void report_syntax(const yaml_parser_t *parser, const yk_source *source,
      * missed. */
     if (at == end && parser->context)
         mark = parser->context_mark;
+
     bool flow = parser->context && strstr(parser->context, "flow") && at != end;
     if (flow && parser->context_mark.line != mark.line)
         yk_report(diagnostics, YK_SEVERITY_ERROR, location_of_mark(source, mark), NULL,
@@ -262,9 +269,11 @@ static yk_node *new_node(reader *r, yk_node_kind kind, yk_location location)
              "the file has more than a million values; put bulk data into a file of its own");
         return NULL;
     }
+
     yk_node *node = yk_node_create(r->store, kind, location);
     if (!node)
         out_of_memory(r);
+
     return node;
 }
 
@@ -275,6 +284,7 @@ static void attach(reader *r, yk_node *node)
         r->root = node;
         return;
     }
+
     level *top = &r->levels[r->depth - 1];
     yk_node_append(top->node, node, top->key, top->key_location);
     top->key = NULL;
@@ -295,6 +305,7 @@ static int declare_anchor(reader *r, const yaml_char_t *name, yk_location locati
     declared->name = yk_store_text(r->store, (const char *)name, strlen((const char *)name));
     if (!declared->name)
         out_of_memory(r);
+
     return r->stopped ? -1 : r->anchor_count++;
 }
 
@@ -324,9 +335,11 @@ static char *copy_scalar(reader *r, const yaml_event_t *event, yk_location locat
                   "text with a zero character (\\0)");
         length = 0;
     }
+
     char *copy = yk_store_text(r->store, text, length);
     if (!copy)
         out_of_memory(r);
+
     return copy;
 }
 
@@ -345,6 +358,7 @@ static void read_scalar(reader *r, const yaml_event_t *event)
             yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL, "%s", missing_key);
         if (event->data.scalar.anchor)
             stop(r, location, "keys cannot have anchors (&name)");
+
         top->key = key;
         top->key_location = location;
         return;
@@ -361,6 +375,7 @@ static void read_scalar(reader *r, const yaml_event_t *event)
     node->quoted = style != YAML_PLAIN_SCALAR_STYLE && style != YAML_ANY_SCALAR_STYLE;
     if (index >= 0)
         r->anchors[index].node = node;
+
     attach(r, node);
 }
 
@@ -372,6 +387,7 @@ static void open_collection(reader *r, const yaml_event_t *event, yk_node_kind k
         tag = event->data.mapping_start.tag;
         name = event->data.mapping_start.anchor;
     }
+
     yk_location location = event_location(r, event);
     refuse_tag(r, tag, location);
     if (expects_key(r)) {
@@ -380,6 +396,7 @@ static void open_collection(reader *r, const yaml_event_t *event, yk_node_kind k
             "a key must be a word, not a list or a section; put expressions with commas in quotes");
         return;
     }
+
     if (r->depth == YK_YAML_DEPTH_MAX) {
         stop(r, location, "more than 64 levels of nesting");
         return;
@@ -403,6 +420,7 @@ static int compare_keys(const void *a, const void *b)
         return order;
     if (left->key_line != right->key_line)
         return left->key_line < right->key_line ? -1 : 1;
+
     return (left->key_column > right->key_column) - (left->key_column < right->key_column);
 }
 
@@ -417,9 +435,11 @@ static void drop_duplicates(reader *r, yk_node *map)
         out_of_memory(r);
         return;
     }
+
     int count = 0;
     for (yk_node *child = map->first; child; child = child->next)
         entries[count++] = child;
+
     qsort(entries, (size_t)count, sizeof *entries, compare_keys);
 
     int first = 0;
@@ -429,11 +449,14 @@ static void drop_duplicates(reader *r, yk_node *map)
             first = i;
             continue;
         }
+
         yk_node_key_error(r->diagnostics, entries[i],
                           "is given twice, first in line %d; remove one of them",
                           entries[first]->key_line);
+
         yk_node_remove(entries[i]);
     }
+
     yk_release(r->store->context, entries);
 }
 
@@ -445,6 +468,7 @@ static void merge_from(reader *r, yk_node *map, const yk_node *from)
                       "after '<<' comes a section, or a list of sections, to take entries from");
         return;
     }
+
     for (const yk_node *child = from->first; child && !r->stopped; child = child->next) {
         if (yk_node_get(map, child->key))
             continue;
@@ -452,6 +476,7 @@ static void merge_from(reader *r, yk_node *map, const yk_node *from)
             stop(r, yk_node_location(from), "more than 1000 entries are merged with '<<'");
             return;
         }
+
         yk_node *copy = yk_node_copy(r->store, child, &r->budget);
         if (!copy && r->budget < 0)
             stop(r, yk_node_location(from), "the aliases expand to more than a million values");
@@ -492,21 +517,25 @@ static void read_alias(reader *r, const yaml_event_t *event)
     yk_location location = event_location(r, event);
     const char *name = (const char *)event->data.alias.anchor;
     int index = r->anchor_count - 1;
+
     while (index >= 0 && strcmp(r->anchors[index].name, name) != 0)
         index--;
     if (index < 0) {
         yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
                   "no anchor '&%.60s' before this alias; put text that starts with '*' in quotes",
                   name);
+
         r->stopped = true;
         return;
     }
+
     if (!r->anchors[index].node) {
         yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
                   "the alias '*%.60s' is inside its own anchor", name);
         r->stopped = true;
         return;
     }
+
     if (expects_key(r)) {
         stop(r, location, "a key cannot be an alias");
         return;
@@ -532,6 +561,7 @@ static void read_events(reader *r)
                 out_of_memory(r);
             else
                 report_syntax(&r->parser, r->source, r->diagnostics);
+
             r->stopped = true;
             return;
         }
@@ -541,6 +571,7 @@ static void read_events(reader *r)
             if (r->root)
                 stop(r, event_location(r, &event),
                      "a second document starts here; one file holds one scenario");
+
             break;
         case YAML_SCALAR_EVENT: read_scalar(r, &event); break;
         case YAML_ALIAS_EVENT: read_alias(r, &event); break;
@@ -571,6 +602,7 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
                   "is encoded in UTF-16; save it in UTF-8 encoding");
         return YK_OK;
     }
+
     const char *zero = memchr(source->text, '\0', source->length);
     if (zero) {
         yk_report(diagnostics, YK_SEVERITY_ERROR,
@@ -591,6 +623,7 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
         yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
         yaml_parser_set_input_string(&r->parser, (const unsigned char *)source->text,
                                      source->length);
+
         read_events(r);
         yaml_parser_delete(&r->parser);
     } else {
@@ -603,6 +636,7 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
                   "the %s is empty", source->has_lines ? "file" : "value");
     if (!r->stopped)
         *root = r->root;
+
     yk_status status = r->status;
     yk_release(store->context, r);
     return status;
