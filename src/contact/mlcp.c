@@ -323,42 +323,6 @@ static void pivot_equations(lemke *s)
     }
 }
 
-/* Where the rest of the equations is singular: pivots an equation in together with the
- * complementary pair whose two off-diagonal elements are largest. */
-static bool pivot_with_pair(lemke *s, int equation, int variable)
-{
-    int row = s->row_of[s->n + equation];
-    int column = s->column_of[variable];
-    int best_pair = -1;
-    double best = 1e-9;
-
-    for (int j = 0; j < s->n; j++) {
-        if (s->free_row[j] || s->fixed[j] || s->column_of[j] < 0)
-            continue;
-        double across = table_row(s, row)[s->column_of[j]];
-        double down = table_row(s, s->row_of[s->n + j])[column];
-        double size = fmin(fabs(across), fabs(down));
-        if (isinf(s->cap[j]))
-            size *= 1e3; /* rather one without upper bound */
-        if (size > best) {
-            best = size;
-            best_pair = j;
-        }
-    }
-
-    if (best_pair < 0)
-        return false;
-
-    /* Two pivots: the pair with the equation, the variable with the pair. */
-    int pair_row = s->row_of[s->n + best_pair];
-    pivot(s, row, s->column_of[best_pair]);
-    if (!(fabs(table_row(s, pair_row)[column]) > 1e-10))
-        return false;
-
-    pivot(s, pair_row, column);
-    return true;
-}
-
 /* Brings the variables of all equations into the basis. False when equations contradict each
  * other. */
 static bool solve_equations(lemke *s)
@@ -370,11 +334,41 @@ static bool solve_equations(lemke *s)
         if (!s->free_row[i] || s->row_of[n + i] < 0)
             continue;
 
-        /* What is left is singular: with the help of complementary pairs. */
+        /* What is left is singular: a variable is pivoted in together with the complementary pair
+         * whose two off-diagonal elements are largest. */
         bool done = false;
         for (int j = 0; j < n && !done; j++) {
-            if (s->free_row[j] && s->column_of[j] >= 0)
-                done = pivot_with_pair(s, i, j);
+            int row = s->row_of[n + i];
+            if (row < 0)
+                break; /* a pair has taken it out, though not the variable in */
+            if (!s->free_row[j] || s->column_of[j] < 0)
+                continue;
+
+            int column = s->column_of[j];
+            int pair = -1;
+            double best = 1e-9;
+            for (int k = 0; k < n; k++) {
+                if (s->free_row[k] || s->fixed[k] || s->column_of[k] < 0)
+                    continue;
+                double across = table_row(s, row)[s->column_of[k]];
+                double down = table_row(s, s->row_of[n + k])[column];
+                double size = fmin(fabs(across), fabs(down));
+                if (isinf(s->cap[k]))
+                    size *= 1e3; /* rather one without upper bound */
+                if (size > best) {
+                    best = size;
+                    pair = k;
+                }
+            }
+            if (pair < 0)
+                continue;
+
+            /* Two pivots: the pair with the equation, the variable with the pair. */
+            int pair_row = s->row_of[n + pair];
+            pivot(s, row, s->column_of[pair]);
+            done = fabs(table_row(s, pair_row)[column]) > 1e-10;
+            if (done)
+                pivot(s, pair_row, column);
         }
         if (done) {
             pivot_equations(s);

@@ -212,48 +212,6 @@ static yk_vec3 get_lane(const lane_vectors *lanes, int lane)
     return yk_v3(lanes->c[0][lane], lanes->c[1][lane], lanes->c[2][lane]);
 }
 
-static void set_general(yk_network *network, general_contact *c, const yk_contact *data)
-{
-    /* The frame: normal and tangents, given or chosen. */
-    c->frame[0] = data->normal;
-    if (yk_v3_norm2(data->tangent) > 0) {
-        c->frame[1] = data->tangent;
-        c->frame[2] = yk_v3_cross(data->normal, data->tangent);
-    } else {
-        yk_v3_tangents(data->normal, &c->frame[1], &c->frame[2]);
-    }
-
-    /* Arms over the lengths that scale the spins of the nodes. */
-    c->inverse_length_a = 1 / node_length(network, c->a);
-    c->inverse_length_b = 1;
-    if (c->b >= 0)
-        c->inverse_length_b = 1 / node_length(network, c->b);
-    c->arm_a = yk_v3_scale(c->inverse_length_a, data->arm_a);
-    c->arm_b = yk_v3_scale(c->inverse_length_b, data->arm_b);
-
-    /* Six components with spinning and rolling friction. */
-    c->dim = 3;
-    if (data->mu_spin > 0 || data->mu_roll > 0)
-        c->dim = YK_CONTACT_DIM_MAX;
-    c->mu = data->mu;
-    c->mu_spin = data->mu_spin;
-    c->mu_roll = data->mu_roll;
-    c->softness = data->softness;
-
-    /* Velocities and impulses in the frame. */
-    yk_vec3 surface = yk_v3(0, 0, 0);
-    if (c->b < 0)
-        surface = data->surface;
-    for (int k = 0; k < 3; k++) {
-        double bias = k == 0 ? data->bias : 0;
-        c->drive[k] = bias - yk_v3_dot(c->frame[k], surface);
-        c->impulse[k] = yk_v3_dot(c->frame[k], data->impulse);
-        c->impulse[3 + k] = 0;
-        if (c->dim == 6)
-            c->impulse[3 + k] = yk_v3_dot(c->frame[k], data->torque);
-    }
-}
-
 /* The other side of a contact with one node that moves: as the surface, or as a node that impulses
  * do not move. */
 static yk_vec3 still_velocity(const yk_network *network, int32_t node, yk_vec3 normal,
@@ -313,8 +271,49 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
         g->mu[lane] = data->mu;
         g->mu_spin[lane] = data->mu_spin;
         g->mu_roll[lane] = data->mu_roll;
-    } else if (at.kind == SLOT_GENERAL) {
-        set_general(network, &network->generals[at.index], data);
+    }
+    if (at.kind != SLOT_GENERAL)
+        return;
+
+    general_contact *c = &network->generals[at.index];
+
+    /* The frame: normal and tangents, given or chosen. */
+    c->frame[0] = data->normal;
+    if (yk_v3_norm2(data->tangent) > 0) {
+        c->frame[1] = data->tangent;
+        c->frame[2] = yk_v3_cross(data->normal, data->tangent);
+    } else {
+        yk_v3_tangents(data->normal, &c->frame[1], &c->frame[2]);
+    }
+
+    /* Arms over the lengths that scale the spins of the nodes. */
+    c->inverse_length_a = 1 / node_length(network, c->a);
+    c->inverse_length_b = 1;
+    if (c->b >= 0)
+        c->inverse_length_b = 1 / node_length(network, c->b);
+    c->arm_a = yk_v3_scale(c->inverse_length_a, data->arm_a);
+    c->arm_b = yk_v3_scale(c->inverse_length_b, data->arm_b);
+
+    /* Six components with spinning and rolling friction. */
+    c->dim = 3;
+    if (data->mu_spin > 0 || data->mu_roll > 0)
+        c->dim = YK_CONTACT_DIM_MAX;
+    c->mu = data->mu;
+    c->mu_spin = data->mu_spin;
+    c->mu_roll = data->mu_roll;
+    c->softness = data->softness;
+
+    /* Velocities and impulses in the frame. */
+    yk_vec3 surface = yk_v3(0, 0, 0);
+    if (c->b < 0)
+        surface = data->surface;
+    for (int k = 0; k < 3; k++) {
+        double bias = k == 0 ? data->bias : 0;
+        c->drive[k] = bias - yk_v3_dot(c->frame[k], surface);
+        c->impulse[k] = yk_v3_dot(c->frame[k], data->impulse);
+        c->impulse[3 + k] = 0;
+        if (c->dim == 6)
+            c->impulse[3 + k] = yk_v3_dot(c->frame[k], data->torque);
     }
 }
 

@@ -156,54 +156,44 @@ static yk_cone general_cone(const general_contact *c)
     return (yk_cone){.dim = c->dim, .mu = {c->mu, c->mu_spin, c->mu_roll}};
 }
 
-/* A step of one contact with sliding friction in the metric diag(dn, dt, dt), as network_round.c
- * has it. Any metric has the same fixed point; this one is at least half of w, so that steps
- * cannot grow. */
-static void metric_step(const general_contact *c, bool coulomb, double relaxation_factor,
-                        const double *u, const double *p, double *next)
-{
-    double dn = c->dn;
-    double dt = c->dt;
-    double mu = c->mu;
-    double a = dn * p[0] - relaxation_factor * u[0];
-    double b[2] = {dt * p[1] - relaxation_factor * u[1], dt * p[2] - relaxation_factor * u[2]};
-    double length = sqrt(b[0] * b[0] + b[1] * b[1]);
-    double press = coulomb ? fmax(a, 0) : a;
-
-    double normal;
-    double ratio = 0;
-    if (length * dn <= mu * press * dt) {
-        /* Sticking or pressed. */
-        normal = press / dn;
-        ratio = 1 / dt;
-    } else {
-        /* Sliding or parting. */
-        normal = coulomb ? press / dn : fmax(0, a + mu * length) / (dn + mu * mu * dt);
-        if (length > 0)
-            ratio = mu * normal / length;
-    }
-
-    next[0] = normal;
-    next[1] = ratio * b[0];
-    next[2] = ratio * b[1];
-}
-
-/* Some steps on the contact's own problem: the coupling of its normal and tangents is weak, so
- * few are as good as its solution. */
+/* Steps on the contact's own problem with sliding friction, in the metric diag(dn, dt, dt) as
+ * network_round.c has them. Any metric has the same fixed point; this one is at least half of w, so
+ * that steps cannot grow. The coupling of normal and tangents is weak, so that few steps are as
+ * good as the solution. */
 static void solve_sliding(const general_contact *c, bool coulomb, double relaxation_factor,
                           bool exact, double *u, double *next)
 {
     int dim = c->dim;
     int steps = exact ? 4 : 1;
     double factor = relaxation_factor;
+    double dn = c->dn;
+    double dt = c->dt;
+    double mu = c->mu;
 
     memcpy(next, c->impulse, 3 * sizeof *next);
 
     for (int step = 0; step < steps; step++) {
-        double change[3];
-        double moved[3];
-        metric_step(c, coulomb, factor, u, next, moved);
+        double a = dn * next[0] - factor * u[0];
+        double b[2] = {dt * next[1] - factor * u[1], dt * next[2] - factor * u[2]};
+        double length = sqrt(b[0] * b[0] + b[1] * b[1]);
+        double press = coulomb ? fmax(a, 0) : a;
         factor = 1; /* of the first step alone */
+
+        double normal;
+        double ratio = 0;
+        if (length * dn <= mu * press * dt) {
+            /* Sticking or pressed. */
+            normal = press / dn;
+            ratio = 1 / dt;
+        } else {
+            /* Sliding or parting. */
+            normal = coulomb ? press / dn : fmax(0, a + mu * length) / (dn + mu * mu * dt);
+            if (length > 0)
+                ratio = mu * normal / length;
+        }
+
+        const double moved[3] = {normal, ratio * b[0], ratio * b[1]};
+        double change[3];
         for (int k = 0; k < 3; k++) {
             change[k] = moved[k] - next[k];
             next[k] = moved[k];

@@ -27,41 +27,6 @@ typedef struct descent {
     double sums[3]; /* of the last measuring pass: |d|^2, d W d, momentum */
 } descent;
 
-static yk_status descent_create(yk_network *network, bool coulomb, descent *s)
-{
-    size_t dummies = 2 * (network->node_count / 64 + 4);
-    *s = (descent){.coulomb = coulomb,
-                   .lipschitz = 1,
-                   .theta = 1,
-                   .node_count = network->node_count + dummies};
-    size_t lanes = sizeof(lane_vectors) / sizeof(double);
-    size_t pairs = network->pair_groups * lanes;
-    size_t singles = network->single_groups * lanes;
-    size_t generals = network->general_count * YK_CONTACT_DIM_MAX;
-    size_t joints = network->joint_count;
-    size_t numbers = 2 * (pairs + singles + generals + joints) + 1;
-    if (!yk_array_reserve(network->context, &network->gradient_array, numbers, sizeof(double)) ||
-        !yk_array_reserve(network->context, &network->gradient_nodes_array, 2 * s->node_count,
-                          sizeof(yk_network_node)))
-        return yk_fail(network->context, YK_ERROR_MEMORY,
-                       "contact network: no memory for the gradient of %zu contacts",
-                       network->contact_count);
-
-    /* One piece of memory for the impulses of y and of the next iterate. */
-    double *at = network->gradient_array.data;
-    s->pair_y = (lane_vectors *)at;
-    s->pair_next = (lane_vectors *)(at += pairs);
-    s->single_y = (lane_vectors *)(at += pairs);
-    s->single_next = (lane_vectors *)(at += singles);
-    s->general_y = at += singles;
-    s->general_next = at += generals;
-    s->joint_y = at += generals;
-    s->joint_next = at + joints;
-    s->of_y = network->gradient_nodes_array.data;
-    s->of_r = s->of_y + s->node_count;
-    return YK_OK;
-}
-
 /* The step of round contacts ------------------------------------------------------------------- */
 
 /* next = P(y - u^ / (L metric)), Euclidean. */
@@ -351,33 +316,6 @@ static void extrapolate_block(yk_network *network, size_t index, void *user)
     }
 }
 
-/* The next extrapolated point with the velocities that belong to it. */
-static void next_point(yk_network *network, descent *s)
-{
-    /* Nesterov's sequence of factors, from its beginning where the momentum leads uphill. */
-    double square = s->theta * s->theta;
-    double theta = (-square + s->theta * sqrt(square + 4)) / 2;
-    s->beta = s->theta * (1 - s->theta) / (square + theta);
-    s->theta = theta;
-    if (s->sums[2] > 0) {
-        s->theta = 1;
-        s->beta = 0;
-    }
-
-    /* Impulses, and velocities, which are linear in them. */
-    yk_network_run(network, extrapolate_block, NULL, s, 1);
-    for (size_t i = 0; i < network->joint_count; i++)
-        extrapolate(1, s->beta, &s->joint_next[i], &network->joints[i].impulse, &s->joint_y[i]);
-    for (size_t i = 0; i < s->node_count; i++) {
-        const yk_network_node *next = &network->nodes[i];
-        yk_network_node *r = &s->of_r[i];
-        yk_network_node *y = &s->of_y[i];
-        y->velocity = yk_v3_axpy(s->beta, yk_v3_sub(next->velocity, r->velocity), next->velocity);
-        y->spin = yk_v3_axpy(s->beta, yk_v3_sub(next->spin, r->spin), next->spin);
-        *r = *next;
-    }
-}
-
 /* One iteration. */
 static void step(yk_network *network, descent *s)
 {
@@ -409,7 +347,28 @@ static void step(yk_network *network, descent *s)
         s->lipschitz *= 1.6;
     }
 
-    next_point(network, s);
+    /* Nesterov's sequence of factors, from its beginning where the momentum leads uphill. */
+    double square = s->theta * s->theta;
+    double theta = (-square + s->theta * sqrt(square + 4)) / 2;
+    s->beta = s->theta * (1 - s->theta) / (square + theta);
+    s->theta = theta;
+    if (s->sums[2] > 0) {
+        s->theta = 1;
+        s->beta = 0;
+    }
+
+    /* Impulses, and velocities, which are linear in them. */
+    yk_network_run(network, extrapolate_block, NULL, s, 1);
+    for (size_t i = 0; i < network->joint_count; i++)
+        extrapolate(1, s->beta, &s->joint_next[i], &network->joints[i].impulse, &s->joint_y[i]);
+    for (size_t i = 0; i < s->node_count; i++) {
+        const yk_network_node *next = &network->nodes[i];
+        yk_network_node *r = &s->of_r[i];
+        yk_network_node *y = &s->of_y[i];
+        y->velocity = yk_v3_axpy(s->beta, yk_v3_sub(next->velocity, r->velocity), next->velocity);
+        y->spin = yk_v3_axpy(s->beta, yk_v3_sub(next->spin, r->spin), next->spin);
+        *r = *next;
+    }
 }
 
 yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_options *options,
@@ -422,10 +381,37 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
                        "contact: the gradient method takes pairs that resist rolling as general");
 
-    descent s;
-    yk_status status = descent_create(network, options->friction == YK_FRICTION_COULOMB, &s);
-    if (status != YK_OK)
-        return status;
+    size_t dummies = 2 * (network->node_count / 64 + 4);
+    descent s = {.lipschitz = 1, .theta = 1};
+    s.coulomb = options->friction == YK_FRICTION_COULOMB;
+    s.node_count = network->node_count + dummies;
+
+    /* Impulses of all lanes, general contacts and joint rows, twice. */
+    size_t lanes = sizeof(lane_vectors) / sizeof(double);
+    size_t pairs = network->pair_groups * lanes;
+    size_t singles = network->single_groups * lanes;
+    size_t generals = network->general_count * YK_CONTACT_DIM_MAX;
+    size_t joints = network->joint_count;
+    size_t numbers = 2 * (pairs + singles + generals + joints) + 1;
+    if (!yk_array_reserve(network->context, &network->gradient_array, numbers, sizeof(double)) ||
+        !yk_array_reserve(network->context, &network->gradient_nodes_array, 2 * s.node_count,
+                          sizeof(yk_network_node)))
+        return yk_fail(network->context, YK_ERROR_MEMORY,
+                       "contact network: no memory for the gradient of %zu contacts",
+                       network->contact_count);
+
+    /* One piece of memory for the impulses of y and of the next iterate. */
+    double *at = network->gradient_array.data;
+    s.pair_y = (lane_vectors *)at;
+    s.pair_next = (lane_vectors *)(at += pairs);
+    s.single_y = (lane_vectors *)(at += pairs);
+    s.single_next = (lane_vectors *)(at += singles);
+    s.general_y = at += singles;
+    s.general_next = at += generals;
+    s.joint_y = at += generals;
+    s.joint_next = at + joints;
+    s.of_y = network->gradient_nodes_array.data;
+    s.of_r = s.of_y + s.node_count;
 
     int limit = options->iterations > 0 ? options->iterations : 200;
     int interval = limit;

@@ -239,43 +239,6 @@ static void close_group(dealer *d, int slot)
     d->fill[slot] = 0;
 }
 
-/* Puts a contact into the first open group that has neither of its nodes, else into a new one in
- * the slot of the oldest: slots are opened in turn, so the oldest is the one after the newest. */
-static void deal(dealer *d, uint32_t contact)
-{
-    plan *p = d->plan;
-    int32_t a;
-    int32_t b;
-    nodes_in_order(p, contact, &a, &b);
-
-    /* Groups that one of its nodes is in are not for it. */
-    bool both = p->who[contact] == BOTH;
-    uint64_t busy = p->open_mask[a];
-    if (both)
-        busy |= p->open_mask[b];
-
-    uint64_t fit = d->open & ~busy;
-    int slot = (d->newest + 1) % OPEN_GROUPS;
-    if (fit)
-        slot = __builtin_ctzll(fit);
-    uint64_t bit = UINT64_C(1) << slot;
-    if (!fit) {
-        if (d->open & bit)
-            close_group(d, slot);
-        d->open |= bit;
-        d->newest = slot;
-
-        /* The contact takes the next lane; a full group is closed. */
-    }
-    d->contact[slot][d->fill[slot]] = contact;
-    d->fill[slot]++;
-    p->open_mask[a] |= bit;
-    if (both)
-        p->open_mask[b] |= bit;
-    if (d->fill[slot] == LANES)
-        close_group(d, slot);
-}
-
 /* Which slots a contact of two or of one node that moves goes to. */
 static slot_kind kind_of(const plan *p, uint32_t contact)
 {
@@ -308,15 +271,49 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
             const yk_pair *pair = &p->pairs[i];
             slot_kind own = kind_of(p, i);
 
-            if (own == kind) {
-                deal(&d, i);
-            } else if (own == SLOT_IDLE) {
+            if (own == SLOT_IDLE) {
                 network->slots[i] = (contact_slot){.kind = SLOT_IDLE};
             } else if (own == SLOT_GENERAL && kind == SLOT_PAIR) {
                 size_t at = network->general_count++;
                 network->slots[i] = (contact_slot){.index = (uint32_t)at, .kind = SLOT_GENERAL};
                 network->generals[at] = (general_contact){.a = pair->a, .b = pair->b, .dim = 3};
             }
+            if (own != kind)
+                continue;
+
+            /* Into the first open group that has neither of its nodes, else into a new one in the
+             * slot of the oldest: slots are opened in turn, so the oldest is the one after the
+             * newest. */
+            int32_t a;
+            int32_t b;
+            nodes_in_order(p, i, &a, &b);
+
+            /* Groups that one of its nodes is in are not for it. */
+            bool both = p->who[i] == BOTH;
+            uint64_t busy = p->open_mask[a];
+            if (both)
+                busy |= p->open_mask[b];
+
+            uint64_t fit = d.open & ~busy;
+            int slot = (d.newest + 1) % OPEN_GROUPS;
+            if (fit)
+                slot = __builtin_ctzll(fit);
+            uint64_t bit = UINT64_C(1) << slot;
+            if (!fit) {
+                if (d.open & bit)
+                    close_group(&d, slot);
+                d.open |= bit;
+                d.newest = slot;
+
+                /* The contact takes the next lane; a full group is closed. */
+            }
+            d.contact[slot][d.fill[slot]] = i;
+            d.fill[slot]++;
+            p->open_mask[a] |= bit;
+            if (both)
+                p->open_mask[b] |= bit;
+            if (d.fill[slot] == LANES)
+                close_group(&d, slot);
         }
 
         /* What is left open, oldest first. */

@@ -117,53 +117,48 @@ void yk_newton_factor(yk_newton *newton)
     newton->factorisations++;
 }
 
-/* remainder = rhs - (L W + R) step; R has the softness in it. */
-static void take_remainder(yk_newton *newton)
+void yk_newton_solve(yk_newton *newton, int refinements)
 {
     const yk_contact_problem *problem = newton->problem;
     const yk_block_matrix *w = &problem->w;
-
-    yk_contact_multiply(problem, newton->step, newton->remainder);
-    for (int i = 0; i < w->block_rows; i++) {
-        int first = w->first[i];
-        int dim = w->first[i + 1] - first;
-        const double *left = newton->left + newton->block_offset[i];
-        const double *right = newton->right + newton->block_offset[i];
-        const double *step = newton->step + first;
-        double *remainder = newton->remainder + first;
-
-        /* W times the step, without the softness that R has. */
-        double moved[YK_CONTACT_DIM_MAX];
-        for (int k = 0; k < dim; k++) {
-            moved[k] = remainder[k];
-            if (problem->softness)
-                moved[k] -= problem->softness[first + k] * step[k];
-        }
-
-        /* L times that, and R times the step. */
-        for (int k = 0; k < dim; k++) {
-            double sum = newton->rhs[first + k];
-            if (newton->left_is_identity)
-                sum -= moved[k];
-            for (int l = 0; l < dim; l++) {
-                if (!newton->left_is_identity)
-                    sum -= left[k * dim + l] * moved[l];
-                sum -= right[k * dim + l] * step[l];
-            }
-            remainder[k] = sum;
-        }
-    }
-}
-
-void yk_newton_solve(yk_newton *newton, int refinements)
-{
-    int rows = newton->problem->row_count;
+    int rows = problem->row_count;
 
     memcpy(newton->step, newton->rhs, (size_t)rows * sizeof *newton->step);
     yk_factor_solve(newton->factor, newton->step);
 
-    for (int i = 0; i < refinements; i++) {
-        take_remainder(newton);
+    for (int pass = 0; pass < refinements; pass++) {
+        /* remainder = rhs - (L W + R) step; R has the softness in it. */
+        yk_contact_multiply(problem, newton->step, newton->remainder);
+        for (int i = 0; i < w->block_rows; i++) {
+            int first = w->first[i];
+            int dim = w->first[i + 1] - first;
+            const double *left = newton->left + newton->block_offset[i];
+            const double *right = newton->right + newton->block_offset[i];
+            const double *step = newton->step + first;
+            double *remainder = newton->remainder + first;
+
+            /* W times the step, without the softness that R has. */
+            double moved[YK_CONTACT_DIM_MAX];
+            for (int k = 0; k < dim; k++) {
+                moved[k] = remainder[k];
+                if (problem->softness)
+                    moved[k] -= problem->softness[first + k] * step[k];
+            }
+
+            /* L times that, and R times the step. */
+            for (int k = 0; k < dim; k++) {
+                double sum = newton->rhs[first + k];
+                if (newton->left_is_identity)
+                    sum -= moved[k];
+                for (int l = 0; l < dim; l++) {
+                    if (!newton->left_is_identity)
+                        sum -= left[k * dim + l] * moved[l];
+                    sum -= right[k * dim + l] * step[l];
+                }
+                remainder[k] = sum;
+            }
+        }
+
         yk_factor_solve(newton->factor, newton->remainder);
         for (int k = 0; k < rows; k++)
             newton->step[k] += newton->remainder[k];

@@ -60,22 +60,6 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
     return YK_OK;
 }
 
-/* Block (i, j) of a dense matrix or its mirror image has something in it, or is on the diagonal. */
-static bool dense_block_used(const double *w, int n, const int *first, int i, int j)
-{
-    if (i == j)
-        return true;
-
-    for (size_t r = (size_t)first[i]; r < (size_t)first[i + 1]; r++) {
-        for (size_t c = (size_t)first[j]; c < (size_t)first[j + 1]; c++) {
-            if (w[r * (size_t)n + c] != 0 || w[c * (size_t)n + r] != 0)
-                return true;
-        }
-    }
-
-    return false;
-}
-
 yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contact_count,
                                         int bilateral, const double *w, const double *q,
                                         const double *mu, yk_contact_problem *problem)
@@ -98,7 +82,12 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
         for (int i = 0; i < (int)blocks; i++) {
             start[i + 1] = start[i];
             for (int j = 0; j < (int)blocks; j++) {
-                if (dense_block_used(w, n, first, i, j))
+                bool used = i == j;
+                for (size_t r = (size_t)first[i]; r < (size_t)first[i + 1] && !used; r++) {
+                    for (size_t c = (size_t)first[j]; c < (size_t)first[j + 1] && !used; c++)
+                        used = w[r * (size_t)n + c] != 0 || w[c * (size_t)n + r] != 0;
+                }
+                if (used)
                     columns[start[i + 1]++] = j;
             }
         }

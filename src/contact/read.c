@@ -618,38 +618,6 @@ static void mlcp_from_stored(reader *in, const stored_matrix *m, yk_mlcp *proble
     }
 }
 
-/* The rows of each block are equations (kind 0) or complementarities (kind 1). */
-static void read_row_kinds(reader *in, int n, int m, yk_mlcp *problem)
-{
-    int size = n + m;
-    int *end = reserve(in, (size_t)size, sizeof *end);
-
-    /* Where each block row ends. */
-    int count = 0;
-    int last = 0;
-    read_integer(in, 0, 0, "the begin of the first block row");
-    while (in->status == YK_OK && (count == 0 || last < size)) {
-        last = read_integer(in, last + 1, size, "the end of a block row");
-        if (in->status == YK_OK)
-            end[count++] = last;
-    }
-
-    /* The kind of each. */
-    int equations = 0;
-    for (int b = 0; b < count && in->status == YK_OK; b++) {
-        int kind = read_integer(in, 0, 1, "the kind of a block row");
-        int rows = block_size(end, b);
-        for (int r = end[b] - rows; r < end[b]; r++)
-            problem->lower[r] = kind == 0 ? -INFINITY : 0;
-        if (kind == 0)
-            equations += rows;
-    }
-
-    if (equations != n)
-        refuse(in, "the block rows do not hold n equations");
-    yk_release(in->context, end);
-}
-
 static void read_mlcp(reader *in, stored_matrix *stored, yk_mlcp *problem)
 {
     int blocks = read_integer(in, 0, 1, "the flag of the block form");
@@ -671,9 +639,35 @@ static void read_mlcp(reader *in, stored_matrix *stored, yk_mlcp *problem)
     if (in->status != YK_OK)
         return;
 
-    /* One matrix, its rows marked as equations or complementarities. */
+    /* One matrix whose block rows are equations (kind 0) or complementarities (kind 1). */
     if (blocks) {
-        read_row_kinds(in, n, m, problem);
+        int *end = reserve(in, size, sizeof *end);
+
+        /* Where each block row ends. */
+        int count = 0;
+        int last = 0;
+        read_integer(in, 0, 0, "the begin of the first block row");
+        while (in->status == YK_OK && (count == 0 || last < n + m)) {
+            last = read_integer(in, last + 1, n + m, "the end of a block row");
+            if (in->status == YK_OK)
+                end[count++] = last;
+        }
+
+        /* The kind of each. */
+        int equations = 0;
+        for (int b = 0; b < count && in->status == YK_OK; b++) {
+            int kind = read_integer(in, 0, 1, "the kind of a block row");
+            int rows = block_size(end, b);
+            for (int r = end[b] - rows; r < end[b]; r++)
+                problem->lower[r] = kind == 0 ? -INFINITY : 0;
+            if (kind == 0)
+                equations += rows;
+        }
+
+        if (equations != n)
+            refuse(in, "the block rows do not hold n equations");
+        yk_release(in->context, end);
+
         read_matrix(in, stored);
         if (stored->size0 != n + m || stored->size1 != n + m)
             refuse(in, "M is not (n+m) x (n+m)");

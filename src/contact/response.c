@@ -267,41 +267,7 @@ static void put_six(double *six, yk_vec3 linear, yk_vec3 angular)
     six[5] = angular.z;
 }
 
-/* One side of a part: G, and -M^-1 D scaled. */
-static void fill_side(const yk_network *network, const element *e, int side, const yk_held_law *law,
-                      const double *w, response_coefficients *c)
-{
-    int32_t node = e->node[side];
-    double inverse_mass = network->nodes[node].inverse_mass;
-
-    /* Rows of the element, and what unit impulses along them do to the node. */
-    double direct[YK_CONTACT_DIM_MAX][6];
-    double kick[YK_CONTACT_DIM_MAX][6];
-    for (int k = 0; k < e->dim; k++) {
-        yk_vec3 linear = e->linear[side][k];
-        yk_vec3 spin = e->spin[side][k];
-        yk_vec3 rotation = {0, 0, 0};
-        if (node_is_dynamic(network, node))
-            rotation = node_spin_response(network, node, spin);
-        put_six(direct[k], linear, spin);
-        put_six(kick[k], yk_v3_scale(inverse_mass, linear), rotation);
-    }
-
-    /* Rows of the law, and its unknowns scaled with the masses that they move. */
-    memset(c->rows[side], 0, sizeof c->rows[side]);
-    memset(c->columns[side], 0, sizeof c->columns[side]);
-    for (int k = 0; k < e->dim; k++) {
-        for (int l = 0; l < e->dim; l++) {
-            double rate = law->rates[k][l];
-            double direction = -law->directions[l][k] / w[k];
-            for (int j = 0; j < 6 && rate != 0; j++)
-                c->rows[side][k][j] += rate * direct[l][j];
-            for (int j = 0; j < 6 && direction != 0; j++)
-                c->columns[side][k][j] += direction * kick[l][j];
-        }
-    }
-}
-
+/* The equations of a part: those of the law that it keeps, with its unknowns scaled. */
 static void fill_part(yk_response *response, const yk_response_def *def, size_t index)
 {
     const yk_network *network = response->network;
@@ -353,9 +319,39 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
         c->softness[k] = law.softness[k] / w[k] + trace;
     }
 
+    /* G, and -M^-1 D, of both sides. */
     for (int side = 0; side < 2; side++) {
-        if (p->side[side] >= 0)
-            fill_side(network, &e, side, &law, w, c);
+        if (p->side[side] < 0)
+            continue;
+        int32_t node = e.node[side];
+        double inverse_mass = network->nodes[node].inverse_mass;
+
+        /* Rows of the element, and what unit impulses along them do to the node. */
+        double direct[YK_CONTACT_DIM_MAX][6];
+        double kick[YK_CONTACT_DIM_MAX][6];
+        for (int k = 0; k < e.dim; k++) {
+            yk_vec3 linear = e.linear[side][k];
+            yk_vec3 spin = e.spin[side][k];
+            yk_vec3 rotation = {0, 0, 0};
+            if (node_is_dynamic(network, node))
+                rotation = node_spin_response(network, node, spin);
+            put_six(direct[k], linear, spin);
+            put_six(kick[k], yk_v3_scale(inverse_mass, linear), rotation);
+        }
+
+        /* Rows of the law, and its unknowns scaled with the masses that they move. */
+        memset(c->rows[side], 0, sizeof c->rows[side]);
+        memset(c->columns[side], 0, sizeof c->columns[side]);
+        for (int k = 0; k < e.dim; k++) {
+            for (int l = 0; l < e.dim; l++) {
+                double rate = law.rates[k][l];
+                double direction = -law.directions[l][k] / w[k];
+                for (int j = 0; j < 6 && rate != 0; j++)
+                    c->rows[side][k][j] += rate * direct[l][j];
+                for (int j = 0; j < 6 && direction != 0; j++)
+                    c->columns[side][k][j] += direction * kick[l][j];
+            }
+        }
     }
 }
 
@@ -530,64 +526,54 @@ static yk_status factor_blocks(yk_response *response)
 
 /* With the velocities -------------------------------------------------------------------------- */
 
-static yk_status analyse_sparse(yk_response *response)
-{
-    yk_context *context = response->context;
-    int velocities = 6 * response->slot_count;
-    size_t size = (size_t)velocities + (size_t)response->row_count;
-    size_t most = size + 24 * (size_t)response->row_count;
-
-    yk_status status = forget_pattern(response);
-    if (status != YK_OK)
-        return status;
-    if (!yk_array_reserve(context, &response->entry_array, most, sizeof(yk_sparse_entry)) ||
-        !yk_array_reserve(context, &response->entry_index_array, most, sizeof(int)))
-        return out_of_memory(response);
-
-    yk_sparse_entry *entries = response->entry_array.data;
-    response->entry_index = response->entry_index_array.data;
-
-    /* In the order in which factor_sparse adds them. */
-    size_t count = 0;
-    for (int i = 0; i < velocities; i++)
-        entries[count++] = (yk_sparse_entry){i, i};
-    for (size_t i = 0; i < response->part_count; i++) {
-        const response_part *p = &response->parts[i];
-        int first = velocities + p->first;
-        for (int side = 0; side < 2; side++) {
-            for (int k = 0; p->side[side] >= 0 && k < p->dim; k++) {
-                for (int j = 0; j < 6; j++) {
-                    int at = 6 * p->side[side] + j;
-                    entries[count++] = (yk_sparse_entry){first + k, at};
-                    entries[count++] = (yk_sparse_entry){at, first + k};
-                }
-            }
-        }
-
-        for (int k = 0; k < p->dim; k++)
-            entries[count++] = (yk_sparse_entry){first + k, first + k};
-    }
-
-    status = yk_sparse_create(context, (int)size, entries, count, response->entry_index,
-                              &response->matrix);
-    if (status == YK_OK)
-        remember_pattern(response);
-    return status;
-}
-
 static yk_status factor_sparse(yk_response *response)
 {
+    int velocities = 6 * response->slot_count;
     if (!response->matrix || !same_pattern(response)) {
-        yk_status status = analyse_sparse(response);
+        yk_context *context = response->context;
+        size_t size = (size_t)velocities + (size_t)response->row_count;
+        size_t most = size + 24 * (size_t)response->row_count;
+        yk_status status = forget_pattern(response);
         if (status != YK_OK)
             return status;
+        if (!yk_array_reserve(context, &response->entry_array, most, sizeof(yk_sparse_entry)) ||
+            !yk_array_reserve(context, &response->entry_index_array, most, sizeof(int)))
+            return out_of_memory(response);
+        yk_sparse_entry *entries = response->entry_array.data;
+        response->entry_index = response->entry_index_array.data;
+
+        /* In the order in which values are added below. */
+        size_t count = 0;
+        for (int i = 0; i < velocities; i++)
+            entries[count++] = (yk_sparse_entry){i, i};
+        for (size_t i = 0; i < response->part_count; i++) {
+            const response_part *p = &response->parts[i];
+            int first = velocities + p->first;
+            for (int side = 0; side < 2; side++) {
+                for (int k = 0; p->side[side] >= 0 && k < p->dim; k++) {
+                    for (int j = 0; j < 6; j++) {
+                        int at = 6 * p->side[side] + j;
+                        entries[count++] = (yk_sparse_entry){first + k, at};
+                        entries[count++] = (yk_sparse_entry){at, first + k};
+                    }
+                }
+            }
+            for (int k = 0; k < p->dim; k++)
+                entries[count++] = (yk_sparse_entry){first + k, first + k};
+        }
+
+        status = yk_sparse_create(context, (int)size, entries, count, response->entry_index,
+                                  &response->matrix);
+        if (status != YK_OK)
+            return status;
+        remember_pattern(response);
     }
 
     /* Entries in the order in which the pattern lists them. */
     double *values = yk_sparse_values(response->matrix);
     const int *index = response->entry_index;
     memset(values, 0, yk_sparse_nonzeros(response->matrix) * sizeof *values);
-    for (int i = 0; i < 6 * response->slot_count; i++)
+    for (int i = 0; i < velocities; i++)
         values[*index++] = 1;
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
@@ -645,12 +631,18 @@ static yk_status factor_islands(yk_response *response, const yk_response_def *de
     return factor_sparse(response);
 }
 
-/* Memory for all that could take part. */
-static yk_status reserve(yk_response *response)
+yk_status yk_response_factor(yk_response *response, yk_network *network, const yk_response_def *def)
 {
+    response->network = network;
+
     yk_context *context = response->context;
-    size_t nodes = response->network->node_count;
-    size_t parts = response->network->contact_count + response->network->joint_block_count;
+    yk_status status = yk_joints_scale(network);
+    if (status != YK_OK)
+        return status;
+
+    /* Memory for all that could take part. */
+    size_t nodes = network->node_count;
+    size_t parts = network->contact_count + network->joint_block_count;
     size_t rows = YK_CONTACT_DIM_MAX * parts;
     size_t size = 6 * nodes + rows;
 
@@ -679,18 +671,6 @@ static yk_status reserve(yk_response *response)
     response->refinement = response->refinement_array.data;
     response->biases = response->bias_array.data;
     response->traces = response->trace_array.data;
-    return YK_OK;
-}
-
-yk_status yk_response_factor(yk_response *response, yk_network *network, const yk_response_def *def)
-{
-    response->network = network;
-
-    yk_status status = yk_joints_scale(network);
-    if (status == YK_OK)
-        status = reserve(response);
-    if (status != YK_OK)
-        return status;
 
     /* Which contacts are closed at the last solution. */
     for (size_t i = 0; i < network->contact_count; i++) {
