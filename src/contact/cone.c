@@ -47,6 +47,7 @@ void yk_cone_project(const yk_cone *cone, const double *x, double *y)
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++)
         norm[g] = yk_cone_group_norm(cone->dim, g, x);
 
+    /* The normal of the nearest point decides on all friction. */
     double n = projected_normal(cone, x[0], norm);
     y[0] = n;
 
@@ -56,6 +57,7 @@ void yk_cone_project(const yk_cone *cone, const double *x, double *y)
         double factor = 1;
         if (norm[g] > limit)
             factor = limit / norm[g];
+
         for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone->dim, g); k++)
             y[k] = factor * x[k];
     }
@@ -65,6 +67,7 @@ void yk_box_project(const yk_cone *cone, double normal, const double *x, double 
 {
     y[0] = fmax(0, x[0]);
 
+    /* Each friction component has its own interval. */
     for (int g = 0; g < YK_FRICTION_GROUPS; g++) {
         double limit = cone->mu[g] * fmax(0, normal);
         for (int k = yk_cone_group_start[g]; k < yk_cone_group_end(cone->dim, g); k++)
@@ -111,6 +114,8 @@ static void projection_slope(const yk_cone *cone, const double *v, double *slope
     double norm[YK_FRICTION_GROUPS] = {0};
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < dim; g++)
         norm[g] = yk_cone_group_norm(dim, g, v);
+
+    /* What is projected on the tip stays there. */
     double normal = projected_normal(cone, v[0], norm);
     if (normal <= 0)
         return;
@@ -144,6 +149,7 @@ static void projection_slope(const yk_cone *cone, const double *v, double *slope
         length2 += mu * mu;
     }
 
+    /* The generating ray with the eigenvalue 1. */
     for (int k = 0; k < dim; k++) {
         for (int l = 0; l < dim; l++)
             slope[k * dim + l] += ray[k] * ray[l] / length2;
@@ -156,6 +162,7 @@ void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double r
     int dim = cone->dim;
     size_t bytes = (size_t)(dim * dim) * sizeof(double);
 
+    /* -F / rho. */
     yk_cone_natural_map(cone, friction, rho, r, u, rhs);
     for (int k = 0; k < dim; k++)
         rhs[k] /= -rho;
@@ -217,6 +224,7 @@ bool yk_small_solve(int n, double *a, double *b)
         }
         if (!(fabs(a[best * n + k]) > 1e-300))
             return false;
+
         if (best != k) {
             for (int c = k; c < n; c++) {
                 double swap = a[k * n + c];
@@ -228,6 +236,7 @@ bool yk_small_solve(int n, double *a, double *b)
             b[best] = swap;
         }
 
+        /* The pivot eliminates its column. */
         for (int r = k + 1; r < n; r++) {
             double factor = a[r * n + k] / a[k * n + k];
             for (int c = k + 1; c < n; c++)
@@ -242,6 +251,7 @@ bool yk_small_solve(int n, double *a, double *b)
             b[k] -= a[k * n + c] * b[c];
         b[k] /= a[k * n + k];
     }
+
     return true;
 }
 
@@ -334,7 +344,6 @@ static bool newton_steps(const yk_cone *cone, yk_friction_model friction, double
         }
         if (!(next < norm))
             return false;
-
         memcpy(r, trial, (size_t)dim * sizeof *r);
         norm = next;
     }

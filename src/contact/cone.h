@@ -41,6 +41,7 @@ static inline yk_cone yk_problem_cone(const yk_contact_problem *problem, int con
         cone.mu[1] = problem->mu_spin[contact];
     if (problem->mu_roll)
         cone.mu[2] = problem->mu_roll[contact];
+
     return cone;
 }
 
@@ -49,6 +50,7 @@ static inline double yk_cone_group_norm(int dim, int group, const double *x)
     double sum = 0;
     for (int k = yk_cone_group_start[group]; k < yk_cone_group_end(dim, group); k++)
         sum += x[k] * x[k];
+
     return sqrt(sum);
 }
 
@@ -59,6 +61,7 @@ static inline double yk_cone_lift(const yk_cone *cone, const double *u)
     double lift = 0;
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++)
         lift += cone->mu[g] * yk_cone_group_norm(cone->dim, g, u);
+
     return lift;
 }
 

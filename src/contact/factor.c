@@ -44,6 +44,7 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
     yk_release(context, size);
     yk_release(context, order);
 
+    /* One index per number. */
     size_t count = 0;
     for (int i = 0; i < w->block_rows; i++) {
         size_t dim = (size_t)(w->first[i + 1] - w->first[i]);
@@ -93,6 +94,7 @@ void yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double
                        const double *right, const size_t *offset, double smallest)
 {
     double *store = yk_supernodal_clear(factor->lu);
+
     for (int i = 0; i < w->block_rows; i++) {
         int dim = w->first[i + 1] - w->first[i];
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {

@@ -13,10 +13,11 @@ static double target(const yk_held_point *at, int k)
 /* Of a friction group: length of its target, and the mean of its w. */
 static double group_target(const yk_held_point *at, int begin, int end, double *w)
 {
-    double sum = 0;
     *w = 0;
     for (int k = begin; k < end; k++)
         *w += at->w[k] / (end - begin);
+
+    double sum = 0;
     for (int k = begin; k < end; k++) {
         double part = at->r[k] - at->u[k] / *w;
         sum += part * part;
@@ -32,16 +33,21 @@ static double normal_impulse(const yk_cone *cone, yk_friction_model friction,
     if (friction != YK_FRICTION_CONE)
         return normal;
 
+    /* Weighted with W, as the projection in that metric has it (cone.h). */
     double sum = normal * at->w[0];
     double weight = at->w[0];
     for (int g = 0; g < YK_FRICTION_GROUPS && yk_cone_group_start[g] < cone->dim; g++) {
         int begin = yk_cone_group_start[g];
         int end = yk_cone_group_end(cone->dim, g);
         double mu = cone->mu[g];
+
         double w;
         double length = group_target(at, begin, end, &w);
+
+        /* Within its limit friction is not cut. */
         if (length <= mu * normal)
             continue;
+
         sum += mu * w * length;
         weight += mu * mu * w;
     }
@@ -56,6 +62,7 @@ bool yk_held_is_closed(const yk_cone *cone, yk_friction_model friction, const yk
 
 static bool sticks(double bound, double length)
 {
+    /* Rounding must not let a contact that sticks slip. */
     return length <= bound * (1 + 1e-9);
 }
 

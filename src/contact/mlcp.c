@@ -43,6 +43,7 @@ yk_status yk_mlcp_create(yk_context *context, int n, yk_mlcp *problem)
         return YK_ERROR_MEMORY;
     }
 
+    /* The bounds of a linear complementarity problem. */
     for (int i = 0; i < n; i++)
         problem->upper[i] = INFINITY;
     return YK_OK;

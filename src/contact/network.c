@@ -105,7 +105,6 @@ void yk_network_destroy(yk_network *network)
 
     array *arrays[ARRAYS];
     list_arrays(network, arrays);
-
     for (int i = 0; i < ARRAYS; i++)
         yk_release(network->context, arrays[i]->raw);
     yk_scratch_destroy(network->scratch);
@@ -115,10 +114,9 @@ void yk_network_destroy(yk_network *network)
 size_t yk_network_memory(yk_network *network)
 {
     array *arrays[ARRAYS];
-
     list_arrays(network, arrays);
-    size_t bytes = sizeof *network;
 
+    size_t bytes = sizeof *network;
     for (int i = 0; i < ARRAYS; i++)
         bytes += arrays[i]->capacity * arrays[i]->size;
     return bytes;
@@ -176,6 +174,7 @@ yk_status yk_network_inertia(yk_network *network, size_t node, const yk_mat3 *in
     if (status != YK_OK)
         return status;
 
+    /* The upper triangle. */
     const double(*m)[3] = inverse->m;
     network->extras[node] = (node_extra){
         .inverse = {m[0][0], m[1][1], m[2][2], m[0][1], m[0][2], m[1][2]},
@@ -191,6 +190,7 @@ yk_status yk_network_radius(yk_network *network, size_t node, double radius)
     if (status != YK_OK)
         return status;
 
+    /* The spin of a node is scaled with it. */
     if (!(radius > 0))
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
                        "contact network: node %zu has the radius %g", node, radius);
@@ -275,6 +275,7 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
     if (at.kind != SLOT_GENERAL)
         return;
 
+    /* General contacts keep their own frame. */
     general_contact *c = &network->generals[at.index];
 
     /* The frame: normal and tangents, given or chosen. */
@@ -298,6 +299,7 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
     c->dim = 3;
     if (data->mu_spin > 0 || data->mu_roll > 0)
         c->dim = YK_CONTACT_DIM_MAX;
+
     c->mu = data->mu;
     c->mu_spin = data->mu_spin;
     c->mu_roll = data->mu_roll;
@@ -307,6 +309,7 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
     yk_vec3 surface = yk_v3(0, 0, 0);
     if (c->b < 0)
         surface = data->surface;
+
     for (int k = 0; k < 3; k++) {
         double bias = k == 0 ? data->bias : 0;
         c->drive[k] = bias - yk_v3_dot(c->frame[k], surface);

@@ -49,8 +49,9 @@ static void round_element(const yk_network *network, contact_slot at, element *e
     double bias = 0;
 
     lane_frame(network, at, frame);
-
     e->dim = 3;
+
+    /* Nodes, friction and what the other side does, by kind. */
     if (at.kind == SLOT_PAIR) {
         const pair_group *g = &network->pairs[group];
         e->node[0] = g->a[lane];
@@ -72,6 +73,7 @@ static void round_element(const yk_network *network, contact_slot at, element *e
 
         /* Three more rows of the rotation. */
         e->dim = YK_CONTACT_DIM_MAX;
+
         for (int k = 0; k < 3; k++) {
             e->spin[0][3 + k] = yk_v3_scale(g->inverse_length_a[lane], frame[k]);
             e->spin[1][3 + k] = yk_v3_scale(-g->inverse_length_b[lane], frame[k]);
@@ -93,6 +95,7 @@ static void round_element(const yk_network *network, contact_slot at, element *e
         e->linear[1][k] = yk_v3_neg(frame[k]);
         e->spin[0][k] = rotation;
         e->spin[1][k] = rotation;
+
         double added = k == 0 ? bias : 0;
         e->free_rate[k] = added - yk_v3_dot(frame[k], surface);
         e->softness[k] = soft;
@@ -111,6 +114,7 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
             return;
         }
 
+        /* A general contact: rows in its frame. */
         const general_contact *c = &network->generals[at.index];
         *e = (element){.node = {c->a, c->b}, .dim = c->dim};
         e->mu = c->mu;
@@ -140,6 +144,7 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
     /* A joint: its rows as they were scaled. */
     const joint_block *b = &network->joint_blocks[i - network->contact_count];
     const yk_joint_row *rows = network->joints + b->first;
+
     const joint_row *scaled = network->joint_rows + b->first;
     *e = (element){.node = {rows->a, rows->b}, .dim = (int)b->count};
 
@@ -253,6 +258,7 @@ static yk_status create_pattern(yk_context *context, const yk_network *network,
             size_t degree = (size_t)(in.start[k + 1] - in.start[k]);
             most += degree * degree;
         }
+
         columns = yk_allocate(context, most + 1, sizeof *columns);
     }
 
@@ -290,6 +296,7 @@ yk_status yk_elements_assemble(yk_context *context, const yk_network *network,
     if (status != YK_OK)
         return status;
 
+    /* What the pattern does not bring. */
     size_t rows = (size_t)problem->row_count + 1;
     problem->mu_spin = yk_allocate(context, contacts + 1, sizeof *problem->mu_spin);
     problem->mu_roll = yk_allocate(context, contacts + 1, sizeof *problem->mu_roll);
@@ -419,6 +426,8 @@ void yk_network_take_impulses(const yk_network *network, const yk_contact_proble
                               double *r)
 {
     const int *first = problem->w.first;
+
+    /* Contacts in the order of the pairs, joints behind them. */
     for (size_t i = 0; i < network->contact_count; i++)
         yk_network_contact_impulse(network, i, r + first[i]);
 
@@ -450,6 +459,7 @@ void yk_network_set_impulse(yk_network *network, size_t contact, const double *r
         return;
     }
 
+    /* Frames of round contacts are found, not kept. */
     uint32_t lane = at.index % LANES;
     yk_vec3 frame[3];
     lane_frame(network, at, frame);

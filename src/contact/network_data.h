@@ -69,11 +69,11 @@ typedef struct general_contact {
     double drive[3]; /* bias and motion of the surface, in the frame */
     double mu, mu_spin, mu_roll;
     double softness;
-    double impulse
-        [YK_CONTACT_DIM_MAX]; /* in the frame: force, then torque about normal and tangents */
+    /* in the frame: force, then torque about normal and tangents */
+    double impulse[YK_CONTACT_DIM_MAX];
     double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
-    double dn,
-        dt; /* of w with softness: normal, and the largest eigenvalue of the tangential part */
+    /* of w with softness: normal, and the largest eigenvalue of the tangential part */
+    double dn, dt;
     double ds, dr; /* the same of spinning and rolling, where dim is 6 */
 } general_contact;
 
@@ -173,7 +173,7 @@ struct yk_network {
         plan_array;
 };
 
-/* Room for `count` elements, old contents lost; false when out of memory. Takes an eighth more
+/* Memory for `count` elements, old contents lost; false when out of memory. Takes an eighth more
  * than asked for. */
 bool yk_array_reserve(yk_context *context, array *a, size_t count, size_t size);
 /* The same, keeping the first `used` elements. */
@@ -217,8 +217,8 @@ void yk_round_residual(const yk_network *network, const block *b, bool coulomb, 
 /* Sum of the diagonal of W over the block's contacts, and its rows. */
 void yk_round_diagonal(const yk_network *network, const block *b, double partial[3]);
 
-/* Local matrices; must follow the last change of inertia. */
-/* The same of round contacts with spinning and rolling friction. */
+/* The same of round contacts with spinning and rolling friction. Prepare makes local matrices and
+ * must follow the last change of inertia. */
 void yk_rolling_prepare(yk_network *network);
 void yk_rolling_sweep(yk_network *network, const block *b, const round_options *options);
 void yk_rolling_apply(yk_network *network, const block *b);
@@ -286,6 +286,7 @@ static inline yk_vec3 node_spin_response(const yk_network *network, int32_t node
     const node_extra *extra = network->extras ? &network->extras[node] : NULL;
     if (!extra || extra->has_tensor == 0)
         return yk_v3_scale(network->nodes[node].spin_inverse_mass, x);
+
     const double *k = extra->inverse;
     return yk_v3(k[0] * x.x + k[3] * x.y + k[4] * x.z, k[3] * x.x + k[1] * x.y + k[5] * x.z,
                  k[4] * x.x + k[5] * x.y + k[2] * x.z);
@@ -300,6 +301,7 @@ static inline bool node_is_dynamic(const yk_network *network, int32_t node)
 {
     if (node < 0)
         return false;
+
     const yk_network_node *n = &network->nodes[node];
     return n->inverse_mass > 0 || n->spin_inverse_mass > 0 ||
            (network->extras && network->extras[node].has_tensor != 0);

@@ -33,6 +33,7 @@ typedef struct descent {
 YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 metric, yk_v4 soft,
                             yk_v4 *u, yk_v4 bias, const yk_v4 *y, yk_v4 *next)
 {
+    /* Softness gives way with y. */
     for (int k = 0; k < 3; k++)
         u[k] += soft * y[k];
     yk_v4 along = dot(n, u);
@@ -48,6 +49,7 @@ YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 me
         normal += mu * square_root(slide2);
     }
 
+    /* In the metric of the contact, as sweeps do. */
     yk_v4 stiff = metric * yk_v4_set(s->lipschitz);
     solve_four(false, 1, n, mu, stiff, stiff, yk_v4_set(0), u, normal, y, next);
 }
@@ -72,6 +74,7 @@ YK_INLINE void descend_pairs(yk_network *network, const descent *s, uint32_t beg
             a.linear[3] + b.linear[3] + yk_v4_set(2. / 3) * (a.angular[3] + b.angular[3]) + soft;
         descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_load(group->bias), y,
                      next);
+
         for (int k = 0; k < 3; k++) {
             change[k] = next[k] - y[k];
             yk_v4_store(s->pair_next[g].c[k], next[k]);
@@ -91,6 +94,7 @@ YK_INLINE void descend_singles(yk_network *network, const descent *s, uint32_t b
     for (uint32_t g = begin; g < end; g++) {
         const single_group *group = &network->singles[g];
 
+        /* Velocities at y; the surface has the bias in it. */
         four_nodes a;
         yk_v4 n[3], y[3], u[3], surface[3], next[3], change[3];
         load_nodes(s->of_y, group->a, &a);
@@ -99,15 +103,18 @@ YK_INLINE void descend_singles(yk_network *network, const descent *s, uint32_t b
         load_lanes(&s->single_y[g], y);
         single_velocity(&a, surface, n, u);
 
+        /* The step, as for pairs. */
         /* The step, and its effect on the velocities of the next iterate. */
         yk_v4 soft = load_softness(network->single_softness, g);
         yk_v4 metric = a.linear[3] + yk_v4_set(2. / 3) * a.angular[3] + soft;
         descend_four(s, n, yk_v4_load(group->mu), metric, soft, u, yk_v4_set(0), y, next);
+
         for (int k = 0; k < 3; k++) {
             change[k] = next[k] - y[k];
             yk_v4_store(s->single_next[g].c[k], next[k]);
         }
 
+        /* Its effect on the velocities of the next iterate. */
         load_nodes(network->nodes, group->a, &a);
         kick_single(n, change, &a);
         store_nodes(network->nodes, group->a, &a);
@@ -186,6 +193,7 @@ static void descend_block(yk_network *network, size_t index, void *user)
             next[k] = y[k] - map[k];
             change[k] = -map[k];
         }
+
         yk_general_add(network, c, change);
     }
 }
@@ -212,8 +220,11 @@ static yk_vec3 round_velocity(const yk_network_node *nodes, int32_t a, int32_t b
     yk_vec3 spin = nodes[a].spin;
     if (b >= 0) {
         v = yk_v3_sub(v, nodes[b].velocity);
+
+        /* The spins of both spheres move the point of contact. */
         spin = yk_v3_add(spin, nodes[b].spin);
     }
+
     return yk_v3_add(v, yk_v3_cross(n, spin));
 }
 
@@ -235,6 +246,7 @@ static void sum_lane(const yk_network *network, const descent *s, int32_t a, int
     }
     double metric = mass + 2. / 3 * spin_mass + soft;
 
+    /* The lane's own impulses. */
     const double own_y[3] = {y->c[0][lane], y->c[1][lane], y->c[2][lane]};
     const double own_next[3] = {next->c[0][lane], next->c[1][lane], next->c[2][lane]};
     const double own_r[3] = {r->c[0][lane], r->c[1][lane], r->c[2][lane]};
@@ -273,11 +285,14 @@ static void sum_block(yk_network *network, size_t index, void *user)
         const general_contact *c = &network->generals[i];
         size_t at = YK_CONTACT_DIM_MAX * (size_t)i;
         double u[YK_CONTACT_DIM_MAX];
+
+        /* The same of the contact's six velocities. */
         double before[YK_CONTACT_DIM_MAX];
         yk_general_velocity(network->nodes, c, u);
         yk_general_velocity(s->of_y, c, before);
         for (int k = 0; k < c->dim; k++)
             u[k] -= before[k];
+
         add_sums(general_metric(c), c->softness, c->dim, s->general_y + at, s->general_next + at,
                  c->impulse, u, sums);
     }
@@ -381,6 +396,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
                        "contact: the gradient method takes pairs that resist rolling as general");
 
+    /* Lanes that are not used have two nodes per block of the plan. */
     size_t dummies = 2 * (network->node_count / 64 + 4);
     descent s = {.lipschitz = 1, .theta = 1};
     s.coulomb = options->friction == YK_FRICTION_COULOMB;
@@ -421,16 +437,19 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     yk_network_start(network, options->warm_start);
 
     /* y = r, with the nodes' velocities. */
+    /* y = r, with the nodes' velocities. */
     for (size_t g = 0; g < network->pair_groups; g++)
         s.pair_y[g] = network->pairs[g].impulse;
     for (size_t g = 0; g < network->single_groups; g++)
         s.single_y[g] = network->singles[g].impulse;
+
     for (size_t i = 0; i < network->general_count; i++) {
         const general_contact *c = &network->generals[i];
         memcpy(s.general_y + YK_CONTACT_DIM_MAX * i, c->impulse, sizeof c->impulse);
     }
     for (size_t i = 0; i < network->joint_count; i++)
         s.joint_y[i] = network->joints[i].impulse;
+
     memcpy(s.of_y, network->nodes, s.node_count * sizeof *s.of_y);
     memcpy(s.of_r, network->nodes, s.node_count * sizeof *s.of_r);
 
@@ -440,6 +459,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
         report->iterations++;
         if (report->iterations % interval != 0 && report->iterations < limit)
             continue;
+
         memcpy(network->nodes, s.of_r, s.node_count * sizeof *s.of_r);
         yk_report_note(options, report,
                        yk_network_measure(network, options->friction, rho).largest);

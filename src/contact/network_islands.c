@@ -46,6 +46,7 @@ typedef struct islands {
 /* The nodes of element i; -1 where there is none, or it does not move. */
 static void moving_nodes(const yk_network *network, size_t i, int32_t nodes[2])
 {
+    /* Where an element holds its nodes depends on its kind. */
     nodes[0] = nodes[1] = -1;
     if (i >= network->contact_count) {
         const joint_block *b = &network->joint_blocks[i - network->contact_count];
@@ -55,6 +56,7 @@ static void moving_nodes(const yk_network *network, size_t i, int32_t nodes[2])
         contact_slot at = network->slots[i];
         uint32_t group = at.index / LANES;
         uint32_t lane = at.index % LANES;
+
         if (at.kind == SLOT_PAIR) {
             nodes[0] = network->pairs[group].a[lane];
             nodes[1] = network->pairs[group].b[lane];
@@ -71,6 +73,7 @@ static void moving_nodes(const yk_network *network, size_t i, int32_t nodes[2])
         }
     }
 
+    /* Nodes that nothing moves belong to no island. */
     for (int side = 0; side < 2; side++) {
         if (!node_is_dynamic(network, nodes[side]))
             nodes[side] = -1;
@@ -79,10 +82,12 @@ static void moving_nodes(const yk_network *network, size_t i, int32_t nodes[2])
 
 static int32_t root_of(int32_t *parent, int32_t node)
 {
+    /* Paths are halved on the way up. */
     while (parent[node] != node) {
         parent[node] = parent[parent[node]];
         node = parent[node];
     }
+
     return node;
 }
 
@@ -92,6 +97,8 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
 {
     size_t nodes = network->node_count;
     size_t count = network->contact_count + network->joint_block_count;
+
+    /* All memory is scratch: the caller releases it at once. */
     int32_t *parent = yk_allocate(context, nodes + 1, sizeof *parent);
     uint32_t *size = yk_allocate(context, nodes + 1, sizeof *size);
     int32_t *island = yk_allocate(context, nodes + 1, sizeof *island);
@@ -107,6 +114,7 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
     /* Nodes that an element connects have one root. */
     for (size_t i = 0; i < nodes; i++)
         parent[i] = (int32_t)i;
+
     for (size_t i = 0; i < count; i++) {
         int32_t ends[2];
         moving_nodes(network, i, ends);
@@ -118,9 +126,11 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
     for (size_t i = 0; i < count; i++) {
         int32_t ends[2];
         moving_nodes(network, i, ends);
+
         int32_t node = ends[0] >= 0 ? ends[0] : ends[1];
         if (node < 0)
             continue;
+
         int32_t root = root_of(parent, node);
         if (i < network->contact_count) {
             size[root]++;
@@ -130,6 +140,7 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
         const joint_block *b = &network->joint_blocks[i - network->contact_count];
         const yk_joint_row *row = &network->joints[b->first];
 
+        /* The accurate method has no bounds: such an island counts as too large. */
         size[root]++;
         if (!isinf(row->lower) || !isinf(row->upper))
             size[root] += ISLAND_MAX;
@@ -141,11 +152,13 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
         island[i] = -1;
         if (parent[i] != (int32_t)i || size[i] == 0 || size[i] > ISLAND_MAX)
             continue;
+
         island[i] = (int32_t)all->count;
         all->start[all->count + 1] = all->start[all->count] + size[i];
         all->count++;
     }
 
+    /* Where the next element of each goes. */
     size_t *next = yk_allocate(context, all->count + 1, sizeof *next);
     if (!next)
         return YK_ERROR_MEMORY;
@@ -158,6 +171,7 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
         int32_t node = ends[0] >= 0 ? ends[0] : ends[1];
         if (node < 0)
             continue;
+
         int32_t own = island[root_of(parent, node)];
         if (own >= 0)
             all->element[next[own]++] = (uint32_t)i;
@@ -166,10 +180,12 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
     /* The lightest and the heaviest node of each, as inverse masses. */
     for (size_t i = 0; i < all->count; i++)
         all->heaviest[i] = INFINITY;
+
     for (size_t i = 0; i < nodes; i++) {
         int32_t own = island[root_of(parent, (int32_t)i)];
         double inverse_mass = network->nodes[i].inverse_mass;
         all->local[i] = -1;
+
         if (own < 0 || !(inverse_mass > 0))
             continue;
         all->lightest[own] = fmax(all->lightest[own], inverse_mass);
@@ -185,10 +201,13 @@ static double largest_violation(const yk_contact_problem *problem, yk_friction_m
 {
     const int *first = problem->w.first;
     double largest = 0;
+
+    /* Contacts by their natural map, joints by the velocity of their rows. */
     for (int i = 0; i < problem->contact_count; i++) {
         yk_cone cone = yk_problem_cone(problem, i);
         double map[YK_CONTACT_DIM_MAX];
         double sum = 0;
+
         yk_cone_natural_map(&cone, friction, rho, r + first[i], u + first[i], map);
         for (int k = 0; k < cone.dim; k++)
             sum += map[k] * map[k];
@@ -204,6 +223,7 @@ static double largest_violation(const yk_contact_problem *problem, yk_friction_m
 static void take_impulses(yk_network *network, size_t i, const element *e, const double *next,
                           const double *last)
 {
+    /* Where the impulses are kept. */
     if (i < network->contact_count) {
         yk_network_set_impulse(network, i, next);
     } else {
@@ -217,6 +237,7 @@ static void take_impulses(yk_network *network, size_t i, const element *e, const
         int32_t index = e->node[side];
         if (!node_is_dynamic(network, index))
             continue;
+
         yk_vec3 force = yk_v3(0, 0, 0);
         yk_vec3 moment = yk_v3(0, 0, 0);
         for (int k = 0; k < e->dim; k++) {
@@ -248,6 +269,7 @@ static yk_status solve_island(yk_context *context, yk_network *network,
     for (size_t i = 0; i < count; i++) {
         yk_network_element(network, list[i], &elements[i]);
         contacts += list[i] < network->contact_count;
+
         for (int side = 0; side < 2; side++) {
             int32_t node = elements[i].node[side];
             if (node_is_dynamic(network, node) && all->local[node] < 0)
@@ -262,6 +284,7 @@ static yk_status solve_island(yk_context *context, yk_network *network,
     if (status != YK_OK)
         return status;
 
+    /* Impulses before and after, and velocities. */
     size_t rows = (size_t)problem.row_count;
     double *r = yk_allocate(context, rows, sizeof *r);
     double *u = yk_allocate(context, rows, sizeof *u);
@@ -276,11 +299,13 @@ static yk_status solve_island(yk_context *context, yk_network *network,
             yk_network_contact_impulse(network, list[i], own);
             continue;
         }
+
         const joint_block *b = &network->joint_blocks[list[i] - network->contact_count];
         for (int k = 0; k < elements[i].dim; k++)
             own[k] = network->joints[b->first + (size_t)k].impulse;
     }
 
+    /* Without their own impulses the nodes would have other velocities. */
     memcpy(last, r, rows * sizeof *r);
     yk_contact_multiply(&problem, r, u);
     double norm = 0;
@@ -317,6 +342,7 @@ static yk_status solve_island(yk_context *context, yk_network *network,
     if (YK_FAILED(status) || !(largest_violation(&problem, options->friction, rho, r, u) < before))
         return YK_OK;
 
+    /* The impulses that are new, and what they change. */
     for (size_t i = 0; i < count; i++) {
         int first = problem.w.first[i];
         take_impulses(network, list[i], &elements[i], r + first, last + first);

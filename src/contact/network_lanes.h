@@ -9,10 +9,12 @@
 /* Rows of four numbers to columns. */
 YK_INLINE void transpose(yk_v4 *r)
 {
-    yk_v4 a = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6),
-          b = __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
-    yk_v4 c = __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6),
-          d = __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
+    /* Pairs of rows, then pairs of pairs. */
+    yk_v4 a = __builtin_shufflevector(r[0], r[1], 0, 4, 2, 6);
+    yk_v4 b = __builtin_shufflevector(r[0], r[1], 1, 5, 3, 7);
+    yk_v4 c = __builtin_shufflevector(r[2], r[3], 0, 4, 2, 6);
+    yk_v4 d = __builtin_shufflevector(r[2], r[3], 1, 5, 3, 7);
+
     r[0] = __builtin_shufflevector(a, c, 0, 1, 4, 5);
     r[1] = __builtin_shufflevector(b, d, 0, 1, 4, 5);
     r[2] = __builtin_shufflevector(a, c, 2, 3, 6, 7);
@@ -37,6 +39,7 @@ YK_INLINE void load_nodes(const yk_network_node *nodes, const int32_t *index, fo
         f->linear[k] = yk_v4_load(line);
         f->angular[k] = yk_v4_load(line + 4);
     }
+
     transpose(f->linear);
     transpose(f->angular);
 }
@@ -45,6 +48,7 @@ YK_INLINE void store_nodes(yk_network_node *nodes, const int32_t *index, four_no
 {
     transpose(f->linear);
     transpose(f->angular);
+
     for (int k = 0; k < LANES; k++) {
         double *line = &nodes[index[k]].velocity.x;
         yk_v4_store(line, f->linear[k]);
@@ -85,6 +89,7 @@ YK_INLINE void pair_velocity(const four_nodes *a, const four_nodes *b, const yk_
     for (int k = 0; k < 3; k++)
         spin[k] = a->angular[k] + b->angular[k];
     cross(n, spin, rotation);
+
     for (int k = 0; k < 3; k++)
         u[k] = a->linear[k] - b->linear[k] + rotation[k];
 }
@@ -93,39 +98,55 @@ YK_INLINE void single_velocity(const four_nodes *a, const yk_v4 *surface, const 
 {
     yk_v4 rotation[3];
     cross(n, a->angular, rotation);
+
     for (int k = 0; k < 3; k++)
         u[k] = a->linear[k] - surface[k] + rotation[k];
 }
 
-/* The new impulses of four contacts; u_normal has the bias in it. dn, dt: of the nodes; soft: to
- * be added to both. */
+/* The new impulses of four contacts, by the formulas at the head of network_round.c; u_normal has
+ * the bias in it. dn, dt: of the nodes; soft: to be added to both. */
 YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n, yk_v4 mu,
                           yk_v4 dn, yk_v4 dt, yk_v4 soft, const yk_v4 *u, yk_v4 u_normal,
                           const yk_v4 *p, yk_v4 *next)
 {
-    const yk_v4 omega = yk_v4_set(relaxation_factor), least = yk_v4_set(1e-300),
-                zero = yk_v4_set(0), one = yk_v4_set(1);
-    yk_v4 p_normal = dot(n, p), along = dot(n, u), b[3];
-    if (relaxation_factor != 1) { /* over-relaxed softness takes part in the step */
+    const yk_v4 omega = yk_v4_set(relaxation_factor);
+    const yk_v4 least = yk_v4_set(1e-300);
+    const yk_v4 zero = yk_v4_set(0);
+    const yk_v4 one = yk_v4_set(1);
+    yk_v4 p_normal = dot(n, p);
+    yk_v4 along = dot(n, u);
+
+    /* Over-relaxed softness takes part in the step. */
+    if (relaxation_factor != 1) {
         yk_v4 extra = soft * (one - omega);
         dn += extra;
         dt += extra;
         soft *= omega;
     }
+
+    /* a along the normal, b across it. */
+    yk_v4 b[3];
     yk_v4 a = dn * p_normal - omega * u_normal;
     yk_v4 out = dt * p_normal - omega * along;
     for (int k = 0; k < 3; k++)
         b[k] = dt * p[k] - omega * u[k] - out * n[k];
-    yk_v4 length = square_root(dot(b, b)), hard_n = dn + soft, hard_t = dt + soft;
+    yk_v4 length = square_root(dot(b, b));
+    yk_v4 hard_n = dn + soft;
+    yk_v4 hard_t = dt + soft;
+
     /* Without friction a contact that would have to pull is inside the degenerate cone: not below
      * zero. */
     yk_v4 press = yk_v4_max(a, zero);
     yk_mask4 inside = length * hard_n <= mu * press * hard_t;
-    yk_v4 top = coulomb ? press : yk_v4_max(a + mu * length, zero),
-          bottom = coulomb ? hard_n : hard_n + mu * mu * hard_t;
+
+    /* The normal impulse is top / bottom, sticking or sliding. */
+    yk_v4 top = coulomb ? press : yk_v4_max(a + mu * length, zero);
+    yk_v4 bottom = coulomb ? hard_n : hard_n + mu * mu * hard_t;
     top = yk_v4_select(inside, press, top);
     bottom = yk_v4_max(yk_v4_select(inside, hard_n, bottom), least);
     yk_v4 normal = top / bottom;
+
+    /* What is left of b: over dT where it sticks, the limit of friction where it slides. */
     yk_v4 fraction = yk_v4_select(inside, one, mu * top) /
                      yk_v4_max(yk_v4_select(inside, hard_t, bottom * length), least);
     for (int k = 0; k < 3; k++)
@@ -135,8 +156,10 @@ YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n
 /* Adds an impulse to the nodes of four pairs. */
 YK_INLINE void kick_pair(const yk_v4 *n, const yk_v4 *change, four_nodes *a, four_nodes *b)
 {
+    /* Forces are opposite to each other, torques are not: arms and forces both change sign. */
     yk_v4 rotation[3];
     cross(n, change, rotation);
+
     for (int k = 0; k < 3; k++) {
         a->linear[k] += a->linear[3] * change[k];
         b->linear[k] -= b->linear[3] * change[k];
@@ -149,6 +172,7 @@ YK_INLINE void kick_single(const yk_v4 *n, const yk_v4 *change, four_nodes *a)
 {
     yk_v4 rotation[3];
     cross(n, change, rotation);
+
     for (int k = 0; k < 3; k++) {
         a->linear[k] += a->linear[3] * change[k];
         a->angular[k] -= a->angular[3] * rotation[k];

@@ -90,9 +90,11 @@ static void assign_blocks(plan *p)
 {
     /* Who moves, and how many contacts each node shares with another that moves. */
     for (size_t i = 0; i < p->count; i++) {
+        /* Both sides count: what shares a node that moves cannot be solved at the same time. */
         const yk_pair *pair = &p->pairs[i];
         bool a = node_is_dynamic(p->network, pair->a);
         bool b = node_is_dynamic(p->network, pair->b);
+
         if (a && b) {
             p->who[i] = BOTH;
             p->degree[pair->a]++;
@@ -113,11 +115,15 @@ static void assign_blocks(plan *p)
         if (p->node_blocks == 1)
             continue;
 
+        /* Nodes near each other in number are near each other in space. */
         int32_t home = pair->a;
         bool both = p->who[i] == BOTH;
         if (p->who[i] == ONLY_B || (both && pair->b < pair->a))
             home = pair->b;
+
         p->owner[i] = (uint32_t)home / BLOCK_NODES;
+
+        /* A node with very many contacts would chain all blocks together. */
         if (both && (p->degree[pair->a] > CROWDED || p->degree[pair->b] > CROWDED))
             p->owner[i] = (uint32_t)p->node_blocks;
     }
@@ -126,10 +132,12 @@ static void assign_blocks(plan *p)
     uint32_t *end = p->begin + 1;
     for (size_t i = 0; i < p->count; i++)
         end[p->owner[i]]++;
+
     for (size_t k = 1; k <= p->node_blocks; k++)
         end[k] += end[k - 1];
     for (size_t i = p->count; i-- > 0;)
         p->order[--end[p->owner[i]]] = (uint32_t)i;
+
     for (size_t k = 0; k <= p->node_blocks; k++)
         p->begin[k] = end[k];
     p->begin[p->node_blocks + 1] = (uint32_t)p->count;
@@ -235,6 +243,7 @@ static void close_group(dealer *d, int slot)
         }
     }
 
+    /* The slot is free for another group. */
     d->open &= ~bit;
     d->fill[slot] = 0;
 }
@@ -275,9 +284,12 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
                 network->slots[i] = (contact_slot){.kind = SLOT_IDLE};
             } else if (own == SLOT_GENERAL && kind == SLOT_PAIR) {
                 size_t at = network->general_count++;
+
                 network->slots[i] = (contact_slot){.index = (uint32_t)at, .kind = SLOT_GENERAL};
                 network->generals[at] = (general_contact){.a = pair->a, .b = pair->b, .dim = 3};
             }
+
+            /* Others have their own pass. */
             if (own != kind)
                 continue;
 
@@ -304,9 +316,9 @@ static void deal_block(plan *p, size_t number, uint32_t dummy, block *out)
                     close_group(&d, slot);
                 d.open |= bit;
                 d.newest = slot;
-
-                /* The contact takes the next lane; a full group is closed. */
             }
+
+            /* The contact takes the next lane; a full group is closed. */
             d.contact[slot][d.fill[slot]] = i;
             d.fill[slot]++;
             p->open_mask[a] |= bit;
@@ -347,6 +359,7 @@ static uint64_t visit_touched(plan *p, size_t number, uint64_t add, uint32_t sta
             size_t touched = (size_t)nodes[side] / BLOCK_NODES;
             if (p->stamp[touched] == stamp)
                 continue;
+
             p->stamp[touched] = stamp;
             seen |= p->colour_mask[touched];
             p->colour_mask[touched] |= add;
@@ -368,6 +381,7 @@ static bool reserve_groups(plan *p)
     for (size_t i = 0; i < p->count; i++)
         counts[kind_of(p, (uint32_t)i)]++;
 
+    /* Groups that are not full at the end of a block are some more. */
     size_t spare = 8 * p->node_blocks + 8;
     size_t pairs = counts[SLOT_PAIR] / LANES + spare;
     size_t singles = counts[SLOT_SINGLE] / LANES + spare;
@@ -375,6 +389,8 @@ static bool reserve_groups(plan *p)
     if (counts[SLOT_ROLLING] > 0)
         rollings = counts[SLOT_ROLLING] / LANES + spare;
     size_t generals = counts[SLOT_GENERAL] + 1;
+
+    /* Memory, kept from step to step. */
     if (!yk_array_reserve(context, &network->pairs_array, pairs, sizeof(pair_group)) ||
         !yk_array_reserve(context, &network->singles_array, singles, sizeof(single_group)) ||
         !yk_array_reserve(context, &network->rollings_array, rollings, sizeof(rolling_group)) ||
@@ -404,8 +420,10 @@ static void deal_all(plan *p)
         int colour = COLOURS_MAX - 1;
         if (~used)
             colour = __builtin_ctzll(~used);
+
         p->colour[k] = (uint8_t)colour;
         visit_touched(p, k, UINT64_C(1) << colour, (uint32_t)(2 * k + 1));
+
         if ((size_t)colour + 1 > colours)
             colours = (size_t)colour + 1;
     }

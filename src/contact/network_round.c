@@ -31,6 +31,8 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
 {
     for (uint32_t g = begin; g < end; g++) {
         pair_group *group = &s->pairs[g];
+
+        /* Indices of groups to come, so that their nodes are on the way. */
         if (g + AHEAD < end) {
             fetch_nodes(s->nodes, group[AHEAD].a);
             fetch_nodes(s->nodes, group[AHEAD].b);
@@ -93,6 +95,7 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
             yk_v4_store(group->impulse.c[k], next[k]);
         }
 
+        /* One node moves. */
         kick_single(n, change, &a);
         store_nodes(s->nodes, group->a, &a);
     }
@@ -194,6 +197,7 @@ YK_INLINE void measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, 
         u_normal += mu * square_root(slide2);
     }
 
+    /* One step with the same metric for normal and tangents. */
     yk_v4 next[3];
     yk_v4 d = yk_v4_set(1 / rho);
     solve_four(false, 1, n, mu, d, d, yk_v4_set(0), u, u_normal, p, next);
@@ -215,6 +219,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
 
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
         const pair_group *group = &s->pairs[g];
+
         four_nodes x, y;
         yk_v4 n[3], p[3], u[3];
         load_nodes(s->nodes, group->a, &x);
@@ -230,6 +235,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
 
     for (uint32_t g = b->single_begin; g < b->single_end; g++) {
         const single_group *group = &s->singles[g];
+
         four_nodes x;
         yk_v4 n[3], p[3], u[3], surface[3];
         load_nodes(s->nodes, group->a, &x);

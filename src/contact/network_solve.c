@@ -89,6 +89,7 @@ void yk_network_run(yk_network *network, yk_block_work work, yk_network_work aft
         return;
     }
 
+    /* One thread: the same order of blocks, and so the same bits. */
     for (int repeat = 0; repeat < repeats; repeat++) {
         for (size_t k = 0; k < network->block_count; k++)
             work(network, k, user);
@@ -223,6 +224,7 @@ void yk_network_start(yk_network *network, bool warm_start)
         return;
     }
 
+    /* From zero impulses. */
     yk_network_run(network, clear_block, NULL, NULL, 1);
     for (size_t i = 0; i < network->joint_count; i++)
         network->joints[i].impulse = 0;

@@ -13,6 +13,7 @@ void yk_contact_problem_destroy(yk_context *context, yk_contact_problem *problem
                       problem->mu_roll, problem->softness};
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         yk_release(context, arrays[i]);
+
     *problem = (yk_contact_problem){0};
 }
 
@@ -31,6 +32,7 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
             values += (size_t)dims[i] * (size_t)dims[columns[k]];
     }
 
+    /* Memory that the caller does not have to fill in order. */
     yk_block_matrix *w = &problem->w;
     w->first = yk_allocate(context, (size_t)block_rows + 1, sizeof *w->first);
     w->start = yk_allocate(context, (size_t)block_rows + 1, sizeof *w->start);
@@ -48,8 +50,10 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
     /* Blocks stand one after the other, row by row. */
     for (int i = 0; i < block_rows; i++)
         w->first[i + 1] = w->first[i] + dims[i];
+
     memcpy(w->start, row_start, ((size_t)block_rows + 1) * sizeof *w->start);
     memcpy(w->column, columns, blocks * sizeof *w->column);
+
     size_t offset = 0;
     for (int i = 0; i < block_rows; i++) {
         for (int k = row_start[i]; k < row_start[i + 1]; k++) {
@@ -57,6 +61,7 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
             offset += (size_t)dims[i] * (size_t)dims[columns[k]];
         }
     }
+
     return YK_OK;
 }
 
@@ -107,6 +112,7 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
             }
         }
     }
+
     if (status == YK_OK) {
         for (int i = 0; i < n; i++)
             problem->q[i] = q[i];
@@ -218,8 +224,10 @@ static void multiply_block_row(const yk_block_matrix *w, int i, const double *x,
     int rows = w->first[i + 1] - w->first[i];
     for (int r = 0; r < rows; r++)
         y[r] = 0;
+
     for (int k = w->start[i]; k < w->start[i + 1]; k++) {
-        int j = w->column[k], columns = w->first[j + 1] - w->first[j];
+        int j = w->column[k];
+        int columns = w->first[j + 1] - w->first[j];
         const double *block = w->value + w->offset[k];
         const double *from = x + w->first[j];
 
@@ -285,6 +293,7 @@ double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_mod
     const int *first = problem->w.first;
     double sum = 0;
 
+    /* Natural maps of the contacts. */
     for (int i = 0; i < problem->contact_count; i++) {
         yk_cone cone = yk_problem_cone(problem, i);
         double map[YK_CONTACT_DIM_MAX];

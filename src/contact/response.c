@@ -122,12 +122,15 @@ static void own_diagonal(const yk_network *network, const element *e, double *w)
             int32_t node = e->node[side];
             if (!node_is_dynamic(network, node))
                 continue;
+
+            /* J M^-1 J^T of this row and node. */
             yk_vec3 linear = e->linear[side][k];
             yk_vec3 spin = e->spin[side][k];
             w[k] += network->nodes[node].inverse_mass * yk_v3_norm2(linear) +
                     yk_v3_dot(spin, node_spin_response(network, node, spin));
         }
 
+        /* Between nodes that do not move any number will do. */
         if (!(w[k] > 0))
             w[k] = 1;
     }
@@ -169,10 +172,12 @@ static void point_of(const yk_network *network, const yk_response_def *def, size
 
 static int32_t island_of(int32_t *group, int32_t node)
 {
+    /* Paths are halved on the way up. */
     while (group[node] != node) {
         group[node] = group[group[node]];
         node = group[node];
     }
+
     return node;
 }
 
@@ -181,10 +186,12 @@ static int32_t slot_of(yk_response *response, int32_t node)
 {
     if (node < 0)
         return -1;
+
     if (response->slot[node] < 0) {
         response->nodes[response->slot_count] = node;
         response->slot[node] = response->slot_count++;
     }
+
     return response->slot[node];
 }
 
@@ -196,6 +203,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
     size_t count = network->contact_count + network->joint_block_count;
     int32_t *group = response->group;
 
+    /* Every node is an island of its own, without a slot. */
     for (size_t i = 0; i < network->node_count; i++) {
         group[i] = (int32_t)i;
         response->slot[i] = -1;
@@ -236,6 +244,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
             moved = e.node[1];
         if (!node_is_dynamic(network, moved))
             continue;
+
         int32_t island = response->slot[island_of(group, moved)];
         if (island < 0 || island >= islands)
             continue;
@@ -244,6 +253,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         p->element = (uint32_t)i;
         p->side[0] = slot_of(response, e.node[0]);
         p->side[1] = slot_of(response, e.node[1]);
+
         p->first = response->row_count;
         p->dim = e.dim;
         response->row_count += e.dim;
@@ -276,6 +286,8 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
     bool contact = p->element < network->contact_count;
 
     element e;
+
+    /* The element as rows on its nodes. */
     double w[YK_CONTACT_DIM_MAX];
     yk_network_element(network, p->element, &e);
     own_diagonal(network, &e, w);
@@ -286,6 +298,7 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
     memset(&law, 0, sizeof law);
     memset(biases, 0, (size_t)e.dim * sizeof *biases);
     if (contact) {
+        /* Closed by a review it sticks, else it lies on the piece that r and u show. */
         yk_held_point here;
         yk_cone cone = cone_of(&e);
         point_of(network, def, p->element, &e, &here);
@@ -365,6 +378,7 @@ static yk_status out_of_memory(const yk_response *response)
 
 static bool same_pattern(const yk_response *response)
 {
+    /* There is one, of as many nodes and parts, */
     if (!response->matrix && !response->factor)
         return false;
     if (response->slot_count != response->last_slot_count)
@@ -372,12 +386,14 @@ static bool same_pattern(const yk_response *response)
     if (response->part_count != response->last_part_count)
         return false;
 
+    /* and the parts connect the same slots. */
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *a = &response->parts[i];
         const response_part *b = &response->last_parts[i];
         if (a->side[0] != b->side[0] || a->side[1] != b->side[1] || a->dim != b->dim)
             return false;
     }
+
     return true;
 }
 
@@ -388,6 +404,7 @@ static yk_status forget_pattern(yk_response *response)
     yk_sparse_destroy(response->matrix);
     response->factor = NULL;
     response->matrix = NULL;
+
     if (!yk_array_reserve(response->context, &response->last_parts_array, response->part_count,
                           sizeof(response_part)))
         return out_of_memory(response);
@@ -413,6 +430,7 @@ static size_t count_blocks(const yk_response *response)
         size_t degree = (size_t)(start[1] - start[0]);
         count += degree * degree;
     }
+
     return count;
 }
 
@@ -470,6 +488,7 @@ static yk_status analyse_blocks(yk_response *response)
         diagonal += (size_t)(dim * dim);
     }
 
+    /* Order and pattern of the factors, which the next factorisation may need again. */
     status = yk_factor_create(context, w, &response->factor);
     if (status == YK_OK)
         remember_pattern(response);
@@ -489,17 +508,21 @@ static yk_status factor_blocks(yk_response *response)
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         const response_coefficients *a = &response->coefficients[i];
+
         for (int n = w->start[i]; n < w->start[i + 1]; n++) {
             /* What part i feels of another through the nodes that both are on. */
             const response_part *q = &response->parts[w->column[n]];
             const response_coefficients *b = &response->coefficients[w->column[n]];
             double *value = w->value + w->offset[n];
             memset(value, 0, (size_t)(p->dim * q->dim) * sizeof *value);
+
             for (int side = 0; side < 4; side++) {
                 int s = side / 2;
                 int t = side % 2;
                 if (p->side[s] < 0 || p->side[s] != q->side[t])
                     continue;
+
+                /* G of one times M^-1 D of the other. */
                 for (int k = 0; k < p->dim; k++) {
                     for (int l = 0; l < q->dim; l++) {
                         const double *row = a->rows[s][k];
@@ -512,6 +535,7 @@ static yk_status factor_blocks(yk_response *response)
             }
         }
 
+        /* Softness and traces. */
         int dim = p->dim;
         double *diagonal = response->diagonal + response->diagonal_offset[i];
         memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
@@ -519,6 +543,7 @@ static yk_status factor_blocks(yk_response *response)
             diagonal[k * (dim + 1)] = a->softness[k];
     }
 
+    /* Pivots that are rounding are moved away from zero. */
     yk_factor_compute(response->factor, w, NULL, response->diagonal, response->diagonal_offset,
                       SMALLEST_PIVOT);
     return YK_OK;
@@ -530,15 +555,18 @@ static yk_status factor_sparse(yk_response *response)
 {
     int velocities = 6 * response->slot_count;
     if (!response->matrix || !same_pattern(response)) {
+        /* Another pattern: entries are listed anew. */
         yk_context *context = response->context;
         size_t size = (size_t)velocities + (size_t)response->row_count;
         size_t most = size + 24 * (size_t)response->row_count;
+
         yk_status status = forget_pattern(response);
         if (status != YK_OK)
             return status;
         if (!yk_array_reserve(context, &response->entry_array, most, sizeof(yk_sparse_entry)) ||
             !yk_array_reserve(context, &response->entry_index_array, most, sizeof(int)))
             return out_of_memory(response);
+
         yk_sparse_entry *entries = response->entry_array.data;
         response->entry_index = response->entry_index_array.data;
 
@@ -546,6 +574,7 @@ static yk_status factor_sparse(yk_response *response)
         size_t count = 0;
         for (int i = 0; i < velocities; i++)
             entries[count++] = (yk_sparse_entry){i, i};
+
         for (size_t i = 0; i < response->part_count; i++) {
             const response_part *p = &response->parts[i];
             int first = velocities + p->first;
@@ -698,12 +727,15 @@ yk_status yk_response_review(yk_response *response, const yk_response_def *def, 
      * share a load. */
     const double *z = response->right + 6 * (size_t)response->slot_count;
     double largest = 0;
+
+    /* What presses most. */
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         if (p->element < network->contact_count && z[p->first] > largest)
             largest = z[p->first];
     }
 
+    /* What pulls more than the traces explain. */
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         if (p->element >= network->contact_count || z[p->first] >= -1e-6 * largest)
@@ -722,10 +754,13 @@ yk_status yk_response_review(yk_response *response, const yk_response_def *def, 
         yk_network_element(network, i, &e);
         double rate = e.free_rate[0];
         bool near = false;
+
         for (int side = 0; side < 2; side++) {
             int32_t node = e.node[side];
             if (node < 0)
                 continue;
+
+            /* The velocity of the solution, where there is one. */
             yk_vec3 linear = def->present[node].velocity;
             yk_vec3 spin = def->present[node].spin;
             int32_t slot = response->slot[node];
@@ -735,6 +770,7 @@ yk_status yk_response_review(yk_response *response, const yk_response_def *def, 
                 spin = yk_v3(v[3], v[4], v[5]);
                 near = true;
             }
+
             rate += yk_v3_dot(e.linear[side][0], linear) + yk_v3_dot(e.spin[side][0], spin);
         }
 
@@ -761,6 +797,7 @@ void yk_response_begin_free(yk_response *response)
 {
     double *right = response->right;
 
+    /* Velocities without impulses, and what the rows are to do. */
     for (int i = 0; i < response->slot_count; i++, right += 6) {
         const yk_network_node *node = &response->network->nodes[response->nodes[i]];
         put_six(right, node->velocity, node->spin);
@@ -794,6 +831,7 @@ void yk_response_push(yk_response *response, int32_t node, yk_vec3 impulse, yk_v
 
 static void solve(yk_response *response, double *right)
 {
+    /* Nothing touches the nodes: velocities are as they are. */
     if (response->part_count == 0)
         return;
     if (!response->by_blocks) {
@@ -852,6 +890,7 @@ void yk_response_solve_refined(yk_response *response)
     if (response->closed_count == 0)
         return;
 
+    /* What the trace took of each row. */
     memset(left, 0, (size_t)first * sizeof *left);
     for (int i = 0; i < response->row_count; i++)
         left[first + i] = response->traces[i] * right[first + i];

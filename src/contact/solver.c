@@ -21,6 +21,7 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
                                  yk_contact_report *report)
 {
     yk_contact_options part = *options;
+
     if (options->tolerance >= 1e-4) {
         part.iterations = 100;
         part.relaxation_factor = 1;
@@ -72,6 +73,8 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
 {
     double start = yk_clock_seconds();
     *report = (yk_contact_report){.method = options->method};
+
+    /* Options and problem as they are given. */
 
     if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
         return yk_fail(context, YK_ERROR_ARGUMENT,
