@@ -27,14 +27,20 @@ static void log_text(void *user, yk_log_level level, const char *text)
         status = YK_FMI2_WARNING;
     else if (level == YK_LOG_ERROR)
         status = YK_FMI2_ERROR;
-    if (c->callbacks.logger && (c->logging || level >= YK_LOG_WARNING))
-        c->callbacks.logger(c->callbacks.environment, c->name, status,
-                            level >= YK_LOG_WARNING ? "logStatusError" : "logAll", "%s", text);
+
+    /* Warnings and errors always, all else where the master wants it. */
+    bool grave = level >= YK_LOG_WARNING;
+    const char *category = grave ? "logStatusError" : "logAll";
+    const yk_fmi2_callbacks *callbacks = &c->callbacks;
+    if (callbacks->logger && (c->logging || grave))
+        callbacks->logger(callbacks->environment, c->name, status, category, "%s", text);
 }
 
 static yk_fmi2_status answer(yk_status status)
 {
-    return YK_FAILED(status) ? YK_FMI2_ERROR : YK_FMI2_OK;
+    if (YK_FAILED(status))
+        return YK_FMI2_ERROR;
+    return YK_FMI2_OK;
 }
 
 static yk_exported *model_of(void *c)
@@ -74,8 +80,8 @@ static bool read_uri(const char *uri, char *path, size_t size)
             at += 9;
     }
 
+    /* %20 and the like are characters. */
     size_t used = 0;
-
     for (; *at && used + 1 < size; at++) {
         unsigned code;
         if (*at == '%' && sscanf(at + 1, "%2x", &code) == 1) {
@@ -85,9 +91,7 @@ static bool read_uri(const char *uri, char *path, size_t size)
             path[used++] = *at;
         }
     }
-
     path[used] = '\0';
-
     return true;
 }
 
@@ -101,20 +105,22 @@ FUNCTION(void *, Instantiate,
         free(c);
         return NULL;
     }
+
     c->callbacks = *callbacks;
     c->logging = logging;
     snprintf(c->name, sizeof c->name, "%s", name ? name : "");
+
     char path[4096];
     if (kind != YK_FMI2_CO_SIMULATION)
         log_text(c, YK_LOG_ERROR, "the FMU is one of co-simulation");
     else if (!read_uri(resources, path, sizeof path))
-        log_text(c, YK_LOG_ERROR, "the place of the resources is no file URI");
+        log_text(c, YK_LOG_ERROR, "the location of the resources is no file URI");
     else
         c->model = yk_exported_create(path, guid, log_text, c);
     if (c->model)
         return c;
-    free(c);
 
+    free(c);
     return NULL;
 }
 
@@ -122,6 +128,7 @@ FUNCTION(void, FreeInstance, (void *c))
 {
     if (!c)
         return;
+
     yk_exported_destroy(model_of(c));
     free(c);
 }
@@ -201,6 +208,7 @@ FUNCTION(yk_fmi2_status, SetRealInputDerivatives,
     for (size_t i = 0; i < count; i++)
         if (orders[i] != 1)
             return YK_FMI2_ERROR;
+
     return answer(yk_exported_set_rates(model_of(c), references, count, values));
 }
 
@@ -232,13 +240,15 @@ FUNCTION(yk_fmi2_status, GetFMUstate, (void *c, void **state))
         *state = malloc(size);
     if (!*state || size == 0)
         return YK_FMI2_ERROR;
+
     yk_exported_state_get(model_of(c), *state);
     return YK_FMI2_OK;
 }
 
 FUNCTION(yk_fmi2_status, SetFMUstate, (void *c, void *state))
 {
-    return answer(yk_exported_state_set(model_of(c), state, yk_exported_state_size(model_of(c))));
+    yk_exported *model = model_of(c);
+    return answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
 }
 
 FUNCTION(yk_fmi2_status, SerializedFMUstateSize, (void *c, void *state, size_t *size))
@@ -252,6 +262,7 @@ FUNCTION(yk_fmi2_status, SerializeFMUstate, (void *c, void *state, char *bytes, 
 {
     if (size != yk_exported_state_size(model_of(c)))
         return YK_FMI2_ERROR;
+
     memcpy(bytes, state, size);
     return YK_FMI2_OK;
 }
@@ -265,6 +276,7 @@ FUNCTION(yk_fmi2_status, DeSerializeFMUstate,
         *state = malloc(size);
     if (!*state)
         return YK_FMI2_ERROR;
+
     memcpy(*state, bytes, size);
     return YK_FMI2_OK;
 }

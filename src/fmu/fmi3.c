@@ -28,13 +28,19 @@ static void log_text(void *user, yk_log_level level, const char *text)
         status = YK_FMI3_WARNING;
     else if (level == YK_LOG_ERROR)
         status = YK_FMI3_ERROR;
-    if (c->log && (c->logging || level >= YK_LOG_WARNING))
-        c->log(c->environment, status, level >= YK_LOG_WARNING ? "logStatusError" : "logAll", text);
+
+    /* Warnings and errors always, all else where the master wants it. */
+    bool grave = level >= YK_LOG_WARNING;
+    const char *category = grave ? "logStatusError" : "logAll";
+    if (c->log && (c->logging || grave))
+        c->log(c->environment, status, category, text);
 }
 
 static yk_fmi3_status answer(yk_status status)
 {
-    return YK_FAILED(status) ? YK_FMI3_ERROR : YK_FMI3_OK;
+    if (YK_FAILED(status))
+        return YK_FMI3_ERROR;
+    return YK_FMI3_OK;
 }
 
 static yk_exported *model_of(void *c)
@@ -78,20 +84,23 @@ FUNCTION(void *, InstantiateCoSimulation,
     component *c = calloc(1, sizeof *c);
     if (!c)
         return NULL;
+
     c->environment = environment;
     c->log = log;
     c->logging = logging;
+
     /* A master that names no inputs does not set them within steps. */
     if (intermediate_count > 0)
         c->update = update;
+
     if (!resources)
         log_text(c, YK_LOG_ERROR, "the path of the resources is missing");
     else
         c->model = yk_exported_create(resources, token, log_text, c);
     if (c->model)
         return c;
-    free(c);
 
+    free(c);
     return NULL;
 }
 
@@ -119,7 +128,6 @@ FUNCTION(void *, InstantiateScheduledExecution,
     (void)lock;
     (void)unlock;
     refuse(&(component){.environment = environment, .log = log}, "scheduled execution");
-
     return NULL;
 }
 
@@ -127,6 +135,7 @@ FUNCTION(void, FreeInstance, (void *c))
 {
     if (!c)
         return;
+
     yk_exported_destroy(model_of(c));
     free(c);
 }
@@ -165,6 +174,7 @@ FUNCTION(yk_fmi3_status, GetFloat64,
 {
     if (value_count != count)
         return YK_FMI3_ERROR;
+
     return answer(yk_exported_get(model_of(c), references, count, values));
 }
 
@@ -173,6 +183,7 @@ FUNCTION(yk_fmi3_status, SetFloat64,
 {
     if (value_count != count)
         return YK_FMI3_ERROR;
+
     return answer(yk_exported_set(model_of(c), references, count, values));
 }
 
@@ -214,13 +225,15 @@ FUNCTION(yk_fmi3_status, GetFMUState, (void *c, void **state))
         *state = malloc(size);
     if (!*state || size == 0)
         return refuse(c, "state that could be saved");
+
     yk_exported_state_get(model_of(c), *state);
     return YK_FMI3_OK;
 }
 
 FUNCTION(yk_fmi3_status, SetFMUState, (void *c, void *state))
 {
-    return answer(yk_exported_state_set(model_of(c), state, yk_exported_state_size(model_of(c))));
+    yk_exported *model = model_of(c);
+    return answer(yk_exported_state_set(model, state, yk_exported_state_size(model)));
 }
 
 FUNCTION(yk_fmi3_status, FreeFMUState, (void *c, void **state))
@@ -235,13 +248,16 @@ FUNCTION(yk_fmi3_status, SerializedFMUStateSize, (void *c, void *state, size_t *
 {
     (void)state;
     *size = yk_exported_state_size(model_of(c));
-    return *size > 0 ? YK_FMI3_OK : refuse(c, "state that could be saved");
+    if (*size == 0)
+        return refuse(c, "state that could be saved");
+    return YK_FMI3_OK;
 }
 
 FUNCTION(yk_fmi3_status, SerializeFMUState, (void *c, void *state, uint8_t *bytes, size_t size))
 {
     if (size != yk_exported_state_size(model_of(c)))
         return refuse(c, "state of this size");
+
     memcpy(bytes, state, size);
     return YK_FMI3_OK;
 }
@@ -255,6 +271,7 @@ FUNCTION(yk_fmi3_status, DeserializeFMUState,
         *state = malloc(size);
     if (!*state)
         return YK_FMI3_ERROR;
+
     memcpy(*state, bytes, size);
     return YK_FMI3_OK;
 }
@@ -278,9 +295,15 @@ FUNCTION(yk_fmi3_status, DoStep,
     *event_needed = false;
     *terminate = false;
     *returned_early = false;
-    yk_status status =
-        yk_exported_step(self->model, t, h, self->update ? ask_for_inputs : NULL, self);
-    *last_time = YK_FAILED(status) ? t : t + h;
+
+    yk_exported_ask ask = NULL;
+    if (self->update)
+        ask = ask_for_inputs;
+    yk_status status = yk_exported_step(self->model, t, h, ask, self);
+
+    *last_time = t;
+    if (!YK_FAILED(status))
+        *last_time = t + h;
     return answer(status);
 }
 

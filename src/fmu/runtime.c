@@ -57,6 +57,16 @@ const char *yk_exported_message(const yk_exported *self)
     return self->message;
 }
 
+/* Why the subsystem's last call failed, in its own words where it has some. */
+static yk_status fail_subsystem(yk_exported *self, yk_status status)
+{
+    const yk_subsystem *object = self->model.object;
+    const char *text = yk_status_text(status);
+    if (object->ops->message)
+        text = object->ops->message(object);
+    return fail(self, status, text);
+}
+
 static double *value_at(yk_port_value *value, int offset)
 {
     return (double *)value + offset;
@@ -85,29 +95,36 @@ static void close_model(yk_exported *self)
 /* The model with the parameters that have been set. */
 static yk_status open_model(yk_exported *self)
 {
+    /* Parameters that were set are overrides of the scenario; they are those of the old model. */
     enum { OVERRIDES_MAX = 512, TEXT = 160 };
     char(*texts)[TEXT] = NULL;
     const char *overrides[OVERRIDES_MAX];
     int count = 0;
-    yk_export_def def = {.scenario = self->scenario, .wrenches = self->wrenches};
-    if (self->subsystem[0])
-        def.subsystem = self->subsystem;
     if (self->parameters_changed) {
         texts = yk_allocate(self->context, OVERRIDES_MAX, sizeof *texts);
         if (!texts)
             return fail(self, YK_ERROR_MEMORY, "out of memory");
+
         for (int i = 0; i < self->model.variable_count && count < OVERRIDES_MAX; i++) {
             const yk_export_variable *v = &self->model.variables[i];
             if (v->role != YK_EXPORT_PARAMETER)
                 continue;
+
             snprintf(texts[count], TEXT, "%.120s=%.17g", v->name, self->parameters[v->offset]);
             overrides[count] = texts[count];
             count++;
         }
     }
     close_model(self);
-    def.overrides = overrides;
-    def.override_count = count;
+
+    yk_export_def def = {
+        .scenario = self->scenario,
+        .wrenches = self->wrenches,
+        .overrides = overrides,
+        .override_count = count,
+    };
+    if (self->subsystem[0])
+        def.subsystem = self->subsystem;
     yk_status status = yk_export_open(self->context, &def, &self->model);
     yk_release(self->context, texts);
     if (status != YK_OK)
@@ -120,11 +137,13 @@ static yk_status open_model(yk_exported *self)
     self->before = yk_allocate(self->context, ports, sizeof *self->before);
     self->inputs = yk_allocate(self->context, ports, sizeof *self->inputs);
     self->asked = yk_allocate(self->context, SAMPLES * ports, sizeof *self->asked);
-    self->sample =
-        yk_allocate(self->context, (size_t)m->info->sample_size + 1, sizeof *self->sample);
+    size_t words = (size_t)m->info->sample_size + 1;
+    self->sample = yk_allocate(self->context, words, sizeof *self->sample);
     if (!self->given || !self->rates || !self->before || !self->inputs || !self->asked ||
         !self->sample)
         return fail(self, YK_ERROR_MEMORY, "out of memory");
+
+    /* What is not set has the start value of the description. */
     for (int i = 0; i < m->variable_count; i++) {
         const yk_export_variable *v = &m->variables[i];
         if (v->role == YK_EXPORT_INPUT)
@@ -135,12 +154,14 @@ static yk_status open_model(yk_exported *self)
 
     self->time = m->info->start;
     self->started = false;
+
+    /* Opening a whole system has started it; a subsystem starts with the inputs that will be
+     * set. */
     if (m->subsystem < 0) {
         status = yk_scenario_system(m->scenario, &self->system);
-        self->started = true; /* opening has started it */
+        self->started = true;
         yk_scenario_sample(m->scenario, self->sample);
     }
-
     return status;
 }
 
@@ -150,28 +171,31 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
     yk_exported *self = calloc(1, sizeof *self);
     if (!self)
         return NULL;
+
     self->log = log;
     self->log_user = user;
     yk_context_def def = yk_context_default();
     def.log = forward_log;
     def.log_user = self;
     def.log_level = YK_LOG_WARNING;
-    def.threads = 1; /* the master decides about threads */
+    def.threads = 1; /* the master decides about them */
     self->context = yk_context_create(&def);
 
     /* The notes of the export: token, subsystem, whether ports take wrenches. */
-    char path[PATH_BYTES], lines[3][256] = {"", "", ""};
+    char path[PATH_BYTES];
+    char lines[3][256] = {"", "", ""};
     snprintf(path, sizeof path, "%.3900s/%s", resources ? resources : "", YK_EXPORT_NOTES);
     FILE *notes = fopen(path, "r");
-
     for (int i = 0; notes && i < 3; i++) {
         if (!fgets(lines[i], sizeof lines[i], notes))
             break;
+
         lines[i][strcspn(lines[i], "\n")] = '\0';
     }
-
     if (notes)
         fclose(notes);
+
+    /* A description of another export does not fit the model. */
     char problem[600] = "";
     if (!self->context)
         snprintf(problem, sizeof problem, "out of memory");
@@ -186,6 +210,7 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
         yk_exported_destroy(self);
         return NULL;
     }
+
     snprintf(self->subsystem, sizeof self->subsystem, "%s", lines[1]);
     self->wrenches = lines[2][0] == '1';
     snprintf(self->scenario, sizeof self->scenario, "%.3900s/%s", resources, YK_EXPORT_SCENARIO);
@@ -196,7 +221,6 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_exp
         yk_exported_destroy(self);
         return NULL;
     }
-
     return self;
 }
 
@@ -204,6 +228,7 @@ void yk_exported_destroy(yk_exported *self)
 {
     if (!self)
         return;
+
     if (self->context) {
         close_model(self);
         yk_release(self->context, self->parameters);
@@ -221,6 +246,7 @@ static void constant_input(const yk_exported *self, int port, yk_input *input)
     const yk_motion *motion = &given->motion;
     yk_causality takes = self->model.causalities[port];
     *input = (yk_input){.orientation = yk_q_identity()};
+
     if (takes == YK_TAKES_WRENCH) {
         input->linear[0] = given->wrench.force;
         input->angular[0] = given->wrench.torque;
@@ -251,13 +277,11 @@ static yk_status start_model(yk_exported *self)
             constant_input(self, i, &self->inputs[i]);
         status = m->object->ops->start(m->object, self->time, m->info->step, self->inputs);
         if (YK_FAILED(status))
-            return fail(self, status,
-                        m->object->ops->message ? m->object->ops->message(m->object)
-                                                : yk_status_text(status));
+            return fail_subsystem(self, status);
+
         memcpy(self->before, self->given, (size_t)m->port_count * sizeof *self->before);
     }
     self->started = true;
-
     return YK_OK;
 }
 
@@ -269,16 +293,17 @@ yk_status yk_exported_begin(yk_exported *self, double t)
     if (status != YK_OK)
         return status;
 
+    /* What a whole system prescribes depends on its time; a subsystem may begin at any. */
     const yk_export_model *m = &self->model;
     if (m->subsystem < 0 && fabs(t - m->info->start) > 1e-9 * m->info->step) {
         snprintf(self->message, sizeof self->message, "the model starts at t = %g s, not at %g s",
                  m->info->start, t);
         return fail(self, YK_ERROR_ARGUMENT, self->message);
     }
+
     self->time = t;
     self->started = m->subsystem < 0;
     self->initialising = true;
-
     return YK_OK;
 }
 
@@ -300,6 +325,7 @@ static const yk_export_variable *find_variable(yk_exported *self, uint32_t refer
 {
     if (reference < (uint32_t)self->model.variable_count)
         return &self->model.variables[reference];
+
     snprintf(self->message, sizeof self->message, "there is no variable with the reference %u",
              reference);
     fail(self, YK_ERROR_ARGUMENT, self->message);
@@ -312,11 +338,11 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
     const yk_export_model *m = &self->model;
     int known = -1;
     yk_port_value output = {.motion.orientation.w = 1};
-
     for (size_t i = 0; i < count; i++) {
         const yk_export_variable *v = find_variable(self, references[i]);
         if (!v)
             return YK_ERROR_ARGUMENT;
+
         if (v->role == YK_EXPORT_TIME) {
             values[i] = self->time;
         } else if (v->role == YK_EXPORT_PARAMETER) {
@@ -326,6 +352,7 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
         } else if (v->port < 0) {
             values[i] = self->sample[v->offset];
         } else {
+            /* The output of a port is asked for once where its components come together. */
             yk_status status = start_model(self);
             if (status != YK_OK)
                 return status;
@@ -337,7 +364,6 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
             values[i] = *value_at(&output, v->offset);
         }
     }
-
     return YK_OK;
 }
 
@@ -348,12 +374,15 @@ yk_status yk_exported_set(yk_exported *self, const uint32_t *references, size_t 
         const yk_export_variable *v = find_variable(self, references[i]);
         if (!v)
             return YK_ERROR_ARGUMENT;
+
         if (v->role == YK_EXPORT_PARAMETER) {
             self->parameters_changed |= self->parameters[v->offset] != values[i];
             self->parameters[v->offset] = values[i];
         } else if (v->role == YK_EXPORT_INPUT) {
             *value_at(&self->given[v->port], v->offset) = values[i];
             *value_at(&self->rates[v->port], v->offset) = 0;
+
+            /* The next output that is asked for needs a new start. */
             if (self->initialising)
                 self->started = false;
         } else {
@@ -361,7 +390,6 @@ yk_status yk_exported_set(yk_exported *self, const uint32_t *references, size_t 
             return fail(self, YK_ERROR_ARGUMENT, self->message);
         }
     }
-
     return YK_OK;
 }
 
@@ -372,6 +400,7 @@ yk_status yk_exported_set_rates(yk_exported *self, const uint32_t *references, s
         const yk_export_variable *v = find_variable(self, references[i]);
         if (!v || v->role != YK_EXPORT_INPUT)
             return YK_ERROR_ARGUMENT;
+
         *value_at(&self->rates[v->port], v->offset) = rates[i];
     }
     self->has_rates = true;
@@ -388,6 +417,7 @@ static void trim(yk_input *input)
         yk_vec3 a = input->angular[input->degree];
         if (l.x != 0 || l.y != 0 || l.z != 0 || a.x != 0 || a.y != 0 || a.z != 0)
             return;
+
         input->degree--;
     }
 }
@@ -395,8 +425,9 @@ static void trim(yk_input *input)
 /* The cubic through vectors at four equal times of the step. */
 static void interpolate(double h, const yk_vec3 points[SAMPLES], yk_vec3 *coefficients)
 {
-    double times[SAMPLES], values[3][SAMPLES], c[3][SAMPLES];
-
+    double times[SAMPLES];
+    double values[3][SAMPLES];
+    double c[3][SAMPLES];
     for (int i = 0; i < SAMPLES; i++) {
         times[i] = h * i / (SAMPLES - 1);
         values[0][i] = points[i].x;
@@ -410,23 +441,35 @@ static void interpolate(double h, const yk_vec3 points[SAMPLES], yk_vec3 *coeffi
         coefficients[i] = yk_v3(c[0][i], c[1][i], c[2][i]);
 }
 
+/* The rotation vector from one orientation, a unit quaternion, to another. */
+static yk_vec3 rotation_between(yk_quat from, yk_quat to)
+{
+    return yk_so3_log(yk_q_mul(yk_q_unit(to), yk_q_conjugate(from)));
+}
+
 /* FMI 3: from values at four times. */
 static void cubic_input(const yk_exported *self, int port, double h, yk_input *input)
 {
     const yk_export_model *m = &self->model;
     bool wrench = m->causalities[port] == YK_TAKES_WRENCH;
-    bool turns = m->causalities[port] == YK_TAKES_MOTION && m->ports[port].kind == YK_PORT_MARKER;
-    yk_vec3 linear[SAMPLES], angular[SAMPLES];
+    bool rotates = m->causalities[port] == YK_TAKES_MOTION && m->ports[port].kind == YK_PORT_MARKER;
     *input = (yk_input){.degree = SAMPLES - 1, .orientation = yk_q_identity()};
-    if (turns)
+    if (rotates)
         input->orientation = yk_q_unit(self->asked[port].motion.orientation);
+
+    /* Orientations as rotations from the first one. */
+    yk_vec3 linear[SAMPLES];
+    yk_vec3 angular[SAMPLES];
     for (int i = 0; i < SAMPLES; i++) {
         const yk_port_value *value = &self->asked[i * m->port_count + port];
-        linear[i] = wrench ? value->wrench.force : value->motion.position;
-        angular[i] = wrench ? value->wrench.torque : yk_v3(0, 0, 0);
-        if (turns)
-            angular[i] = yk_so3_log(
-                yk_q_mul(yk_q_unit(value->motion.orientation), yk_q_conjugate(input->orientation)));
+        linear[i] = value->motion.position;
+        angular[i] = yk_v3(0, 0, 0);
+        if (wrench) {
+            linear[i] = value->wrench.force;
+            angular[i] = value->wrench.torque;
+        } else if (rotates) {
+            angular[i] = rotation_between(input->orientation, value->motion.orientation);
+        }
     }
 
     interpolate(h, linear, input->linear);
@@ -440,35 +483,45 @@ static void line_input(const yk_exported *self, int port, double h, yk_input *in
     const yk_export_model *m = &self->model;
     const yk_port_value *given = &self->given[port];
     const yk_port_value *rates = &self->rates[port];
-    bool wrench = m->causalities[port] == YK_TAKES_WRENCH;
+    yk_causality takes = m->causalities[port];
     *input = (yk_input){.degree = 1, .orientation = yk_q_identity()};
-    input->linear[0] = wrench ? given->wrench.force : given->motion.position;
-    input->linear[1] = wrench ? rates->wrench.force : rates->motion.position;
-    if (wrench) {
+    if (takes == YK_TAKES_WRENCH) {
+        input->linear[0] = given->wrench.force;
+        input->linear[1] = rates->wrench.force;
         input->angular[0] = given->wrench.torque;
         input->angular[1] = rates->wrench.torque;
-    } else if (m->causalities[port] == YK_TAKES_MOTION && m->ports[port].kind == YK_PORT_MARKER) {
+    } else {
+        input->linear[0] = given->motion.position;
+        input->linear[1] = rates->motion.position;
+    }
+
+    /* The components of a quaternion are lines; the rotation over the step is as if by one rate. */
+    if (takes == YK_TAKES_MOTION && m->ports[port].kind == YK_PORT_MARKER) {
         yk_quat q = given->motion.orientation;
         yk_quat r = rates->motion.orientation;
         yk_quat end = {q.w + h * r.w, q.x + h * r.x, q.y + h * r.y, q.z + h * r.z};
         input->orientation = yk_q_unit(q);
-        yk_vec3 turn = yk_so3_log(yk_q_mul(yk_q_unit(end), yk_q_conjugate(input->orientation)));
-        input->angular[1] = yk_v3_scale(1 / h, turn);
+        yk_vec3 rotation = rotation_between(input->orientation, end);
+        input->angular[1] = yk_v3_scale(1 / h, rotation);
     }
     trim(input);
 }
 
-/* A vector and its rate at both ends: Hermite's cubic. */
+/* A vector and its rate at both ends: Hermite's cubic, with d = to - from
+ *
+ *   from + from' t + (3 d - h (2 from' + to')) / h^2 t^2 + (h (from' + to') - 2 d) / h^3 t^3. */
 static void hermite(double h, yk_vec3 from, yk_vec3 from_rate, yk_vec3 to, yk_vec3 to_rate,
                     yk_vec3 *c)
 {
     yk_vec3 change = yk_v3_sub(to, from);
+    yk_vec3 rates = yk_v3_axpy(2, from_rate, to_rate);
+    yk_vec3 square = yk_v3_sub(yk_v3_scale(3, change), yk_v3_scale(h, rates));
+    yk_vec3 sum = yk_v3_add(from_rate, to_rate);
+    yk_vec3 cube = yk_v3_sub(yk_v3_scale(h, sum), yk_v3_scale(2, change));
     c[0] = from;
     c[1] = from_rate;
-    c[2] = yk_v3_scale(1 / (h * h), yk_v3_sub(yk_v3_scale(3, change),
-                                              yk_v3_scale(h, yk_v3_axpy(2, from_rate, to_rate))));
-    c[3] = yk_v3_scale(1 / (h * h * h), yk_v3_sub(yk_v3_scale(h, yk_v3_add(from_rate, to_rate)),
-                                                  yk_v3_scale(2, change)));
+    c[2] = yk_v3_scale(1 / (h * h), square);
+    c[3] = yk_v3_scale(1 / (h * h * h), cube);
 }
 
 /* A motion that is known at both ends of the step. */
@@ -480,50 +533,62 @@ static void motion_input(const yk_exported *self, int port, double h, yk_input *
     hermite(h, from->position, from->velocity, to->position, to->velocity, input->linear);
     if (self->model.ports[port].kind != YK_PORT_MARKER)
         return;
+
+    /* The rate of a rotation vector r is T^-1(r) times the angular velocity. */
     input->orientation = yk_q_unit(from->orientation);
-    yk_vec3 turn =
-        yk_so3_log(yk_q_mul(yk_q_unit(to->orientation), yk_q_conjugate(input->orientation)));
-    yk_vec3 rate = yk_m3_apply(yk_so3_left_tangent_inverse(turn), to->angular_velocity);
-    hermite(h, yk_v3(0, 0, 0), from->angular_velocity, turn, rate, input->angular);
+    yk_vec3 rotation = rotation_between(input->orientation, to->orientation);
+    yk_vec3 rate = yk_m3_apply(yk_so3_left_tangent_inverse(rotation), to->angular_velocity);
+    hermite(h, yk_v3(0, 0, 0), from->angular_velocity, rotation, rate, input->angular);
 }
 
+/* A subsystem over any step, with inputs from what the master has given. */
 static yk_status step_subsystem(yk_exported *self, double t, double h, yk_exported_ask ask,
                                 void *user)
 {
     const yk_export_model *m = &self->model;
-
+    size_t bytes = (size_t)m->port_count * sizeof *self->given;
     for (int i = 0; ask && i < SAMPLES; i++) {
         ask(user, t + h * i / (SAMPLES - 1));
-        memcpy(self->asked + i * m->port_count, self->given,
-               (size_t)m->port_count * sizeof *self->asked);
+        memcpy(self->asked + i * m->port_count, self->given, bytes);
     }
 
     for (int i = 0; i < m->port_count; i++) {
+        yk_input *input = &self->inputs[i];
         if (ask)
-            cubic_input(self, i, h, &self->inputs[i]);
+            cubic_input(self, i, h, input);
         else if (self->has_rates)
-            line_input(self, i, h, &self->inputs[i]);
+            line_input(self, i, h, input);
         else if (m->causalities[i] == YK_TAKES_MOTION)
-            motion_input(self, i, h, &self->inputs[i]);
+            motion_input(self, i, h, input);
         else
-            constant_input(self, i, &self->inputs[i]);
+            constant_input(self, i, input);
     }
 
     yk_status status = m->object->ops->step(m->object, t, h, self->inputs);
     if (YK_FAILED(status))
-        return fail(self, status,
-                    m->object->ops->message ? m->object->ops->message(m->object)
-                                            : yk_status_text(status));
-    memcpy(self->before, self->given, (size_t)m->port_count * sizeof *self->before);
-    memset(self->rates, 0, (size_t)m->port_count * sizeof *self->rates);
-    self->has_rates = false;
+        return fail_subsystem(self, status);
 
+    /* Rates hold for one step. */
+    memcpy(self->before, self->given, bytes);
+    memset(self->rates, 0, bytes);
+    self->has_rates = false;
     return YK_OK;
 }
 
-/* A system makes steps of its own size. */
-static yk_status step_system(yk_exported *self, double t, double h)
+yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_ask ask, void *user)
 {
+    yk_status status = start_model(self);
+    if (status != YK_OK)
+        return status;
+
+    if (self->model.subsystem >= 0) {
+        status = step_subsystem(self, t, h, ask, user);
+        if (status == YK_OK)
+            self->time = t + h;
+        return status;
+    }
+
+    /* A system makes steps of its own size. */
     double own = self->model.info->step;
     double count = round(h / own);
     double expected = yk_system_time(self->system);
@@ -536,29 +601,13 @@ static yk_status step_system(yk_exported *self, double t, double h)
     }
 
     for (int i = 0; i < (int)count; i++) {
-        yk_status status = yk_system_step(self->system, NULL);
+        status = yk_system_step(self->system, NULL);
         if (YK_FAILED(status))
             return fail(self, status, yk_last_message(self->context));
     }
-
     yk_scenario_sample(self->model.scenario, self->sample);
-
+    self->time = t + h;
     return YK_OK;
-}
-
-yk_status yk_exported_step(yk_exported *self, double t, double h, yk_exported_ask ask, void *user)
-{
-    yk_status status = start_model(self);
-    if (status != YK_OK)
-        return status;
-    if (self->model.subsystem >= 0)
-        status = step_subsystem(self, t, h, ask, user);
-    else
-        status = step_system(self, t, h);
-    if (status == YK_OK)
-        self->time = t + h;
-
-    return status;
 }
 
 /* State ---------------------------------------------------------------------------------------- */
@@ -571,6 +620,7 @@ static size_t model_words(const yk_exported *self)
         return 0;
     if (m->subsystem >= 0)
         return m->object->ops->rollback->layout(m->object).words;
+
     return yk_system_state_layout(self->system).words;
 }
 
@@ -578,7 +628,9 @@ size_t yk_exported_state_size(const yk_exported *self)
 {
     size_t words = model_words(self);
     size_t ports = 2 * (size_t)self->model.port_count * VALUE_DOUBLES;
-    return words ? (words + 2 + ports) * sizeof(double) : 0;
+    if (words == 0)
+        return 0;
+    return (words + 2 + ports) * sizeof(double);
 }
 
 void yk_exported_state_get(const yk_exported *self, void *bytes)
@@ -590,6 +642,7 @@ void yk_exported_state_get(const yk_exported *self, void *bytes)
     image[1] = self->started;
     memcpy(image + 2, self->given, ports);
     memcpy((char *)(image + 2) + ports, self->before, ports);
+
     double *rest = image + 2 + 2 * (size_t)m->port_count * VALUE_DOUBLES;
     if (m->subsystem >= 0)
         m->object->ops->rollback->get(m->object, rest);
@@ -605,20 +658,25 @@ yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t siz
         return fail(self, YK_ERROR_ARGUMENT, "the state is not one of this model");
 
     size_t ports = (size_t)m->port_count * sizeof *self->given;
+
     self->time = image[0];
     self->started = image[1] != 0;
     memcpy(self->given, image + 2, ports);
     memcpy(self->before, (const char *)(image + 2) + ports, ports);
     memset(self->rates, 0, ports);
     self->has_rates = false;
+
     const double *rest = image + 2 + 2 * (size_t)m->port_count * VALUE_DOUBLES;
     yk_status status;
     if (m->subsystem >= 0)
         status = m->object->ops->rollback->set(m->object, rest);
     else
         status = yk_system_state_set(self->system, rest);
-    if (m->subsystem < 0 && !YK_FAILED(status))
-        yk_scenario_sample(m->scenario, self->sample);
+    if (YK_FAILED(status))
+        return fail(self, status, yk_status_text(status));
 
-    return YK_FAILED(status) ? fail(self, status, yk_status_text(status)) : YK_OK;
+    /* Outputs of a whole system are those of a sample. */
+    if (m->subsystem < 0)
+        yk_scenario_sample(m->scenario, self->sample);
+    return YK_OK;
 }
