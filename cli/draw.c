@@ -1,5 +1,4 @@
 /* yoke draw: the model of a scenario at its start, as a picture. */
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,7 @@ static const char usage[] =
     "joints as white circles, free\n"
     "ports as dots, interfaces as diamonds. Flat models are seen along the axis in which they "
     "are thin, others from above\n"
-    "and aside. Subsystems without a place in space, such as oscillators, hydraulics and "
+    "and aside. Subsystems without a location in space, such as oscillators, hydraulics and "
     "controllers, stand as blocks below.";
 
 static yk_vec3 to_system(const yk_transform *p, yk_vec3 x)
@@ -24,23 +23,24 @@ static yk_vec3 to_system(const yk_transform *p, yk_vec3 x)
 }
 
 /* Shapes in the system's axes and units, as the picture takes them: each where it is now, with
- * lines in place of what is hollow or made of points. */
-typedef struct placed_list {
+ * lines instead of what is hollow or made of points. */
+typedef struct shape_list {
     drawing_shape *list;
     int count, capacity;
     int part;
     bool failed; /* out of memory */
-} placed_list;
+} shape_list;
 
-static void add_placed(placed_list *to, const yk_shape *shape)
+static void add(shape_list *to, const yk_shape *shape)
 {
     if (to->count == to->capacity) {
-        int capacity = to->capacity ? 2 * to->capacity : 64;
+        int capacity = to->capacity > 0 ? 2 * to->capacity : 64;
         drawing_shape *grown = realloc(to->list, (size_t)capacity * sizeof *grown);
         if (!grown) {
             to->failed = true;
             return;
         }
+
         to->list = grown;
         to->capacity = capacity;
     }
@@ -48,160 +48,147 @@ static void add_placed(placed_list *to, const yk_shape *shape)
 }
 
 /* An edge between two points in the axes of a shape that is where it is drawn. */
-static void add_edge(placed_list *to, const yk_shape *shape, yk_vec3 from, yk_vec3 end)
+static void add_edge(shape_list *to, const yk_shape *shape, yk_vec3 from, yk_vec3 end)
 {
     yk_shape edge = {.kind = YK_SHAPE_EDGE, .orientation = yk_q_identity()};
     edge.position = yk_v3_add(shape->position, yk_q_rotate(shape->orientation, from));
     edge.size = yk_q_rotate(shape->orientation, yk_v3_sub(end, from));
-    add_placed(to, &edge);
+    add(to, &edge);
 }
 
-/* Both rims and four lines between them. */
-static void add_cylinder_cavity(placed_list *to, const yk_shape *shape)
-{
-    enum { SEGMENTS = 24 };
-    double r = shape->size.x, z = shape->size.z;
-    for (int i = 0; i < SEGMENTS; i++) {
-        double a = 2 * YK_PI * i / SEGMENTS, b = 2 * YK_PI * (i + 1) / SEGMENTS;
-        double ax = r * cos(a), ay = r * sin(a), bx = r * cos(b), by = r * sin(b);
-        for (int side = -1; side <= 1; side += 2)
-            add_edge(to, shape, yk_v3(ax, ay, side * z), yk_v3(bx, by, side * z));
-        if (i % 6 == 0)
-            add_edge(to, shape, yk_v3(ax, ay, -z), yk_v3(ax, ay, z));
-    }
-}
-
-/* Its twelve edges. */
-static void add_box_cavity(placed_list *to, const yk_shape *shape)
-{
-    static const int side[2] = {-1, 1};
-    const double half[3] = {shape->size.x, shape->size.y, shape->size.z};
-    for (int edge = 0; edge < 12; edge++) {
-        int along = edge / 4, u = (along + 1) % 3, w = (along + 2) % 3;
-        double from[3], end[3];
-        from[along] = -half[along];
-        end[along] = half[along];
-        from[u] = end[u] = side[edge & 1] * half[u];
-        from[w] = end[w] = side[edge >> 1 & 1] * half[w];
-        add_edge(to, shape, yk_v3(from[0], from[1], from[2]), yk_v3(end[0], end[1], end[2]));
-    }
-}
-
-static void add_shape(placed_list *to, const yk_transform *transform, const yk_shape *shape,
+static void add_shape(shape_list *to, const yk_transform *transform, const yk_shape *shape,
                       const yk_scene_pose *poses)
 {
+    /* Where it is: from the axes of its body to those of the subsystem and of the system. */
     static const yk_scene_pose ground = {.orientation = {1, 0, 0, 0}};
     const yk_scene_pose *on = shape->body < 0 ? &ground : &poses[shape->body];
-    yk_shape placed = *shape;
     yk_vec3 position = yk_v3_add(on->position, yk_q_rotate(on->orientation, shape->position));
-    placed.position = to_system(transform, position);
-    placed.orientation =
-        yk_q_mul(transform->orientation, yk_q_mul(on->orientation, shape->orientation));
-    placed.size = yk_v3_scale(transform->length, shape->size);
+    yk_quat orientation = yk_q_mul(on->orientation, shape->orientation);
+    yk_shape moved = *shape;
+    moved.position = to_system(transform, position);
+    moved.orientation = yk_q_mul(transform->orientation, orientation);
+    moved.size = yk_v3_scale(transform->length, shape->size);
 
     /* A line to another body is one in global axes. */
     if (shape->end != shape->body) {
         on = shape->end < 0 ? &ground : &poses[shape->end];
         yk_vec3 end = yk_v3_add(on->position, yk_q_rotate(on->orientation, shape->size));
-        placed.orientation = yk_q_identity();
-        placed.size = yk_v3_sub(to_system(transform, end), placed.position);
+        moved.orientation = yk_q_identity();
+        moved.size = yk_v3_sub(to_system(transform, end), moved.position);
     }
 
     switch (shape->kind) {
-    case YK_SHAPE_CYLINDER_CAVITY: add_cylinder_cavity(to, &placed); break;
-    case YK_SHAPE_BOX_CAVITY: add_box_cavity(to, &placed); break;
-    case YK_SHAPE_HULL:
-        for (int i = 0; i < shape->point_count; i++)
-            for (int k = 0; k < i; k++)
-                add_edge(to, &placed, yk_v3_scale(transform->length, shape->points[i]),
-                         yk_v3_scale(transform->length, shape->points[k]));
+    /* Both rims and four lines between them. */
+    case YK_SHAPE_CYLINDER_CAVITY: {
+        enum { SEGMENTS = 24 };
+        double r = moved.size.x;
+        double z = moved.size.z;
+        for (int i = 0; i < SEGMENTS; i++) {
+            double a = 2 * YK_PI * i / SEGMENTS;
+            double b = 2 * YK_PI * (i + 1) / SEGMENTS;
+            yk_vec3 from = {r * cos(a), r * sin(a), -z};
+            yk_vec3 end = {r * cos(b), r * sin(b), -z};
+            yk_vec3 above = {from.x, from.y, z};
+            add_edge(to, &moved, from, end);
+            add_edge(to, &moved, above, yk_v3(end.x, end.y, z));
+            if (i % 6 == 0)
+                add_edge(to, &moved, from, above);
+        }
         break;
+    }
+
+    /* Its twelve edges. */
+    case YK_SHAPE_BOX_CAVITY: {
+        static const int side[2] = {-1, 1};
+        const double half[3] = {moved.size.x, moved.size.y, moved.size.z};
+        for (int edge = 0; edge < 12; edge++) {
+            int along = edge / 4;
+            int u = (along + 1) % 3;
+            int w = (along + 2) % 3;
+            double from[3];
+            from[along] = -half[along];
+            from[u] = side[edge & 1] * half[u];
+            from[w] = side[edge >> 1 & 1] * half[w];
+            double end[3] = {from[0], from[1], from[2]};
+            end[along] = half[along];
+            add_edge(to, &moved, yk_v3(from[0], from[1], from[2]), yk_v3(end[0], end[1], end[2]));
+        }
+        break;
+    }
+
+    case YK_SHAPE_HULL:
+        for (int i = 0; i < shape->point_count; i++) {
+            yk_vec3 from = yk_v3_scale(transform->length, shape->points[i]);
+            for (int k = 0; k < i; k++)
+                add_edge(to, &moved, from, yk_v3_scale(transform->length, shape->points[k]));
+        }
+        break;
+
     case YK_SHAPE_LINE:
     case YK_SHAPE_EDGE:
-        if (yk_v3_norm(placed.size) > 0)
-            add_placed(to, &placed);
+        if (yk_v3_norm(moved.size) > 0)
+            add(to, &moved);
         break;
-    case YK_SHAPE_ACTUATOR:
-        placed.kind = YK_SHAPE_EDGE;
-        add_placed(to, &placed);
-        break;
-    default: add_placed(to, &placed);
-    }
-}
 
-/* Appends the shapes of a subsystem; false when out of memory. */
-static bool add_shapes(placed_list *to, const yk_scenario_info *info, int i)
-{
-    const yk_subsystem *part = info->subsystems[i];
-    const yk_scene_ops *scene = part->ops->scene;
-    int bodies = scene->bodies(part, NULL, 0), count = scene->shapes(part, NULL, 0);
-    yk_scene_pose *poses = calloc((size_t)bodies + 1, sizeof *poses);
-    yk_shape *shapes = calloc((size_t)count + 1, sizeof *shapes);
-    to->part = i;
-    to->failed = !poses || !shapes;
-    if (!to->failed) {
-        scene->poses(part, poses);
-        scene->shapes(part, shapes, count);
-        for (int k = 0; k < count && !to->failed; k++)
-            add_shape(to, &info->transforms[i], &shapes[k], poses);
+    case YK_SHAPE_ACTUATOR:
+        moved.kind = YK_SHAPE_EDGE;
+        add(to, &moved);
+        break;
+
+    default: add(to, &moved);
     }
-    free(poses);
-    free(shapes);
-    return !to->failed;
 }
 
 /* What is drawn, and who owns it. */
 typedef struct collection {
     drawing_part *parts;
-    placed_list shapes;
+    shape_list shapes;
     drawing_mark *marks;
     drawing_link *links;
-    char (*names)[96]; /* of marks and links */
-    int name_count;
+    char (*names)[96]; /* of marks */
     drawing drawing;
 } collection;
 
-static int find_interface(const yk_scenario_info *info, int subsystem, int port)
-{
-    for (int i = 0; i < info->interface_count; i++) {
-        const yk_interface_def *face = &info->interfaces[i];
-        if (face->wrench_subsystem == subsystem && face->wrench_port == port)
-            return i;
-        if (face->motion_subsystem == subsystem && face->motion_port == port)
-            return i;
-    }
-    return -1;
-}
-
 /* Marker ports of a subsystem. An interface is marked at the side that takes the force, which is
  * drawn as its other side is. */
-static void add_marks(collection *c, const yk_scenario_info *info, int i)
+static void add_marks(collection *c, const yk_scenario_info *info, int subsystem)
 {
-    const yk_subsystem *part = info->subsystems[i];
+    const yk_subsystem *part = info->subsystems[subsystem];
     const yk_port *ports;
     int count = part->ops->ports(part, &ports);
-    for (int k = 0; k < count; k++) {
-        if (ports[k].kind != YK_PORT_MARKER)
+    for (int port = 0; port < count; port++) {
+        if (ports[port].kind != YK_PORT_MARKER)
             continue;
-        int face = find_interface(info, i, k);
-        if (face >= 0 && info->interfaces[face].wrench_subsystem != i)
+
+        /* Is it a side of an interface, and which one? */
+        const yk_interface_def *interface = NULL;
+        bool wrench_side = false;
+        for (int i = 0; i < info->interface_count && !interface; i++) {
+            const yk_interface_def *one = &info->interfaces[i];
+            wrench_side = one->wrench_subsystem == subsystem && one->wrench_port == port;
+            if (wrench_side || (one->motion_subsystem == subsystem && one->motion_port == port))
+                interface = one;
+        }
+        if (interface && interface->wrench_subsystem != subsystem)
             continue;
 
         yk_port_value value = {0};
-        part->ops->output(part, k, &value);
-        char *name = c->names[c->name_count++];
-        if (face >= 0)
-            snprintf(name, sizeof *c->names, "%s", info->interfaces[face].name);
+        part->ops->output(part, port, &value);
+        int index = c->drawing.mark_count++;
+        drawing_mark *mark = &c->marks[index];
+        mark->kind = interface ? MARK_INTERFACE : MARK_PORT;
+        mark->position = to_system(&info->transforms[subsystem], value.motion.position);
+        mark->name = c->names[index];
+
+        const char *name = info->names[subsystem];
+        if (interface)
+            snprintf(c->names[index], sizeof *c->names, "%s", interface->name);
         else
-            snprintf(name, sizeof *c->names, "%s.%s", info->names[i], ports[k].name);
-        c->marks[c->drawing.mark_count++] = (drawing_mark){
-            .kind = face >= 0 ? MARK_INTERFACE : MARK_PORT,
-            .position = to_system(&info->transforms[i], value.motion.position),
-            .name = name,
-        };
+            snprintf(c->names[index], sizeof *c->names, "%s.%s", name, ports[port].name);
     }
 }
 
+/* False when out of memory. */
 static bool collect(const yk_scenario_info *info, collection *c)
 {
     int ports = 0;
@@ -213,34 +200,55 @@ static bool collect(const yk_scenario_info *info, collection *c)
     c->parts = calloc((size_t)info->subsystem_count + 1, sizeof *c->parts);
     c->marks = calloc((size_t)ports + 1, sizeof *c->marks);
     c->links = calloc((size_t)links + 1, sizeof *c->links);
-    c->names = calloc((size_t)(ports + links) + 1, sizeof *c->names);
+    c->names = calloc((size_t)ports + 1, sizeof *c->names);
     if (!c->parts || !c->marks || !c->links || !c->names)
         return false;
 
-    /* Each subsystem begins alone, so that the picture depends on no scheme; where it cannot, it
-     * is drawn as it was defined. */
-    drawing *d = &c->drawing;
     for (int i = 0; i < info->subsystem_count; i++) {
+        /* Each subsystem begins alone, so that the picture depends on no scheme; where it cannot,
+         * it is drawn as it was defined. */
         yk_subsystem *part = info->subsystems[i];
+        const yk_scene_ops *scene = part->ops->scene;
         part->ops->start(part, info->start, info->step, NULL);
-        bool in_space = part->ops->scene && part->ops->scene->shapes(part, NULL, 0) > 0;
-        c->parts[i] = (drawing_part){info->names[i], info->solvers[i], in_space};
-        if (!in_space)
+        int count = 0;
+        if (scene)
+            count = scene->shapes(part, NULL, 0);
+        c->parts[i] = (drawing_part){info->names[i], info->solvers[i], count > 0};
+        if (count == 0)
             continue;
-        if (!add_shapes(&c->shapes, info, i))
+
+        int bodies = scene->bodies(part, NULL, 0);
+        yk_scene_pose *poses = calloc((size_t)bodies + 1, sizeof *poses);
+        yk_shape *shapes = calloc((size_t)count + 1, sizeof *shapes);
+        c->shapes.part = i;
+        c->shapes.failed = !poses || !shapes;
+        if (!c->shapes.failed) {
+            scene->poses(part, poses);
+            scene->shapes(part, shapes, count);
+        }
+        for (int k = 0; k < count && !c->shapes.failed; k++)
+            add_shape(&c->shapes, &info->transforms[i], &shapes[k], poses);
+        free(poses);
+        free(shapes);
+        if (c->shapes.failed)
             return false;
+
         add_marks(c, info, i);
     }
 
+    /* Interfaces and wires, for the diagram. */
+    drawing *d = &c->drawing;
     for (int i = 0; i < info->interface_count; i++) {
-        const yk_interface_def *face = &info->interfaces[i];
-        c->links[d->link_count++] = (drawing_link){face->wrench_subsystem, face->motion_subsystem,
-                                                   false, face->name ? face->name : ""};
+        const yk_interface_def *one = &info->interfaces[i];
+        const char *name = one->name ? one->name : "";
+        c->links[d->link_count++] =
+            (drawing_link){one->wrench_subsystem, one->motion_subsystem, false, name};
     }
     for (int i = 0; i < info->wire_count; i++) {
         const yk_wire_def *wire = &info->wires[i];
-        c->links[d->link_count++] = (drawing_link){wire->source_subsystem, wire->target_subsystem,
-                                                   true, wire->name ? wire->name : ""};
+        const char *name = wire->name ? wire->name : "";
+        c->links[d->link_count++] =
+            (drawing_link){wire->source_subsystem, wire->target_subsystem, true, name};
     }
 
     d->title = *info->title ? info->title : info->path;
@@ -260,9 +268,11 @@ static int find_up(const yk_scenario_info *info)
         const yk_subsystem *part = info->subsystems[i];
         if (!part->ops->scene)
             continue;
+
         yk_vec3 g = yk_q_rotate(info->transforms[i].orientation, part->ops->scene->gravity(part));
         if (yk_v3_norm(g) == 0)
             continue;
+
         int up = 2;
         if (fabs(g.x) > fabs(g.z))
             up = 0;
@@ -278,7 +288,9 @@ int command_draw(int argc, char **argv)
     static const char *const views[] = {"auto", "x", "y", "z", "iso", NULL};
     static const char *const axes[] = {"x", "y", "z", NULL};
     option_list sets = {0};
-    const char *file = "model.svg", *view = "auto", *up = NULL;
+    const char *file = "model.svg";
+    const char *view = "auto";
+    const char *up = NULL;
     drawing_options options = drawing_default();
     const option_row rows[] = {
         {"o", OPTION_TEXT, &file, "FILE", "the picture; - is the standard output [model.svg]"},
@@ -296,12 +308,14 @@ int command_draw(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
     int index;
     if (!options_pick("view", view, views, &index))
         return EXIT_MISUSE;
     options.view = (drawing_view)index;
     if (up && !options_pick("up", up, axes, &options.up))
         return EXIT_MISUSE;
+
     if (!(options.width >= 100 && options.width <= 10000)) {
         fprintf(stderr, "yoke: --width %g: ask for 100 to 10000 dots\n", options.width);
         return EXIT_MISUSE;
@@ -310,28 +324,32 @@ int command_draw(int argc, char **argv)
     loaded l;
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
         return EXIT_MISUSE;
-    if (!up)
-        options.up = find_up(yk_scenario_get(l.scenario));
 
+    const yk_scenario_info *info = yk_scenario_get(l.scenario);
+    if (!up)
+        options.up = find_up(info);
+
+    /* The picture, with what is drawn collected first: a failure leaves no file. */
     bool to_file = strcmp(file, "-") != 0;
     collection c = {0};
     int code = EXIT_FAILED;
     FILE *out = NULL;
-    if (!collect(yk_scenario_get(l.scenario), &c)) {
+    if (!collect(info, &c)) {
         fprintf(stderr, "yoke: out of memory\n");
     } else if (!(out = to_file ? fopen(file, "w") : stdout)) {
-        fprintf(stderr, "yoke: cannot write %s: %s\n", file, strerror(errno));
+        print_unwritable(file);
     } else {
         bool written = drawing_write(&c.drawing, &options, out);
         if (to_file && fclose(out) != 0)
             written = false;
         if (!written)
-            fprintf(stderr, "yoke: cannot write %s: %s\n", file, strerror(errno));
-        if (written && to_file)
+            print_unwritable(file);
+        else if (to_file)
             printf("picture %s\n", file);
         if (written)
             code = EXIT_GOOD;
     }
+
     free(c.parts);
     free(c.shapes.list);
     free(c.marks);

@@ -54,7 +54,8 @@ typedef struct box {
 
 static void box_add(box *b, yk_vec3 p, yk_vec3 half)
 {
-    const double centre[3] = {p.x, p.y, p.z}, extent[3] = {half.x, half.y, half.z};
+    const double centre[3] = {p.x, p.y, p.z};
+    const double extent[3] = {half.x, half.y, half.z};
     for (int k = 0; k < 3; k++) {
         b->low[k] = fmin(b->low[k], centre[k] - extent[k]);
         b->high[k] = fmax(b->high[k], centre[k] + extent[k]);
@@ -65,31 +66,35 @@ static void box_add(box *b, yk_vec3 p, yk_vec3 half)
 static yk_vec3 shape_extent(const yk_shape *s, const yk_vec3 axes[3], yk_vec3 *middle)
 {
     yk_mat3 r = yk_q_matrix(s->orientation);
+    yk_vec3 size = s->size;
     double half[3] = {0};
-    *middle = s->position;
     for (int k = 0; k < 3; k++) {
-        yk_vec3 local =
-            yk_m3_apply_transposed(r, axes[k]); /* the direction in the axes of the shape */
+        /* The direction in the axes of the shape. */
+        yk_vec3 d = yk_m3_apply_transposed(r, axes[k]);
         switch (s->kind) {
-        case YK_SHAPE_SPHERE: half[k] = s->size.x; break;
+        case YK_SHAPE_SPHERE: half[k] = size.x; break;
         case YK_SHAPE_BOX:
-            half[k] =
-                s->size.x * fabs(local.x) + s->size.y * fabs(local.y) + s->size.z * fabs(local.z);
+            half[k] = size.x * fabs(d.x) + size.y * fabs(d.y) + size.z * fabs(d.z);
             break;
-        case YK_SHAPE_CYLINDER:
-            half[k] = s->size.x * hypot(local.x, local.y) + s->size.z * fabs(local.z);
-            break;
-        case YK_SHAPE_CAPSULE: half[k] = s->size.x + s->size.z * fabs(local.z); break;
+        case YK_SHAPE_CYLINDER: half[k] = size.x * hypot(d.x, d.y) + size.z * fabs(d.z); break;
+        case YK_SHAPE_CAPSULE: half[k] = size.x + size.z * fabs(d.z); break;
         case YK_SHAPE_LINE:
-        case YK_SHAPE_EDGE: half[k] = 0.5 * fabs(yk_v3_dot(s->size, local)); break;
+        case YK_SHAPE_EDGE: half[k] = 0.5 * fabs(yk_v3_dot(size, d)); break;
         default: break;
         }
     }
 
+    /* A line begins at its position. */
+    *middle = s->position;
     if (s->kind == YK_SHAPE_LINE || s->kind == YK_SHAPE_EDGE)
-        *middle = yk_v3_add(s->position, yk_v3_scale(0.5, yk_m3_apply(r, s->size)));
-
+        *middle = yk_v3_add(s->position, yk_v3_scale(0.5, yk_m3_apply(r, size)));
     return yk_v3(half[0], half[1], half[2]);
+}
+
+/* Components along three directions. */
+static yk_vec3 along(yk_vec3 p, const yk_vec3 axes[3])
+{
+    return yk_v3(yk_v3_dot(p, axes[0]), yk_v3_dot(p, axes[1]), yk_v3_dot(p, axes[2]));
 }
 
 /* The box around everything in space but planes, along three directions. */
@@ -97,21 +102,17 @@ static box bounds(const drawing *d, const yk_vec3 axes[3])
 {
     box b = {{INFINITY, INFINITY, INFINITY}, {-INFINITY, -INFINITY, -INFINITY}};
     for (int i = 0; i < d->shape_count; i++) {
-        if (d->shapes[i].shape.kind == YK_SHAPE_PLANE)
+        const yk_shape *shape = &d->shapes[i].shape;
+        if (shape->kind == YK_SHAPE_PLANE)
             continue;
 
-        yk_vec3 middle, half = shape_extent(&d->shapes[i].shape, axes, &middle);
-        yk_vec3 along = {yk_v3_dot(middle, axes[0]), yk_v3_dot(middle, axes[1]),
-                         yk_v3_dot(middle, axes[2])};
-        box_add(&b, along, half);
+        yk_vec3 middle;
+        yk_vec3 half = shape_extent(shape, axes, &middle);
+        box_add(&b, along(middle, axes), half);
     }
 
-    for (int i = 0; i < d->mark_count; i++) {
-        yk_vec3 p = d->marks[i].position;
-        box_add(&b, yk_v3(yk_v3_dot(p, axes[0]), yk_v3_dot(p, axes[1]), yk_v3_dot(p, axes[2])),
-                yk_v3(0, 0, 0));
-    }
-
+    for (int i = 0; i < d->mark_count; i++)
+        box_add(&b, along(d->marks[i].position, axes), yk_v3(0, 0, 0));
     return b;
 }
 
@@ -126,7 +127,8 @@ static drawing_view choose_view(const drawing *d, int up)
 {
     const yk_vec3 axes[3] = {axis_of(0), axis_of(1), axis_of(2)};
     box b = bounds(d, axes);
-    double extent[3], largest = 0;
+    double extent[3];
+    double largest = 0;
     for (int k = 0; k < 3; k++) {
         extent[k] = b.high[k] - b.low[k];
         largest = fmax(largest, extent[k]);
@@ -143,7 +145,6 @@ static drawing_view choose_view(const drawing *d, int up)
 
     if (thin < 0)
         return VIEW_ISO;
-
     return (drawing_view)(VIEW_X + thin);
 }
 
@@ -196,12 +197,14 @@ static body body_of(const canvas *c, int index)
     const yk_vec3 view[3] = {c->right, c->up, c->near};
     body b = {.shape = index, .round = s->kind == YK_SHAPE_SPHERE};
     yk_vec3 half = shape_extent(s, view, &b.centre);
-    b.depth = yk_v3_dot(b.centre, c->near);
-    b.low[0] = yk_v3_dot(b.centre, c->right) - half.x;
-    b.high[0] = yk_v3_dot(b.centre, c->right) + half.x;
-    b.low[1] = yk_v3_dot(b.centre, c->up) - half.y;
-    b.high[1] = yk_v3_dot(b.centre, c->up) + half.y;
+    yk_vec3 seen = along(b.centre, view);
+    b.depth = seen.z;
+    b.low[0] = seen.x - half.x;
+    b.high[0] = seen.x + half.x;
+    b.low[1] = seen.y - half.y;
+    b.high[1] = seen.y + half.y;
 
+    /* The box around it in its own axes. */
     for (int k = 0; k < 3; k++)
         b.axes[k] = yk_q_rotate(s->orientation, axis_of(k));
     yk_vec3 size = s->size;
@@ -213,13 +216,13 @@ static body body_of(const canvas *c, int index)
     case YK_SHAPE_EDGE: size = yk_v3_scale(0.5, s->size); break;
     default: break;
     }
-
     b.half[0] = size.x;
     b.half[1] = size.y;
     b.half[2] = size.z;
-    b.solid =
-        s->kind == YK_SHAPE_BOX || s->kind == YK_SHAPE_CYLINDER || s->kind == YK_SHAPE_CAPSULE;
 
+    /* Those that have faces by which others can be parted from them. */
+    bool straight = s->kind == YK_SHAPE_BOX || s->kind == YK_SHAPE_CYLINDER;
+    b.solid = straight || s->kind == YK_SHAPE_CAPSULE;
     return b;
 }
 
@@ -234,7 +237,6 @@ static double reach(const body *b, yk_vec3 direction, bool line)
         double part = b->half[k] * yk_v3_dot(b->axes[k], direction);
         sum += line ? part : fabs(part);
     }
-
     return fabs(sum);
 }
 
@@ -251,22 +253,24 @@ static int compare_by_faces(const canvas *c, const body *a, const body *b, bool 
         if (fabs(facing) < 1e-3)
             continue;
 
-        double gap = yk_v3_dot(normal, yk_v3_sub(b->centre, a->centre)) - a->half[k] -
-                     reach(b, normal, line);
-        double overlap = 0.05 * fmin(a->half[k], reach(b, normal, line)) + 1e-9 * c->radius;
+        /* A little overlap does not join them. */
+        double other = reach(b, normal, line);
+        double distance = yk_v3_dot(normal, yk_v3_sub(b->centre, a->centre));
+        double gap = distance - a->half[k] - other;
+        double overlap = 0.05 * fmin(a->half[k], other) + 1e-9 * c->radius;
         if (gap < -overlap || gap <= widest)
             continue;
 
         widest = gap;
         order = facing > 0 ? -1 : 1;
     }
-
     return order;
 }
 
 static int compare_depths(const void *a, const void *b)
 {
-    const body *p = a, *q = b;
+    const body *p = a;
+    const body *q = b;
     if (p->depth != q->depth)
         return p->depth < q->depth ? -1 : 1;
 
@@ -285,7 +289,8 @@ static body *order_shapes(const canvas *c, int *count)
 {
     /* Pairs are compared in pictures of up to so many shapes; beyond, single ones are too small to matter. */
     enum { COMPARED_MAX = 6000 };
-    int all = c->model->shape_count, n = 0;
+    int all = c->model->shape_count;
+    int n = 0;
     body *bodies = calloc((size_t)all + 1, sizeof *bodies);
     body *ordered = calloc((size_t)all + 1, sizeof *ordered);
     int *waits = calloc((size_t)all + 1, sizeof *waits); /* for so many others; -1: painted */
@@ -311,7 +316,8 @@ static body *order_shapes(const canvas *c, int *count)
     /* Who must be painted before whom. */
     for (int i = 0; before && i < n; i++) {
         for (int k = i + 1; k < n; k++) {
-            const body *a = &bodies[i], *b = &bodies[k];
+            const body *a = &bodies[i];
+            const body *b = &bodies[k];
             if (!a->solid && !b->solid)
                 continue;
 
@@ -325,7 +331,13 @@ static body *order_shapes(const canvas *c, int *count)
                 order = compare_by_faces(c, a, b, is_line(c, b));
             if (order == 0 && b->solid)
                 order = -compare_by_faces(c, b, a, is_line(c, a));
-            int first = order <= 0 ? i : k, second = order <= 0 ? k : i;
+
+            int first = i;
+            int second = k;
+            if (order > 0) {
+                first = k;
+                second = i;
+            }
             before[(size_t)first * (size_t)n + (size_t)second] = 1;
             waits[second]++;
         }
@@ -379,12 +391,12 @@ static const char *colour(int part, double shade, char text[8])
     unsigned char rgb[3];
     for (int k = 0; k < 3; k++) {
         double base = colours[part % COLOURS][k];
-        double value = shade <= 1 ? base * shade : base + (255 - base) * (shade - 1);
+        double value = base * shade;
+        if (shade > 1)
+            value = base + (255 - base) * (shade - 1);
         rgb[k] = (unsigned char)fmax(0, fmin(255, value + 0.5));
     }
-
     snprintf(text, 8, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
-
     return text;
 }
 
@@ -392,12 +404,12 @@ static const char *colour(int part, double shade, char text[8])
 
 static int compare_points(const void *a, const void *b)
 {
-    const point *p = a, *q = b;
+    const point *p = a;
+    const point *q = b;
     if (p->x != q->x)
         return p->x < q->x ? -1 : 1;
     if (p->y != q->y)
         return p->y < q->y ? -1 : 1;
-
     return 0;
 }
 
@@ -410,6 +422,8 @@ static double cross(point o, point a, point b)
 static int convex_hull(point *points, int count, point *hull)
 {
     qsort(points, (size_t)count, sizeof *points, compare_points);
+
+    /* The lower side from left to right, then the upper one back. */
     int size = 0;
     for (int i = 0; i < count; i++) {
         while (size >= 2 && cross(hull[size - 2], hull[size - 1], points[i]) <= 0)
@@ -424,20 +438,25 @@ static int convex_hull(point *points, int count, point *hull)
         hull[size++] = points[i];
     }
 
-    return size > 1 ? size - 1 : size;
+    /* The first corner is also the last one. */
+    if (size > 1)
+        size--;
+    return size;
 }
 
 /* Light comes from above, from the left and from the viewer. */
 static double shade_of(const canvas *c, yk_vec3 normal)
 {
-    double above = yk_v3_dot(normal, c->up), aside = yk_v3_dot(normal, c->right),
-           ahead = yk_v3_dot(normal, c->near);
+    double above = yk_v3_dot(normal, c->up);
+    double aside = yk_v3_dot(normal, c->right);
+    double ahead = yk_v3_dot(normal, c->near);
     return 1 + 0.30 * above - 0.18 * aside + 0.20 * ahead;
 }
 
 static void write_polygon(const canvas *c, const point *corners, int count, int part, double shade)
 {
-    char fill[8], dark[8];
+    char fill[8];
+    char dark[8];
     fprintf(c->stream, "<polygon fill=\"%s\" stroke=\"%s\" points=\"", colour(part, shade, fill),
             colour(part, 0.55, dark));
     for (int i = 0; i < count; i++)
@@ -449,10 +468,12 @@ static void write_polygon(const canvas *c, const point *corners, int count, int 
 static void write_line(const canvas *c, yk_vec3 from, yk_vec3 to, int part, double width,
                        bool outlined)
 {
-    char fill[8], dark[8];
+    char fill[8];
+    char dark[8];
     colour(part, 1, fill);
     colour(part, 0.55, dark);
-    point a = project(c, from), b = project(c, to);
+    point a = project(c, from);
+    point b = project(c, to);
     for (int pass = outlined ? 0 : 1; pass < 2; pass++) {
         const char *stroke = outlined && pass == 1 ? fill : dark;
         double wide = pass == 0 ? width + 1.4 * c->size : width;
@@ -470,7 +491,9 @@ static void write_box(const canvas *c, const yk_shape *s, int part)
     static const double around[4][2] = {{-1, -1}, {1, -1}, {1, 1}, {-1, 1}};
     const double size[3] = {s->size.x, s->size.y, s->size.z};
     for (int face = 0; face < 6; face++) {
-        int k = face / 2, u = (k + 1) % 3, v = (k + 2) % 3;
+        int k = face / 2;
+        int u = (k + 1) % 3;
+        int v = (k + 2) % 3;
         double side = face % 2 ? 1 : -1;
         yk_vec3 normal = yk_q_rotate(s->orientation, yk_v3_scale(side, axis_of(k)));
         if (yk_v3_dot(normal, c->near) < 1e-6)
@@ -483,7 +506,6 @@ static void write_box(const canvas *c, const yk_shape *s, int part)
             local = yk_v3_axpy(around[i][1] * size[v], axis_of(v), local);
             corners[i] = project(c, yk_v3_add(s->position, yk_q_rotate(s->orientation, local)));
         }
-
         write_polygon(c, corners, 4, part, shade_of(c, normal));
     }
 }
@@ -491,16 +513,19 @@ static void write_box(const canvas *c, const yk_shape *s, int part)
 /* The outline of both rims, and on it the end that looks at the viewer. */
 static void write_cylinder(const canvas *c, const yk_shape *s, int part)
 {
-    point rims[2 * RIM], end[RIM], hull[2 * RIM + 1];
+    point rims[2 * RIM];
+    point end[RIM];
+    point hull[2 * RIM + 1];
     for (int i = 0; i < 2 * RIM; i++) {
         double angle = 2 * YK_PI * (i % RIM) / RIM;
-        yk_vec3 local = {s->size.x * cos(angle), s->size.x * sin(angle),
-                         i < RIM ? -s->size.z : s->size.z};
+        double z = i < RIM ? -s->size.z : s->size.z;
+        yk_vec3 local = {s->size.x * cos(angle), s->size.x * sin(angle), z};
         rims[i] = project(c, yk_v3_add(s->position, yk_q_rotate(s->orientation, local)));
     }
 
     yk_vec3 axis = yk_q_rotate(s->orientation, yk_v3(0, 0, 1));
     double facing = yk_v3_dot(axis, c->near);
+    double side = facing < 0 ? -1 : 1;
     memcpy(end, facing < 0 ? rims : rims + RIM, sizeof end);
 
     int count = convex_hull(rims, 2 * RIM, hull);
@@ -508,31 +533,8 @@ static void write_cylinder(const canvas *c, const yk_shape *s, int part)
     if (fabs(facing) < 1e-3)
         return;
 
-    write_polygon(c, end, RIM, part, shade_of(c, yk_v3_scale(facing < 0 ? -1 : 1, axis)) + 0.12);
-}
-
-static void write_shape(const canvas *c, const drawing_shape *shape)
-{
-    const yk_shape *s = &shape->shape;
-    int part = shape->part;
-    point centre = project(c, s->position);
-    yk_vec3 half = yk_q_rotate(s->orientation, yk_v3(0, 0, s->size.z));
-    yk_vec3 end = yk_v3_add(s->position, yk_q_rotate(s->orientation, s->size));
-    switch (s->kind) {
-    case YK_SHAPE_SPHERE:
-        fprintf(c->stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"url(#s%d)\"/>\n",
-                centre.x, centre.y, fmax(c->scale * s->size.x, 0.6), part % COLOURS);
-        return;
-    case YK_SHAPE_BOX: write_box(c, s, part); return;
-    case YK_SHAPE_CYLINDER: write_cylinder(c, s, part); return;
-    case YK_SHAPE_CAPSULE:
-        write_line(c, yk_v3_sub(s->position, half), yk_v3_add(s->position, half), part,
-                   fmax(2 * c->scale * s->size.x, 2 * c->size), true);
-        return;
-    case YK_SHAPE_LINE: write_line(c, s->position, end, part, 4 * c->size, true); return;
-    case YK_SHAPE_EDGE: write_line(c, s->position, end, part, 1.1 * c->size, false); return;
-    default: return; /* planes and joints: below and above all others */
-    }
+    double shade = shade_of(c, yk_v3_scale(side, axis)) + 0.12;
+    write_polygon(c, end, RIM, part, shade);
 }
 
 /* The piece of a plane that is drawn: below the model, and wider than it. */
@@ -561,22 +563,24 @@ static bool is_seen(const canvas *c, const yk_shape *s)
 static bool write_shapes(const canvas *c)
 {
     const drawing *d = c->model;
-    fprintf(c->stream,
-            "<g id=\"planes\" fill=\"#ecebe6\" stroke=\"#b9b7ae\" stroke-width=\"%.1f\">\n",
+    FILE *out = c->stream;
+
+    /* Planes lie below everything else. */
+    fprintf(out, "<g id=\"planes\" fill=\"#ecebe6\" stroke=\"#b9b7ae\" stroke-width=\"%.1f\">\n",
             1.4 * c->size);
     for (int i = 0; i < d->shape_count; i++) {
-        if (!is_seen(c, &d->shapes[i].shape))
+        const yk_shape *plane = &d->shapes[i].shape;
+        if (!is_seen(c, plane))
             continue;
 
         yk_vec3 corners[4];
-        plane_corners(c, &d->shapes[i].shape, corners);
-        fprintf(c->stream, "<polygon points=\"");
+        plane_corners(c, plane, corners);
+        fprintf(out, "<polygon points=\"");
         for (int k = 0; k < 4; k++) {
             point p = project(c, corners[k]);
-            fprintf(c->stream, "%s%.1f,%.1f", k ? " " : "", p.x, p.y);
+            fprintf(out, "%s%.1f,%.1f", k ? " " : "", p.x, p.y);
         }
-
-        fprintf(c->stream, "\"/>\n");
+        fprintf(out, "\"/>\n");
     }
 
     int count;
@@ -584,11 +588,32 @@ static bool write_shapes(const canvas *c)
     if (!ordered)
         return false;
 
-    fprintf(c->stream, "</g>\n<g id=\"shapes\" stroke-width=\"%.1f\" stroke-linejoin=\"round\">\n",
+    /* The rest from far to near; joints are marks, above all others. */
+    fprintf(out, "</g>\n<g id=\"shapes\" stroke-width=\"%.1f\" stroke-linejoin=\"round\">\n",
             0.8 * c->size);
-    for (int i = 0; i < count; i++)
-        write_shape(c, &d->shapes[ordered[i].shape]);
-    fprintf(c->stream, "</g>\n");
+    for (int i = 0; i < count; i++) {
+        int part = d->shapes[ordered[i].shape].part;
+        const yk_shape *s = &d->shapes[ordered[i].shape].shape;
+        yk_vec3 half = yk_q_rotate(s->orientation, yk_v3(0, 0, s->size.z));
+        yk_vec3 end = yk_v3_add(s->position, yk_q_rotate(s->orientation, s->size));
+        point centre = project(c, s->position);
+        switch (s->kind) {
+        case YK_SHAPE_SPHERE:
+            fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%.1f\" fill=\"url(#s%d)\"/>\n",
+                    centre.x, centre.y, fmax(c->scale * s->size.x, 0.6), part % COLOURS);
+            break;
+        case YK_SHAPE_BOX: write_box(c, s, part); break;
+        case YK_SHAPE_CYLINDER: write_cylinder(c, s, part); break;
+        case YK_SHAPE_CAPSULE:
+            write_line(c, yk_v3_sub(s->position, half), yk_v3_add(s->position, half), part,
+                       fmax(2 * c->scale * s->size.x, 2 * c->size), true);
+            break;
+        case YK_SHAPE_LINE: write_line(c, s->position, end, part, 4 * c->size, true); break;
+        case YK_SHAPE_EDGE: write_line(c, s->position, end, part, 1.1 * c->size, false); break;
+        default: break;
+        }
+    }
+    fprintf(out, "</g>\n");
     free(ordered);
     return true;
 }
@@ -635,23 +660,26 @@ static void write_marks(const canvas *c)
         return;
 
     fprintf(out, "<g id=\"names\" font-size=\"%.1f\" fill=\"#222222\">\n", 13 * size);
-    double last_x = -INFINITY, last_y = -INFINITY;
+    double last_x = -INFINITY;
+    double last_y = -INFINITY;
     for (int i = 0; i < d->mark_count; i++) {
         point p = project(c, d->marks[i].position);
-        double x = p.x + 9 * size, y = p.y - 7 * size;
+        double x = p.x + 9 * size;
+        double y = p.y - 7 * size;
         bool covers = fabs(x - last_x) < 80 * size && fabs(y - last_y) < 14 * size;
         if (covers)
             y = last_y + 15 * size;
         bool at_edge = x > 0.85 * c->width;
         if (at_edge)
             x = p.x - 9 * size;
+
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\"%s>", x, y, at_edge ? " text-anchor=\"end\"" : "");
         write_text(c, d->marks[i].name);
         fprintf(out, "</text>\n");
+
         last_x = x;
         last_y = y;
     }
-
     fprintf(out, "</g>\n");
 }
 
@@ -664,11 +692,13 @@ static void write_diagram(const canvas *c, double top)
     double size = c->size;
     double pitch = (c->width - 2 * MARGIN * size) / d->part_count;
     double block = fmin(150 * size, 0.72 * pitch);
-    double y = top + 0.5 * (DIAGRAM - BLOCK_HEIGHT) * size, bottom = y + BLOCK_HEIGHT * size;
+    double y = top + 0.5 * (DIAGRAM - BLOCK_HEIGHT) * size;
+    double bottom = y + BLOCK_HEIGHT * size;
 
     fprintf(out, "<g id=\"diagram\" font-size=\"%.1f\" text-anchor=\"middle\" fill=\"#222222\">\n",
             13 * size);
     for (int i = 0; i < d->link_count; i++) {
+        /* The names of all links that are drawn as this one; too many are counted instead. */
         const drawing_link *link = &d->links[i];
         char names[48] = "";
         int same = 0;
@@ -677,6 +707,7 @@ static void write_diagram(const canvas *c, double top)
             const drawing_link *other = &d->links[k];
             if (other->wire != link->wire || other->from != link->from || other->to != link->to)
                 continue;
+
             if (k < i)
                 first = false;
             same++;
@@ -689,10 +720,19 @@ static void write_diagram(const canvas *c, double top)
         if (strlen(names) > 26)
             snprintf(names, sizeof names, "%d %ss", same, link->wire ? "wire" : "interface");
 
-        double x1 = MARGIN * size + (link->from + 0.5) * pitch,
-               x2 = MARGIN * size + (link->to + 0.5) * pitch;
-        double side = link->wire ? 1 : -1;
-        double begin = link->wire ? bottom : y;
+        /* An arc from block to block; that of a link back is higher. */
+        double x1 = MARGIN * size + (link->from + 0.5) * pitch;
+        double x2 = MARGIN * size + (link->to + 0.5) * pitch;
+        double begin = y;
+        double side = -1;
+        const char *kind = "interface";
+        const char *style = "";
+        if (link->wire) {
+            begin = bottom;
+            side = 1;
+            kind = "wire";
+            style = " stroke-dasharray=\"5 4\" marker-end=\"url(#arrow)\"";
+        }
         double height = side * (link->to < link->from ? 58 : 32) * size;
         if (link->to == link->from) {
             x1 -= 0.3 * block;
@@ -707,14 +747,14 @@ static void write_diagram(const canvas *c, double top)
                 "<path class=\"%s\" d=\"M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f\" fill=\"none\" "
                 "stroke=\"#444444\" "
                 "stroke-width=\"%.1f\"%s/>\n",
-                link->wire ? "wire" : "interface", x1, begin, x1, begin + height, x2,
-                begin + height, x2, begin, 1.6 * size,
-                link->wire ? " stroke-dasharray=\"5 4\" marker-end=\"url(#arrow)\"" : "");
+                kind, x1, begin, x1, begin + height, x2, begin + height, x2, begin, 1.6 * size,
+                style);
 
         /* Beyond its line, so that the one of a link back lies between them; of a wire forth on its near side. */
         double label = begin + 0.75 * height + (link->wire ? 12 : -5) * size;
         if (link->wire && link->to >= link->from)
             label = begin + 0.75 * height - 6 * size;
+
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%.1f\" fill=\"#444444\">",
                 0.5 * (x1 + x2), label, 11 * size);
         write_text(c, names);
@@ -723,7 +763,8 @@ static void write_diagram(const canvas *c, double top)
 
     for (int i = 0; i < d->part_count; i++) {
         double x = MARGIN * size + (i + 0.5) * pitch;
-        char light[8], dark[8];
+        char light[8];
+        char dark[8];
         fprintf(out,
                 "<rect class=\"part\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
                 "rx=\"%.1f\" fill=\"%s\" "
@@ -737,7 +778,6 @@ static void write_diagram(const canvas *c, double top)
         write_text(c, d->parts[i].kind);
         fprintf(out, "</text>\n");
     }
-
     fprintf(out, "</g>\n");
 }
 
@@ -746,7 +786,8 @@ static void write_scale(const canvas *c, double y)
 {
     FILE *out = c->stream;
     double size = c->size;
-    double wanted = 0.2 * c->width / c->scale, length = pow(10, floor(log10(wanted)));
+    double wanted = 0.2 * c->width / c->scale;
+    double length = pow(10, floor(log10(wanted)));
     if (5 * length <= wanted)
         length *= 5;
     else if (2 * length <= wanted)
@@ -765,7 +806,8 @@ static void write_scale(const canvas *c, double y)
         unit = "km";
     }
 
-    double right = c->width - MARGIN * size, left = right - length * c->scale;
+    double right = c->width - MARGIN * size;
+    double left = right - length * c->scale;
     fprintf(out, "<g id=\"scale\" stroke=\"#333333\" stroke-width=\"%.1f\" fill=\"none\">\n",
             1.4 * size);
     fprintf(out, "<path d=\"M%.1f %.1fv%.1fh%.1fv%.1f\"/>\n", left, y - 5 * size, 5 * size,
@@ -777,10 +819,11 @@ static void write_scale(const canvas *c, double y)
         0.5 * (left + right), y + 15 * size, 12 * size, shown, unit);
 
     /* The axes of space beside it, those that can be seen. */
-    double x0 = left - 62 * size, y0 = y + 6 * size;
+    double x0 = left - 62 * size;
+    double y0 = y + 6 * size;
     for (int k = 0; k < 3; k++) {
-        double x = 26 * size * yk_v3_dot(axis_of(k), c->right),
-               up = 26 * size * yk_v3_dot(axis_of(k), c->up);
+        double x = 26 * size * yk_v3_dot(axis_of(k), c->right);
+        double up = 26 * size * yk_v3_dot(axis_of(k), c->up);
         if (hypot(x, up) < size)
             continue;
 
@@ -792,7 +835,6 @@ static void write_scale(const canvas *c, double y)
                 "stroke=\"none\">%c</text>\n",
                 x0 + 1.45 * x, y0 - 1.45 * up + 4 * size, 12 * size, "xyz"[k]);
     }
-
     fprintf(out, "</g>\n");
 }
 
@@ -801,12 +843,14 @@ static void write_legend(const canvas *c, double y)
     const drawing *d = c->model;
     FILE *out = c->stream;
     double size = c->size;
-    double x = MARGIN * size, end = c->width - 0.36 * c->width;
+    double x = MARGIN * size;
+    double end = c->width - 0.36 * c->width;
     fprintf(out, "<g id=\"legend\" font-size=\"%.1f\" fill=\"#222222\">\n", 13 * size);
     for (int i = 0; i < d->part_count; i++) {
+        /* Letters have about this width; what does not fit beside the scale is counted. */
+        const drawing_part *part = &d->parts[i];
         char fill[8];
-        double length =
-            7.4 * size * (double)(strlen(d->parts[i].name) + strlen(d->parts[i].kind) + 3);
+        double length = 7.4 * size * (double)(strlen(part->name) + strlen(part->kind) + 3);
         if (x + length > end && i > 0) {
             fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">and %d more</text>\n", x, y,
                     d->part_count - i);
@@ -818,13 +862,12 @@ static void write_legend(const canvas *c, double y)
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" rx=\"2\" fill=\"%s\"/>\n",
             x, y - 10 * size, 11 * size, 11 * size, colour(i, 1, fill));
         fprintf(out, "<text x=\"%.1f\" y=\"%.1f\">", x + 17 * size, y);
-        write_text(c, d->parts[i].name);
+        write_text(c, part->name);
         fprintf(out, " <tspan fill=\"#777777\">");
-        write_text(c, d->parts[i].kind);
+        write_text(c, part->kind);
         fprintf(out, "</tspan></text>\n");
         x += length + 30 * size;
     }
-
     fprintf(out, "</g>\n");
 }
 
@@ -839,8 +882,12 @@ static void write_head(const canvas *c)
             c->width, c->height, c->width, c->height);
     write_text(c, c->model->title);
     fprintf(out, "</title>\n<defs>\n");
+
+    /* A gradient for the spheres of each part. */
     for (int i = 0; i < c->model->part_count && i < COLOURS; i++) {
-        char light[8], base[8], dark[8];
+        char light[8];
+        char base[8];
+        char dark[8];
         fprintf(out,
                 "<radialGradient id=\"s%d\" cx=\"0.38\" cy=\"0.32\" r=\"0.72\"><stop offset=\"0\" "
                 "stop-color=\"%s\"/>"
@@ -865,9 +912,10 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
     c->scale = 1;
     c->width = o->width;
     c->top = (o->bare ? MARGIN : TITLE + MARGIN / 2) * c->size;
+
     drawing_view view = o->view;
-    if (view == VIEW_AUTO)
-        view = in_space ? choose_view(d, o->up) : VIEW_ISO;
+    if (view == VIEW_AUTO && in_space)
+        view = choose_view(d, o->up);
     set_axes(c, view, o->up);
 
     if (in_space) {
@@ -888,11 +936,14 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
         for (int i = 0; i < d->shape_count; i++)
             if (d->shapes[i].shape.kind < YK_SHAPE_PLANE)
                 bodies++;
-        double margin = bodies == 1 ? 0.35 * c->radius : 0;
+        double margin = 0;
+        if (bodies == 1)
+            margin = 0.35 * c->radius;
         yk_vec3 around = yk_v3(margin, margin, margin);
         yk_vec3 middle = {0.5 * (b.low[0] + b.high[0]), 0.5 * (b.low[1] + b.high[1]), 0};
         yk_vec3 half = {0.5 * (b.high[0] - b.low[0]), 0.5 * (b.high[1] - b.low[1]), 0};
         box_add(&b, middle, yk_v3_add(half, around));
+
         for (int i = 0; i < d->shape_count; i++) {
             if (!is_seen(c, &d->shapes[i].shape))
                 continue;
@@ -900,10 +951,10 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
             yk_vec3 corners[4];
             plane_corners(c, &d->shapes[i].shape, corners);
             for (int k = 0; k < 4; k++)
-                box_add(&b, yk_v3(yk_v3_dot(corners[k], c->right), yk_v3_dot(corners[k], c->up), 0),
-                        yk_v3(0, 0, 0));
+                box_add(&b, along(corners[k], axes), yk_v3(0, 0, 0));
         }
 
+        /* The scale at which all of it fits into an area of a usual shape. */
         double across = fmax(b.high[0] - b.low[0], 1e-9 * c->radius);
         double high = fmax(b.high[1] - b.low[1], 1e-9 * c->radius);
         double area_width = c->width - 2 * MARGIN * c->size;
@@ -921,7 +972,8 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
 
 bool drawing_write(const drawing *d, const drawing_options *options, FILE *stream)
 {
-    bool diagram = false, in_space = d->mark_count > 0;
+    bool diagram = false;
+    bool in_space = d->mark_count > 0;
     for (int i = 0; i < d->part_count; i++) {
         if (d->parts[i].in_space)
             in_space = true;
@@ -956,6 +1008,5 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
     }
 
     fprintf(stream, "</svg>\n");
-
     return !ferror(stream);
 }

@@ -32,6 +32,7 @@ static void print_kind(const char *title, const yk_fmi_capabilities *c)
     };
     if (!c->identifier)
         return;
+
     printf("  %-16s %s", title, c->identifier);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].has)
@@ -44,7 +45,6 @@ static void print_variables(const yk_fmi_description *d, bool all)
     int hidden = 0;
     printf("\n  %-32s %-10s %-12s %-8s %-10s %-12s %s\n", "variable", "type", "causality", "unit",
            "start", "variability", "description");
-
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         bool inner = v->causality == YK_FMI_LOCAL || v->causality == YK_FMI_INDEPENDENT ||
@@ -53,6 +53,7 @@ static void print_variables(const yk_fmi_description *d, bool all)
             hidden++;
             continue;
         }
+
         char name[300];
         snprintf(name, sizeof name, v->size == 1 ? "%.280s" : "%.280s (%d)", v->name, v->size);
         printf("  %-32s %-10s %-12s %-8s %-10.10s %-12s %s\n", name, yk_fmi_type_name(v->type),
@@ -98,6 +99,7 @@ static int role_of(const yk_fmi_variable *v)
     bool outside = v->causality == YK_FMI_INPUT || v->causality == YK_FMI_OUTPUT;
     if (!outside || v->type != YK_FMI_FLOAT64 || v->size != 1)
         return -1;
+
     for (int r = 0; r < ROLES; r++)
         for (int u = 0; u < 6 && roles[r].units[u]; u++)
             if (strcmp(v->unit, roles[r].units[u]) == 0)
@@ -109,7 +111,9 @@ static int role_of(const yk_fmi_variable *v)
 static size_t stem(const char *name)
 {
     const char *dot = strrchr(name, '.');
-    return dot ? (size_t)(dot - name) : 0;
+    if (!dot)
+        return 0;
+    return (size_t)(dot - name);
 }
 
 static bool same_stem(const char *a, const char *b)
@@ -124,6 +128,8 @@ static void print_word(const char *text, size_t length, const char *otherwise)
         printf("%s", otherwise);
         return;
     }
+
+    /* Letters and digits; all else becomes an underscore. */
     if (!isalpha((unsigned char)text[0]))
         putchar('_');
     for (size_t i = 0; i < length; i++)
@@ -140,11 +146,13 @@ static bool find_port(const yk_fmi_description *d, int first, int found[ROLES])
         int role = role_of(&d->variables[i]);
         if (role < 0 || !same_stem(d->variables[i].name, d->variables[first].name))
             continue;
+
         if (found[role] >= 0)
             return false;
         found[role] = i;
     }
 
+    /* What it takes and what it answers with are on different sides. */
     if (found[POSITION] < 0 || found[FORCE] < 0)
         return false;
 
@@ -152,7 +160,6 @@ static bool find_port(const yk_fmi_description *d, int first, int found[ROLES])
     for (int r = POSITION; r < FORCE; r++)
         if (found[r] >= 0 && (d->variables[found[r]].causality == YK_FMI_INPUT) == takes_wrench)
             return false;
-
     return true;
 }
 
@@ -161,8 +168,9 @@ static void print_ports(yk_context *context, const yk_fmi_description *d)
     bool *used = yk_allocate(context, (size_t)d->variable_count + 1, sizeof *used);
     if (!used)
         return;
-    printf("    ports:\n");
 
+    /* Terminals say themselves what they are. */
+    printf("    ports:\n");
     for (int i = 0; i < d->terminal_count; i++) {
         const yk_fmi_terminal *terminal = &d->terminals[i];
         printf("      ");
@@ -180,12 +188,14 @@ static void print_ports(yk_context *context, const yk_fmi_description *d)
         int found[ROLES];
         if (used[i] || role_of(&d->variables[i]) != FORCE || !find_port(d, i, found))
             continue;
+
         printf("      ");
         print_word(d->variables[i].name, stem(d->variables[i].name), "port");
         printf(": {type: scalar");
         for (int r = 0; r < ROLES; r++) {
             if (found[r] < 0)
                 continue;
+
             printf(", %s: \"%s\"", roles[r].key, d->variables[found[r]].name);
             used[found[r]] = true;
         }
@@ -198,6 +208,7 @@ static void print_ports(yk_context *context, const yk_fmi_description *d)
         bool outside = v->causality == YK_FMI_INPUT || v->causality == YK_FMI_OUTPUT;
         if (used[i] || !outside || !yk_fmi_type_is_number(v->type) || v->size != 1)
             continue;
+
         printf("      ");
         print_word(v->name, strlen(v->name), "signal");
         printf(": {type: signal, variable: \"%s\"} # %s\n", v->name,
@@ -213,8 +224,9 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
     print_word(d->model_name, strlen(d->model_name), "fmu");
     printf(":\n    solver: fmu\n    file: \"%s\"\n", file);
     print_ports(context, d);
-    bool first = true;
 
+    /* Its parameters, as they are. */
+    bool first = true;
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         char *end;
@@ -223,8 +235,10 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
         if (v->causality != YK_FMI_PARAMETER || v->type != YK_FMI_FLOAT64 || v->size != 1 ||
             !number || fixed)
             continue;
+
         if (first)
             printf("    set:\n");
+
         first = false;
         printf("      - {variable: \"%s\", value: %s}\n", v->name, v->start);
     }
@@ -253,12 +267,14 @@ static int info(int argc, char **argv)
     yk_status status = yk_archive_unpack(context, file, &folder);
     if (status == YK_OK)
         status = yk_fmi_describe(context, folder, file, &d);
+
     int code = EXIT_GOOD;
     if (status == YK_OK) {
         printf("%s: %s, FMI %s%s%s\n", file, d.model_name, d.version_text,
                d.tool[0] ? ", made by " : "", d.tool);
         if (d.description[0])
             printf("  %s\n", d.description);
+
         print_kind("co-simulation", &d.co_simulation);
         print_kind("model exchange", &d.model_exchange);
         if (d.scheduled)
@@ -269,6 +285,7 @@ static int info(int argc, char **argv)
             printf(", step %g s", d.step_size);
         if (isfinite(d.stop_time))
             printf("\n");
+
         print_variables(&d, all);
         print_terminals(&d);
         print_section(context, &d, file);
@@ -276,10 +293,10 @@ static int info(int argc, char **argv)
         print_failure(context);
         code = EXIT_MISUSE;
     }
+
     yk_fmi_forget(context, &d);
     yk_archive_remove(context, folder);
     yk_context_destroy(context);
-
     return code;
 }
 
@@ -288,20 +305,23 @@ static int info(int argc, char **argv)
 /* The library that goes into FMUs: beside the program, as it is built, or where it is installed. */
 static bool find_binary(char *path, size_t size)
 {
-    static const char *const places[] = {"yoke-fmu.so",
-                                         "../" YOKE_LIBRARY_FOLDER "/yoke/yoke-fmu.so"};
+    static const char *const candidates[] = {
+        "yoke-fmu.so",
+        "../" YOKE_LIBRARY_FOLDER "/yoke/yoke-fmu.so",
+    };
     char program[3000];
     ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     if (length <= 0)
         return false;
+
     program[length] = '\0';
     *strrchr(program, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, size, "%s/%s", program, places[i]);
+
+    for (size_t i = 0; i < sizeof candidates / sizeof *candidates; i++) {
+        snprintf(path, size, "%s/%s", program, candidates[i]);
         if (access(path, R_OK) == 0)
             return true;
     }
-
     return false;
 }
 
@@ -314,7 +334,10 @@ static int export(int argc, char **argv)
                                 "one subsystem, with its\n"
                                 "ports as inputs and outputs.";
     option_list sets = {0};
-    const char *output = NULL, *subsystem = NULL, *version = "3", *binary = NULL;
+    const char *output = NULL;
+    const char *subsystem = NULL;
+    const char *version = "3";
+    const char *binary = NULL;
     bool wrench = false;
     const option_row rows[] = {
         {"o", OPTION_TEXT, &output, "FILE", "the FMU to be written"},
@@ -346,34 +369,43 @@ static int export(int argc, char **argv)
                         "installed; name it with --binary FILE\n");
         return EXIT_FAILED;
     }
+    if (!binary)
+        binary = path;
 
     /* The scenario's mistakes, as every command prints them. */
     loaded l;
     if (!load_scenario(scenario, &sets, LOAD_TO_RUN, &l))
         return EXIT_MISUSE;
     close_scenario(&l);
+
     yk_context *context = open_context();
     if (!context)
         return EXIT_FAILED;
 
-    yk_fmu_export_def def = {.model = {.scenario = scenario,
-                                       .overrides = sets.items,
-                                       .override_count = sets.count,
-                                       .subsystem = subsystem,
-                                       .wrenches = wrench},
-                             .version = index + 2,
-                             .binary = binary ? binary : path,
-                             .file = output};
+    yk_fmu_export_def def = {
+        .model =
+            {
+                .scenario = scenario,
+                .overrides = sets.items,
+                .override_count = sets.count,
+                .subsystem = subsystem,
+                .wrenches = wrench,
+            },
+        .version = index + 2,
+        .binary = binary,
+        .file = output,
+    };
     int code = EXIT_GOOD;
     yk_status status = yk_fmu_export(context, &def);
     if (status == YK_OK)
         printf("%s: FMI %d.0\n", output, def.version);
     else
         code = print_failure(context);
+
+    /* A scenario that cannot become an FMU is wrong input. */
     if (status == YK_ERROR_INPUT)
         code = EXIT_MISUSE;
     yk_context_destroy(context);
-
     return code;
 }
 
@@ -390,10 +422,13 @@ int command_fmu(int argc, char **argv)
     for (int i = 0; i < COUNT && argc >= 2; i++)
         if (strcmp(argv[1], commands[i].name) == 0)
             return commands[i].run(argc - 1, argv + 1);
+
     FILE *stream = help ? stdout : stderr;
     fprintf(stream, "usage: yoke fmu COMMAND ...\n\n");
     for (int i = 0; i < COUNT; i++)
         fprintf(stream, "  %-12s %s\n", commands[i].name, commands[i].summary);
 
-    return help ? EXIT_GOOD : EXIT_MISUSE;
+    if (help)
+        return EXIT_GOOD;
+    return EXIT_MISUSE;
 }

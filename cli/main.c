@@ -70,13 +70,14 @@ static int run_command(int argc, char **argv)
     if (nearest)
         fprintf(stderr, ", did you mean '%s'?", nearest);
     fprintf(stderr, "\n`yoke --help` lists the commands.\n");
-
     return EXIT_MISUSE;
 }
 
 int main(int argc, char **argv)
 {
-    signal(SIGXFSZ, SIG_IGN); /* a limit on the size of files is then an error of the write */
+    /* A limit on the size of files is then an error of the write. */
+    signal(SIGXFSZ, SIG_IGN);
+
     if (argc < 2) {
         print_commands(stderr);
         return EXIT_MISUSE;
@@ -91,6 +92,7 @@ int main(int argc, char **argv)
     /* yoke help COMMAND is yoke COMMAND --help. */
     const char *word = argv[1];
     bool help = strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0;
+
     int code = EXIT_GOOD;
     if (help && argc > 2) {
         char option[] = "--help";
@@ -109,6 +111,7 @@ int main(int argc, char **argv)
         return code;
 
     fprintf(stderr, "yoke: cannot write to the standard output: %s\n", strerror(errno));
-
-    return code == EXIT_GOOD ? EXIT_FAILED : code;
+    if (code == EXIT_GOOD)
+        code = EXIT_FAILED;
+    return code;
 }

@@ -1,3 +1,4 @@
+/* Options of the commands, from tables. */
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
@@ -35,6 +36,7 @@ static void report_unknown(const option_row *rows, const char *argument, const c
     int count = 0;
     for (const option_row *row = rows; row->kind != OPTION_END && count < NAMES_MAX; row++)
         names[count++] = row->name;
+
     char word[64];
     snprintf(word, sizeof word, "%.*s", (int)length, name);
 
@@ -94,7 +96,6 @@ static bool store(const option_row *row, const char *text)
     case OPTION_FLAG:
     case OPTION_END: break;
     }
-
     return false;
 }
 
@@ -104,7 +105,9 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
     /* Its row: names of one letter have one dash, others two. */
     const char *argument = argv[*index];
     bool two_dashes = argument[1] == '-';
-    const char *name = argument + (two_dashes ? 2 : 1);
+    const char *name = argument + 1;
+    if (two_dashes)
+        name++;
     size_t length = strcspn(name, "=");
     const option_row *row = rows;
     while (row->kind != OPTION_END) {
@@ -120,6 +123,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
         return false;
     }
 
+    /* A value after '=', or the next argument; a flag has none. */
     const char *value = NULL;
     if (name[length] == '=')
         value = name + length + 1;
@@ -132,11 +136,11 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
 
     if (!value && *index + 1 < argc)
         value = argv[++*index];
+
     if (!value) {
         fprintf(stderr, "yoke: %s needs a value: %s\n", argument, row->argument);
         return false;
     }
-
     return store(row, value);
 }
 
@@ -145,6 +149,8 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
 {
     int count = 0;
     bool only_operands = false;
+
+    /* Options and operands may come in any order; after "--" there are only operands. */
     for (int i = 1; i < argc; i++) {
         const char *argument = argv[i];
         bool option = !only_operands && argument[0] == '-' && argument[1];
@@ -169,7 +175,6 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
         fprintf(stderr, "yoke: an argument is missing\nusage: yoke %s\n", usage);
         return -1;
     }
-
     return count;
 }
 
@@ -182,11 +187,11 @@ bool options_pick(const char *option, const char *word, const char *const *words
     fprintf(stderr, "yoke: --%s '%s' is not known; choose from", option, word);
     for (int i = 0; words[i]; i++)
         fprintf(stderr, "%s %s", i ? "," : "", words[i]);
+
     const char *nearest = yk_text_nearest(word, words);
     if (nearest)
         fprintf(stderr, " (did you mean %s?)", nearest);
     fprintf(stderr, "\n");
-
     return false;
 }
 

@@ -20,7 +20,7 @@ typedef struct figure {
 } figure;
 
 /* What one panel shows: axes 0 to 2 are x, y, z; a twist shows the angle about an axis over the
- * place along another. */
+ * position along another. */
 typedef struct view {
     int across, up;
     bool twist;
@@ -35,12 +35,11 @@ static double component(yk_vec3 v, int axis)
 static stick_point point_on(const yk_smooth *model, int node, yk_vec3 offset)
 {
     yk_motion motion;
-    yk_marker origin = yk_marker_default(),
-              marker = {.offset = offset, .orientation = {1, 0, 0, 0}};
+    yk_marker origin = yk_marker_default();
+    yk_marker marker = {.offset = offset, .orientation = {1, 0, 0, 0}};
     yk_smooth_marker_motion(model, node, &marker, &motion);
     yk_vec3 position = motion.position;
     yk_smooth_marker_motion(model, node, &origin, &motion);
-
     return (stick_point){node, position, yk_v3_sub(position, motion.position)};
 }
 
@@ -57,6 +56,7 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
 {
     const yk_smooth_description *def = yk_smooth_definition(model);
     const yk_vec3 none = {0, 0, 0};
+
     *f = (figure){0};
     size_t most = 2 * (size_t)(def->joint_count + def->beam_count) + (size_t)def->force_count + 1;
     most += (size_t)def->attachment_count;
@@ -75,7 +75,8 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
 
     /* Flexible bodies from node to node; a modal one begins at its floating frame. */
     for (int i = 0; i < def->attachment_count; i++) {
-        int flexible = def->attachments[i].flexible, node = def->node_count + i;
+        int flexible = def->attachments[i].flexible;
+        int node = def->node_count + i;
         bool first = i == 0 || def->attachments[i - 1].flexible != flexible;
         bool modal = def->flexibles[flexible].body->kind == YK_FLEXIBLE_MODAL;
         if (!first)
@@ -85,6 +86,7 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
                      point_on(model, node, none));
     }
 
+    /* The arms of joints, and forces between two bodies. */
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
         for (int side = 0; side < 2; side++) {
@@ -114,10 +116,8 @@ static yk_status make_figure(yk_context *context, const yk_smooth *model, figure
             f->low[axis] = fmin(f->low[axis], x);
             f->high[axis] = fmax(f->high[axis], x);
         }
-
         f->size = fmax(f->size, f->high[axis] - f->low[axis]);
     }
-
     return YK_OK;
 }
 
@@ -151,7 +151,9 @@ static int largest_of(const double values[3])
 /* The longest edge of the figure lies across; up goes what moves most, if it is not the same. */
 static view choose_view(const figure *f, const yk_modes *modes, int mode)
 {
-    double moves[3] = {0}, rotations[3] = {0}, edge[3];
+    double moves[3] = {0};
+    double rotations[3] = {0};
+    double edge[3];
     for (int axis = 0; axis < 3; axis++) {
         edge[axis] = f->high[axis] - f->low[axis];
         for (int i = 0; i < 2 * f->count; i++) {
@@ -162,21 +164,28 @@ static view choose_view(const figure *f, const yk_modes *modes, int mode)
         }
     }
 
-    double most = moves[largest_of(moves)], spin = rotations[largest_of(rotations)];
+    /* Where nothing moves but by rotation, the angle is shown. */
+    double most = moves[largest_of(moves)];
+    double spin = rotations[largest_of(rotations)];
     view v = {.across = largest_of(edge), .twist = most < 1e-6 * spin * f->size};
     if (v.twist) {
         v.up = largest_of(rotations);
-        v.scale = spin > 0 ? 1 / spin : 0;
+        if (spin > 0)
+            v.scale = 1 / spin;
         return v;
     }
 
-    int first = (v.across + 1) % 3, second = (v.across + 2) % 3;
+    int first = (v.across + 1) % 3;
+    int second = (v.across + 2) % 3;
     v.up = moves[second] > moves[first] ? second : first;
+
+    /* A mode that moves along its length alone is seen from its broad side. */
     bool moves_along = fmax(moves[first], moves[second]) < 1e-3 * most;
     if (moves_along)
         v.up = edge[second] > edge[first] ? second : first;
-    v.scale = most > 0 ? 0.12 * f->size / most : 0;
 
+    if (most > 0)
+        v.scale = 0.12 * f->size / most;
     return v;
 }
 
@@ -194,13 +203,16 @@ static void add_panel(yk_context *context, yk_text *script, const figure *f, con
             yk_vec3 position = point->position;
             if (displaced && !v.twist)
                 position = yk_v3_axpy(v.scale, displacement(modes, mode, point), position);
+
             double up = component(position, v.up);
             if (v.twist)
-                up = displaced ? v.scale * rotation_about(modes, mode, point, v.up) : 0;
+                up = 0;
+            if (v.twist && displaced)
+                up = v.scale * rotation_about(modes, mode, point, v.up);
+
             yk_text_add(context, script, "%.6g %.6g\n%s", component(position, v.across), up,
                         i % 2 ? "\n" : "");
         }
-
         yk_text_add(context, script, "EOD\n");
     }
 
@@ -213,6 +225,7 @@ static void add_panel(yk_context *context, yk_text *script, const figure *f, con
     else
         yk_text_add(context, script, "%.4g 1/s'\n", m->growth);
 
+    /* The same part of space in all panels, so that modes can be compared. */
     double margin = 0.15 * f->size;
     yk_text_add(context, script, "set xrange [%.6g:%.6g]\nset xlabel '%s in m'\n",
                 f->low[v.across] - margin, f->high[v.across] + margin, names[v.across]);
@@ -245,21 +258,25 @@ yk_status picture_modes(yk_context *context, const char *base, const yk_smooth *
                        "there is nothing to draw: no mode, or neither beams nor joints with arms");
     }
 
+    /* Panels beside each other where they are many. */
     int columns = 1;
     if (panels > 2)
         columns = 2;
     if (panels > 6)
         columns = 3;
     int rows = (panels + columns - 1) / columns;
+
     yk_text script = {0};
     yk_text_add(context, &script,
                 "set multiplot layout %d,%d\nset tics font ',9'\nset title font ',11'\n", rows,
                 columns);
     yk_text_add(context, &script,
                 "set xlabel offset 0,0.7 font ',10'\nset ylabel offset 1.5,0 font ',10'\n");
+
     for (int i = 0; i < panels; i++)
         add_panel(context, &script, &f, modes, i);
     yk_text_add(context, &script, "unset multiplot\n");
+
     yk_release(context, f.line);
     return gnuplot_draw(context, base, &script, 1);
 }

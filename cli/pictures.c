@@ -32,20 +32,33 @@ static int terminal_of(const char *base, int *length)
     for (int i = 0; i < TERMINALS && dot && dot > base; i++) {
         if (strcmp(dot + 1, terminals[i].extension) != 0)
             continue;
+
         *length = (int)(dot - base);
         return i;
     }
+
     *length = (int)strlen(base);
     return -1;
 }
 
+/* Whether a picture of this kind is drawn: the one that was asked for, else those of every BASE. */
+static bool is_drawn(int terminal, int only)
+{
+    if (only >= 0)
+        return terminal == only;
+
+    return !terminals[terminal].asked;
+}
+
 void print_pictures(const char *base)
 {
-    int length, only = terminal_of(base, &length);
+    int length;
+    int only = terminal_of(base, &length);
     const char *comma = "picture ";
     for (int i = 0; i < TERMINALS; i++) {
-        if (only >= 0 ? i != only : terminals[i].asked)
+        if (!is_drawn(i, only))
             continue;
+
         printf("%s%.*s.%s", comma, length, base, terminals[i].extension);
         comma = ", ";
     }
@@ -55,6 +68,7 @@ void print_pictures(const char *base)
 void gnuplot_quote(yk_context *context, yk_text *script, const char *text)
 {
     yk_text_add(context, script, "'");
+
     for (; *text; text++) {
         bool control = (unsigned char)*text < ' ';
         if (*text == '\'')
@@ -62,7 +76,6 @@ void gnuplot_quote(yk_context *context, yk_text *script, const char *text)
         else
             yk_text_add(context, script, "%c", control ? ' ' : *text);
     }
-
     yk_text_add(context, script, "'");
 }
 
@@ -73,6 +86,7 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script)
     if (!input)
         return yk_fail(context, YK_ERROR_FILE, "cannot create a temporary file for gnuplot: %s",
                        strerror(errno));
+
     fwrite(script->data, 1, script->length, input);
     rewind(input);
 
@@ -80,12 +94,15 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script)
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, fileno(input), STDIN_FILENO);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+
+    /* It is looked up in the PATH, without a shell. */
     char program[] = "gnuplot";
     char *arguments[] = {program, NULL};
     pid_t child;
     int failure = posix_spawnp(&child, program, &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     fclose(input);
+
     if (failure)
         return yk_fail(context, YK_ERROR_EXTERNAL,
                        "cannot run gnuplot (%s): install it (Debian package gnuplot-nox)",
@@ -94,9 +111,9 @@ static yk_status run_gnuplot(yk_context *context, const yk_text *script)
     int outcome = 0;
     while (waitpid(child, &outcome, 0) < 0 && errno == EINTR)
         continue;
+
     if (WIFEXITED(outcome) && WEXITSTATUS(outcome) == 0)
         return YK_OK;
-
     return yk_fail(context, YK_ERROR_EXTERNAL, "gnuplot could not draw the picture (status %d)",
                    outcome);
 }
@@ -105,13 +122,18 @@ yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, i
 {
     /* Three panels and more need space for their tics and legends. */
     int height = panels > 2 ? 250 * panels : 600;
-    int length, only = terminal_of(base, &length);
-    yk_status status = script->failed ? YK_ERROR_MEMORY : YK_OK;
+    int length;
+    int only = terminal_of(base, &length);
+    yk_status status = YK_OK;
+    if (script->failed)
+        status = YK_ERROR_MEMORY;
+
     for (int i = 0; !YK_FAILED(status) && i < TERMINALS; i++) {
-        if (only >= 0 ? i != only : terminals[i].asked)
+        if (!is_drawn(i, only))
             continue;
 
-        yk_text text = {0}, file = {0};
+        yk_text text = {0};
+        yk_text file = {0};
         yk_text_add(context, &file, "%.*s.%s", length, base, terminals[i].extension);
         yk_text_add(context, &text, "set encoding utf8\nset terminal %s size %g,%g %s\nset output ",
                     terminals[i].name, terminals[i].scale * 800, terminals[i].scale * height,
@@ -123,13 +145,15 @@ yk_status gnuplot_draw(yk_context *context, const char *base, yk_text *script, i
         status = YK_ERROR_MEMORY;
         if (!text.failed && !file.failed)
             status = run_gnuplot(context, &text);
+
+        /* Gnuplot says nothing of a file that it could not open. */
         if (status == YK_OK && access(file.data, R_OK) != 0)
             status = yk_fail(context, YK_ERROR_FILE,
                              "cannot write %s: is its folder there and writable?", file.data);
+
         yk_text_destroy(context, &text);
         yk_text_destroy(context, &file);
     }
-
     yk_text_destroy(context, script);
     return status;
 }
@@ -148,14 +172,21 @@ static void add_title(yk_context *context, yk_text *script, const char *what, co
 static void cell_of(const yk_map_axis *axis, int index, double cell[2])
 {
     double at = yk_map_axis_value(axis, index);
-    cell[0] = cell[1] = at;
+    cell[0] = at;
+    cell[1] = at;
     if (axis->count < 2)
         return;
+
     int other = index > 0 ? index - 1 : index + 1;
     double near = yk_map_axis_value(axis, other);
-    double half = axis->logarithmic ? sqrt(at / near) : 0.5 * (at - near);
-    double one = axis->logarithmic ? at / half : at - half;
-    double two = axis->logarithmic ? at * half : at + half;
+    double half = 0.5 * (at - near);
+    double one = at - half;
+    double two = at + half;
+    if (axis->logarithmic) {
+        half = sqrt(at / near);
+        one = at / half;
+        two = at * half;
+    }
     cell[0] = fmin(one, two);
     cell[1] = fmax(one, two);
 }
@@ -170,11 +201,11 @@ static void add_map_axis(yk_context *context, yk_text *script, char letter, cons
         {"damping", "damping ξ_1"},
         {"damping-ratio", "damping ratio ξ_2/ξ_1"},
     };
-
     const char *title = axis->parameter;
     for (size_t i = 0; i < sizeof titles / sizeof *titles; i++)
         if (strcmp(titles[i][0], axis->parameter) == 0)
             title = titles[i][1];
+
     yk_text_add(context, script, "set %clabel ", letter);
     gnuplot_quote(context, script, title);
     yk_text_add(context, script, "%s\n", title == axis->parameter ? " noenhanced" : "");
@@ -182,10 +213,12 @@ static void add_map_axis(yk_context *context, yk_text *script, char letter, cons
     /* Cells reach half their width beyond their points. */
     if (axis->logarithmic)
         yk_text_add(context, script, "set logscale %c\n", letter);
+
     double ends[2][2];
     cell_of(axis, 0, ends[0]);
     cell_of(axis, axis->count - 1, ends[1]);
-    double low = fmin(ends[0][0], ends[1][0]), high = fmax(ends[0][1], ends[1][1]);
+    double low = fmin(ends[0][0], ends[1][0]);
+    double high = fmax(ends[0][1], ends[1][1]);
     if (low < high)
         yk_text_add(context, script, "set %crange [%.9g:%.9g]\n", letter, low, high);
 }
@@ -204,17 +237,17 @@ yk_status picture_map(yk_context *context, const char *base, const char *title,
             double colour = 0;
             if (!(radius <= YK_STABILITY_LIMIT))
                 colour = 7 + fmax(-6, fmin(0, log10(radius - 1)));
-            double across[2], up[2];
+
+            double across[2];
+            double up[2];
             cell_of(x, i, across);
             cell_of(y, j, up);
             yk_text_add(context, &script, "%.9g %.9g %.9g %.9g %.9g %.9g %.4g\n",
                         yk_map_axis_value(x, i), yk_map_axis_value(y, j), across[0], across[1],
                         up[0], up[1], colour);
         }
-
         yk_text_add(context, &script, "\n");
     }
-
     yk_text_add(context, &script, "EOD\n");
 
     add_title(context, &script, "title", title);
@@ -232,7 +265,6 @@ yk_status picture_map(yk_context *context, const char *base, const char *title,
         "set cbtics ('stable' 0, '1+10^{-6}' 1, '1+10^{-4}' 3, '1+10^{-2}' 5, '≥ 2' 7)\n"
         "plot $radius %s notitle\n",
         style);
-
     return gnuplot_draw(context, base, &script, 1);
 }
 
@@ -254,15 +286,17 @@ static bool leads_panel(const picture_curve *curves, int index)
     for (int i = 0; i < index; i++)
         if (same_unit(&curves[i], &curves[index]))
             return false;
-
     return true;
 }
 
 /* The last word of a channel's name: "position" of "left.mass.position". */
 static const char *quantity_of(const picture_curve *curve)
 {
-    const char *name = channel_of(curve)->name, *dot = strrchr(name, '.');
-    return dot ? dot + 1 : name;
+    const char *name = channel_of(curve)->name;
+    const char *dot = strrchr(name, '.');
+    if (dot)
+        return dot + 1;
+    return name;
 }
 
 static void add_point(yk_context *context, yk_text *script, double time, double value)
@@ -281,11 +315,14 @@ static void add_curve_data(yk_context *context, yk_text *script, const picture_c
     enum { STRETCHES = 2000 };
     const double *time = yk_record_time(curve->record);
     const double *value = yk_record_column(curve->record, curve->channel, curve->component);
-    size_t rows = yk_record_rows(curve->record), stretch = rows / STRETCHES + 1;
+    size_t rows = yk_record_rows(curve->record);
+    size_t stretch = rows / STRETCHES + 1;
     yk_text_add(context, script, "$curve%d << EOD\n", number);
+
     for (size_t begin = 0; begin < rows; begin += stretch) {
         size_t end = begin + stretch < rows ? begin + stretch : rows;
-        size_t low = begin, high = begin;
+        size_t low = begin;
+        size_t high = begin;
         for (size_t i = begin; i < end; i++) {
             if (value[i] < value[low])
                 low = i;
@@ -293,13 +330,13 @@ static void add_curve_data(yk_context *context, yk_text *script, const picture_c
                 high = i;
         }
 
+        /* In the order of time. */
         size_t first = low < high ? low : high;
         size_t second = low < high ? high : low;
         add_point(context, script, time[first], value[first]);
         if (second != first)
             add_point(context, script, time[second], value[second]);
     }
-
     yk_text_add(context, script, "EOD\n");
 }
 
@@ -307,7 +344,8 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
                       int leader)
 {
     /* "position in m", or the unit alone where the panel's curves are of several quantities. */
-    const char *quantity = quantity_of(&curves[leader]), *unit = channel_of(&curves[leader])->unit;
+    const char *quantity = quantity_of(&curves[leader]);
+    const char *unit = channel_of(&curves[leader])->unit;
     bool one_quantity = true;
     for (int i = leader; i < count; i++) {
         bool here = same_unit(&curves[leader], &curves[i]);
@@ -323,17 +361,20 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
     yk_text_destroy(context, &label);
 
     /* What does not change but for rounding is a line, not noise at full height. */
-    double low = INFINITY, high = -INFINITY;
+    double low = INFINITY;
+    double high = -INFINITY;
     for (int i = leader; i < count; i++) {
         if (!same_unit(&curves[leader], &curves[i]))
             continue;
-        const double *value =
-            yk_record_column(curves[i].record, curves[i].channel, curves[i].component);
-        for (size_t k = 0; k < yk_record_rows(curves[i].record); k++) {
+
+        const picture_curve *curve = &curves[i];
+        const double *value = yk_record_column(curve->record, curve->channel, curve->component);
+        for (size_t k = 0; k < yk_record_rows(curve->record); k++) {
             low = fmin(low, value[k]);
             high = fmax(high, value[k]);
         }
     }
+
     double size = fmax(fabs(low), fabs(high));
     yk_text_add(context, script, "set autoscale y\n");
     if (isfinite(size) && size < 1e-12)
@@ -355,7 +396,6 @@ static void add_panel(yk_context *context, yk_text *script, const picture_curve 
         yk_text_add(context, script, " noenhanced");
         comma = ", ";
     }
-
     yk_text_add(context, script, "\n");
 }
 
@@ -381,8 +421,10 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
         columns = 3;
     if (longest < 16)
         columns = 4;
+
     char layout[64];
     snprintf(layout, sizeof layout, "multiplot layout %d,1 title", panels > 0 ? panels : 1);
+
     add_title(context, &script, layout, title);
     yk_text_add(context, &script,
                 "set grid\nset key below center horizontal maxcols %d samplen 2\n", columns);
@@ -390,6 +432,7 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
     if (panels > 2)
         yk_text_add(context, &script, "set tics font ',10'\nset key font ',11'\n");
 
+    /* The panels one below the other; only the last one names the axis of time. */
     for (int i = 0, shown = 0; i < count; i++) {
         if (!leads_panel(curves, i))
             continue;
@@ -397,9 +440,7 @@ yk_status picture_curves(yk_context *context, const char *base, const char *titl
             yk_text_add(context, &script, "set xlabel 'time in s'\n");
         add_panel(context, &script, curves, count, i);
     }
-
     yk_text_add(context, &script, "unset multiplot\n");
-
     return gnuplot_draw(context, base, &script, panels);
 }
 
@@ -419,7 +460,7 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
         const char *label;
         int column;
     } panels[3] = {{"macro step in s", 1}, {"calls of subsystems", 3}, {"time in s", 4}};
-    int variants = def->variant_count ? def->variant_count : 1;
+    int variants = def->variant_count > 0 ? def->variant_count : 1;
     yk_text script = {0};
 
     /* A block of data per variant: step, error, calls, seconds. */
@@ -433,7 +474,6 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
             yk_text_add(context, &script, "%.9g %.9g %lld %.9g\n", r->step, r->error,
                         (long long)r->calls, r->seconds);
         }
-
         yk_text_add(context, &script, "EOD\n");
     }
 
@@ -441,6 +481,8 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
     yk_text_add(
         context, &script,
         "set logscale xy\nset format xy '10^{%%L}'\nset grid\nset ylabel 'relative error'\n");
+
+    /* Errors over each measure of the cost, with one legend for all. */
     for (int p = 0; p < 3; p++) {
         const char *key = p == 0 ? "set key outside top center horizontal" : "set key off";
         yk_text_add(context, &script, "set xlabel '%s'\n%s\nplot ", panels[p].label, key);
@@ -450,6 +492,7 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
             for (int i = 0; i < def->step_count; i++)
                 if (is_shown(&rows[v * def->step_count + i]))
                     has_points = true;
+
             if (!has_points)
                 continue;
 
@@ -461,12 +504,9 @@ yk_status picture_convergence(yk_context *context, const char *base, const char 
             yk_text_add(context, &script, " noenhanced");
             comma = ", ";
         }
-
         yk_text_add(context, &script, "%s\n", *comma ? "" : "NaN notitle");
     }
-
     yk_text_add(context, &script, "unset multiplot\n");
-
     return gnuplot_draw(context, base, &script, 3);
 }
 
@@ -476,8 +516,9 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
                         const yk_sweep_def *def, const double *results)
 {
     int last = def->axis_count - 1;
-    int points = def->axes[last].count, curves = yk_sweep_runs(def) / points,
-        measures = def->measure_count;
+    int points = def->axes[last].count;
+    int curves = yk_sweep_runs(def) / points;
+    int measures = def->measure_count;
     yk_text script = {0};
 
     /* A block of data per measure and curve. */
@@ -489,7 +530,6 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
                 double value = results[run * (size_t)measures + (size_t)m];
                 yk_text_add(context, &script, "%s %.9g\n", def->axes[last].values[i], value);
             }
-
             yk_text_add(context, &script, "EOD\n");
         }
     }
@@ -499,6 +539,7 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
     add_title(context, &script, layout, title);
     yk_text_add(context, &script,
                 "set grid\nset key outside top center horizontal maxcols 2\nset lmargin 12\n");
+
     add_title(context, &script, "xlabel", def->axes[last].path);
     for (int m = 0; m < measures; m++) {
         add_title(context, &script, "ylabel", def->measures[m]);
@@ -508,17 +549,15 @@ yk_status picture_sweep(yk_context *context, const char *base, const char *title
             for (int i = 0; i < last; i++)
                 yk_text_add(context, &name, "%s%s=%s", i ? ", " : "", def->axes[i].path,
                             yk_sweep_value(def, c * points, i));
+
             yk_text_add(context, &script, "%s$d%d_%d with linespoints pt 7 title ",
                         c ? ", " : "plot ", m, c);
             gnuplot_quote(context, &script, name.data ? name.data : "");
             yk_text_add(context, &script, " noenhanced");
             yk_text_destroy(context, &name);
         }
-
         yk_text_add(context, &script, "\n");
     }
-
     yk_text_add(context, &script, "unset multiplot\n");
-
     return gnuplot_draw(context, base, &script, measures);
 }

@@ -28,7 +28,9 @@ yk_scenario_def scenario_def(const char *path, const option_list *sets)
 static void print_log(void *user, yk_log_level level, const char *message)
 {
     (void)user;
-    const char *lead = level >= YK_LOG_WARNING ? "warning: " : "";
+    const char *lead = "";
+    if (level >= YK_LOG_WARNING)
+        lead = "warning: ";
     fprintf(stderr, "yoke: %s%s\n", lead, message);
 }
 
@@ -40,7 +42,6 @@ static yk_context *open_context_at(yk_log_level level)
     yk_context *context = yk_context_create(&def);
     if (!context)
         fprintf(stderr, "yoke: out of memory\n");
-
     return context;
 }
 
@@ -51,7 +52,9 @@ yk_context *open_context(void)
 
 bool load_scenario(const char *path, const option_list *sets, load_purpose purpose, loaded *out)
 {
-    yk_log_level level = purpose == LOAD_TO_CHECK ? YK_LOG_INFO : YK_LOG_WARNING;
+    yk_log_level level = YK_LOG_WARNING;
+    if (purpose == LOAD_TO_CHECK)
+        level = YK_LOG_INFO;
     *out = (loaded){.context = open_context_at(level)};
     if (!out->context)
         return false;
@@ -74,6 +77,7 @@ bool load_scenario(const char *path, const option_list *sets, load_purpose purpo
         fprintf(stderr, "yoke: %s has %d mistake%s\n", path, errors, plural(errors));
     else
         print_failure(out->context);
+
     close_scenario(out);
     return false;
 }
@@ -120,10 +124,11 @@ int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_sta
     if (YK_FAILED(status) && diagnostics && print_diagnostics(context, diagnostics))
         return EXIT_MISUSE;
 
+    /* Wrong input has another exit code than work that failed. */
     print_failure(context);
-    if (status == YK_ERROR_ARGUMENT || status == YK_ERROR_INPUT || status == YK_ERROR_CAPABILITY)
+    bool misuse = status == YK_ERROR_ARGUMENT || status == YK_ERROR_INPUT;
+    if (misuse || status == YK_ERROR_CAPABILITY)
         return EXIT_MISUSE;
-
     return EXIT_FAILED;
 }
 
@@ -131,6 +136,7 @@ void print_finding(FILE *file, const char *path, const yk_finding *finding)
 {
     static const char *const leads[] = {"use", " with", " and"};
     fputs(finding->text, file);
+
     for (int i = 0; i < finding->remedy_count; i++) {
         const yk_remedy *remedy = &finding->remedies[i];
         fputs(i == 0 ? "; " : ", or ", file);
@@ -141,9 +147,10 @@ void print_finding(FILE *file, const char *path, const yk_finding *finding)
 
         /* "use coupling.scheme tight with coupling.acceleration aitken" */
         for (int k = 0; k < remedy->override_count; k++) {
+            const char *lead = leads[k < 2 ? k : 2];
             const char *key = remedy->overrides[k];
             const char *equals = strchr(key, '=');
-            fprintf(file, "%s %.*s %s", leads[k < 2 ? k : 2], (int)(equals - key), key, equals + 1);
+            fprintf(file, "%s %.*s %s", lead, (int)(equals - key), key, equals + 1);
         }
     }
 }
@@ -167,8 +174,10 @@ void catch_interrupts(void)
 {
     signal(SIGINT, note_interrupt);
     signal(SIGTERM, note_interrupt);
+
+    /* One that was ignored stays so, as under nohup. */
     if (signal(SIGHUP, note_interrupt) == SIG_IGN)
-        signal(SIGHUP, SIG_IGN); /* as under nohup */
+        signal(SIGHUP, SIG_IGN);
 }
 
 bool was_interrupted(void)
@@ -190,6 +199,7 @@ void show_bar(double fraction)
     char bar[WIDTH + 1] = "";
     for (int i = 0; i < WIDTH; i++)
         bar[i] = i < fraction * WIDTH ? '#' : '.';
+
     fprintf(stderr, "\r[%s] %3.0f %%  ", bar, 100 * fraction);
 }
 
