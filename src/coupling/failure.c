@@ -9,7 +9,9 @@
 const char *yk_participant_message(const yk_participant *m)
 {
     const yk_subsystem_ops *ops = m->subsystem->ops;
-    return ops->message ? ops->message(m->subsystem) : yk_status_text(m->status);
+    if (ops->message)
+        return ops->message(m->subsystem);
+    return yk_status_text(m->status);
 }
 
 yk_status yk_system_report_failure(yk_system *system, int participant)
@@ -24,6 +26,8 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
     const char *why = yk_participant_message(m);
     const char *scheme = yk_system_scheme_name(system);
     long long step = (long long)system->step_count + 1;
+
+    /* Alone, it can only be its own fault. */
     if (system->interface_count + system->wire_count == 0)
         return yk_fail(context, m->status, "at t = %g s (step %lld) subsystem '%s' failed: %s", t,
                        step, m->name, why);
@@ -42,28 +46,35 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
         snprintf(remedy, sizeof remedy, "use the scheme %s, or a smaller macro step",
                  yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
 
+    /* Energy that the coupling made is the cause, and named first. */
     if (run.found && run.interface >= 0) {
         /* What the solver says, without what it takes for the cause and the remedy. */
         const char *end = strchr(why, ';');
         const char *clause = strstr(why, ": ");
-        const char *second = clause ? strstr(clause + 2, ": ") : NULL;
+        const char *second = NULL;
+        if (clause)
+            second = strstr(clause + 2, ": ");
         if (second && (!end || second < end))
             end = second;
-        int length = end ? (int)(end - why) : (int)strlen(why);
+        int length = (int)strlen(why);
+        if (end)
+            length = (int)(end - why);
 
         char made[48] = "more energy than can be counted";
         if (isfinite(run.made))
             snprintf(made, sizeof made, "%.3g J of nothing", run.made);
         const yk_interface *interface = &system->interfaces[run.interface];
+        const char *a = yk_interface_a(system, interface)->name;
+        const char *b = yk_interface_b(system, interface)->name;
         return yk_fail(context, m->status,
                        "the coupling is unstable: it made %s, most at interface '%s' between '%s' "
                        "and '%s', until subsystem '%s' could not make step %lld of scheme %s to "
                        "t = %g s (%.*s); %s",
-                       made, interface->def.name, yk_interface_a(system, interface)->name,
-                       yk_interface_b(system, interface)->name, m->name, step, scheme, t, length,
-                       why, remedy);
+                       made, interface->def.name, a, b, m->name, step, scheme, t, length, why,
+                       remedy);
     }
 
+    /* Where energies are not known, nobody can say which of the two it was. */
     if (numerical && !run.known)
         return yk_fail(context, m->status,
                        "at t = %g s (step %lld of scheme %s) subsystem '%s' failed: %s; if the "
@@ -74,6 +85,40 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
                    scheme, m->name, why);
 }
 
+void yk_system_report_not_converged(yk_system *system, double t, const yk_step_report *report)
+{
+    const yk_scheme_ops *ops = system->scheme->ops;
+    double absolute = 0;
+    double relative = 0;
+    if (ops->tolerances)
+        ops->tolerances(system->options, &absolute, &relative);
+
+    /* What helps is for the scheme to say. */
+    const char *remedy = "a smaller macro step";
+    if (ops->remedy)
+        remedy = ops->remedy(system->scheme);
+    yk_fail(system->context, YK_NOT_CONVERGED,
+            "at t = %g s the scheme %s did not converge in %d iterations: the interface wrenches "
+            "still change by %g (N, N m), the tolerance is %g; use %s",
+            t, ops->name, report->iterations - 1, report->wrench_change, absolute, remedy);
+}
+
+yk_status yk_system_report_never_converges(yk_system *system, double t,
+                                           const yk_step_report *report)
+{
+    const yk_scheme_ops *ops = system->scheme->ops;
+    const char *remedy = "more iterations";
+    if (ops->remedy)
+        remedy = ops->remedy(system->scheme);
+    return yk_fail(
+        system->context, YK_ERROR_DIVERGED,
+        "at t = %g s the iterations of scheme %s do not converge, and no step mends that: at the "
+        "smallest one (%g s) the interface wrenches still change by %g (N, N m); use %s, the "
+        "scheme %s, or exchange the sides of the interface: the one that takes the motion cannot "
+        "give way to a wall",
+        t, ops->name, system->control.def.smallest, report->wrench_change, remedy,
+        yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
+}
 yk_status yk_system_check_finite(yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++) {
@@ -118,6 +163,7 @@ yk_status yk_system_report_start_gap(yk_system *system, const char *name,
         when = "the start";
     }
 
+    /* Whoever closes the gap does it at once: with a jerk, or with an impact. */
     if (gap->position > NOTABLE || gap->rotation > NOTABLE)
         yk_log(system->context, level,
                "interface '%s': its two sides start %.3g m and %.3g rad apart; %s them together",

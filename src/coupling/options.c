@@ -20,7 +20,7 @@ const yk_option_word yk_exchange_words[] = {
     {"auto", "one wrench to both sides, so that the joint holds at the end of the step whatever "
              "their masses, where both say what their next step will do (smooth mechanisms, "
              "oscillators); else motion"},
-    {"forces", "the same, also where a subsystem tells an interface model only (nonsmooth)"},
+    {"forces", "the same, also where a subsystem gives an interface model only (nonsmooth)"},
     {NULL, NULL},
 };
 
@@ -35,6 +35,7 @@ const yk_option_word yk_acceleration_words[] = {
 
 static void put_number(const yk_option *row, void *options, double value)
 {
+    /* By bytes: the struct is the scheme's own, and its fields are known by their offsets only. */
     char *field = (char *)options + row->offset;
     int whole = (int)value;
     bool flag = value != 0;
@@ -44,21 +45,6 @@ static void put_number(const yk_option *row, void *options, double value)
     case YK_OPTION_CHOICE: memcpy(field, &whole, sizeof whole); break;
     case YK_OPTION_BOOLEAN: memcpy(field, &flag, sizeof flag); break;
     default: break; /* what is no number has no default here */
-    }
-}
-
-static double get_number(const yk_option *row, const void *options)
-{
-    const char *field = (const char *)options + row->offset;
-    double value = 0;
-    int whole = 0;
-    bool flag = false;
-    switch (row->kind) {
-    case YK_OPTION_NUMBER: memcpy(&value, field, sizeof value); return value;
-    case YK_OPTION_INTEGER:
-    case YK_OPTION_CHOICE: memcpy(&whole, field, sizeof whole); return whole;
-    case YK_OPTION_BOOLEAN: memcpy(&flag, field, sizeof flag); return flag;
-    default: return 0;
     }
 }
 
@@ -73,6 +59,7 @@ static int count_words(const yk_option *row)
 /* The value that a text means in a row; false: none. */
 static bool parse(const yk_option *row, const char *text, double *value)
 {
+    /* The number of the word. */
     if (row->kind == YK_OPTION_CHOICE) {
         for (int i = 0; row->words[i].word; i++) {
             *value = i;
@@ -88,6 +75,7 @@ static bool parse(const yk_option *row, const char *text, double *value)
         return *value != 0 || strcmp(text, "false") == 0;
     }
 
+    /* What is left are numbers; lists of subsystems are no single text. */
     if (row->kind != YK_OPTION_NUMBER && row->kind != YK_OPTION_INTEGER)
         return false;
 
@@ -95,11 +83,14 @@ static bool parse(const yk_option *row, const char *text, double *value)
     *value = strtod(text, &end);
     if (end == text || *end != '\0')
         return false;
-    return row->kind == YK_OPTION_NUMBER || (fabs(*value) < 1e9 && *value == rint(*value));
+    if (row->kind == YK_OPTION_NUMBER)
+        return true;
+    return fabs(*value) < 1e9 && *value == rint(*value);
 }
 
 void yk_scheme_fill(const yk_scheme_ops *ops, void *options)
 {
+    /* What has no default is zero. */
     memset(options, 0, ops->options_size);
     for (const yk_option *row = ops->options; row && row->key; row++) {
         double value;
@@ -120,7 +111,9 @@ static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, cons
     bool bounded = least != 0 || most != 0;
     if (row->kind == YK_OPTION_CHOICE) {
         bounded = true;
-        most = count_words(row) - (row->fields ? 0 : 1);
+        most = count_words(row);
+        if (!row->fields)
+            most--;
     }
 
     if (!isnan(value) && (!bounded || (value >= least && value <= most)))
@@ -137,7 +130,9 @@ static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, cons
 
 yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
 {
-    const yk_scheme_ops *ops = scheme->ops ? scheme->ops : yk_scheme_at(0);
+    const yk_scheme_ops *ops = scheme->ops;
+    if (!ops)
+        ops = yk_scheme_at(0);
 
     /* The table, which may come from outside the library. */
     const char *name = ops->name ? ops->name : "unknown";
@@ -165,10 +160,25 @@ yk_status yk_scheme_check(yk_context *context, const yk_scheme_def *scheme)
     /* The options, each by itself and then together. */
     for (int i = 0; i < rows; i++) {
         const yk_option *row = &ops->options[i];
-        if (row->kind == YK_OPTION_SUBSYSTEMS)
-            continue;
+        const char *field = (const char *)scheme->options + row->offset;
+        double value = 0;
+        int whole = 0;
+        bool flag = false;
 
-        double value = get_number(row, scheme->options);
+        switch (row->kind) {
+        case YK_OPTION_NUMBER: memcpy(&value, field, sizeof value); break;
+        case YK_OPTION_INTEGER:
+        case YK_OPTION_CHOICE:
+            memcpy(&whole, field, sizeof whole);
+            value = whole;
+            break;
+        case YK_OPTION_BOOLEAN:
+            memcpy(&flag, field, sizeof flag);
+            value = flag;
+            break;
+        default: continue;
+        }
+
         yk_status status = check_range(context, ops, row, value);
         if (status != YK_OK)
             return status;
@@ -187,7 +197,7 @@ const yk_option *yk_scheme_option(const yk_scheme_ops *ops, const char *key)
     return NULL;
 }
 
-/* Numbers of a choice that has keys of its own, in their order. */
+/* Numbers of a choice that has keys of its own, in their order, as in "2,2,1". */
 static bool set_fields(const yk_option *row, void *options, const char *text)
 {
     for (const yk_option *field = row->fields; field->key; field++) {
@@ -201,8 +211,8 @@ static bool set_fields(const yk_option *row, void *options, const char *text)
         text = end + 1;
     }
 
+    /* The choice behind the last word means its own numbers. */
     put_number(row, options, count_words(row));
-
     return true;
 }
 
@@ -249,23 +259,76 @@ yk_status yk_scheme_set(yk_context *context, const yk_scheme_ops *ops, void *opt
                    words);
 }
 
+/* The options of a system ---------------------------------------------------------------------- */
+
+yk_status yk_system_copy_options(yk_system *system, const yk_scheme_def *scheme)
+{
+    const yk_scheme_ops *ops = scheme->ops;
+    char *copy = yk_allocate(system->context, ops->options_size + 1, 1);
+    if (!copy)
+        return YK_ERROR_MEMORY;
+
+    system->options = copy;
+    system->scheme_def = (yk_scheme_def){.ops = ops, .options = copy};
+    if (!scheme->options) {
+        yk_scheme_fill(ops, copy);
+        return YK_OK;
+    }
+
+    memcpy(copy, scheme->options, ops->options_size);
+
+    /* The copy still refers to the caller's lists: those are copied one after the other. */
+    size_t count = 0;
+    for (const yk_option *row = ops->options; row && row->key; row++) {
+        if (row->kind != YK_OPTION_SUBSYSTEMS)
+            continue;
+
+        const yk_subsystem_list *list = (void *)(copy + row->offset);
+        count += (size_t)list->count;
+    }
+
+    if (count == 0)
+        return YK_OK;
+
+    int *next = yk_allocate(system->context, count, sizeof *next);
+    if (!next)
+        return YK_ERROR_MEMORY;
+
+    system->option_items = next;
+    for (const yk_option *row = ops->options; row->key; row++) {
+        if (row->kind != YK_OPTION_SUBSYSTEMS)
+            continue;
+
+        yk_subsystem_list *list = (void *)(copy + row->offset);
+        memcpy(next, list->items, (size_t)list->count * sizeof *next);
+        list->items = next;
+        next += list->count;
+    }
+
+    return YK_OK;
+}
 /* What others ask ------------------------------------------------------------------------------ */
 
 unsigned yk_scheme_traits(const yk_scheme_def *scheme)
 {
-    const yk_scheme_ops *ops = scheme->ops ? scheme->ops : yk_scheme_at(0);
+    const yk_scheme_ops *ops = scheme->ops;
+    if (!ops)
+        ops = yk_scheme_at(0);
     if (scheme->options || ops->options_size == 0)
         return ops->traits(scheme->options);
 
+    /* Traits depend on options: those of the scheme as it comes. */
+
     double defaults[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
     yk_scheme_fill(ops, defaults);
-
     return ops->traits(defaults);
 }
 
 void yk_scheme_title(const yk_scheme_def *scheme, char *text, size_t capacity)
 {
-    const yk_scheme_ops *ops = scheme->ops ? scheme->ops : yk_scheme_at(0);
+    const yk_scheme_ops *ops = scheme->ops;
+    if (!ops)
+        ops = yk_scheme_at(0);
     snprintf(text, capacity, "%s", ops->name);
     if (ops->title && scheme->options)
         ops->title(scheme->options, text, capacity);

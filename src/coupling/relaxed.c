@@ -32,12 +32,19 @@ enum { PATIENCE = 6, COLUMNS = 12 };
 
 /* One merged participant. */
 typedef struct relaxed_group {
-    int part_count;   /* 0: the participant is not merged */
-    size_t *offset;   /* of each part in `words` */
-    size_t *unknowns; /* the first words of each */
-    double *words;    /* what the parts exchange */
-    double *change;   /* that the last sweep made in each part, relative to the typical velocity */
+    /* 0: the participant is not merged. */
+    int part_count;
+
+    /* What the parts exchange, where each begins in it, and how many of its first words are
+     * unknowns. */
+    double *words;
+    size_t *offset;
+    size_t *unknowns;
+
+    /* Of each part in the last sweep: its change, relative to the typical velocity. */
+    double *change;
     yk_status *status;
+
     /* Acceleration of the sweeps: all unknowns before a sweep, after it, and before the next;
      * NULL: none. */
     yk_accelerator *accelerator;
@@ -79,40 +86,10 @@ static void destroy(yk_scheme *scheme, yk_system *system)
     yk_release(context, x);
 }
 
-static yk_status create_group(relaxed *x, yk_system *system, int participant)
-{
-    yk_context *context = system->context;
-    relaxed_group *group = &x->groups[participant];
-    int part_count = system->merging->groups[participant].part_count;
-    if (part_count == 1)
-        return YK_OK;
-
-    const yk_subsystem_ops *ops = system->participants[participant].subsystem->ops;
-    if (!ops->parts || !ops->rollback)
-        return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "scheme relaxed: subsystems of the kind %s ('%s') cannot be relaxed part by "
-                       "part; choose another scheme, such as %s",
-                       ops->kind, system->participants[participant].name,
-                       yk_scheme_name_with(YK_SCHEME_IS_REFERENCE));
-
-    size_t parts = (size_t)part_count;
-    group->part_count = part_count;
-    group->offset = yk_allocate(context, parts + 1, sizeof *group->offset);
-    group->unknowns = yk_allocate(context, parts, sizeof *group->unknowns);
-    group->change = yk_allocate(context, parts, sizeof *group->change);
-    group->status = yk_allocate(context, parts, sizeof *group->status);
-    if (!group->offset || !group->unknowns || !group->change || !group->status)
-        return YK_ERROR_MEMORY;
-
-    /* Parts that are solved at the same time need a copy of the whole each. */
-    if (x->options.order != YK_ORDER_JACOBI)
-        return YK_OK;
-    return yk_merging_make_copies(system, participant);
-}
-
 static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
 {
-    relaxed *x = yk_allocate(system->context, 1, sizeof *x);
+    yk_context *context = system->context;
+    relaxed *x = yk_allocate(context, 1, sizeof *x);
     if (!x)
         return YK_ERROR_MEMORY;
 
@@ -120,14 +97,39 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     x->options = *(const yk_relaxed_options *)options;
     *scheme = &x->base;
 
-    x->groups = yk_allocate(system->context, (size_t)system->participant_count, sizeof *x->groups);
+    x->groups = yk_allocate(context, (size_t)system->participant_count, sizeof *x->groups);
     if (!x->groups)
         return YK_ERROR_MEMORY;
 
     for (int i = 0; i < system->participant_count; i++) {
-        yk_status status = create_group(x, system, i);
-        if (status != YK_OK)
-            return status;
+        relaxed_group *group = &x->groups[i];
+        int part_count = system->merging->groups[i].part_count;
+        if (part_count == 1)
+            continue;
+
+        const yk_participant *m = &system->participants[i];
+        const yk_subsystem_ops *ops = m->subsystem->ops;
+        if (!ops->parts || !ops->rollback)
+            return yk_fail(context, YK_ERROR_CAPABILITY,
+                           "scheme relaxed: subsystems of the kind %s ('%s') cannot be relaxed "
+                           "part by part; choose another scheme, such as %s",
+                           ops->kind, m->name, yk_scheme_name_with(YK_SCHEME_IS_REFERENCE));
+
+        size_t parts = (size_t)part_count;
+        group->part_count = part_count;
+        group->offset = yk_allocate(context, parts + 1, sizeof *group->offset);
+        group->unknowns = yk_allocate(context, parts, sizeof *group->unknowns);
+        group->change = yk_allocate(context, parts, sizeof *group->change);
+        group->status = yk_allocate(context, parts, sizeof *group->status);
+        if (!group->offset || !group->unknowns || !group->change || !group->status)
+            return YK_ERROR_MEMORY;
+
+        /* Parts that are solved at the same time need a copy of the whole each. */
+        if (x->options.order == YK_ORDER_JACOBI) {
+            yk_status status = yk_merging_make_copies(system, i);
+            if (status != YK_OK)
+                return status;
+        }
     }
 
     if (x->options.order != YK_ORDER_JACOBI)
@@ -173,6 +175,7 @@ static yk_status start_group(relaxed *x, yk_system *system, int participant)
     if (!group->before)
         return YK_ERROR_MEMORY;
 
+    /* Fewer columns than unknowns say all that there is to say. */
     group->after = group->before + n;
     group->next = group->after + n;
     int columns = n < COLUMNS ? (int)n : COLUMNS;
@@ -234,6 +237,8 @@ static void relax_range(void *user, size_t begin, size_t end, size_t chunk)
     (void)chunk;
     const work *w = user;
     relaxed_group *group = w->group;
+
+    /* Each part on a copy of its own, from which the others will take what it reached. */
     for (size_t i = begin; i < end; i++) {
         int part = (int)i;
         double *change = &group->change[i];
@@ -248,6 +253,7 @@ static void relax_range(void *user, size_t begin, size_t end, size_t chunk)
 static yk_status jacobi(work *w)
 {
     relaxed_group *group = w->group;
+    /* All parts at the same time; the first that failed is reported. */
     yk_system_for_all(w->system, group->part_count, relax_range, w);
 
     for (int i = 0; i < group->part_count; i++)
@@ -271,7 +277,9 @@ static void accelerate(const work *w, bool first)
 {
     relaxed_group *group = w->group;
     bool jacobi = w->scheme->options.order == YK_ORDER_JACOBI;
-    int copies = jacobi ? group->part_count : 1;
+    int copies = 1;
+    if (jacobi)
+        copies = group->part_count;
 
     /* The unknowns of all parts after the sweep. */
     double *at = group->after;
@@ -283,6 +291,7 @@ static void accelerate(const work *w, bool first)
         at += group->unknowns[i];
     }
 
+    /* The first sweep has none before it. */
     size_t bytes = (size_t)(at - group->after) * sizeof *at;
     if (first) {
         yk_accelerator_restart(group->accelerator);
@@ -313,6 +322,7 @@ static yk_status not_converged(const work *w, yk_status status, int part, int sw
     x->worst = part_number(w, part);
     x->left = change;
 
+    /* What helps before a smaller step does. */
     const char *first = "";
     if (x->options.acceleration == YK_ACCELERATION_NONE)
         first = "quasi-Newton acceleration, ";
@@ -327,21 +337,36 @@ static yk_status not_converged(const work *w, yk_status status, int part, int sw
                    yk_scheme_name_with(YK_SCHEME_IS_REFERENCE));
 }
 
-static yk_status sweep_group(work *w)
+/* The sweeps of a merged participant over the step; the step itself then accepts what they
+ * reached. */
+static yk_status sweep(yk_system *system, int participant, void *user)
 {
-    relaxed *x = w->scheme;
-    relaxed_group *group = w->group;
+    relaxed *x = user;
+    if (x->groups[participant].part_count == 0)
+        return YK_OK;
+
+    yk_status status = yk_merging_synchronise(system, participant);
+    if (YK_FAILED(status))
+        return status;
+
+    relaxed_group *group = &x->groups[participant];
+    work w = {
+        .scheme = x,
+        .system = system,
+        .group = group,
+        .participant = participant,
+        .inputs = yk_system_inputs(system, participant),
+    };
     int limit = x->options.sweeps;
     int worst = 0;
     double least = INFINITY;
     double change = INFINITY;
 
     for (int k = 1; k <= limit; k++) {
-        yk_status status;
         if (x->options.order == YK_ORDER_JACOBI)
-            status = jacobi(w);
+            status = jacobi(&w);
         else
-            status = gauss_seidel(w);
+            status = gauss_seidel(&w);
         if (YK_FAILED(status))
             return status;
 
@@ -355,50 +380,30 @@ static yk_status sweep_group(work *w)
             worst = i;
         }
 
+        /* Done, or beyond hope, or once more. */
         if (k > x->sweeps)
             x->sweeps = k;
         if (change <= x->options.relative_tolerance)
             return YK_OK;
         if (!isfinite(change) || (k > PATIENCE && change > GROWTH_LIMIT * least))
-            return not_converged(w, YK_ERROR_DIVERGED, worst, k, change);
+            return not_converged(&w, YK_ERROR_DIVERGED, worst, k, change);
 
         least = fmin(least, change);
         if (group->accelerator && k < limit)
-            accelerate(w, k == 1);
+            accelerate(&w, k == 1);
     }
 
-    bool grown = change > 10 * least;
+    /* At the limit: what grew was no iteration that needs patience. */
+    if (change > 10 * least)
+        return not_converged(&w, YK_ERROR_DIVERGED, worst, limit, change);
 
-    return not_converged(w, grown ? YK_ERROR_DIVERGED : YK_NOT_CONVERGED, worst, limit, change);
-}
-
-/* The sweeps of a merged participant over the step; the step itself then accepts what they
- * reached. */
-static yk_status sweep(yk_system *system, int participant, void *user)
-{
-    relaxed *x = user;
-    if (x->groups[participant].part_count == 0)
-        return YK_OK;
-
-    yk_status status = yk_merging_synchronise(system, participant);
-    if (YK_FAILED(status))
-        return status;
-
-    work w = {
-        .scheme = x,
-        .system = system,
-        .group = &x->groups[participant],
-        .participant = participant,
-        .inputs = yk_system_inputs(system, participant),
-    };
-    status = sweep_group(&w);
-    if (status == YK_NOT_CONVERGED)
-        x->outcome = status;
-    return status;
+    x->outcome = YK_NOT_CONVERGED;
+    return not_converged(&w, YK_NOT_CONVERGED, worst, limit, change);
 }
 
 static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
+    /* Subsystems in the sequence of their wires, merged ones after their sweeps. */
     relaxed *x = (relaxed *)scheme;
     x->sweeps = 0;
     x->outcome = YK_OK;
@@ -413,7 +418,9 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
         report->explained = true;
     }
 
-    return status == YK_OK ? x->outcome : status;
+    if (status != YK_OK)
+        return status;
+    return x->outcome;
 }
 
 /* The scheme ----------------------------------------------------------------------------------- */

@@ -17,6 +17,8 @@ static yk_status start_participant(yk_system *system, int participant, const yk_
     m->status = m->subsystem->ops->start(m->subsystem, system->start, h, inputs);
     if (YK_FAILED(m->status))
         return yk_system_report_failure(system, participant);
+
+    /* A reservation of the first start is reported; those that follow repeat it. */
     if (m->status != YK_OK && !inputs)
         yk_log(system->context, YK_LOG_WARNING, "subsystem '%s': %s", m->name,
                yk_participant_message(m));
@@ -37,6 +39,8 @@ static yk_status start_sweep(yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->wrench_sequence[index];
+
+        /* Where it is a motion side: the motion of its partners now, with their accelerations. */
         for (int i = 0; i < system->interface_count; i++) {
             yk_interface *interface = &system->interfaces[i];
             if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
@@ -61,35 +65,6 @@ static yk_status start_sweep(yk_system *system)
     return YK_OK;
 }
 
-/* Takes the wrenches that the motion sides needed to the wrench sides; returns the largest
- * relative change. */
-static double update_start_unknowns(yk_system *system, bool first)
-{
-    double largest = 0;
-    for (int i = 0; i < system->start_unknowns_count; i++) {
-        yk_unknowns *w = &system->start_unknowns[i];
-        yk_unknowns_read(system, w);
-
-        /* How far H(x) is from x, against its size. */
-        double change = 0;
-        double size = 0;
-
-        for (int k = 0; k < w->size; k++) {
-            change += fabs(w->fresh[k] - w->applied[k]);
-            size += fabs(w->fresh[k]);
-        }
-
-        largest = fmax(largest, change / (1 + size));
-
-        if (first)
-            yk_accelerator_restart(w->accelerator);
-        yk_accelerator_next(w->accelerator, w->applied, w->fresh, w->next);
-        yk_unknowns_apply(system, w, w->next);
-    }
-
-    return largest;
-}
-
 yk_status yk_system_start_consistently(yk_system *system)
 {
     if (system->interface_count + system->wire_count == 0)
@@ -109,23 +84,43 @@ yk_status yk_system_start_consistently(yk_system *system)
     /* Fixed-point iterations of wrenches and signals, accelerated. In the first sweep wires may
      * carry what their sources had before they started. */
     double change = 0;
-    for (int i = 0; i < START_ITERATIONS; i++) {
+    for (int iteration = 0; iteration < START_ITERATIONS; iteration++) {
         yk_status status = start_sweep(system);
         if (status != YK_OK)
             return status;
 
-        double wires = yk_wires_start_change(system);
-        change = fmax(update_start_unknowns(system, i == 0), wires);
-        bool settled = i > 0 || system->wire_count == 0;
+        change = yk_wires_start_change(system);
+        for (int i = 0; i < system->start_unknowns_count; i++) {
+            yk_unknowns *w = &system->start_unknowns[i];
+            yk_unknowns_read(system, w);
+
+            /* How far H(x) is from x, against its size. */
+            double difference = 0;
+            double size = 0;
+            for (int k = 0; k < w->size; k++) {
+                difference += fabs(w->fresh[k] - w->applied[k]);
+                size += fabs(w->fresh[k]);
+            }
+
+            change = fmax(change, difference / (1 + size));
+
+            /* What the motion sides needed, to the wrench sides. */
+            if (iteration == 0)
+                yk_accelerator_restart(w->accelerator);
+            yk_accelerator_next(w->accelerator, w->applied, w->fresh, w->next);
+            yk_unknowns_apply(system, w, w->next);
+        }
+
+        bool settled = iteration > 0 || system->wire_count == 0;
         if (settled && change <= START_TOLERANCE)
             return YK_OK;
     }
 
+    /* The run is possible all the same. */
     yk_log(system->context, YK_LOG_WARNING,
            "the initial wrenches and signals did not settle (relative change %g); the first steps "
            "are less accurate",
            change);
-
     return YK_OK;
 }
 
@@ -175,6 +170,7 @@ yk_status yk_system_start(yk_system *system)
     if (status != YK_OK)
         return status;
 
+    /* Subsystems that have started know the size of their states. */
     status = yk_system_prepare_states(system);
     if (status != YK_OK)
         return status;

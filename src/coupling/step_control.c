@@ -60,6 +60,8 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
     yk_controller *c = &system->control;
     yk_context *context = system->context;
     c->def = *def;
+
+    /* Sizes that are not given follow from the macro step. */
     if (c->def.largest == 0)
         c->def.largest = system->step;
     if (c->def.smallest == 0)
@@ -81,6 +83,7 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
                        "are none: take steps of one size, or another scheme",
                        yk_system_scheme_name(system));
 
+    /* Events are passed one after the other. */
     for (int i = 0; i < def->event_count; i++) {
         bool ascending = i == 0 || def->events[i] > def->events[i - 1];
         if (!isfinite(def->events[i]) || !ascending)
@@ -96,8 +99,9 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
     size_t sides = 2 * (size_t)system->interface_count;
     c->whole = yk_allocate(context, sides, sizeof *c->whole);
     c->middle = yk_allocate(context, sides, sizeof *c->middle);
-
-    return c->whole && c->middle ? YK_OK : YK_ERROR_MEMORY;
+    if (!c->whole || !c->middle)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 void yk_controller_destroy(yk_system *system)
@@ -133,6 +137,7 @@ void yk_controller_set(yk_controller *controller, const double words[YK_CONTROLL
 
 static void raise_to(double *largest, double value)
 {
+    /* Also to a value that is not a number. */
     if (!(value <= *largest))
         *largest = value;
 }
@@ -140,6 +145,7 @@ static void raise_to(double *largest, double value)
 void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b,
                      double *speed, double *spin)
 {
+    /* A difference in position counts as the velocity that makes it in the step. */
     if (kind == YK_PORT_SCALAR) {
         raise_to(speed, fabs(a->velocity.x - b->velocity.x));
         raise_to(speed, fabs(a->position.x - b->position.x) / h);
@@ -197,6 +203,7 @@ yk_status yk_controller_start(yk_system *system)
     if (!is_controlled(system))
         return YK_OK;
 
+    /* The size of states is known now. */
     double *image = yk_reallocate(system->context, c->image, system->layout.words, sizeof *image);
     if (!image)
         return YK_ERROR_MEMORY;
@@ -208,11 +215,14 @@ yk_status yk_controller_start(yk_system *system)
 
 /* One attempt ---------------------------------------------------------------------------------- */
 
+/* The scheme once, from t over h; iterations are counted over all parts of a step. */
 static yk_status take_part(yk_system *system, double t, double h, yk_step_report *report)
 {
     yk_step_report part = {0};
     yk_system_begin_part(system, t, h);
     yk_status status = system->scheme->ops->step(system->scheme, system, &part);
+
+    /* Numbers that are not finite are an error, whatever the scheme says. */
     if (!YK_FAILED(status)) {
         yk_status finite = yk_system_check_finite(system);
         if (finite != YK_OK)
@@ -282,6 +292,7 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
 
     yk_system_end_part(system);
 
+    /* At the end positions and velocities count. */
     yk_status second = take_part(system, t + h / 2, h / 2, report);
     if (YK_FAILED(second))
         return second;
@@ -291,7 +302,9 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
         yk_motion_error(system->interfaces[i / 2].kind, h, &c->whole[i], now, speed, spin);
     }
 
-    return second != YK_OK ? second : first;
+    if (second != YK_OK)
+        return second;
+    return first;
 }
 
 /* A step of size h: its error against the tolerance, and the power of h by which that falls. */
@@ -304,14 +317,21 @@ static yk_status try_step(yk_system *system, double t, double h, yk_step_report 
     double spin = 0;
     yk_status status;
     if (ops->estimate && ops->foretells && ops->foretells(system->scheme, system)) {
+        /* The scheme predicts its steps: the error is the distance from the prediction. */
         status = take_part(system, t, h, report);
         if (YK_FAILED(status))
             return status;
 
         *order = ops->estimate(system->scheme, system, &speed, &spin);
     } else {
-        double known = ops->order ? ops->order(system->scheme, system) : 0;
-        *order = known > 0 ? known : c->order;
+        /* The error is the difference between the whole step and two halves. */
+        double known = 0;
+        if (ops->order)
+            known = ops->order(system->scheme, system);
+        *order = c->order;
+        if (known > 0)
+            *order = known;
+
         status = take_twice(system, t, h, report, &speed, &spin);
         if (YK_FAILED(status))
             return status;
@@ -339,35 +359,12 @@ bool yk_step_can_be_mended(yk_status status)
 /* By how much the step is to change for its error to come to `allowed`. */
 static double factor_for(double error, double order, double allowed)
 {
+    /* An error says how far a step is off only if it is a number. */
     if (!isfinite(error))
         return SHRINKAGE;
     if (!(error > 0))
         return GROWTH;
     return fmax(SHRINKAGE, fmin(GROWTH, SAFETY * pow(error / allowed, -1 / order)));
-}
-
-/* Two attempts at one step show by which power of its size the error falls; where it hardly does,
- * something jumps there. */
-static void learn_order(yk_controller *c, double h, double error, double last_h, double last_error)
-{
-    double order = log(last_error / error) / log(last_h / h);
-    if (!(order > 0.5 * LEAST_ORDER))
-        return;
-    c->order = fmax(LEAST_ORDER, fmin(GREATEST_ORDER, 0.5 * (c->order + order)));
-}
-
-/* What is left of errors that no step makes smaller. */
-static void keep_floor(yk_controller *c, double error, bool good, bool forced)
-{
-    c->futile = forced ? c->futile + 1 : 0;
-    if (good)
-        c->floor *= FADING;
-    c->least = c->futile <= 1 ? error : fmin(c->least, error);
-    if (c->futile < FUTILE_STEPS || !isfinite(c->least))
-        return;
-
-    c->floor = c->least;
-    c->futile = 0;
 }
 
 /* Whether iterations left so much of a wrench that the step is none. */
@@ -383,25 +380,14 @@ static bool is_far_off(const yk_system *system)
     return false;
 }
 
-static yk_status never_converges(yk_system *system, double t, const yk_step_report *report)
+yk_status yk_controller_step(yk_system *system, double t, double left, double *taken,
+                             yk_step_report *report)
 {
-    const yk_scheme_ops *ops = system->scheme->ops;
-    const char *remedy = ops->remedy ? ops->remedy(system->scheme) : "more iterations";
-    return yk_fail(
-        system->context, YK_ERROR_DIVERGED,
-        "at t = %g s the iterations of scheme %s do not converge, and no step mends that: at the "
-        "smallest one (%g s) the interface wrenches still change by %g (N, N m); use %s, the "
-        "scheme %s, or exchange the sides of the interface: the one that takes the motion cannot "
-        "give way to a wall",
-        t, ops->name, system->control.def.smallest, report->wrench_change, remedy,
-        yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
-}
+    *taken = left;
+    if (!is_controlled(system))
+        return take_part(system, t, left, report);
 
-/* From t over the time that is left at most; the size that was taken is left in system->h, or in
- * two halves of it. */
-static yk_status controlled_step(yk_system *system, double t, double left, double *taken,
-                                 yk_step_report *report)
-{
+    /* What a step that is taken back returns to. */
     yk_controller *c = &system->control;
     yk_system_state_get(system, c->image);
 
@@ -416,6 +402,7 @@ static yk_status controlled_step(yk_system *system, double t, double left, doubl
     else if (h > left / 2)
         h = left / 2;
 
+    /* Of the attempt before this one. */
     double last_h = 0;
     double last_error = 0;
 
@@ -427,8 +414,15 @@ static yk_status controlled_step(yk_system *system, double t, double left, doubl
         bool smallest = h <= c->def.smallest * (1 + SLIVER);
         if (failed && (smallest || !yk_step_can_be_mended(status)))
             return status;
-        if (!failed && last_error > 1)
-            learn_order(c, h, error, last_h, last_error);
+
+        /* Two attempts at one step show by which power of its size the error falls; where it
+         * hardly does, something jumps there. */
+        if (!failed && last_error > 1) {
+            double shown = log(last_error / error) / log(last_h / h);
+            double mean = 0.5 * (c->order + shown);
+            if (shown > 0.5 * LEAST_ORDER)
+                c->order = fmax(LEAST_ORDER, fmin(GREATEST_ORDER, mean));
+        }
 
         /* Iterations that ended at their limit show in the error as far as they matter. */
         double allowed = fmax(1, ABOVE_FLOOR * c->floor);
@@ -436,18 +430,23 @@ static yk_status controlled_step(yk_system *system, double t, double left, doubl
         bool tolerable = !failed && error <= allowed;
         bool give_up = is_far_off(system) || c->futile + 1 >= FUTILE_STEPS;
         if (status == YK_NOT_CONVERGED && !tolerable && smallest && give_up)
-            return never_converges(system, t + h, report);
+            return yk_system_report_never_converges(system, t + h, report);
 
-        double next = h * (failed ? SHRINKAGE : factor_for(error, order, allowed));
+        double next = h * SHRINKAGE;
+        if (!failed)
+            next = h * factor_for(error, order, allowed);
+
+        /* Again, smaller. */
         if (!tolerable && !smallest) {
-            /* Again, smaller. */
             system->statistics.steps_rejected++;
             yk_status restored = take_back(system);
             if (restored != YK_OK)
                 return restored;
 
             last_h = h;
-            last_error = failed ? 0 : error;
+            last_error = error;
+            if (failed)
+                last_error = 0;
             h = fmax(c->def.smallest, fmin(next, SAFETY * h));
             continue;
         }
@@ -461,25 +460,34 @@ static yk_status controlled_step(yk_system *system, double t, double left, doubl
             before = h;
         }
 
+        /* Small changes are not worth their disturbance. */
         if (next >= h && before > next)
             next = before;
         if (next > h && next < NOTABLE_GROWTH * h)
             next = h;
         c->proposal = fmin(c->def.largest, fmax(c->def.smallest, next));
 
-        keep_floor(c, error, good, !tolerable);
+        /* Errors that several smallest steps in a row have in common are the floor below which no
+         * step leads; a step that is better than the tolerance lets it fade. */
+        if (good)
+            c->floor *= FADING;
+        if (tolerable)
+            c->futile = 0;
+        else
+            c->futile++;
+        if (c->futile <= 1)
+            c->least = error;
+        else
+            c->least = fmin(c->least, error);
+        if (c->futile >= FUTILE_STEPS && isfinite(c->least)) {
+            c->floor = c->least;
+            c->futile = 0;
+        }
+
+        /* Whoever remembers steps had better forget them after one that is too inaccurate. */
         system->statistics.steps_forced += !good;
         if (!tolerable)
             yk_system_announce_event(system);
         return status;
     }
-}
-
-yk_status yk_controller_step(yk_system *system, double t, double left, double *taken,
-                             yk_step_report *report)
-{
-    *taken = left;
-    if (is_controlled(system))
-        return controlled_step(system, t, left, taken, report);
-    return take_part(system, t, left, report);
 }

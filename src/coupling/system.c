@@ -8,7 +8,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
 #include "coupling/merging.h"
 
@@ -16,50 +15,6 @@
 static const double SLIVER = 1e-9;
 
 /* Creation ------------------------------------------------------------------------------------- */
-
-/* A copy of the options, with the lists in them one after the other. */
-static yk_status copy_options(yk_system *system, const yk_scheme_ops *ops, const void *options)
-{
-    system->options = yk_allocate(system->context, ops->options_size + 1, 1);
-    if (!system->options)
-        return YK_ERROR_MEMORY;
-
-    system->scheme_def = (yk_scheme_def){.ops = ops, .options = system->options};
-    if (!options) {
-        yk_scheme_fill(ops, system->options);
-        return YK_OK;
-    }
-
-    memcpy(system->options, options, ops->options_size);
-
-    /* The copy still refers to the caller's lists. */
-    size_t count = 0;
-    for (const yk_option *row = ops->options; row && row->key; row++) {
-        const yk_subsystem_list *list = (void *)((char *)system->options + row->offset);
-        if (row->kind == YK_OPTION_SUBSYSTEMS)
-            count += (size_t)list->count;
-    }
-
-    if (count == 0)
-        return YK_OK;
-
-    int *next = yk_allocate(system->context, count, sizeof *next);
-    if (!next)
-        return YK_ERROR_MEMORY;
-
-    system->option_items = next;
-    for (const yk_option *row = ops->options; row->key; row++) {
-        if (row->kind != YK_OPTION_SUBSYSTEMS)
-            continue;
-
-        yk_subsystem_list *list = (void *)((char *)system->options + row->offset);
-        memcpy(next, list->items, (size_t)list->count * sizeof *next);
-        list->items = next;
-        next += list->count;
-    }
-
-    return YK_OK;
-}
 
 static yk_status build(yk_system *system, const yk_system_description *asked)
 {
@@ -75,7 +30,7 @@ static yk_status build(yk_system *system, const yk_system_description *asked)
         return status;
     if (asked->interface_count == 0 && yk_scheme_traits(&scheme) & YK_SCHEME_NEEDS_INTERFACES)
         scheme = yk_scheme_default();
-    status = copy_options(system, scheme.ops, scheme.options);
+    status = yk_system_copy_options(system, &scheme);
     if (status != YK_OK)
         return status;
 
@@ -94,6 +49,7 @@ static yk_status build(yk_system *system, const yk_system_description *asked)
         system->parts[i].shows = true;
     }
 
+    /* A scheme that merges sees fewer participants, and a description without interfaces. */
     const yk_system_description *def = asked;
     if (system->traits & YK_SCHEME_MERGES) {
         status = yk_merging_create(system, asked);
@@ -115,11 +71,14 @@ static yk_status build(yk_system *system, const yk_system_description *asked)
     status = yk_controller_create(system, &def->control);
     if (status != YK_OK)
         return status;
+
+    /* Only now is it known who must be able to return to an earlier state. */
     return yk_system_check_rollback(system);
 }
 
 yk_status yk_system_make(yk_context *context, const yk_system_description *def, yk_system **system)
 {
+    /* What no part of the system can check for itself. */
     *system = NULL;
     if (def->subsystem_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a system needs at least one subsystem");
@@ -137,6 +96,7 @@ yk_status yk_system_make(yk_context *context, const yk_system_description *def, 
     made->step = def->step;
     made->h = def->step;
 
+    /* A system that was built in part knows what of it is there. */
     yk_status status = build(made, def);
     if (status != YK_OK) {
         yk_system_destroy(made);
@@ -152,6 +112,7 @@ void yk_system_destroy(yk_system *system)
     if (!system)
         return;
 
+    /* In the order opposite to that of building. */
     yk_context *context = system->context;
     yk_pool_destroy(system->pool);
     if (system->scheme)
@@ -210,51 +171,11 @@ static double next_stop(const yk_system *system, double t, double end, bool *eve
             next = own;
     }
 
+    /* One that falls on the end of the step does not cut it. */
     *event = next <= end + sliver;
-    return *event && next < end - sliver ? next : end;
-}
-
-/* What the statistics keep of a step that was taken, and the message of one that did not
- * converge. */
-static void count_step(yk_system *system, double t, double h, yk_status status,
-                       const yk_step_report *report)
-{
-    yk_system_statistics *s = &system->statistics;
-    s->steps++;
-    s->iterations += report->iterations;
-    s->steps_halved += report->halved;
-    if (report->iterations > s->largest_iterations)
-        s->largest_iterations = report->iterations;
-    if (s->steps == 1 || h < s->smallest_step)
-        s->smallest_step = h;
-    if (h > s->largest_step)
-        s->largest_step = h;
-    if (status != YK_NOT_CONVERGED)
-        return;
-
-    if (s->steps_not_converged++ == 0) {
-        s->first_not_converged = t;
-        s->worst_not_converged = report->worst_subsystem;
-    }
-
-    s->time_not_converged += h;
-    s->residual_not_converged += report->residual;
-    if (report->explained)
-        return;
-
-    /* What helps is for the scheme to say. */
-    const yk_scheme_ops *ops = system->scheme->ops;
-    double absolute = 0;
-    double relative = 0;
-    if (ops->tolerances)
-        ops->tolerances(system->options, &absolute, &relative);
-    const char *remedy = "a smaller macro step";
-    if (ops->remedy)
-        remedy = ops->remedy(system->scheme);
-    yk_fail(system->context, YK_NOT_CONVERGED,
-            "at t = %g s the scheme %s did not converge in %d iterations: the interface wrenches "
-            "still change by %g (N, N m), the tolerance is %g; use %s",
-            t, ops->name, report->iterations - 1, report->wrench_change, absolute, remedy);
+    if (*event && next < end - sliver)
+        return next;
+    return end;
 }
 
 yk_status yk_system_step(yk_system *system, yk_step_report *report)
@@ -264,12 +185,16 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
         report = &own;
     *report = (yk_step_report){0};
 
+    /* Both ends are counted, not summed up, so that the clock does not drift. */
+
     double begin = yk_system_time(system);
     double end = system->start + (double)(system->step_count + 1) * system->step;
     double t = begin;
     yk_status worst = YK_OK;
+    yk_system_statistics *s = &system->statistics;
 
     while (t < end) {
+        /* Up to the next event or to the end of the macro step. */
         bool event;
         double stop = next_stop(system, t, end, &event);
         double left = stop - t;
@@ -293,10 +218,31 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
 
         /* The step is kept, and counted. */
         yk_system_keep_step(system);
-        count_step(system, t + taken, taken, status, &part);
+        s->steps++;
+        s->iterations += part.iterations;
+        s->steps_halved += part.halved;
+        if (part.iterations > s->largest_iterations)
+            s->largest_iterations = part.iterations;
+        if (s->steps == 1 || taken < s->smallest_step)
+            s->smallest_step = taken;
+        if (taken > s->largest_step)
+            s->largest_step = taken;
         report->iterations += part.iterations;
         report->halved = report->halved || part.halved;
         report->wrench_change = part.wrench_change;
+
+        /* So is what its iterations left, where they ended at their limit. */
+        if (status == YK_NOT_CONVERGED) {
+            if (s->steps_not_converged++ == 0) {
+                s->first_not_converged = t + taken;
+                s->worst_not_converged = part.worst_subsystem;
+            }
+
+            s->time_not_converged += taken;
+            s->residual_not_converged += part.residual;
+            if (!part.explained)
+                yk_system_report_not_converged(system, t + taken, &part);
+        }
 
         /* Step control stopped earlier: on from there. */
         if (taken != left) {

@@ -204,6 +204,9 @@ extern const yk_option_word yk_order_words[];
 extern const yk_option_word yk_exchange_words[];
 extern const yk_option_word yk_acceleration_words[];
 
+/* At creation: the options of the scheme, or its defaults, as the system's own copy. */
+yk_status yk_system_copy_options(yk_system *system, const yk_scheme_def *scheme);
+
 /* The first scheme of the library that has a trait, or has it not, for messages that recommend
  * it. */
 const char *yk_scheme_name_with(unsigned trait);
@@ -374,6 +377,11 @@ const char *yk_participant_message(const yk_participant *participant);
 /* An error of a participant at a time of its own; yk_system_report_failure is at the end of the
  * step. */
 yk_status yk_system_report_failure_at(yk_system *system, int participant, double t);
+/* The message of a step whose iterations ended at their limit, and the error of one where even the
+ * smallest size did not help. */
+void yk_system_report_not_converged(yk_system *system, double t, const yk_step_report *report);
+yk_status yk_system_report_never_converges(yk_system *system, double t,
+                                           const yk_step_report *report);
 /* Whether all outputs are finite, with an error that names the port. */
 yk_status yk_system_check_finite(yk_system *system);
 /* Warns of a gap between two sides at the start, and refuses markers that are rotated against each

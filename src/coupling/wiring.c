@@ -7,17 +7,18 @@
 
 /* Participants --------------------------------------------------------------------------------- */
 
-static yk_status create_participant(yk_system *system, yk_participant *m, yk_subsystem *subsystem,
-                                    const char *name)
+/* A subsystem with memory for its inputs and outputs, its substeps, and its units and axes. */
+static yk_status create_participant(yk_system *system, const yk_system_description *def, int number)
 {
     yk_context *context = system->context;
-    yk_status status = yk_contract_check(context, subsystem, name);
+    yk_participant *m = &system->participants[number];
+    m->subsystem = def->subsystems[number];
+    m->name = def->names[number];
+    yk_status status = yk_contract_check(context, m->subsystem, m->name);
     if (status != YK_OK)
         return status;
 
-    m->subsystem = subsystem;
-    m->name = name;
-    m->port_count = subsystem->ops->ports(subsystem, &m->ports);
+    m->port_count = m->subsystem->ops->ports(m->subsystem, &m->ports);
     size_t count = (size_t)m->port_count;
     m->inputs = yk_allocate(context, count, sizeof *m->inputs);
     m->own_inputs = yk_allocate(context, count, sizeof *m->own_inputs);
@@ -33,43 +34,40 @@ static yk_status create_participant(yk_system *system, yk_participant *m, yk_sub
         m->own_inputs[i].orientation.w = 1;
     }
 
-    return YK_OK;
-}
+    /* With several substeps the coupling sees means and sums over them. */
+    m->substeps = 1;
+    if (def->substeps)
+        m->substeps = def->substeps[number];
+    if (m->substeps < 1)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "subsystem '%s' has %d substeps, must be 1 or more", m->name, m->substeps);
 
-static yk_status set_substeps(yk_system *system, yk_participant *m, int substeps)
-{
-    if (substeps < 1)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                       "subsystem '%s' has %d substeps, must be 1 or more", m->name, substeps);
+    if (m->substeps > 1) {
+        m->mean_wrenches = yk_allocate(context, count, sizeof *m->mean_wrenches);
+        m->earlier = yk_allocate(context, count, sizeof *m->earlier);
+        m->substep_start = yk_allocate(context, count, sizeof *m->substep_start);
+        m->port_work = yk_allocate(context, count, sizeof *m->port_work);
+        if (!m->mean_wrenches || !m->earlier || !m->substep_start || !m->port_work)
+            return YK_ERROR_MEMORY;
+    }
 
-    m->substeps = substeps;
-    if (substeps == 1)
+    if (!def->transforms)
         return YK_OK;
 
-    size_t count = (size_t)m->port_count;
-    m->mean_wrenches = yk_allocate(system->context, count, sizeof *m->mean_wrenches);
-    m->earlier = yk_allocate(system->context, count, sizeof *m->earlier);
-    m->substep_start = yk_allocate(system->context, count, sizeof *m->substep_start);
-    m->port_work = yk_allocate(system->context, count, sizeof *m->port_work);
-    bool complete = m->mean_wrenches && m->earlier && m->substep_start && m->port_work;
-
-    return complete ? YK_OK : YK_ERROR_MEMORY;
-}
-
-static yk_status set_transform(yk_system *system, yk_participant *m, const yk_transform *transform)
-{
+    /* Its own units and axes. */
+    const yk_transform *transform = &def->transforms[number];
     double length = transform->length;
     double mass = transform->mass;
     double norm = yk_q_norm(transform->orientation);
     bool units = length > 0 && mass > 0 && isfinite(length * mass);
     bool pose = yk_v3_finite(transform->position) && fabs(norm - 1) < 1e-6;
     if (!units || !pose)
-        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+        return yk_fail(context, YK_ERROR_ARGUMENT,
                        "subsystem '%s': its units must be positive (%g m, %g kg) and its "
                        "orientation a unit quaternion (norm %g)",
                        m->name, length, mass, norm);
 
-    m->transform = yk_allocate(system->context, 1, sizeof *m->transform);
+    m->transform = yk_allocate(context, 1, sizeof *m->transform);
     if (!m->transform)
         return YK_ERROR_MEMORY;
 
@@ -85,6 +83,7 @@ static yk_status check_port(yk_system *system, int number, int participant, int 
 {
     yk_context *context = system->context;
     const char *name = system->interfaces[number].def.name;
+    /* There is such a port, with power. */
     if (participant < 0 || participant >= system->participant_count)
         return yk_fail(context, YK_ERROR_ARGUMENT, "interface '%s': there is no subsystem %d", name,
                        participant);
@@ -117,6 +116,7 @@ static yk_status check_port(yk_system *system, int number, int participant, int 
 static yk_status check_causality(yk_system *system, const char *name, const yk_participant *m,
                                  int port, yk_causality causality)
 {
+    /* What helps depends on what the port can take instead. */
     const yk_port *p = &m->ports[port];
     if (p->causalities & causality)
         return YK_OK;
@@ -131,7 +131,7 @@ static yk_status check_causality(yk_system *system, const char *name, const yk_p
                        "the two sides",
                        name, p->name, m->name);
 
-    /* It takes motions only. */
+    /* It takes motions only, which a scheme with wrenches on both sides prescribes to no marker. */
     if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES && p->kind == YK_PORT_MARKER)
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it "
@@ -145,33 +145,10 @@ static yk_status check_causality(yk_system *system, const char *name, const yk_p
                    name, p->name, m->name);
 }
 
-/* A prescribed relative motion is a constraint with a wrench on both sides. */
-static yk_status check_drive(yk_system *system, const yk_interface *interface)
-{
-    const yk_interface_def *def = &interface->def;
-    if (!def->drive || yk_both_take_wrench(interface))
-        return YK_OK;
-    if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES)
-        return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                       "interface '%s' prescribes a relative motion to a port that takes motion "
-                       "only; drive a joint inside the subsystem of the other side",
-                       def->name);
-
-    const char *what = "prescribes a relative motion";
-    if (def->constrained & YK_AXIS_DISTANCE)
-        what = "keeps a distance";
-    return yk_fail(
-        system->context, YK_ERROR_CAPABILITY,
-        "interface '%s' %s, which needs wrenches on both sides: choose the scheme %s, or "
-        "%s; others can do it between subsystems that report what their next step will "
-        "do, as smooth ones do",
-        def->name, what, yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES),
-        yk_scheme_name_with(YK_SCHEME_MERGES));
-}
-
 static yk_status connect_port(yk_system *system, const yk_interface_def *def, yk_participant *m,
                               int port, yk_causality causality)
 {
+    /* A subsystem may refuse; it knows neither the interface nor its own name. */
     yk_subsystem *subsystem = m->subsystem;
     yk_status status = subsystem->ops->connect(subsystem, port, causality, def->constrained);
     if (!YK_FAILED(status))
@@ -188,6 +165,8 @@ static yk_status create_interface(yk_system *system, int number)
     yk_interface *interface = &system->interfaces[number];
     const yk_interface_def *def = &interface->def;
     const char *name = def->name;
+
+    /* Both ports exist and are free. */
     yk_status status = check_port(system, number, def->wrench_subsystem, def->wrench_port);
     if (status != YK_OK)
         return status;
@@ -218,9 +197,24 @@ static yk_status create_interface(yk_system *system, int number)
     if (status != YK_OK)
         return status;
 
-    status = check_drive(system, interface);
-    if (status != YK_OK)
-        return status;
+    /* A prescribed relative motion is a constraint with a wrench on both sides. */
+    if (def->drive && !yk_both_take_wrench(interface)) {
+        if (system->traits & YK_SCHEME_WRENCH_ON_BOTH_SIDES)
+            return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                           "interface '%s' prescribes a relative motion to a port that takes "
+                           "motion only; drive a joint inside the subsystem of the other side",
+                           name);
+
+        const char *what = "prescribes a relative motion";
+        if (def->constrained & YK_AXIS_DISTANCE)
+            what = "keeps a distance";
+        return yk_fail(system->context, YK_ERROR_CAPABILITY,
+                       "interface '%s' %s, which needs wrenches on both sides: choose the scheme "
+                       "%s, or %s; others can do it between subsystems that report what their "
+                       "next step will do, as smooth ones do",
+                       name, what, yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES),
+                       yk_scheme_name_with(YK_SCHEME_MERGES));
+    }
 
     /* Two ports of one kind, of different subsystems. */
     if (a == b)
@@ -235,6 +229,7 @@ static yk_status create_interface(yk_system *system, int number)
                        "interface '%s' joins a scalar port with a marker: '%s.%s' and '%s.%s'",
                        name, a->name, a_port->name, b->name, b_port->name);
 
+    /* The subsystems have the last word. */
     status = connect_port(system, def, a, def->wrench_port, YK_TAKES_WRENCH);
     if (status != YK_OK)
         return status;
@@ -243,13 +238,11 @@ static yk_status create_interface(yk_system *system, int number)
 
 /* Sequences ------------------------------------------------------------------------------------ */
 
-/* What the order of Gauss-Seidel gives up first where it would go in a circle. */
-enum {
-    ALL_WIRES,         /* motion sides before wrench sides, sources of wires before their targets */
-    WIRES_OF_COMMANDS, /* without wires from wrench sides, whose motion is known at the start */
-    NO_WIRES,
-    NOTHING /* the order of the def */
-};
+/* What the order of Gauss-Seidel gives up first where it would go in a circle. All wires: motion
+ * sides come before wrench sides, sources of wires before their targets. Wires of commands:
+ * without those from wrench sides, whose motion is known at the start. Nothing: the order of the
+ * def. */
+enum { ALL_WIRES, WIRES_OF_COMMANDS, NO_WIRES, NOTHING };
 
 static bool takes_wrench(const yk_system *system, int participant)
 {
@@ -294,21 +287,6 @@ static bool can_follow(const yk_system *system, int participant, bool wrenches_f
     return true;
 }
 
-static int next_in_sequence(const yk_system *system, bool wrenches_first, const bool *listed)
-{
-    for (int level = ALL_WIRES; level < NOTHING; level++)
-        for (int i = 0; i < system->participant_count; i++)
-            if (!listed[i] && can_follow(system, i, wrenches_first, listed, level))
-                return i;
-
-    /* All that are left wait for each other. */
-    int first = 0;
-    while (listed[first])
-        first++;
-
-    return first;
-}
-
 /* Motion sides before their wrench sides, or the other way round; sources of wires before their
  * targets. */
 static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequence)
@@ -322,8 +300,20 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
         return YK_ERROR_MEMORY;
     }
 
+    /* One after the other: the first that waits for none of those left, at the strictest level at
+     * which there is one. */
     for (int n = 0; n < system->participant_count; n++) {
-        int chosen = next_in_sequence(system, wrenches_first, listed);
+        int chosen = -1;
+        for (int level = ALL_WIRES; chosen < 0 && level < NOTHING; level++)
+            for (int i = 0; chosen < 0 && i < system->participant_count; i++)
+                if (!listed[i] && can_follow(system, i, wrenches_first, listed, level))
+                    chosen = i;
+
+        /* All that are left wait for each other. */
+        if (chosen < 0)
+            for (chosen = 0; listed[chosen];)
+                chosen++;
+
         listed[chosen] = true;
         index[chosen] = n;
         sequence[n] = chosen;
@@ -360,35 +350,32 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
 yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
 {
     yk_context *context = system->context;
-    size_t participants = (size_t)def->subsystem_count;
-    size_t interfaces = (size_t)def->interface_count;
+    size_t count = (size_t)def->subsystem_count;
+    size_t joined = (size_t)def->interface_count;
     system->participant_count = def->subsystem_count;
     system->interface_count = def->interface_count;
-    system->participants = yk_allocate(context, participants, sizeof *system->participants);
-    system->interfaces = yk_allocate(context, interfaces, sizeof *system->interfaces);
-    system->sequence = yk_allocate(context, participants, sizeof *system->sequence);
-    system->wrench_sequence = yk_allocate(context, participants, sizeof *system->wrench_sequence);
-    if (!system->participants || !system->interfaces || !system->sequence ||
-        !system->wrench_sequence)
+    system->participants = yk_allocate(context, count, sizeof *system->participants);
+    system->interfaces = yk_allocate(context, joined, sizeof *system->interfaces);
+    system->sequence = yk_allocate(context, count, sizeof *system->sequence);
+    system->wrench_sequence = yk_allocate(context, count, sizeof *system->wrench_sequence);
+    if (!system->participants || !system->interfaces)
+        return YK_ERROR_MEMORY;
+    if (!system->sequence || !system->wrench_sequence)
         return YK_ERROR_MEMORY;
 
     /* What is coupled, and by what. */
     yk_status status = YK_OK;
     for (int i = 0; i < def->subsystem_count; i++) {
-        yk_participant *m = &system->participants[i];
-        status = create_participant(system, m, def->subsystems[i], def->names[i]);
-        if (status == YK_OK)
-            status = set_substeps(system, m, def->substeps ? def->substeps[i] : 1);
-        if (status == YK_OK && def->transforms)
-            status = set_transform(system, m, &def->transforms[i]);
+        status = create_participant(system, def, i);
         if (status != YK_OK)
             return status;
     }
 
     for (int i = 0; i < def->interface_count; i++) {
-        system->interfaces[i].def = def->interfaces[i];
-        if (!system->interfaces[i].def.name)
-            system->interfaces[i].def.name = "unnamed";
+        yk_interface *interface = &system->interfaces[i];
+        interface->def = def->interfaces[i];
+        if (!interface->def.name)
+            interface->def.name = "unnamed";
         status = create_interface(system, i);
         if (status != YK_OK)
             return status;
@@ -410,8 +397,9 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
     /* Memory for the wrenches of every wrench side, and for a consistent start. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
+        yk_participant *a = yk_interface_a(system, interface);
         if (!yk_both_take_wrench(interface))
-            yk_interface_a(system, interface)->wrench_size += yk_port_freedoms(interface->kind);
+            a->wrench_size += yk_port_freedoms(interface->kind);
     }
 
     for (int i = 0; i < system->participant_count; i++) {

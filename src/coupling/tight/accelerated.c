@@ -36,6 +36,8 @@ static yk_status sweep(const yk_tight *x, yk_system *system, bool first)
 {
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->wrench_sequence[index];
+
+        /* Motion sides follow what their partners have just reached. */
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
             if (interface->def.motion_subsystem != participant)
@@ -49,6 +51,7 @@ static yk_status sweep(const yk_tight *x, yk_system *system, bool first)
 
         yk_system_carry_given_signals(system, participant);
 
+        /* The first time from where it is, then from the mark. */
         yk_status status = YK_OK;
         if (!first)
             status = yk_system_rewind(system, participant);
@@ -67,12 +70,14 @@ static bool has_converged(yk_tight *x, yk_system *system, double *change)
     *change = 0;
     bool all = true;
 
+    /* All vectors are looked at: each keeps the residuals of its interfaces. */
     for (int i = 0; i < x->unknowns_count; i++) {
         yk_unknowns *w = &x->unknowns[i];
         yk_unknowns_read(system, w);
         all = yk_unknowns_settled(system, w, change) && all;
     }
 
+    /* Signals that were given before they were known. */
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
         double limit = YK_TIGHT_SIGNAL_TOLERANCE * (1 + fabs(wire->now));
@@ -88,8 +93,10 @@ static void accelerate(yk_tight *x, yk_system *system)
 {
     for (int i = 0; i < x->unknowns_count; i++) {
         yk_unknowns *w = &x->unknowns[i];
-        double change = 0;
         memcpy(w->tried, w->applied, (size_t)w->size * sizeof(double));
+
+        /* A vector that is alone and has settled is left as it is. */
+        double change = 0;
         bool closed = w->lagged_count + w->wire_count == 0;
         if (closed && yk_unknowns_settled(system, w, &change))
             continue;
@@ -196,6 +203,7 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
             continue;
         }
 
+        /* At the fixed point each side receives what the other gave. */
         bool converged = has_converged(x, system, &report->wrench_change);
         if (converged && agreed)
             return exchange(x, system);
@@ -217,5 +225,7 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
     yk_status status = sweep(x, system, false);
     has_converged(x, system, &report->wrench_change);
 
-    return status != YK_OK ? status : YK_NOT_CONVERGED;
+    if (status != YK_OK)
+        return status;
+    return YK_NOT_CONVERGED;
 }

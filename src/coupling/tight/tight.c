@@ -24,6 +24,7 @@ void yk_tight_motion_input(const yk_tight *x, yk_system *system, int number, con
     yk_input *input = yk_input_b(system, interface);
     interface->origin = end->position;
 
+    /* Who sees what happens within the macro step. */
     bool a_inside = x->looks_inside[interface->def.wrench_subsystem];
     bool b_inside = x->looks_inside[interface->def.motion_subsystem];
     bool iterates = x->options.iterations > 0;
@@ -46,8 +47,11 @@ void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int numbe
     const yk_interface *interface = &system->interfaces[number];
     const yk_interface_def *def = &interface->def;
     yk_input *input = yk_input_a(system, interface);
-    bool changes = x->looks_inside[def->wrench_subsystem] || x->looks_inside[def->motion_subsystem];
-    if (!changes || x->options.iterations == 0) {
+
+    /* Nobody looks inside the macro step: paper tight keeps the wrench constant over it. */
+    bool a_inside = x->looks_inside[def->wrench_subsystem];
+    bool b_inside = x->looks_inside[def->motion_subsystem];
+    if ((!a_inside && !b_inside) || x->options.iterations == 0) {
         yk_input_constant(interface->kind, &interface->applied, input);
         return;
     }
@@ -55,7 +59,9 @@ void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int numbe
     const yk_participant *b = yk_interface_b(system, interface);
     double fraction = 0.5 + 0.5 / b->substeps;
     double at = fraction * system->h;
-    double last = b->substeps > 1 ? b->earlier_step : 0;
+    double last = 0;
+    if (b->substeps > 1)
+        last = b->earlier_step;
     double since = at + (1 - fraction) * last;
     yk_input_line(interface->kind, &interface->applied, at, &x->before[number], since, input);
 }
@@ -82,22 +88,17 @@ static void keep_wrenches(yk_tight *x, const yk_system *system)
 
 /* Plain sweeps --------------------------------------------------------------------------------- */
 
-typedef struct sweep {
-    int number; /* from 0 */
-    bool last;  /* the iteration limit is reached */
-    bool converged;
-    double wrench_change;
-} sweep;
-
-/* Takes the wrenches of the motion sides to a participant, together; they have converged if none
- * changed by more than the tolerance since the last sweep. */
-static void set_wrench_inputs(const yk_tight *x, yk_system *system, int participant, sweep *now)
+/* Takes the wrenches of the motion sides to a participant, together. In a repetition (not first),
+ * *change is raised to the largest of their changes since the last sweep, and *converged stays if
+ * none is more than the tolerance. */
+static void set_wrench_inputs(const yk_tight *x, yk_system *system, int participant, bool first,
+                              bool *converged, double *change)
 {
     yk_participant *m = &system->participants[participant];
     yk_system_pack_wrenches(system, participant);
 
     const double *fresh = m->fresh;
-    for (int i = 0; now->number > 0 && i < system->interface_count; i++) {
+    for (int i = 0; !first && i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
             continue;
@@ -106,15 +107,18 @@ static void set_wrench_inputs(const yk_tight *x, yk_system *system, int particip
         yk_port_kind kind = interface->kind;
         yk_wrench wrench;
         fresh = yk_wrench_unpack(kind, fresh, &wrench);
-        yk_wrench change = yk_wrench_combine(kind, &wrench, -1, &interface->applied);
-        double size = yk_wrench_size(kind, &change);
-        if (size > now->wrench_change)
-            now->wrench_change = size;
+        yk_wrench difference = yk_wrench_combine(kind, &wrench, -1, &interface->applied);
+        double size = yk_wrench_size(kind, &difference);
+        if (size > *change)
+            *change = size;
 
         double limit = x->options.tolerance;
         limit += x->options.relative_tolerance * yk_wrench_size(kind, &wrench);
-        interface->residual = size <= limit ? 0 : size;
-        now->converged = now->converged && size <= limit;
+        interface->residual = 0;
+        if (!(size <= limit)) {
+            interface->residual = size;
+            *converged = false;
+        }
     }
 
     yk_system_apply_wrenches(system, participant, m->fresh);
@@ -122,80 +126,78 @@ static void set_wrench_inputs(const yk_tight *x, yk_system *system, int particip
         yk_tight_wrench_inputs(x, system, participant);
 }
 
-static yk_status run_sweep(const yk_tight *x, yk_system *system, sweep *now)
-{
-    bool first = now->number == 0;
-    for (int index = 0; index < system->participant_count; index++) {
-        int participant = system->sequence[index];
-
-        /* Motions as they were last reached; in the first sweep, as they are predicted. */
-        for (int i = 0; i < system->interface_count; i++) {
-            const yk_interface *interface = &system->interfaces[i];
-            if (interface->def.motion_subsystem != participant || yk_both_take_wrench(interface))
-                continue;
-
-            const yk_motion *end = &yk_value_a(system, interface)->motion;
-            yk_motion predicted;
-            if (first && interface->a_index >= interface->b_index) {
-                yk_system_predict(system, i, &predicted);
-                end = &predicted;
-            }
-
-            yk_tight_motion_input(x, system, i, end);
-        }
-
-        if (system->participants[participant].wrench_size)
-            set_wrench_inputs(x, system, participant, now);
-        bool settled = yk_system_carry_signals(system, participant) <= YK_TIGHT_SIGNAL_TOLERANCE;
-
-        /* Behind the last wrench side nothing is left that could be repeated for it. */
-        if (!first && index <= x->last_wrench_index)
-            now->converged = now->converged && settled;
-        bool final = now->last || (now->converged && index >= x->last_wrench_index);
-
-        /* One iteration of its own solver, whose trial is closed in the end; or the step again. */
-        yk_status status = YK_OK;
-        if (x->iterates[participant] && !final) {
-            status = yk_system_iterate(system, participant);
-        } else {
-            if (!x->iterates[participant] && !first)
-                status = yk_system_rewind(system, participant);
-            if (!YK_FAILED(status))
-                status = yk_system_advance(system, participant);
-        }
-
-        if (YK_FAILED(status))
-            return yk_system_report_failure(system, participant);
-    }
-
-    return YK_OK;
-}
-
+/* Sweeps over all participants until no wrench changes, or the limit is reached (figure 3). */
 static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *report)
 {
     int limit = x->options.iterations;
     if (limit > 0)
         yk_system_mark(system);
 
-    /* Until no wrench changes, or the limit is reached. */
-    sweep now = {0};
-    for (;; now.number++) {
-        now.last = now.number == limit;
-        now.converged = now.number > 0;
-        now.wrench_change = 0;
-        yk_status status = run_sweep(x, system, &now);
-        if (status != YK_OK)
-            return status;
-        if (now.converged || now.last)
-            break;
+    bool converged = false;
+    bool last = false;
+    double change = 0;
+    int sweeps = 0;
+
+    while (!converged && !last) {
+        bool first = sweeps == 0;
+        last = sweeps == limit;
+        sweeps++;
+        converged = !first;
+        change = 0;
+
+        for (int index = 0; index < system->participant_count; index++) {
+            int participant = system->sequence[index];
+
+            /* Motions as they were last reached; in the first sweep, as they are predicted. */
+            for (int i = 0; i < system->interface_count; i++) {
+                const yk_interface *interface = &system->interfaces[i];
+                int motion_side = interface->def.motion_subsystem;
+                if (motion_side != participant || yk_both_take_wrench(interface))
+                    continue;
+
+                const yk_motion *end = &yk_value_a(system, interface)->motion;
+                yk_motion predicted;
+                if (first && interface->a_index >= interface->b_index) {
+                    yk_system_predict(system, i, &predicted);
+                    end = &predicted;
+                }
+
+                yk_tight_motion_input(x, system, i, end);
+            }
+
+            /* Wrenches as the motion sides needed them, and signals. */
+            if (system->participants[participant].wrench_size)
+                set_wrench_inputs(x, system, participant, first, &converged, &change);
+            double signal_change = yk_system_carry_signals(system, participant);
+
+            /* Behind the last wrench side nothing is left that could be repeated for it. */
+            if (!first && index <= x->last_wrench_index)
+                converged = converged && signal_change <= YK_TIGHT_SIGNAL_TOLERANCE;
+            bool final = last || (converged && index >= x->last_wrench_index);
+
+            /* One iteration of its own solver, whose trial is closed in the end; or the step
+             * again. */
+            yk_status status = YK_OK;
+            if (x->iterates[participant] && !final) {
+                status = yk_system_iterate(system, participant);
+            } else {
+                if (!x->iterates[participant] && !first)
+                    status = yk_system_rewind(system, participant);
+                if (!YK_FAILED(status))
+                    status = yk_system_advance(system, participant);
+            }
+
+            if (YK_FAILED(status))
+                return yk_system_report_failure(system, participant);
+        }
     }
 
-    report->iterations += now.number + 1;
-    report->wrench_change = now.wrench_change;
+    report->iterations += sweeps;
+    report->wrench_change = change;
 
     /* Only the last wrench side knows, when it is called, that the sweep has converged; the trials
      * of those before it are closed here. */
-    for (int index = 0; !now.last && index < x->last_wrench_index; index++) {
+    for (int index = 0; !last && index < x->last_wrench_index; index++) {
         int participant = system->sequence[index];
         if (!x->iterates[participant] || !system->participants[participant].wrench_size)
             continue;
@@ -203,7 +205,9 @@ static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *r
             return yk_system_report_failure(system, participant);
     }
 
-    return now.converged || limit == 0 ? YK_OK : YK_NOT_CONVERGED;
+    if (converged || limit == 0)
+        return YK_OK;
+    return YK_NOT_CONVERGED;
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */
@@ -241,7 +245,9 @@ static yk_status take(yk_tight *x, yk_system *system, double t, double h, int ha
     keep_wrenches(x, system);
     yk_status second = take(x, system, t + h / 2, h / 2, halvings - 1, report);
 
-    return second != YK_OK ? second : first;
+    if (second != YK_OK)
+        return second;
+    return first;
 }
 
 static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
@@ -269,7 +275,8 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     if (!x)
         return YK_ERROR_MEMORY;
 
-    x->base.ops = system->scheme_def.ops; /* tight or loose */
+    /* The same for tight and loose. */
+    x->base.ops = system->scheme_def.ops;
     x->options = *(const yk_tight_options *)options;
     *scheme = &x->base;
 
@@ -299,6 +306,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
         x->looks_inside[i] = m->substeps > 1 || yk_follows_polynomials(m->subsystem);
     }
 
+    /* Motion sides cannot iterate; behind the last wrench side a sweep is decided. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         x->iterates[interface->def.motion_subsystem] = false;
@@ -313,10 +321,10 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
         return YK_OK;
 
     /* One factor cannot serve several interfaces; least squares need to see all of them. */
-    bool joined = acceleration == YK_ACCELERATION_QUASI_NEWTON;
     const yk_unknowns_def def = {
         .kind = acceleration,
-        .what = joined ? YK_UNKNOWNS_OF_JOINED : YK_UNKNOWNS_OF_SIDES,
+        .what = acceleration == YK_ACCELERATION_QUASI_NEWTON ? YK_UNKNOWNS_OF_JOINED
+                                                             : YK_UNKNOWNS_OF_SIDES,
         .rates = x->options.velocity == YK_VELOCITY_MARKER,
         .tolerance = x->options.tolerance,
         .relative_tolerance = x->options.relative_tolerance,
@@ -360,6 +368,7 @@ static void state_get(const yk_scheme *scheme, const yk_system *system, double *
     (void)system;
     const yk_tight *x = (const yk_tight *)scheme;
     yk_balance_get(x->balance, continuous);
+    /* What the accelerators remember of earlier steps cannot be computed again. */
     for (int i = 0; i < x->unknowns_count; i++) {
         const yk_accelerator *accelerator = x->unknowns[i].accelerator;
         yk_accelerator_get(accelerator, opaque);
@@ -452,6 +461,8 @@ static unsigned traits(const void *own)
 {
     const yk_tight_options *o = own;
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION | YK_SCHEME_MOVES_TORQUES;
+
+    /* Without repetitions it is the scheme loose, which needs no rollback and may balance. */
     if (o->iterations == 0) {
         if (o->exchange != YK_EXCHANGE_MOTION)
             set |= YK_SCHEME_BALANCES;
@@ -500,13 +511,17 @@ static void tolerances(const void *own, double *absolute, double *relative)
 static void title(const void *own, char *text, size_t capacity)
 {
     const yk_tight_options *o = own;
-    const char *name = o->iterations == 0 ? "loose (tight without iterations)" : "tight";
+    const char *name = "tight";
+    if (o->iterations == 0)
+        name = "loose (tight without iterations)";
     snprintf(text, capacity, "%s", name);
 }
 
 static yk_causality second_side(const void *own, const yk_joined_ports *joined)
 {
     const yk_tight_options *o = own;
+
+    /* Repetitions bring the wrench of the motion side; without them it may be balanced. */
     if (o->iterations > 0)
         return YK_TAKES_MOTION;
     return yk_balance_second_side(o->exchange, joined);

@@ -9,13 +9,21 @@
 typedef struct yk_tight {
     yk_scheme base;
     yk_tight_options options;
-    yk_balance *balance; /* loose only; NULL: no interface is balanced */
+    /* Loose only; NULL: no interface is balanced. */
+    yk_balance *balance;
+
     /* Per participant: it takes wrenches only, and offers single iterations of its solver; it sees
      * what happens within the macro step, by several steps or by following polynomials in one. */
     bool *iterates, *looks_inside;
-    int last_wrench_index; /* of the last A side in the sequence */
-    yk_wrench *before;     /* per interface: what balanced B's wrench at the start of the step */
-    int unknowns_count;    /* with an acceleration only */
+
+    /* Of the last A side in the sequence. */
+    int last_wrench_index;
+
+    /* Per interface: what balanced B's wrench at the start of the step. */
+    yk_wrench *before;
+
+    /* With an acceleration only. */
+    int unknowns_count;
     yk_unknowns *unknowns;
 } yk_tight;
 
