@@ -22,19 +22,30 @@ static const double DAMPING = 0.5;
 
 struct yk_accelerator {
     yk_acceleration kind;
-    int n, columns, count; /* count: differences that are remembered */
-    int recent;            /* of them, those of the present fixed point: the newest */
-    int iterations;        /* since it began */
+    int n, columns;
+
+    /* Differences that are remembered; of them, the newest are those of the present fixed point. */
+    int count, recent;
+
+    /* Since the present fixed point began; and quasi-Newton, since the best x. */
+    int iterations, failures;
+
     double factor;
+
     /* H(x) - x and H(x): Aitken, of the last iteration; quasi-Newton, of the best. */
     double *residual, *image;
-    int failures;                  /* quasi-Newton: iterations since then */
-    double *dresidual, *dimage;    /* differences, newest last, `columns` x n */
-    double *q, *r, *right, *alpha; /* least squares: Q by rows of n, R upper triangular */
+
+    /* Differences, newest last, `columns` x n. */
+    double *dresidual, *dimage;
+
+    /* Least squares: Q by rows of n, R upper triangular, and which columns have a part in it. */
+    double *q, *r, *right, *alpha;
     bool *used;
-    int *blocks; /* first components of blocks of another unit, ascending, `block_count` of them */
+
+    /* First components of blocks of another unit, ascending; the weight of each component. */
+    int *blocks;
     int block_count;
-    double *weight; /* of each component in the least squares */
+    double *weight;
 };
 
 yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n, int columns,
@@ -57,6 +68,7 @@ yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n
         return YK_ERROR_MEMORY;
     }
 
+    /* All vectors and matrices in one piece. */
     a->kind = kind;
     a->n = n;
     a->columns = columns;
@@ -138,24 +150,6 @@ static void forget_oldest(yk_accelerator *a, int number)
         a->recent = a->count;
 }
 
-/* Keeps the change since the last iteration as the newest column, and the oldest no longer than
- * there is memory for it. */
-static void remember_difference(yk_accelerator *a, const double *residual, const double *image)
-{
-    if (a->count == a->columns)
-        forget_oldest(a, 1);
-
-    double *dr = a->dresidual + a->count * a->n;
-    double *di = a->dimage + a->count * a->n;
-    for (int i = 0; i < a->n; i++) {
-        dr[i] = residual[i] - a->residual[i];
-        di[i] = image[i] - a->image[i];
-    }
-
-    a->count++;
-    a->recent++;
-}
-
 /* The size of a block in all differences of the residual. */
 static double block_size(const yk_accelerator *a, int begin, int end)
 {
@@ -172,13 +166,16 @@ static double block_size(const yk_accelerator *a, int begin, int end)
 /* Blocks weigh as much as the first; one whose differences are rounding does not count. */
 static void weigh_blocks(yk_accelerator *a, const double *hx)
 {
+    /* Of one unit. */
     if (a->block_count == 0)
         return;
 
     double first = block_size(a, 0, a->blocks[0]);
     for (int b = 0; b < a->block_count; b++) {
         int begin = a->blocks[b];
-        int end = b + 1 < a->block_count ? a->blocks[b + 1] : a->n;
+        int end = a->n;
+        if (b + 1 < a->block_count)
+            end = a->blocks[b + 1];
         double size = block_size(a, begin, end);
         double value = yk_dense_norm((size_t)(end - begin), hx + begin);
         double weight = 0;
@@ -225,31 +222,10 @@ static void orthogonalise(yk_accelerator *a)
     }
 }
 
-/* Forgets the columns of earlier fixed points that newer ones explain, in favour of others. */
-static void forget_explained(yk_accelerator *a)
-{
-    size_t bytes = (size_t)a->n * sizeof(double);
-    int count = a->count;
-    int kept = 0;
-
-    for (int column = 0; column < count; column++) {
-        bool old = column < count - a->recent;
-        if (old && !a->used[count - 1 - column])
-            continue;
-        if (kept != column) {
-            memcpy(a->dresidual + kept * a->n, a->dresidual + column * a->n, bytes);
-            memcpy(a->dimage + kept * a->n, a->dimage + column * a->n, bytes);
-        }
-
-        kept++;
-    }
-
-    a->count = kept;
-}
-
 /* alpha with least |dresidual alpha + residual|. */
 static void solve_least_squares(yk_accelerator *a, const double *residual)
 {
+    /* -Q^T residual. */
     size_t size = (size_t)a->n;
     for (int k = 0; k < a->count; k++) {
         const double *q = a->q + (size_t)k * size;
@@ -279,6 +255,7 @@ static double weighted_norm(const yk_accelerator *a, const double *vector)
     return sqrt(sum);
 }
 
+/* IQN-ILS of Degroote, Bathe, Vierendeels 2009. */
 static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, double *next)
 {
     /* next is free until the end. */
@@ -289,17 +266,30 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
         residual[i] = hx[i] - x[i];
 
     /* All differences are those from the best x so far: where H has a kink between the two they
-     * are secants, and those from one bad x to another would mean nothing. What earlier fixed
-     * points have taught is trusted as long as it helps. */
-    if (a->iterations > 0)
-        remember_difference(a, residual, hx);
-    bool better = a->iterations == 0 || weighted_norm(a, residual) < weighted_norm(a, a->residual);
-    if (!better)
-        forget_oldest(a, a->count - a->recent);
-    a->failures = better ? 0 : a->failures + 1;
-    if (better) {
+     * are secants, and those from one bad x to another would mean nothing. */
+    if (a->iterations > 0) {
+        if (a->count == a->columns)
+            forget_oldest(a, 1);
+
+        double *dr = a->dresidual + a->count * a->n;
+        double *di = a->dimage + a->count * a->n;
+        for (int i = 0; i < a->n; i++) {
+            dr[i] = residual[i] - a->residual[i];
+            di[i] = hx[i] - a->image[i];
+        }
+
+        a->count++;
+        a->recent++;
+    }
+
+    /* What earlier fixed points have taught is trusted as long as it helps. */
+    if (a->iterations == 0 || weighted_norm(a, residual) < weighted_norm(a, a->residual)) {
+        a->failures = 0;
         memcpy(a->residual, residual, size * sizeof(double));
         memcpy(a->image, hx, size * sizeof(double));
+    } else {
+        a->failures++;
+        forget_oldest(a, a->count - a->recent);
     }
 
     /* next = H(x) + dimage alpha with least |residual + dresidual alpha|, from the best x */
@@ -314,9 +304,24 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
             next[i] += a->alpha[k] * di[i];
     }
 
-    forget_explained(a);
+    /* Columns of earlier fixed points that newer ones explain are forgotten, in favour of others. */
+    int kept = 0;
+    for (int column = 0; column < a->count; column++) {
+        bool old = column < a->count - a->recent;
+        if (old && !a->used[a->count - 1 - column])
+            continue;
 
-    /* Not further than is believable, and less far each time that it did not help. */
+        if (kept != column) {
+            memcpy(a->dresidual + kept * a->n, a->dresidual + column * a->n, size * sizeof(double));
+            memcpy(a->dimage + kept * a->n, a->dimage + column * a->n, size * sizeof(double));
+        }
+
+        kept++;
+    }
+
+    a->count = kept;
+
+    /* Not further than is believable ... */
     double length = 0;
     for (size_t i = 0; i < size; i++)
         length += pow(a->weight[i] * (next[i] - a->image[i] + a->residual[i]), 2);
@@ -326,6 +331,7 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
         a->recent = 0;
     }
 
+    /* ... and less far each time that it did not help. */
     if (a->failures < PATIENCE)
         return;
 

@@ -65,8 +65,11 @@ yk_system_builder *yk_system_begin(yk_context *context, const yk_system_def *def
     yk_system_builder *builder = yk_allocate(context, 1, sizeof *builder);
     if (!builder)
         return NULL;
+
     builder->building.context = context;
-    builder->def = def ? *def : yk_system_default();
+    builder->def = yk_system_default();
+    if (def)
+        builder->def = *def;
     return builder;
 }
 
@@ -74,21 +77,27 @@ int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *
 {
     if (!builder)
         return YK_NO_ID;
+
     yk_building *building = &builder->building;
     yk_context *context = building->context;
 
     if (!def->name || !def->name[0])
         return yk_building_refuse(
             building, yk_fail(context, YK_ERROR_ARGUMENT, "a subsystem has no name: give it one"));
+
+    /* Creating it has failed, and the message says why. */
     if (!def->subsystem) {
-        /* Creating it has failed, and the message says why. */
         char why[YK_BUILDING_MESSAGE];
         strncpy(why, yk_last_message(context), sizeof why - 1);
         why[sizeof why - 1] = 0;
+        const char *separator = "";
+        if (why[0])
+            separator = ": ";
         return yk_building_refuse(building, yk_fail(context, YK_ERROR_ARGUMENT,
                                                     "subsystem '%s' was not created%s%s", def->name,
-                                                    why[0] ? ": " : "", why));
+                                                    separator, why));
     }
+
     return yk_building_append(building, &builder->subsystems, &builder->subsystem_count, def,
                               sizeof *def);
 }
@@ -101,6 +110,7 @@ static const yk_port *find_port(yk_system_builder *builder, const char *what, co
     yk_building *building = &builder->building;
     if (subsystem == YK_NO_ID && building->status != YK_OK)
         return NULL;
+
     if (subsystem < 0 || subsystem >= builder->subsystem_count) {
         yk_building_refuse(building,
                            yk_fail(building->context, YK_ERROR_ARGUMENT,
@@ -126,11 +136,13 @@ int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *
 {
     if (!builder)
         return YK_NO_ID;
+
     yk_building *building = &builder->building;
     if (!def->name || !def->name[0])
         return yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
                                                     "an interface has no name: give it one"));
 
+    /* Both mistakes are reported, where there are two. */
     const yk_port *wrench_port =
         find_port(builder, "interface", def->name, def->wrench_subsystem, def->wrench_port);
     const yk_port *motion_port =
@@ -138,6 +150,7 @@ int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *
     if (!wrench_port || !motion_port)
         return YK_NO_ID;
 
+    /* A scalar port has one coordinate. */
     yk_interface_def interface = *def;
     if (motion_port->kind == YK_PORT_SCALAR)
         interface.constrained &= YK_AXIS_X;
@@ -153,13 +166,16 @@ int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def)
 {
     if (!builder)
         return YK_NO_ID;
+
     yk_building *building = &builder->building;
     if (!def->name || !def->name[0])
         return yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
                                                     "a wire has no name: give it one"));
 
     /* Channels are checked by the system, which knows their numbers. */
-    int source = def->source_port < 0 ? 0 : def->source_port;
+    int source = def->source_port;
+    if (source < 0)
+        source = 0;
     if (!find_port(builder, "wire", def->name, def->source_subsystem, source) ||
         !find_port(builder, "wire", def->name, def->target_subsystem, def->target_port))
         return YK_NO_ID;
@@ -168,35 +184,22 @@ int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def)
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-static void check_names(yk_system_builder *builder)
-{
-    yk_building *building = &builder->building;
-    if (builder->subsystem_count > 0)
-        yk_building_unique(building, "subsystems", &builder->subsystems->name,
-                           builder->subsystem_count, sizeof *builder->subsystems);
-    if (builder->interface_count > 0)
-        yk_building_unique(building, "interfaces", &builder->interfaces->name,
-                           builder->interface_count, sizeof *builder->interfaces);
-    if (builder->wire_count > 0)
-        yk_building_unique(building, "wires", &builder->wires->name, builder->wire_count,
-                           sizeof *builder->wires);
-}
-
+/* The parts as arrays of one description. */
 static yk_status make(yk_system_builder *builder, yk_system **system)
 {
     yk_context *context = builder->building.context;
-    int count = builder->subsystem_count;
-    yk_subsystem **subsystems = yk_allocate(context, (size_t)count + 1, sizeof *subsystems);
-    const char **names = yk_allocate(context, (size_t)count + 1, sizeof *names);
-    yk_transform *transforms = yk_allocate(context, (size_t)count + 1, sizeof *transforms);
-    int *substeps = yk_allocate(context, (size_t)count + 1, sizeof *substeps);
+    size_t count = (size_t)builder->subsystem_count;
+    yk_subsystem **subsystems = yk_allocate(context, count + 1, sizeof *subsystems);
+    const char **names = yk_allocate(context, count + 1, sizeof *names);
+    yk_transform *transforms = yk_allocate(context, count + 1, sizeof *transforms);
+    int *substeps = yk_allocate(context, count + 1, sizeof *substeps);
     yk_status status = YK_ERROR_MEMORY;
 
     if (subsystems && names && transforms && substeps) {
         /* Without units and axes of its own no number of a subsystem is touched. */
         yk_transform same = yk_transform_default();
         bool transformed = false;
-        for (int i = 0; i < count; i++) {
+        for (size_t i = 0; i < count; i++) {
             const yk_subsystem_def *def = &builder->subsystems[i];
             subsystems[i] = def->subsystem;
             names[i] = def->name;
@@ -207,7 +210,7 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
         yk_system_description whole = {
             .subsystems = subsystems,
             .names = names,
-            .subsystem_count = count,
+            .subsystem_count = builder->subsystem_count,
             .transforms = transformed ? transforms : NULL,
             .substeps = substeps,
             .interfaces = builder->interfaces,
@@ -219,6 +222,8 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
             .step = builder->def.step,
             .control = builder->def.control,
         };
+
+        /* It takes from the arrays what it needs. */
         status = yk_system_make(context, &whole, system);
     }
 
@@ -235,8 +240,20 @@ yk_status yk_system_create(yk_system_builder *builder, yk_system **system)
     if (!builder)
         return YK_ERROR_MEMORY;
 
-    check_names(builder);
-    yk_status status = yk_building_finish(&builder->building);
+    /* Parts of one kind are known by their names. */
+    yk_building *building = &builder->building;
+    if (builder->subsystem_count > 0)
+        yk_building_unique(building, "subsystems", &builder->subsystems->name,
+                           builder->subsystem_count, sizeof *builder->subsystems);
+    if (builder->interface_count > 0)
+        yk_building_unique(building, "interfaces", &builder->interfaces->name,
+                           builder->interface_count, sizeof *builder->interfaces);
+    if (builder->wire_count > 0)
+        yk_building_unique(building, "wires", &builder->wires->name, builder->wire_count,
+                           sizeof *builder->wires);
+
+    /* Mistakes of all parts come together here. */
+    yk_status status = yk_building_finish(building);
     if (status == YK_OK)
         status = make(builder, system);
     yk_system_discard(builder);

@@ -35,6 +35,7 @@ static inline void set_wrench_inputs(yk_system *system, int participant)
     yk_system_apply_wrenches(system, participant, m->fresh);
 }
 
+/* One after the other, motion sides before their wrench sides. */
 static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
@@ -43,13 +44,16 @@ static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
         /* Motions as their partners have reached or predict them, wrenches as they were needed. */
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
-            if (interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface))
-                yk_system_prescribe_weighted(system, i, x->weights, interface->a_index < index);
+            int motion_side = interface->def.motion_subsystem;
+            bool a_advanced = interface->a_index < index;
+            if (motion_side == participant && !yk_both_take_wrench(interface))
+                yk_system_prescribe_weighted(system, i, x->weights, a_advanced);
         }
 
         set_wrench_inputs(system, participant);
         yk_system_carry_signals(system, participant);
 
+        /* Its one call in this macro step. */
         if (YK_FAILED(yk_system_advance(system, participant)))
             return yk_system_report_failure(system, participant);
     }
@@ -64,6 +68,7 @@ static void advance_range(void *user, size_t begin, size_t end, size_t chunk)
         yk_system_advance(user, (int)i);
 }
 
+/* All at once, with what was known at the start of the step. */
 static yk_status jacobi(const explicit_scheme *x, yk_system *system)
 {
     /* The wrenches of the last step belong to where the partners were at its end. */
@@ -77,6 +82,7 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
         yk_system_carry_signals(system, i);
     }
 
+    /* Nobody has moved: all motions are predicted. */
     for (int i = 0; i < system->interface_count; i++)
         if (!yk_both_take_wrench(&system->interfaces[i]))
             yk_system_prescribe_weighted(system, i, x->weights, false);
@@ -118,7 +124,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     x->options = *(const yk_explicit_options *)options;
     *scheme = &x->base;
 
-    /* Weights of their own are given per time, and belong to the macro step. */
+    /* Weights of their own, (26), are given per time, and belong to the macro step. */
     double h = system->step;
     x->own_weights.position = x->options.alpha * h * h;
     x->own_weights.velocity = x->options.beta * h;
@@ -130,6 +136,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     };
     x->weights = by_inputs[x->options.inputs];
 
+    /* Only in the order of Jacobi do several subsystems move at the same time. */
     yk_status status = yk_balance_create(system, &x->balance);
     if (status != YK_OK || x->options.order != YK_ORDER_JACOBI)
         return status;
@@ -246,8 +253,9 @@ static void derive(void *own, uint64_t given)
         return;
 
     /* Who asks for inputs by name wants a motion to be prescribed. */
-    bool inputs = given >> INPUTS_ROW & 1;
-    o->exchange = inputs ? YK_EXCHANGE_MOTION : YK_EXCHANGE_AUTO;
+    o->exchange = YK_EXCHANGE_AUTO;
+    if (given >> INPUTS_ROW & 1)
+        o->exchange = YK_EXCHANGE_MOTION;
 }
 
 static yk_status check(yk_context *context, const void *own)
@@ -256,6 +264,7 @@ static yk_status check(yk_context *context, const void *own)
     if (o->inputs != YK_INPUTS_WEIGHTED)
         return YK_OK;
 
+    /* Their sum is the divisor of (26). */
     double sum = o->alpha + o->beta + o->gamma;
     bool negative = o->alpha < 0 || o->beta < 0 || o->gamma < 0;
     if (!negative && sum > 0 && isfinite(sum))
@@ -268,6 +277,7 @@ static yk_status check(yk_context *context, const void *own)
 
 static void simplify(void *own, double tolerance)
 {
+    /* Trials with it are small. */
     (void)tolerance;
     ((yk_explicit_options *)own)->threads = 1;
 }

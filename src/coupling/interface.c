@@ -22,12 +22,14 @@ static yk_vec3 rotation_of_axis(yk_quat b, yk_quat a, int axis)
 {
     yk_vec3 from = axis_of(b, axis);
     yk_vec3 to = axis_of(a, axis);
-    yk_vec3 normal = yk_v3_cross(from, to);
+
     /* |normal| is the sine of the angle between both. */
+    yk_vec3 normal = yk_v3_cross(from, to);
     double sine = yk_v3_norm(normal);
     double angle = atan2(sine, yk_v3_dot(from, to));
-
-    return sine > 0 ? yk_v3_scale(angle / sine, normal) : normal;
+    if (!(sine > 0))
+        return normal;
+    return yk_v3_scale(angle / sine, normal);
 }
 
 /* Two free axes: the rotation that makes the axis before the constrained one, on a, perpendicular
@@ -36,6 +38,7 @@ static yk_vec3 rotation_to_perpendicular(yk_quat b, yk_quat a, int constrained)
 {
     yk_vec3 on_a = axis_of(a, (constrained + 1) % 3);
     yk_vec3 on_b = axis_of(b, (constrained + 2) % 3);
+    /* On a right angle the cosine of the angle between them is zero. */
     double sine = yk_v3_dot(on_a, on_b);
     double angle = asin(fmax(-1, fmin(1, sine)));
 
@@ -46,6 +49,7 @@ static yk_vec3 rotation_to_perpendicular(yk_quat b, yk_quat a, int constrained)
  * free ones are left alone however far they have gone. */
 static yk_vec3 constrained_rotation(unsigned rotations, yk_quat b, yk_quat a)
 {
+    /* The bits are x, y and z: one that is constrained, two, or all. */
     switch (rotations) {
     case 0: return yk_v3(0, 0, 0);
     case 1: return rotation_to_perpendicular(b, a, 0);
@@ -84,6 +88,7 @@ static void set_rotation_line(yk_input *input, yk_quat orientation, yk_vec3 angu
 void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_motion *a_end,
                        yk_input *input)
 {
+    /* paper explicit (20). */
     if (kind == YK_PORT_SCALAR) {
         set_scalar_line(input, a_start->position.x, a_end->velocity.x);
         return;
@@ -114,6 +119,7 @@ static yk_vec3 weighted3(const yk_input_weights *w, double h, yk_vec3 displaceme
 void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_weights *weights,
                        double h, const yk_motion *b_start, const yk_motion *a_end, yk_input *input)
 {
+    /* paper explicit (25): from where B is, with the velocity of (26). */
     if (kind == YK_PORT_SCALAR) {
         double displacement = a_end->position.x - b_start->position.x;
         double velocity = weighted(weights, h, displacement, a_end->velocity.x, b_start->velocity.x,
@@ -147,6 +153,7 @@ void yk_input_interpolated(yk_port_kind kind, double h, const yk_motion *a_start
     yk_vec3 displacement = yk_v3_sub(a_end->position, a_start->position);
     set_line(input, a_start->position, yk_v3_scale(1 / h, displacement));
 
+    /* SLERP: along the shortest rotation, at constant speed. */
     yk_vec3 rotation = rotation_between(a_start->orientation, a_end->orientation);
     set_rotation_line(input, a_start->orientation, yk_v3_scale(1 / h, rotation));
 }
@@ -167,6 +174,7 @@ static void set_cubic(double h, yk_vec3 displacement, yk_vec3 rate, yk_vec3 end_
 void yk_input_cubic(yk_port_kind kind, double h, const yk_motion *a_start, const yk_motion *a_end,
                     yk_input *input)
 {
+
     input->degree = 3;
     yk_vec3 displacement = yk_v3_sub(a_end->position, a_start->position);
     input->linear[0] = a_start->position;
@@ -186,6 +194,7 @@ void yk_input_cubic(yk_port_kind kind, double h, const yk_motion *a_start, const
 
 void yk_input_taylor(yk_port_kind kind, const yk_motion *a, yk_input *input)
 {
+    /* y = y0 + y' t + y'' t^2 / 2, in the rotation vector as in the position. */
     set_line(input, a->position, a->velocity);
     input->degree = 2;
     input->linear[2] = yk_v3_scale(0.5, a->acceleration);
@@ -203,6 +212,7 @@ yk_wrench yk_wrench_opposite(yk_port_kind kind, const yk_port_value *b, yk_vec3 
     if (kind == YK_PORT_SCALAR)
         return (yk_wrench){{-b->wrench.force.x, 0, 0}, {0, 0, 0}};
 
+    /* About A's origin B's force has a torque of its own. */
     yk_vec3 arm = yk_v3_sub(b->motion.position, a_origin);
     yk_vec3 torque = yk_v3_add(b->wrench.torque, yk_v3_cross(arm, b->wrench.force));
 
@@ -223,6 +233,7 @@ void yk_input_constant(yk_port_kind kind, const yk_wrench *wrench, yk_input *inp
 void yk_input_line(yk_port_kind kind, const yk_wrench *wrench, double at, const yk_wrench *before,
                    double since, yk_input *input)
 {
+    /* f(t) = f + (t - at) (f - before) / since. */
     yk_wrench change = yk_wrench_combine(kind, wrench, -1, before);
     input->degree = 1;
     input->linear[1] = yk_v3_scale(1 / since, change.force);
@@ -328,6 +339,7 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
         };
     }
 
+    /* How far a is from where b would have it. */
     unsigned rotations = constrained >> 3;
     yk_quat frame = b->orientation;
     yk_vec3 reach = yk_v3_sub(a->position, b->position);
@@ -343,7 +355,9 @@ yk_interface_error yk_interface_gap(yk_port_kind kind, unsigned constrained, con
 
     /* Two free axes: the rate at which the other two leave their right angle. */
     if (rotations == 1 || rotations == 2 || rotations == 4) {
-        int axis = rotations == 4 ? 2 : (int)rotations - 1;
+        int axis = (int)rotations - 1;
+        if (rotations == 4)
+            axis = 2;
         yk_vec3 on_a = axis_of(a->orientation, (axis + 1) % 3);
         yk_vec3 on_b = axis_of(frame, (axis + 2) % 3);
         spin = yk_v3(yk_v3_dot(relative, yk_v3_cross(on_a, on_b)), 0, 0);

@@ -13,11 +13,19 @@ enum { NAME_LENGTH = 128 };
 
 /* Groups --------------------------------------------------------------------------------------- */
 
-/* Every interface lies between two ports that there are, of subsystems of one kind that can be
- * merged. */
-static yk_status check_interfaces(const yk_system *system, const yk_system_description *def)
+/* Why subsystems cannot be merged, and which schemes keep them apart. */
+static yk_status refuse(const yk_system *system, yk_status status, const char *why)
 {
-    const char *scheme = yk_system_scheme_name(system);
+    return yk_fail(system->context, status,
+                   "scheme %s: %s; the schemes %s and %s keep subsystems apart",
+                   yk_system_scheme_name(system), why, yk_scheme_name_with(YK_SCHEME_ITERATES),
+                   yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
+}
+
+/* Every interface lies between two ports that there are, of subsystems of one kind that can be
+ * merged; every wire between two subsystems. */
+static yk_status check_joined(const yk_system *system, const yk_system_description *def)
+{
     for (int i = 0; i < def->interface_count; i++) {
         const yk_interface_def *interface = &def->interfaces[i];
         const char *name = interface->name;
@@ -26,10 +34,14 @@ static yk_status check_interfaces(const yk_system *system, const yk_system_descr
 
         for (int side = 0; side < 2; side++) {
             int number = subsystem[side];
-            bool known = number >= 0 && number < def->subsystem_count;
-            const yk_subsystem *of = known ? def->subsystems[number] : NULL;
-            const yk_port *ports;
-            if (!known || port[side] < 0 || port[side] >= of->ops->ports(of, &ports))
+            int ports = 0;
+            if (number >= 0 && number < def->subsystem_count) {
+                const yk_subsystem *of = def->subsystems[number];
+                const yk_port *list;
+                ports = of->ops->ports(of, &list);
+            }
+
+            if (port[side] < 0 || port[side] >= ports)
                 return yk_fail(system->context, YK_ERROR_ARGUMENT,
                                "interface '%s': there is no port %d of a subsystem %d", name,
                                port[side], number);
@@ -40,27 +52,24 @@ static yk_status check_interfaces(const yk_system *system, const yk_system_descr
         const char *b = def->names[subsystem[1]];
         const yk_subsystem_ops *first = def->subsystems[subsystem[0]]->ops;
         const yk_subsystem_ops *second = def->subsystems[subsystem[1]]->ops;
-        if (first != second)
-            return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                           "scheme %s: interface '%s' joins '%s' (%s) and '%s' (%s), and "
-                           "subsystems of different kinds cannot be merged to one. Choose the "
-                           "scheme %s or %s, or model both in one solver",
-                           scheme, name, a, first->kind, b, second->kind,
-                           yk_scheme_name_with(YK_SCHEME_ITERATES),
-                           yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
-        if (!first->merging)
-            return yk_fail(system->context, YK_ERROR_CAPABILITY,
-                           "scheme %s: interface '%s' joins '%s' and '%s', and subsystems of the "
-                           "kind %s cannot be merged to one. Choose the scheme %s or %s",
-                           scheme, name, a, b, first->kind, yk_scheme_name_with(YK_SCHEME_ITERATES),
-                           yk_scheme_name_with(YK_SCHEME_WRENCH_ON_BOTH_SIDES));
+        char why[512];
+        if (first != second) {
+            snprintf(why, sizeof why,
+                     "interface '%s' joins '%s' (%s) and '%s' (%s), and subsystems of different "
+                     "kinds cannot be merged to one; model both in one solver",
+                     name, a, first->kind, b, second->kind);
+            return refuse(system, YK_ERROR_CAPABILITY, why);
+        }
+
+        if (!first->merging) {
+            snprintf(why, sizeof why,
+                     "interface '%s' joins '%s' and '%s', and subsystems of the kind %s cannot be "
+                     "merged to one",
+                     name, a, b, first->kind);
+            return refuse(system, YK_ERROR_CAPABILITY, why);
+        }
     }
 
-    return YK_OK;
-}
-
-static yk_status check_wires(const yk_system *system, const yk_system_description *def)
-{
     for (int i = 0; i < def->wire_count; i++) {
         const yk_wire_def *wire = &def->wires[i];
         int source = wire->source_subsystem;
@@ -76,28 +85,6 @@ static yk_status check_wires(const yk_system *system, const yk_system_descriptio
     return YK_OK;
 }
 
-/* The smallest number of a subsystem that is joined to each, directly or through others. */
-static void find_leaders(const yk_system_description *def, int *leader)
-{
-    for (int i = 0; i < def->subsystem_count; i++)
-        leader[i] = i;
-
-    for (bool changed = true; changed;) {
-        changed = false;
-        for (int i = 0; i < def->interface_count; i++) {
-            int *a = &leader[def->interfaces[i].wrench_subsystem];
-            int *b = &leader[def->interfaces[i].motion_subsystem];
-            if (*a == *b)
-                continue;
-
-            int least = *a < *b ? *a : *b;
-            *a = least;
-            *b = least;
-            changed = true;
-        }
-    }
-}
-
 /* A group of the subsystems that have the same leader, and where the system finds them in it. */
 static yk_status fill_group(yk_system *system, const yk_system_description *def, const int *leader,
                             int first)
@@ -105,8 +92,8 @@ static yk_status fill_group(yk_system *system, const yk_system_description *def,
     yk_context *context = system->context;
     int participant = system->merging->group_count++;
     yk_group *group = &system->merging->groups[participant];
+    /* Memory for its parts. */
     size_t count = 0;
-
     for (int i = first; i < def->subsystem_count; i++)
         count += leader[i] == first;
 
@@ -149,38 +136,45 @@ static yk_status fill_group(yk_system *system, const yk_system_description *def,
     return YK_OK;
 }
 
-/* Transforms and joints ------------------------------------------------------------------------ */
-
-static bool same_transform(const yk_transform *a, const yk_transform *b)
+/* Parts ---------------------------------------------------------------------------------------- */
+static int index_in(const yk_group *group, int subsystem)
 {
-    return a->length == b->length && a->mass == b->mass &&
-           memcmp(&a->position, &b->position, sizeof a->position) == 0 &&
-           memcmp(&a->orientation, &b->orientation, sizeof a->orientation) == 0;
+    int i = 0;
+    while (group->parts[i] != subsystem)
+        i++;
+    return i;
 }
 
-/* The group has the units and axes of its first part, so that parts which agree need not be
- * converted. */
-static yk_status transform_parts(yk_system *system, const yk_system_description *def,
-                                 yk_group *group)
+/* What a kind is asked to merge: the parts of a group, in units and axes of the first, and the
+ * interfaces between them as joints. */
+static yk_status describe_merge(yk_system *system, const yk_system_description *def,
+                                int participant)
 {
-    if (!def->transforms)
-        return YK_OK;
+    yk_context *context = system->context;
+    yk_group *group = &system->merging->groups[participant];
+    const yk_transform *whole = NULL;
+    if (def->transforms)
+        whole = &def->transforms[group->parts[0]];
 
-    const yk_transform *whole = &def->transforms[group->parts[0]];
+    /* Parts which agree with the first need not be converted. */
     bool same = true;
+    for (int i = 1; whole && i < group->part_count; i++) {
+        const yk_transform *t = &def->transforms[group->parts[i]];
+        bool units = t->length == whole->length && t->mass == whole->mass;
+        bool origins = memcmp(&t->position, &whole->position, sizeof t->position) == 0;
+        bool axes = memcmp(&t->orientation, &whole->orientation, sizeof t->orientation) == 0;
+        same = same && units && origins && axes;
+    }
 
-    for (int i = 1; i < group->part_count; i++)
-        same = same && same_transform(&def->transforms[group->parts[i]], whole);
-    if (same)
-        return YK_OK;
-
-    size_t count = (size_t)group->part_count;
-    group->transforms = yk_allocate(system->context, count, sizeof *group->transforms);
-    if (!group->transforms)
-        return YK_ERROR_MEMORY;
+    if (!same) {
+        size_t count = (size_t)group->part_count;
+        group->transforms = yk_allocate(context, count, sizeof *group->transforms);
+        if (!group->transforms)
+            return YK_ERROR_MEMORY;
+    }
 
     /* x of a part is at p + Q (l x) of the whole. */
-    for (int i = 0; i < group->part_count; i++) {
+    for (int i = 0; !same && i < group->part_count; i++) {
         const yk_transform *part = &def->transforms[group->parts[i]];
         yk_transform *t = &group->transforms[i];
         yk_vec3 displacement = yk_v3_sub(part->position, whole->position);
@@ -191,22 +185,9 @@ static yk_status transform_parts(yk_system *system, const yk_system_description 
         t->mass = part->mass / whole->mass;
     }
 
-    return YK_OK;
-}
-
-static int index_in(const yk_group *group, int subsystem)
-{
-    int i = 0;
-    while (group->parts[i] != subsystem)
-        i++;
-    return i;
-}
-
-static yk_status join_parts(yk_system *system, const yk_system_description *def, int participant)
-{
-    yk_group *group = &system->merging->groups[participant];
+    /* Its interfaces. */
     size_t most = (size_t)def->interface_count;
-    group->joints = yk_allocate(system->context, most, sizeof *group->joints);
+    group->joints = yk_allocate(context, most, sizeof *group->joints);
     if (!group->joints)
         return YK_ERROR_MEMORY;
 
@@ -231,7 +212,7 @@ static yk_status join_parts(yk_system *system, const yk_system_description *def,
         .transforms = group->transforms,
         .joints = group->joints,
         .joint_count = count,
-        .length = def->transforms ? def->transforms[group->parts[0]].length : 1,
+        .length = whole ? whole->length : 1,
         .relaxed = (system->traits & YK_SCHEME_RELAXES_PARTS) != 0,
     };
 
@@ -242,19 +223,21 @@ static yk_status join_parts(yk_system *system, const yk_system_description *def,
 
 static void reduce(yk_system *system, const yk_system_description *def)
 {
+    yk_merging *merging = system->merging;
+
     /* Participants have names, units and steps of their own; those of a group are the first
      * part's, and one step. */
-    yk_merging *merging = system->merging;
     for (int i = 0; i < merging->group_count; i++) {
         const yk_group *group = &merging->groups[i];
         int first = group->parts[0];
         merging->subsystems[i] = def->subsystems[first];
         merging->names[i] = def->names[first];
-        merging->substeps[i] = def->substeps ? def->substeps[first] : 1;
+        merging->substeps[i] = 1;
         if (group->merged) {
             merging->subsystems[i] = group->merged;
             merging->names[i] = group->name;
-            merging->substeps[i] = 1;
+        } else if (def->substeps) {
+            merging->substeps[i] = def->substeps[first];
         }
 
         if (def->transforms)
@@ -281,7 +264,8 @@ static void reduce(yk_system *system, const yk_system_description *def)
     reduced->subsystems = merging->subsystems;
     reduced->names = merging->names;
     reduced->subsystem_count = merging->group_count;
-    reduced->transforms = def->transforms ? merging->transforms : NULL;
+    if (def->transforms)
+        reduced->transforms = merging->transforms;
     reduced->substeps = merging->substeps;
     reduced->interface_count = 0;
     reduced->wires = merging->wires;
@@ -289,11 +273,7 @@ static void reduce(yk_system *system, const yk_system_description *def)
 
 yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
 {
-    yk_status status = check_interfaces(system, def);
-    if (status != YK_OK)
-        return status;
-
-    status = check_wires(system, def);
+    yk_status status = check_joined(system, def);
     if (status != YK_OK)
         return status;
 
@@ -305,27 +285,46 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
     system->merging = merging;
     size_t count = (size_t)def->subsystem_count;
     size_t interfaces = (size_t)def->interface_count;
+    size_t wires = (size_t)def->wire_count;
     merging->groups = yk_allocate(context, count, sizeof *merging->groups);
     merging->subsystems = yk_allocate(context, count, sizeof *merging->subsystems);
     merging->names = yk_allocate(context, count, sizeof *merging->names);
     merging->transforms = yk_allocate(context, count, sizeof *merging->transforms);
     merging->substeps = yk_allocate(context, count, sizeof *merging->substeps);
-    merging->wires = yk_allocate(context, (size_t)def->wire_count, sizeof *merging->wires);
+    merging->wires = yk_allocate(context, wires, sizeof *merging->wires);
     merging->interfaces = yk_allocate(context, interfaces, sizeof *merging->interfaces);
-    if (!merging->groups || !merging->subsystems || !merging->names || !merging->transforms ||
-        !merging->substeps || !merging->wires || !merging->interfaces)
+    if (!merging->groups || !merging->subsystems || !merging->names || !merging->transforms)
         return YK_ERROR_MEMORY;
-    merging->interface_count = def->interface_count;
+    if (!merging->substeps || !merging->wires || !merging->interfaces)
+        return YK_ERROR_MEMORY;
 
+    merging->interface_count = def->interface_count;
     for (int i = 0; i < def->interface_count; i++)
         merging->interfaces[i] = def->interfaces[i];
 
-    /* Who belongs together. */
+    /* Who belongs together: the leader of a subsystem is the smallest number of all that are joined
+     * to it, directly or through others. Each interface lets both sides agree, until all do. */
     int *leader = yk_allocate(context, count, sizeof *leader);
     if (!leader)
         return YK_ERROR_MEMORY;
 
-    find_leaders(def, leader);
+    for (int i = 0; i < def->subsystem_count; i++)
+        leader[i] = i;
+
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (int i = 0; i < def->interface_count; i++) {
+            int *a = &leader[def->interfaces[i].wrench_subsystem];
+            int *b = &leader[def->interfaces[i].motion_subsystem];
+            if (*a == *b)
+                continue;
+
+            int least = *a < *b ? *a : *b;
+            *a = least;
+            *b = least;
+            changed = true;
+        }
+    }
 
     for (int i = 0; i < def->subsystem_count && status == YK_OK; i++)
         if (leader[i] == i)
@@ -341,17 +340,23 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
         if (group->part_count == 1)
             continue;
 
-        status = transform_parts(system, def, group);
-        if (status == YK_OK)
-            status = join_parts(system, def, i);
-        if (status == YK_OK)
-            status = group->objects[0]->ops->merging->merge(&group->merge, &group->merged);
+        status = describe_merge(system, def, i);
+        if (status != YK_OK)
+            return status;
+
+        /* The kind may refuse for reasons of its own; which scheme helps, it does not know. */
+        status = group->objects[0]->ops->merging->merge(&group->merge, &group->merged);
+        if (status == YK_ERROR_ARGUMENT || status == YK_ERROR_CAPABILITY) {
+            char why[512];
+            snprintf(why, sizeof why, "%s", yk_last_message(context));
+            return refuse(system, status, why);
+        }
+
         if (status != YK_OK)
             return status;
     }
 
     reduce(system, def);
-
     return YK_OK;
 }
 
@@ -364,6 +369,9 @@ static yk_motion motion_of_part(const yk_system *system, int participant, int pa
     const yk_group *group = &system->merging->groups[participant];
     const yk_subsystem *object = group->objects[part];
     const yk_transform *whole = system->participants[participant].transform;
+
+    /* What it shows before the whole is assembled: in its own units, in those of the whole, and in
+     * those of the system. */
     yk_port_value value = {.motion.orientation = {1, 0, 0, 0}};
     object->ops->output(object, port, &value);
     if (group->transforms)
@@ -436,6 +444,7 @@ yk_status yk_merging_make_copies(yk_system *system, int participant)
     if (!group->copies)
         return YK_ERROR_MEMORY;
 
+    /* The first part runs on the merged subsystem itself. */
     group->copies[0] = group->merged;
     for (int i = 1; i < group->part_count; i++) {
         yk_status status = ops->merge(&group->merge, &group->copies[i]);
@@ -471,7 +480,9 @@ yk_status yk_merging_start_copies(yk_system *system, int participant)
     size_t image = group->merged->ops->rollback->layout(group->merged).words;
     if (!group->image)
         group->image = yk_allocate(system->context, image, sizeof *group->image);
-    return group->image ? YK_OK : YK_ERROR_MEMORY;
+    if (!group->image)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 yk_status yk_merging_synchronise(yk_system *system, int participant)
@@ -480,6 +491,7 @@ yk_status yk_merging_synchronise(yk_system *system, int participant)
     if (!group->copies)
         return YK_OK;
 
+    /* By the image of the state, which is that of the participant. */
     group->merged->ops->rollback->get(group->merged, group->image);
     for (int i = 1; i < group->part_count; i++) {
         yk_subsystem *copy = group->copies[i];
@@ -515,7 +527,9 @@ void yk_merging_part_set(yk_system *system, int participant, int copy, int part,
 const char *yk_merging_message(const yk_system *system, int participant, int copy)
 {
     const yk_subsystem *on = copy_of(system, participant, copy);
-    return on->ops->message ? on->ops->message(on) : "unknown";
+    if (on->ops->message)
+        return on->ops->message(on);
+    return "unknown";
 }
 
 void yk_merging_destroy(yk_system *system)

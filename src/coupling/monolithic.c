@@ -38,6 +38,7 @@ static bool runs_back(const yk_system *system)
 yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prepare, void *user,
                           yk_step_report *report)
 {
+    /* A loop of wires closes by repetition, if all participants can return. */
     bool repeats = runs_back(system) && system->layout.words > 0;
     if (repeats)
         yk_system_mark(system);
@@ -50,6 +51,7 @@ yk_status yk_merging_step(yk_system *system, int iterations, yk_preparation prep
             int participant = system->sequence[index];
             change = fmax(change, yk_system_carry_signals(system, participant));
 
+            /* The first time from where it is, then from the mark. */
             yk_status status = YK_OK;
             if (!first)
                 status = yk_system_rewind(system, participant);
@@ -79,6 +81,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     monolithic *x = yk_allocate(system->context, 1, sizeof *x);
     if (!x)
         return YK_ERROR_MEMORY;
+
     x->base.ops = yk_scheme_monolithic();
     x->options = *(const yk_monolithic_options *)options;
     *scheme = &x->base;

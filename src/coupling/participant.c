@@ -24,6 +24,7 @@ bool yk_follows_polynomials(const yk_subsystem *subsystem)
 
 void yk_system_gather(yk_participant *m)
 {
+    /* In the system's units and axes, whatever those of the subsystem are. */
     for (int port = 0; port < m->port_count; port++) {
         yk_port_value *value = &m->values[port];
         m->subsystem->ops->output(m->subsystem, port, value);
@@ -44,6 +45,7 @@ static void make_own_inputs(yk_system *system, yk_participant *m, double offset)
         if (!first && yk_interface_b(system, interface) != m)
             continue;
 
+        /* Which of its ports, and what it takes there. */
         int side = 0;
         int port = interface->def.wrench_port;
         yk_causality causality = YK_TAKES_WRENCH;
@@ -80,6 +82,7 @@ static void make_own_inputs(yk_system *system, yk_participant *m, double offset)
 
 static inline const yk_input *inputs_from(yk_system *system, yk_participant *m, double offset)
 {
+    /* Most participants take the inputs as they are. */
     if (!m->transform && !m->shaped && offset == 0)
         return m->inputs;
     make_own_inputs(system, m, offset);
@@ -98,7 +101,9 @@ static inline double begin_call(const yk_participant *m)
 {
     const yk_subsystem_statistics *s = &m->statistics;
     bool timed = s->calls % TIMING_STRIDE == 0 || s->seconds > SHORT_STEP * (double)m->timed_calls;
-    return timed ? yk_clock_seconds() : 0;
+    if (!timed)
+        return 0;
+    return yk_clock_seconds();
 }
 
 static inline yk_status end_call(yk_system *system, yk_participant *m, int substeps, double begin)
@@ -141,9 +146,12 @@ static void add_arms(const yk_system *system, yk_participant *m, double t, doubl
         int port = interface->def.motion_port;
         const yk_port_value *value = &m->values[port];
         yk_wrench *sum = &m->mean_wrenches[port];
+        yk_vec3 force = value->wrench.force;
+        if (mean)
+            force = sum->force;
+
         yk_vec3 followed = yk_input_motion(&m->inputs[port], YK_PORT_MARKER, t).position;
         yk_vec3 arm = yk_v3_sub(value->motion.position, followed);
-        yk_vec3 force = mean ? sum->force : value->wrench.force;
         sum->torque = yk_v3_axpy(factor, yk_v3_cross(arm, force), sum->torque);
     }
 }
@@ -160,6 +168,7 @@ static yk_status make_substeps(yk_system *system, yk_participant *m, double t, d
     yk_ledger_begin_substeps(m);
 
     for (int i = 0; i < substeps; i++) {
+        /* The inputs from the start of the substep on. */
         const yk_input *inputs = inputs_from(system, m, i * h);
         yk_status status = m->subsystem->ops->step(m->subsystem, t + i * h, h, inputs);
         if (YK_FAILED(status))
@@ -227,7 +236,11 @@ yk_status yk_system_advance_prepared(yk_system *system, int participant, yk_prep
     double begin = begin_call(m);
     if (system->substep)
         system->substep(system->scheme, system, participant, 0);
-    m->status = prepare ? prepare(system, participant, user) : YK_OK;
+
+    /* What prepares the step may fail for it. */
+    m->status = YK_OK;
+    if (prepare)
+        m->status = prepare(system, participant, user);
     if (!YK_FAILED(m->status))
         m->status = make_step(system, m, system->t, system->h, m->substeps);
     return end_call(system, m, m->substeps, begin);
@@ -321,9 +334,9 @@ yk_status yk_system_step_model(yk_system *system, int participant, const int *of
 void yk_participant_transform_step_model(const yk_participant *m, const int *offsets,
                                          yk_step_model *model)
 {
+    /* Rows and columns of each port that takes a wrench, by its own units and axes. */
     if (!m->transform)
         return;
-
     for (int port = 0; port < m->port_count; port++) {
         int offset = offsets[port];
         if (offset < 0)
@@ -375,6 +388,7 @@ void yk_system_pack_wrenches(yk_system *system, int participant)
 
 void yk_system_apply_wrenches(yk_system *system, int participant, const double *wrenches)
 {
+    /* In the same order as they were packed. */
     const yk_participant *m = &system->participants[participant];
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];

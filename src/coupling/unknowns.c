@@ -18,25 +18,6 @@ static int root_of(const int *parent, int participant)
     return participant;
 }
 
-/* The participant by which all interfaces of one vector are known. */
-static void find_roots(const yk_system *system, bool joined, int *parent)
-{
-    for (int i = 0; i < system->participant_count; i++)
-        parent[i] = i;
-    if (!joined)
-        return;
-
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface_def *def = &system->interfaces[i].def;
-        parent[root_of(parent, def->motion_subsystem)] = root_of(parent, def->wrench_subsystem);
-    }
-
-    for (int i = 0; i < system->wire_count; i++) {
-        const yk_wire_def *def = &system->wires[i].def;
-        parent[root_of(parent, def->source_subsystem)] = root_of(parent, def->target_subsystem);
-    }
-}
-
 /* Coordinates of a motion that is given. */
 static int motion_words(const yk_unknowns *w, const yk_interface *interface)
 {
@@ -55,6 +36,8 @@ static yk_status list_unknowns(const yk_system *system, const yk_unknowns_def *d
     w->rates = def->rates;
     w->tolerance = def->tolerance;
     w->relative_tolerance = def->relative_tolerance;
+
+    /* Memory for all that there may be. */
     w->interfaces = yk_allocate(context, 2 * interfaces, sizeof *w->interfaces);
     w->wires = yk_allocate(context, (size_t)system->wire_count, sizeof *w->wires);
     w->largest = yk_allocate(context, interfaces, sizeof *w->largest);
@@ -90,10 +73,13 @@ static yk_status list_unknowns(const yk_system *system, const yk_unknowns_def *d
 static yk_status create_vector(const yk_system *system, yk_acceleration kind, yk_unknowns *w)
 {
     yk_context *context = system->context;
-    int wrenches = 0;
 
-    for (int i = 0; i < w->interface_count; i++)
-        wrenches += yk_port_freedoms(system->interfaces[w->interfaces[i]].kind);
+    /* Wrenches first, then motions, then signals. */
+    int wrenches = 0;
+    for (int i = 0; i < w->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[w->interfaces[i]];
+        wrenches += yk_port_freedoms(interface->kind);
+    }
 
     w->size = wrenches + w->wire_count;
     for (int i = 0; i < w->lagged_count; i++)
@@ -110,7 +96,9 @@ static yk_status create_vector(const yk_system *system, yk_acceleration kind, yk
     w->tried = w->next + size;
 
     /* As many differences as there are unknowns, but long vectors remember fewer. */
-    int columns = w->size < COLUMNS_MAX ? w->size : COLUMNS_MAX;
+    int columns = w->size;
+    if (columns > COLUMNS_MAX)
+        columns = COLUMNS_MAX;
     int most = WORDS_MAX / w->size;
     if (columns > most)
         columns = most > COLUMNS_FEW ? most : COLUMNS_FEW;
@@ -144,9 +132,27 @@ yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def
     int *parent = yk_allocate(context, participants, sizeof *parent);
     bool *listed = yk_allocate(context, participants, sizeof *listed);
     *list = yk_allocate(context, (size_t)system->interface_count, sizeof **list);
-    yk_status status = parent && listed && *list ? YK_OK : YK_ERROR_MEMORY;
-    if (status == YK_OK)
-        find_roots(system, def->what != YK_UNKNOWNS_OF_SIDES, parent);
+    yk_status status = YK_OK;
+    if (!parent || !listed || !*list)
+        status = YK_ERROR_MEMORY;
+
+    /* Participants whose interfaces belong to one vector have one root: those that are joined, or
+     * each wrench side by itself. */
+    bool joined = def->what != YK_UNKNOWNS_OF_SIDES;
+    for (int i = 0; status == YK_OK && i < system->participant_count; i++)
+        parent[i] = i;
+
+    for (int i = 0; status == YK_OK && joined && i < system->interface_count; i++) {
+        const yk_interface_def *ends = &system->interfaces[i].def;
+        int wrench_root = root_of(parent, ends->wrench_subsystem);
+        parent[root_of(parent, ends->motion_subsystem)] = wrench_root;
+    }
+
+    for (int i = 0; status == YK_OK && joined && i < system->wire_count; i++) {
+        const yk_wire_def *ends = &system->wires[i].def;
+        int target_root = root_of(parent, ends->target_subsystem);
+        parent[root_of(parent, ends->source_subsystem)] = target_root;
+    }
 
     /* In the order of the interfaces, each with all others of the same root; those with a wrench
      * on both sides have no part in it. */
@@ -195,6 +201,7 @@ static double *pack_motion(const yk_system *system, const yk_unknowns *w,
         return yk_wrench_pack(kind, &acceleration, array);
     }
 
+    /* Displacement and rotation from the start, and the rates where they are given too. */
     const yk_motion *start = yk_before_a(system, interface);
     yk_wrench displacement = {yk_v3_sub(end->position, start->position), {0, 0, 0}};
     if (kind == YK_PORT_MARKER) {
@@ -210,6 +217,7 @@ static double *pack_motion(const yk_system *system, const yk_unknowns *w,
     return yk_wrench_pack(kind, &rate, array);
 }
 
+/* The motion that these numbers lead to; the inverse of pack_motion. */
 static const double *unpack_motion(const yk_system *system, const yk_unknowns *w,
                                    const yk_interface *interface, const double *array,
                                    yk_motion *end)
@@ -243,6 +251,7 @@ static const double *unpack_motion(const yk_system *system, const yk_unknowns *w
 
 void yk_unknowns_read(const yk_system *system, yk_unknowns *w)
 {
+    /* Wrenches as the motion sides need them, and as they were applied. */
     double *fresh = w->fresh;
     double *applied = w->applied;
 
@@ -253,6 +262,7 @@ void yk_unknowns_read(const yk_system *system, yk_unknowns *w)
         applied = yk_wrench_pack(interface->kind, &interface->applied, applied);
     }
 
+    /* Motions as they came out, and as they were given; signals likewise. */
     for (int i = 0; i < w->lagged_count; i++) {
         const yk_interface *interface = &system->interfaces[w->lagged[i]];
         const yk_motion *end = &yk_value_a(system, interface)->motion;
@@ -306,9 +316,11 @@ bool yk_unknowns_settled(yk_system *system, const yk_unknowns *w, double *change
         double limit = w->tolerance + w->relative_tolerance * now;
         limit = fmax(limit, ROUNDING * w->largest[i]);
 
-        bool converged = size <= limit;
-        interface->residual = converged ? 0 : size;
-        settled = settled && converged;
+        interface->residual = 0;
+        if (!(size <= limit)) {
+            interface->residual = size;
+            settled = false;
+        }
     }
 
     return settled;

@@ -71,6 +71,7 @@ void yk_system_prescribe_motion(yk_system *system, int number, const yk_motion *
     yk_interface *interface = &system->interfaces[number];
     const yk_motion *start = yk_before_a(system, interface);
     yk_input *input = yk_input_b(system, interface);
+    /* B's wrench will belong to where A is then. */
     interface->origin = end->position;
     yk_input_interpolated(interface->kind, system->h, start, end, input);
 }
@@ -81,6 +82,7 @@ void yk_system_prescribe_weighted(yk_system *system, int number, const yk_input_
     yk_interface *interface = &system->interfaces[number];
     yk_input *input = yk_input_b(system, interface);
 
+    /* A's motion at the end of the step is known once A has made it. */
     const yk_motion *end = &yk_value_a(system, interface)->motion;
     yk_motion predicted;
     if (!a_advanced) {
@@ -89,12 +91,15 @@ void yk_system_prescribe_weighted(yk_system *system, int number, const yk_input_
     }
 
     interface->origin = end->position;
+    if (!weights) {
+        const yk_motion *a_start = yk_before_a(system, interface);
+        yk_input_original(interface->kind, a_start, end, input);
+        return;
+    }
 
-    if (weights)
-        yk_input_modified(interface->kind, interface->def.constrained, weights, system->h,
-                          yk_before_b(system, interface), end, input);
-    else
-        yk_input_original(interface->kind, yk_before_a(system, interface), end, input);
+    const yk_motion *b_start = yk_before_b(system, interface);
+    yk_input_modified(interface->kind, interface->def.constrained, weights, system->h, b_start, end,
+                      input);
 }
 
 void yk_system_apply_wrench(yk_system *system, int number, const yk_wrench *wrench)
@@ -124,12 +129,14 @@ static const double RHO_INF = 0.6;
 
 static void predict_by_taylor(yk_port_kind kind, double h, yk_motion *motion)
 {
+    /* x + h v + h^2 a / 2, by the velocity in the middle of the step. */
     yk_vec3 mean = yk_v3_axpy(h / 2, motion->acceleration, motion->velocity);
     motion->position = yk_v3_axpy(h, mean, motion->position);
     motion->velocity = yk_v3_axpy(h, motion->acceleration, motion->velocity);
     if (kind == YK_PORT_SCALAR)
         return;
 
+    /* The same as a rotation about the angular velocity in the middle. */
     yk_vec3 spin = yk_v3_axpy(h / 2, motion->angular_acceleration, motion->angular_velocity);
     yk_quat rotation = yk_so3_exp(yk_v3_scale(h, spin));
     motion->orientation = yk_q_unit(yk_q_mul(rotation, motion->orientation));
@@ -186,6 +193,7 @@ void yk_system_predict(const yk_system *system, int number, yk_motion *motion)
     int port = interface->def.wrench_port;
     double h = system->h;
 
+    /* The subsystem itself, where it makes one step. */
     const yk_subsystem_ops *ops = a->subsystem->ops;
     if (a->substeps == 1 && ops->predict) {
         ops->predict(a->subsystem, port, h, motion);
@@ -194,6 +202,7 @@ void yk_system_predict(const yk_system *system, int number, yk_motion *motion)
         return;
     }
 
+    /* Else from its motion now, and from the macro step before if that was of the same size. */
     *motion = a->before[port];
     bool has_history = a->substeps > 1 && fabs(a->earlier_step - h) <= 1e-9 * h;
     if (!has_history) {
@@ -201,7 +210,9 @@ void yk_system_predict(const yk_system *system, int number, yk_motion *motion)
         return;
     }
 
-    double rho_inf = ops->rho_inf ? ops->rho_inf(a->subsystem) : RHO_INF;
+    double rho_inf = RHO_INF;
+    if (ops->rho_inf)
+        rho_inf = ops->rho_inf(a->subsystem);
     predict_by_hermite(interface->kind, h, rho_inf, &a->earlier[port], motion);
 }
 
@@ -216,6 +227,8 @@ void yk_system_keep_start(yk_system *system)
         for (int port = 0; port < m->port_count; port++) {
             yk_motion *before = &m->before[port];
             const yk_motion *now = &m->values[port].motion;
+
+            /* Only a marker has more than its first component. */
             if (m->ports[port].kind == YK_PORT_MARKER) {
                 *before = *now;
                 continue;

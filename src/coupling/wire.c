@@ -10,6 +10,7 @@
 
 /* Creation ------------------------------------------------------------------------------------- */
 
+/* There is such a port, it takes a signal, and no other wire ends there. */
 static yk_status check_target(const yk_system *system, int number, const yk_wire_def *def)
 {
     if (def->target_subsystem < 0 || def->target_subsystem >= system->participant_count)
@@ -58,6 +59,7 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "wire '%s': subsystem '%s' has no port %d", def->name, from->name,
                        def->source_port);
+
     if (def->source_port >= 0) {
         const yk_port *port = &from->ports[def->source_port];
         if (port->causalities & YK_TAKES_SIGNAL)
@@ -67,7 +69,9 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
     } else {
         const yk_channel_ops *ops = from->subsystem->ops->channels;
         const yk_channel *channels = NULL;
-        int count = ops ? ops->list(from->subsystem, &channels) : 0;
+        int count = 0;
+        if (ops)
+            count = ops->list(from->subsystem, &channels);
         if (def->source_channel < 0 || def->source_channel >= count)
             return yk_fail(system->context, YK_ERROR_ARGUMENT,
                            "wire '%s': subsystem '%s' has no channel %d", def->name, from->name,
@@ -77,40 +81,11 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
         *size = components;
     }
 
+    /* One number of it. */
     if (def->component >= 0 && def->component < components)
         return YK_OK;
     return yk_fail(system->context, YK_ERROR_ARGUMENT, "wire '%s': its source has no component %d",
                    def->name, def->component);
-}
-
-static yk_status create_wire(yk_system *system, int number, const yk_wire_def *def)
-{
-    yk_wire *wire = &system->wires[number];
-    wire->def = *def;
-    if (!wire->def.name)
-        wire->def.name = "unnamed";
-
-    int size = 0;
-    yk_status status = check_source(system, &wire->def, &size);
-    if (status != YK_OK)
-        return status;
-
-    status = check_target(system, number, &wire->def);
-    if (status != YK_OK)
-        return status;
-
-    if (size > 0) {
-        wire->channel = yk_allocate(system->context, (size_t)size, sizeof *wire->channel);
-        if (!wire->channel)
-            return YK_ERROR_MEMORY;
-    }
-
-    /* The source reads it after every step, the target takes it as an input. */
-    yk_participant *from = &system->participants[def->source_subsystem];
-    from->wires[from->wire_count++] = wire;
-    yk_subsystem *target = system->participants[def->target_subsystem].subsystem;
-
-    return target->ops->connect(target, def->target_port, YK_TAKES_SIGNAL, 0);
 }
 
 yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
@@ -137,7 +112,32 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
     }
 
     for (int i = 0; i < def->wire_count; i++) {
-        yk_status status = create_wire(system, i, &def->wires[i]);
+        yk_wire *wire = &system->wires[i];
+        wire->def = def->wires[i];
+        if (!wire->def.name)
+            wire->def.name = "unnamed";
+
+        int size = 0;
+        yk_status status = check_source(system, &wire->def, &size);
+        if (status != YK_OK)
+            return status;
+
+        status = check_target(system, i, &wire->def);
+        if (status != YK_OK)
+            return status;
+
+        /* Channels are read as a whole. */
+        if (size > 0) {
+            wire->channel = yk_allocate(system->context, (size_t)size, sizeof *wire->channel);
+            if (!wire->channel)
+                return YK_ERROR_MEMORY;
+        }
+
+        /* The source reads it after every step, the target takes it as an input. */
+        yk_participant *from = &system->participants[wire->def.source_subsystem];
+        from->wires[from->wire_count++] = wire;
+        yk_subsystem *target = system->participants[wire->def.target_subsystem].subsystem;
+        status = target->ops->connect(target, wire->def.target_port, YK_TAKES_SIGNAL, 0);
         if (status != YK_OK)
             return status;
     }
@@ -161,11 +161,14 @@ void yk_wires_read(yk_participant *m)
     for (int i = 0; i < m->wire_count; i++) {
         yk_wire *wire = m->wires[i];
         const yk_wire_def *def = &wire->def;
-        const double *values = wire->channel;
-        if (values)
+
+        /* A value of a port is an array of numbers, as a channel is. */
+        const double *values = (const double *)&m->values[def->source_port];
+        if (wire->channel) {
             m->subsystem->ops->channels->read(m->subsystem, def->source_channel, wire->channel);
-        else
-            values = (const double *)&m->values[def->source_port];
+            values = wire->channel;
+        }
+
         wire->now = values[def->component];
     }
 }
@@ -180,7 +183,9 @@ static double set_input(yk_system *system, const yk_wire *wire, double begin, do
     if (input->degree > 0)
         last = input->linear[0].x + system->h * input->linear[1].x;
 
-    input->degree = end == begin ? 0 : 1;
+    input->degree = 1;
+    if (end == begin)
+        input->degree = 0;
     input->linear[0].x = begin;
     input->linear[1].x = (end - begin) / system->h;
 

@@ -119,8 +119,8 @@ static bool check_causality(yk_scenario *scenario, const yk_port_reference *side
     bool both = yk_scheme_traits(scheme) & YK_SCHEME_WRENCH_ON_BOTH_SIDES;
     if (prescribed && both && port->kind == YK_PORT_MARKER)
         yk_node_error(diagnostics, side->node,
-                      "cannot receive a wrench; the scheme %s applies wrenches to both markers: "
-                      "choose the scheme tight or rim",
+                      "cannot receive a wrench, and the scheme %s applies wrenches to both "
+                      "markers: choose one that prescribes a motion to the second side",
                       scheme->ops->name);
     else
         yk_node_error(diagnostics, side->node,

@@ -45,13 +45,11 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
 {
     if (merge->relaxed)
         return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "nonsmooth subsystems cannot be relaxed part by part; choose the scheme "
-                       "monolithic, tight or index1");
+                       "nonsmooth subsystems cannot be relaxed part by part");
     if (merge->transforms)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "nonsmooth subsystems are merged as they are, and these have different "
-                       "units or frames: give all "
-                       "the same, or choose the scheme tight or index1");
+                       "units or frames: give all the same");
 
     /* One step for all needs one gravity and one rule of sleeping. */
     const yk_nonsmooth_def *first = &model_at(merge, 0)->def;
@@ -64,17 +62,15 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
         if (yk_v3_norm(yk_v3_sub(model->def.gravity, first->gravity)) > 0)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "nonsmooth subsystems with different gravity cannot be merged: give all "
-                           "the same, or choose "
-                           "the scheme tight or index1");
+                           "the same");
         if (model->def.impact_law != first->impact_law)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "nonsmooth subsystems with different impact laws cannot be merged: give "
-                           "all the same, or choose the scheme tight or index1");
+                           "all the same");
         if (a->speed != b->speed || a->angular_speed != b->angular_speed || a->after != b->after)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "nonsmooth subsystems that go to sleep differently cannot be merged: "
-                           "give all the same "
-                           "'sleeping', or choose the scheme tight or index1");
+                           "give all the same rule of sleeping");
     }
 
     /* Lines are actuators, which are not joined rigidly. */
@@ -241,7 +237,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         char *name = copied_name(whole, world->signals[i].name, &status);
         whole->signals[whole->signal_count++] = (yk_signal_model){.name = name, .world = number};
     }
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* Joints and forces by the functions that add them. */
@@ -307,8 +303,7 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
     if (count == 0)
         return yk_fail(whole->context, YK_ERROR_CAPABILITY,
                        "ports '%s' and '%s' cannot be merged: of the rotations between them one "
-                       "can be prescribed, with "
-                       "the other two held or both free; choose the scheme index1",
+                       "can be prescribed, with the other two held or both free",
                        a->name, b->name);
 
     /* Both ports show the wrench of these joints, each from its own side. */
@@ -350,13 +345,13 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     *merged = NULL;
     yk_context *context = model_at(merge, 0)->context;
     yk_status status = check_worlds(context, merge);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     yk_nonsmooth *world;
     yk_nonsmooth_def def = common_def(merge);
     status = yk_world_create(context, &def, &world);
-    if (status < 0)
+    if (status != YK_OK)
         return status;
 
     /* One world after the other. */
@@ -383,7 +378,7 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         status = join(world, merge, &merge->joints[i]);
     if (status == YK_OK)
         status = yk_world_name_channels(world); /* before anybody asks for them by name */
-    if (status < 0) {
+    if (status != YK_OK) {
         yk_nonsmooth_destroy(world);
         return status;
     }

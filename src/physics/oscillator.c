@@ -766,7 +766,7 @@ static yk_status check_merge(const yk_merge_def *merge)
         if (merge->joints[i].drive)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "oscillators with a prescribed relative motion cannot be merged to one "
-                           "mass: choose the scheme index1");
+                           "mass");
 
     /* All parts begin together. */
     yk_oscillator_def a = placed_def(merge, 0);

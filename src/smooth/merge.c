@@ -198,7 +198,7 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
         return yk_fail(
             context, YK_ERROR_CAPABILITY,
             "ports '%s' and '%s' cannot be merged: of the rotations between them one can be "
-            "prescribed, with the other two held or both free; choose the scheme index1",
+            "prescribed, with the other two held or both free",
             port_a->name, port_b->name);
 
     /* A joint for each piece; a prescribed length is given in the unit of the merge. */
@@ -256,7 +256,7 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
         if (difference > 1e-9 * yk_v3_norm(gravity))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "'%s' and '%s' have different gravity and cannot be merged: give both "
-                           "the same, or choose the scheme tight or index1",
+                           "the same",
                            first->name, def->name);
 
         bool damped_alike = a->damping == b->damping && a->damping_start == b->damping_start &&
@@ -264,7 +264,7 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
         if (!damped_alike || a->static_start != b->static_start)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "'%s' and '%s' have different damping or static_start and cannot be "
-                           "merged: give both the same, or choose the scheme tight or index1",
+                           "merged: give both the same",
                            first->name, def->name);
 
         const yk_transform *at = merge->transforms ? &merge->transforms[i] : NULL;
@@ -272,7 +272,7 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
             return yk_fail(
                 context, YK_ERROR_CAPABILITY,
                 "'%s' has flexible bodies in other units than '%s' and cannot be merged with it: "
-                "give both the same units, or choose the scheme tight or index1",
+                "give both the same units",
                 def->name, first->name);
     }
 
