@@ -54,11 +54,14 @@ yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained,
     if (kind == YK_PORT_SCALAR)
         return c;
 
+    /* One row: the distance as it is at the start makes its unit. */
     if (constrained & YK_AXIS_DISTANCE) {
         double length[YK_LEVELS];
         drive[0].evaluate(drive[0].user, 0, length);
         c.row[0] = (yk_row){YK_ROW_DISTANCE, 0, 0};
-        c.length = length[0] > 0 ? length[0] : 1;
+        c.length = 1;
+        if (length[0] > 0)
+            c.length = length[0];
         c.rotates = true;
         return c;
     }
@@ -113,6 +116,7 @@ static void move_frame(const yk_relative_motion *drive, double t,
     b->velocity = yk_v3_add(b->velocity, reach.at[1]);
     b->acceleration = yk_v3_add(b->acceleration, reach.at[2]);
 
+    /* Angular velocities add up, and the relative one rotates with the frame. */
     yk_vec3 spin = yk_q_rotate(frame, local.angular_velocity);
     yk_vec3 carried = yk_v3_add(alpha, yk_v3_cross(omega, spin));
     b->angular_acceleration = yk_v3_add(carried, yk_q_rotate(frame, local.angular_acceleration));
@@ -133,6 +137,8 @@ void yk_constraint_kinematics_at(const yk_constraint *constraint, double t, cons
     const yk_relative_motion *drive = constraint->drive;
     if (!drive)
         return;
+
+    /* A distance has a length in place of a frame. */
     if (constraint->length > 0) {
         drive[0].evaluate(drive[0].user, t, kinematics->length);
         return;
@@ -143,6 +149,7 @@ void yk_constraint_kinematics_at(const yk_constraint *constraint, double t, cons
         return;
     }
 
+    /* A scalar port is driven along its one coordinate. */
     double value[YK_LEVELS] = {0};
     if (drive[0].evaluate)
         drive[0].evaluate(drive[0].user, t, value);
@@ -171,6 +178,7 @@ static jet axis_of(const yk_motion *m, int k)
 static jet left_of(const yk_constraint *constraint, const yk_row *row,
                    const yk_constraint_kinematics *kinematics)
 {
+    /* A global axis, an axis of B, or the displacement over twice the length. */
     if (row->kind == YK_ROW_POINT)
         return (jet){{unit(row->k)}};
     if (row->kind != YK_ROW_DISTANCE)
@@ -237,8 +245,12 @@ static variation variation_of(const yk_constraint_kinematics *p, int side, int c
     int level = coordinate / 6;
     variation v = {.rotates = coordinate % 6 >= 3};
     yk_vec3 change = unit(coordinate % 3);
+
+    /* The displacement is a's position less b's. */
     if (!v.rotates) {
-        v.displacement.at[level] = side == 0 ? change : yk_v3_neg(change);
+        v.displacement.at[level] = change;
+        if (side == 1)
+            v.displacement.at[level] = yk_v3_neg(change);
         return v;
     }
 
@@ -282,6 +294,7 @@ static void vary(const yk_row *row, const jet *u, const jet *w, int side, const 
         return;
     }
 
+    /* Axes rotate with their sides. */
     if (row->kind != YK_ROW_POINT && v->rotates && side == 1) {
         jet du = jet_cross(&v->rotation, u);
         add_dot(&du, w, change);
@@ -309,6 +322,7 @@ void yk_constraint_differentiate(const yk_constraint *constraint,
         return;
     }
 
+    /* Both factors of every row, once. */
     jet u[YK_JOINT_ROWS_MAX];
     jet w[YK_JOINT_ROWS_MAX];
 
@@ -353,6 +367,7 @@ void yk_constraint_unit_wrenches(const yk_constraint *constraint,
         return;
     }
 
+    /* Two axes that stay perpendicular: a torque about their normal. */
     if (r->kind == YK_ROW_AXES) {
         wrench[0].torque = yk_v3_cross(w, u);
         wrench[1].torque = yk_v3_cross(u, w);

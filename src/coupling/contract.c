@@ -9,9 +9,9 @@ typedef void (*operation)(void);
  * begin. */
 typedef struct group {
     const char *name;
-    size_t offset; /* of the pointer to its table, in yk_subsystem_ops */
+    size_t offset; /* in yk_subsystem_ops */
     size_t size;
-    size_t first; /* offset of its first operation; the others follow up to the end */
+    size_t first; /* operation; the others follow up to the end */
 } group;
 
 #define GROUP(member, type, operation)                                                       \
@@ -51,13 +51,17 @@ yk_status yk_contract_check(yk_context *context, const yk_subsystem *subsystem, 
     if (status != YK_OK)
         return status;
 
-    const char *kind = ops->kind ? ops->kind : "unknown kind";
+    /* What every subsystem does. */
+    const char *kind = "unknown kind";
+    if (ops->kind)
+        kind = ops->kind;
     if (!ops->ports || !ops->connect || !ops->start || !ops->step || !ops->output || !ops->destroy)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "subsystem '%s' (%s) lacks a required operation: ports, connect, start, "
                        "step, output or destroy",
                        name, kind);
 
+    /* What it may do besides, each group absent or whole. */
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         const group *g = &groups[i];
         const char *table;
@@ -72,6 +76,7 @@ yk_status yk_contract_check(yk_context *context, const yk_subsystem *subsystem, 
         if (status != YK_OK)
             return status;
 
+        /* An operation is a pointer to a function, whatever its type. */
         for (size_t at = g->first; at < g->size; at += sizeof(operation)) {
             operation one;
             memcpy(&one, table + at, sizeof one);

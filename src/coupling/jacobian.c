@@ -17,15 +17,19 @@ struct yk_jacobian {
     yk_jacobian_interface *interfaces;
     yk_port_response *responses;
     yk_sparse *matrix;
+
     /* In the matrix: of every entry of every block, in the order of assembly, then of the
      * diagonal. */
     int *slots;
     size_t slot_count;
-    double *condition_gradient; /* conditions of one interface by the coordinates of one side */
+
+    /* Conditions of one interface by the coordinates of one side. */
+    double *condition_gradient;
     double *row_scale, *column_scale;
+
+    /* A response is new since the last factorisation; whether constraints were redundant then. */
+    bool fresh, redundant;
     bool factored;
-    bool fresh;     /* a response is new since the last factorisation */
-    bool redundant; /* as found then */
 };
 
 /* Numbers of unknowns -------------------------------------------------------------------------- */
@@ -57,7 +61,10 @@ int yk_jacobian_interface_size(const yk_jacobian *jacobian, int interface)
 
 int yk_jacobian_coordinates(const yk_jacobian_interface *interface, int side)
 {
-    return interface->wire && side == 1 ? 0 : interface->coordinates;
+    /* The target of a wire answers nothing. */
+    if (interface->wire && side == 1)
+        return 0;
+    return interface->coordinates;
 }
 
 int yk_jacobian_columns(const yk_jacobian *jacobian, int interface, int side, int *first)
@@ -98,7 +105,6 @@ static yk_status create_response(yk_jacobian *j, int participant)
 {
     yk_port_response *r = &j->responses[participant];
     size_t count = 0;
-
     for (int i = 0; i < j->interface_count; i++)
         count += side_of(&j->interfaces[i], participant) >= 0;
 
@@ -115,7 +121,6 @@ static yk_status create_response(yk_jacobian *j, int participant)
 
         int port = interface->port[side];
         int slot = r->connection_count++;
-
         for (; slot > 0 && r->connections[slot - 1].port > port; slot--)
             r->connections[slot] = r->connections[slot - 1];
 
@@ -133,40 +138,19 @@ static yk_status create_response(yk_jacobian *j, int participant)
         r->columns += yk_jacobian_columns(j, c->interface, c->side, &first);
     }
 
+    /* The response, and what it is computed and improved with. */
     size_t rows = (size_t)r->rows;
     size_t columns = (size_t)r->columns;
     r->matrix = yk_allocate(j->context, rows * columns, sizeof *r->matrix);
     r->motion = yk_allocate(j->context, columns * count, sizeof *r->motion);
     r->last = yk_allocate(j->context, count, sizeof *r->last);
     r->change = yk_allocate(j->context, rows + columns, sizeof *r->change);
-
-    return r->matrix && r->motion && r->last && r->change ? YK_OK : YK_ERROR_MEMORY;
+    if (!r->matrix || !r->motion || !r->last || !r->change)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
-/* The entries of all blocks, in the order in which assembly runs through them, then the
- * diagonal. */
-static void list_entries(const yk_jacobian *j, yk_sparse_entry *entry)
-{
-    for (int m = 0; m < j->participant_count; m++) {
-        const yk_port_response *r = &j->responses[m];
-        for (int k = 0; k < r->connection_count * r->connection_count; k++) {
-            const yk_connection *from = &r->connections[k / r->connection_count];
-            const yk_connection *by = &r->connections[k % r->connection_count];
-            int first_row = j->interfaces[from->interface].first;
-            int first_column;
-            int height = yk_jacobian_interface_size(j, from->interface);
-            int width = yk_jacobian_columns(j, by->interface, by->side, &first_column);
-
-            for (int row = 0; row < height; row++)
-                for (int column = 0; column < width; column++)
-                    *entry++ = (yk_sparse_entry){first_row + row, first_column + column};
-        }
-    }
-
-    for (int i = 0; i < j->size; i++)
-        *entry++ = (yk_sparse_entry){i, i};
-}
-
+/* The pattern of the matrix, and where in it assembly finds the entries that it runs through. */
 static yk_status create_matrix(yk_jacobian *j)
 {
     j->slot_count = (size_t)j->size;
@@ -181,14 +165,37 @@ static yk_status create_matrix(yk_jacobian *j)
     yk_context *context = j->context;
     yk_sparse_entry *entries = yk_allocate(context, j->slot_count, sizeof *entries);
     j->slots = yk_allocate(context, j->slot_count, sizeof *j->slots);
-    yk_status status = YK_ERROR_MEMORY;
-    if (entries && j->slots) {
-        list_entries(j, entries);
-        status = yk_sparse_create(context, j->size, entries, j->slot_count, j->slots, &j->matrix);
+    if (!entries || !j->slots) {
+        yk_release(context, entries);
+        return YK_ERROR_MEMORY;
     }
 
-    yk_release(context, entries);
+    /* All blocks, in the order of assembly ... */
+    yk_sparse_entry *entry = entries;
+    for (int m = 0; m < j->participant_count; m++) {
+        const yk_port_response *r = &j->responses[m];
+        int count = r->connection_count;
+        for (int k = 0; k < count * count; k++) {
+            const yk_connection *from = &r->connections[k / count];
+            const yk_connection *by = &r->connections[k % count];
+            int first_row = j->interfaces[from->interface].first;
+            int first_column;
+            int height = yk_jacobian_interface_size(j, from->interface);
+            int width = yk_jacobian_columns(j, by->interface, by->side, &first_column);
 
+            for (int row = 0; row < height; row++)
+                for (int column = 0; column < width; column++)
+                    *entry++ = (yk_sparse_entry){first_row + row, first_column + column};
+        }
+    }
+
+    /* ... then the diagonal. */
+    for (int i = 0; i < j->size; i++)
+        *entry++ = (yk_sparse_entry){i, i};
+
+    yk_status status =
+        yk_sparse_create(context, j->size, entries, j->slot_count, j->slots, &j->matrix);
+    yk_release(context, entries);
     return status;
 }
 
@@ -283,6 +290,7 @@ void yk_jacobian_renew(yk_jacobian *jacobian)
 
 void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, double h)
 {
+    /* Positions by h^2, velocities by h: then it hardly depends on the step. */
     for (int i = 0; i < response->connection_count; i++) {
         const yk_connection *c = &response->connections[i];
         const yk_jacobian_interface *interface = &jacobian->interfaces[c->interface];
@@ -343,6 +351,7 @@ static void weigh_levels(yk_jacobian *j, const yk_jacobian_interface *interface,
 static const int *add_block(yk_jacobian *j, const yk_port_response *r, const yk_connection *from,
                             const yk_connection *by, const int *slots)
 {
+    /* Both matrices are dense, but most conditions see one level only. */
     int coordinates = yk_jacobian_coordinates(&j->interfaces[from->interface], from->side);
     double *values = yk_sparse_values(j->matrix);
     int first;
@@ -371,18 +380,21 @@ static const int *add_block(yk_jacobian *j, const yk_port_response *r, const yk_
 
 static double inverse_or_one(double size)
 {
-    return size > 0 && isfinite(size) ? 1 / size : 1;
+    if (size > 0 && isfinite(size))
+        return 1 / size;
+    return 1;
 }
 
-/* Conditions and parameters of light and heavy, soft and stiff partners become comparable. */
-static void equilibrate(yk_jacobian *j)
+static yk_status factor(yk_jacobian *j)
 {
+    /* Scaled, so that conditions and parameters of light and heavy, soft and stiff partners become
+     * comparable. */
     double *values = yk_sparse_values(j->matrix);
     double *row_scale = j->row_scale;
     const int *starts = yk_sparse_column_starts(j->matrix);
     const int *rows = yk_sparse_rows(j->matrix);
 
-    /* Rows by their largest entries ... */
+    /* First the rows, by their largest entries ... */
     memset(row_scale, 0, (size_t)j->size * sizeof *row_scale);
     for (int k = 0; k < starts[j->size]; k++)
         row_scale[rows[k]] = fmax(row_scale[rows[k]], fabs(values[k]));
@@ -402,11 +414,7 @@ static void equilibrate(yk_jacobian *j)
         for (int k = starts[column]; k < starts[column + 1]; k++)
             values[k] *= j->column_scale[column];
     }
-}
 
-static yk_status factor(yk_jacobian *j)
-{
-    equilibrate(j);
     yk_status status;
     if (j->factored)
         status = yk_sparse_refactor(j->matrix, NULL);
@@ -420,10 +428,9 @@ static yk_status factor(yk_jacobian *j)
         redundant = j->redundant;
     }
 
+    /* The diagonal raised distributes what is redundant. */
     if (redundant && status != YK_ERROR_NOT_FINITE) {
         const int *diagonal = j->slots + (j->slot_count - (size_t)j->size);
-        double *values = yk_sparse_values(j->matrix);
-
         for (int i = 0; i < j->size; i++)
             values[diagonal[i]] += REDUNDANCY;
 
@@ -482,6 +489,7 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian, yk_gradient_of gradient, v
 
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x)
 {
+    /* Of the scaled matrix R J C: J^-1 = C (R J C)^-1 R. */
     for (int i = 0; i < jacobian->size; i++)
         x[i] *= jacobian->row_scale[i];
     yk_sparse_solve(jacobian->matrix, x);
@@ -506,6 +514,7 @@ size_t yk_jacobian_words(const yk_jacobian *jacobian)
 
 void yk_jacobian_get(const yk_jacobian *jacobian, double *words)
 {
+    /* Responses that are kept cannot be computed again. */
     for (int m = 0; m < jacobian->participant_count; m++) {
         const yk_port_response *r = &jacobian->responses[m];
         memcpy(words, r->matrix, response_words(r) * sizeof *words);

@@ -10,55 +10,73 @@
  * Responses can be kept for later steps. They are scaled as if the step were of unit size, which
  * makes them almost independent of it, and every correction improves them by Broyden's formula,
  * each subsystem's by what that subsystem did: so many subsystems learn as fast as two. After
- * every step they turn with their markers (jacobian_learn.c). */
+ * every step they rotate with their markers (jacobian_learn.c). */
 #ifndef YK_COUPLING_JACOBIAN_H
 #define YK_COUPLING_JACOBIAN_H
 
 #include "coupling/constraint.h"
 #include "math/sparse.h"
 
-/* Three kinds of interfaces. A constraint has wrenches on both sides as its unknowns, whose
- * parameters both sides see, and conditions on the motions of both. A relation is behind a side
- * that takes motion and answers with a wrench: its unknowns are the parameters of the wrench on
- * side A, then those of the motion that side B is told (position and velocity at the end of the
- * step); its conditions, that the first be the answer of B and the second the motion of A. What
- * side B of a relation answers are three moments of the wrench over the step, held like the
- * coordinates of a scalar motion (index1/relation.c). A wire has one unknown, its value at the
- * end of the step, which its target sees (side 1) and its source gives (side 0), as the position
- * of a scalar motion. */
+/* An interface is here whatever has unknowns of its own, of three kinds. A constraint has wrenches
+ * on both sides as its unknowns, whose parameters both sides see, and conditions on the motions of
+ * both. A relation is behind a side that takes motion and answers with a wrench: its unknowns are
+ * the parameters of the wrench on side A, then those of the motion that side B is given (position
+ * and velocity at the end of the step); its conditions, that the first be the answer of B and the
+ * second the motion of A. What side B of a relation answers are three moments of the wrench over
+ * the step, held like the coordinates of a scalar motion (index1/relation.c). A wire has one
+ * unknown, its value at the end of the step, which its target sees (side 1) and its source gives
+ * (side 0), as the position of a scalar motion. */
 
 /* One side of one interface, as a subsystem sees it. */
 typedef struct yk_connection {
     int interface, side, port;
-    int row;    /* of the port's first coordinate in the response */
-    int column; /* of the interface's first parameter in it, of those that the side sees */
+
+    /* In the response: of the port's first coordinate, and of the interface's first parameter of
+     * those that the side sees. */
+    int row, column;
 } yk_connection;
 
 typedef struct yk_port_response {
+    /* In the order of the ports. */
+    yk_connection *connections;
     int connection_count;
-    yk_connection *connections; /* in the order of the ports */
+
+    /* Row-major; motions divided by h^2, velocities by h. */
+    double *matrix;
     int rows, columns;
-    double *matrix;    /* row-major; motions divided by h^2, velocities by h */
-    yk_motion *motion; /* room for finite differences: columns x connections */
-    yk_motion *last;   /* per connection: where the last run led */
-    double *change;    /* room for a row and a column */
+
+    /* Workspace of finite differences: columns x connections. */
+    yk_motion *motion;
+
+    /* Per connection: where the last run led. */
+    yk_motion *last;
+
+    /* Workspace of a row and a column. */
+    double *change;
 } yk_port_response;
 
 /* One interface, as the Jacobian sees it. */
 typedef struct yk_jacobian_interface {
     int participant[2], port[2];
     int rows;
-    bool relation; /* scalar */
-    bool wire;     /* likewise */
     int coordinates;
-    int global_rows; /* 3 where the first three rows are along the global axes, else 0 */
-    int first;       /* of its unknowns and equations */
+
+    /* Scalar ones that are no constraints. */
+    bool relation, wire;
+
+    /* 3 where the first three rows are along the global axes, else 0. */
+    int global_rows;
+
+    /* Of its unknowns and equations. */
+    int first;
 } yk_jacobian_interface;
 
 /* Sizes of position, velocity and acceleration in a step of size h. */
 static inline double yk_level_size(int level, double h)
 {
-    return level == 0 ? h * h : level == 1 ? h : 1;
+    if (level == 0)
+        return h * h;
+    return level == 1 ? h : 1;
 }
 
 static inline int yk_level_of(const yk_jacobian_interface *interface, int coordinate)
@@ -76,11 +94,17 @@ typedef struct yk_jacobian yk_jacobian;
 
 typedef struct yk_jacobian_def {
     int participant_count;
+
+    /* `first` is not read. */
+    const yk_jacobian_interface *interfaces;
     int interface_count;
-    const yk_jacobian_interface *interfaces; /* `first` is not read */
-    int parameters;                          /* per row, and conditions per row */
-    int motions;     /* of relations: parameters of the motion of side B, from ... */
-    int first_level; /* ... position, velocity or acceleration on */
+
+    /* Per row; so many conditions per row too. */
+    int parameters;
+
+    /* Of relations: parameters of the motion of side B, and the level of the first: position,
+     * velocity or acceleration. */
+    int motions, first_level;
 } yk_jacobian_def;
 
 yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def,
@@ -133,8 +157,8 @@ void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user);
 void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion,
                        void *user);
 
-/* Turns the responses with the markers, each by its rotation over the last step: a body that
- * turns goes on answering alike in its own axes, not in those of the world. */
+/* Rotates the responses with the markers, each by its rotation over the last step: a body that
+ * rotates goes on answering alike in its own axes, not in those of the world. */
 typedef yk_quat (*yk_port_rotation)(void *user, int participant, int port);
 void yk_jacobian_rotate(yk_jacobian *jacobian, yk_port_rotation rotation, void *user);
 

@@ -29,6 +29,7 @@ static void put_vector(double *out, int stride, yk_vec3 v)
 void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to,
                           double factor, double *column, int stride)
 {
+    /* Position, velocity, acceleration; of markers each with its rotation. */
     if (kind == YK_PORT_SCALAR) {
         column[0] = factor * (to->position.x - from->position.x);
         column[stride] = factor * (to->velocity.x - from->velocity.x);
@@ -48,31 +49,6 @@ void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_mot
 
     for (int i = 0; i < 6; i++)
         put_vector(column + 3 * i * stride, stride, yk_v3_scale(factor, changes[i]));
-}
-
-/* A motion changed by such a column. */
-static yk_motion changed(yk_port_kind kind, const yk_motion *motion, const double *change)
-{
-    yk_motion m = *motion;
-    if (kind == YK_PORT_SCALAR) {
-        m.position.x += change[0];
-        m.velocity.x += change[1];
-        m.acceleration.x += change[2];
-        return m;
-    }
-
-    yk_vec3 by[6];
-    for (int i = 0; i < 6; i++)
-        by[i] = yk_v3(change[3 * i], change[3 * i + 1], change[3 * i + 2]);
-
-    m.position = yk_v3_add(m.position, by[0]);
-    m.orientation = yk_q_mul(yk_so3_exp(by[1]), m.orientation);
-    m.velocity = yk_v3_add(m.velocity, by[2]);
-    m.angular_velocity = yk_v3_add(m.angular_velocity, by[3]);
-    m.acceleration = yk_v3_add(m.acceleration, by[4]);
-    m.angular_acceleration = yk_v3_add(m.angular_acceleration, by[5]);
-
-    return m;
 }
 
 yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h, int interface,
@@ -103,7 +79,26 @@ yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h
     for (int k = 0; k < of->coordinates; k++)
         change[k] *= yk_level_size(yk_level_of(of, k), h);
 
-    return changed(kind_of(of), motion, change);
+    /* The motion changed by these coordinates. */
+    yk_motion m = *motion;
+    if (kind_of(of) == YK_PORT_SCALAR) {
+        m.position.x += change[0];
+        m.velocity.x += change[1];
+        m.acceleration.x += change[2];
+        return m;
+    }
+
+    yk_vec3 by[6];
+    for (int i = 0; i < 6; i++)
+        by[i] = yk_v3(change[3 * i], change[3 * i + 1], change[3 * i + 2]);
+
+    m.position = yk_v3_add(m.position, by[0]);
+    m.orientation = yk_q_mul(yk_so3_exp(by[1]), m.orientation);
+    m.velocity = yk_v3_add(m.velocity, by[2]);
+    m.angular_velocity = yk_v3_add(m.angular_velocity, by[3]);
+    m.acceleration = yk_v3_add(m.acceleration, by[4]);
+    m.angular_acceleration = yk_v3_add(m.angular_acceleration, by[5]);
+    return m;
 }
 
 /* Learning ------------------------------------------------------------------------------------- */
@@ -114,27 +109,6 @@ void yk_jacobian_keep(yk_jacobian *jacobian, yk_motion_of motion, void *user)
         yk_port_response *r = yk_jacobian_response(jacobian, m);
         for (int i = 0; i < r->connection_count; i++)
             r->last[i] = motion(user, r->connections[i].interface, r->connections[i].side);
-    }
-}
-
-/* The change of a subsystem's motions, scaled as its response is. */
-static void motion_change(const yk_jacobian *j, yk_port_response *r, double h, yk_motion_of motion,
-                          void *user)
-{
-    for (int i = 0; i < r->connection_count; i++) {
-        const yk_connection *c = &r->connections[i];
-        const yk_jacobian_interface *interface = &yk_jacobian_interfaces(j)[c->interface];
-        if (yk_jacobian_coordinates(interface, c->side) == 0)
-            continue;
-
-        double *change = r->change + c->row;
-        yk_motion now = motion(user, c->interface, c->side);
-        yk_motion_difference(kind_of(interface), &r->last[i], &now, 1, change, 1);
-        if (!yk_is_motion(interface, c->side))
-            continue;
-
-        for (int k = 0; k < interface->coordinates; k++)
-            change[k] /= yk_level_size(yk_level_of(interface, k), h);
     }
 }
 
@@ -172,7 +146,9 @@ static bool takes_motion_or_signal(const yk_jacobian *j, const yk_port_response 
 void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_motion_of motion,
                        void *user)
 {
+    /* The largest change of wrenches that a subsystem felt. */
     int participants = yk_jacobian_participants(jacobian);
+    const yk_jacobian_interface *interfaces = yk_jacobian_interfaces(jacobian);
     double largest = 0;
 
     for (int m = 0; m < participants; m++) {
@@ -192,14 +168,29 @@ void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h, yk_m
         if (!(square > least))
             continue;
 
+        /* What its motions did, scaled as its response is. */
+        for (int i = 0; i < r->connection_count; i++) {
+            const yk_connection *c = &r->connections[i];
+            const yk_jacobian_interface *interface = &interfaces[c->interface];
+            if (yk_jacobian_coordinates(interface, c->side) == 0)
+                continue;
+
+            double *change = r->change + c->row;
+            yk_motion now = motion(user, c->interface, c->side);
+            yk_motion_difference(kind_of(interface), &r->last[i], &now, 1, change, 1);
+            if (!yk_is_motion(interface, c->side))
+                continue;
+
+            for (int k = 0; k < interface->coordinates; k++)
+                change[k] /= yk_level_size(yk_level_of(interface, k), h);
+        }
+
         /* Broyden's good formula: S + (dz - S db) db^T / |db|^2. */
-        motion_change(jacobian, r, h, motion, user);
         const double *parameters = r->change + r->rows;
 
         for (int row = 0; row < r->rows; row++) {
             double *entry = r->matrix + row * r->columns;
             double residual = r->change[row];
-
             for (int i = 0; i < r->columns; i++)
                 residual -= entry[i] * parameters[i];
 

@@ -23,6 +23,7 @@ static const double MOST = 0.5;
 
 static void raise_to(double *largest, double value)
 {
+    /* Also to a value that is not a number. */
     if (!(value <= *largest))
         *largest = value;
 }
@@ -179,6 +180,7 @@ void yk_ledger_add_step(yk_system *system)
 
 void yk_ledger_begin_substeps(yk_participant *m)
 {
+    /* Read anew: after a rollback `values` still has what was taken back. */
     for (int port = 0; port < m->port_count; port++) {
         m->port_work[port] = 0;
         yk_port_kind kind = m->ports[port].kind;
@@ -195,6 +197,7 @@ void yk_ledger_begin_substeps(yk_participant *m)
 
 void yk_ledger_add_substep(yk_participant *m, double h)
 {
+    /* Work of the substep's wrench along the path of the port. */
     for (int port = 0; port < m->port_count; port++) {
         yk_port_kind kind = m->ports[port].kind;
         if (kind == YK_PORT_SIGNAL)
@@ -216,6 +219,7 @@ static bool participant_energy(const yk_participant *m, yk_energy *energy)
     if (!m->subsystem->ops->energy)
         return false;
 
+    /* A subsystem that does not count the work of its ports leaves this. */
     energy->port_work = NAN;
     m->subsystem->ops->energy->read(m->subsystem, energy);
     if (m->transform)
@@ -249,6 +253,7 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
     int participant = system->parts[subsystem].participant;
     const yk_participant *m = &system->participants[participant];
 
+    /* By the ledger of the interfaces. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem == participant)
@@ -280,7 +285,9 @@ yk_energy_balance yk_system_balance(const yk_system *system, int subsystem)
     double work = now.work - start->work;
     double ports = now.port_work - start->port_work;
     bool given = isfinite(ports) && (ports != 0 || balance.interfaces == 0);
-    balance.external = work - (given ? ports : balance.interfaces);
+    if (!given)
+        ports = balance.interfaces;
+    balance.external = work - ports;
 
     /* What is left over is the integration's. */
     balance.numerical =

@@ -163,12 +163,11 @@ void yk_wires_read(yk_participant *m)
         const yk_wire_def *def = &wire->def;
 
         /* A value of a port is an array of numbers, as a channel is. */
-        const double *values = (const double *)&m->values[def->source_port];
-        if (wire->channel) {
+        const double *values = wire->channel;
+        if (values)
             m->subsystem->ops->channels->read(m->subsystem, def->source_channel, wire->channel);
-            values = wire->channel;
-        }
-
+        else
+            values = (const double *)&m->values[def->source_port];
         wire->now = values[def->component];
     }
 }

@@ -33,6 +33,8 @@ void yk_balance_apply(yk_system *system, yk_balance_interface *own)
 {
     yk_interface *interface = &system->interfaces[own->interface];
     yk_port_kind kind = interface->kind;
+
+    /* On the later side, carried on by a part of the change since the last step. */
     for (int side = 0; side < 2; side++) {
         yk_wrench wrench = wrench_of(own, side);
         yk_wrench change = yk_wrench_combine(kind, &wrench, -1, &own->wrench[side]);
@@ -72,7 +74,7 @@ static yk_status ask_for_interface_model(yk_balance *balance, yk_system *system,
     model->lead = lead;
     model->sample = 1 - lead;
 
-    /* From the velocities now ... */
+    /* From the velocities now, in the units of the participant ... */
     for (int port = 0; port < m->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
@@ -106,26 +108,6 @@ static yk_status ask_for_interface_model(yk_balance *balance, yk_system *system,
     return status;
 }
 
-static yk_status ask(yk_balance *balance, yk_system *system, int participant)
-{
-    yk_participant *m = &system->participants[participant];
-    yk_balance_participant *own = &balance->participants[participant];
-    double begin = yk_clock_seconds();
-    own->model.steps = m->substeps;
-    if (m->subsystem->ops->step_model) {
-        yk_system_step_model(system, participant, own->offsets, &own->model);
-    } else {
-        m->status = ask_for_interface_model(balance, system, participant);
-        if (!YK_FAILED(m->status))
-            yk_participant_transform_step_model(m, own->offsets, &own->model);
-    }
-
-    yk_system_count_model(system, participant, begin);
-    if (YK_FAILED(m->status))
-        return yk_system_report_failure(system, participant);
-    return YK_OK;
-}
-
 static yk_vec3 take3(const double *array)
 {
     return yk_v3(array[0], array[1], array[2]);
@@ -140,6 +122,8 @@ static yk_motion end_of(const yk_balance *balance, const yk_system *system,
     int port = yk_balance_port(interface, side);
     const double *velocity = own->model.velocity + own->offsets[port];
     const double *displacement = own->model.displacement + own->offsets[port];
+
+    /* On from where it is. */
     yk_motion end = m->before[port];
     if (interface->kind == YK_PORT_SCALAR) {
         end.position.x += displacement[0];
@@ -166,6 +150,7 @@ static void fill_response(yk_balance *balance, double h, int participant)
     const yk_step_model *model = &own->model;
     yk_port_response *r = yk_jacobian_response(balance->jacobian, participant);
 
+    /* Column by column: a unit of one multiplier at one port moves all ports. */
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
         const yk_balance_interface *pushed = &balance->interfaces[by->interface];
@@ -185,7 +170,6 @@ static void fill_response(yk_balance *balance, double h, int participant)
                     int moved = own->offsets[of->port] + k;
                     const double *mobility = model->mobility + moved * own->size + first;
                     double velocity = 0;
-
                     for (int c = 0; c < yk_port_freedoms(kind); c++)
                         velocity += mobility[c] * wrench[c];
 
@@ -213,6 +197,7 @@ static yk_status linearise(yk_balance *balance, yk_system *system)
     double h = system->h;
     double *residual = balance->residual;
 
+    /* g / h^2 + g' / h at the end of the step, and its gradient there. */
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
         const yk_interface *interface = &system->interfaces[own->interface];
@@ -228,6 +213,7 @@ static yk_status linearise(yk_balance *balance, yk_system *system)
             *residual++ = CONDITION[0][0] * g[0][row] / (h * h) + CONDITION[0][1] * g[1][row] / h;
     }
 
+    /* By all multipliers at once. */
     yk_jacobian_renew(balance->jacobian);
     yk_conditions conditions = {CONDITION, CONDITION, h};
     yk_status status = yk_jacobian_assemble(balance->jacobian, gradient_of, balance, &conditions);
@@ -258,52 +244,57 @@ static yk_motion carried_on(yk_port_kind kind, const yk_motion *from, double h)
     return to;
 }
 
-/* Directions of the wrenches where the earlier side takes them, and by how much they are carried
- * on to the other. */
-static void set_directions(const yk_balance *balance, const yk_system *system,
-                           yk_balance_interface *own)
-{
-    const yk_interface *interface = &system->interfaces[own->interface];
-    double sample[2];
-
-    for (int side = 0; side < 2; side++) {
-        const yk_participant *m = yk_balance_side(system, interface, side);
-        sample[side] = balance->participants[m - system->participants].model.sample;
-    }
-
-    double earlier = sample[0] < sample[1] ? sample[0] : sample[1];
-    own->shift[0] = sample[0] - earlier;
-    own->shift[1] = sample[1] - earlier;
-
-    double time = earlier * system->h;
-    yk_motion a = carried_on(interface->kind, yk_before_a(system, interface), time);
-    yk_motion b = carried_on(interface->kind, yk_before_b(system, interface), time);
-    yk_balance_directions(own, system->t + time, &a, &b);
-}
-
 yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights)
 {
     /* What is known of the other inputs before anything has moved. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (!yk_both_take_wrench(interface) &&
-            balance->participants[interface->def.motion_subsystem].size > 0)
-            yk_system_prescribe_weighted(system, i, weights, false);
-    }
-
-    /* The step as it will be with the multipliers of the last one. */
-    for (int i = 0; i < balance->count; i++) {
-        set_directions(balance, system, &balance->interfaces[i]);
-        yk_balance_apply(system, &balance->interfaces[i]);
-    }
-
-    for (int i = 0; i < system->participant_count; i++) {
-        if (balance->participants[i].size == 0)
+        int motion_side = interface->def.motion_subsystem;
+        if (yk_both_take_wrench(interface) || balance->participants[motion_side].size == 0)
             continue;
 
-        yk_status status = ask(balance, system, i);
-        if (status != YK_OK)
-            return status;
+        yk_system_prescribe_weighted(system, i, weights, false);
+    }
+
+    /* Directions of the wrenches where the earlier side takes them, and by how much they are
+     * carried on to the other. Then the inputs are those of the multipliers of the last step. */
+    for (int i = 0; i < balance->count; i++) {
+        yk_balance_interface *own = &balance->interfaces[i];
+        const yk_interface *interface = &system->interfaces[own->interface];
+        const yk_interface_def *def = &interface->def;
+        double sample_a = balance->participants[def->wrench_subsystem].model.sample;
+        double sample_b = balance->participants[def->motion_subsystem].model.sample;
+        double earlier = sample_a < sample_b ? sample_a : sample_b;
+        own->shift[0] = sample_a - earlier;
+        own->shift[1] = sample_b - earlier;
+
+        double time = earlier * system->h;
+        yk_motion a = carried_on(interface->kind, yk_before_a(system, interface), time);
+        yk_motion b = carried_on(interface->kind, yk_before_b(system, interface), time);
+        yk_balance_directions(own, system->t + time, &a, &b);
+        yk_balance_apply(system, own);
+    }
+
+    /* What the next step of every subsystem will do with these, and how it follows changes. */
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_participant *m = &system->participants[i];
+        yk_balance_participant *own = &balance->participants[i];
+        if (own->size == 0)
+            continue;
+
+        double begin = yk_clock_seconds();
+        own->model.steps = m->substeps;
+        if (m->subsystem->ops->step_model) {
+            yk_system_step_model(system, i, own->offsets, &own->model);
+        } else {
+            m->status = ask_for_interface_model(balance, system, i);
+            if (!YK_FAILED(m->status))
+                yk_participant_transform_step_model(m, own->offsets, &own->model);
+        }
+
+        yk_system_count_model(system, i, begin);
+        if (YK_FAILED(m->status))
+            return yk_system_report_failure(system, i);
 
         fill_response(balance, system->h, i);
     }

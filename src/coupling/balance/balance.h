@@ -32,10 +32,15 @@
 
 /* One subsystem with balanced interfaces. */
 typedef struct yk_balance_participant {
-    /* velocities of its wrench ports that are connected, balanced or not; 0: none is balanced */
+    /* Velocities of its wrench ports that are connected, balanced or not; 0: none is balanced. */
     int size;
-    int *offsets;        /* per port: its first velocity, or -1 */
-    yk_step_model model; /* in the system's units and axes */
+
+    /* Per port: its first velocity, or -1. */
+    int *offsets;
+
+    /* In the system's units and axes. */
+    yk_step_model model;
+
     /* Of those that have an interface model only, and the wrenches on it. */
     double *inverse_mass, *rate, *wrenches;
 } yk_balance_participant;
@@ -43,20 +48,29 @@ typedef struct yk_balance_participant {
 typedef struct yk_balance_interface {
     int interface; /* of the system */
     yk_constraint constraint;
-    yk_wrench unit[2][YK_JOINT_ROWS_MAX]; /* wrench of a unit multiplier on either side */
-    double shift[2]; /* by how much of its last change the wrench of a side is carried on */
-    yk_constraint_gradient gradient; /* at the end of the step */
-    /* Part of the state: of the last step. */
+
+    /* Wrench of a unit multiplier on either side. */
+    yk_wrench unit[2][YK_JOINT_ROWS_MAX];
+
+    /* By how much of its last change the wrench of a side is carried on. */
+    double shift[2];
+
+    /* At the end of the step. */
+    yk_constraint_gradient gradient;
+
+    /* Part of the state: of the last step, the wrenches before they were carried on. */
     double multiplier[YK_JOINT_ROWS_MAX];
-    yk_wrench wrench[2]; /* before they were carried on */
+    yk_wrench wrench[2];
 } yk_balance_interface;
 
 typedef struct yk_balance {
     yk_balance_participant *participants;
     int count;
     yk_balance_interface *interfaces;
-    yk_jacobian *jacobian; /* of all conditions by all multipliers */
     double *residual;
+
+    /* Of all conditions by all multipliers. */
+    yk_jacobian *jacobian;
 } yk_balance;
 
 /* create.c. A balance is a part of the schemes that use it; NULL where no interface is balanced,
@@ -88,13 +102,17 @@ void yk_balance_apply(yk_system *system, yk_balance_interface *own);
 
 static inline int yk_balance_port(const yk_interface *interface, int side)
 {
-    return side == 0 ? interface->def.wrench_port : interface->def.motion_port;
+    if (side == 0)
+        return interface->def.wrench_port;
+    return interface->def.motion_port;
 }
 
 static inline yk_participant *yk_balance_side(const yk_system *system,
                                               const yk_interface *interface, int side)
 {
-    return side == 0 ? yk_interface_a(system, interface) : yk_interface_b(system, interface);
+    if (side == 0)
+        return yk_interface_a(system, interface);
+    return yk_interface_b(system, interface);
 }
 
 #endif

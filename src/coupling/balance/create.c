@@ -19,8 +19,9 @@ yk_causality yk_balance_second_side(yk_exchange exchange, const yk_joined_ports 
         if (!(ports[joined->port[side]].causalities & YK_TAKES_WRENCH))
             return YK_TAKES_MOTION;
 
-        bool given = ops->step_model || (exchange == YK_EXCHANGE_FORCES && ops->interface_model);
-        if (!given)
+        bool steps = ops->step_model;
+        bool mechanism = exchange == YK_EXCHANGE_FORCES && ops->interface_model;
+        if (!steps && !mechanism)
             return YK_TAKES_MOTION;
     }
 
@@ -39,6 +40,7 @@ static yk_status create_participant(yk_balance *balance, yk_system *system, int 
 
     own->size = yk_system_number_velocities(system, participant, own->offsets);
 
+    /* The model of its step, and what that is made of where it has an interface model only. */
     size_t n = (size_t)own->size;
     double *memory = yk_allocate(context, 4 * n + 2 * n * n, sizeof *memory);
     if (!memory)
@@ -55,11 +57,52 @@ static yk_status create_participant(yk_balance *balance, yk_system *system, int 
     return YK_OK;
 }
 
-static yk_status create_jacobian(yk_balance *balance, yk_system *system)
+yk_status yk_balance_create(yk_system *system, yk_balance **made)
 {
+    /* Most systems have none. */
     yk_context *context = system->context;
-    size_t count = (size_t)balance->count;
-    yk_jacobian_interface *interfaces = yk_allocate(context, count, sizeof *interfaces);
+    int count = 0;
+    for (int i = 0; i < system->interface_count; i++)
+        count += yk_both_take_wrench(&system->interfaces[i]);
+    if (count == 0)
+        return YK_OK;
+
+    yk_balance *balance = yk_allocate(context, 1, sizeof *balance);
+    if (!balance)
+        return YK_ERROR_MEMORY;
+
+    *made = balance;
+    size_t size = (size_t)count;
+    size_t participants = (size_t)system->participant_count;
+    balance->participants = yk_allocate(context, participants, sizeof *balance->participants);
+    balance->interfaces = yk_allocate(context, size, sizeof *balance->interfaces);
+    if (!balance->participants || !balance->interfaces)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        if (!yk_both_take_wrench(interface))
+            continue;
+
+        yk_balance_interface *own = &balance->interfaces[balance->count++];
+        const yk_interface_def *def = &interface->def;
+        own->interface = i;
+        own->constraint = yk_constraint_make(interface->kind, def->constrained, def->drive);
+
+        /* Both sides with all of their wrench ports. */
+        const int sides[2] = {def->wrench_subsystem, def->motion_subsystem};
+        for (int side = 0; side < 2; side++) {
+            if (balance->participants[sides[side]].size > 0)
+                continue;
+
+            yk_status status = create_participant(balance, system, sides[side]);
+            if (status != YK_OK)
+                return status;
+        }
+    }
+
+    /* One condition and one multiplier for every row of every joint. */
+    yk_jacobian_interface *interfaces = yk_allocate(context, size, sizeof *interfaces);
     if (!interfaces)
         return YK_ERROR_MEMORY;
 
@@ -84,60 +127,14 @@ static yk_status create_jacobian(yk_balance *balance, yk_system *system)
     };
     yk_status status = yk_jacobian_create(context, &def, &balance->jacobian);
     yk_release(context, interfaces);
-
-    return status;
-}
-
-yk_status yk_balance_create(yk_system *system, yk_balance **made)
-{
-    yk_context *context = system->context;
-    int count = 0;
-
-    for (int i = 0; i < system->interface_count; i++)
-        count += yk_both_take_wrench(&system->interfaces[i]);
-    if (count == 0)
-        return YK_OK;
-
-    yk_balance *balance = yk_allocate(context, 1, sizeof *balance);
-    if (!balance)
-        return YK_ERROR_MEMORY;
-
-    *made = balance;
-    size_t participants = (size_t)system->participant_count;
-    balance->participants = yk_allocate(context, participants, sizeof *balance->participants);
-    balance->interfaces = yk_allocate(context, (size_t)count, sizeof *balance->interfaces);
-    if (!balance->participants || !balance->interfaces)
-        return YK_ERROR_MEMORY;
-
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        if (!yk_both_take_wrench(interface))
-            continue;
-
-        yk_balance_interface *own = &balance->interfaces[balance->count++];
-        const yk_interface_def *def = &interface->def;
-        own->interface = i;
-        own->constraint = yk_constraint_make(interface->kind, def->constrained, def->drive);
-
-        const int sides[2] = {def->wrench_subsystem, def->motion_subsystem};
-        for (int side = 0; side < 2; side++) {
-            if (balance->participants[sides[side]].size > 0)
-                continue;
-
-            yk_status status = create_participant(balance, system, sides[side]);
-            if (status != YK_OK)
-                return status;
-        }
-    }
-
-    yk_status status = create_jacobian(balance, system);
     if (status != YK_OK)
         return status;
 
-    size_t size = (size_t)yk_jacobian_size(balance->jacobian);
-    balance->residual = yk_allocate(context, size, sizeof *balance->residual);
-
-    return balance->residual ? YK_OK : YK_ERROR_MEMORY;
+    size_t rows = (size_t)yk_jacobian_size(balance->jacobian);
+    balance->residual = yk_allocate(context, rows, sizeof *balance->residual);
+    if (!balance->residual)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 void yk_balance_destroy(yk_balance *balance, yk_system *system)
@@ -161,6 +158,7 @@ void yk_balance_destroy(yk_balance *balance, yk_system *system)
 
 yk_state_layout yk_balance_layout(const yk_balance *balance)
 {
+    /* Multipliers and wrenches, which the next step carries on. */
     size_t words = 0;
     for (int i = 0; balance && i < balance->count; i++)
         words += (size_t)balance->interfaces[i].constraint.row_count + 2 * WRENCH_WORDS;

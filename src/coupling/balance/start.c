@@ -29,21 +29,6 @@ static const yk_constraint_gradient *gradient_of(void *user, int interface)
     return &balance->interfaces[interface].gradient;
 }
 
-/* No wrenches. */
-static void clear(yk_balance *balance, yk_system *system)
-{
-    for (int i = 0; i < balance->count; i++) {
-        yk_balance_interface *own = &balance->interfaces[i];
-        memset(own->multiplier, 0, sizeof own->multiplier);
-        memset(own->wrench, 0, sizeof own->wrench);
-        memset(own->shift, 0, sizeof own->shift);
-        const yk_motion *a = motion_of(balance, system, i, 0);
-        const yk_motion *b = motion_of(balance, system, i, 1);
-        yk_balance_directions(own, system->start, a, b);
-        yk_balance_apply(system, own);
-    }
-}
-
 /* Accelerations of a participant's ports by each multiplier. */
 static yk_status start_with_response(yk_balance *balance, yk_system *system, int participant)
 {
@@ -51,7 +36,7 @@ static yk_status start_with_response(yk_balance *balance, yk_system *system, int
     int count = r->connection_count;
     memset(r->matrix, 0, (size_t)r->rows * (size_t)r->columns * sizeof *r->matrix);
 
-    /* With one multiplier changed at a time; what that led to is kept. */
+    /* paper index1 (3): with one multiplier changed at a time; what that led to is kept. */
     for (int i = 0; i < count; i++) {
         const yk_connection *by = &r->connections[i];
         yk_balance_interface *pushed = &balance->interfaces[by->interface];
@@ -100,6 +85,7 @@ static double evaluate(yk_balance *balance, yk_system *system)
     double scale = 1e-300;
 
     for (int i = 0; i < balance->count; i++) {
+        /* What accelerations of the sides are large. */
         yk_balance_interface *own = &balance->interfaces[i];
         for (int side = 0; side < 2; side++) {
             const yk_motion *m = motion_of(balance, system, i, side);
@@ -112,6 +98,7 @@ static double evaluate(yk_balance *balance, yk_system *system)
             scale = fmax(scale, yk_v3_norm(m->angular_acceleration));
         }
 
+        /* How far the joint is from holding. */
         const yk_motion *a = motion_of(balance, system, i, 0);
         const yk_motion *b = motion_of(balance, system, i, 1);
         yk_constraint_kinematics kinematics;
@@ -135,6 +122,7 @@ static yk_status solve(yk_balance *balance, yk_system *system)
 {
     double left = 0;
     for (int i = 0; i <= CORRECTIONS; i++) {
+        /* The first time with derivatives, which hold for all corrections. */
         for (int participant = 0; participant < system->participant_count; participant++) {
             if (balance->participants[participant].size == 0)
                 continue;
@@ -152,6 +140,7 @@ static yk_status solve(yk_balance *balance, yk_system *system)
         if (i == CORRECTIONS)
             break;
 
+        /* Where the accelerations do not follow the wrenches they are left as they are. */
         if (i == 0) {
             yk_conditions conditions = {CONDITION, CONDITION, 1};
             yk_jacobian_renew(balance->jacobian);
@@ -196,7 +185,18 @@ yk_status yk_balance_start(yk_balance *balance, yk_system *system)
     if (!balance)
         return yk_system_start_consistently(system);
 
-    clear(balance, system);
+    /* From no wrenches at all. */
+    for (int i = 0; i < balance->count; i++) {
+        yk_balance_interface *own = &balance->interfaces[i];
+        memset(own->multiplier, 0, sizeof own->multiplier);
+        memset(own->wrench, 0, sizeof own->wrench);
+        memset(own->shift, 0, sizeof own->shift);
+        const yk_motion *a = motion_of(balance, system, i, 0);
+        const yk_motion *b = motion_of(balance, system, i, 1);
+        yk_balance_directions(own, system->start, a, b);
+        yk_balance_apply(system, own);
+    }
+
     if (system->wire_count == 0 && balance->count == system->interface_count)
         return solve(balance, system);
 
