@@ -38,44 +38,40 @@ enum { STEPS = 2, WARM_UP = 4 };
 static const double LEAST_DISPLACEMENT = 1e-8;
 
 typedef struct axis {
-    int interface, number; /* 0 to 2: translations, 3 to 5: rotations */
+    /* 0 to 2: translations, 3 to 5: rotations. */
+    int interface, number;
     yk_vec3 direction;
-    yk_vec3 lever; /* from A's marker to B's, where B's force acts on A */
+
+    /* From A's marker to B's, where B's force acts on A. */
+    yk_vec3 lever;
 } axis;
 
 typedef struct gains {
     yk_system *system;
     double h;
+
+    /* All constrained axes, and the matrices over them: n x n, row-major. */
     int n;
     axis *axes;
-    double *y, *d, *c, *z;  /* n x n, row-major */
-    double *mass;           /* of A along each axis, by its own acceleration */
-    double *followed;       /* of B along each axis: its acceleration by the prescribed one */
-    yk_port_value *answers; /* three of all ports of one participant: base, plus, minus */
-    yk_input *kept;         /* inputs of one participant */
+    double *y, *d, *c, *z;
+
+    /* Per axis: the mass of A, by its own acceleration; the acceleration of B by the prescribed
+     * one. */
+    double *mass, *followed;
+
+    /* Of all ports of one participant: answers to the base, plus and minus a change; inputs. */
     int port_capacity;
+    yk_port_value *answers;
+    yk_input *kept;
 } gains;
 
 /* Trials --------------------------------------------------------------------------------------- */
 
 static double component(const axis *a, yk_vec3 linear, yk_vec3 angular)
 {
-    return yk_v3_dot(a->number < 3 ? linear : angular, a->direction);
-}
-
-static void change_input(const axis *changed, bool wrench, double amount, yk_input *input)
-{
-    bool rotates = changed->number >= 3;
-    if (!wrench) {
-        yk_vec3 *second = rotates ? &input->angular[2] : &input->linear[2];
-        *second = yk_v3_axpy(amount / 2, changed->direction, *second);
-    } else if (rotates) {
-        input->angular[0] = yk_v3_axpy(amount, changed->direction, input->angular[0]);
-    } else {
-        yk_vec3 torque = yk_v3_cross(changed->lever, changed->direction);
-        input->linear[0] = yk_v3_axpy(amount, changed->direction, input->linear[0]);
-        input->angular[0] = yk_v3_axpy(amount, torque, input->angular[0]);
-    }
+    if (a->number < 3)
+        return yk_v3_dot(linear, a->direction);
+    return yk_v3_dot(angular, a->direction);
 }
 
 /* Carries a participant over two steps with one input changed, from the mark: an explicit method
@@ -93,8 +89,24 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
     memcpy(g->kept, m->inputs, ports * sizeof *g->kept);
     if (changed) {
         const yk_interface_def *def = &system->interfaces[changed->interface].def;
-        int port = wrench ? def->wrench_port : def->motion_port;
-        change_input(changed, wrench, amount, &m->inputs[port]);
+        bool rotates = changed->number >= 3;
+        yk_vec3 along = changed->direction;
+
+        /* A wrench at the marker of B, or an acceleration of it. */
+        if (wrench) {
+            yk_input *input = &m->inputs[def->wrench_port];
+            yk_vec3 torque = along;
+            if (!rotates) {
+                torque = yk_v3_cross(changed->lever, along);
+                input->linear[0] = yk_v3_axpy(amount, along, input->linear[0]);
+            }
+
+            input->angular[0] = yk_v3_axpy(amount, torque, input->angular[0]);
+        } else {
+            yk_input *input = &m->inputs[def->motion_port];
+            yk_vec3 *second = rotates ? &input->angular[2] : &input->linear[2];
+            *second = yk_v3_axpy(amount / 2, along, *second);
+        }
     }
 
     /* Prescribed motions go on from one step to the next. */
@@ -148,16 +160,21 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
         amount = fmax(amount, 2 * LEAST_DISPLACEMENT / (g->h * g->h));
     }
 
+    /* Both ways: what is even in the change is of second order. */
     yk_status status = try_participant(g, participant, changed, wrench, amount, plus);
     if (!YK_FAILED(status))
         status = try_participant(g, participant, changed, wrench, -amount, minus);
     if (YK_FAILED(status))
         return status;
 
-    double *accelerations = wrench ? g->y : g->d;
-    double *wrenches = wrench ? g->c : g->z;
-    double time = STEPS * g->h;
+    double *accelerations = g->d;
+    double *wrenches = g->z;
+    if (wrench) {
+        accelerations = g->y;
+        wrenches = g->c;
+    }
 
+    double time = STEPS * g->h;
     for (int row = 0; row < g->n; row++) {
         const axis *seen = &g->axes[row];
         const yk_interface_def *def = &system->interfaces[seen->interface].def;
@@ -196,41 +213,6 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
     return YK_OK;
 }
 
-/* All columns of a participant. Its motion inputs go on from where it is. */
-static yk_status try_inputs(gains *g, int participant)
-{
-    yk_system *system = g->system;
-    yk_participant *m = &system->participants[participant];
-    bool joined = false;
-
-    for (int i = 0; i < g->n; i++) {
-        const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
-        if (def->wrench_subsystem == participant || def->motion_subsystem == participant)
-            joined = true;
-    }
-
-    if (!joined)
-        return YK_OK;
-
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        int port = interface->def.motion_port;
-        if (interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface))
-            yk_input_taylor(interface->kind, &m->values[port].motion, &m->inputs[port]);
-    }
-
-    yk_status status = try_participant(g, participant, NULL, false, 0, g->answers);
-    for (int i = 0; !YK_FAILED(status) && i < g->n; i++) {
-        const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
-        if (def->wrench_subsystem == participant)
-            status = try_axis(g, participant, i, true);
-        if (!YK_FAILED(status) && def->motion_subsystem == participant)
-            status = try_axis(g, participant, i, false);
-    }
-
-    return status;
-}
-
 /* The matrices of a system from its present state, which they move. */
 static yk_status try_all(gains *g)
 {
@@ -238,15 +220,47 @@ static yk_status try_all(gains *g)
     yk_system_mark(system);
     system->h = g->h;
 
-    yk_status status = YK_OK;
-    for (int i = 0; !YK_FAILED(status) && i < system->participant_count; i++)
-        status = try_inputs(g, i);
+    for (int participant = 0; participant < system->participant_count; participant++) {
+        /* Without interfaces it answers nothing. */
+        bool joined = false;
+        for (int i = 0; i < g->n; i++) {
+            const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
+            if (def->wrench_subsystem == participant || def->motion_subsystem == participant)
+                joined = true;
+        }
 
-    return status;
+        if (!joined)
+            continue;
+
+        /* Its motion inputs go on from where it is. */
+        yk_participant *m = &system->participants[participant];
+        for (int i = 0; i < system->interface_count; i++) {
+            const yk_interface *interface = &system->interfaces[i];
+            int port = interface->def.motion_port;
+            if (interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface))
+                yk_input_taylor(interface->kind, &m->values[port].motion, &m->inputs[port]);
+        }
+
+        /* The step as it is, then with each of its inputs changed. */
+        yk_status status = try_participant(g, participant, NULL, false, 0, g->answers);
+        for (int i = 0; !YK_FAILED(status) && i < g->n; i++) {
+            const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
+            if (def->wrench_subsystem == participant)
+                status = try_axis(g, participant, i, true);
+            if (!YK_FAILED(status) && def->motion_subsystem == participant)
+                status = try_axis(g, participant, i, false);
+        }
+
+        if (YK_FAILED(status))
+            return status;
+    }
+
+    return YK_OK;
 }
 
 /* Memory --------------------------------------------------------------------------------------- */
 
+/* All constrained axes of interfaces that prescribe a motion; returns their number. */
 static int list_axes(const yk_system *system, axis *axes)
 {
     int n = 0;
@@ -262,6 +276,7 @@ static int list_axes(const yk_system *system, axis *axes)
             if (!(interface->def.constrained >> k & 1))
                 continue;
 
+            /* In the axes of B, which the constraint is written in. */
             axis along = {.interface = i, .number = k};
             along.direction = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
             if (interface->kind == YK_PORT_MARKER) {
@@ -288,6 +303,7 @@ static yk_status allocate_gains(yk_system *system, double step, gains *g)
     size_t n = (size_t)g->n;
     size_t square = n * n;
 
+    /* Trials keep the answers of one participant at a time. */
     for (int i = 0; i < system->participant_count; i++)
         if (system->participants[i].port_count > g->port_capacity)
             g->port_capacity = system->participants[i].port_count;
@@ -325,7 +341,6 @@ static yk_status calibrate(gains *g, int participant)
 {
     yk_system *system = g->system;
     int first = -1;
-
     for (int i = 0; first < 0 && i < g->n; i++) {
         const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
         if (def->wrench_subsystem == participant || def->motion_subsystem == participant)
@@ -335,7 +350,7 @@ static yk_status calibrate(gains *g, int participant)
     if (first < 0)
         return YK_OK;
 
-    /* Two free masses in the place of both sides. Methods of several steps have their history, or
+    /* Two free masses in place of both sides. Methods of several steps have their history, or
      * begin. */
     const int sides[2] = {participant, participant};
     yk_port_kind kind = system->interfaces[first].kind;
@@ -353,6 +368,7 @@ static yk_status calibrate(gains *g, int participant)
     if (!YK_FAILED(status) && own.n == 1)
         status = try_all(&own);
 
+    /* A free mass of 1 kg: what is not 1 in its answers is the method's. */
     bool known = !YK_FAILED(status) && own.n == 1;
     known = known && own.y[0] > 0 && own.z[0] > 0 && own.followed[0] > 0;
 
@@ -373,7 +389,10 @@ static yk_status calibrate(gains *g, int participant)
     release_gains(&own);
     yk_surrogate_destroy(&pair);
 
-    return status == YK_ERROR_MEMORY ? status : YK_OK;
+    /* Where it is not known, the answers stay as they are. */
+    if (status == YK_ERROR_MEMORY)
+        return status;
+    return YK_OK;
 }
 
 /* Solves a x = b for `count` columns of b in place; a is destroyed. */
@@ -429,6 +448,7 @@ static void conclude(const gains *g, int first, int count, yk_interface_probe *p
     double work[AXES];
     int pivot[AXES];
 
+    /* 1 - J_i = (K_ii)^-1. */
     for (int i = 0; i < count; i++) {
         const double *row = g->y + (size_t)(first + i) * (size_t)g->n;
         for (int k = 0; k < count; k++) {
@@ -484,14 +504,18 @@ static yk_status find_gains(gains *g, yk_interface_probe *probes)
     size_t n = (size_t)g->n;
     double *work = yk_allocate(context, n, sizeof *work);
     int *pivot = yk_allocate(context, n, sizeof *pivot);
-    yk_status status = work && pivot ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = YK_OK;
+    if (!work || !pivot)
+        status = YK_ERROR_MEMORY;
 
+    /* The matrices, less what the methods make of them; all interfaces closed; each by itself. */
     if (status == YK_OK)
         status = try_all(g);
     for (int i = 0; !YK_FAILED(status) && i < system->participant_count; i++)
         status = calibrate(g, i);
     if (!YK_FAILED(status))
         status = close_all(g, work, pivot);
+
     for (int first = 0, count; status == YK_OK && first < g->n; first += count) {
         int interface = g->axes[first].interface;
         for (count = 1; first + count < g->n && g->axes[first + count].interface == interface;)
@@ -500,53 +524,13 @@ static yk_status find_gains(gains *g, yk_interface_probe *probes)
         conclude(g, first, count, &probes[interface]);
     }
 
-    /* What could not be tried is not known. */
     yk_release(context, work);
     yk_release(context, pivot);
 
-    return status == YK_ERROR_MEMORY ? status : YK_OK;
-}
-
-/* Tries with everything that trials change kept aside: the state, inputs, clock and statistics. */
-static yk_status probe_and_restore(gains *g, double *image, yk_participant *kept, yk_input *inputs,
-                                   yk_interface_probe *probes)
-{
-    yk_system *system = g->system;
-    double t = system->t;
-    double h = system->h;
-    yk_input *next = inputs;
-
-    for (int i = 0; i < system->participant_count; i++) {
-        const yk_participant *m = &system->participants[i];
-        memcpy(next, m->inputs, (size_t)m->port_count * sizeof *next);
-        next += m->port_count;
-        kept[i] = *m;
-    }
-
-    yk_system_state_get(system, image);
-
-    yk_quiet_begin(system->context);
-    yk_status status = find_gains(g, probes);
-    yk_quiet_end(system->context);
-
-    yk_status restored = yk_system_state_set(system, image);
-    if (status == YK_OK)
-        status = restored;
-    system->t = t;
-    system->h = h;
-    next = inputs;
-
-    for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *m = &system->participants[i];
-        memcpy(m->inputs, next, (size_t)m->port_count * sizeof *next);
-        next += m->port_count;
-        m->statistics = kept[i].statistics;
-        m->timed_calls = kept[i].timed_calls;
-        m->status = kept[i].status;
-        m->advanced = kept[i].advanced;
-    }
-
-    return status;
+    /* What could not be tried is not known. */
+    if (status == YK_ERROR_MEMORY)
+        return status;
+    return YK_OK;
 }
 
 yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *probes)
@@ -561,6 +545,7 @@ yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *pr
     for (int i = 0; i < system->interface_count; i++)
         probes[i] = unknown;
 
+    /* Only where wrenches and motions are exchanged do masses matter. */
     bool exchanges = !(system->traits & (YK_SCHEME_MERGES | YK_SCHEME_WRENCH_ON_BOTH_SIDES));
     if (!exchanges || system->layout.words == 0)
         return YK_OK;
@@ -580,8 +565,44 @@ yk_status yk_system_probe(yk_system *system, double step, yk_interface_probe *pr
     if (!image || !kept || !inputs)
         status = YK_ERROR_MEMORY;
 
-    if (status == YK_OK && g.y)
-        status = probe_and_restore(&g, image, kept, inputs, probes);
+    if (status == YK_OK && g.y) {
+        /* Everything that trials change is kept aside: the state, inputs, clock and statistics. */
+        double t = system->t;
+        double h = system->h;
+        yk_input *next = inputs;
+        for (size_t i = 0; i < participants; i++) {
+            const yk_participant *m = &system->participants[i];
+            memcpy(next, m->inputs, (size_t)m->port_count * sizeof *next);
+            next += m->port_count;
+            kept[i] = *m;
+        }
+
+        yk_system_state_get(system, image);
+
+        /* Trials may fail, which is no message to the user. */
+        yk_quiet_begin(context);
+        status = find_gains(&g, probes);
+        yk_quiet_end(context);
+
+        /* All back. */
+        yk_status restored = yk_system_state_set(system, image);
+        if (status == YK_OK)
+            status = restored;
+        system->t = t;
+        system->h = h;
+
+        next = inputs;
+        for (size_t i = 0; i < participants; i++) {
+            yk_participant *m = &system->participants[i];
+            memcpy(m->inputs, next, (size_t)m->port_count * sizeof *next);
+            next += m->port_count;
+            m->statistics = kept[i].statistics;
+            m->timed_calls = kept[i].timed_calls;
+            m->status = kept[i].status;
+            m->advanced = kept[i].advanced;
+        }
+    }
+
     yk_release(context, image);
     yk_release(context, kept);
     yk_release(context, inputs);

@@ -74,6 +74,7 @@ void yk_transform_value(const yk_transform *transform, yk_port_kind kind, yk_por
 void yk_transform_variation(const yk_transform *transform, yk_port_kind kind, double *change,
                             int stride)
 {
+    /* Position, velocity and acceleration have the same units of length and angle. */
     for (int level = 0; level < 3; level++) {
         if (kind == YK_PORT_SCALAR) {
             change[level * stride] *= transform->length;
@@ -141,6 +142,7 @@ void yk_transform_energy(const yk_transform *transform, yk_energy *energy)
 void yk_transform_input(const yk_transform *transform, yk_port_kind kind, yk_causality causality,
                         const yk_input *input, yk_input *own)
 {
+    /* A motion in lengths and angles, a wrench in forces and torques. */
     bool motion = causality == YK_TAKES_MOTION;
     double linear = transform->length;
     double angular = 1;
@@ -156,6 +158,7 @@ void yk_transform_input(const yk_transform *transform, yk_port_kind kind, yk_cau
             continue;
         }
 
+        /* Only a position has an origin. */
         yk_vec3 value = input->linear[i];
         if (motion && i == 0)
             value = yk_v3_sub(value, transform->position);

@@ -28,9 +28,9 @@ static bool takes(const yk_system *system, int participant, yk_causality causali
  * all make one step, those that take motions alone. */
 static yk_status choose_fast(yk_rim *rim, yk_system *system)
 {
+    /* Those that are named ... */
     const yk_subsystem_list *named = &rim->options.fast;
     bool any = false;
-
     for (int i = 0; i < named->count; i++) {
         int participant = named->items[i];
         if (participant < 0 || participant >= system->participant_count)
@@ -41,6 +41,7 @@ static yk_status choose_fast(yk_rim *rim, yk_system *system)
         any = true;
     }
 
+    /* ... or that make several steps ... */
     for (int i = 0; named->count == 0 && i < system->participant_count; i++) {
         bool several = system->participants[i].substeps > 1;
         rim->participants[i].fast = several && !takes(system, i, YK_TAKES_WRENCH);
@@ -50,6 +51,7 @@ static yk_status choose_fast(yk_rim *rim, yk_system *system)
     if (any)
         return YK_OK;
 
+    /* ... or that take motions alone. */
     for (int i = 0; i < system->participant_count; i++) {
         bool motion = takes(system, i, YK_TAKES_MOTION);
         rim->participants[i].fast = motion && !takes(system, i, YK_TAKES_WRENCH);
@@ -64,16 +66,7 @@ static yk_status choose_fast(yk_rim *rim, yk_system *system)
         "scheme rim needs a fast subsystem, and all take wrenches: name those that are fast");
 }
 
-static int common_divisor(int a, int b)
-{
-    while (b > 0) {
-        int rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
+/* As asked for; else at every common step of the fast ones. */
 static yk_status choose_exchanges(yk_rim *rim, yk_system *system)
 {
     int asked = rim->options.exchanges;
@@ -81,16 +74,24 @@ static yk_status choose_exchanges(yk_rim *rim, yk_system *system)
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "scheme rim: %d exchanges in a macro step", asked);
 
-    /* As asked for; else at every common step of the fast ones. */
+    /* The greatest common divisor of their substeps, by Euclid. */
     int common = 0;
-    for (int i = 0; i < system->participant_count; i++)
-        if (rim->participants[i].fast)
-            common = common_divisor(common, system->participants[i].substeps);
+    for (int i = 0; i < system->participant_count; i++) {
+        int divisor = system->participants[i].substeps;
+        while (rim->participants[i].fast && divisor > 0) {
+            int rest = common % divisor;
+            common = divisor;
+            divisor = rest;
+        }
+    }
 
-    rim->exchanges = common > 0 ? common : 1;
+    rim->exchanges = 1;
+    if (common > 0)
+        rim->exchanges = common;
     if (asked > 0)
         rim->exchanges = asked;
 
+    /* Each exchange is a whole number of steps of every one of them. */
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
         yk_rim_participant *own = &rim->participants[i];
@@ -108,6 +109,7 @@ static yk_status choose_exchanges(yk_rim *rim, yk_system *system)
     return YK_OK;
 }
 
+/* Memory for the reduced model of a slow participant. */
 static yk_status create_model(yk_rim *rim, yk_system *system, int participant)
 {
     yk_context *context = system->context;
@@ -188,9 +190,10 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
         bool a = rim->participants[def->wrench_subsystem].fast;
         bool b = rim->participants[def->motion_subsystem].fast;
         rim->interfaces[i].role = roles[a][b];
-        bool modelled = rim->interfaces[i].role == YK_RIM_MODELLED &&
-                        rim->options.extrapolation == YK_EXTRAPOLATION_RIM;
-        if (!modelled || rim->participants[def->wrench_subsystem].size > 0)
+
+        yk_rim_participant *slow = &rim->participants[def->wrench_subsystem];
+        bool extrapolated = rim->options.extrapolation != YK_EXTRAPOLATION_RIM;
+        if (rim->interfaces[i].role != YK_RIM_MODELLED || extrapolated || slow->size > 0)
             continue;
 
         status = create_model(rim, system, def->wrench_subsystem);
@@ -198,6 +201,7 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
             return status;
     }
 
+    /* What fast participants sum up over the exchanges. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_rim_participant *own = &rim->participants[i];
         size_t ports = (size_t)system->participants[i].port_count;

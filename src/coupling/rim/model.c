@@ -3,7 +3,7 @@
  * A participant reports its own (interface_model). One that does not is asked by steps that are
  * taken back: its velocities at the end of the macro step and their derivatives by constant
  * wrenches, from step_sensitivity or by finite differences, are the model's W = dw/df / H and r =
- * (w(H) - w(0)) / H - W f; those of the positions tell how it moves in between.
+ * (w(H) - w(0)) / H - W f; those of the positions show how it moves in between.
  *
  * A participant whose method has a memory answers to the wrench of a macro step over several.
  * With a wrench that is given to it as a value at the end of the step, half a step late, every
@@ -23,6 +23,7 @@ static bool reports_model(const yk_system *system, const yk_participant *m)
 {
     if (!m->subsystem->ops->interface_model)
         return false;
+
     bool identified = yk_rim_of(system)->options.models == YK_RIM_MODELS_IDENTIFIED;
     return !identified || !yk_participant_can_return(m);
 }
@@ -139,9 +140,9 @@ static yk_status identify_by_differences(yk_system *system, int participant)
 
     double change = 1e-3 * (1 + largest);
 
+    /* W column by column; the lead from how far the ports came. */
     double moved = 0;
     double gained = 0;
-
     for (int j = 0; j < n; j++) {
         memcpy(wrenches, own->wrenches, (size_t)n * sizeof *wrenches);
         wrenches[j] = own->wrenches[j] + change;
@@ -216,38 +217,6 @@ static yk_status identify_by_sensitivity(yk_system *system, int participant)
     return yk_system_rewind(system, participant);
 }
 
-static yk_status identify(yk_system *system, int participant)
-{
-    /* Trial steps are the model's cost, and not steps of the participant. */
-    yk_participant *m = &system->participants[participant];
-    yk_subsystem_statistics statistics = m->statistics;
-    int64_t timed = m->timed_calls;
-    bool advanced = m->advanced;
-    yk_system_mark_participant(system, participant);
-    yk_status status;
-    if (m->subsystem->ops->sensitivity && m->substeps == 1)
-        status = identify_by_sensitivity(system, participant);
-    else
-        status = identify_by_differences(system, participant);
-    m->statistics = statistics;
-    m->timed_calls = timed;
-    m->advanced = advanced;
-    if (YK_FAILED(status))
-        return status;
-
-    yk_system_gather(m);
-
-    /* The rate without wrenches: r = (w(H) - w(0)) / H - W f. */
-    yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
-    int n = own->size;
-
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++)
-            own->model.rate[i] -= own->model.inverse_mass[i * n + j] * own->wrenches[j];
-
-    return YK_OK;
-}
-
 /* Composition from the next step --------------------------------------------------------------- */
 
 yk_wrench yk_rim_method_wrench(const yk_system *system, int number, const yk_wrench *mean)
@@ -288,7 +257,6 @@ static yk_status compose(yk_system *system, int participant)
     /* How far the method's wrenches are from f0 where those of the model are zero. */
     double *offset_wrench = own->scratch;
     double *scale = offset_wrench + n;
-
     for (int k = 0; k < n; k++) {
         offset_wrench[k] = 0;
         scale[k] = 1;
@@ -296,9 +264,10 @@ static yk_status compose(yk_system *system, int participant)
 
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem != participant ||
-            rim->interfaces[i].role != YK_RIM_MODELLED)
+        int wrench_side = interface->def.wrench_subsystem;
+        if (wrench_side != participant || rim->interfaces[i].role != YK_RIM_MODELLED)
             continue;
+
         int first = own->offsets[interface->def.wrench_port];
         const yk_wrench none = {.force = {0, 0, 0}};
         yk_wrench past = yk_rim_method_wrench(system, i, &none);
@@ -308,6 +277,7 @@ static yk_status compose(yk_system *system, int participant)
             scale[first + k] = 1 / step->weight[0];
     }
 
+    /* f0 itself. */
     for (int port = 0; port < m->port_count; port++) {
         int first = own->offsets[port];
         if (first < 0)
@@ -323,6 +293,7 @@ static yk_status compose(yk_system *system, int participant)
             offset_wrench[first + k] -= applied[k];
     }
 
+    /* W and r of the velocities, and what the positions do beyond them. */
     for (int i = 0; i < n; i++) {
         double end = step->velocity[i];
         for (int j = 0; j < n; j++) {
@@ -353,7 +324,34 @@ yk_status yk_rim_find_model(yk_system *system, int participant)
         if (!YK_FAILED(m->status) && m->transform)
             to_system_units(m, own);
     } else {
-        m->status = identify(system, participant);
+        /* Trial steps are the model's cost, and not steps of the participant. */
+        yk_subsystem_statistics statistics = m->statistics;
+        int64_t timed = m->timed_calls;
+        bool advanced = m->advanced;
+        yk_system_mark_participant(system, participant);
+
+        yk_status status;
+        if (m->subsystem->ops->sensitivity && m->substeps == 1)
+            status = identify_by_sensitivity(system, participant);
+        else
+            status = identify_by_differences(system, participant);
+        m->statistics = statistics;
+        m->timed_calls = timed;
+        m->advanced = advanced;
+
+        if (!YK_FAILED(status)) {
+            yk_system_gather(m);
+
+            /* The rate without wrenches: r = (w(H) - w(0)) / H - W f. */
+            int n = own->size;
+            for (int i = 0; i < n; i++)
+                for (int j = 0; j < n; j++)
+                    own->model.rate[i] -= own->model.inverse_mass[i * n + j] * own->wrenches[j];
+
+            status = YK_OK;
+        }
+
+        m->status = status;
     }
 
     yk_system_count_model(system, participant, begin);

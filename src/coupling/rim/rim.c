@@ -65,6 +65,7 @@ static void modelled_motion(const yk_rim *rim, const yk_system *system, int numb
             displacement[k] = a->displacement[offset + k];
     }
 
+    /* From where it was, by a rotation about a fixed axis. */
     *motion = *begin;
     if (interface->kind == YK_PORT_SCALAR) {
         motion->position.x += displacement[0];
@@ -107,6 +108,7 @@ static void extrapolated_motion(const yk_rim *rim, const yk_system *system, int 
     const yk_rim_interface *own = &rim->interfaces[number];
     const yk_motion *begin = yk_before_a(system, interface);
     double h = system->step;
+    /* As many macro points as there are. */
     int degree = (int)rim->options.extrapolation - (int)YK_EXTRAPOLATION_HOLD;
     if (degree > rim->past_count)
         degree = (int)rim->past_count;
@@ -168,7 +170,9 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
 
         yk_input *input = &m->inputs[wire->def.target_port];
         input->degree = 0;
-        input->linear[0].x = wire->def.hold ? wire->before : wire->now;
+        input->linear[0].x = wire->now;
+        if (wire->def.hold)
+            input->linear[0].x = wire->before;
     }
 }
 
@@ -218,51 +222,6 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
     return status;
 }
 
-static yk_status run_exchange(yk_rim *rim, yk_system *system, double tau, double h)
-{
-    for (int i = 0; i < system->participant_count; i++)
-        if (rim->participants[i].fast)
-            set_fast_inputs(rim, system, i, tau);
-
-    for (int i = 0; i < system->participant_count; i++) {
-        if (!rim->participants[i].fast)
-            continue;
-
-        yk_status status = advance_fast(rim, system, i, tau, h);
-        if (YK_FAILED(status))
-            return status;
-    }
-
-    /* The wrenches of fast sides on the models ... */
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem];
-        if (rim->interfaces[i].role != YK_RIM_MODELLED || a->size == 0)
-            continue;
-
-        int offset = a->offsets[interface->def.wrench_port];
-        yk_wrench wrench = yk_system_required_wrench(system, i);
-        yk_wrench_pack(interface->kind, &wrench, a->wrenches + offset);
-    }
-
-    /* ... and these a step on: w <- w + h (r + W f), (45). */
-    for (int i = 0; i < system->participant_count; i++) {
-        yk_rim_participant *own = &rim->participants[i];
-        const yk_interface_model *model = &own->model;
-
-        for (int k = 0; k < own->size; k++) {
-            double rate = model->rate[k];
-            for (int j = 0; j < own->size; j++)
-                rate += model->inverse_mass[k * own->size + j] * own->wrenches[j];
-
-            own->now[k] += h * rate;
-            own->displacement[k] += h * own->now[k];
-        }
-    }
-
-    return YK_OK;
-}
-
 /* Macro step ----------------------------------------------------------------------------------- */
 
 /* Inputs of a slow participant; `index` is its own in the sequence, -1 where all go at once. */
@@ -290,9 +249,9 @@ static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
     if (m->wrench_size == 0)
         return;
 
+    /* The means of the macro step, each as the method of the participant has to be given it. */
     yk_system_pack_wrenches(system, participant);
     double *fresh = m->fresh;
-
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem != participant || yk_both_take_wrench(interface))
@@ -321,6 +280,7 @@ static void begin_side(yk_rim *rim, const yk_system *system, const yk_interface 
     if (own->size == 0)
         return;
 
+    /* Balanced interfaces have their wrench already. */
     const yk_participant *m = &system->participants[participant];
     const yk_motion *motion = &m->before[port];
     yk_port_kind kind = interface->kind;
@@ -335,36 +295,11 @@ static void begin_side(yk_rim *rim, const yk_system *system, const yk_interface 
     yk_wrench_pack(kind, &velocity, own->now + offset);
 }
 
-/* The models of slow participants at the start of the macro step. */
-static yk_status begin_models(yk_rim *rim, yk_system *system)
-{
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        const yk_interface_def *def = &interface->def;
-        begin_side(rim, system, interface, def->wrench_subsystem, def->wrench_port);
-        if (yk_both_take_wrench(interface))
-            begin_side(rim, system, interface, def->motion_subsystem, def->motion_port);
-    }
-
-    for (int i = 0; i < system->participant_count; i++) {
-        yk_rim_participant *own = &rim->participants[i];
-        if (own->size == 0)
-            continue;
-
-        memset(own->displacement, 0, (size_t)own->size * sizeof *own->displacement);
-        set_slow_motions(rim, system, i, -1);
-        yk_system_carry_signals(system, i);
-        if (YK_FAILED(yk_rim_find_model(system, i)))
-            return yk_system_report_failure(system, i);
-    }
-
-    return YK_OK;
-}
-
 /* The small steps of all fast participants. From there on wrenches of and on them are the means
  * over the macro step. */
 static yk_status run_fast(yk_rim *rim, yk_system *system)
 {
+    /* Sums over the exchanges. */
     const yk_wrench none = {.force = {0, 0, 0}};
     for (int i = 0; i < system->interface_count; i++) {
         rim->interfaces[i].work[0] = 0;
@@ -382,14 +317,51 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
         }
     }
 
-    /* From exchange to exchange. */
+    /* From exchange to exchange: all fast participants a few steps on ... */
     double h = system->h / rim->exchanges;
-    for (int k = 0; k < rim->exchanges; k++) {
-        yk_status status = run_exchange(rim, system, k * h, h);
-        if (YK_FAILED(status))
-            return status;
+    for (int exchange = 0; exchange < rim->exchanges; exchange++) {
+        double tau = exchange * h;
+        for (int i = 0; i < system->participant_count; i++)
+            if (rim->participants[i].fast)
+                set_fast_inputs(rim, system, i, tau);
+
+        for (int i = 0; i < system->participant_count; i++) {
+            if (!rim->participants[i].fast)
+                continue;
+
+            yk_status status = advance_fast(rim, system, i, tau, h);
+            if (YK_FAILED(status))
+                return status;
+        }
+
+        /* ... their wrenches on the models ... */
+        for (int i = 0; i < system->interface_count; i++) {
+            const yk_interface *interface = &system->interfaces[i];
+            yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem];
+            if (rim->interfaces[i].role != YK_RIM_MODELLED || a->size == 0)
+                continue;
+
+            int offset = a->offsets[interface->def.wrench_port];
+            yk_wrench wrench = yk_system_required_wrench(system, i);
+            yk_wrench_pack(interface->kind, &wrench, a->wrenches + offset);
+        }
+
+        /* ... and these a step on: w <- w + h (r + W f), (45). */
+        for (int i = 0; i < system->participant_count; i++) {
+            yk_rim_participant *own = &rim->participants[i];
+            const yk_interface_model *model = &own->model;
+            for (int k = 0; k < own->size; k++) {
+                double rate = model->rate[k];
+                for (int j = 0; j < own->size; j++)
+                    rate += model->inverse_mass[k * own->size + j] * own->wrenches[j];
+
+                own->now[k] += h * rate;
+                own->displacement[k] += h * own->now[k];
+            }
+        }
     }
 
+    /* What acted on fast wrench sides, and what slow participants will receive. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         if (rim->participants[interface->def.wrench_subsystem].fast)
@@ -415,13 +387,32 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     yk_rim *rim = (yk_rim *)scheme;
     bool jacobi = rim->options.order == YK_ORDER_JACOBI;
     report->iterations = 1;
-    yk_status status = YK_OK;
-    if (rim->balance)
-        status = yk_balance_solve(rim->balance, system, &yk_weights_index1);
-    if (status == YK_OK)
-        status = begin_models(rim, system);
-    if (status != YK_OK)
-        return status;
+    if (rim->balance) {
+        yk_status status = yk_balance_solve(rim->balance, system, &yk_weights_index1);
+        if (status != YK_OK)
+            return status;
+    }
+
+    /* 1: the models of slow participants, from their state at the start of the macro step. */
+    for (int i = 0; i < system->interface_count; i++) {
+        const yk_interface *interface = &system->interfaces[i];
+        const yk_interface_def *def = &interface->def;
+        begin_side(rim, system, interface, def->wrench_subsystem, def->wrench_port);
+        if (yk_both_take_wrench(interface))
+            begin_side(rim, system, interface, def->motion_subsystem, def->motion_port);
+    }
+
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_rim_participant *own = &rim->participants[i];
+        if (own->size == 0)
+            continue;
+
+        memset(own->displacement, 0, (size_t)own->size * sizeof *own->displacement);
+        set_slow_motions(rim, system, i, -1);
+        yk_system_carry_signals(system, i);
+        if (YK_FAILED(yk_rim_find_model(system, i)))
+            return yk_system_report_failure(system, i);
+    }
 
     /* In order jacobi slow participants take the wrenches of the macro step before, at the
      * positions where they were then. */
@@ -432,17 +423,21 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
         if (!rim->participants[i].fast)
             set_slow_wrenches(rim, system, i);
 
-    status = run_fast(rim, system);
+    /* 2: fast participants against the models. */
+    yk_status status = run_fast(rim, system);
     if (YK_FAILED(status))
         return status;
 
-    /* Slow participants, one step each. */
+    /* 3: slow participants, one step each. */
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
         if (rim->participants[participant].fast)
             continue;
 
-        set_slow_motions(rim, system, participant, jacobi ? -1 : index);
+        int position = index;
+        if (jacobi)
+            position = -1;
+        set_slow_motions(rim, system, participant, position);
         if (!jacobi)
             set_slow_wrenches(rim, system, participant);
         yk_system_carry_signals(system, participant);
@@ -507,7 +502,7 @@ static const yk_option options[] = {
         {"exchange", ROW(CHOICE, exchange), .derived = true, .words = yk_exchange_words,
          .text = "what crosses an interface between slow subsystems; auto where it is absent"},
     {"extrapolation", ROW(CHOICE, extrapolation), .fallback = "rim", .words = extrapolation_words,
-     .text = "what fast subsystems are told of the motion of slow ones within a macro step"},
+     .text = "what fast subsystems are given of the motion of slow ones within a macro step"},
     {"models", ROW(CHOICE, models), .fallback = "reported", .words = models_words,
      .text = "where the reduced models come from"},
     {"wrenches", ROW(CHOICE, wrenches), .fallback = "mean", .words = wrenches_words,
@@ -548,8 +543,11 @@ static void title(const void *own, char *text, size_t capacity)
     const yk_rim_options *o = own;
     if (o->extrapolation == YK_EXTRAPOLATION_RIM)
         return;
+
     const char *word = extrapolation_words[o->extrapolation].word;
-    const char *what = o->extrapolation == YK_EXTRAPOLATION_HOLD ? "" : " extrapolation";
+    const char *what = " extrapolation";
+    if (o->extrapolation == YK_EXTRAPOLATION_HOLD)
+        what = "";
     snprintf(text, capacity, "rim with %s%s in place of the model", word, what);
 }
 

@@ -9,57 +9,75 @@
 /* One participant as the scheme sees it. */
 typedef struct yk_rim_participant {
     bool fast;
-    int parts; /* fast: its steps from one exchange to the next */
+
+    /* Fast: its steps from one exchange to the next; per port, what the partners receive of the
+     * macro step so far, and the motion at the last exchange. */
+    int parts;
+    yk_wrench *given;
+    yk_motion *from;
+
     /* Slow with fast partners: its reduced model, in the system's units and axes, over all wrench
-     * ports that are connected, in port order. size is 0 where there is none. */
+     * ports that are connected, in port order. size is 0 where there is none; offsets has per port
+     * its first velocity, or -1. */
     int size;
-    int *offsets; /* per port: its first velocity, or -1 */
+    int *offsets;
     yk_interface_model model;
-    /* of those that say what their own method makes of a step: what the model is made of */
+
+    /* It says what its own method makes of a step, of which the model is made. */
+    bool steps;
     yk_step_model step;
-    bool steps; /* it is one of these */
-    /* of the positions beyond the model's velocities, zero for the others (m/s, rad/s) */
+
+    /* Of the positions beyond the model's velocities, zero for the others (m/s, rad/s). */
     double *drift;
-    double *start;        /* velocities at the start of the macro step */
-    double *now;          /* as the model has carried them on */
-    double *displacement; /* their integral since then */
-    double *wrenches;     /* on the ports, opposite to those of the partners */
-    double *scratch;      /* where the model is identified */
-    yk_wrench *given;     /* fast, per port: what the partners receive of the macro step so far */
-    yk_motion *from;      /* fast, per port: motion at the last exchange */
+
+    /* Velocities at the start of the macro step, as the model has carried them on, and their
+     * integral since then. */
+    double *start, *now, *displacement;
+
+    /* On the ports, opposite to those of the partners. */
+    double *wrenches;
+
+    /* Where the model is identified. */
+    double *scratch;
 } yk_rim_participant;
 
-typedef enum yk_rim_role {
-    /* from a slow participant that takes the wrench to a fast one: where the scheme makes a
-     * difference */
-    YK_RIM_MODELLED,
-    YK_RIM_FAST,    /* between fast participants: at every exchange */
-    YK_RIM_SLOW,    /* between slow ones: as in the explicit scheme */
-    YK_RIM_REVERSED /* from a fast participant that takes the wrench to a slow one */
-} yk_rim_role;
+/* Interfaces by which of their sides are fast. Modelled, from a slow participant that takes the
+ * wrench to a fast one: where the scheme makes a difference. Fast: at every exchange. Slow: as in
+ * the explicit scheme. Reversed: from a fast participant that takes the wrench to a slow one. */
+typedef enum yk_rim_role { YK_RIM_MODELLED, YK_RIM_FAST, YK_RIM_SLOW, YK_RIM_REVERSED } yk_rim_role;
 
 enum { YK_RIM_PAST = 2 };
 
 typedef struct yk_rim_interface {
     yk_rim_role role;
-    double work[2];    /* on both sides, as far as they are fast, exchange by exchange */
-    yk_wrench applied; /* on a fast wrench side: mean over the macro step so far */
+    /* On both sides, as far as they are fast, exchange by exchange. */
+    double work[2];
+
+    /* On a fast wrench side: mean over the macro step so far. */
+    yk_wrench applied;
+
     /* Velocities of the wrench side at the starts of earlier macro steps, the last first: for
      * extrapolation. */
     yk_vec3 past[YK_RIM_PAST], past_angular[YK_RIM_PAST];
-    yk_wrench mean; /* of the last macro step on A */
-    /* What its method was given for it in the last macro steps, see yk_rim_method_wrench. */
+
+    /* Of the last macro step on A; what its method was given for it in the last macro steps, see
+     * yk_rim_method_wrench. */
+    yk_wrench mean;
     yk_wrench given[YK_RIM_PAST];
 } yk_rim_interface;
 
 typedef struct yk_rim {
     yk_scheme base;
     yk_rim_options options;
-    yk_balance *balance; /* between slow participants; NULL: no interface is balanced */
-    int exchanges;       /* in a macro step */
     yk_rim_participant *participants;
     yk_rim_interface *interfaces;
-    int64_t past_count; /* steps behind that `past` knows, at most YK_RIM_PAST */
+    int exchanges; /* in a macro step */
+
+    /* Between slow participants; NULL: no interface is balanced. */
+    yk_balance *balance;
+
+    /* Steps behind that `past` knows, at most YK_RIM_PAST. */
+    int64_t past_count;
 } yk_rim;
 
 static inline yk_rim *yk_rim_of(const yk_system *system)
