@@ -71,27 +71,6 @@ void yk_surrogate_destroy(yk_surrogate *surrogate)
             surrogate->masses[i]->ops->destroy(surrogate->masses[i]);
 }
 
-/* Every word of the state is moved a little, some up and some down. */
-static yk_status deviate(yk_context *context, yk_system *system)
-{
-    double *image = yk_allocate(context, system->layout.words, sizeof *image);
-    if (!image)
-        return YK_ERROR_MEMORY;
-
-    yk_system_state_get(system, image);
-    unsigned seed = 1;
-
-    for (size_t i = 0; i < system->layout.continuous; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        image[i] += DEVIATION * (seed / 2147483648.0 - 1);
-    }
-
-    yk_status status = yk_system_state_set(system, image);
-    yk_release(context, image);
-
-    return status;
-}
-
 yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate,
                            yk_surrogate_fate *fate)
 {
@@ -103,7 +82,20 @@ yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate,
     if (system->layout.words == 0)
         return YK_ERROR_CAPABILITY;
 
-    status = deviate(context, system);
+    /* Every word of the state is moved a little, some up and some down. */
+    double *image = yk_allocate(context, system->layout.words, sizeof *image);
+    if (!image)
+        return YK_ERROR_MEMORY;
+
+    yk_system_state_get(system, image);
+    unsigned seed = 1;
+    for (size_t i = 0; i < system->layout.continuous; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        image[i] += DEVIATION * (seed / 2147483648.0 - 1);
+    }
+
+    status = yk_system_state_set(system, image);
+    yk_release(context, image);
 
     /* The largest wrench of the first steps, of the second quarter, and of the last. */
     double largest = 0;
@@ -134,7 +126,9 @@ yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate,
     if (YK_FAILED(status) || largest > EXPLODED * first)
         grew = true;
     *fate = YK_SURROGATE_STABLE;
-    if (grew)
-        *fate = converged ? YK_SURROGATE_UNSTABLE : YK_SURROGATE_NOT_CONVERGED;
+    if (grew && converged)
+        *fate = YK_SURROGATE_UNSTABLE;
+    else if (grew)
+        *fate = YK_SURROGATE_NOT_CONVERGED;
     return YK_OK;
 }

@@ -14,21 +14,25 @@ static yk_status create_jacobian(yk_system *system, const yk_jacobian_def *sizes
     if (!interfaces)
         return YK_ERROR_MEMORY;
 
+    /* Constraints and relations ... */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         const yk_interface_def *def = &interface->def;
         const yk_constraint *constraint = &x->interfaces[i].constraint;
-        bool point = constraint->kind == YK_PORT_MARKER && constraint->row[0].kind == YK_ROW_POINT;
+        int global_rows = 0;
+        if (constraint->kind == YK_PORT_MARKER && constraint->row[0].kind == YK_ROW_POINT)
+            global_rows = 3;
         interfaces[i] = (yk_jacobian_interface){
             .participant = {def->wrench_subsystem, def->motion_subsystem},
             .port = {def->wrench_port, def->motion_port},
             .rows = constraint->row_count,
             .relation = yk_index1_is_relation(interface),
-            .global_rows = point ? 3 : 0,
+            .global_rows = global_rows,
             .coordinates = yk_coordinates(interface->kind),
         };
     }
 
+    /* ... then wires. */
     for (int i = 0; i < wires; i++) {
         const yk_wire_def *wire = &system->wires[x->wires[i].wire].def;
         interfaces[system->interface_count + i] = (yk_jacobian_interface){
@@ -64,9 +68,9 @@ static yk_status create_sensitivities(yk_system *system)
         if (!yk_index1_has_sensitivity(system, i))
             continue;
 
+        /* Its rows by all coefficients of all of its wrenches. */
         const yk_port_response *r = yk_jacobian_response(x->jacobian, i);
         int width = 0;
-
         for (int c = 0; c < r->connection_count; c++) {
             int interface = r->connections[c].interface;
             width += yk_port_freedoms(x->interfaces[interface].constraint.kind);
@@ -94,7 +98,6 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
 
     for (int i = 0; i < YK_INPUT_COEFFICIENTS; i++)
         x->bases[i] = yk_index1_basis_of(i);
-
     x->basis = &x->bases[x->options.degree];
     size_t participants = (size_t)system->participant_count;
     x->interfaces = yk_allocate(context, (size_t)system->interface_count, sizeof *x->interfaces);
@@ -153,6 +156,7 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
     if (status != YK_OK)
         return status;
 
+    /* Newton's method, and threads for the runs of all subsystems. */
     size_t size = (size_t)yk_jacobian_size(x->jacobian);
     x->correction = yk_allocate(context, size, sizeof *x->correction);
     x->applied = yk_allocate(context, size, sizeof *x->applied);
@@ -204,6 +208,7 @@ yk_state_layout yk_index1_layout(const yk_scheme *scheme, const yk_system *syste
         layout.words += EARLIER_WORDS + rows + 1;
     }
 
+    /* Responses that are kept were learned, and cannot be computed again. */
     if (x->options.jacobian == YK_JACOBIAN_REUSE)
         layout.words += yk_jacobian_words(x->jacobian);
     layout.words += layout.continuous;

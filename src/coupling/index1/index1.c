@@ -50,6 +50,7 @@ static const double WIRED = 1e-6;
 /* A polynomial of the last step on a step that follows it, `ratio` times as long. */
 static yk_index1_multiplier extrapolated(const yk_index1_multiplier *last, double ratio)
 {
+    /* In tau from the end of the last step on, then in the tau of the next one. */
     yk_index1_multiplier next = *last;
     yk_poly_shift(next.power, YK_INPUT_DEGREE_MAX, 1);
     double scale = 1;
@@ -88,6 +89,7 @@ static yk_index1_multiplier predicted(const yk_index1_interface *interface, int 
     return next;
 }
 
+/* The multipliers of the step, the directions of their wrenches, and what else is an input. */
 static void predict(yk_system *system)
 {
     /* After a jump, and for relations always, no cubic that would have to continue the last one. */
@@ -125,6 +127,7 @@ static void predict(yk_system *system)
 
 static double mean_of(const yk_index1_multiplier *multiplier)
 {
+    /* The integral over [0, 1]. */
     double mean = 0;
     for (int power = 0; power < YK_INPUT_COEFFICIENTS; power++)
         mean += multiplier->power[power] / (power + 1);
@@ -160,6 +163,7 @@ static void compare_predictions(const yk_system *system, yk_index1_interface *ow
 
     own->repeats = error[1] < error[0];
 
+    /* Means belong to the middles of their steps. */
     double ratio = x->last_step / system->h;
     for (int row = 0; row < rows; row++) {
         double change = mean_of(&own->multiplier[row]) - mean_of(&own->last[row]);
@@ -189,6 +193,7 @@ static void run_participants(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
+/* All subsystems over the step, at the same time; the first that failed is reported. */
 static yk_status run_all(yk_system *system, bool rewind, bool response)
 {
     all_run run = {system, rewind, response};
@@ -235,6 +240,8 @@ static yk_index1_residual evaluate(const yk_system *system, double *residual)
         yk_index1_kinematics(system, i, system->t + h, &at);
         size.motion = fmax(size.motion, motion_size(constraint->kind, &at.a, h));
         size.motion = fmax(size.motion, motion_size(constraint->kind, &at.b, h));
+
+        /* Relations have conditions of their own. */
         if (yk_index1_is_relation(&system->interfaces[i])) {
             residual = yk_index1_evaluate_relation(system, i, residual, &size);
             continue;
@@ -243,6 +250,7 @@ static yk_index1_residual evaluate(const yk_system *system, double *residual)
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
         yk_constraint_value(constraint, &at, g);
 
+        /* Each is a sum over the levels, with weights of the degree. */
         for (int e = 0; e < basis->parameters; e++) {
             for (int row = 0; row < constraint->row_count; row++) {
                 double sum = 0;
@@ -291,6 +299,7 @@ static yk_status find_jacobian(yk_system *system)
     if (status == YK_OK)
         return status;
 
+    /* The next step does not begin with such a one. */
     x->jacobian_step = 0;
     return yk_fail(system->context, status,
                    "at t = %g s scheme index1 has no coupling Jacobian: the motions at the "
@@ -305,14 +314,23 @@ static yk_status find_jacobian(yk_system *system)
 /* A step that is being iterated. */
 typedef struct newton {
     int corrections, limit;
-    int retreats;  /* corrections that were taken back, or half of them */
-    bool single;   /* one correction, as it comes */
-    bool renewed;  /* the Jacobian is of this step */
-    bool response; /* the next run brings a new one */
-    double change; /* largest of a multiplier at a node by the present correction ... */
-    double first_change, last_change; /* ... by the first, and by the one before */
-    double size;                      /* the largest multiplier at a node */
-    double rate; /* by which corrections have shrunk in the mean, as long as they were of weight */
+
+    /* Corrections that were taken back, or half of them. */
+    int retreats;
+
+    /* One correction, as it comes. */
+    bool single;
+
+    /* The Jacobian is of this step; the next run brings a new one. */
+    bool renewed, response;
+
+    /* Largest change of a multiplier at a node by the present correction, by the first, and by the
+     * one before; the largest multiplier there. */
+    double change, first_change, last_change;
+    double size;
+
+    /* By which corrections have shrunk in the mean, as long as they were of weight. */
+    double rate;
     yk_index1_residual residual;
 } newton;
 
@@ -334,7 +352,6 @@ static void measure(yk_system *system, newton *n)
             for (int node = 0; node <= basis->degree; node++) {
                 double tau = basis->node[node];
                 double change = 0;
-
                 for (int k = 0; k < basis->parameters; k++) {
                     double shape = yk_poly_value(basis->shape[k], basis->degree, tau);
                     change += correction[k * rows + row] * shape;
@@ -350,6 +367,7 @@ static void measure(yk_system *system, newton *n)
             }
         }
 
+        /* What is left of the wrench there, if this is the last correction. */
         system->interfaces[i].residual = left;
         correction += yk_jacobian_interface_size(x->jacobian, i);
     }
@@ -364,6 +382,7 @@ static void apply(yk_system *system)
     for (int i = 0; i < yk_jacobian_size(x->jacobian); i++)
         x->applied[i] = -correction[i];
 
+    /* Parameters of the multipliers, in powers of tau. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];
         const yk_index1_basis *basis = own->basis;
@@ -387,6 +406,7 @@ static void apply(yk_system *system)
         correction += yk_jacobian_interface_size(x->jacobian, i);
     }
 
+    /* Directions follow where the sides will come to. */
     yk_index1_correct_wires(system, correction);
     yk_index1_update_directions(system, x->applied);
     yk_index1_set_inputs(system);
@@ -396,25 +416,31 @@ static void apply(yk_system *system)
 static bool has_weight(const yk_system *system, double change, double size)
 {
     bool followed = system->wire_count > yk_index1_of(system)->wire_count;
-    return change > (followed ? WIRED : ROUNDING) * size;
+    double least = ROUNDING;
+    if (followed)
+        least = WIRED;
+    return change > least * size;
 }
 
 static bool has_converged(const yk_system *system, const newton *n)
 {
     const yk_index1_options *options = &yk_index1_of(system)->options;
     const yk_index1_residual *residual = &n->residual;
+
+    /* Within the tolerance, or as exact as numbers are. */
     double limit = NOTHING + options->tolerance + options->relative_tolerance * n->size;
-    bool exact = residual->largest <= 4 * DBL_EPSILON * residual->motion &&
-                 residual->force <= 4 * DBL_EPSILON * n->size;
-    if (n->change <= limit || exact)
+    bool motions = residual->largest <= 4 * DBL_EPSILON * residual->motion;
+    bool forces = residual->force <= 4 * DBL_EPSILON * n->size;
+    if (n->change <= limit || (motions && forces))
         return true;
 
     /* Corrections that do not shrink any more are what rounding and the subsystems' own solvers
      * leave. */
     bool stalls = n->corrections >= 2 && n->change > 0.5 * n->last_change;
     bool unknowable = residual->largest <= UNKNOWABLE * residual->motion;
-    bool small = !has_weight(system, n->change, n->size) ||
-                 (unknowable && !has_weight(system, residual->force, n->size));
+    bool small = !has_weight(system, n->change, n->size);
+    if (unknowable && !has_weight(system, residual->force, n->size))
+        small = true;
 
     return stalls && small;
 }
@@ -423,9 +449,9 @@ static bool has_converged(const yk_system *system, const newton *n)
  * apart. */
 static yk_status give_up(const yk_system *system, const newton *n)
 {
-    bool near =
-        n->change <= FAR * n->size || n->residual.largest <= 1e3 * UNKNOWABLE * n->residual.motion;
-    if (near)
+    bool small = n->change <= FAR * n->size;
+    bool held = n->residual.largest <= 1e3 * UNKNOWABLE * n->residual.motion;
+    if (small || held)
         return YK_NOT_CONVERGED;
     return yk_fail(system->context, YK_ERROR_DIVERGED,
                    "at t = %g s (step %lld) scheme index1 finds no wrenches that hold the joints: "
@@ -441,7 +467,10 @@ static yk_status give_up(const yk_system *system, const newton *n)
 static void retreat(yk_system *system, newton *n)
 {
     yk_index1 *x = yk_index1_of(system);
-    double part = n->renewed ? 0.5 : 1;
+    double part = 1;
+    if (n->renewed)
+        part = 0.5;
+
     for (int i = 0; i < yk_jacobian_size(x->jacobian); i++) {
         x->correction[i] = part * x->change[i];
         x->change[i] -= x->correction[i];
@@ -451,7 +480,9 @@ static void retreat(yk_system *system, newton *n)
     n->retreats++;
 
     /* What the next one is compared with. */
-    n->change = n->renewed ? n->last_change : INFINITY;
+    n->change = INFINITY;
+    if (n->renewed)
+        n->change = n->last_change;
     apply(system);
 }
 
@@ -475,6 +506,7 @@ static yk_status iterate(yk_system *system, newton *n)
         if (status != YK_OK)
             return status;
 
+        /* The prediction, which step control compares with the result. */
         for (int i = 0; first && i < system->interface_count; i++)
             for (int side = 0; side < 2; side++)
                 x->interfaces[i].predicted[side] = *yk_system_motion(system, i, side);
@@ -511,6 +543,7 @@ static yk_status iterate(yk_system *system, newton *n)
         else if (has_weight(system, n->last_change, n->size))
             n->rate = pow(n->change / n->first_change, 1.0 / n->corrections);
 
+        /* Converged, or at the limit. */
         if (!n->single && has_converged(system, n))
             return YK_OK;
         if (last)
@@ -538,20 +571,6 @@ static yk_status iterate(yk_system *system, newton *n)
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */
-
-static bool jacobian_is_due(const yk_system *system)
-{
-    /* A single correction must be a good one. */
-    const yk_index1 *x = yk_index1_of(system);
-    if (x->options.iterations == 1 || x->options.jacobian != YK_JACOBIAN_REUSE)
-        return true;
-
-    /* One of another step or degree does not serve; one that served badly is renewed. */
-    double ratio = system->h / x->jacobian_step;
-    if (x->jacobian_step == 0 || ratio > OTHER_STEP || ratio < 1 / OTHER_STEP)
-        return true;
-    return x->jacobian_degree != x->basis->degree || x->last_rate > RENEWAL_RATE;
-}
 
 static yk_quat rotation_of(void *user, int participant, int port)
 {
@@ -582,11 +601,20 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
         n.single = foretells(scheme, system);
     }
 
-    n.response = jacobian_is_due(system);
+    /* A single correction must be a good one. A Jacobian of another step or degree does not serve;
+     * one that served badly is renewed. */
+    double ratio = system->h / x->jacobian_step;
+    bool kept = x->options.iterations != 1 && x->options.jacobian == YK_JACOBIAN_REUSE;
+    kept = kept && x->jacobian_step != 0;
+    bool other = ratio > OTHER_STEP || ratio < 1 / OTHER_STEP;
+    other = other || x->jacobian_degree != x->basis->degree;
+    n.response = !kept || other || x->last_rate > RENEWAL_RATE;
+
     yk_status status = iterate(system, &n);
     if (YK_FAILED(status))
         return status;
 
+    /* What is within the tolerance counts as nothing. */
     for (int i = 0; status == YK_OK && i < system->interface_count; i++)
         yk_system_set_residual(system, i, 0);
 
@@ -627,7 +655,12 @@ static bool is_exact(const yk_system *system)
 static double order(const yk_scheme *scheme, const yk_system *system)
 {
     const yk_index1 *x = (const yk_index1 *)scheme;
-    return is_exact(system) ? x->options.degree + 4 : 0;
+
+    /* The error of one step falls one power faster than that of the run, which is of order 5 for
+     * the degree 2 and 6 for 3. */
+    if (!is_exact(system))
+        return 0;
+    return x->options.degree + 4;
 }
 
 static bool predicts_errors(const yk_scheme *scheme, const yk_system *system)
@@ -674,7 +707,7 @@ static const yk_option_word jacobian_words[] = {
      "kept over steps and improved by every correction, renewed when it does not serve any more"},
     {"fresh", "renewed in every step"},
     {"differences",
-     "renewed in every step by finite differences, even where subsystems tell their sensitivities"},
+     "renewed in every step by finite differences, even where subsystems give their sensitivities"},
     {NULL, NULL},
 };
 
@@ -737,7 +770,10 @@ static int substeps(const void *own, const yk_subsystem *subsystem, int *fewest)
     *fewest = 1;
     if (yk_follows_polynomials(subsystem))
         return 1;
-    *fewest = o->degree < 2 ? o->degree + 1 : 3;
+
+    *fewest = 3;
+    if (o->degree < 2)
+        *fewest = o->degree + 1;
     return USUAL;
 }
 

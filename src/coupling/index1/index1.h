@@ -14,20 +14,29 @@
 enum {
     YK_INDEX1_PARAMETERS = 3,
     YK_INDEX1_NODES = YK_INPUT_COEFFICIENTS,
-    YK_INDEX1_MOTIONS = 2 /* position and velocity that a relation is given for the end of a step */
+    /* Position and velocity that a relation is given for the end of a step. */
+    YK_INDEX1_MOTIONS = 2
 };
 
-/* The polynomials of one degree, in tau = (t - T) / H (see basis.c). */
+/* The polynomials of one degree, in tau = (t - T) / H (see polynomials.c). */
 typedef struct yk_index1_basis {
     int degree;
-    int parameters; /* free ones of every multiplier, and conditions at the end of the step */
-    double shape[YK_INDEX1_PARAMETERS][YK_INPUT_COEFFICIENTS]; /* p_1 to p_3 in powers of tau */
-    double condition[YK_INDEX1_PARAMETERS][YK_LEVELS];         /* weights of g / H^2, g' / H, g'' */
-    double moment[YK_INDEX1_PARAMETERS][YK_LEVELS];            /* relations: of L1, L2, L3 */
-    double node[YK_INDEX1_NODES]; /* where the directions of wrenches are taken */
-    /* 1 at its node, 0 at the others; powers of tau. */
+
+    /* Free ones of every multiplier, and conditions at the end of the step. */
+    int parameters;
+
+    /* p_1 to p_3 in powers of tau. */
+    double shape[YK_INDEX1_PARAMETERS][YK_INPUT_COEFFICIENTS];
+
+    /* Weights of g / H^2, g' / H, g''; of the moments L1, L2, L3 of relations. */
+    double condition[YK_INDEX1_PARAMETERS][YK_LEVELS];
+    double moment[YK_INDEX1_PARAMETERS][YK_LEVELS];
+
+    /* Where the directions of wrenches are taken; polynomials that are 1 at their node and 0 at
+     * the others, in powers of tau; weights of quadrature over [0, 1]. */
+    double node[YK_INDEX1_NODES];
     double lagrange[YK_INDEX1_NODES][YK_INPUT_COEFFICIENTS];
-    double weight[YK_INDEX1_NODES]; /* of quadrature over [0, 1] */
+    double weight[YK_INDEX1_NODES];
 } yk_index1_basis;
 
 yk_index1_basis yk_index1_basis_of(int degree);
@@ -40,26 +49,46 @@ typedef struct yk_index1_multiplier {
 /* What the scheme keeps of one interface. */
 typedef struct yk_index1_interface {
     yk_constraint constraint;
-    const yk_index1_basis *basis;                       /* of the present step */
-    yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX]; /* over the present step, or the last one */
-    yk_index1_multiplier last[YK_JOINT_ROWS_MAX];       /* over the step before it, in a step */
-    double trend[YK_JOINT_ROWS_MAX]; /* change of their means from the last step but one to it */
-    bool repeats;                    /* they are predicted as what they were (see predict) */
+
+    /* Of the present step. */
+    const yk_index1_basis *basis;
+
+    /* Over the present step, or the last one; over the step before it, in a step. */
+    yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];
+    yk_index1_multiplier last[YK_JOINT_ROWS_MAX];
+
+    /* Change of their means from the last step but one to it; whether they are predicted as what
+     * they were (see predict). */
+    double trend[YK_JOINT_ROWS_MAX];
+    bool repeats;
+
     /* Wrench of a unit multiplier at each node. */
     yk_wrench unit[2][YK_INDEX1_NODES][YK_JOINT_ROWS_MAX];
-    yk_motion earlier[2];            /* of both sides at the start of the last step */
-    yk_wrench mean[2];               /* on both sides over their present substep ... */
-    yk_wrench last_mean[2];          /* ... and over the last one of the last step; see below */
-    yk_constraint_gradient gradient; /* of the constraint at the end of the step */
-    yk_motion predicted[2];          /* at the end of the step with the predicted multipliers */
-    double given[YK_INDEX1_MOTIONS]; /* relations: where side B will be at the end of the step */
+
+    /* Of both sides: motion at the start of the last step, and at the end of this one with the
+     * predicted multipliers. */
+    yk_motion earlier[2];
+    yk_motion predicted[2];
+
+    /* Mean wrench on both sides over their present substep, and over the last one of the last
+     * step; see yk_index1_substep_line. */
+    yk_wrench mean[2];
+    yk_wrench last_mean[2];
+
+    /* Of the constraint at the end of the step. */
+    yk_constraint_gradient gradient;
+
+    /* Relations: where side B will be at the end of the step. */
+    double given[YK_INDEX1_MOTIONS];
 } yk_index1_interface;
 
 /* A wire that is solved for: its source gives at the end of the step what its target was given. */
 typedef struct yk_index1_wire {
     int wire;
-    double end;     /* of the step */
-    double earlier; /* at the start of the last step; part of the state */
+    double end; /* of the step */
+
+    /* At the start of the last step; part of the state. */
+    double earlier;
 } yk_index1_wire;
 
 /* The size of what is left of the conditions, and of the numbers that they are differences of. */
@@ -73,27 +102,47 @@ typedef struct yk_index1 {
     yk_scheme base;
     yk_index1_options options;
     yk_index1_basis bases[YK_INPUT_COEFFICIENTS];
-    const yk_index1_basis *basis; /* of constraints in the present step */
     yk_index1_interface *interfaces;
     int wire_count;
     yk_index1_wire *wires;
-    yk_jacobian *jacobian;       /* its interfaces: interfaces, then wires */
-    yk_jacobian *start_jacobian; /* accelerations by constant multipliers */
-    double **sensitivity;        /* per participant: of its last step; NULL: finite differences */
-    double *correction;          /* of the parameters, to be subtracted from them */
-    double *applied;             /* their change between the last run and the present one */
-    double *change; /* their change since the last iterate that was no worse than the one before */
-    /* per participant behind relations, per port: of the wrenches over the step, see relation.c;
-     * else NULL */
+
+    /* Of constraints in the present step. */
+    const yk_index1_basis *basis;
+
+    /* Of interfaces, then wires; and of accelerations by constant multipliers. */
+    yk_jacobian *jacobian;
+    yk_jacobian *start_jacobian;
+
+    /* Per participant: of its last step; NULL: finite differences. */
+    double **sensitivity;
+
+    /* Of the parameters: what is to be subtracted from them, their change between the last run and
+     * the present one, and since the last iterate that was no worse than the one before. */
+    double *correction;
+    double *applied;
+    double *change;
+
+    /* Per participant behind relations, per port: of the wrenches over the step, see relation.c;
+     * else NULL. */
     yk_motion **moments;
-    int64_t jacobians;        /* that were computed */
-    int64_t *difference_runs; /* per participant: calls for finite differences */
-    /* Part of the state. */
-    double last_step;     /* 0: nothing to extrapolate from */
-    double jacobian_step; /* size of the step that the responses were computed in; 0: none */
-    int jacobian_degree;  /* of the polynomials then */
-    double last_rate;     /* by which the corrections of the last step shrank */
-    bool jumped;          /* the multipliers may jump at the start of the step */
+
+    /* Counts: Jacobians that were computed, and per participant calls for finite differences. */
+    int64_t jacobians;
+    int64_t *difference_runs;
+
+    /* Part of the state. Size of the last step, 0: nothing to extrapolate from. */
+    double last_step;
+
+    /* Size of the step that the responses were computed in, 0: none; degree of the polynomials
+     * then. */
+    double jacobian_step;
+    int jacobian_degree;
+
+    /* By which the corrections of the last step shrank. */
+    double last_rate;
+
+    /* The multipliers may jump at the start of the step. */
+    bool jumped;
 } yk_index1;
 
 static inline yk_index1 *yk_index1_of(const yk_system *system)
@@ -107,16 +156,18 @@ static inline bool yk_index1_is_relation(const yk_interface *interface)
     return interface->takes == YK_TAKES_MOTION;
 }
 
-/* path.c: how a port moves between the two ends of a macro step, as far as the motions at its ends
- * tell: the polynomial of fifth degree that meets both with velocity and acceleration, on SO(3)
- * for orientations. Its error is of sixth order in the step; beyond the end it extrapolates with
- * the same order. */
+/* Paths, in polynomials.c: how a port moves between the two ends of a macro step, as far as the
+ * motions at its ends show: the polynomial of fifth degree that meets both with velocity and
+ * acceleration, on SO(3) for orientations. Its error is of sixth order in the step; beyond the end
+ * it extrapolates with the same order. */
 enum { YK_PATH_COEFFICIENTS = 6 };
 
 typedef struct yk_path {
     yk_port_kind kind;
     yk_vec3 linear[YK_PATH_COEFFICIENTS];
-    yk_vec3 angular[YK_PATH_COEFFICIENTS]; /* rotation vector, from `orientation` on */
+
+    /* Rotation vector, from `orientation` on. */
+    yk_vec3 angular[YK_PATH_COEFFICIENTS];
     yk_quat orientation;
 } yk_path;
 
@@ -162,18 +213,22 @@ void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int interf
  * wire. Interfaces as the Jacobian numbers them. */
 static inline yk_motion yk_index1_answer(const yk_system *system, int interface, int side)
 {
+    /* A wire: what its source gives, or what its target was given. */
+    const yk_index1 *x = yk_index1_of(system);
     if (interface >= system->interface_count) {
-        const yk_index1_wire *own =
-            &yk_index1_of(system)->wires[interface - system->interface_count];
-        return (yk_motion){.position.x = side == 0 ? system->wires[own->wire].now : own->end};
+        const yk_index1_wire *own = &x->wires[interface - system->interface_count];
+        double value = own->end;
+        if (side == 0)
+            value = system->wires[own->wire].now;
+        return (yk_motion){.position.x = value};
     }
+
     const yk_interface *l = &system->interfaces[interface];
     if (side == 0)
-        return yk_interface_a(system, l)->values[l->def.wrench_port].motion;
-    const yk_participant *b = yk_interface_b(system, l);
+        return yk_value_a(system, l)->motion;
     if (!yk_index1_is_relation(l))
-        return b->values[l->def.motion_port].motion;
-    return yk_index1_of(system)->moments[l->def.motion_subsystem][l->def.motion_port];
+        return yk_value_b(system, l)->motion;
+    return x->moments[l->def.motion_subsystem][l->def.motion_port];
 }
 
 /* Whether the response of a participant comes from its own sensitivities, which are those of one
@@ -187,7 +242,7 @@ static inline bool yk_index1_has_sensitivity(const yk_system *system, int partic
     return m->subsystem->ops->sensitivity && m->substeps == 1;
 }
 
-/* wire.c: wires that are solved for. Room for them at creation; their values at the end of the
+/* wire.c: wires that are solved for. Memory for them at creation; their values at the end of the
  * step as they are extrapolated, and after a correction; as inputs of a participant; one of them
  * as an input; a change for finite differences; conditions; and what is kept of the step. */
 yk_status yk_index1_create_wires(yk_system *system);

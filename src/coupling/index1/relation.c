@@ -13,7 +13,7 @@
  * the step. L2 hands over the impulse. L1 is a quadrature at the nodes of Radau, 1/3 and 1: for
  * linear relations this is the method Radau IIA of third order, which takes stiff springs to
  * their rest in one step; the exact first moment would throw them farther each time. The shapes
- * of basis.c are dual to the moments, so that their part of the Jacobian is one. Integrals over
+ * of polynomials.c are dual to the moments, so that their part of the Jacobian is one. Integrals over
  * substeps are Gregory's; a relation that makes one step only is taken by its wrench at the end.
  * Relations have wrenches of at most the second degree: a cubic that has to begin where the last one
  * ended can swing about a stiff relation from step to step. */
@@ -46,7 +46,9 @@ static double mean_weight(int i, int n)
 {
     static const double by_line[] = {2, -1, 0};
     static const double by_parabola[] = {3, -3, 1};
-    const double *extrapolation = n < 3 ? by_line : by_parabola;
+    const double *extrapolation = by_parabola;
+    if (n < 3)
+        extrapolation = by_line;
     double weight = gregory(i, n);
     if (i <= 3)
         weight += gregory(0, n) * extrapolation[i - 1];
@@ -103,19 +105,6 @@ void yk_index1_substep(yk_scheme *scheme, yk_system *system, int participant, in
     }
 }
 
-/* The moments of a polynomial of tau. */
-static void moments_of(const yk_index1_multiplier *multiplier, double moments[YK_LEVELS])
-{
-    for (int level = 0; level < YK_LEVELS; level++)
-        moments[level] = 0;
-    for (int power = 0; power < YK_INPUT_COEFFICIENTS; power++) {
-        double c = multiplier->power[power];
-        moments[0] += c / ((power + 1) * (power + 2));
-        moments[1] += c / (power + 1);
-        moments[2] += c;
-    }
-}
-
 /* Motions -------------------------------------------------------------------------------------- */
 
 void yk_index1_predict_relation(yk_system *system, int number)
@@ -123,6 +112,7 @@ void yk_index1_predict_relation(yk_system *system, int number)
     const yk_index1 *x = yk_index1_of(system);
     yk_index1_interface *own = &x->interfaces[number];
     const yk_motion *now = yk_before_a(system, &system->interfaces[number]);
+    /* With a jerk as over the last step. */
     double h = system->h;
     double a = now->acceleration.x;
     double jerk = 0;
@@ -136,6 +126,7 @@ void yk_index1_predict_relation(yk_system *system, int number)
 void yk_index1_motion_input(const yk_system *system, int number, const double given[2],
                             yk_input *input)
 {
+    /* The parabola from where B is to the position and velocity that it is given. */
     double h = system->h;
     double start = yk_before_b(system, &system->interfaces[number])->position.x;
     double rate = (given[0] - start) / h;
@@ -147,6 +138,7 @@ void yk_index1_motion_input(const yk_system *system, int number, const double gi
 
 double yk_index1_motion_change(const yk_system *system, int number)
 {
+    /* As an acceleration, whose displacement over the step stands out from rounding. */
     const yk_motion *start = yk_before_a(system, &system->interfaces[number]);
     double h = system->h;
     double size =
@@ -167,8 +159,13 @@ double *yk_index1_evaluate_relation(const yk_system *system, int number, double 
     /* The moments of lambda, and of the wrench that B answered with. */
     const yk_motion answer = yk_index1_answer(system, number, 1);
     const double wrench[YK_LEVELS] = {answer.position.x, answer.velocity.x, answer.acceleration.x};
-    double moments[YK_LEVELS];
-    moments_of(&own->multiplier[0], moments);
+    double moments[YK_LEVELS] = {0};
+    for (int power = 0; power < YK_INPUT_COEFFICIENTS; power++) {
+        double c = own->multiplier[0].power[power];
+        moments[0] += c / ((power + 1) * (power + 2));
+        moments[1] += c / (power + 1);
+        moments[2] += c;
+    }
 
     for (int e = 0; e < basis->parameters; e++) {
         double sum = 0;
@@ -201,6 +198,7 @@ void yk_index1_relation_work(const yk_system *system, int number, yk_interface_w
     double h = system->h;
     yk_path path = yk_path_between(YK_PORT_SCALAR, h, from, to);
 
+    /* Power at the nodes, times their weights: A along its path, B along what it was given. */
     for (int node = 0; node <= basis->degree; node++) {
         double t = basis->node[node] * h;
         double wrench = yk_poly_value(own->multiplier[0].power, basis->degree, basis->node[node]);

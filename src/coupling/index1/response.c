@@ -29,7 +29,9 @@ static void unit_parameter(const yk_index1_interface *own, int column,
 /* The degree of the wrenches that a participant sees. */
 static int degree_for(const yk_system *system, const yk_participant *m)
 {
-    return m->shaped ? 1 : yk_index1_of(system)->basis->degree;
+    if (m->shaped)
+        return 1;
+    return yk_index1_of(system)->basis->degree;
 }
 
 /* The wrench of a unit parameter as the subsystem takes it, in the order of step_sensitivity's
@@ -42,6 +44,7 @@ static int unit_coefficients(const yk_system *system, const yk_participant *m,
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];
     unit_parameter(own, column, multiplier);
 
+    /* As it would reach the subsystem: in lines over substeps, in its own units and axes. */
     yk_input input = {.orientation = yk_q_identity()};
     yk_index1_input(own, by->side, system->h, multiplier, &input);
     if (m->shaped) {
@@ -76,6 +79,7 @@ static yk_status advance_with_sensitivities(yk_system *system, int participant)
     if (YK_FAILED(status))
         return status;
 
+    /* Columns of the sensitivities: the coefficients of the wrench of one port after the other. */
     int width = 0;
     for (int i = 0; i < r->connection_count; i++) {
         int interface = r->connections[i].interface;
@@ -94,7 +98,6 @@ static yk_status advance_with_sensitivities(yk_system *system, int participant)
             for (int row = 0; row < r->rows; row++) {
                 const double *of = sensitivity + row * width + offset;
                 double sum = 0;
-
                 for (int k = 0; k < count; k++)
                     sum += of[k] * coefficients[k];
 
@@ -155,7 +158,9 @@ static double change_of(const yk_system *system, const yk_connection *by)
         }
     }
 
-    return largest > 0 && isfinite(largest) ? CHANGE * largest : 1;
+    if (largest > 0 && isfinite(largest))
+        return CHANGE * largest;
+    return 1;
 }
 
 /* The input of a port with one parameter changed. */
@@ -178,6 +183,7 @@ static void change_input(const yk_system *system, const yk_connection *by, int c
         return;
     }
 
+    /* A wrench: one coefficient of one multiplier. */
     yk_index1_multiplier unit[YK_JOINT_ROWS_MAX];
     yk_index1_multiplier changed[YK_JOINT_ROWS_MAX];
     unit_parameter(own, column, unit);
@@ -232,6 +238,7 @@ static yk_status advance_with_differences(yk_system *system, int participant)
     if (YK_FAILED(status))
         return status;
 
+    /* What the changes did, column by column. */
     for (int i = 0; i < count; i++) {
         const yk_connection *by = &r->connections[i];
         double factor = 1 / change_of(system, by);
@@ -242,9 +249,12 @@ static yk_status advance_with_differences(yk_system *system, int participant)
             const yk_motion *motion = r->motion + column * count;
             for (int k = 0; k < count; k++) {
                 const yk_connection *c = &r->connections[k];
-                yk_port_kind kind = YK_PORT_SCALAR;
+
+                /* The target of a wire answers nothing. */
                 if (is_wire(system, c) && c->side == 1)
                     continue;
+
+                yk_port_kind kind = YK_PORT_SCALAR;
                 if (!is_wire(system, c))
                     kind = system->interfaces[c->interface].kind;
                 yk_motion now = yk_index1_answer(system, c->interface, c->side);
@@ -268,6 +278,7 @@ yk_status yk_index1_advance_with_response(yk_system *system, int participant)
     if (YK_FAILED(status))
         return status;
 
+    /* For steps of other sizes too. */
     yk_port_response *r = yk_jacobian_response(x->jacobian, participant);
     yk_response_scale(x->jacobian, r, system->h);
 

@@ -40,52 +40,45 @@ static yk_status start_participant(yk_system *system, int participant)
     return status;
 }
 
-/* Starts with one multiplier, or one acceleration, changed, and keeps the answers. */
-static yk_status start_changed(yk_system *system, int participant, const yk_connection *by, int row)
-{
-    yk_index1 *x = yk_index1_of(system);
-    yk_port_response *r = yk_jacobian_response(x->start_jacobian, participant);
-    const yk_index1_interface *own = &x->interfaces[by->interface];
-    yk_input *input = &system->participants[participant].inputs[by->port];
-    yk_input kept = *input;
-    if (by->side == 1 && yk_index1_is_relation(&system->interfaces[by->interface])) {
-        give_acceleration(system, by->interface, own->given[0] + CHANGE);
-    } else {
-        yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];
-        memcpy(multiplier, own->multiplier, sizeof multiplier);
-        multiplier[row].power[0] += CHANGE;
-        yk_index1_input(own, by->side, system->h, multiplier, input);
-    }
-
-    yk_status status = start_participant(system, participant);
-    *input = kept;
-
-    yk_motion *motion = r->motion + (by->column + row) * r->connection_count;
-    for (int i = 0; i < r->connection_count; i++) {
-        const yk_connection *c = &r->connections[i];
-        motion[i] = yk_index1_answer(system, c->interface, c->side);
-    }
-
-    return status;
-}
-
+/* Starts with one multiplier, or one acceleration, changed at a time; then as it is. */
 static yk_status start_with_response(yk_system *system, int participant)
 {
     yk_index1 *x = yk_index1_of(system);
+    yk_participant *m = &system->participants[participant];
     yk_port_response *r = yk_jacobian_response(x->start_jacobian, participant);
 
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
-        int rows = x->interfaces[by->interface].constraint.row_count;
+        const yk_index1_interface *own = &x->interfaces[by->interface];
+        bool relation = yk_index1_is_relation(&system->interfaces[by->interface]);
+        yk_input *input = &m->inputs[by->port];
 
-        for (int row = 0; row < rows; row++) {
-            yk_status status = start_changed(system, participant, by, row);
+        for (int row = 0; row < own->constraint.row_count; row++) {
+            yk_input kept = *input;
+            if (by->side == 1 && relation) {
+                give_acceleration(system, by->interface, own->given[0] + CHANGE);
+            } else {
+                yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];
+                memcpy(multiplier, own->multiplier, sizeof multiplier);
+                multiplier[row].power[0] += CHANGE;
+                yk_index1_input(own, by->side, system->h, multiplier, input);
+            }
+
+            yk_status status = start_participant(system, participant);
+            *input = kept;
             if (status != YK_OK)
                 return status;
+
+            /* The answers, to be compared with those of the plain start. */
+            yk_motion *motion = r->motion + (by->column + row) * r->connection_count;
+            for (int k = 0; k < r->connection_count; k++) {
+                const yk_connection *c = &r->connections[k];
+                motion[k] = yk_index1_answer(system, c->interface, c->side);
+            }
         }
     }
 
-    /* The plain start, which all of them are compared with. */
+    /* The plain start. */
     yk_status status = start_participant(system, participant);
     if (status != YK_OK)
         return status;
@@ -106,6 +99,7 @@ static yk_status start_with_response(yk_system *system, int participant)
 
 static yk_status start_all(yk_system *system, bool response)
 {
+    /* Wrenches of the multipliers, and accelerations that relations are given. */
     yk_index1_set_inputs(system);
     for (int i = 0; i < system->interface_count; i++)
         if (yk_index1_is_relation(&system->interfaces[i]))
@@ -152,6 +146,7 @@ static double evaluate(const yk_system *system, double *residual)
             continue;
         }
 
+        /* A constraint, on acceleration level. */
         yk_constraint_kinematics at;
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
         yk_index1_kinematics(system, i, system->start, &at);
@@ -162,6 +157,7 @@ static double evaluate(const yk_system *system, double *residual)
             largest = fmax(largest, fabs(g[2][row]));
         }
 
+        /* What accelerations are large. */
         double linear = yk_v3_norm(at.a.acceleration) + yk_v3_norm(at.b.acceleration);
         double angular =
             yk_v3_norm(at.a.angular_acceleration) + yk_v3_norm(at.b.angular_acceleration);
@@ -183,44 +179,6 @@ static const yk_constraint_gradient *gradient_of(void *user, int interface)
     return &own->gradient;
 }
 
-/* *consistent is false where the accelerations do not follow the wrenches. */
-static yk_status solve(yk_system *system, bool *consistent)
-{
-    static const double accelerations[1][YK_LEVELS] = {{0, 0, 1}};
-    const yk_conditions conditions = {accelerations, accelerations, 1};
-    yk_index1 *x = yk_index1_of(system);
-    *consistent = false;
-    for (int i = 0;; i++) {
-        yk_status status = start_all(system, i == 0);
-        if (status != YK_OK)
-            return status;
-
-        double left = evaluate(system, x->correction);
-        if (i == START_CORRECTIONS) {
-            *consistent = left <= NOTABLE;
-            return YK_OK;
-        }
-
-        if (i == 0) {
-            yk_jacobian_renew(x->start_jacobian);
-            status = yk_jacobian_assemble(x->start_jacobian, gradient_of, system, &conditions);
-            if (status != YK_OK)
-                return YK_OK;
-        }
-
-        yk_jacobian_solve(x->start_jacobian, x->correction);
-        const double *correction = x->correction;
-
-        for (int k = 0; k < system->interface_count; k++) {
-            yk_index1_interface *own = &x->interfaces[k];
-            for (int row = 0; row < own->constraint.row_count; row++)
-                own->multiplier[row].power[0] -= *correction++;
-            if (yk_index1_is_relation(&system->interfaces[k]))
-                own->given[0] -= *correction++;
-        }
-    }
-}
-
 static void clear_wrenches(yk_system *system)
 {
     for (int i = 0; i < system->interface_count; i++) {
@@ -232,6 +190,7 @@ static void clear_wrenches(yk_system *system)
 
 yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
 {
+    /* Nothing is remembered of an earlier run. */
     yk_index1 *x = (yk_index1 *)scheme;
     x->jacobians = 0;
     memset(x->difference_runs, 0, (size_t)system->participant_count * sizeof *x->difference_runs);
@@ -257,14 +216,44 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
         }
     }
 
-    bool consistent;
-    yk_status status = solve(system, &consistent);
-    if (status != YK_OK)
-        return status;
+    /* Newton's method. Where the accelerations do not follow the wrenches it finds none. */
+    static const double accelerations[1][YK_LEVELS] = {{0, 0, 1}};
+    const yk_conditions conditions = {accelerations, accelerations, 1};
+    bool consistent = false;
+
+    for (int i = 0; i <= START_CORRECTIONS; i++) {
+        yk_status status = start_all(system, i == 0);
+        if (status != YK_OK)
+            return status;
+
+        double left = evaluate(system, x->correction);
+        consistent = i == START_CORRECTIONS && left <= NOTABLE;
+        if (i == START_CORRECTIONS)
+            break;
+
+        if (i == 0) {
+            yk_jacobian_renew(x->start_jacobian);
+            status = yk_jacobian_assemble(x->start_jacobian, gradient_of, system, &conditions);
+            if (status != YK_OK)
+                break;
+        }
+
+        yk_jacobian_solve(x->start_jacobian, x->correction);
+        const double *correction = x->correction;
+        for (int k = 0; k < system->interface_count; k++) {
+            yk_index1_interface *own = &x->interfaces[k];
+            for (int row = 0; row < own->constraint.row_count; row++)
+                own->multiplier[row].power[0] -= *correction++;
+            if (yk_index1_is_relation(&system->interfaces[k]))
+                own->given[0] -= *correction++;
+        }
+    }
 
     x->jumped = !consistent;
     if (consistent)
         return YK_OK;
+
+    /* Without them the first step has to find its wrenches as after a jump. */
 
     yk_log(system->context, YK_LOG_WARNING,
            "the accelerations at the interfaces do not fit each other at the start; the first step "

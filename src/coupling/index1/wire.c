@@ -22,6 +22,7 @@ yk_status yk_index1_create_wires(yk_system *system)
     if (!x->wires)
         return YK_ERROR_MEMORY;
 
+    /* Which of them can be solved for. */
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire_def *def = &system->wires[i].def;
         int source = def->source_subsystem;
@@ -43,6 +44,7 @@ void yk_index1_predict_wires(yk_system *system)
     yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < x->wire_count; i++) {
         yk_index1_wire *own = &x->wires[i];
+        /* On the line through the starts of this step and the last. */
         double now = system->wires[own->wire].before;
         own->end = now;
         if (x->last_step > 0)
@@ -59,6 +61,7 @@ void yk_index1_correct_wires(yk_system *system, const double *correction)
 
 void yk_index1_wire_input(const yk_system *system, int number, double end, yk_input *input)
 {
+    /* A line between both ends of the step. */
     double begin = system->wires[yk_index1_of(system)->wires[number].wire].before;
     input->degree = 1;
     input->linear[0].x = begin;
@@ -68,6 +71,8 @@ void yk_index1_wire_input(const yk_system *system, int number, double end, yk_in
 void yk_index1_carry_signals(yk_system *system, int participant)
 {
     const yk_index1 *x = yk_index1_of(system);
+
+    /* Those that are followed first, then those that are solved for. */
     yk_system_carry_signals(system, participant);
     for (int i = 0; i < x->wire_count; i++) {
         const yk_wire_def *def = &system->wires[x->wires[i].wire].def;
@@ -88,6 +93,7 @@ double yk_index1_wire_change(const yk_system *system, int number)
 void yk_index1_evaluate_wires(const yk_system *system, double *residual)
 {
     const yk_index1 *x = yk_index1_of(system);
+    /* The condition: what was given, less what the source gives. */
     for (int i = 0; i < x->wire_count; i++)
         residual[i] = x->wires[i].end - system->wires[x->wires[i].wire].now;
 }

@@ -4,7 +4,7 @@
  * direction of a constraint may rotate with either side. The paper approximates the partner's frame
  * by further coupling variables of the same degree, which would cost orders where directions rotate
  * fast. Here the frames of both sides are known to sixth order from their motion at both ends of
- * the step (path.c), and direction times multiplier is met at quadrature nodes (basis.c), which
+ * the step (polynomials.c), and direction times multiplier is met at quadrature nodes (polynomials.c), which
  * keeps the order of the scheme. Both sides use the same directions and multipliers, so that no
  * momentum is created. */
 #include "coupling/index1/index1.h"
@@ -51,9 +51,13 @@ void yk_index1_predict_directions(yk_system *system)
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];
         yk_port_kind kind = own->constraint.kind;
-        bool extended = x->last_step > 0 && own->constraint.rotates;
-        yk_path path[2];
 
+        /* The path of the last step goes on, where there was one and it matters. */
+        bool extended = x->last_step > 0 && own->constraint.rotates;
+        double offset = 0;
+        if (extended)
+            offset = x->last_step;
+        yk_path path[2];
         for (int side = 0; side < 2; side++) {
             const yk_motion *now = yk_system_motion_before(system, i, side);
             if (extended)
@@ -62,7 +66,7 @@ void yk_index1_predict_directions(yk_system *system)
                 path[side] = yk_path_from(kind, now);
         }
 
-        directions_along(system, own, path, extended ? x->last_step : 0);
+        directions_along(system, own, path, offset);
     }
 }
 
@@ -76,6 +80,7 @@ void yk_index1_update_directions(yk_system *system, const double *step)
         if (!own->constraint.rotates)
             continue;
 
+        /* From the start of the step to where the correction will lead. */
         yk_path path[2];
         for (int side = 0; side < 2; side++) {
             const yk_motion *start = yk_system_motion_before(system, i, side);
@@ -104,6 +109,7 @@ void yk_index1_input(const yk_index1_interface *own, int side, double h,
     int rows = own->constraint.row_count;
     input->degree = degree;
 
+    /* The sum of direction times multiplier over the rows. */
     for (int power = 0; power <= degree; power++) {
         input->linear[power] = yk_v3(0, 0, 0);
         input->angular[power] = yk_v3(0, 0, 0);
@@ -142,6 +148,7 @@ void yk_index1_input(const yk_index1_interface *own, int side, double h,
 yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *m, double offset,
                                 const yk_input *input, const yk_wrench *last)
 {
+    /* In the first substep the one before it is the last of the last macro step. */
     double h = system->h / m->substeps;
     double last_h = h;
     if (!(offset > 0))
@@ -177,9 +184,12 @@ yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int numbe
     }
 
     yk_input input = yk_input_shift(&m->inputs[port], interface->kind, offset);
-    const yk_wrench *last = offset > 0 ? &own->mean[side] : &own->last_mean[side];
+    const yk_wrench *last = &own->last_mean[side];
+    if (offset > 0)
+        last = &own->mean[side];
     yk_input line = yk_index1_substep_line(system, m, offset, &input, last);
 
+    /* The substep that follows goes on from this mean. */
     yk_input mean = yk_input_reduce(&input, system->h / m->substeps, 0);
     own->mean[side] = (yk_wrench){mean.linear[0], mean.angular[0]};
 
@@ -223,6 +233,7 @@ void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int number
         return;
     }
 
+    /* Along the paths that both sides took. */
     yk_path path[2];
     for (int side = 0; side < 2; side++) {
         const yk_motion *start = yk_system_motion_before(system, number, side);
