@@ -186,7 +186,7 @@ typedef struct yk_nonsmooth_def {
     /* extra reach of the list of near pairs, so that it serves several steps (m); 0: chosen */
     double skin;
     /* overlaps are undone no faster than this (m/s); 0: as fast as a fall through one envelope
-     * ends */
+     * ends, with meshes gravity times step (spheres on them as all others) */
     double recovery_speed;
     /* restitution acts on approach faster than this (m/s); 0: gravity times step */
     double bounce_speed;

@@ -259,7 +259,8 @@ static const yk_field contact_fields[] = {
     {"envelope", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
      .text = "gap from which contacts are seen; 0: 3 % of the smallest radius"},
     {"recovery_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
-     .text = "overlaps are undone no faster; 0: as fast as a fall through one envelope ends"},
+     .text = "overlaps are undone no faster; 0: as fast as a fall through one envelope ends, "
+             "with meshes gravity times step"},
     {"bounce_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
      .text = "slower impacts do not rebound; 0: gravity times step"},
     {"impact_law", YK_TYPE_CHOICE, .fallback = "newton", .words = impact_words,

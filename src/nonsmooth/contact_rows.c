@@ -54,8 +54,19 @@ static yk_vec3 velocity_before(const yk_nonsmooth *self, const yk_part *part, yk
     return yk_world_point_velocity(&body, at);
 }
 
-/* What is undone at this speed brings a body no higher than one envelope. */
-static double recovery_speed(const yk_world_model *model, double h)
+/* A triangle has no inside: where it crosses a solid with edges, its contacts may ask for directions
+ * that contradict each other. Spheres always know the way out. */
+static bool may_contradict(const yk_part *a, const yk_part *b)
+{
+    bool mesh = a->kind == YK_SOLID_TRIANGLE || b->kind == YK_SOLID_TRIANGLE;
+    return mesh && a->kind != YK_SOLID_SPHERE && b->kind != YK_SOLID_SPHERE;
+}
+
+/* What is undone at this speed brings a body no higher than one envelope. With a mesh it is no faster
+ * than what gravity adds in a step: contacts that contradict each other drive bodies with the speed
+ * that they ask for, and this one makes no energy worth mentioning. */
+static double recovery_speed(const yk_world_model *model, const yk_part *a, const yk_part *b,
+                             double h)
 {
     const yk_nonsmooth_def *def = &model->def;
     if (def->recovery_speed > 0)
@@ -64,7 +75,10 @@ static double recovery_speed(const yk_world_model *model, double h)
     double gravity = yk_v3_norm(def->gravity);
     if (!(gravity > 0))
         gravity = STANDARD_GRAVITY;
-    return fmin(model->envelope / h, sqrt(2 * gravity * model->envelope));
+    double speed = fmin(model->envelope / h, sqrt(2 * gravity * model->envelope));
+    if (may_contradict(a, b))
+        speed = fmin(speed, h * gravity);
+    return speed;
 }
 
 double yk_world_bounce_speed(const yk_world_model *model, double h)
@@ -78,7 +92,7 @@ double yk_world_bounce_speed(const yk_world_model *model, double h)
  * where the contact closes within the step. `separation` is the rate of the gap at the beginning
  * of the step. */
 static double contact_bias(const yk_world_model *model, double gap, double restitution,
-                           double separation, double h)
+                           double separation, double recovery, double h)
 {
     /* Slow approaches do not bounce, or resting contacts would never come to rest. */
     if (restitution > 0) {
@@ -88,7 +102,7 @@ static double contact_bias(const yk_world_model *model, double gap, double resti
     }
 
     /* Overlaps are undone no faster than this. */
-    return fmax(gap / h, -recovery_speed(model, h));
+    return fmax(gap / h, -recovery);
 }
 
 /* Index of the same contact in the last step, or SIZE_MAX. Round ones are found by their row,
@@ -118,7 +132,7 @@ static size_t find_last(const yk_contact_list *last, const yk_contact_key *key, 
     return SIZE_MAX;
 }
 
-void yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *row)
+double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *row)
 {
     const yk_world_model *model = &self->model;
     const yk_collision *collision = &self->collision;
@@ -152,7 +166,8 @@ void yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_conta
         separation = yk_v3_dot(row->normal, u);
     }
     row->mu = material->friction;
-    row->bias = contact_bias(model, touch.gap, restitution, separation, h);
+    double recovery = recovery_speed(model, p, q, h);
+    row->bias = contact_bias(model, touch.gap, restitution, separation, recovery, h);
 
     /* rim (41): the force K overlap + D rate at the end of the step. A gap closes before anything
      * yields. */
@@ -183,13 +198,14 @@ void yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_conta
 
     /* Round pairs have their arms along the normal and resist no rotation. */
     if (nodes->kind == YK_PAIR_ROUND)
-        return;
+        return touch.gap;
 
     row->mu_spin = material->spinning;
     row->mu_roll = material->rolling;
     row->arm_a = yk_v3_sub(at_p, self->state.bodies[p->body].position);
     if (nodes->b != YK_NETWORK_NONE)
         row->arm_b = yk_v3_sub(at_q, self->state.bodies[q->body].position);
+    return touch.gap;
 }
 
 typedef struct rows_job {
@@ -205,8 +221,8 @@ static void rows_chunk(void *user, size_t begin, size_t end, size_t chunk)
     double deepest = 0;
 
     for (size_t i = begin; i < end; i++) {
-        yk_world_contact_row(job->self, i, job->h, &row);
-        deepest = fmax(deepest, -row.bias * job->h);
+        double gap = yk_world_contact_row(job->self, i, job->h, &row);
+        deepest = fmax(deepest, -gap);
         yk_network_set(problem->network, i, &row);
     }
 
@@ -239,11 +255,11 @@ static void warn_of_overlap(const yk_nonsmooth *self, double h)
         return;
 
     const yk_contact_key *key = &found->keys[worst];
+    const yk_part *a = &model->parts[key->a], *b = &model->parts[key->b];
     yk_log(self->context, YK_LOG_WARNING,
            "%s and %s overlap by %.3g m at the start; overlaps are undone at %.3g m/s, move them "
            "apart where that disturbs the run",
-           name_of(model, &model->parts[key->a]), name_of(model, &model->parts[key->b]), -deepest,
-           recovery_speed(model, h));
+           name_of(model, a), name_of(model, b), -deepest, recovery_speed(model, a, b, h));
 }
 
 yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)

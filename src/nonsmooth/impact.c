@@ -341,10 +341,9 @@ yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const
     }
     for (size_t i = 0; i < contacts; i++) {
         yk_contact *row = &work->rows[i];
-        yk_world_contact_row(self, i, h, row);
+        work->gaps[i] = yk_world_contact_row(self, i, h, row);
         row->bias = 0;
         row->impulse = row->torque = yk_v3(0, 0, 0);
-        work->gaps[i] = yk_collision_touch(&self->collision, &self->collision.found, i).gap;
         work->impulses[i] = work->torques[i] = yk_v3(0, 0, 0);
     }
 

@@ -162,8 +162,8 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h);
 /* The speed (m/s) that a step resolves: what gravity adds in it, for contacts close somewhere within
  * the step, or a hundredth of the fastest approach. Before the impulses are taken. */
 double yk_world_resolved_speed(const yk_nonsmooth *self, double h);
-/* Row i of the problem, of a contact that was found. */
-void yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *row);
+/* Row i of the problem, of a contact that was found; returns the gap. */
+double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *row);
 /* Impacts slower than this (m/s) do not rebound. */
 double yk_world_bounce_speed(const yk_world_model *model, double h);
 /* Bodies of known motion receive what sleeping bodies bring, and nothing else yet. */
