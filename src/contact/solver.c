@@ -15,25 +15,59 @@ yk_contact_options yk_contact_options_default(void)
                                 .check_interval = 1};
 }
 
-/* A few sweeps are enough for loose tolerances; the accurate method wins soon below. */
+/* Sweeps before the accurate method takes over, as many at a time, and at most. */
+enum { SWEEPS = 10, SWEEPS_MAX = 100 };
+
+/* Whether sweeps that took the residual from `before` to `after` will meet the tolerance within
+ * those that are left. */
+static bool sweeps_will_do(double before, double after, double tolerance, int sweeps_left)
+{
+    if (!(after < before))
+        return false;
+    double rounds = log(tolerance / after) / log(after / before);
+    return rounds * SWEEPS <= sweeps_left;
+}
+
+/* A few sweeps are often enough for loose tolerances; the accurate method wins soon below, and
+ * wherever sweeps converge slowly, so that a loose tolerance costs no more than a tight one. */
 static yk_status solve_automatic(yk_context *context, const yk_contact_problem *problem,
                                  const yk_contact_options *options, double *r, double *u,
                                  yk_contact_report *report)
 {
     yk_contact_options part = *options;
+    int limit = SWEEPS_MAX;
+    if (options->iterations > 0 && options->iterations < limit)
+        limit = options->iterations;
 
     if (options->tolerance >= 1e-4) {
-        part.iterations = 100;
+        part.check_interval = SWEEPS;
         part.relaxation_factor = 1;
         report->method = YK_CONTACT_GAUSS_SEIDEL;
-        if (yk_contact_solve_gauss_seidel(context, problem, &part, r, u, report) == YK_OK)
-            return YK_OK;
-        part.warm_start = true;
+        double before = INFINITY;
+        do {
+            part.iterations = report->iterations + SWEEPS;
+            if (part.iterations > limit)
+                part.iterations = limit;
+            if (isfinite(report->residual) && report->iterations > 0)
+                before = report->residual;
+            if (yk_contact_solve_gauss_seidel(context, problem, &part, r, u, report) == YK_OK)
+                return YK_OK;
+        } while (report->iterations < limit &&
+                 (isinf(before) || sweeps_will_do(before, report->residual, options->tolerance,
+                                                  limit - report->iterations)));
     }
 
-    /* From there, or from the start, by the accurate method. */
-    part.iterations = options->iterations;
+    /* The accurate method, which makes its own start; the limit is that of all steps together. */
     int sweeps = report->iterations;
+    part.iterations = options->iterations;
+    if (options->iterations > 0) {
+        if (sweeps >= options->iterations)
+            return yk_fail(context, YK_NOT_CONVERGED,
+                           "contact: residual %.3g after %d sweeps, wanted %.3g", report->residual,
+                           sweeps, options->tolerance);
+        part.iterations -= sweeps;
+    }
+    part.relaxation_factor = options->relaxation_factor;
     report->method = YK_CONTACT_ACCURATE;
     yk_status status = yk_contact_solve_accurate(context, problem, &part, r, u, report);
     report->iterations += sweeps;

@@ -253,7 +253,9 @@ static const yk_field contact_fields[] = {
      .text = "sweeps or steps at most; 0: automatic as many as the step's accuracy asks for, "
              "gauss-seidel 50, projected-gradient 200, accurate 2500"},
     {"tolerance", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text = "largest violation that ends the iterations; 0: all of them are done"},
+     .text =
+         "largest violation that ends the iterations; 0: all of them are done, of accurate 1e-8 "
+         "of all velocities together"},
     {"relaxation_factor", YK_TYPE_NUMBER, .fallback = "1", .range = YK_BETWEEN(0.01, 1.99),
      .text = "factor on each change"},
     {"envelope", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,

@@ -188,33 +188,70 @@ static void planar_coulomb_equals_enumeration(void **state)
 }
 
 /* Boxes in a column, one normal row per interface, masses from light to 1000 times as heavy on
- * top: r_i = weight above.
- */
+ * top: r_i = weight above. */
+enum { BOXES = 10 };
+
+static void make_stack(yk_context *context, yk_contact_problem *problem, double above[BOXES])
+{
+    double w[BOXES * BOXES] = {0}, q[BOXES], mu[BOXES] = {0}, mass[BOXES];
+    for (int i = 0; i < BOXES; i++)
+        mass[i] = i == BOXES - 1 ? 1000 : 1;
+    for (int i = 0; i < BOXES; i++) { /* interface i is below box i; box i - 1 below it */
+        w[i * BOXES + i] = 1 / mass[i] + (i > 0 ? 1 / mass[i - 1] : 0);
+        if (i > 0)
+            w[i * BOXES + i - 1] = w[(i - 1) * BOXES + i] = -1 / mass[i - 1];
+        q[i] = i == 0 ? -9.81 : 0;
+        above[i] = 0;
+        for (int k = i; k < BOXES; k++)
+            above[i] += mass[k];
+    }
+    assert_int_equal(yk_contact_problem_from_dense(context, 1, BOXES, 0, w, q, mu, problem), YK_OK);
+}
+
 static void heavy_stack(void **state)
 {
     (void)state;
     yk_context *context = make_context();
-    enum { N = 10 };
-    double w[N * N] = {0}, q[N], mu[N] = {0}, mass[N], above[N];
-    for (int i = 0; i < N; i++)
-        mass[i] = i == N - 1 ? 1000 : 1;
-    for (int i = 0; i < N; i++) { /* interface i is below box i; box i - 1 below it */
-        w[i * N + i] = 1 / mass[i] + (i > 0 ? 1 / mass[i - 1] : 0);
-        if (i > 0)
-            w[i * N + i - 1] = w[(i - 1) * N + i] = -1 / mass[i - 1];
-        q[i] = i == 0 ? -9.81 : 0;
-        above[i] = 0;
-        for (int k = i; k < N; k++)
-            above[i] += mass[k];
-    }
     yk_contact_problem problem;
-    assert_int_equal(yk_contact_problem_from_dense(context, 1, N, 0, w, q, mu, &problem), YK_OK);
-    double r[N], u[N];
+    double above[BOXES], r[BOXES], u[BOXES];
+    make_stack(context, &problem, above);
     yk_contact_report report =
         solve(context, &problem, YK_CONTACT_AUTOMATIC, YK_FRICTION_COULOMB, 1e-12, r, u);
     assert_true(report.iterations < 40);
-    for (int i = 0; i < N; i++)
+    for (int i = 0; i < BOXES; i++)
         assert_relative(r[i], 9.81 * above[i], 1e-8);
+
+    /* Sweeps would need thousands: a loose tolerance tries twenty before the accurate method. */
+    int most = report.iterations + 20;
+    for (double tolerance = 1e-4; tolerance < 0.05; tolerance *= 10) {
+        report =
+            solve(context, &problem, YK_CONTACT_AUTOMATIC, YK_FRICTION_COULOMB, tolerance, r, u);
+        assert_in_range(report.iterations, 1, most);
+    }
+    yk_contact_problem_destroy(context, &problem);
+    yk_context_destroy(context);
+}
+
+/* The limit on the iterations is one for all methods together. */
+static void iterations_are_limited(void **state)
+{
+    (void)state;
+    yk_context *context = make_context();
+    yk_contact_problem problem;
+    double above[BOXES], r[BOXES], u[BOXES];
+    make_stack(context, &problem, above);
+    const int limits[] = {1, 2, 4};
+    for (int i = 0; i < 3; i++) {
+        for (double tolerance = 1e-12; tolerance < 1e-3; tolerance *= 1e8) {
+            yk_contact_options options = yk_contact_options_default();
+            options.tolerance = tolerance;
+            options.iterations = limits[i];
+            yk_contact_report report;
+            yk_status status = yk_contact_solve(context, &problem, &options, r, u, &report);
+            assert_int_equal(status, YK_NOT_CONVERGED);
+            assert_in_range(report.iterations, 1, limits[i]);
+        }
+    }
     yk_contact_problem_destroy(context, &problem);
     yk_context_destroy(context);
 }
@@ -424,6 +461,7 @@ int main(void)
         cmocka_unit_test(solvers_agree),
         cmocka_unit_test(planar_coulomb_equals_enumeration),
         cmocka_unit_test(heavy_stack),
+        cmocka_unit_test(iterations_are_limited),
         cmocka_unit_test(bilateral_rows_are_met),
         cmocka_unit_test(frictionless),
         cmocka_unit_test(rolling_friction),
