@@ -21,6 +21,7 @@ static bool show_percent(void *user, int done, int total)
     (void)user;
     if (isatty(STDERR_FILENO))
         fprintf(stderr, "\rtrying: %d %% of the time\033[K", 100 * done / total);
+
     return !was_interrupted();
 }
 
@@ -39,10 +40,12 @@ static void print_rows(const yk_advice *a)
         const char *word = words[r->outcome];
         if (r->outcome == YK_ADVICE_FAILED && r->calls > 0)
             word = "breaks down";
+
         printf("%s %-22s %10.4g %11.3g %12.3g %12lld  %s\n", i == a->best ? ">" : " ", r->name,
                r->step, r->error, r->seconds, (long long)r->calls, word);
     }
 
+    /* Why some are not good. */
     printf("\n");
     for (int i = 0; i < a->count; i++)
         if (*a->rows[i].message)
@@ -115,46 +118,8 @@ static void print_block(const char *path, const option_list *sets, const yk_advi
     printf(" --error\n");
 }
 
-/* Puts a text into a file: under another name first, so that there is never half a file, and with
- * the rights that it had. */
-static bool replace_file(const char *path, const char *text)
-{
-    static const char ending[] = ".XXXXXX";
-    bool good = false;
-    char *target = realpath(path, NULL);
-    char *draft = NULL;
-    if (target)
-        draft = malloc(strlen(target) + sizeof ending);
-    if (draft) {
-        strcpy(draft, target);
-        strcat(draft, ending);
-
-        /* Beside the file, so that the rename is atomic. */
-        int descriptor = mkstemp(draft);
-        FILE *file = NULL;
-        if (descriptor >= 0)
-            file = fdopen(descriptor, "w");
-        if (file) {
-            struct stat as_it_was;
-            good =
-                stat(target, &as_it_was) == 0 && fchmod(descriptor, as_it_was.st_mode & 07777) == 0;
-            good = fputs(text, file) >= 0 && good;
-            good = fclose(file) == 0 && good;
-            good = good && rename(draft, target) == 0;
-        }
-
-        if (!good && descriptor >= 0)
-            unlink(draft);
-    }
-
-    free(draft);
-    free(target);
-    if (!good)
-        perror("yoke: cannot write the scenario");
-
-    return good;
-}
-
+/* Puts the advice into the scenario's file: under another name first, so that there is never half a
+ * file, and with the rights that it had. */
 static int write_block(yk_context *context, const char *path, const yk_advice *a)
 {
     const char *overrides[YK_ADVICE_OVERRIDES_MAX];
@@ -165,26 +130,57 @@ static int write_block(yk_context *context, const char *path, const yk_advice *a
     if (status != YK_OK)
         return print_refusal(context, NULL, status);
 
-    bool good = replace_file(path, text);
+    /* Beside the file, so that the rename is atomic. */
+    static const char ending[] = ".XXXXXX";
+    char *target = realpath(path, NULL);
+    char *draft = NULL;
+    int descriptor = -1;
+    FILE *file = NULL;
+    if (target)
+        draft = malloc(strlen(target) + sizeof ending);
+    if (draft) {
+        strcpy(draft, target);
+        strcat(draft, ending);
+        descriptor = mkstemp(draft);
+    }
+    if (descriptor >= 0)
+        file = fdopen(descriptor, "w");
+
+    bool good = false;
+    if (file) {
+        struct stat before;
+        good = stat(target, &before) == 0 && fchmod(descriptor, before.st_mode & 07777) == 0;
+        good = fputs(text, file) >= 0 && good;
+        good = fclose(file) == 0 && good;
+        good = good && rename(draft, target) == 0;
+    }
+    if (!good)
+        perror("yoke: cannot write the scenario");
+    if (!good && descriptor >= 0)
+        unlink(draft);
+
+    free(draft);
+    free(target);
     yk_release(context, text);
     if (!good)
         return EXIT_FAILED;
 
     printf("\nwritten to %s\n", path);
-
     return EXIT_GOOD;
 }
 
 int command_advise(int argc, char **argv)
 {
-    option_list sets = {0}, channels = {0};
+    option_list sets = {0};
+    option_list channels = {0};
     bool write = false;
     yk_advise_def def = yk_advise_default();
     const option_row rows[] = {
         {"tolerance", OPTION_NUMBER, &def.tolerance, "E",
          "error of the worst channel that is good enough, by its range [0.01]"},
         {"channel", OPTION_LIST, &channels, "NAME",
-         "channel to compare; may be repeated [position and velocity of all interfaces, and what "
+         "channel to compare; may be repeated [position and velocity of all interfaces, and "
+         "what "
          "is recorded]"},
         {"stretch", OPTION_NUMBER, &def.stretch, "T",
          "seconds of the scenario to try [as --seconds allows]"},
@@ -195,7 +191,6 @@ int command_advise(int argc, char **argv)
          "put the advice into the scenario's file, and leave the rest as it is"},
         {.kind = OPTION_END},
     };
-
     const char *path;
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
@@ -238,6 +233,7 @@ int command_advise(int argc, char **argv)
                "%.2g); %.0f s of %g used\n\n",
                def.tolerance, a->stretch, a->reference, a->reference_parts, a->reference_error,
                a->seconds, def.seconds);
+
         print_rows(a);
         if (a->best < 0) {
             printf("\nno scheme meets the tolerance; give a smaller time.step, a larger "

@@ -12,36 +12,6 @@ static const char usage[] =
     "Writes a rod with shapes or a modal body as nodes.csv, modes.csv, second_order.csv and\n"
     "invariants.csv, and prints how a scenario takes it in: see docs/modal.md.";
 
-/* As an item of `flexible`. */
-static void print_item(const yk_smooth_description *def, int flexible, const char *folder)
-{
-    const yk_flexible *body = def->flexibles[flexible].body;
-    printf("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: "
-           "%s/invariants.csv\n",
-           def->flexibles[flexible].name, folder, folder, folder);
-    bool bends = false;
-    for (int k = 0; k < body->attachments + body->outline; k++)
-        if (body->nodes[k].bend_count > 0)
-            bends = true;
-    if (bends)
-        printf("  second_order: %s/second_order.csv\n", folder);
-
-    const char *lead = "  points: {";
-    for (int i = 0; i < def->attachment_count; i++) {
-        const yk_smooth_attachment_def *attachment = &def->attachments[i];
-        if (attachment->flexible != flexible)
-            continue;
-
-        const char *dot = strrchr(attachment->name, '.');
-        const char *name = dot ? dot + 1 : attachment->name;
-        printf("%s%s: %d", lead, name, attachment->attachment + 1);
-        lead = ", ";
-    }
-
-    if (strcmp(lead, ", ") == 0)
-        printf("}\n");
-}
-
 static int write_body(const loaded *l, const char *name, const char *folder)
 {
     /* The body: "SUBSYSTEM.BODY". */
@@ -75,6 +45,7 @@ static int write_body(const loaded *l, const char *name, const char *folder)
         return EXIT_MISUSE;
     }
 
+    /* The tables. */
     if (mkdir(folder, 0777) != 0 && errno != EEXIST) {
         fprintf(stderr, "yoke: cannot make the folder %s: %s\n", folder, strerror(errno));
         return EXIT_FAILED;
@@ -83,24 +54,47 @@ static int write_body(const loaded *l, const char *name, const char *folder)
     if (yk_modal_write(l->context, body, folder) != YK_OK)
         return print_failure(l->context);
 
-    print_item(def, index, folder);
+    /* And the item of `flexible` that takes them in. */
+    printf("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: "
+           "%s/invariants.csv\n",
+           def->flexibles[index].name, folder, folder, folder);
+    bool bends = false;
+    for (int k = 0; k < body->attachments + body->outline; k++)
+        if (body->nodes[k].bend_count > 0)
+            bends = true;
+    if (bends)
+        printf("  second_order: %s/second_order.csv\n", folder);
 
+    const char *lead = "  points: {";
+    for (int i = 0; i < def->attachment_count; i++) {
+        const yk_smooth_attachment_def *attachment = &def->attachments[i];
+        if (attachment->flexible != index)
+            continue;
+
+        const char *last = strrchr(attachment->name, '.');
+        const char *point = last ? last + 1 : attachment->name;
+        printf("%s%s: %d", lead, point, attachment->attachment + 1);
+        lead = ", ";
+    }
+    if (strcmp(lead, ", ") == 0)
+        printf("}\n");
     return EXIT_GOOD;
 }
 
 int command_body(int argc, char **argv)
 {
     option_list sets = {0};
-    const char *folder = NULL, *operands[2];
+    const char *folder = NULL;
+    const char *operands[2];
     const option_row rows[] = {
         {"o", OPTION_TEXT, &folder, "FOLDER", "where to; made if it is not there"},
         {"set", OPTION_LIST, &sets, "PATH=VALUE", "override a value of the scenario"},
         {.kind = OPTION_END},
     };
-
     int parsed = options_parse(usage, rows, argc, argv, operands, 2, 2);
     if (parsed < 0)
         return options_exit(parsed);
+
     if (!folder) {
         fprintf(stderr, "yoke: say where to write the tables: -o FOLDER\n");
         return EXIT_MISUSE;

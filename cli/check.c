@@ -13,12 +13,16 @@ static void print_summary(const char *path, const option_list *sets, const loade
     yk_scenario_def def = scenario_def(path, sets);
     for (int i = 0; i < info->subsystem_count; i++) {
         bool prescribed = false;
-        for (int k = 0; k < info->interface_count; k++)
-            if (info->interfaces[k].motion_subsystem == i && yk_system_prescribes_motion(system, k))
+        for (int k = 0; k < info->interface_count; k++) {
+            bool moves_it = info->interfaces[k].motion_subsystem == i;
+            if (moves_it && yk_system_prescribes_motion(system, k))
                 prescribed = true;
+        }
+
         yk_freedoms freedoms;
         if (!prescribed || yk_scenario_freedoms(l->context, &def, i, &freedoms) != YK_OK)
             continue;
+
         if (freedoms.prescribed > freedoms.independent)
             fprintf(stderr,
                     "yoke: warning: interfaces prescribe %d motions of '%s', whose own joints "
@@ -36,10 +40,12 @@ static void print_summary(const char *path, const option_list *sets, const loade
         fprintf(stderr, "\n");
     }
 
+    /* What it consists of, and whose code it loads. */
     printf("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
            plural(info->subsystem_count), info->interface_count, plural(info->interface_count));
     if (info->wire_count > 0)
         printf("%d wire%s, ", info->wire_count, plural(info->wire_count));
+
     printf("%lld steps of %g s\n", (long long)info->steps, info->step);
     for (int i = 0; i < info->plugin_count; i++) {
         const yk_plugin_info *plugin = &info->plugins[i];
@@ -59,7 +65,6 @@ int command_check(int argc, char **argv)
          "print the scenario as it will run: defaults and overrides filled in"},
         {.kind = OPTION_END},
     };
-
     const char *path;
     int parsed = options_parse("check SCENARIO [--set PATH=VALUE ...] [--print]", rows, argc, argv,
                                &path, 1, 1);
@@ -70,11 +75,13 @@ int command_check(int argc, char **argv)
     if (!load_scenario(path, &sets, LOAD_TO_CHECK, &l))
         return EXIT_MISUSE;
 
+    /* Whether it starts; to print it, it need not. */
     yk_system *system;
     int code = EXIT_GOOD;
     yk_status status = yk_scenario_system(l.scenario, &system);
     if (!YK_FAILED(status) && !print)
         status = yk_system_start(system);
+
     if (YK_FAILED(status)) {
         fprintf(stderr, "yoke: %s: %s\n", path, yk_last_message(l.context));
         code = EXIT_MISUSE;
@@ -114,6 +121,7 @@ int command_schema(int argc, char **argv)
         fputs(text, stdout);
     else
         code = print_failure(l.context);
+
     yk_release(l.context, text);
     close_scenario(&l);
     return code;

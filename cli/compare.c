@@ -18,52 +18,62 @@ static const char usage[] = "compare A B [--tolerance X] [--channel NAME ...]\n\
                             "a channel is\n"
                             "in one of them alone.";
 
-/* A channel in both records. */
-typedef struct comparison {
-    double largest, rms;
-    double range; /* of A */
-    double when;  /* s, of the largest */
-    int component;
-} comparison;
-
 /* The value of a column at a time: its own sample where there is one, else between two. */
 static double value_at(const yk_record *record, const double *column, double t, size_t *from)
 {
     const double *time = yk_record_time(record);
-    size_t rows = yk_record_rows(record), i = *from;
+    size_t rows = yk_record_rows(record);
+    size_t i = *from;
     while (i + 1 < rows && time[i + 1] <= t)
         i++;
     *from = i;
 
     if (t <= time[i] || i + 1 == rows)
         return column[i];
+
     double w = (t - time[i]) / (time[i + 1] - time[i]);
     if (w < 1e-9)
         return column[i];
     return column[i] + w * (column[i + 1] - column[i]);
 }
 
-/* Rows of A that lie within the time of B, with rounding. */
-static bool is_shared(const yk_record *b, double t)
+/* Compares a channel of A with the one of its name in B. False where it differs. */
+static bool print_channel(const yk_record *a, int in_a, const yk_record *b, double tolerance)
 {
-    const double *time = yk_record_time(b);
-    double first = time[0], last = time[yk_record_rows(b) - 1];
-    double rounding = 1e-9 * (last - first);
-    return t >= first - rounding && t <= last + rounding;
-}
-
-static comparison compare_channel(const yk_record *a, int in_a, const yk_record *b, int in_b)
-{
-    comparison c = {.when = NAN};
     const double *time = yk_record_time(a);
-    int components = yk_record_get_header(a)->channels[in_a].components;
-    double squares = 0, count = 0;
-    for (int k = 0; k < components; k++) {
-        const double *x = yk_record_column(a, in_a, k), *y = yk_record_column(b, in_b, k);
-        double low = INFINITY, high = -INFINITY;
+    const double *time_b = yk_record_time(b);
+    const yk_record_channel *channel = &yk_record_get_header(a)->channels[in_a];
+    int in_b = yk_record_find(b, channel->name);
+    if (in_b < 0) {
+        printf("  %-40s only in A\n", channel->name);
+        return false;
+    }
+
+    const yk_record_channel *other = &yk_record_get_header(b)->channels[in_b];
+    if (other->components != channel->components || strcmp(other->unit, channel->unit) != 0) {
+        printf("  %-40s %d x [%s] in A, %d x [%s] in B\n", channel->name, channel->components,
+               channel->unit, other->components, other->unit);
+        return false;
+    }
+
+    /* Over the rows of A that lie within the time of B, with rounding. */
+    double first = time_b[0];
+    double last = time_b[yk_record_rows(b) - 1];
+    double rounding = 1e-9 * (last - first);
+    double largest = 0;
+    double when = NAN;
+    int where = 0;
+    double range = 0;
+    double squares = 0;
+    double count = 0;
+    for (int k = 0; k < channel->components; k++) {
+        const double *x = yk_record_column(a, in_a, k);
+        const double *y = yk_record_column(b, in_b, k);
+        double low = INFINITY;
+        double high = -INFINITY;
         size_t at = 0;
         for (size_t i = 0; i < yk_record_rows(a); i++) {
-            if (!is_shared(b, time[i]))
+            if (time[i] < first - rounding || time[i] > last + rounding)
                 continue;
 
             low = fmin(low, x[i]);
@@ -75,49 +85,32 @@ static comparison compare_channel(const yk_record *a, int in_a, const yk_record 
             double difference = same ? 0 : fabs(value - x[i]);
             if (isnan(difference))
                 difference = INFINITY;
+
             squares += difference * difference;
             count++;
-            if (difference > c.largest) {
-                c.largest = difference;
-                c.when = time[i];
-                c.component = k;
+            if (difference > largest) {
+                largest = difference;
+                when = time[i];
+                where = k;
             }
         }
-        c.range = fmax(c.range, high - low);
-    }
-    c.rms = count > 0 ? sqrt(squares / count) : 0;
-    return c;
-}
-
-/* False where it differs. */
-static bool print_channel(const yk_record *a, int in_a, const yk_record *b, double tolerance)
-{
-    const yk_record_channel *channel = &yk_record_get_header(a)->channels[in_a];
-    int in_b = yk_record_find(b, channel->name);
-    if (in_b < 0) {
-        printf("  %-40s only in A\n", channel->name);
-        return false;
-    }
-    const yk_record_channel *other = &yk_record_get_header(b)->channels[in_b];
-    if (other->components != channel->components || strcmp(other->unit, channel->unit) != 0) {
-        printf("  %-40s %d x [%s] in A, %d x [%s] in B\n", channel->name, channel->components,
-               channel->unit, other->components, other->unit);
-        return false;
+        range = fmax(range, high - low);
     }
 
     /* What is not equal is printed, whether it counts as a difference or not. */
-    comparison c = compare_channel(a, in_a, b, in_b);
-    bool same = c.largest <= tolerance * c.range;
-    if (c.largest == 0) {
+    bool same = largest <= tolerance * range;
+    if (largest == 0) {
         printf("  %-40s equal\n", channel->name);
         return true;
     }
+
     char unit[32];
+    char component[40] = " ";
     snprintf(unit, sizeof unit, "[%s]", channel->unit);
-    printf("  %-40s %11.4g %11.4g %-8s %s%-4s %11.5g s%s\n", channel->name, c.largest, c.rms, unit,
-           channel->components > 1 ? ":" : " ",
-           channel->components > 1 ? channel->labels[c.component] : "", c.when,
-           same ? "" : "  differs");
+    if (channel->components > 1)
+        snprintf(component, sizeof component, ":%s", channel->labels[where]);
+    printf("  %-40s %11.4g %11.4g %-8s %-5s %11.5g s%s\n", channel->name, largest,
+           sqrt(squares / count), unit, component, when, same ? "" : "  differs");
     return same;
 }
 
@@ -140,14 +133,16 @@ int command_compare(int argc, char **argv)
     yk_context *context = open_context();
     if (!context)
         return EXIT_FAILED;
+
     yk_record *records[2] = {NULL, NULL};
     int code = EXIT_GOOD;
     for (int i = 0; i < 2 && code == EXIT_GOOD; i++) {
-        if (yk_record_load(context, files[i], &records[i]) < 0) {
+        if (yk_record_load(context, files[i], &records[i]) != YK_OK) {
             print_failure(context);
             code = EXIT_MISUSE;
         }
     }
+
     for (int i = 0; i < wanted.count && code == EXIT_GOOD; i++) {
         if (yk_record_find(records[0], wanted.items[i]) < 0) {
             fprintf(stderr, "yoke: %s has no channel '%s'\n", files[0], wanted.items[i]);
@@ -160,6 +155,7 @@ int command_compare(int argc, char **argv)
         const yk_record_header *b = yk_record_get_header(records[1]);
         printf("  %-40s %11s %11s %-8s %-5s %11s\n", "channel", "largest", "rms", "", "where",
                "when");
+
         int differing = 0;
         for (int i = 0; i < a->channel_count; i++) {
             bool chosen = wanted.count == 0;
@@ -168,18 +164,23 @@ int command_compare(int argc, char **argv)
             if (chosen && !print_channel(records[0], i, records[1], tolerance))
                 differing++;
         }
+
         for (int i = 0; i < b->channel_count && wanted.count == 0; i++) {
             if (yk_record_find(records[0], b->channels[i].name) >= 0)
                 continue;
+
             printf("  %-40s only in B\n", b->channels[i].name);
             differing++;
         }
+
         if (differing == 0)
             printf("the runs are the same\n");
         else
             printf("%d channel%s of the runs differ\n", differing, plural(differing));
-        code = differing == 0 ? EXIT_GOOD : EXIT_FAILED;
+        if (differing > 0)
+            code = EXIT_FAILED;
     }
+
     yk_record_destroy(records[0]);
     yk_record_destroy(records[1]);
     yk_context_destroy(context);

@@ -41,7 +41,9 @@ typedef struct session {
 static const char *base_name(const char *path)
 {
     const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    if (slash)
+        return slash + 1;
+    return path;
 }
 
 /* A row of the table, counted in a tally. */
@@ -55,6 +57,7 @@ static void add_row(tally *t, const char *file, const char *kind, int size, cons
         outcome = "not converged";
     else if (status == YK_ERROR_NO_SOLUTION)
         outcome = "no solution";
+
     printf("%-36.36s %-8s %6d  %-18s %-13s %7d  %9.2e  %10.6f\n", base_name(file), kind, size,
            solver, outcome, iterations, residual, seconds);
 
@@ -82,6 +85,8 @@ static yk_status solve_contact(session *s, const char *file)
                 report.iterations, report.residual, report.seconds);
         if (YK_FAILED(status))
             fprintf(stderr, "yoke: %s: %s\n", file, yk_last_message(s->context));
+
+        /* Where residuals are wanted, all of them. */
         for (int k = 0; s->history && k < report.history_count; k++)
             fprintf(s->history, "%s,%s,%d,%.9e\n", base_name(file), name, k + 1,
                     s->options.history[k]);
@@ -126,6 +131,7 @@ static int solve_files(session *s, const char *const *files, int count)
 {
     printf("%-36s %-8s %6s  %-18s %-13s %7s  %9s  %10s\n", "file", "kind", "size", "solver",
            "outcome", "steps", "residual", "seconds");
+
     for (int i = 0; i < count; i++) {
         yk_problem_kind kind;
         yk_status status = yk_problem_file_kind(s->context, files[i], &kind);
@@ -147,14 +153,15 @@ static int solve_files(session *s, const char *const *files, int count)
         if (t->solved != t->tried)
             all = false;
     }
-
     print_tally("complementarity", &s->complementarity, 2);
     if (s->unreadable > 0) {
         printf("%d could not be read\n", s->unreadable);
         return EXIT_MISUSE;
     }
 
-    return all ? EXIT_GOOD : EXIT_FAILED;
+    if (!all)
+        return EXIT_FAILED;
+    return EXIT_GOOD;
 }
 
 int command_contact(int argc, char **argv)
@@ -162,17 +169,21 @@ int command_contact(int argc, char **argv)
     if (argc < 2 || strcmp(argv[1], "solve") != 0) {
         bool help = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
         fprintf(help ? stdout : stderr, "usage: yoke %s\n", usage);
-        return help ? EXIT_GOOD : EXIT_MISUSE;
+        if (help)
+            return EXIT_GOOD;
+        return EXIT_MISUSE;
     }
 
     static const char *files[FILES_MAX];
     session s = {.options = yk_contact_options_default()};
     option_list solvers = {0};
-    const char *friction = "coulomb", *history = NULL;
+    const char *friction = "coulomb";
+    const char *history = NULL;
     bool simple = false;
     s.options.tolerance = 1e-8;
     s.options.iterations = 0;
     s.options.relaxation_factor = 1;
+
     const option_row rows[] = {
         {"solver", OPTION_LIST, &solvers, "NAME",
          "automatic, gauss-seidel, projected-gradient, accurate or pivot; may be given again"},
@@ -187,11 +198,11 @@ int command_contact(int argc, char **argv)
         {"history", OPTION_TEXT, &history, "FILE", "write all residuals as CSV"},
         {.kind = OPTION_END},
     };
-
     int count = options_parse(usage, rows, argc - 1, argv + 1, files, 1, FILES_MAX);
     if (count < 0)
         return options_exit(count);
 
+    /* The words of the options; solvers in the order in which they were given. */
     int index = 0;
     if (!options_pick("friction", friction, friction_words, &index))
         return EXIT_MISUSE;
@@ -204,7 +215,6 @@ int command_contact(int argc, char **argv)
 
         s.methods[s.method_count++] = (yk_contact_method)index;
     }
-
     if (s.method_count == 0)
         s.methods[s.method_count++] = YK_CONTACT_AUTOMATIC;
 

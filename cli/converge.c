@@ -32,6 +32,8 @@ static const char *const outcomes[] = {
 static int read_steps(const char *text, double *steps)
 {
     int count = 0;
+
+    /* One number after the other, with commas between them. */
     for (const char *at = text; *at && count < STEPS_MAX;) {
         char *end;
         double value = strtod(at, &end);
@@ -45,11 +47,10 @@ static int read_steps(const char *text, double *steps)
         at = end + 1;
     }
 
-    fprintf(
-        stderr,
-        "yoke: --steps '%s': write falling step sizes in s, such as 1e-3,1e-4,1e-5 (at most %d)\n",
-        text, STEPS_MAX);
-
+    fprintf(stderr,
+            "yoke: --steps '%s': write falling step sizes in s, such as 1e-3,1e-4,1e-5 (at most "
+            "%d)\n",
+            text, STEPS_MAX);
     return 0;
 }
 
@@ -82,7 +83,6 @@ static bool add_variant(variant_list *list, const char *text)
             if (good)
                 list->overrides[index][v->override_count++] = at;
         }
-
         good = good && copy && *copy;
     }
 
@@ -92,28 +92,7 @@ static bool add_variant(variant_list *list, const char *text)
                 "\"lazy;coupling.scheme=tight;coupling.iterations=0\" (at most %d variants with "
                 "%d values each)\n",
                 text, VARIANTS_MAX, VARIANT_OVERRIDES_MAX);
-
     return good;
-}
-
-/* "explicit,tight", each with its other options as the scenario has them. */
-static bool add_schemes(variant_list *list, const char *schemes)
-{
-    while (schemes && *schemes) {
-        int length = (int)strcspn(schemes, ",");
-        char word[40], text[160];
-        int index;
-        snprintf(word, sizeof word, "%.*s", length, schemes);
-        snprintf(text, sizeof text, "%s;coupling.scheme=%s", word, word);
-        if (!options_pick_scheme("schemes", word, &index) || !add_variant(list, text))
-            return false;
-
-        schemes += length;
-        if (*schemes == ',')
-            schemes++;
-    }
-
-    return true;
 }
 
 /* Results -------------------------------------------------------------------------------------- */
@@ -126,9 +105,11 @@ static void print_rows(const yk_converge_def *def, int variants, const yk_conver
         const yk_convergence_row *r = &rows[i];
         if (def->variant_count > 0 && i % def->step_count == 0)
             printf("%s\n", def->variants[r->variant].name);
+
         char order[16] = "-";
         if (isfinite(r->order))
             snprintf(order, sizeof order, "%.3f", r->order);
+
         printf("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g", r->step, r->error,
                r->largest, order, (long long)r->steps, (long long)r->iterations,
                (long long)r->calls, 1e6 * r->seconds_per_step);
@@ -161,11 +142,13 @@ static bool write_rows(const char *file, const yk_converge_def *def, int variant
         fprintf(out,
                 "step [s],relative_error,largest_error,order,steps,iterations,seconds_per_step "
                 "[s],calls,seconds [s],outcome,variant\n");
+
     for (int i = 0; out && i < variants * def->step_count; i++) {
         const yk_convergence_row *r = &rows[i];
         const char *outcome = "good";
         if (r->outcome != YK_OUTCOME_GOOD)
             outcome = outcomes[r->outcome];
+
         const char *name = "";
         if (def->variant_count > 0)
             name = def->variants[r->variant].name;
@@ -178,7 +161,6 @@ static bool write_rows(const char *file, const yk_converge_def *def, int variant
         return true;
 
     fprintf(stderr, "yoke: cannot write %s\n", file);
-
     return false;
 }
 
@@ -197,6 +179,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
     yk_status status = YK_ERROR_MEMORY;
     if (rows)
         status = yk_diagnostics_create(context, &diagnostics);
+
     catch_interrupts();
     if (status == YK_OK)
         status = yk_converge(context, def, diagnostics, rows, &report);
@@ -217,6 +200,7 @@ static int run_study(const yk_converge_def *def, const char *output, const char 
                    def->steps[def->step_count - 1] / 4, report.reference_error);
 
         /* The same for other programs and as a picture. */
+
         if (output && !write_rows(output, def, variants, rows))
             code = EXIT_FAILED;
         if (plot && picture_convergence(context, plot, def->scenario.path, def, rows) != YK_OK)
@@ -239,10 +223,14 @@ int command_converge(int argc, char **argv)
         [YK_REFERENCE_FINEST] = "finest",
         NULL,
     };
-
-    option_list sets = {0}, channels = {0}, changes = {0};
-    const char *step_text = "1e-2,1e-3,1e-4", *reference = "auto";
-    const char *schemes = NULL, *output = NULL, *plot = NULL;
+    option_list sets = {0};
+    option_list channels = {0};
+    option_list changes = {0};
+    const char *step_text = "1e-2,1e-3,1e-4";
+    const char *reference = "auto";
+    const char *schemes = NULL;
+    const char *output = NULL;
+    const char *plot = NULL;
     yk_converge_def def = yk_converge_default();
     const option_row rows[] = {
         {"schemes", OPTION_TEXT, &schemes, "A,B,...", "values of coupling.scheme to compare"},
@@ -283,15 +271,30 @@ int command_converge(int argc, char **argv)
     def.progress = show_count;
     def.user = noun;
 
+    /* Schemes are variants too: each with its other options as the scenario has them. */
     variant_list variants = {0};
-    bool good = add_schemes(&variants, schemes);
+    bool good = true;
+    while (good && schemes && *schemes) {
+        int length = (int)strcspn(schemes, ",");
+        char word[40];
+        char text[160];
+        snprintf(word, sizeof word, "%.*s", length, schemes);
+        snprintf(text, sizeof text, "%s;coupling.scheme=%s", word, word);
+        good = options_pick_scheme("schemes", word, &index) && add_variant(&variants, text);
+        schemes += length;
+        if (*schemes == ',')
+            schemes++;
+    }
     for (int i = 0; good && i < changes.count; i++)
         good = add_variant(&variants, changes.items[i]);
+
     def.variants = variants.items;
     def.variant_count = variants.count;
+
     int code = EXIT_MISUSE;
     if (good)
         code = run_study(&def, output, plot);
+
     for (int i = 0; i < variants.count; i++)
         free(variants.texts[i]);
     return code;

@@ -28,7 +28,6 @@ static yk_smooth *choose(const yk_scenario_info *info, const char *name)
                     name, info->solvers[i]);
             return NULL;
         }
-
         if (!model)
             continue;
 
@@ -47,30 +46,13 @@ static yk_smooth *choose(const yk_scenario_info *info, const char *name)
         fprintf(stderr, "yoke: there is no subsystem '%s'\n", name);
     else
         fprintf(stderr, "yoke: the scenario has no subsystem of the kind smooth\n");
-
     return NULL;
-}
-
-/* To the state about which the modes are. */
-static yk_status reach_state(yk_smooth *model, const yk_scenario_info *info, double time,
-                             bool equilibrium)
-{
-    yk_status status = yk_smooth_start(model, info->start, info->step);
-    double t = info->start;
-    for (long i = 0; !YK_FAILED(status) && t < time - 0.5 * info->step; i++) {
-        status = yk_smooth_step(model, t, info->step);
-        t = info->start + (double)(i + 1) * info->step;
-    }
-
-    if (!YK_FAILED(status) && equilibrium)
-        return yk_smooth_statics(model, t);
-
-    return YK_FAILED(status) ? status : YK_OK;
 }
 
 static void print_table(const yk_smooth *model, const yk_modes *modes, int asked)
 {
-    int growing = 0, idle = 0;
+    int growing = 0;
+    int idle = 0;
     printf("\n  mode   frequency Hz      damping   growth 1/s     mass along x, y, z %%\n");
     for (int i = 0; i < modes->count; i++) {
         const yk_mode *mode = &modes->mode[i];
@@ -81,8 +63,10 @@ static void print_table(const yk_smooth *model, const yk_modes *modes, int asked
             printf("%14.6f %12.6f", mode->frequency, mode->damping);
         else
             printf("%14s %12.6f", "0", mode->damping);
+
         printf(" %12.5g   %7.3f %7.3f %7.3f\n", mode->growth, 100 * mode->mass[0],
                100 * mode->mass[1], 100 * mode->mass[2]);
+
         if (mode->free_motion)
             idle++;
         else if (mode->growth > 1e-9 * (mode->omega + fabs(mode->growth)))
@@ -94,12 +78,15 @@ static void print_table(const yk_smooth *model, const yk_modes *modes, int asked
         printf("\n  %d mode%s of the %d asked for: there are no others, or they are 1e6 times as "
                "fast as the slowest\n",
                modes->count, plural(modes->count), asked);
+
     if (idle > 0)
         printf("\n  %d free motion%s: nothing resists, the frequency is zero\n", idle,
                plural(idle));
+
     if (growing > 0)
         printf("\n  %d mode%s grow%s: the state is unstable\n", growing, plural(growing),
                growing > 1 ? "" : "s");
+
     yk_energy energy;
     yk_smooth_energy(model, &energy);
     if (energy.kinetic > 1e-12)
@@ -136,17 +123,19 @@ static bool write_shapes(const char *file, const yk_smooth *model, const yk_mode
     bool good = !ferror(out);
     if (fclose(out) == 0 && good)
         return true;
-
     print_unwritable(file);
-
     return false;
 }
 
 int command_modes(int argc, char **argv)
 {
     option_list sets = {0};
-    const char *path, *subsystem = NULL, *output = NULL, *plot = NULL;
-    double count = 10, time = 0;
+    const char *path;
+    const char *subsystem = NULL;
+    const char *output = NULL;
+    const char *plot = NULL;
+    double count = 10;
+    double time = 0;
     bool equilibrium = false;
     const option_row rows[] = {
         {"count", OPTION_NUMBER, &count, "N", "how many modes [10]"},
@@ -159,10 +148,10 @@ int command_modes(int argc, char **argv)
          "draw the shapes as BASE.svg and BASE.png (needs gnuplot)"},
         {.kind = OPTION_END},
     };
-
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
     if (!(count >= 1 && count <= 10000)) {
         fprintf(stderr, "yoke: --count %g: ask for 1 to 10000 modes\n", count);
         return EXIT_MISUSE;
@@ -179,17 +168,29 @@ int command_modes(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
+    /* To the state about which the modes are. */
+    double t = info->start;
+    yk_status status = yk_smooth_start(model, info->start, info->step);
+    for (long i = 0; !YK_FAILED(status) && t < time - 0.5 * info->step; i++) {
+        status = yk_smooth_step(model, t, info->step);
+        t = info->start + (double)(i + 1) * info->step;
+    }
+    if (!YK_FAILED(status))
+        status = YK_OK;
+    if (status == YK_OK && equilibrium)
+        status = yk_smooth_statics(model, t);
+
     /* Redundant joints are reported as a warning by the context. */
     yk_modes *modes = NULL;
     yk_modes_options options = yk_modes_default();
     options.count = (int)count;
-    yk_status status = reach_state(model, info, time, equilibrium);
     if (status == YK_OK)
         status = yk_modes_find(model, &options, &modes);
 
     int code = EXIT_GOOD;
     if (modes) {
         printf("%s\n", *info->title ? info->title : info->path);
+
         print_table(model, modes, options.count);
         if (output && !write_shapes(output, model, modes))
             code = EXIT_FAILED;
@@ -200,7 +201,6 @@ int command_modes(int argc, char **argv)
             print_pictures(plot);
         }
     }
-
     if (!modes || status == YK_NOT_CONVERGED)
         code = print_failure(l.context);
 

@@ -27,21 +27,26 @@ static yk_status create(void *user, yk_context *context, const char *name, yk_su
     if (YK_FAILED(status))
         return status;
 
+    /* Which one: the client's choice among those that are offered. */
     const yk_scenario_info *info = yk_scenario_get(r->scenario.scenario);
     if (r->subsystem && *name && strcmp(name, r->subsystem) != 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "the server offers '%s' alone, not '%s'",
                        r->subsystem, name);
+
     const char *wanted = r->subsystem ? r->subsystem : name;
     if (!*wanted && info->subsystem_count > 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the server has %d subsystems: name one of them, such as '%s'",
                        info->subsystem_count, info->names[0]);
+
     for (int i = 0; i < info->subsystem_count; i++) {
         if (*wanted && strcmp(info->names[i], wanted) != 0)
             continue;
+
         *subsystem = info->subsystems[i];
         return YK_OK;
     }
+
     return yk_fail(context, YK_ERROR_ARGUMENT, "the server has no subsystem '%s'; it has '%s'%s",
                    wanted, info->names[0], info->subsystem_count > 1 ? " and others" : "");
 }
@@ -53,6 +58,7 @@ static bool wait_for_clients(void *user, const char *address)
         printf("serving %s at %s\n", r->path, address);
         fflush(stdout);
     }
+
     r->announced = true;
     return !was_interrupted();
 }
@@ -78,6 +84,7 @@ int command_serve(int argc, char **argv)
         fprintf(stderr, "yoke: --listen is missing: unix:PATH or tcp:HOST:PORT\n");
         return EXIT_MISUSE;
     }
+
     /* A scenario with mistakes is no use to anybody: they are shown before the first client comes. */
     loaded l;
     if (!load_scenario(r.path, &r.sets, LOAD_TO_RUN, &l))
@@ -88,23 +95,28 @@ int command_serve(int argc, char **argv)
     yk_context *context = open_context();
     if (!context)
         return EXIT_FAILED;
+
     char secret[YK_SECRET_MAX];
     if (r.secret_file && yk_secret_read(context, r.secret_file, secret) != YK_OK) {
         print_failure(context);
         yk_context_destroy(context);
         return EXIT_MISUSE;
     }
+
     catch_interrupts();
     yk_server_def def = yk_server_default();
     def.address = r.listen;
-    def.secret = r.secret_file ? secret : NULL;
+    if (r.secret_file)
+        def.secret = secret;
     def.create = create;
     def.waiting = wait_for_clients;
     def.user = &r;
     def.once = r.once;
+
     int code = EXIT_GOOD;
     if (YK_FAILED(yk_serve(context, &def)))
         code = print_failure(context);
+
     yk_context_destroy(context);
     return code;
 }

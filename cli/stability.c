@@ -99,26 +99,6 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
     }
 }
 
-static void print_mode(const yk_scenario_info *info, const yk_stability_mode *m)
-{
-    printf("  %.9g per step (error %.1g), %.4g per second, %.5g Hz\n", m->growth, m->error, m->rate,
-           m->frequency);
-    if (m->interface >= 0)
-        printf("    at interface '%s'\n", info->interfaces[m->interface].name);
-
-    const char *lead = "    ";
-    if (*m->moving) {
-        printf("    moving: %s", m->moving);
-        lead = "; ";
-    }
-
-    if (m->subsystem >= 0)
-        printf("%s%.0f %% of the motion's energy in '%s'", lead, 100 * m->moving_fraction,
-               info->names[m->subsystem]);
-    if (*m->moving || m->subsystem >= 0)
-        printf("\n");
-}
-
 /* What the verdict rests on: growth per step and per second, of the scheme and of the reference,
  * and the modes. */
 static void print_evidence(const yk_scenario_info *info, const yk_stability_report *r, bool all)
@@ -159,9 +139,28 @@ static void print_evidence(const yk_scenario_info *info, const yk_stability_repo
         return;
 
     printf("%s\n", all ? "modes, the least stable first:" : "least stable mode:");
-    for (int i = 0; i < r->mode_count; i++)
-        if (all || i == r->mode)
-            print_mode(info, &r->modes[i]);
+    for (int i = 0; i < r->mode_count; i++) {
+        const yk_stability_mode *m = &r->modes[i];
+        if (!all && i != r->mode)
+            continue;
+
+        printf("  %.9g per step (error %.1g), %.4g per second, %.5g Hz\n", m->growth, m->error,
+               m->rate, m->frequency);
+        if (m->interface >= 0)
+            printf("    at interface '%s'\n", info->interfaces[m->interface].name);
+
+        /* What moves in it, and where its energy is. */
+        const char *lead = "    ";
+        if (*m->moving) {
+            printf("    moving: %s", m->moving);
+            lead = "; ";
+        }
+        if (m->subsystem >= 0)
+            printf("%s%.0f %% of the motion's energy in '%s'", lead, 100 * m->moving_fraction,
+                   info->names[m->subsystem]);
+        if (*m->moving || m->subsystem >= 0)
+            printf("\n");
+    }
     printf("(%zu words of state, %lld macro steps, residual %.1g in a space of %d)\n", r->words,
            (long long)r->steps, r->residual, r->dimension);
 }
@@ -176,13 +175,17 @@ static int look_at(const request *q)
     yk_stability_def def = q->def;
     if (!q->quiet)
         def.progress = show_doing;
+
     yk_stability_report r;
     yk_status status = yk_stability(l.context, l.scenario, &def, &r);
     clear_progress();
+
     if (YK_FAILED(status)) {
         int code = print_failure(l.context);
+        if (status == YK_ERROR_ARGUMENT)
+            code = EXIT_MISUSE;
         close_scenario(&l);
-        return status == YK_ERROR_ARGUMENT ? EXIT_MISUSE : code;
+        return code;
     }
 
     print_verdict(info, &r);
@@ -200,6 +203,8 @@ static int look_at(const request *q)
                    q->path);
             for (int i = 0; i < q->sets.count; i++)
                 printf(" --set '%s'", q->sets.items[i]);
+
+            /* One line per override. */
             for (const char *line = r.remedy; *line;) {
                 int length = (int)strcspn(line, "\n");
                 printf(" --set '%.*s'", length, line);
@@ -207,13 +212,14 @@ static int look_at(const request *q)
                 if (*line == '\n')
                     line++;
             }
-
             printf("\n");
         }
     }
 
     close_scenario(&l);
-    return yk_verdict_unstable(r.verdict) ? EXIT_UNTRUSTED : EXIT_GOOD;
+    if (yk_verdict_unstable(r.verdict))
+        return EXIT_UNTRUSTED;
+    return EXIT_GOOD;
 }
 
 /* Maps ----------------------------------------------------------------------------------------- */
@@ -229,21 +235,37 @@ static bool spell_axis(const yk_map_axis *axis, yk_sweep_axis *out, char **text)
         snprintf(word, VALUE_WIDTH, "%.15g", yk_map_axis_value(axis, i));
         values[i] = word;
     }
-
     *out = (yk_sweep_axis){axis->parameter, values, axis->count};
-
     return values && *text;
 }
 
-/* A sweep of the growth by the coupling. The axis that varies last is the fast one: rows of y,
- * columns of x. */
-static int make_map(const request *q, const yk_map_axis *x, const yk_map_axis *y,
-                    const yk_sweep_axis *axes)
+/* A map is a sweep of the growth by the coupling. The axis that varies last is the fast one: rows of
+ * y, columns of x. */
+static int map_scenario(const request *q)
 {
+    const option_list *maps = &q->oscillator.maps;
+    if (maps->count != 2) {
+        fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
+        return EXIT_MISUSE;
+    }
+
+    yk_map_axis x;
+    yk_map_axis y;
+    char names[2][MAP_NAME_MAX];
+    if (!map_axis_read(maps->items[0], &x, names[0], sizeof names[0]) ||
+        !map_axis_read(maps->items[1], &y, names[1], sizeof names[1]))
+        return EXIT_MISUSE;
+
+    yk_context *context = open_context();
+    if (!context)
+        return EXIT_FAILED;
+
+    /* One state of each run, and only its growth. */
     static const char *const measures[] = {"coupling"};
     yk_stability_def stability = q->def;
     stability.samples = 1;
     stability.remedies = false;
+    yk_sweep_axis axes[2] = {{0}};
     yk_sweep_def def = {
         .scenario = scenario_def(q->path, &q->sets),
         .axes = axes,
@@ -258,14 +280,12 @@ static int make_map(const request *q, const yk_map_axis *x, const yk_map_axis *y
     };
 
     /* Every point is a run of its own; a journal lets them be taken up again. */
-    yk_context *context = open_context();
-    if (!context)
-        return EXIT_FAILED;
-
-    double *radii = malloc((size_t)x->count * (size_t)y->count * sizeof *radii);
+    char *texts[2] = {NULL, NULL};
+    bool good = spell_axis(&y, &axes[0], &texts[0]) && spell_axis(&x, &axes[1], &texts[1]);
+    double *radii = malloc((size_t)x.count * (size_t)y.count * sizeof *radii);
     yk_diagnostics *diagnostics = NULL;
     yk_status status = YK_ERROR_MEMORY;
-    if (radii)
+    if (good && radii)
         status = yk_diagnostics_create(context, &diagnostics);
     catch_interrupts();
     if (status == YK_OK)
@@ -279,43 +299,18 @@ static int make_map(const request *q, const yk_map_axis *x, const yk_map_axis *y
     } else {
         char title[256];
         snprintf(title, sizeof title, "growth by the coupling per macro step, %s", q->path);
-        code = map_report(context, &q->oscillator, title, x, y, radii);
+        code = map_report(context, &q->oscillator, title, &x, &y, radii);
     }
-
     if (status == YK_INTERRUPTED && q->journal)
         fprintf(stderr, "yoke: the same command takes it up again\n");
 
+    for (int i = 0; i < 2; i++) {
+        free((void *)(uintptr_t)axes[i].values);
+        free(texts[i]);
+    }
     yk_diagnostics_destroy(diagnostics);
     free(radii);
     yk_context_destroy(context);
-    return code;
-}
-
-static int map_scenario(const request *q)
-{
-    const option_list *maps = &q->oscillator.maps;
-    if (maps->count != 2) {
-        fprintf(stderr, "yoke: a map needs --map twice, once for each axis\n");
-        return EXIT_MISUSE;
-    }
-
-    yk_map_axis axes[2];
-    char names[2][MAP_NAME_MAX];
-    for (int i = 0; i < 2; i++)
-        if (!map_axis_read(maps->items[i], &axes[i], names[i], sizeof names[i]))
-            return EXIT_MISUSE;
-
-    yk_sweep_axis spelled[2] = {{0}};
-    char *texts[2] = {NULL, NULL};
-    int code = EXIT_FAILED;
-    if (spell_axis(&axes[1], &spelled[0], &texts[0]) &&
-        spell_axis(&axes[0], &spelled[1], &texts[1]))
-        code = make_map(q, &axes[0], &axes[1], spelled);
-    for (int i = 0; i < 2; i++) {
-        free((void *)(uintptr_t)spelled[i].values);
-        free(texts[i]);
-    }
-
     return code;
 }
 
@@ -325,13 +320,15 @@ int command_stability(int argc, char **argv)
         .def = yk_stability_default(),
         .oscillator = {.model = yk_two_mass_default(), .iterations = -1},
     };
-
     q.def.samples = YK_STABILITY_SAMPLES;
     q.def.remedies = true;
+
+    /* The values before the options are read, to see which of them were given. */
     two_mass_request *o = &q.oscillator;
     yk_two_mass *m = &o->model;
     yk_two_mass untouched;
     memcpy(&untouched, m, sizeof untouched);
+
     const option_row rows[] = {
         {"set", OPTION_LIST, &q.sets, "PATH=VALUE", "override a value of the scenario"},
         {"at", OPTION_NUMBER, &q.def.time, "T", "time of the state in s [after --settle]"},
@@ -383,14 +380,15 @@ int command_stability(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &q.path, 0, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
     if (!q.path)
         return two_mass_run(o);
 
     /* A scenario: what belongs to the two masses is refused. */
-    bool oscillator = o->scheme || o->order || o->exchange || o->inputs || o->acceleration ||
-                      o->integrators || o->iterations >= 0 ||
-                      memcmp(m, &untouched, sizeof untouched) != 0;
-    if (oscillator) {
+    bool words = o->scheme || o->order || o->exchange || o->inputs;
+    bool methods = o->acceleration || o->integrators || o->iterations >= 0;
+    bool numbers = memcmp(m, &untouched, sizeof untouched) != 0;
+    if (words || methods || numbers) {
         fprintf(stderr, "yoke: the options of the two-mass oscillator do not go with a scenario; "
                         "use --set, such as --set coupling.inputs=index-1\n");
         return EXIT_MISUSE;

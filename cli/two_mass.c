@@ -17,9 +17,10 @@ bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capac
     /* NAME=FIRST:LAST:COUNT, and :log behind it for equal ratios. */
     const char *equals = strchr(text, '=');
     int used = 0;
-    bool good =
-        equals && (size_t)(equals - text) < capacity &&
-        sscanf(equals + 1, "%lf:%lf:%d%n", &axis->first, &axis->last, &axis->count, &used) == 3;
+    bool good = equals && (size_t)(equals - text) < capacity;
+    if (good)
+        good =
+            sscanf(equals + 1, "%lf:%lf:%d%n", &axis->first, &axis->last, &axis->count, &used) == 3;
     if (good && equals[1 + used]) {
         axis->logarithmic = strcmp(equals + 1 + used, ":log") == 0;
         good = axis->logarithmic;
@@ -43,13 +44,13 @@ bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_t capac
 
     snprintf(name, capacity, "%.*s", (int)(equals - text), text);
     axis->parameter = name;
-
     return true;
 }
 
 int map_report(yk_context *context, const two_mass_request *q, const char *title,
                const yk_map_axis *x, const yk_map_axis *y, const double *radii)
 {
+    /* As a table. */
     if (q->output) {
         FILE *out = fopen(q->output, "w");
         if (!out)
@@ -78,7 +79,6 @@ int map_report(yk_context *context, const two_mass_request *q, const char *title
         return print_failure(context);
 
     print_pictures(q->plot);
-
     return EXIT_GOOD;
 }
 
@@ -93,7 +93,7 @@ static bool set_option(yk_context *context, two_mass_request *q, const char *key
     if (!given && !row)
         return true;
 
-    /* A word that is not known, with the nearest. */
+    /* A word that is not known is refused with the nearest one. */
     const char *words[16] = {NULL};
     for (int i = 0; row && row->words && row->words[i].word && i < 15; i++)
         words[i] = row->words[i].word;
@@ -101,11 +101,11 @@ static bool set_option(yk_context *context, two_mass_request *q, const char *key
     if (given && words[0] && !strchr(given, ',') && !options_pick(key, given, words, &index))
         return false;
 
-    if (yk_scheme_set(context, scheme, q->options, key, given ? given : usual) == YK_OK)
+    const char *value = given ? given : usual;
+    if (yk_scheme_set(context, scheme, q->options, key, value) == YK_OK)
         return true;
 
     print_failure(context);
-
     return false;
 }
 
@@ -123,7 +123,9 @@ static bool read_scheme(yk_context *context, two_mass_request *q)
     /* The map is that of the converged scheme, up to rounding of deviations of 1; or that of a
      * fixed number of repetitions, converged or not, by tolerances that nothing meets: a question
      * about the plain iteration. */
-    const char *acceleration = "quasi-newton", *absolute = "1e-12", *relative = "1e-14";
+    const char *acceleration = "quasi-newton";
+    const char *absolute = "1e-12";
+    const char *relative = "1e-14";
     char iterations[24] = "100";
     q->model.fixed_iterations = q->iterations >= 0;
     if (q->model.fixed_iterations) {
@@ -142,40 +144,20 @@ static bool read_scheme(yk_context *context, two_mass_request *q)
            set_option(context, q, "relative_tolerance", NULL, relative);
 }
 
-static bool read_integrators(const char *text, yk_two_mass *model)
-{
-    static const char *const words[] = {"two-step", "semi-implicit", "exact", NULL};
-    char names[2][32], rest;
-    if (sscanf(text, "%31[^,],%31[^,]%c", names[0], names[1], &rest) != 2) {
-        fprintf(stderr, "yoke: --integrators '%s': name two, such as two-step,semi-implicit\n",
-                text);
-        return false;
-    }
-
-    for (int i = 0; i < 2; i++) {
-        int index;
-        if (!options_pick("integrators", names[i], words, &index))
-            return false;
-
-        model->integrators[i] = (yk_two_mass_integrator)index;
-    }
-
-    return true;
-}
-
 /* The same limits hold for a value and for the ends of an axis. */
 static bool check_parameter(const char *name, double value)
 {
-    double low = 0, high = 1e12;
+    double low = 0;
+    double high = 1e12;
     if (strcmp(name, "rho-inf") == 0)
         high = 1;
     if (strcmp(name, "omega-h") == 0 || strcmp(name, "mass-ratio") == 0)
         low = 1e-12;
+
     if (value >= low && value <= high)
         return true;
 
     fprintf(stderr, "yoke: --%s is %g, must lie between %g and %g\n", name, value, low, high);
-
     return false;
 }
 
@@ -190,9 +172,11 @@ static bool read_axes(const two_mass_request *q, yk_map_axis *axes, char names[2
 
     for (int i = 0; i < maps->count; i++) {
         int index;
-        if (!map_axis_read(maps->items[i], &axes[i], names[i], MAP_NAME_MAX) ||
-            !options_pick("map", names[i], yk_two_mass_parameters(), &index) ||
-            !check_parameter(names[i], axes[i].first) || !check_parameter(names[i], axes[i].last))
+        yk_map_axis *axis = &axes[i];
+        bool good = map_axis_read(maps->items[i], axis, names[i], MAP_NAME_MAX) &&
+                    options_pick("map", names[i], yk_two_mass_parameters(), &index);
+        if (!good || !check_parameter(names[i], axis->first) ||
+            !check_parameter(names[i], axis->last))
             return false;
     }
 
@@ -205,7 +189,6 @@ static bool read_axes(const two_mass_request *q, yk_map_axis *axes, char names[2
         fprintf(stderr, "yoke: both axes of the map are %s\n", names[0]);
         return false;
     }
-
     return true;
 }
 
@@ -234,11 +217,9 @@ static int make_map(yk_context *context, const two_mass_request *q, const yk_map
     } else {
         char title[160];
         const char *inputs = q->inputs ? q->inputs : "index-1";
-        if (yk_scheme_option(q->model.scheme.ops, "inputs"))
-            snprintf(title, sizeof title, "spectral radius of scheme %s, inputs %s", q->scheme,
-                     inputs);
-        else
-            snprintf(title, sizeof title, "spectral radius of scheme %s", q->scheme);
+        bool has_inputs = yk_scheme_option(q->model.scheme.ops, "inputs");
+        snprintf(title, sizeof title, "spectral radius of scheme %s%s%s", q->scheme,
+                 has_inputs ? ", inputs " : "", has_inputs ? inputs : "");
         code = map_report(context, q, title, x, y, radii);
     }
 
@@ -252,10 +233,29 @@ int two_mass_run(two_mass_request *q)
     if (!context)
         return EXIT_FAILED;
 
+    bool good = read_scheme(context, q);
+
+    /* "two-step,exact": the integrators of both masses. */
+    static const char *const words[] = {"two-step", "semi-implicit", "exact", NULL};
     const char *integrators = q->integrators ? q->integrators : "two-step,semi-implicit";
+    char integrator[2][32];
+    char rest;
+    if (good &&
+        sscanf(integrators, "%31[^,],%31[^,]%c", integrator[0], integrator[1], &rest) != 2) {
+        fprintf(stderr, "yoke: --integrators '%s': name two, such as two-step,semi-implicit\n",
+                integrators);
+        good = false;
+    }
+    for (int i = 0; i < 2 && good; i++) {
+        int index;
+        good = options_pick("integrators", integrator[i], words, &index);
+        if (good)
+            q->model.integrators[i] = (yk_two_mass_integrator)index;
+    }
+
+    /* Parameters and axes, within the same limits. */
     yk_map_axis axes[2];
     char names[2][MAP_NAME_MAX];
-    bool good = read_scheme(context, q) && read_integrators(integrators, &q->model);
     for (const char *const *name = yk_two_mass_parameters(); good && *name; name++)
         good = check_parameter(*name, *yk_two_mass_parameter(&q->model, *name));
     good = good && read_axes(q, axes, names);
