@@ -27,10 +27,12 @@ yk_cache *yk_cache_create(void)
     yk_context_def def = yk_context_default();
     def.threads = 1;
     yk_context *context = yk_context_create(&def);
-    yk_cache *made = context ? yk_allocate(context, 1, sizeof *made) : NULL;
+    if (!context)
+        return NULL;
+
+    yk_cache *made = yk_allocate(context, 1, sizeof *made);
     if (!made) {
-        if (context)
-            yk_context_destroy(context);
+        yk_context_destroy(context);
         return NULL;
     }
 
@@ -85,35 +87,31 @@ bool yk_cache_recall(yk_cache *cache, const char *key, void *data, size_t size)
     return found;
 }
 
-static entry *make_entry(yk_context *context, const char *key, const void *data, size_t size)
-{
-    entry *e = yk_allocate(context, 1, sizeof *e);
-    if (!e)
-        return NULL;
-
-    e->key = yk_allocate(context, strlen(key) + 1, 1);
-    e->data = yk_allocate(context, size, 1);
-    if (!e->key || !e->data) {
-        release(context, e);
-        return NULL;
-    }
-
-    memcpy(e->key, key, strlen(key) + 1);
-    memcpy(e->data, data, size);
-    e->size = size;
-
-    return e;
-}
-
 void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t size)
 {
     if (!cache)
         return;
 
+    yk_context *context = cache->context;
     pthread_mutex_lock(&cache->lock);
-    bool wanted = !find(cache, key) && size <= KEPT_MAX - cache->kept;
-    entry *e = wanted ? make_entry(cache->context, key, data, size) : NULL;
+    entry *e = NULL;
+    if (!find(cache, key) && size <= KEPT_MAX - cache->kept)
+        e = yk_allocate(context, 1, sizeof *e);
     if (e) {
+        e->key = yk_allocate(context, strlen(key) + 1, 1);
+        e->data = yk_allocate(context, size, 1);
+    }
+
+    /* Without memory nothing is kept: the next load takes as long again. */
+    if (e && (!e->key || !e->data)) {
+        release(context, e);
+        e = NULL;
+    }
+
+    if (e) {
+        memcpy(e->key, key, strlen(key) + 1);
+        memcpy(e->data, data, size);
+        e->size = size;
         e->next = cache->first;
         cache->first = e;
         cache->kept += size;

@@ -129,26 +129,25 @@ const char *yk_source_at(const yk_source *source, int line, int column)
     return at;
 }
 
-/* Terminals must not see the control characters of somebody's file. */
-static void make_printable(char *text)
-{
-    for (; *text; text++) {
-        if ((unsigned char)*text >= 0x20 && *text != 0x7F)
-            continue;
-        *text = *text == '\t' ? ' ' : '?';
-    }
-}
-
 /* Adding --------------------------------------------------------------------------------------- */
 
 /* Appends `bytes` of text and a terminator to the block, returns where the text is. */
-static const char *location_text(char **block, const char *text, size_t bytes)
+static const char *add_text(char **block, const char *text, size_t bytes)
 {
     char *copy = *block;
     memcpy(copy, text, bytes);
     copy[bytes] = '\0';
-    make_printable(copy);
     *block += bytes + 1;
+
+    /* Terminals must not see the control characters of somebody's file. */
+    for (char *at = copy; *at; at++) {
+        bool control = (unsigned char)*at < 0x20 || *at == 0x7F;
+        if (*at == '\t')
+            *at = ' ';
+        else if (control)
+            *at = '?';
+    }
+
     return copy;
 }
 
@@ -201,10 +200,10 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
     }
 
     added->length = location.length > 0 ? location.length : 1;
-    added->source = location_text(&block, name, name_bytes);
-    added->path = location_text(&block, path, path_bytes);
-    added->message = location_text(&block, message, message_bytes);
-    added->excerpt = location_text(&block, line, line_bytes);
+    added->source = add_text(&block, name, name_bytes);
+    added->path = add_text(&block, path, path_bytes);
+    added->message = add_text(&block, message, message_bytes);
+    added->excerpt = add_text(&block, line, line_bytes);
 
     return true;
 }
@@ -243,78 +242,80 @@ void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location lo
         diagnostics->failed = true;
 }
 
-static int compare_locations(const yk_diagnostic *a, const yk_diagnostic *b)
-{
-    if ((a->line == 0) != (b->line == 0))
-        return a->line == 0 ? 1 : -1; /* the file first, then the overrides */
-    if (a->line != b->line)
-        return a->line < b->line ? -1 : 1;
-    return (a->column > b->column) - (a->column < b->column);
-}
-
 void yk_diagnostics_sort(yk_diagnostics *diagnostics)
 {
     /* Insertion keeps the order of equals; the list is short. */
+    yk_diagnostic *list = diagnostics->list;
     for (int i = 1; i < diagnostics->count; i++) {
-        yk_diagnostic moved = diagnostics->list[i];
+        yk_diagnostic moved = list[i];
         int j = i;
-        for (; j > 0 && compare_locations(&diagnostics->list[j - 1], &moved) > 0; j--)
-            diagnostics->list[j] = diagnostics->list[j - 1];
+        for (; j > 0; j--) {
+            /* The file first, line by line, then the overrides, which have no lines. */
+            const yk_diagnostic *before = &list[j - 1];
+            bool later = before->column > moved.column;
+            if (before->line != moved.line)
+                later = before->line > moved.line;
+            if ((before->line == 0) != (moved.line == 0))
+                later = before->line == 0;
+            if (!later)
+                break;
 
-        diagnostics->list[j] = moved;
+            list[j] = *before;
+        }
+
+        list[j] = moved;
     }
 }
 
 /* Layout --------------------------------------------------------------------------------------- */
 
-static void add_entry(yk_context *context, yk_text *text, const yk_diagnostic *entry)
-{
-    /* file:line:column: error: path: message */
-    if (entry->source[0])
-        yk_text_add(context, text, "%s:", entry->source);
-    if (entry->line)
-        yk_text_add(context, text, "%d:%d:", entry->line, entry->column);
-
-    const char *severity = entry->severity == YK_SEVERITY_ERROR ? "error" : "warning";
-    yk_text_add(context, text, "%s%s: ", entry->source[0] ? " " : "", severity);
-    if (entry->path[0])
-        yk_text_add(context, text, "%s: ", entry->path);
-
-    yk_text_add(context, text, "%s\n", entry->message);
-    if (!entry->excerpt[0])
-        return;
-
-    /* The line, and below it what the message is about. */
-    if (entry->line)
-        yk_text_add(context, text, "%5d | %s\n      | %*s^", entry->line, entry->excerpt,
-                    entry->caret, "");
-    else
-        yk_text_add(context, text, "      | %s\n      | %*s^", entry->excerpt, entry->caret, "");
-
-    int characters = 0;
-    for (const char *at = entry->excerpt; *at; at++)
-        characters += !continues_character(*at);
-
-    int left = characters - entry->caret;
-    int underlined = entry->length < left ? entry->length : left;
-    for (int i = 1; i < underlined; i++)
-        yk_text_add(context, text, "~");
-
-    yk_text_add(context, text, "\n");
-}
-
 char *yk_diagnostics_text(const yk_diagnostics *diagnostics)
 {
+    yk_context *context = diagnostics->context;
     yk_text text = {0};
-    yk_text_add(diagnostics->context, &text, "%s", "");
-    for (int i = 0; i < diagnostics->count; i++)
-        add_entry(diagnostics->context, &text, &diagnostics->list[i]);
+    yk_text_add(context, &text, "%s", "");
+
+    for (int i = 0; i < diagnostics->count; i++) {
+        /* file:line:column: error: path: message */
+        const yk_diagnostic *entry = &diagnostics->list[i];
+        if (entry->source[0])
+            yk_text_add(context, &text, "%s:", entry->source);
+        if (entry->line)
+            yk_text_add(context, &text, "%d:%d:", entry->line, entry->column);
+        if (entry->source[0])
+            yk_text_add(context, &text, " ");
+
+        bool error = entry->severity == YK_SEVERITY_ERROR;
+        yk_text_add(context, &text, "%s: ", error ? "error" : "warning");
+        if (entry->path[0])
+            yk_text_add(context, &text, "%s: ", entry->path);
+
+        yk_text_add(context, &text, "%s\n", entry->message);
+        if (!entry->excerpt[0])
+            continue;
+
+        /* The line, and below it what the message is about. */
+        if (entry->line)
+            yk_text_add(context, &text, "%5d", entry->line);
+        else
+            yk_text_add(context, &text, "     ");
+
+        yk_text_add(context, &text, " | %s\n      | %*s^", entry->excerpt, entry->caret, "");
+
+        int characters = 0;
+        for (const char *at = entry->excerpt; *at; at++)
+            characters += !continues_character(*at);
+
+        for (int k = 1; k < entry->length && k < characters - entry->caret; k++)
+            yk_text_add(context, &text, "~");
+        yk_text_add(context, &text, "\n");
+    }
 
     int dropped = diagnostics->errors + diagnostics->warnings - diagnostics->count;
     if (dropped > 0)
-        yk_text_add(diagnostics->context, &text, "... and %d more\n", dropped);
+        yk_text_add(context, &text, "... and %d more\n", dropped);
     if (text.failed)
-        yk_text_destroy(diagnostics->context, &text);
+        yk_text_destroy(context, &text);
 
     return text.data;
 }

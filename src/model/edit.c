@@ -90,24 +90,6 @@ static size_t enclosed(const char *at)
     return 0;
 }
 
-/* Puts the new value where the old one is. */
-static yk_status replace(const editor *e, const reading *r, const yk_node *node,
-                         const char *override, char **edited)
-{
-    const char *at = yk_source_at(&r->source, node->line, node->column);
-    size_t length = 0; /* of its text; 0: not known */
-    size_t plain = strlen(node->text);
-    if (node->line > 0 && *at && strchr("\"'[{", *at))
-        length = enclosed(at);
-    else if (node->line > 0 && node->kind == YK_NODE_SCALAR && strncmp(at, node->text, plain) == 0)
-        length = plain;
-    if (length == 0)
-        return refuse(e, override, "the value that is there is not on one line");
-
-    const char *value = strchr(override, '=') + 1;
-    return splice(e, r->source.text, at, length, value, edited);
-}
-
 /* A new entry of a map: the first one, for there its layout is known. */
 static yk_status insert(const editor *e, const reading *r, const yk_node *map, const char *override,
                         char **edited)
@@ -150,24 +132,38 @@ static yk_status set_value(const editor *e, const char *text, const char *overri
 
     /* Down the path to the value, or to the map in which it is missing. */
     const char *equals = strchr(override, '=');
-    const char *at = override;
+    const char *step = override;
     const yk_node *node = NULL;
     const yk_node *map = NULL;
     if (status == YK_OK)
         node = r.root;
 
-    while (node && at < equals) {
+    while (node && step < equals) {
         char key[128];
-        size_t length = strcspn(at, ".=");
-        snprintf(key, sizeof key, "%.*s", (int)length, at);
-        at += length + 1;
+        size_t length = strcspn(step, ".=");
+        snprintf(key, sizeof key, "%.*s", (int)length, step);
+        step += length + 1;
         map = node;
         node = yk_node_get(node, key);
     }
 
-    if (status == YK_OK && node)
-        status = replace(e, &r, node, override, edited);
-    else if (status == YK_OK && at < equals)
+    /* The bytes of a value that is there: in quotes or brackets, or its text. */
+    const char *at = NULL;
+    size_t bytes = 0;
+    if (node && node->line > 0) {
+        at = yk_source_at(&r.source, node->line, node->column);
+        size_t plain = strlen(node->text);
+        if (*at && strchr("\"'[{", *at))
+            bytes = enclosed(at);
+        else if (node->kind == YK_NODE_SCALAR && strncmp(at, node->text, plain) == 0)
+            bytes = plain;
+    }
+
+    if (status == YK_OK && bytes > 0)
+        status = splice(e, r.source.text, at, bytes, equals + 1, edited);
+    else if (status == YK_OK && node)
+        status = refuse(e, override, "the value that is there is not on one line");
+    else if (status == YK_OK && step < equals)
         status = refuse(e, override, "its section is not there");
     else if (status == YK_OK)
         status = insert(e, &r, map, override, edited);

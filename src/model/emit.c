@@ -10,18 +10,14 @@ typedef struct emitter {
     yk_text text;
 } emitter;
 
-static bool is_plain_word(const char *text)
+/* As it is, or in double quotes with what YAML wants escaped. */
+static void add_word(emitter *e, const char *text)
 {
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
     char first = text[0];
     bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
-    return letter && strspn(text, safe) == strlen(text) && strcmp(text, "null") != 0;
-}
-
-/* As it is, or in double quotes with what YAML wants escaped. */
-static void add_word(emitter *e, const char *text)
-{
-    if (is_plain_word(text)) {
+    bool plain = letter && strspn(text, safe) == strlen(text);
+    if (plain && strcmp(text, "null") != 0) {
         yk_text_add(e->context, &e->text, "%s", text);
         return;
     }
@@ -40,49 +36,46 @@ static void add_word(emitter *e, const char *text)
     yk_text_add(e->context, &e->text, "\"");
 }
 
-static void add_scalar(emitter *e, const yk_node *node)
-{
-    if (node->value_count != 1) {
-        add_word(e, node->text);
-        return;
-    }
-
-    /* The shortest digits that read back as the same number, with a point in every locale. */
-    char digits[32];
-    for (int precision = 6; precision <= 17; precision++) {
-        snprintf(digits, sizeof digits, "%.*g", precision, node->value);
-        char *comma = strchr(digits, ',');
-        if (comma)
-            *comma = '.';
-
-        double back;
-        if (yk_number_read(digits, &back) && back == node->value)
-            break;
-    }
-
-    yk_text_add(e->context, &e->text, "%s", digits);
-}
-
 /* The value after a key or a '-', on the same line where it is a scalar or empty. */
 static void add_value(emitter *e, const yk_node *node, int indent)
 {
-    if (node->kind == YK_NODE_SCALAR) {
-        yk_text_add(e->context, &e->text, " ");
-        add_scalar(e, node);
-        yk_text_add(e->context, &e->text, "\n");
+    yk_context *context = e->context;
+    yk_text *text = &e->text;
+    if (node->kind != YK_NODE_SCALAR) {
+        const char *empty = node->kind == YK_NODE_MAP ? " {}" : " []";
+        yk_text_add(context, text, "%s\n", node->count ? "" : empty);
+        for (const yk_node *child = node->first; child; child = child->next) {
+            yk_text_add(context, text, "%*s", indent, "");
+            if (child->key)
+                add_word(e, child->key);
+
+            yk_text_add(context, text, "%s", child->key ? ":" : "-");
+            add_value(e, child, indent + 2);
+        }
+
         return;
     }
 
-    const char *empty = node->kind == YK_NODE_MAP ? " {}" : " []";
-    yk_text_add(e->context, &e->text, "%s\n", node->count ? "" : empty);
-    for (const yk_node *child = node->first; child; child = child->next) {
-        yk_text_add(e->context, &e->text, "%*s", indent, "");
-        if (child->key)
-            add_word(e, child->key);
+    yk_text_add(context, text, " ");
+    if (node->value_count == 1) {
+        /* The shortest digits that read back as the same number, with a point in every locale. */
+        char digits[32];
+        for (int precision = 6; precision <= 17; precision++) {
+            snprintf(digits, sizeof digits, "%.*g", precision, node->value);
+            char *comma = strchr(digits, ',');
+            if (comma)
+                *comma = '.';
 
-        yk_text_add(e->context, &e->text, child->key ? ":" : "-");
-        add_value(e, child, indent + 2);
+            double back;
+            if (yk_number_read(digits, &back) && back == node->value)
+                break;
+        }
+
+        yk_text_add(context, text, "%s", digits);
+    } else {
+        add_word(e, node->text);
     }
+    yk_text_add(context, text, "\n");
 }
 
 static char *finish(emitter *e)

@@ -370,64 +370,6 @@ static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node
 
 /* Interfaces ----------------------------------------------------------------------------------- */
 
-/* The constrained axes; 0 after a message. */
-static unsigned read_joint(yk_scenario *scenario, const yk_node *node, yk_port_kind kind)
-{
-    const yk_node *joint = yk_node_get(node, "joint");
-    bool clamp = joint->choice == 0;
-    if (kind == YK_PORT_SCALAR && !clamp) {
-        yk_node_error(scenario->resolver.diagnostics, joint,
-                      "scalar ports can only be joined by clamp");
-        return 0;
-    }
-
-    if (kind == YK_PORT_SCALAR)
-        return YK_AXIS_X;
-
-    /* By its word, or by its axes. */
-    if (joint->choice >= 0)
-        return yk_joint_axes[joint->choice];
-
-    unsigned axes = 0;
-    for (const yk_node *axis = yk_node_get(joint, "constrain")->first; axis; axis = axis->next)
-        axes |= 1u << axis->choice;
-
-    return axes;
-}
-
-/* Checks what can be checked of an interface with mistakes, and keeps one without. */
-static void read_interface(yk_scenario *scenario, const yk_node *node)
-{
-    const yk_node *between = yk_node_get(node, "between");
-    if (!between || !between->valid)
-        return;
-
-    yk_port_reference a = read_side(scenario, between->first);
-    yk_port_reference b = read_side(scenario, between->first->next);
-    if (!check_pair(scenario, between, &a, &b))
-        return;
-
-    bool free_a = check_free(scenario, &a);
-    bool free_b = check_free(scenario, &b);
-    if (!free_a || !free_b || !node->valid || !yk_node_name(node))
-        return;
-
-    yk_port_kind kind = a.what->kind;
-    unsigned axes = read_joint(scenario, node, kind);
-    if (!axes || !move_sides(scenario, node, &a, &b))
-        return;
-
-    scenario->interfaces[scenario->info.interface_count++] = (yk_interface_def){
-        .name = yk_node_name(node),
-        .wrench_subsystem = a.subsystem,
-        .wrench_port = a.port,
-        .motion_subsystem = b.subsystem,
-        .motion_port = b.port,
-        .constrained = axes,
-        .drive = read_drive(scenario, node, axes, kind),
-    };
-}
-
 void yk_scenario_check_name(yk_scenario *scenario, const yk_node *node)
 {
     const yk_scenario_info *info = &scenario->info;
@@ -452,12 +394,57 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
         return;
 
     for (const yk_node *node = list ? list->first : NULL; node; node = node->next) {
+        const char *name = yk_node_name(node);
         if (yk_diagnostics_full(r->diagnostics))
             return;
-        if (yk_node_name(node))
+        if (name)
             yk_scenario_check_name(scenario, node);
 
-        read_interface(scenario, node);
+        /* What can be checked of an interface with mistakes is checked; one without is kept. */
+        const yk_node *between = yk_node_get(node, "between");
+        if (!between || !between->valid)
+            continue;
+
+        yk_port_reference a = read_side(scenario, between->first);
+        yk_port_reference b = read_side(scenario, between->first->next);
+        if (!check_pair(scenario, between, &a, &b))
+            continue;
+
+        bool free_a = check_free(scenario, &a);
+        bool free_b = check_free(scenario, &b);
+        if (!free_a || !free_b || !node->valid || !name)
+            continue;
+
+        /* The joint: its one axis at scalar ports, else by its word or by its axes. */
+        enum { CLAMP };
+        const yk_node *joint = yk_node_get(node, "joint");
+        yk_port_kind kind = a.what->kind;
+        unsigned axes = 0;
+        if (kind == YK_PORT_SCALAR && joint->choice != CLAMP) {
+            yk_node_error(r->diagnostics, joint, "scalar ports can only be joined by clamp");
+            continue;
+        }
+
+        if (kind == YK_PORT_SCALAR)
+            axes = YK_AXIS_X;
+        else if (joint->choice >= 0)
+            axes = yk_joint_axes[joint->choice];
+        else
+            for (const yk_node *axis = yk_node_items(joint, "constrain"); axis; axis = axis->next)
+                axes |= 1u << axis->choice;
+
+        if (!move_sides(scenario, node, &a, &b))
+            continue;
+
+        scenario->interfaces[scenario->info.interface_count++] = (yk_interface_def){
+            .name = name,
+            .wrench_subsystem = a.subsystem,
+            .wrench_port = a.port,
+            .motion_subsystem = b.subsystem,
+            .motion_port = b.port,
+            .constrained = axes,
+            .drive = read_drive(scenario, node, axes, kind),
+        };
     }
 
     scenario->info.interfaces = scenario->interfaces;

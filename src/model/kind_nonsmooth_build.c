@@ -33,6 +33,13 @@ static int added(maker *m, const yk_node *item, int id)
     return id;
 }
 
+/* Hands the items of a collection to a function, one by one. */
+static void for_all(maker *m, const char *key, void (*add)(maker *m, const yk_node *item))
+{
+    for (const yk_node *item = yk_node_items(m->section, key); item; item = item->next)
+        add(m, item);
+}
+
 static yk_material material_of(maker *m, const yk_node *item)
 {
     const yk_node *name = yk_node_get(item, "material");
@@ -465,14 +472,12 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
         return YK_ERROR_MEMORY;
 
     /* Bodies are numbered as they are listed; particles follow. */
-    for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next)
-        add_body(&m, item);
+    for_all(&m, "bodies", add_body);
 
     add_shapes(&m, yk_node_items(section, "ground"), YK_GROUND);
     if (m.status == YK_OK) {
         note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
-        for (const yk_node *item = yk_node_items(section, "particles"); item; item = item->next)
-            add_particles(&m, item);
+        for_all(&m, "particles", add_particles);
     }
 
     if (m.status != YK_OK) {

@@ -19,7 +19,9 @@ typedef struct maker {
     yk_names *names;        /* of nodes and points; sorted once all are known */
     yk_flexible **flexible; /* to be released once the model has been made */
     int flexible_count;
-    yk_status status; /* of the first mistake */
+    int own_node;      /* of the next body that names none */
+    int floating_node; /* of the next flexible body in a floating frame */
+    yk_status status;  /* of the first mistake */
 } maker;
 
 static void note(maker *m, yk_status status)
@@ -34,6 +36,13 @@ static void *take(maker *m, size_t bytes)
     if (!memory)
         note(m, YK_ERROR_MEMORY);
     return memory;
+}
+
+/* Hands the items of a collection to a function, one by one. */
+static void for_all(maker *m, const char *key, void (*add)(maker *m, const yk_node *item))
+{
+    for (const yk_node *item = yk_node_items(m->section, key); item; item = item->next)
+        add(m, item);
 }
 
 static int count_of(const yk_node *section, const char *key)
@@ -106,14 +115,15 @@ static int find_noted(maker *m, const yk_node *reference)
 /* Bodies --------------------------------------------------------------------------------------- */
 
 /* A rigid body on the node that it names, or on its own. */
-static void add_body(maker *m, const yk_node *item, int own_node)
+static void add_body(maker *m, const yk_node *item)
 {
     yk_builder *builder = m->builder;
     yk_smooth_body_def body = yk_smooth_body_default();
     body.name = yk_node_name(item);
-    body.node = own_node;
     const yk_node *node = yk_node_get(item, "node");
-    if (node) {
+    if (!node) {
+        body.node = m->own_node++;
+    } else {
         body.node = find_noted(m, node);
         if (body.node == YK_GROUND)
             note(m,
@@ -154,9 +164,11 @@ static const double *amplitudes_of(maker *m, const yk_node *item, const char *ke
     return all;
 }
 
-/* A flexible body; `floating` is the node of a floating frame. */
-static void add_flexible(maker *m, const yk_node *item, int floating)
+static void add_flexible(maker *m, const yk_node *item)
 {
+    if (m->status != YK_OK)
+        return;
+
     int *attachments = take(m, (size_t)count_of(item, "points") * sizeof *attachments);
     yk_flexible *body = NULL;
     if (attachments)
@@ -173,7 +185,7 @@ static void add_flexible(maker *m, const yk_node *item, int floating)
     def.velocity = yk_node_vector(item, "velocity");
     def.angular_velocity = yk_node_vector(item, "angular_velocity");
     if (body->kind == YK_FLEXIBLE_MODAL) {
-        def.node = floating;
+        def.node = m->floating_node++;
         def.amplitudes = amplitudes_of(m, item, "amplitudes", body);
         def.amplitude_rates = amplitudes_of(m, item, "amplitude_rates", body);
     } else {
@@ -195,41 +207,42 @@ static void add_flexible(maker *m, const yk_node *item, int floating)
     }
 }
 
+/* A body's own node. */
+static void add_own_node(maker *m, const yk_node *item)
+{
+    if (!yk_node_get(item, "node"))
+        add_node(m, item);
+}
+
+/* Rods in absolute coordinates have no floating frame. */
+static void add_floating_node(maker *m, const yk_node *item)
+{
+    if (item->choice != YK_FLEXIBLE_ITEM_ANCF)
+        add_node(m, item);
+}
+
 /* All that joints, forces and beams can name. */
 static void add_frames(maker *m)
 {
     const yk_node *section = m->section;
-    const yk_node *flexible = yk_node_items(section, "flexible");
     int flexible_count = count_of(section, "flexible");
     int most = count_of(section, "nodes") + count_of(section, "bodies") + flexible_count;
 
-    for (const yk_node *item = flexible; item; item = item->next)
+    for (const yk_node *item = yk_node_items(section, "flexible"); item; item = item->next)
         most += count_of(item, "points");
+
     m->names = take(m, sizeof *m->names + (size_t)most * sizeof *m->names->entries);
     m->flexible = take(m, (size_t)flexible_count * sizeof *m->flexible);
     if (m->status != YK_OK)
         return;
 
-    /* Nodes, in the order of their numbers. */
-    for (const yk_node *item = yk_node_items(section, "nodes"); item; item = item->next)
-        add_node(m, item);
-
-    for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next)
-        if (!yk_node_get(item, "node"))
-            add_node(m, item);
-
-    int floating = m->node_count;
-    for (const yk_node *item = flexible; item; item = item->next)
-        if (item->choice != YK_FLEXIBLE_ITEM_ANCF)
-            add_node(m, item);
-
-    /* Flexible bodies with their points; rods in absolute coordinates have no floating frame. */
-    for (const yk_node *item = flexible; item && m->status == YK_OK; item = item->next) {
-        add_flexible(m, item, floating);
-        if (item->choice != YK_FLEXIBLE_ITEM_ANCF)
-            floating++;
-    }
-
+    /* Nodes in the order of their numbers, then flexible bodies with their points. */
+    for_all(m, "nodes", add_node);
+    m->own_node = m->node_count;
+    for_all(m, "bodies", add_own_node);
+    m->floating_node = m->node_count;
+    for_all(m, "flexible", add_floating_node);
+    for_all(m, "flexible", add_flexible);
     if (m->status != YK_OK)
         return;
 
@@ -524,24 +537,16 @@ yk_status yk_smooth_build(yk_builder *builder, const yk_node *section, yk_subsys
     /* Frames first: everything else names them. */
     add_frames(&m);
     if (m.status == YK_OK) {
-        int own_node = count_of(section, "nodes");
-        for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next) {
-            add_body(&m, item, own_node);
-            if (!yk_node_get(item, "node"))
-                own_node++;
-        }
-
+        for_all(&m, "bodies", add_body);
         note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
-        for (const yk_node *item = yk_node_items(section, "beams"); item; item = item->next)
-            add_beam(&m, item);
-
-        for (const yk_node *item = yk_node_items(section, "shapes"); item; item = item->next)
-            add_shape(&m, item);
+        for_all(&m, "beams", add_beam);
+        for_all(&m, "shapes", add_shape);
     }
 
     if (m.status == YK_OK)
         rotate_displaced_nodes(&m);
 
+    /* The model copies what it needs of flexible bodies. */
     if (m.status == YK_OK) {
         m.status = yk_smooth_create(m.model, subsystem);
         if (m.status != YK_OK)

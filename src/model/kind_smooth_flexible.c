@@ -265,9 +265,10 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
     return yk_modal_read(yk_builder_context(builder), &files, numbers, count, body);
 }
 
-static yk_status build_ancf(yk_builder *builder, const yk_node *item, int *attachments,
+static yk_status build_ancf(yk_builder *builder, const yk_node *item, int count, int *attachments,
                             yk_flexible **body)
 {
+    (void)count;
     yk_ancf_rod_def def = {
         .length = yk_node_number(item, "length"),
         .elements = yk_node_integer(item, "elements"),
@@ -290,17 +291,15 @@ static yk_status build_ancf(yk_builder *builder, const yk_node *item, int *attac
 yk_status yk_flexible_build(yk_builder *builder, const yk_node *item, int *attachments,
                             yk_flexible **body)
 {
+    static yk_status (*const build[])(yk_builder * builder, const yk_node *item, int count,
+                                      int *attachments, yk_flexible **body) = {
+        [YK_FLEXIBLE_ITEM_ROD] = build_rod,
+        [YK_FLEXIBLE_ITEM_MODAL] = build_modal,
+        [YK_FLEXIBLE_ITEM_ANCF] = build_ancf,
+    };
     const yk_node *points = yk_node_get(item, "points");
     int count = points ? points->count : 0;
-    yk_status status;
-
-    switch (item->choice) {
-    case YK_FLEXIBLE_ITEM_ROD: status = build_rod(builder, item, count, attachments, body); break;
-    case YK_FLEXIBLE_ITEM_MODAL:
-        status = build_modal(builder, item, count, attachments, body);
-        break;
-    default: status = build_ancf(builder, item, attachments, body); break;
-    }
+    yk_status status = build[item->choice](builder, item, count, attachments, body);
 
     /* Bodies refuse what is wrong with them in words that need the location only. */
     if (status == YK_ERROR_ARGUMENT)

@@ -288,6 +288,13 @@ static int find(reader *r, const yk_node *reference)
     return body;
 }
 
+/* Hands the items of a collection to a function, one by one. */
+static void for_all(reader *r, const char *key, void (*read)(reader *r, const yk_node *item))
+{
+    for (const yk_node *item = yk_node_items(r->section, key); item; item = item->next)
+        read(r, item);
+}
+
 yk_status yk_read_axis(yk_builder *builder, const yk_node *axis, yk_quat *frame)
 {
     yk_vec3 z = yk_v3(axis->values[0], axis->values[1], axis->values[2]);
@@ -527,6 +534,23 @@ static void read_force(reader *r, const yk_node *item)
 
 /* All ------------------------------------------------------------------------------------------ */
 
+static void read_port(reader *r, const yk_node *item)
+{
+    enum { MARKER };
+    yk_port_def port = yk_port_default();
+    port.name = yk_node_name(item);
+    if (item->choice == MARKER) {
+        port.body[0] = find(r, yk_node_get(item, "on"));
+        port.marker[0] = yk_read_marker(item);
+    } else {
+        port.kind = YK_PORT_SCALAR;
+        read_pair(r, item, port.body, port.marker);
+    }
+
+    if (r->status == YK_OK)
+        added(r, item, r->ops->add_port(r->model, &port));
+}
+
 yk_status yk_read_mechanism(yk_builder *builder, const yk_node *section,
                             const yk_mechanism_ops *ops, void *model)
 {
@@ -538,28 +562,11 @@ yk_status yk_read_mechanism(yk_builder *builder, const yk_node *section,
     if (!r.input_names || !r.inputs)
         return YK_ERROR_MEMORY;
 
-    for (const yk_node *item = yk_node_items(section, "joints"); item; item = item->next)
-        read_joint(&r, item);
-
     /* Ports come before forces, whose signals follow them in the list of ports. */
-    enum { MARKER };
-    for (const yk_node *item = yk_node_items(section, "ports"); item; item = item->next) {
-        yk_port_def port = yk_port_default();
-        port.name = yk_node_name(item);
-        if (item->choice == MARKER) {
-            port.body[0] = find(&r, yk_node_get(item, "on"));
-            port.marker[0] = yk_read_marker(item);
-        } else {
-            port.kind = YK_PORT_SCALAR;
-            read_pair(&r, item, port.body, port.marker);
-        }
+    for_all(&r, "joints", read_joint);
+    for_all(&r, "ports", read_port);
+    for_all(&r, "forces", read_force);
 
-        if (r.status == YK_OK)
-            added(&r, item, ops->add_port(model, &port));
-    }
-
-    for (const yk_node *item = yk_node_items(section, "forces"); item; item = item->next)
-        read_force(&r, item);
     return r.status;
 }
 

@@ -61,30 +61,11 @@ static void skip_line(fem *f)
         c = take_character(f);
 }
 
-/* A line that begins with **: the marker of a record group, the end of the file, or a comment. */
-static void read_comment(fem *f)
-{
-    static const char marker[] = "* RECORD GROUP ";
-    static const char end[] = "* END OF FILE";
-    char text[TOKEN];
-    size_t length = 0;
-    int c = take_character(f);
-
-    for (; c != '\n' && c != EOF; c = take_character(f))
-        if (length < sizeof text - 1)
-            text[length++] = (char)c;
-
-    text[length] = 0;
-
-    if (strncmp(text, marker, strlen(marker)) == 0)
-        f->next = atoi(text + strlen(marker));
-    if (strncmp(text, end, strlen(end)) == 0)
-        f->ended = true;
-}
-
 /* The next word of the present record group; false at its end. */
 static bool take_word(fem *f, char word[TOKEN])
 {
+    static const char marker[] = "* RECORD GROUP ";
+    static const char end[] = "* END OF FILE";
     while (!f->next && !f->ended) {
         int c = take_character(f);
         while (isspace(c))
@@ -94,15 +75,27 @@ static bool take_word(fem *f, char word[TOKEN])
             continue;
         }
 
+        /* A line that begins with **: the marker of a record group, the end of the file, or a
+         * comment. */
+        size_t length = 0;
         if (c == '*') {
-            read_comment(f);
+            char text[TOKEN];
+            for (c = take_character(f); c != '\n' && c != EOF; c = take_character(f))
+                if (length < sizeof text - 1)
+                    text[length++] = (char)c;
+
+            text[length] = 0;
+
+            if (strncmp(text, marker, strlen(marker)) == 0)
+                f->next = atoi(text + strlen(marker));
+            if (strncmp(text, end, strlen(end)) == 0)
+                f->ended = true;
+
             continue;
         }
 
         f->token_line = f->line;
         f->token_column = f->column - 1;
-
-        size_t length = 0;
         for (; c != EOF && !isspace(c); c = take_character(f))
             if (length < TOKEN - 1)
                 word[length++] = (char)c;
@@ -184,27 +177,6 @@ static yk_status read_header(fem *f)
     return YK_OK;
 }
 
-/* Names of nodes: whole numbers, or words, of which none is a number to a scenario: then they are
- * counted from 1. */
-static yk_status read_names(fem *f)
-{
-    double *names = f->record[2];
-    bool words = false;
-    for (int k = 0; k < f->nodes; k++) {
-        char word[TOKEN];
-        if (!take_word(f, word))
-            return too_short(f, 2, k, f->nodes);
-
-        char *end;
-        names[k] = strtod(word, &end);
-        words |= *end != 0 || !(fabs(names[k]) < 2e9) || names[k] != floor(names[k]);
-    }
-
-    for (int k = 0; k < f->nodes && words; k++)
-        names[k] = k + 1;
-    return YK_OK;
-}
-
 /* How many numbers a record group has. */
 static long size_of(const fem *f, int group)
 {
@@ -275,44 +247,31 @@ static yk_status read_record(fem *f, int group)
     if (!f->record[group])
         return YK_ERROR_MEMORY;
 
-    if (group == 2)
-        return read_names(f);
-
-    yk_status status = YK_OK;
-    for (long k = 0; k < size && status == YK_OK; k++)
-        status = take_number(f, group, k, size, &f->record[group][k]);
-
-    return status;
-}
-
-/* Text before the first record group is for people; after it, a number too many is a mistake in
- * the counts. */
-static yk_status read_records(fem *f)
-{
-    int group = 0;
-    while (true) {
-        char word[TOKEN];
-        while (take_word(f, word)) {
-            char *end;
-            strtod(word, &end);
-            if (group && !*end)
-                return yk_fail(f->modal->context, YK_ERROR_ARGUMENT,
-                               "%s:%d:%d: record group %d has more numbers than the counts in "
-                               "record group 1 say",
-                               f->path, f->token_line, f->token_column, group);
-
-            skip_line(f);
-        }
-
-        if (f->ended)
-            return YK_OK;
-
-        group = f->next;
-        f->next = 0;
-        yk_status status = read_record(f, group);
-        if (status != YK_OK)
-            return status;
+    /* Numbers, but for the names of nodes: whole numbers, or words, of which none is a number to a
+     * scenario. Then they are counted from 1. */
+    double *record = f->record[group];
+    if (group != 2) {
+        yk_status status = YK_OK;
+        for (long k = 0; k < size && status == YK_OK; k++)
+            status = take_number(f, group, k, size, &record[k]);
+        return status;
     }
+
+    bool words = false;
+    for (int k = 0; k < f->nodes; k++) {
+        char word[TOKEN];
+        if (!take_word(f, word))
+            return too_short(f, 2, k, f->nodes);
+
+        char *end;
+        record[k] = strtod(word, &end);
+        words |= *end != 0 || !(fabs(record[k]) < 2e9) || record[k] != floor(record[k]);
+    }
+
+    for (int k = 0; k < f->nodes && words; k++)
+        record[k] = k + 1;
+
+    return YK_OK;
 }
 
 /* Whether the groups make a body together. */
@@ -462,6 +421,10 @@ static yk_status fill_matrices(fem *f)
 static yk_status fill_lumped(fem *f)
 {
     yk_modal *modal = f->modal;
+    yk_status status = yk_modal_take_invariants(modal);
+    if (status != YK_OK || !f->record[11] || f->has_invariants)
+        return status;
+
     size_t n = (size_t)modal->mode_count;
     for (int k = 0; k < modal->node_count; k++)
         modal->points[k].rotation = modal->points[k].displacement + n;
@@ -474,7 +437,7 @@ static yk_status fill_lumped(fem *f)
         .stiffness = modal->stiffness,
     };
     yk_ffrf lumped;
-    yk_status status = yk_ffrf_create(modal->context, &def, &lumped);
+    status = yk_ffrf_create(modal->context, &def, &lumped);
     if (status != YK_OK)
         return status;
 
@@ -519,8 +482,11 @@ static yk_mat3 with_axial(yk_mat3 symmetric, yk_vec3 axial)
 }
 
 /* From the invariants of record groups 14 to 18. */
-static void fill_shape_invariants(fem *f)
+static yk_status fill_invariants(fem *f)
 {
+    if (!f->has_invariants)
+        return YK_OK;
+
     yk_modal *modal = f->modal;
     int n = modal->mode_count;
     long count = f->modes;
@@ -546,6 +512,27 @@ static void fill_shape_invariants(fem *f)
             modal->pair[n * a + b] = with_axial(pair, rotation);
         }
     }
+
+    return YK_OK;
+}
+
+/* Mass, centre and tensor of the rigid body; integrals are about the origin. */
+static yk_status fill_rigid(fem *f)
+{
+    yk_modal *modal = f->modal;
+    const double *v = f->record[12];
+    if (!v)
+        return YK_OK;
+
+    yk_vec3 centre = {v[1], v[2], v[3]};
+    yk_mat3 tensor = {{{v[4], v[5], v[6]}, {v[7], v[8], v[9]}, {v[10], v[11], v[12]}}};
+    tensor = yk_m3_scale(0.5, yk_m3_add(tensor, yk_m3_transpose(tensor)));
+    yk_mat3 steiner = yk_m3_scale(v[0], yk_m3_outer(centre, centre));
+    modal->mass = v[0];
+    modal->moment = yk_v3_scale(v[0], centre);
+    modal->second = yk_m3_add(yk_modal_second_moment(&tensor), steiner);
+
+    return YK_OK;
 }
 
 /* Stiffness by unit loads, in the order of their numbers: products of angular velocities xx, yy,
@@ -615,32 +602,6 @@ static yk_status fill_stress_stiffness(fem *f)
     return YK_OK;
 }
 
-static yk_status fill_inertia(fem *f)
-{
-    yk_modal *modal = f->modal;
-    yk_status status = yk_modal_take_invariants(modal);
-    if (status == YK_OK && f->record[11] && !f->has_invariants)
-        status = fill_lumped(f);
-    if (status != YK_OK)
-        return status;
-    if (f->has_invariants)
-        fill_shape_invariants(f);
-
-    /* Mass, centre and tensor of the rigid body; integrals are about the origin. */
-    if (f->record[12]) {
-        const double *v = f->record[12];
-        yk_vec3 centre = {v[1], v[2], v[3]};
-        yk_mat3 tensor = {{{v[4], v[5], v[6]}, {v[7], v[8], v[9]}, {v[10], v[11], v[12]}}};
-        tensor = yk_m3_scale(0.5, yk_m3_add(tensor, yk_m3_transpose(tensor)));
-        yk_mat3 steiner = yk_m3_scale(v[0], yk_m3_outer(centre, centre));
-        modal->mass = v[0];
-        modal->moment = yk_v3_scale(v[0], centre);
-        modal->second = yk_m3_add(yk_modal_second_moment(&tensor), steiner);
-    }
-
-    return fill_stress_stiffness(f);
-}
-
 /* The file ------------------------------------------------------------------------------------- */
 
 yk_status yk_modal_read_fem(yk_modal *modal)
@@ -656,14 +617,43 @@ yk_status yk_modal_read_fem(yk_modal *modal)
         f.bytes = ftell(f.file);
 
     rewind(f.file);
-    yk_status status = read_records(&f);
-    fclose(f.file);
-    if (status == YK_OK)
-        status = check_records(&f);
 
-    yk_status (*const fill[])(fem *) = {fill_modes, fill_nodes, fill_matrices, fill_inertia};
-    for (size_t i = 0; i < sizeof fill / sizeof *fill && status == YK_OK; i++)
-        status = fill[i](&f);
+    /* Text before the first record group is for people; after it, a number too many is a mistake
+     * in the counts. */
+    yk_status status = YK_OK;
+    int group = 0;
+    while (status == YK_OK) {
+        char word[TOKEN];
+        while (status == YK_OK && take_word(&f, word)) {
+            char *end;
+            strtod(word, &end);
+            if (group && !*end)
+                status = yk_fail(modal->context, YK_ERROR_ARGUMENT,
+                                 "%s:%d:%d: record group %d has more numbers than the counts in "
+                                 "record group 1 say",
+                                 f.path, f.token_line, f.token_column, group);
+
+            skip_line(&f);
+        }
+
+        if (status != YK_OK || f.ended)
+            break;
+
+        group = f.next;
+        f.next = 0;
+        status = read_record(&f, group);
+    }
+
+    fclose(f.file);
+
+    /* From the groups to the body. */
+    yk_status (*const stages[])(fem *) = {
+        check_records, fill_modes,      fill_nodes, fill_matrices,
+        fill_lumped,   fill_invariants, fill_rigid, fill_stress_stiffness,
+    };
+
+    for (size_t i = 0; i < sizeof stages / sizeof *stages && status == YK_OK; i++)
+        status = stages[i](&f);
     if (status == YK_OK)
         yk_modal_damp(modal);
 

@@ -84,62 +84,53 @@ static yk_status split_path(override *o, segment *segments, int *count)
     return YK_OK;
 }
 
-/* The item of a list that has the name; reported with the nearest one if there is none. */
-static yk_node *find_named(override *o, const yk_node *list, const char *name)
-{
-    const char *nearest = NULL;
-    int distance = 4;
-    for (yk_node *item = list->first; item; item = item->next) {
-        const char *other = yk_node_name(item);
-        if (!other)
-            continue;
-        if (strcmp(other, name) == 0)
-            return item;
-
-        int now = yk_text_distance(name, other, distance - 1);
-        if (now < distance) {
-            distance = now;
-            nearest = other;
-        }
-    }
-
-    char message[256];
-    if (nearest)
-        snprintf(message, sizeof message,
-                 "the list has no item named '%.60s'; did you mean '%.60s'?", name, nearest);
-    else
-        snprintf(message, sizeof message,
-                 "the list has no item named '%.60s'; give a name that is there, or an index such "
-                 "as [0]",
-                 name);
-
-    complain(o, message);
-    return NULL;
-}
-
 /* The child that the step names; NULL without a complaint if a map does not have it yet. `begin`
  * is the length of the path before the step. */
 static yk_node *find_child(override *o, const yk_node *node, const segment *step, size_t begin)
 {
-    if (node->kind == YK_NODE_LIST && step->name)
-        return find_named(o, node, step->name);
     if (node->kind == YK_NODE_MAP && step->name)
         return yk_node_get(node, step->name);
-    if (node->kind == YK_NODE_LIST && step->index < node->count)
+    if (node->kind == YK_NODE_LIST && !step->name && step->index < node->count)
         return yk_node_at(node, step->index);
 
     char message[256];
     int shown = (int)(begin < 100 ? begin : 100);
-    if (node->kind == YK_NODE_LIST)
+    if (node->kind == YK_NODE_LIST && step->name) {
+        /* The item that has the name, or in the message the nearest one. */
+        const char *nearest = NULL;
+        int distance = 4;
+
+        for (yk_node *item = node->first; item; item = item->next) {
+            const char *other = yk_node_name(item);
+            if (!other)
+                continue;
+            if (strcmp(other, step->name) == 0)
+                return item;
+
+            int now = yk_text_distance(step->name, other, distance - 1);
+            if (now < distance) {
+                distance = now;
+                nearest = other;
+            }
+        }
+
+        char remedy[100] = "give a name that is there, or an index such as [0]";
+        if (nearest)
+            snprintf(remedy, sizeof remedy, "did you mean '%.60s'?", nearest);
+
+        snprintf(message, sizeof message, "the list has no item named '%.60s'; %s", step->name,
+                 remedy);
+    } else if (node->kind == YK_NODE_LIST) {
         snprintf(message, sizeof message, "the list has no item [%d]; it has %d, counted from [0]",
                  step->index, node->count);
-    else if (node->kind == YK_NODE_MAP)
+    } else if (node->kind == YK_NODE_MAP) {
         snprintf(message, sizeof message,
                  "'%.*s' is a section, not a list; name a key instead of an index", shown, o->path);
-    else
+    } else {
         snprintf(message, sizeof message, "'%.*s' is a value, not a section", shown, o->path);
-
+    }
     complain(o, message);
+
     return NULL;
 }
 

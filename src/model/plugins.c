@@ -46,26 +46,20 @@ static yk_status check_solver(yk_context *context, const yk_solver_ops *ops)
     return YK_OK;
 }
 
-static bool solver_exists(const yk_extensions *known, const char *name)
-{
-    for (int i = 0; yk_kind_sections[i]; i++)
-        if (strcmp(yk_kind_sections[i]->name, name) == 0)
-            return true;
-
-    for (int i = 0; i < known->solver_count; i++)
-        if (strcmp(known->solvers[i]->name, name) == 0)
-            return true;
-
-    return false;
-}
-
 static yk_status add_solver(yk_scenario *scenario, const yk_solver_ops *ops)
 {
     yk_extensions *known = &scenario->extensions;
     yk_status status = check_solver(scenario->context, ops);
     if (status != YK_OK)
         return status;
-    if (solver_exists(known, ops->name))
+
+    bool exists = false;
+    for (int i = 0; yk_kind_sections[i]; i++)
+        exists = exists || strcmp(yk_kind_sections[i]->name, ops->name) == 0;
+
+    for (int i = 0; i < known->solver_count; i++)
+        exists = exists || strcmp(known->solvers[i]->name, ops->name) == 0;
+    if (exists)
         return yk_fail(scenario->context, YK_ERROR_ARGUMENT, "there is a solver '%s' already",
                        ops->name);
 

@@ -109,20 +109,6 @@ static yk_expression *compile(repetition *p, const char *start, size_t length)
     return expression;
 }
 
-static const brace_group *find_group(repetition *p, const char *start, size_t length)
-{
-    for (int i = 0; i < p->group_count; i++)
-        if (p->groups[i].start == start)
-            return &p->groups[i];
-
-    if (p->group_count == COMPILED_MAX)
-        yk_expression_destroy(p->groups[--p->group_count].expression);
-    brace_group *made = &p->groups[p->group_count++];
-    *made = (brace_group){start, compile(p, start, length)};
-
-    return made;
-}
-
 /* Copies the text up to the name, and the value where that is the index. */
 static void replace_name(void *user, const char *name, size_t length)
 {
@@ -140,9 +126,21 @@ static void replace_name(void *user, const char *name, size_t length)
 static void add_group(repetition *p, yk_text *out, const char *start, size_t length)
 {
     yk_context *context = p->r->store->context;
-    const brace_group *group = find_group(p, start, length);
-    if (group->expression) {
-        double value = yk_expression_value(group->expression, &p->value);
+
+    /* Compiled once for all copies, as long as there is space. */
+    int number = 0;
+    while (number < p->group_count && p->groups[number].start != start)
+        number++;
+    if (number == COMPILED_MAX)
+        yk_expression_destroy(p->groups[--number].expression);
+    if (number == p->group_count || p->groups[number].start != start) {
+        p->groups[number] = (brace_group){start, compile(p, start, length)};
+        p->group_count = number + 1;
+    }
+
+    yk_expression *expression = p->groups[number].expression;
+    if (expression) {
+        double value = yk_expression_value(expression, &p->value);
         bool whole = value == floor(value) && fabs(value) < 1e15;
         yk_text_add(context, out, whole ? "%.0f" : "%.17g", value);
         return;

@@ -549,48 +549,48 @@ static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
     node->valid = valid && !exhausted(r);
 }
 
-/* An override of an item that is not there is more likely a slip than a wish for one with a
- * single key. */
-static void report_implied(yk_resolver *r, const yk_node *item, const yk_field *field)
-{
-    const char *name = item->key;
-    const char *nearest = NULL;
-    int distance = 4;
-
-    for (const yk_node *other = item->parent->first; other && distance > 0; other = other->next) {
-        if (other == item || !other->key)
-            continue;
-
-        int now = yk_text_distance(name, other->key, distance - 1);
-        if (now < distance) {
-            distance = now;
-            nearest = other->key;
-        }
-    }
-
-    if (nearest && distance == 0)
-        yk_node_error(r->diagnostics, item,
-                      "'%.60s' is made by a repetition; change that, or write the items one by one",
-                      name);
-    else if (nearest)
-        yk_node_error(r->diagnostics, item, "there is no %s '%.60s'; did you mean '%.60s'?",
-                      field->item->key, name, nearest);
-    else
-        yk_node_error(r->diagnostics, item,
-                      "there is no %s '%.60s'; a new one is given as a whole, as in %.60s={...}",
-                      field->item->key, name, name);
-}
-
 /* One item of a named collection: its name, which is its key or its entry `name`, and itself. */
 static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *field)
 {
+    yk_diagnostics *diagnostics = r->diagnostics;
+    const char *what = field->item->key;
+
+    /* An override of an item that is not there is more likely a slip than a wish for one with a
+     * single key. */
     if (item->implied) {
-        report_implied(r, item, field);
+        const char *nearest = NULL;
+        int distance = 4;
+        const yk_node *other = item->parent->first;
+
+        for (; other && distance > 0; other = other->next) {
+            if (other == item || !other->key)
+                continue;
+
+            int now = yk_text_distance(item->key, other->key, distance - 1);
+            if (now < distance) {
+                distance = now;
+                nearest = other->key;
+            }
+        }
+
+        if (nearest && distance == 0)
+            yk_node_error(diagnostics, item,
+                          "'%.60s' is made by a repetition; change that, or write the items one "
+                          "by one",
+                          item->key);
+        else if (nearest)
+            yk_node_error(diagnostics, item, "there is no %s '%.60s'; did you mean '%.60s'?", what,
+                          item->key, nearest);
+        else
+            yk_node_error(diagnostics, item,
+                          "there is no %s '%.60s'; a new one is given as a whole, as in "
+                          "%.60s={...}",
+                          what, item->key, item->key);
         return false;
     }
 
     if (!item->key && item->kind != YK_NODE_MAP) {
-        yk_node_error(r->diagnostics, item, "expected a section with 'name'; found %s",
+        yk_node_error(diagnostics, item, "expected a section with 'name'; found %s",
                       yk_found(item).text);
         return false;
     }
@@ -606,8 +606,7 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
         yk_resolve(r, name, &(yk_field){.key = "name", .type = YK_TYPE_NAME});
         named = name->valid;
     } else {
-        yk_node_error(r->diagnostics, item, "'name' is missing: a name for this %s",
-                      field->item->key);
+        yk_node_error(diagnostics, item, "'name' is missing: a name for this %s", what);
     }
 
     yk_resolve(r, item, field->item);

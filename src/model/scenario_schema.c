@@ -261,49 +261,43 @@ static const yk_field scenario_fields[] = {
     {0},
 };
 
-/* A subsystem by any of the solvers: those of the library, then those from outside. */
-static const yk_field *make_subsystem_item(yk_store *store, const yk_extensions *extensions)
+const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
+                                      const yk_scheme_ops *chosen)
 {
-    size_t count = 0;
-    while (yk_kind_sections[count])
-        count++;
-
-    size_t all = count + (size_t)extensions->solver_count;
-    yk_field *item = yk_store_take(store, sizeof *item);
+    size_t own = YK_KIND_COUNT;
+    size_t all = own + (size_t)extensions->solver_count;
+    yk_section *section = yk_store_take(store, sizeof *section);
+    yk_field *fields = yk_store_take(store, sizeof scenario_fields);
+    yk_field *subsystem = yk_store_take(store, sizeof *subsystem);
     const yk_section **variants = yk_store_take(store, (all + 1) * sizeof *variants);
-    if (!item || !variants)
+    if (!section || !fields || !subsystem || !variants)
         return NULL;
 
-    for (size_t i = 0; i < count; i++)
+    /* A subsystem by any of the solvers: those of the library, then those from outside. */
+    for (size_t i = 0; i < own; i++)
         variants[i] = yk_kind_sections[i];
-    for (size_t i = count; i < all; i++) {
-        const yk_solver_ops *ops = extensions->solvers[i - count];
+
+    for (size_t i = own; i < all; i++) {
+        const yk_solver_ops *ops = extensions->solvers[i - own];
         variants[i] = yk_option_section(store, ops->name, ops->text, ops->options);
         if (!variants[i])
             return NULL;
     }
-    *item = (yk_field){.key = "subsystem", .type = YK_TYPE_VARIANT, .section = &subsystem_section};
-    item->variants = variants;
-    item->selector = "solver";
-    item->text = "One subsystem with its own solver";
-
-    return item;
-}
-
-const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
-                                      const yk_scheme_ops *chosen)
-{
-    yk_section *section = yk_store_take(store, sizeof *section);
-    yk_field *fields = yk_store_take(store, sizeof scenario_fields);
-    if (!section || !fields)
-        return NULL;
+    *subsystem = (yk_field){
+        .key = "subsystem",
+        .type = YK_TYPE_VARIANT,
+        .section = &subsystem_section,
+        .variants = variants,
+        .selector = "solver",
+        .text = "One subsystem with its own solver",
+    };
 
     memcpy(fields, scenario_fields, sizeof scenario_fields);
-    fields[SUBSYSTEMS_FIELD].item = make_subsystem_item(store, extensions);
-    if (!fields[SUBSYSTEMS_FIELD].item)
+    fields[SUBSYSTEMS_FIELD].item = subsystem;
+    fields[COUPLING_FIELD].section = yk_coupling_section(store, extensions, chosen);
+    if (!fields[COUPLING_FIELD].section)
         return NULL;
 
-    fields[COUPLING_FIELD].section = yk_coupling_section(store, extensions, chosen);
     *section = (yk_section){"scenario", NULL, fields};
-    return fields[COUPLING_FIELD].section ? section : NULL;
+    return section;
 }

@@ -72,35 +72,59 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
     return true;
 }
 
-static bool is_joined(const yk_scenario *scenario, int subsystem)
+/* What is probably not meant: parts that nothing joins, and loads whose input has no wire. */
+static void warn_unconnected(yk_scenario *scenario)
 {
-    for (int i = 0; i < scenario->info.interface_count; i++)
-        if (scenario->interfaces[i].wrench_subsystem == subsystem ||
-            scenario->interfaces[i].motion_subsystem == subsystem)
-            return true;
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    const yk_scenario_info *info = &scenario->info;
+    const yk_node *first = yk_node_items(scenario->root, "subsystems");
 
-    for (int i = 0; i < scenario->info.wire_count; i++)
-        if (scenario->wires[i].source_subsystem == subsystem ||
-            scenario->wires[i].target_subsystem == subsystem)
-            return true;
+    /* Subsystems that no interface and no wire has an end at. */
+    const yk_node *section = first;
+    for (int i = 0; section && info->subsystem_count > 1; section = section->next, i++) {
+        bool joined = false;
+        for (int k = 0; k < info->interface_count; k++) {
+            const yk_interface_def *def = &scenario->interfaces[k];
+            joined = joined || def->wrench_subsystem == i || def->motion_subsystem == i;
+        }
 
-    return false;
-}
+        for (int k = 0; k < info->wire_count; k++) {
+            const yk_wire_def *wire = &scenario->wires[k];
+            joined = joined || wire->source_subsystem == i || wire->target_subsystem == i;
+        }
 
-static bool is_fed(const yk_scenario *scenario, int subsystem, const char *port)
-{
-    const yk_subsystem *object = scenario->subsystems[subsystem];
-    const yk_port *ports;
-    int count = object->ops->ports(object, &ports);
-
-    for (int i = 0; i < scenario->info.wire_count; i++) {
-        const yk_wire_def *wire = &scenario->wires[i];
-        bool here = wire->target_subsystem == subsystem && wire->target_port < count;
-        if (here && strcmp(ports[wire->target_port].name, port) == 0)
-            return true;
+        if (!joined)
+            yk_report(diagnostics, YK_SEVERITY_WARNING, yk_node_key_location(section),
+                      yk_node_path(section, (char[YK_PATH_MAX]){0}),
+                      "is not joined to anything by an interface or a wire");
     }
 
-    return false;
+    /* Loads of forces. */
+    section = first;
+    for (int i = 0; section; section = section->next, i++) {
+        const yk_subsystem *object = scenario->subsystems[i];
+        const yk_port *ports;
+        int port_count = object->ops->ports(object, &ports);
+
+        for (const yk_node *item = yk_node_items(section, "forces"); item; item = item->next) {
+            const yk_node *input = yk_node_get(item, "input");
+            if (!input)
+                continue;
+
+            bool wired = false;
+            for (int k = 0; k < info->wire_count; k++) {
+                const yk_wire_def *wire = &scenario->wires[k];
+                bool here = wire->target_subsystem == i && wire->target_port < port_count;
+                wired = wired || (here && strcmp(ports[wire->target_port].name, input->text) == 0);
+            }
+
+            if (!wired)
+                yk_node_warning(diagnostics, input,
+                                "no wire ends at '%s.%s', so this load stays 0; add one under "
+                                "'wires'",
+                                scenario->names[i], input->text);
+        }
+    }
 }
 
 void yk_scenario_read_wires(yk_scenario *scenario)
@@ -148,25 +172,5 @@ void yk_scenario_read_wires(yk_scenario *scenario)
     if (yk_diagnostics_errors(r->diagnostics) > 0)
         return;
 
-    /* What is probably not meant: parts that nothing joins, and loads whose input has no wire. */
-    const yk_node *section = yk_node_get(scenario->root, "subsystems")->first;
-    for (int i = 0; section; section = section->next, i++) {
-        if (info->subsystem_count > 1 && !is_joined(scenario, i))
-            yk_report(r->diagnostics, YK_SEVERITY_WARNING, yk_node_key_location(section),
-                      yk_node_path(section, (char[YK_PATH_MAX]){0}),
-                      "is not joined to anything by an interface or a wire");
-    }
-
-    section = yk_node_get(scenario->root, "subsystems")->first;
-    for (int i = 0; section; section = section->next, i++) {
-        const yk_node *forces = yk_node_get(section, "forces");
-        for (const yk_node *item = forces ? forces->first : NULL; item; item = item->next) {
-            const yk_node *input = yk_node_get(item, "input");
-            if (input && !is_fed(scenario, i, input->text))
-                yk_node_warning(
-                    r->diagnostics, input,
-                    "no wire ends at '%s.%s', so this load stays 0; add one under 'wires'",
-                    scenario->names[i], input->text);
-        }
-    }
+    warn_unconnected(scenario);
 }
