@@ -58,7 +58,8 @@ static double smallest(const double *values, int count)
 {
     double result = values[0];
     for (int i = 1; i < count; i++)
-        result = values[i] < result ? values[i] : result;
+        if (values[i] < result)
+            result = values[i];
     return result;
 }
 
@@ -66,7 +67,8 @@ static double largest(const double *values, int count)
 {
     double result = values[0];
     for (int i = 1; i < count; i++)
-        result = values[i] > result ? values[i] : result;
+        if (values[i] > result)
+            result = values[i];
     return result;
 }
 
@@ -331,8 +333,10 @@ static void consider(const char *word, const char *name, int *limit, const char 
     *nearest = name;
 }
 
+/* An unknown function or value, with the nearest that is known. */
 static bool unknown_name(scanner *s, token t, bool function)
 {
+    const yk_scope *scope = s->scope;
     char word[NAME_MAX_LENGTH + 1];
     int length = (int)(t.length < sizeof word ? t.length : sizeof word);
     snprintf(word, sizeof word, "%.*s", length, t.start);
@@ -340,32 +344,33 @@ static bool unknown_name(scanner *s, token t, bool function)
         return complain(s, t.start, t.length,
                         "time 't' cannot be used here: the value must be constant");
 
-    /* The nearest function, or the nearest value. Short words are near to everything: they must
-     * fit better. */
+    /* Short words are near to everything: they must fit better. */
     const char *nearest = NULL;
     int limit = 2;
     if (strlen(word) <= 4)
         limit = 1;
     if (strlen(word) <= 1)
         limit = 0;
+
     if (function) {
         for (int i = 0; i < FUNCTION_COUNT; i++)
             consider(word, functions[i].name, &limit, &nearest);
     } else {
-        for (int i = 0; i < s->scope->parameter_count; i++)
-            consider(word, s->scope->parameters[i].name, &limit, &nearest);
-        for (int i = 0; i < s->scope->variable_count; i++)
-            consider(word, s->scope->variables[i], &limit, &nearest);
+        for (int i = 0; i < scope->parameter_count; i++)
+            consider(word, scope->parameters[i].name, &limit, &nearest);
+        for (int i = 0; i < scope->variable_count; i++)
+            consider(word, scope->variables[i], &limit, &nearest);
 
         consider(word, "pi", &limit, &nearest);
     }
 
     const char *what = function ? "function" : "name";
+    const char *remedy = function ? "" : "; define it under 'parameters'";
     if (nearest)
         return complain(s, t.start, t.length, "unknown %s '%s'; did you mean '%s'?", what, word,
                         nearest);
-    return complain(s, t.start, t.length, "unknown %s '%s'%s", what, word,
-                    function ? "" : "; define it under 'parameters'");
+
+    return complain(s, t.start, t.length, "unknown %s '%s'%s", what, word, remedy);
 }
 
 static bool is_value(const yk_scope *scope, token t)
@@ -381,49 +386,17 @@ static bool is_value(const yk_scope *scope, token t)
     return token_is(t, "pi");
 }
 
-/* Binds the name to its value in the parser. */
-static bool bind_name(scanner *s, token t)
-{
-    char name[NAME_MAX_LENGTH + 1];
-    if (t.length >= sizeof name)
-        return unknown_name(s, t, false);
-
-    snprintf(name, sizeof name, "%.*s", (int)t.length, t.start);
-
-    yk_expression *e = s->expression;
-    for (int i = 0; i < s->scope->variable_count; i++) {
-        if (strcmp(name, s->scope->variables[i]) != 0)
-            continue;
-
-        mupDefineVar(e->parser, name, &e->variables[i]);
-        e->varies = true;
-        return true;
-    }
-
-    for (int i = 0; i < s->scope->parameter_count; i++) {
-        if (strcmp(name, s->scope->parameters[i].name) != 0)
-            continue;
-
-        mupDefineConst(e->parser, name, s->scope->parameters[i].value);
-        return true;
-    }
-
-    if (strcmp(name, "pi") == 0) {
-        mupDefineConst(e->parser, name, 3.14159265358979323846);
-        return true;
-    }
-
-    return unknown_name(s, t, false);
-}
-
 /* A name that no operator would give a meaning to: after a number, a unit. */
 static bool is_unknown(const scanner *s, token t)
 {
     return t.kind == TOKEN_NAME && !is_value(s->scope, t) && !find_function(t.start, t.length);
 }
 
+/* A function, whose arguments follow, or a value; the parser learns the names that occur. */
 static bool scan_name(scanner *s, token t)
 {
+    yk_expression *e = s->expression;
+    const yk_scope *scope = s->scope;
     bool call = *next_token(t.start + t.length).start == '(';
     const function_row *row = find_function(t.start, t.length);
     if (row && !call)
@@ -432,60 +405,66 @@ static bool scan_name(scanner *s, token t)
 
     s->called = row;
     if (row) {
-        muParserHandle_t parser = s->expression->parser;
         if (row->one)
-            mupDefineFun1(parser, row->name, row->one, 1);
+            mupDefineFun1(e->parser, row->name, row->one, 1);
         if (row->two)
-            mupDefineFun2(parser, row->name, row->two, 1);
+            mupDefineFun2(e->parser, row->name, row->two, 1);
         if (row->three)
-            mupDefineFun3(parser, row->name, row->three, 1);
+            mupDefineFun3(e->parser, row->name, row->three, 1);
         if (row->many)
-            mupDefineMultFun(parser, row->name, row->many, 1);
+            mupDefineMultFun(e->parser, row->name, row->many, 1);
         return true;
     }
 
-    if (!call)
-        return bind_name(s, t);
-    if (!is_value(s->scope, t))
+    if (call && !is_value(scope, t))
         return unknown_name(s, t, true);
-    return complain(s, t.start, t.length,
-                    "'%.*s' is not a function; an operator is missing before '('",
-                    (int)(t.length < 60 ? t.length : 60), t.start);
+    if (call)
+        return complain(s, t.start, t.length,
+                        "'%.*s' is not a function; an operator is missing before '('",
+                        (int)(t.length < 60 ? t.length : 60), t.start);
+
+    /* A variable, whose value comes with each evaluation, or a constant. */
+    char name[NAME_MAX_LENGTH + 1];
+    if (t.length >= sizeof name)
+        return unknown_name(s, t, false);
+
+    snprintf(name, sizeof name, "%.*s", (int)t.length, t.start);
+    for (int i = 0; i < scope->variable_count; i++) {
+        if (strcmp(name, scope->variables[i]) != 0)
+            continue;
+
+        mupDefineVar(e->parser, name, &e->variables[i]);
+        e->varies = true;
+        return true;
+    }
+
+    for (int i = 0; i < scope->parameter_count; i++) {
+        if (strcmp(name, scope->parameters[i].name) != 0)
+            continue;
+
+        mupDefineConst(e->parser, name, scope->parameters[i].value);
+        return true;
+    }
+
+    if (strcmp(name, "pi") != 0)
+        return unknown_name(s, t, false);
+
+    mupDefineConst(e->parser, name, 3.14159265358979323846);
+    return true;
 }
 
-/* The closing ')' of a group; `empty`: right after its '('. */
-static bool close_group(scanner *s, token t, bool empty)
-{
-    if (s->depth == 0)
-        return complain(s, t.start, 1, "')' without a '(' before it");
-
-    group closed = s->groups[--s->depth];
-    if (!closed.function && empty)
-        return complain(s, t.start, 1, "nothing between '(' and ')'");
-    if (!closed.function)
-        return true;
-
-    /* The number of arguments. */
-    int given = empty ? 0 : closed.commas + 1;
-    int wanted = closed.function->arguments;
-    if (wanted ? given == wanted : given > 0)
-        return true;
-    return complain(s, closed.start, (size_t)(t.start - closed.start) + 1,
-                    "'%s' takes %s%d argument%s, not %d", closed.function->name,
-                    wanted ? "" : "at least ", wanted ? wanted : 1, wanted > 1 ? "s" : "", given);
-}
-
+/* Parentheses must fit, and functions have the arguments that they take. */
 static bool scan_sign(scanner *s, token t, token before)
 {
-    switch (*t.start) {
-    case '(':
+    if (*t.start == '(') {
         if (s->depth == DEPTH_MAX)
             return complain(s, t.start, 1, "more than %d nested parentheses", DEPTH_MAX);
 
         s->groups[s->depth++] = (group){.function = s->called, .start = t.start};
         return true;
-    case ')': return close_group(s, t, token_is(before, "("));
-    case ',': {
+    }
+
+    if (*t.start == ',') {
         group *inner = s->depth ? &s->groups[s->depth - 1] : NULL;
         if (!inner || !inner->function)
             return complain(s, t.start, 1,
@@ -494,8 +473,33 @@ static bool scan_sign(scanner *s, token t, token before)
         inner->commas++;
         return true;
     }
-    default: return true;
-    }
+
+    if (*t.start != ')')
+        return true;
+
+    /* The end of a group. */
+    if (s->depth == 0)
+        return complain(s, t.start, 1, "')' without a '(' before it");
+
+    group closed = s->groups[--s->depth];
+    bool empty = token_is(before, "(");
+    if (!closed.function && empty)
+        return complain(s, t.start, 1, "nothing between '(' and ')'");
+    if (!closed.function)
+        return true;
+
+    /* The number of arguments; some functions take any. */
+    int given = empty ? 0 : closed.commas + 1;
+    int wanted = closed.function->arguments;
+    size_t length = (size_t)(t.start - closed.start) + 1;
+    if (wanted == 0 && given == 0)
+        return complain(s, closed.start, length, "'%s' takes at least 1 argument, not 0",
+                        closed.function->name);
+    if (wanted > 0 && given != wanted)
+        return complain(s, closed.start, length, "'%s' takes %d argument%s, not %d",
+                        closed.function->name, wanted, wanted > 1 ? "s" : "", given);
+
+    return true;
 }
 
 /* Operands and operators must alternate. */
@@ -529,33 +533,6 @@ static bool check_order(scanner *s, token t, token before)
     return true;
 }
 
-static bool scan_token(scanner *s, token t, token before)
-{
-    if (t.kind == TOKEN_BAD && *t.start == '=')
-        return complain(s, t.start, t.length, "'=' has no meaning here; equality is '=='");
-    if (t.kind == TOKEN_BAD)
-        return complain(s, t.start, t.length, "this character has no meaning in an expression");
-
-    /* 2x instead of 2*x. */
-    bool adjacent = before.start && before.start + before.length == t.start;
-    if (adjacent && before.kind == TOKEN_NUMBER && t.kind == TOKEN_NAME && !is_unknown(s, t))
-        return complain(s, before.start, before.length + t.length,
-                        "an operator is missing; write %.*s*%.*s",
-                        (int)(before.length < 40 ? before.length : 40), before.start,
-                        (int)(t.length < 40 ? t.length : 40), t.start);
-    if (!check_order(s, t, before))
-        return false;
-
-    if (t.kind == TOKEN_NAME)
-        return scan_name(s, t);
-    if (t.kind == TOKEN_NUMBER)
-        return true;
-
-    bool good = scan_sign(s, t, before);
-    s->called = NULL;
-    return good;
-}
-
 static bool scan(scanner *s)
 {
     size_t length = strlen(s->text);
@@ -564,20 +541,42 @@ static bool scan(scanner *s)
                         YK_EXPRESSION_LENGTH_MAX);
 
     token before = {TOKEN_END, NULL, 0};
-    for (token t = next_token(s->text); t.kind != TOKEN_END; t = next_token(t.start + t.length)) {
-        if (!scan_token(s, t, before))
-            return false;
+    token t = next_token(s->text);
+    for (; t.kind != TOKEN_END; before = t, t = next_token(t.start + t.length)) {
+        if (t.kind == TOKEN_BAD && *t.start == '=')
+            return complain(s, t.start, t.length, "'=' has no meaning here; equality is '=='");
+        if (t.kind == TOKEN_BAD)
+            return complain(s, t.start, t.length, "this character has no meaning in an expression");
 
-        before = t;
+        /* 2x instead of 2*x. */
+        bool adjacent = before.start && before.start + before.length == t.start;
+        bool product = before.kind == TOKEN_NUMBER && t.kind == TOKEN_NAME && !is_unknown(s, t);
+        if (adjacent && product)
+            return complain(s, before.start, before.length + t.length,
+                            "an operator is missing; write %.*s*%.*s",
+                            (int)(before.length < 40 ? before.length : 40), before.start,
+                            (int)(t.length < 40 ? t.length : 40), t.start);
+
+        /* What it is, at this point of the text. */
+        if (!check_order(s, t, before))
+            return false;
+        if (t.kind == TOKEN_NAME && !scan_name(s, t))
+            return false;
+        if (t.kind == TOKEN_SIGN) {
+            if (!scan_sign(s, t, before))
+                return false;
+
+            s->called = NULL;
+        }
     }
 
     /* What is missing at the end. */
     if (before.kind == TOKEN_END)
         return complain(s, s->text, 1, "the expression is empty");
     if (s->depth > 0)
-        return complain(
-            s, s->groups[s->depth - 1].start, 1,
-            "this '(' is not closed; inside [] and {} put expressions with commas in quotes");
+        return complain(s, s->groups[s->depth - 1].start, 1,
+                        "this '(' is not closed; inside [] and {} put expressions with commas in "
+                        "quotes");
     if (!s->has_operand)
         return complain(s, before.start, before.length, "an operand is missing at the end");
 
@@ -589,27 +588,6 @@ static bool scan(scanner *s)
 static void ignore_error(muParserHandle_t parser)
 {
     (void)parser; /* mupError tells */
-}
-
-static bool compile(scanner *s)
-{
-    muParserHandle_t parser = s->expression->parser;
-    mupSetErrorHandler(parser, ignore_error);
-    mupDefineNameChars(parser, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.");
-    mupClearFun(parser);
-    mupClearConst(parser);
-    if (!scan(s))
-        return false;
-
-    mupErrorReset(parser);
-    mupSetExpr(parser, s->text);
-    mupEval(parser); /* the first evaluation makes the byte code */
-    if (!mupError(parser))
-        return true;
-
-    /* The scanner leaves only one mistake to find. */
-    return complain(s, s->text, strlen(s->text),
-                    "the '?' and ':' of a condition do not fit; it reads a ? b : c");
 }
 
 yk_status yk_expression_create(yk_context *context, const char *text, const yk_scope *scope,
@@ -629,12 +607,33 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
     made->variable_count = scope->variable_count;
     pthread_mutex_init(&made->lock, NULL);
     made->parser = mupCreate(muBASETYPE_FLOAT);
-
-    scanner s = {.text = text, .scope = scope, .expression = made, .error = error};
-    if (!made->parser || !compile(&s)) {
-        yk_status status = made->parser ? YK_ERROR_INPUT : YK_ERROR_MEMORY;
+    if (!made->parser) {
         yk_expression_destroy(made);
-        return yk_fail(context, status, "expression '%.200s': %s", text, error->message);
+        return yk_fail(context, YK_ERROR_MEMORY, "expression '%.200s': %s", text, error->message);
+    }
+
+    /* A parser that knows no names but those that the scanner finds. */
+    muParserHandle_t parser = made->parser;
+    mupSetErrorHandler(parser, ignore_error);
+    mupDefineNameChars(parser, "0123456789_abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.");
+    mupClearFun(parser);
+    mupClearConst(parser);
+    scanner s = {.text = text, .scope = scope, .expression = made, .error = error};
+    bool good = scan(&s);
+
+    /* The first evaluation makes the byte code. The scanner leaves only one mistake to find. */
+    if (good) {
+        mupErrorReset(parser);
+        mupSetExpr(parser, text);
+        mupEval(parser);
+        if (mupError(parser))
+            good = complain(&s, text, strlen(text),
+                            "the '?' and ':' of a condition do not fit; it reads a ? b : c");
+    }
+
+    if (!good) {
+        yk_expression_destroy(made);
+        return yk_fail(context, YK_ERROR_INPUT, "expression '%.200s': %s", text, error->message);
     }
     *expression = made;
 

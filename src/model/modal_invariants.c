@@ -322,7 +322,6 @@ static yk_status check_set(const reading *r, const char *path)
                "%s: mode %d has the modal mass %.6g, and %.6g by its inertia_curve: one of them "
                "is of another normalisation",
                path, number[i], mass, found);
-
         break;
     }
 

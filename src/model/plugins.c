@@ -171,7 +171,6 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
             yk_node_error(diagnostics, item,
                           "is not loaded: plug-ins are forbidden here, because they run with all "
                           "rights of the program");
-
             continue;
         }
 

@@ -76,12 +76,10 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
 
 /* What libyaml complains about, in plain words ------------------------------------------------- */
 
-typedef struct translation {
+static const struct {
     const char *problem; /* as libyaml puts it */
     const char *meaning;
-} translation;
-
-static const translation translations[] = {
+} translations[] = {
     {"mapping values are not allowed in this context",
      "a ':' where no key can stand; put text that contains ': "
      "' in quotes, and give keys of one section the same indentation"},
@@ -364,9 +362,16 @@ static void read_scalar(reader *r, const yaml_event_t *event)
         return;
     }
 
+    /* A value. Plain text may be a number or empty, quoted text is a text. */
     int index = declare_anchor(r, event->data.scalar.anchor, location);
-    yk_node *node = r->stopped ? NULL : new_node(r, YK_NODE_SCALAR, location);
-    char *text = node ? copy_scalar(r, event, location) : NULL;
+    if (r->stopped)
+        return;
+
+    yk_node *node = new_node(r, YK_NODE_SCALAR, location);
+    if (!node)
+        return;
+
+    char *text = copy_scalar(r, event, location);
     if (!text)
         return;
 
@@ -379,11 +384,13 @@ static void read_scalar(reader *r, const yaml_event_t *event)
     attach(r, node);
 }
 
-static void open_collection(reader *r, const yaml_event_t *event, yk_node_kind kind)
+static void open_collection(reader *r, const yaml_event_t *event)
 {
+    yk_node_kind kind = YK_NODE_LIST;
     const yaml_char_t *tag = event->data.sequence_start.tag;
     const yaml_char_t *name = event->data.sequence_start.anchor;
-    if (kind == YK_NODE_MAP) {
+    if (event->type == YAML_MAPPING_START_EVENT) {
+        kind = YK_NODE_MAP;
         tag = event->data.mapping_start.tag;
         name = event->data.mapping_start.anchor;
     }
@@ -391,9 +398,9 @@ static void open_collection(reader *r, const yaml_event_t *event, yk_node_kind k
     yk_location location = event_location(r, event);
     refuse_tag(r, tag, location);
     if (expects_key(r)) {
-        stop(
-            r, location,
-            "a key must be a word, not a list or a section; put expressions with commas in quotes");
+        stop(r, location,
+             "a key must be a word, not a list or a section; put expressions with commas in "
+             "quotes");
         return;
     }
 
@@ -403,7 +410,10 @@ static void open_collection(reader *r, const yaml_event_t *event, yk_node_kind k
     }
 
     int index = declare_anchor(r, name, location);
-    yk_node *node = r->stopped ? NULL : new_node(r, kind, location);
+    if (r->stopped)
+        return;
+
+    yk_node *node = new_node(r, kind, location);
     if (!node)
         return;
 
@@ -453,7 +463,6 @@ static void drop_duplicates(reader *r, yk_node *map)
         yk_node_key_error(r->diagnostics, entries[i],
                           "is given twice, first in line %d; remove one of them",
                           entries[first]->key_line);
-
         yk_node_remove(entries[i]);
     }
 
@@ -488,24 +497,28 @@ static void merge_from(reader *r, yk_node *map, const yk_node *from)
 }
 
 /* The collection is complete: each key once, with what it takes from others. */
-static void close_collection(reader *r)
+static void close_collection(reader *r, const yaml_event_t *event)
 {
+    (void)event;
     level closed = r->levels[--r->depth];
     yk_node *node = closed.node;
     if (node->kind == YK_NODE_MAP)
         drop_duplicates(r, node);
 
+    /* Merge keys, in their order: what came first stays. */
     while (node->kind == YK_NODE_MAP && !r->stopped) {
         yk_node *merge = yk_node_get(node, "<<");
         if (!merge)
             break;
 
         yk_node_remove(merge);
-        if (merge->kind != YK_NODE_LIST)
+        if (merge->kind != YK_NODE_LIST) {
             merge_from(r, node, merge);
-        else
-            for (yk_node *item = merge->first; item; item = item->next)
-                merge_from(r, node, item);
+            continue;
+        }
+
+        for (yk_node *item = merge->first; item; item = item->next)
+            merge_from(r, node, item);
     }
 
     if (closed.anchor >= 0)
@@ -524,7 +537,6 @@ static void read_alias(reader *r, const yaml_event_t *event)
         yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
                   "no anchor '&%.60s' before this alias; put text that starts with '*' in quotes",
                   name);
-
         r->stopped = true;
         return;
     }
@@ -550,6 +562,24 @@ static void read_alias(reader *r, const yaml_event_t *event)
         out_of_memory(r);
 }
 
+static void begin_document(reader *r, const yaml_event_t *event)
+{
+    if (r->root)
+        stop(r, event_location(r, event),
+             "a second document starts here; one file holds one scenario");
+}
+
+/* What an event does; others do nothing. */
+static void (*const handlers[])(reader *r, const yaml_event_t *event) = {
+    [YAML_DOCUMENT_START_EVENT] = begin_document,
+    [YAML_SCALAR_EVENT] = read_scalar,
+    [YAML_ALIAS_EVENT] = read_alias,
+    [YAML_SEQUENCE_START_EVENT] = open_collection,
+    [YAML_MAPPING_START_EVENT] = open_collection,
+    [YAML_SEQUENCE_END_EVENT] = close_collection,
+    [YAML_MAPPING_END_EVENT] = close_collection,
+};
+
 /* Until the end of the stream, or an error that makes no sense to read past. */
 static void read_events(reader *r)
 {
@@ -566,21 +596,10 @@ static void read_events(reader *r)
             return;
         }
 
-        switch (event.type) {
-        case YAML_DOCUMENT_START_EVENT:
-            if (r->root)
-                stop(r, event_location(r, &event),
-                     "a second document starts here; one file holds one scenario");
+        size_t type = (size_t)event.type;
+        if (type < sizeof handlers / sizeof *handlers && handlers[type])
+            handlers[type](r, &event);
 
-            break;
-        case YAML_SCALAR_EVENT: read_scalar(r, &event); break;
-        case YAML_ALIAS_EVENT: read_alias(r, &event); break;
-        case YAML_SEQUENCE_START_EVENT: open_collection(r, &event, YK_NODE_LIST); break;
-        case YAML_MAPPING_START_EVENT: open_collection(r, &event, YK_NODE_MAP); break;
-        case YAML_SEQUENCE_END_EVENT:
-        case YAML_MAPPING_END_EVENT: close_collection(r); break;
-        default: break;
-        }
         done = event.type == YAML_STREAM_END_EVENT;
         yaml_event_delete(&event);
     }
@@ -623,7 +642,6 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
         yaml_parser_set_encoding(&r->parser, YAML_UTF8_ENCODING);
         yaml_parser_set_input_string(&r->parser, (const unsigned char *)source->text,
                                      source->length);
-
         read_events(r);
         yaml_parser_delete(&r->parser);
     } else {
