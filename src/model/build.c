@@ -168,6 +168,7 @@ const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection)
         first = collection->first;
     }
 
+    /* A collection that is absent has no names, and a reference to it gets a message. */
     yk_names *names = yk_store_take(builder->store, sizeof *names + count * sizeof *names->entries);
     if (!names)
         return NULL;
@@ -185,6 +186,7 @@ const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection)
 int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference,
                     const char *what, const char *also)
 {
+    /* Bisection: the names are sorted. */
     int low = 0;
     int high = names->count - 1;
     while (low <= high) {
@@ -221,6 +223,7 @@ static bool is_joined(const yk_scenario *scenario, const char *name)
     if (!list || list->kind == YK_NODE_SCALAR)
         return false;
 
+    /* Sides are written as "subsystem.port". */
     size_t length = strlen(name);
     for (const yk_node *item = list->first; item; item = item->next) {
         const yk_node *between = yk_node_get(item, "between");
@@ -251,6 +254,7 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
     if (joined && subsystem && scheme->ops->substeps)
         usual = scheme->ops->substeps(scheme->options, subsystem, &fewest);
 
+    /* By the longest step. A quotient that misses a whole number by rounding is that number. */
     if (micro_step) {
         double step = scenario->info.step;
         double count = ceil(step / micro_step->value - 1e-9);
@@ -265,6 +269,7 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
         return count < 1e6 ? (int)count : 1;
     }
 
+    /* By their number. */
     if (!substeps)
         return usual;
     if (substeps->value < fewest)
@@ -283,6 +288,8 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node)
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     yk_builder *builder = &scenario->builder;
     yk_subsystem **subsystem = &scenario->subsystems[index];
+
+    /* The subsystem itself, by a kind of the library or by a solver from outside. */
     int errors_before = yk_diagnostics_errors(diagnostics);
     yk_status status;
     if (node->choice < YK_KIND_COUNT) {
@@ -294,10 +301,9 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node)
         scenario->solvers[index] = ops->name;
         status = yk_solver_build(builder, ops, node, subsystem);
     }
-
     scenario->info.impacts = builder->impacts;
 
-    /* Builders report mistakes at their places; what else fails is reported at the section. */
+    /* Builders report mistakes at their locations; what else fails is reported at the section. */
     bool reported = yk_diagnostics_errors(diagnostics) > errors_before;
     if (status == YK_ERROR_MEMORY)
         scenario->resolver.status = status;
@@ -326,6 +332,7 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node)
     if (units || frame || substeps > 1)
         scenario->placed = true;
 
+    /* The number of steps does not reach a subsystem that is merged with others. */
     const yk_node *named = yk_node_get(node, "substeps");
     bool merges = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_MERGES;
     if (merges && named && named->value > 1 && is_joined(scenario, yk_node_name(node)))
@@ -341,6 +348,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
     if (!list || list->kind == YK_NODE_SCALAR || list->count > YK_SUBSYSTEMS_MAX)
         return;
 
+    /* All lists are as long as that of the sections. */
     size_t count = (size_t)list->count;
     scenario->subsystems = yk_resolver_take(r, count * sizeof *scenario->subsystems);
     scenario->names = yk_resolver_take(r, count * sizeof *scenario->names);
@@ -361,6 +369,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
             build_one(scenario, index, node);
     }
 
+    /* What users see of them. */
     info->names = scenario->names;
     info->solvers = scenario->solvers;
     info->subsystems = scenario->subsystems;
@@ -376,6 +385,7 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
         return YK_OK;
     }
 
+    /* The description as plain arrays. */
     const yk_scenario_info *info = &scenario->info;
     yk_system_description def = {
         .subsystems = info->subsystems,
@@ -390,6 +400,8 @@ yk_status yk_scenario_system(yk_scenario *scenario, yk_system **system)
         .step = info->step,
         .control = info->control,
     };
+
+    /* Where nothing is placed, no transform stands between the subsystems and the system. */
     if (scenario->placed) {
         def.transforms = scenario->transforms;
         def.substeps = scenario->substeps;

@@ -24,6 +24,7 @@ struct yk_cache {
 
 yk_cache *yk_cache_create(void)
 {
+    /* A context of its own: those of the loads may be gone when the cache is destroyed. */
     yk_context_def def = yk_context_default();
     def.threads = 1;
     yk_context *context = yk_context_create(&def);
@@ -53,6 +54,7 @@ void yk_cache_destroy(yk_cache *cache)
     if (!cache)
         return;
 
+    /* The context goes last: it holds the memory of all. */
     yk_context *context = cache->context;
     for (entry *e = cache->first, *next; e; e = next) {
         next = e->next;
@@ -78,6 +80,8 @@ bool yk_cache_recall(yk_cache *cache, const char *key, void *data, size_t size)
         return false;
 
     pthread_mutex_lock(&cache->lock);
+
+    /* A key that is known with another size is not what was meant. */
     const entry *e = find(cache, key);
     bool found = e && e->size == size;
     if (found)
@@ -92,6 +96,7 @@ void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t si
     if (!cache)
         return;
 
+    /* Another thread may have found the same in the meantime: the first one stays. */
     yk_context *context = cache->context;
     pthread_mutex_lock(&cache->lock);
     entry *e = NULL;

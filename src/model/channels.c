@@ -104,6 +104,7 @@ static bool pick_component(request *q, const char *component, int size)
     if (!component[0])
         return true;
 
+    /* The components that a quantity of this size has; a single number has none. */
     const char *const *labels = size == 4 ? quaternion_labels : axis_labels;
     candidates c = {.count = 0};
     for (int i = 0; i < size && i < 6 && size > 1; i++)
@@ -136,6 +137,7 @@ static bool match_quantity(request *q, const char *text, int subsystem, int port
         if (!size || !component)
             continue;
 
+        /* Rows count in doubles from the beginning of the value. */
         q->row.offset = (int)(quantities[i].offset / sizeof(double));
         if (pick_component(q, component, size))
             found(q, YK_CHANNEL_PORT, subsystem, port, quantities[i].unit);
@@ -163,6 +165,7 @@ static const yk_port *port_at(const yk_scenario *scenario, int subsystem, int po
 /* "force", "gap": of the first side of an interface, or of both. */
 static void read_of_interface(request *q, int interface, const char *text)
 {
+    /* Quantities of the port on the wrench side. */
     const yk_interface_def *def = &q->scenario->interfaces[interface];
     yk_port_kind kind = port_at(q->scenario, def->wrench_subsystem, def->wrench_port)->kind;
     if (match_quantity(q, text, def->wrench_subsystem, def->wrench_port, kind))
@@ -275,11 +278,13 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
         return;
     }
 
+    /* The name of a signal port stands for its value. */
     if (!beyond[0] && ports[port].kind == YK_PORT_SIGNAL) {
         match_quantity(q, "value", subsystem, port, YK_PORT_SIGNAL);
         return;
     }
 
+    /* A quantity that the port does not have, or none at all. */
     candidates own = {.count = 0};
     add_quantities(&own, ports[port].kind);
     if (beyond[0] && !yk_word_meant(beyond, own.words) && yk_word_meant(text, c.words))
@@ -307,6 +312,8 @@ static void read_name(request *q, const char *text)
 {
     yk_scenario *scenario = q->scenario;
     const yk_scenario_info *info = &scenario->info;
+
+    /* The owner comes before the first dot. */
     const char *dot = strchr(text, '.');
     if (!dot || dot == text || !dot[1]) {
         yk_node_error(scenario->resolver.diagnostics, q->node,
@@ -319,6 +326,7 @@ static void read_name(request *q, const char *text)
     snprintf(owner, sizeof owner, "%s", text);
     owner[strcspn(owner, ".")] = '\0';
 
+    /* Whose name it is; those that it is not are listed in the message. */
     candidates c = {.count = 0};
     for (int i = 0; i < info->interface_count; i++) {
         if (strcmp(scenario->interfaces[i].name, owner) == 0) {
@@ -343,6 +351,7 @@ static void read_name(request *q, const char *text)
         if (strcmp(scenario->wires[i].name, owner) != 0)
             continue;
 
+        /* A wire has one quantity. */
         q->row.components = 1;
         if (strcmp(dot + 1, "value") == 0)
             found(q, YK_CHANNEL_WIRE, i, 0, NULL);
@@ -351,6 +360,7 @@ static void read_name(request *q, const char *text)
         return;
     }
 
+    /* An owner with mistakes of its own has a message already. */
     if (is_broken(scenario, "interfaces", owner) || is_broken(scenario, "wires", owner))
         return;
 
@@ -401,11 +411,11 @@ static void add_channel(yk_scenario *scenario, const char *name, const yk_node *
     if (!q.found)
         return;
 
+    /* Where it is found, what it is called, and how long a sample has become. */
     yk_scenario_info *info = &scenario->info;
     scenario->rows[info->channel_count] = q.row;
     scenario->channels[info->channel_count++] =
         (yk_channel){name, q.unit ? q.unit : "", q.row.components};
-
     info->sample_size += q.row.components;
 }
 
@@ -454,6 +464,7 @@ static void add_defaults(yk_scenario *scenario)
         return;
 
     for (int i = 0; i < info->subsystem_count; i++) {
+        /* Ports and energies of each subsystem. */
         const char *name = scenario->names[i];
         const yk_subsystem *object = scenario->subsystems[i];
         const yk_port *ports;
@@ -468,6 +479,7 @@ static void add_defaults(yk_scenario *scenario)
     }
 
     for (int i = 0; i < info->interface_count; i++) {
+        /* Gaps of each interface, and what it makes of energy. */
         const yk_interface_def *def = &scenario->interfaces[i];
         const yk_port *port = port_at(scenario, def->wrench_subsystem, def->wrench_port);
         for (int k = 0; k < 4; k++)
@@ -477,6 +489,7 @@ static void add_defaults(yk_scenario *scenario)
         add_made(scenario, def->name, "", "energy_created");
     }
 
+    /* Signals of wires. */
     for (int i = 0; i < info->wire_count; i++)
         add_made(scenario, scenario->wires[i].name, "", "value");
 }
@@ -497,6 +510,7 @@ static void check_repeated(yk_scenario *scenario, const yk_node *channels)
     yk_resolver *r = &scenario->resolver;
     const yk_node **items = yk_resolver_take(r, (size_t)channels->count * sizeof *items);
 
+    /* Equal names are neighbours once they are sorted. */
     int count = 0;
     for (const yk_node *node = channels->first; items && node; node = node->next)
         if (node->valid)
@@ -605,6 +619,7 @@ void yk_scenario_sample(const yk_scenario *scenario, double *values)
             break;
         }
 
+        /* The components that the row asks for. */
         for (int k = 0; k < row->components; k++)
             *values++ = from[row->offset + k];
     }

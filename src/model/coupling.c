@@ -11,6 +11,7 @@
 
 const yk_scheme_ops *yk_schemes_at(const yk_extensions *extensions, int number)
 {
+    /* Those of the library are counted first. */
     int count = 0;
     while (yk_scheme_at(count))
         count++;
@@ -40,7 +41,6 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
     yk_context *context = store->context;
     yk_text text = {0};
     const yk_scheme_ops *ops;
-
     for (int i = 0; (ops = yk_schemes_at(extensions, i)); i++) {
         const yk_option *row = yk_scheme_option(ops, key);
         if (!row)
@@ -52,15 +52,14 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
             const yk_option *earlier = yk_scheme_option(yk_schemes_at(extensions, k), key);
             said = said || (earlier && strcmp(earlier->text, row->text) == 0);
         }
-
         if (said)
             continue;
 
+        /* "`tight`, `index1`: what it means (`default`)" */
         if (text.length > 0)
             yk_text_add(context, &text, "; ");
         yk_text_add(context, &text, "`%s`", ops->name);
         const yk_scheme_ops *other;
-
         for (int k = i + 1; (other = yk_schemes_at(extensions, k)); k++) {
             const yk_option *later = yk_scheme_option(other, key);
             if (later && strcmp(later->text, row->text) == 0)
@@ -72,6 +71,7 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
             yk_text_add(context, &text, " (`%s`)", row->fallback);
     }
 
+    /* The field outlives this text. */
     const char *kept = NULL;
     if (text.data)
         kept = yk_store_text(store, text.data, text.length);
@@ -89,6 +89,8 @@ static const char *common_fallback(const yk_extensions *extensions, const char *
         const yk_option *row = yk_scheme_option(ops, key);
         if (!row)
             continue;
+
+        /* A default that follows from other options is no common one. */
         if (row->derived || !row->fallback)
             return NULL;
         if (common && strcmp(common, row->fallback) != 0)
@@ -104,7 +106,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
                                       const yk_scheme_ops *chosen)
 {
     const yk_scheme_ops *ops;
-
+    /* Memory for as many keys as there are rows; schemes share most of them. */
     size_t scheme_count = 0;
     size_t row_count = 0;
     for (; (ops = yk_schemes_at(extensions, (int)scheme_count)); scheme_count++)
@@ -117,7 +119,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
     if (!section || !fields || !words)
         return NULL;
 
-    /* The key `scheme`, then those of all schemes, each once. */
+    /* The key `scheme`, with a word for each. */
     for (size_t i = 0; i < scheme_count; i++) {
         ops = yk_schemes_at(extensions, (int)i);
         words[i] = (yk_word){ops->name, ops->text};
@@ -127,6 +129,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
     fields[0].fallback = words[0].word;
     fields[0].words = words;
 
+    /* Keys of all schemes, each once: those of other schemes are checked too. */
     int count = 1;
     for (size_t i = 0; i < scheme_count; i++) {
         ops = yk_schemes_at(extensions, (int)i);
@@ -137,6 +140,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
             if (known)
                 continue;
 
+            /* As the chosen scheme has it. */
             const yk_option *own = chosen ? yk_scheme_option(chosen, row->key) : NULL;
             yk_field *field = &fields[count++];
             if (!yk_option_field(store, own ? own : row, field))
@@ -222,8 +226,11 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     if (scenario->builder.to_rounding && ops->sharpen)
         ops->sharpen(options);
 
+    /* What does not fit together is the scheme's to say. */
     if (yk_scheme_check(scenario->context, &scenario->info.scheme) != YK_OK)
         yk_node_error(r->diagnostics, coupling, "%s", yk_last_message(scenario->context));
+
+    /* Solvers are to leave less than repetitions resolve. */
     bool repeats = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_NEEDS_ROLLBACK;
     scenario->builder.repeats = repeats || scenario->info.control.tolerance > 0;
 }
@@ -242,6 +249,7 @@ void yk_scenario_read_subsystem_lists(yk_scenario *scenario)
         if (row->kind != YK_OPTION_SUBSYSTEMS || !list || list->count == 0)
             continue;
 
+        /* The options keep a pointer to the list, which lives as long as the scenario. */
         int *items = yk_resolver_take(r, (size_t)list->count * sizeof *items);
         if (!items)
             return;

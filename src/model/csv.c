@@ -67,6 +67,7 @@ yk_status yk_csv_open(yk_context *context, const char *path, const char *const *
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s cannot be opened: %s", path,
                        strerror(errno));
 
+    /* The first line names the columns. */
     bool more;
     yk_status status = next_line(table, &more);
     if (status != YK_OK)
@@ -135,6 +136,7 @@ const char *yk_csv_text(const yk_csv *table, int name)
 
 yk_status yk_csv_number(const yk_csv *table, int name, double *value)
 {
+    /* What is absent or empty is zero. */
     const char *text = yk_csv_text(table, name);
     char *end;
     *value = strtod(text, &end);
@@ -149,6 +151,7 @@ yk_status yk_csv_number(const yk_csv *table, int name, double *value)
 
 yk_status yk_csv_integer(const yk_csv *table, int name, int *value)
 {
+    /* Whole numbers may be written as 1.0 or 1e3. */
     double number;
     yk_status status = yk_csv_number(table, name, &number);
     if (status != YK_OK)

@@ -13,6 +13,7 @@ typedef struct writer {
 /* After one empty line. */
 static void add_heading(writer *w, int level, const char *title)
 {
+    /* Some sections end with an empty line already. */
     const yk_text *text = w->text;
     bool separated = text->length >= 2 && strcmp(text->data + text->length - 2, "\n\n") == 0;
     if (!separated)
@@ -55,6 +56,7 @@ static void add_type(writer *w, const yk_field *field)
     yk_context *context = w->context;
     yk_text *text = w->text;
 
+    /* Types with a list of words or items say which. */
     switch (field->type) {
     case YK_TYPE_CHOICE: add_choices(w, field->words); break;
     case YK_TYPE_FORM:
@@ -66,7 +68,6 @@ static void add_type(writer *w, const yk_field *field)
     case YK_TYPE_LIST: add_count(w, field, field->item->key); break;
     case YK_TYPE_VARIANT:
         yk_text_add(context, text, "section by `%s`: ", field->selector);
-
         for (int i = 0; field->variants[i]; i++)
             yk_text_add(context, text, "%s`%s`", i ? ", " : "", field->variants[i]->name);
         break;
@@ -126,6 +127,7 @@ static void describe(writer *w, const yk_section *section, const char *path, int
             yk_text_add(context, text, "- `%s`: %s\n", word->word, word->text);
     }
 
+    /* What is below the keys, under headings of their own. */
     for (const yk_field *field = section->fields; field->key; field++) {
         char below[PATH_MAX_LENGTH];
         if (path[0])
@@ -141,6 +143,8 @@ static void describe_variants(writer *w, const yk_field *field, const char *path
 {
     yk_context *context = w->context;
     yk_text *text = w->text;
+
+    /* What selects the variant. */
     add_heading(w, level, path);
     yk_text_add(context, text, "%s. The key `%s` selects the kind", field->text, field->selector);
     if (field->selector_fallback)
@@ -167,6 +171,7 @@ static void describe_below(writer *w, const yk_field *field, const char *path, i
     if (level > 6)
         level = 6;
 
+    /* Items of collections are shown by a name or by brackets. */
     char below[PATH_MAX_LENGTH];
     switch (field->type) {
     case YK_TYPE_VARIANT: describe_variants(w, field, path, level); break;

@@ -154,6 +154,7 @@ static const char *add_text(char **block, const char *text, size_t bytes)
 static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
                  const char *path, const char *message)
 {
+    /* Memory for twice as many. */
     if (diagnostics->count == diagnostics->capacity) {
         int capacity = diagnostics->capacity ? 2 * diagnostics->capacity : 8;
         yk_diagnostic *grown =
@@ -192,6 +193,7 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
     if (!block)
         return false;
 
+    /* Overrides have no lines to show. */
     yk_diagnostic *added = &diagnostics->list[diagnostics->count++];
     *added = (yk_diagnostic){.severity = severity, .caret = caret};
     if (source && source->has_lines) {
@@ -211,6 +213,7 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
 void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
                const char *path, const char *format, ...)
 {
+    /* All are counted, the first hundred are kept. */
     if (severity == YK_SEVERITY_ERROR)
         diagnostics->errors++;
     else
@@ -227,7 +230,6 @@ void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location lo
     /* A full buffer may have cut a UTF-8 sequence in the middle: its first byte says how many
      * belong to it. */
     size_t length = strlen(message);
-
     size_t tail = 0;
     while (tail < length && tail < 3 && continues_character(message[length - 1 - tail]))
         tail++;
@@ -274,7 +276,6 @@ char *yk_diagnostics_text(const yk_diagnostics *diagnostics)
     yk_context *context = diagnostics->context;
     yk_text text = {0};
     yk_text_add(context, &text, "%s", "");
-
     for (int i = 0; i < diagnostics->count; i++) {
         /* file:line:column: error: path: message */
         const yk_diagnostic *entry = &diagnostics->list[i];
@@ -302,6 +303,7 @@ char *yk_diagnostics_text(const yk_diagnostics *diagnostics)
 
         yk_text_add(context, &text, " | %s\n      | %*s^", entry->excerpt, entry->caret, "");
 
+        /* As far as the line is shown. */
         int characters = 0;
         for (const char *at = entry->excerpt; *at; at++)
             characters += !continues_character(*at);
@@ -311,6 +313,7 @@ char *yk_diagnostics_text(const yk_diagnostics *diagnostics)
         yk_text_add(context, &text, "\n");
     }
 
+    /* Those that were counted and not kept. */
     int dropped = diagnostics->errors + diagnostics->warnings - diagnostics->count;
     if (dropped > 0)
         yk_text_add(context, &text, "... and %d more\n", dropped);

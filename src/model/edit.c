@@ -25,6 +25,7 @@ typedef struct reading {
 
 static yk_status read_text(const editor *e, const char *text, reading *r)
 {
+    /* The tree points into a text of its own, which edits do not change. */
     *r = (reading){.store = {.context = e->context}};
     size_t length = strlen(text);
     r->source = (yk_source){.has_lines = true, .length = length, .name = e->path};
@@ -64,6 +65,7 @@ static size_t enclosed(const char *at)
     int depth = 0;
     char quote = 0;
     for (size_t i = 0; at[i]; i++) {
+        /* Brackets in quotes do not count, nor quotes behind a backslash. */
         char c = at[i];
         if (quote) {
             if (c == '\\' && quote == '"' && at[i + 1])
@@ -100,7 +102,6 @@ static yk_status insert(const editor *e, const reading *r, const yk_node *map, c
     /* The last step of the path is the key. */
     const char *equals = strchr(override, '=');
     const char *key = equals;
-
     while (key > override && key[-1] != '.')
         key--;
     int key_length = (int)(equals - key);
@@ -159,6 +160,7 @@ static yk_status set_value(const editor *e, const char *text, const char *overri
             bytes = plain;
     }
 
+    /* A layout that is not understood is refused. */
     if (status == YK_OK && bytes > 0)
         status = splice(e, r.source.text, at, bytes, equals + 1, edited);
     else if (status == YK_OK && node)
@@ -198,11 +200,13 @@ static bool same(const yk_node *a, const yk_node *b)
 static yk_status check(const editor *e, const char *before, const char *after,
                        const char *const *overrides, int count)
 {
+    /* What is meant: the tree of the file with the overrides. */
     reading wanted;
     yk_status status = read_text(e, before, &wanted);
     for (int i = 0; status == YK_OK && i < count; i++)
         status = yk_override_apply(&wanted.store, wanted.root, overrides[i], e->diagnostics);
 
+    /* What is written now. */
     reading made;
     yk_status read = read_text(e, after, &made);
     if (status == YK_OK)

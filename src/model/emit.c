@@ -13,6 +13,7 @@ typedef struct emitter {
 /* As it is, or in double quotes with what YAML wants escaped. */
 static void add_word(emitter *e, const char *text)
 {
+    /* Letters first: other words could be numbers. */
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
     char first = text[0];
     bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
@@ -42,6 +43,7 @@ static void add_value(emitter *e, const yk_node *node, int indent)
     yk_context *context = e->context;
     yk_text *text = &e->text;
     if (node->kind != YK_NODE_SCALAR) {
+        /* A section or a list, indented below its key. */
         const char *empty = node->kind == YK_NODE_MAP ? " {}" : " []";
         yk_text_add(context, text, "%s\n", node->count ? "" : empty);
         for (const yk_node *child = node->first; child; child = child->next) {
@@ -52,7 +54,6 @@ static void add_value(emitter *e, const yk_node *node, int indent)
             yk_text_add(context, text, "%s", child->key ? ":" : "-");
             add_value(e, child, indent + 2);
         }
-
         return;
     }
 
@@ -122,6 +123,8 @@ char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
 {
     emitter e = {.context = context};
     yk_store store = {.context = context};
+
+    /* With what a scenario has loaded, if there is one. */
     yk_extensions extensions = {0};
     if (scenario)
         extensions = scenario->extensions;
@@ -142,6 +145,7 @@ char *yk_scenario_reference(yk_context *context, const yk_scenario *scenario)
         yk_text_add(context, &e.text, "` | %s |\n", word->text);
     }
 
+    /* All keys, section by section. */
     yk_text_add(context, &e.text, "\n## Keys of the file\n\n");
     yk_schema_describe(context, &e.text, section, "", 3);
     yk_text_add(context, &e.text, "\n## Repeat\n\n");

@@ -150,6 +150,7 @@ static size_t digits(const char *at)
 /* Length of the unsigned decimal number at `at`, 0 if there is none. */
 static size_t number_length(const char *at)
 {
+    /* Digits with a point: ".5" and "5." are numbers, "." is none. */
     size_t whole = digits(at);
     size_t length = whole;
     if (at[length] == '.') {
@@ -162,6 +163,8 @@ static size_t number_length(const char *at)
 
     if (length == 0)
         return 0;
+
+    /* An exponent, where digits follow: "2e" is a number and a name. */
     if (at[length] == 'e' || at[length] == 'E') {
         size_t sign = at[length + 1] == '+' || at[length + 1] == '-';
         size_t exponent = digits(at + length + 1 + sign);
@@ -229,10 +232,12 @@ static token next_token(const char *at)
         return (token){TOKEN_NAME, at, length};
     }
 
+    /* Numbers without a sign, which is an operator. */
     length = number_length(at);
     if (length)
         return (token){TOKEN_NUMBER, at, length};
 
+    /* Operators of two characters before those of one. */
     static const char *const pairs[] = {"<=", ">=", "==", "!=", "&&", "||"};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (strncmp(at, pairs[i], 2) == 0)
@@ -352,6 +357,7 @@ static bool unknown_name(scanner *s, token t, bool function)
     if (strlen(word) <= 1)
         limit = 0;
 
+    /* Functions are not meant where values stand, nor the other way round. */
     if (function) {
         for (int i = 0; i < FUNCTION_COUNT; i++)
             consider(word, functions[i].name, &limit, &nearest);
@@ -403,6 +409,7 @@ static bool scan_name(scanner *s, token t)
         return complain(s, t.start, t.length,
                         "'%s' is a function; its arguments in parentheses are missing", row->name);
 
+    /* The functions that occur are given to the parser, no others. */
     s->called = row;
     if (row) {
         if (row->one)
@@ -456,6 +463,7 @@ static bool scan_name(scanner *s, token t)
 /* Parentheses must fit, and functions have the arguments that they take. */
 static bool scan_sign(scanner *s, token t, token before)
 {
+    /* A group, with the function whose arguments it holds. */
     if (*t.start == '(') {
         if (s->depth == DEPTH_MAX)
             return complain(s, t.start, 1, "more than %d nested parentheses", DEPTH_MAX);
@@ -464,6 +472,7 @@ static bool scan_sign(scanner *s, token t, token before)
         return true;
     }
 
+    /* Between arguments. */
     if (*t.start == ',') {
         group *inner = s->depth ? &s->groups[s->depth - 1] : NULL;
         if (!inner || !inner->function)
@@ -540,6 +549,7 @@ static bool scan(scanner *s)
         return complain(s, s->text, 1, "the expression is longer than %d characters",
                         YK_EXPRESSION_LENGTH_MAX);
 
+    /* Token by token, each with the one before it. */
     token before = {TOKEN_END, NULL, 0};
     token t = next_token(s->text);
     for (; t.kind != TOKEN_END; before = t, t = next_token(t.start + t.length)) {

@@ -30,6 +30,7 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
     snprintf(subsystem, sizeof subsystem, "%s", node->text);
     subsystem[strcspn(subsystem, ".")] = '\0';
 
+    /* The subsystem. */
     found.subsystem = yk_find_name(info->names, info->subsystem_count, subsystem);
     if (found.subsystem < 0) {
         yk_node_error(diagnostics, node, "there is no subsystem '%s'; %s", subsystem,
@@ -41,10 +42,10 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
     if (!object)
         return found; /* its section has mistakes of its own */
 
+    /* Its port; those that it is not are listed in the message. */
     const yk_port *ports;
     const char *names[PORT_NAMES_MAX];
     int count = object->ops->ports(object, &ports);
-
     for (int i = 0; i < count; i++) {
         if (strcmp(ports[i].name, port) == 0) {
             found.port = i;
@@ -81,7 +82,6 @@ static yk_port_reference read_side(yk_scenario *scenario, const yk_node *node)
 
     const char *wanted = strchr(node->text, '.') + 1;
     const char *names[YK_SUGGESTED_MAX];
-
     int count = 0;
     for (const yk_node *item = ports->first; item && count < YK_SUGGESTED_MAX; item = item->next) {
         const char *name = yk_node_name(item);
@@ -107,6 +107,8 @@ static bool check_causality(yk_scenario *scenario, const yk_port_reference *side
     const yk_port *port = side->what;
     if (port->causalities & causality)
         return true;
+
+    /* Signals have no power to exchange. */
     if (port->kind == YK_PORT_SIGNAL) {
         yk_node_error(diagnostics, side->node,
                       "is a signal without power; join it under 'wires', not 'interfaces'");
@@ -134,6 +136,8 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const yk_p
                        const yk_port_reference *b)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+
+    /* An interface joins two subsystems at ports of one kind. */
     if (a->subsystem >= 0 && a->subsystem == b->subsystem) {
         yk_node_error(diagnostics, between, "joins subsystem '%s' with itself",
                       scenario->info.names[a->subsystem]);
@@ -163,6 +167,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const yk_p
         second = scheme->ops->second_side(scheme->options, &joined);
     }
 
+    /* Both sides are checked, so that both get their message. */
     bool good = check_causality(scenario, a, YK_TAKES_WRENCH);
     return check_causality(scenario, b, second) && good;
 }
@@ -233,6 +238,8 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const yk_port
     const yk_node *at = yk_node_get(node, "at");
     const yk_node *axis = yk_node_get(node, "axis");
     const yk_node *orientation = yk_node_get(node, "orientation");
+
+    /* The first key that is there is where messages point. */
     const yk_node *first = at;
     if (!first)
         first = axis;
@@ -241,6 +248,7 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const yk_port
     if (!first)
         return true;
 
+    /* What a frame can be given for, and how. */
     if (a->what->kind != YK_PORT_MARKER) {
         yk_node_error(diagnostics, first, "scalar ports have no place of their own; remove this");
         return false;
@@ -251,6 +259,7 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const yk_port
         return false;
     }
 
+    /* Origin and axes in the whole system; NULL where they stay. */
     yk_vec3 point;
     const yk_vec3 *to = NULL;
     if (at) {
@@ -294,10 +303,13 @@ static void evaluate(void *user, double t, double value[3])
     const driven_axis *axis = user;
     double h = axis->step;
     double middle = yk_function_value(axis->function, t);
+
+    /* The weights of the middle point ... */
     value[0] = middle;
     value[1] = 0;
     value[2] = -205.0 / 72 * middle / (h * h);
 
+    /* ... and those of the four on either side. */
     for (int k = 0; k < 4; k++) {
         double after = yk_function_value(axis->function, t + (k + 1) * h);
         double before = yk_function_value(axis->function, t - (k + 1) * h);
@@ -341,6 +353,7 @@ static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node
     if (!distance && length)
         yk_node_error(diagnostics, length, "belongs to the joint distance");
 
+    /* Six motions, of which those that are not prescribed stay empty. */
     bool given = distance ? length != NULL : drive && drive->valid;
     if (!given)
         return NULL;
@@ -353,6 +366,7 @@ static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node
         return motions;
     }
 
+    /* Only what the joint constrains can be prescribed. */
     for (int i = 0; i < 6; i++) {
         const yk_node *node = yk_node_get(drive, names[i]);
         if (!node)
@@ -410,6 +424,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
         if (!check_pair(scenario, between, &a, &b))
             continue;
 
+        /* Ports take part in one interface. */
         bool free_a = check_free(scenario, &a);
         bool free_b = check_free(scenario, &b);
         if (!free_a || !free_b || !node->valid || !name)
@@ -433,6 +448,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
             for (const yk_node *axis = yk_node_items(joint, "constrain"); axis; axis = axis->next)
                 axes |= 1u << axis->choice;
 
+        /* Where both ports meet. */
         if (!move_sides(scenario, node, &a, &b))
             continue;
 

@@ -142,6 +142,7 @@ yk_status yk_control_build(yk_builder *builder, const yk_node *section, yk_subsy
             status = one;
     }
 
+    /* A controller with mistakes is not made. */
     if (status != YK_OK) {
         yk_control_discard(controller);
         return status;

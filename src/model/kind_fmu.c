@@ -183,6 +183,8 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
     def.derivatives = yk_node_boolean(section, "derivatives");
     def.child = yk_node_choice(section, "process") == 1;
     def.deadline = yk_node_number(section, "deadline");
+
+    /* Without these, the FMU's own. */
     if (yk_node_get(section, "step"))
         def.step = yk_node_number(section, "step");
     if (yk_node_get(section, "tolerance"))
@@ -196,15 +198,17 @@ yk_status yk_fmu_build(yk_builder *builder, const yk_node *section, yk_subsystem
     size_t setting_count = set ? (size_t)set->count : 0;
     size_t channel_count = channels ? (size_t)channels->count : 0;
     yk_fmu_port_def *port_list = yk_builder_take(builder, (port_count + 1) * sizeof *port_list);
+
+    /* A text, a number or an array. */
     yk_fmu_setting *settings = yk_builder_take(builder, (setting_count + 1) * sizeof *settings);
     const char **names = yk_builder_take(builder, (channel_count + 1) * sizeof *names);
     if (!port_list || !settings || !names || !def.file)
         return YK_ERROR_MEMORY;
 
+    /* Ports and channels. */
     def.ports = port_list;
     def.settings = settings;
     def.channels = names;
-
     for (const yk_node *item = yk_node_items(section, "ports"); item; item = item->next)
         read_port(item, &port_list[def.port_count++]);
     for (const yk_node *item = yk_node_items(section, "channels"); item; item = item->next)

@@ -189,6 +189,8 @@ yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_sub
     yk_hydraulic_def def = yk_hydraulic_default();
     def.name = yk_node_name(section);
     def.tank = yk_node_number(section, "tank");
+
+    /* The fluid, the same in all cylinders. */
     const yk_node *fluid = yk_node_get(section, "fluid");
     def.fluid.a = yk_node_number(fluid, "a");
     def.fluid.b = yk_node_number(fluid, "b");
@@ -217,6 +219,7 @@ yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_sub
             status = one;
     }
 
+    /* A circuit with mistakes is not made. */
     if (status != YK_OK) {
         yk_hydraulic_discard(circuit);
         return status;

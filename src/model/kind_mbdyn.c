@@ -56,9 +56,10 @@ yk_status yk_mbdyn_build(yk_builder *builder, const yk_node *section, yk_subsyst
     def.address = yk_node_text(section, "address");
     def.listen = yk_node_boolean(section, "listen");
     def.nodes = names;
-
     for (const yk_node *item = list->first; item; item = item->next)
         names[def.node_count++] = item->text;
+
+    /* What MBDyn's input file says of its external force. */
     def.coupling = (yk_mbdyn_coupling)yk_node_choice(section, "coupling");
     def.orientation = (yk_mbdyn_orientation)yk_node_choice(section, "orientation");
     def.accelerations = yk_node_boolean(section, "accelerations");

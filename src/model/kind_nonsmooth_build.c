@@ -42,6 +42,7 @@ static void for_all(maker *m, const char *key, void (*add)(maker *m, const yk_no
 
 static yk_material material_of(maker *m, const yk_node *item)
 {
+    /* Without a material the surface is rigid and has no friction. */
     const yk_node *name = yk_node_get(item, "material");
     if (!name)
         return (yk_material){0};
@@ -110,6 +111,8 @@ static yk_status read_surface(maker *m, const yk_node *item, yk_mesh *mesh)
     const yk_node *points = yk_node_get(item, "points");
     const yk_node *triangles = yk_node_get(item, "triangles");
     const yk_node *file = yk_node_get(item, "file");
+
+    /* Other shapes have no surface of their own. */
     *mesh = (yk_mesh){0};
     bool hull = item->choice == YK_SOLID_HULL;
     if (!hull && item->choice != YK_SOLID_TRIANGLE)
@@ -124,6 +127,7 @@ static yk_status read_surface(maker *m, const yk_node *item, yk_mesh *mesh)
     if (!file && !points)
         return yk_builder_error(builder, item, "a hull has 'points', or a 'file'");
 
+    /* From a file; what is wrong with it is reported where it is named. */
     if (file) {
         const char *path = yk_builder_path(builder, item, "file");
         if (!path)
@@ -148,6 +152,7 @@ static yk_status read_surface(maker *m, const yk_node *item, yk_mesh *mesh)
     if (!triangles)
         return YK_OK;
 
+    /* The triangles of a mesh; hulls have none. */
     mesh->triangles = yk_allocate(context, (size_t)triangles->count, sizeof *mesh->triangles);
     if (!mesh->triangles)
         return YK_ERROR_MEMORY;
@@ -165,6 +170,8 @@ static void add_shapes(maker *m, const yk_node *first, int body)
 {
     for (const yk_node *item = first; item; item = item->next) {
         yk_nonsmooth_shape_def shape = shape_of(m, item, body);
+
+        /* Hulls and meshes bring a surface, which the model copies. */
         yk_mesh mesh;
         note(m, read_surface(m, item, &mesh));
         shape.points = mesh.points;
@@ -190,12 +197,15 @@ static void weigh_shapes(maker *m, const yk_node *item, yk_nonsmooth_body_def *b
         if (!yk_node_get(shape, "density"))
             continue;
 
+        /* The shape as a solid, with its surface. */
         yk_nonsmooth_shape_def def = shape_of(m, shape, YK_GROUND);
         yk_mesh mesh;
         note(m, read_surface(m, shape, &mesh));
         yk_solid solid = {.kind = def.kind, .size = def.size};
         solid.points = mesh.points;
         solid.point_count = mesh.point_count;
+
+        /* Mass, centre and inertia, in the axes of the body. */
         yk_mat3 inertia;
         double mass = yk_solid_mass(&solid, yk_node_number(shape, "density"), &inertia);
         yk_vec3 centre = yk_q_rotate(def.orientation, yk_solid_centre(&solid));
@@ -235,6 +245,8 @@ static void add_body(maker *m, const yk_node *item)
     const yk_node *motion = yk_node_get(item, "motion");
     const yk_node *mass = yk_node_get(item, "mass");
     const yk_node *inertia = yk_node_get(item, "inertia");
+
+    /* The state at the start. A body whose motion is prescribed needs no mass. */
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.name = yk_node_name(item);
     body.position = yk_node_vector(item, "position");
@@ -256,6 +268,7 @@ static void add_body(maker *m, const yk_node *item)
     if (m->status != YK_OK)
         return;
 
+    /* The body, and what it touches with. */
     int number = added(m, item, yk_nonsmooth_add_body(m->model, &body));
     if (number < 0)
         return;
@@ -267,11 +280,10 @@ static void add_body(maker *m, const yk_node *item)
     /* The six functions of a prescribed motion; those that are absent are zero. */
     yk_nonsmooth_path path = {0};
     const yk_node *position = yk_node_items(motion, "position");
-
     for (int i = 0; i < 3 && position; i++, position = position->next)
         note(m, yk_builder_function_of(builder, position, &path.position[i]));
-    const yk_node *rotation = yk_node_items(motion, "rotation");
 
+    const yk_node *rotation = yk_node_items(motion, "rotation");
     for (int i = 0; i < 3 && rotation; i++, rotation = rotation->next)
         note(m, yk_builder_function_of(builder, rotation, &path.rotation[i]));
     yk_nonsmooth_prescribe_path(m->model, number, &path);
@@ -285,6 +297,8 @@ enum { FROM_FILE, FROM_LATTICE, SETTLED };
 static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_material material)
 {
     enum { BOX };
+
+    /* The lattice. */
     yk_packing_def def = yk_packing_default();
     def.cavity = YK_SOLID_CYLINDER_CAVITY;
     if (yk_node_choice(item, "cavity") == BOX)
@@ -303,6 +317,7 @@ static yk_packing_def packing_of(const maker *m, const yk_node *item, yk_materia
     if (item->choice != SETTLED)
         return def;
 
+    /* How it settles. */
     def.step = yk_node_number(item, "step");
     def.time_limit = yk_node_number(item, "time_limit");
     def.shakes = yk_node_integer(item, "shakes");
@@ -347,6 +362,7 @@ static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk
         yk_cache_recall(cache, radii, packing->radii, radius_bytes))
         return YK_OK;
 
+    /* Or found anew, and kept. */
     yk_packing_destroy(context, packing);
     status = yk_packing_make(context, def, packing);
     if (YK_FAILED(status))
@@ -385,6 +401,7 @@ static void add_particles(maker *m, const yk_node *item)
         return;
     }
 
+    /* The spheres as one rigid body at the start. */
     yk_particles_def def = yk_particles_default();
     def.packing.density = yk_node_number(item, "density");
     def.packing.material = material;
@@ -463,6 +480,7 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     def.sleeping.angular_speed = yk_node_number(sleeping, "angular_speed");
     def.sleeping.after = yk_node_number(sleeping, "after");
 
+    /* References are looked up in sorted names. */
     maker m = {.builder = builder, .section = section, .gravity = def.gravity};
     m.bodies = yk_builder_names(builder, yk_node_get(section, "bodies"));
     m.materials = yk_builder_names(builder, yk_node_get(section, "materials"));
@@ -473,13 +491,13 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
 
     /* Bodies are numbered as they are listed; particles follow. */
     for_all(&m, "bodies", add_body);
-
     add_shapes(&m, yk_node_items(section, "ground"), YK_GROUND);
     if (m.status == YK_OK) {
         note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
         for_all(&m, "particles", add_particles);
     }
 
+    /* A model with mistakes is not made. */
     if (m.status != YK_OK) {
         yk_nonsmooth_discard(m.model);
         return m.status;
@@ -489,6 +507,7 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     if (YK_FAILED(status))
         return status;
 
+    /* Times of impacts within a step are lost, which analyses of errors have to know. */
     yk_builder_note_impacts(builder);
     return YK_OK;
 }

@@ -71,6 +71,8 @@ static void add_node(maker *m, const yk_node *item)
     node.velocity = yk_node_vector(item, "velocity");
     node.angular_velocity = yk_node_vector(item, "angular_velocity");
     node.keep = yk_node_boolean(item, "keep");
+
+    /* Beams are free of strain without these. */
     if (yk_node_get(item, "displacement"))
         node.displacement = yk_node_vector(item, "displacement");
     if (yk_node_get(item, "rotation"))
@@ -121,6 +123,8 @@ static void add_body(maker *m, const yk_node *item)
     yk_smooth_body_def body = yk_smooth_body_default();
     body.name = yk_node_name(item);
     const yk_node *node = yk_node_get(item, "node");
+
+    /* Its own node, or one that can carry mass. */
     if (!node) {
         body.node = m->own_node++;
     } else {
@@ -135,6 +139,7 @@ static void add_body(maker *m, const yk_node *item)
                                      node->text));
     }
 
+    /* Mass, and the inertia that a distribution of mass can have. */
     body.mass = yk_node_number(item, "mass");
     body.centre = yk_node_vector(item, "centre");
     body.axes = yk_node_orientation(item, "axes");
@@ -157,6 +162,7 @@ static const double *amplitudes_of(maker *m, const yk_node *item, const char *ke
         return NULL;
     }
 
+    /* Shapes that are left out begin at zero. */
     double *all = take(m, (size_t)body->coordinates * sizeof *all);
     if (all)
         memcpy(all, given->values, (size_t)given->value_count * sizeof *all);
@@ -169,6 +175,7 @@ static void add_flexible(maker *m, const yk_node *item)
     if (m->status != YK_OK)
         return;
 
+    /* The body, with the attachments of its points. */
     int *attachments = take(m, (size_t)count_of(item, "points") * sizeof *attachments);
     yk_flexible *body = NULL;
     if (attachments)
@@ -177,6 +184,8 @@ static void add_flexible(maker *m, const yk_node *item)
         return;
 
     m->flexible[m->flexible_count++] = body;
+
+    /* Its state at the start: of shapes by amplitudes, of a rod by its curvature. */
     yk_smooth_flexible_def def = yk_smooth_flexible_default();
     def.name = yk_node_name(item);
     def.body = body;
@@ -227,10 +236,10 @@ static void add_frames(maker *m)
     const yk_node *section = m->section;
     int flexible_count = count_of(section, "flexible");
     int most = count_of(section, "nodes") + count_of(section, "bodies") + flexible_count;
-
     for (const yk_node *item = yk_node_items(section, "flexible"); item; item = item->next)
         most += count_of(item, "points");
 
+    /* A name for each node and each point. */
     m->names = take(m, sizeof *m->names + (size_t)most * sizeof *m->names->entries);
     m->flexible = take(m, (size_t)flexible_count * sizeof *m->flexible);
     if (m->status != YK_OK)
@@ -264,12 +273,14 @@ static void add_frames(maker *m)
 
 static yk_beam_section section_of(maker *m, const yk_node *node)
 {
+    /* From material and shape. */
     if (node->choice != YK_SECTION_MATRIX) {
         yk_beam_section_def def;
         note(m, yk_read_section(m->builder, node, &def));
         return yk_beam_section_create(&def);
     }
 
+    /* As it is. */
     yk_beam_section section = {0};
     const yk_node *centre = yk_node_get(node, "centre");
     const yk_node *inertia = yk_node_get(node, "inertia");
@@ -287,8 +298,9 @@ static void add_beam(maker *m, const yk_node *item)
     yk_context *context = yk_builder_context(m->builder);
     yk_smooth_beam_def beam = yk_smooth_beam_default();
     beam.name = yk_node_name(item);
-    const yk_node *nodes = yk_node_get(item, "nodes");
 
+    /* Three nodes, which a point of a flexible body is not. */
+    const yk_node *nodes = yk_node_get(item, "nodes");
     for (int k = 0; k < YK_BEAM_NODES; k++) {
         const yk_node *reference = yk_node_at(nodes, k);
         beam.node[k] = find_noted(m, reference);
@@ -298,6 +310,7 @@ static void add_beam(maker *m, const yk_node *item)
                                      reference->text));
     }
 
+    /* A section for each half. */
     const yk_node *second = yk_node_get(item, "end_section");
     beam.section[0] = section_of(m, yk_node_get(item, "section"));
     beam.section[1] = beam.section[0];
@@ -338,6 +351,7 @@ static void rotate_displaced_nodes(maker *m)
     if (m->status != YK_OK)
         return;
 
+    /* Sums of the rotations of all beams at a node, and how many they are. */
     const yk_smooth_beam_def *beams;
     int beam_count = yk_smooth_beams_of(m->model, &beams);
     yk_smooth_node_def *nodes = yk_smooth_nodes_of(m->model);
@@ -348,7 +362,6 @@ static void rotate_displaced_nodes(maker *m)
         /* The beam's line before and after. */
         yk_vec3 position[YK_BEAM_NODES];
         yk_vec3 moved[YK_BEAM_NODES];
-
         bool displaced = false;
         for (int k = 0; k < YK_BEAM_NODES; k++) {
             const yk_smooth_node_def *node = &nodes[beam->node[k]];
@@ -375,9 +388,8 @@ static void rotate_displaced_nodes(maker *m)
         }
     }
 
-    /* In the order in which they were added. */
+    /* The mean of them, node by node in the order in which they were added. */
     static const char *const keys[] = {"nodes", "bodies"};
-
     int i = 0;
     for (int k = 0; k < 2; k++) {
         for (const yk_node *item = yk_node_items(m->section, keys[k]); item; item = item->next) {

@@ -116,6 +116,7 @@ yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_sect
     def->density = yk_node_number(node, "density");
     def->damping_ratio = yk_node_number(node, "damping_ratio");
 
+    /* By its shape, from which area, moments and shear factors follow. */
     if (node->choice == YK_SECTION_RECTANGLE) {
         double width_y = yk_node_number(node, "width_y");
         double width_z = yk_node_number(node, "width_z");
@@ -148,6 +149,7 @@ yk_status yk_read_section(yk_builder *builder, const yk_node *node, yk_beam_sect
 static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, int *attachments,
                            yk_flexible **body)
 {
+    /* Attachments by their distance from the origin. */
     double *distances = yk_builder_take(builder, ((size_t)count + 1) * sizeof *distances);
     if (!distances)
         return YK_ERROR_MEMORY;
@@ -158,6 +160,7 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
         attachments[k] = k;
     }
 
+    /* The material, and the shapes that take part. */
     yk_ffrf_rod_def def = yk_ffrf_rod_default();
     const yk_node *section = yk_node_get(item, "section");
     yk_status status = yk_read_section(builder, section, &def.section);
@@ -190,6 +193,7 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
 static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_modal_files *files,
                              int points)
 {
+    /* One source for everything ... */
     bool tables = files->nodes || files->modes || files->frequencies || files->second_order ||
                   files->invariants;
     if (files->fem && tables)
@@ -198,6 +202,7 @@ static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_
     if (files->fem)
         return YK_OK;
 
+    /* ... or tables that complete each other. */
     bool shaped = files->nodes && files->modes;
     if (!files->invariants && !(shaped && files->frequencies))
         return yk_builder_error(builder, item,
@@ -227,6 +232,7 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
         files.use_count = use->value_count;
     }
 
+    /* The files that are named, from the scenario's folder. */
     const struct {
         const char *key, **path;
     } keys[] = {
@@ -237,7 +243,6 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
         {"invariants", &files.invariants},
         {"fem", &files.fem},
     };
-
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         if (!yk_node_get(item, keys[i].key))
             continue;
@@ -277,6 +282,7 @@ static yk_status build_ancf(yk_builder *builder, const yk_node *item, int count,
     if (status != YK_OK)
         return status;
 
+    /* Attachments are nodes, counted from the start of the rod. */
     int k = 0;
     for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next, k++) {
         attachments[k] = (int)point->value;

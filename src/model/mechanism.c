@@ -313,6 +313,7 @@ yk_marker yk_read_marker(const yk_node *item)
  * `orientation`; where nothing is said, the bodies' origins with global axes. */
 static void read_pair(reader *r, const yk_node *item, int body[2], yk_marker marker[2])
 {
+    /* The two bodies; one body cannot be tied to itself. */
     const yk_node *between = yk_node_get(item, "between");
     for (int side = 0; side < 2; side++)
         body[side] = find(r, yk_node_at(between, side));
@@ -371,6 +372,7 @@ static void read_joint(reader *r, const yk_node *item)
     else if (drive)
         note(r, yk_builder_function_of(r->builder, drive, &joint.drive));
 
+    /* What else the kind needs. */
     if (joint.kind == YK_JOINT_ROLLING)
         joint.length = yk_node_number(item, "radius");
     for (const yk_node *axis = yk_node_items(item, "constrain"); axis; axis = axis->next)
@@ -409,6 +411,7 @@ static void read_feedback(reader *r, const yk_node *section, yk_feedback *feedba
         return;
     }
 
+    /* Time first, then the inputs by the names that the expression has for them. */
     const char *variables[1 + YK_FEEDBACK_MAX] = {"t"};
     for (const yk_node *input = yk_node_items(section, "inputs"); input; input = input->next) {
         f->inputs[f->input_count++] = input->text;
@@ -435,6 +438,7 @@ static int find_input(reader *r, const yk_node *input)
                                      "input",
                                      input->text));
 
+    /* A new one, for this and for later forces. */
     yk_port_def port = yk_signal_port(input->text);
     int id = added(r, input, r->ops->add_port(r->model, &port));
     r->input_names[r->input_count] = input->text;
@@ -446,6 +450,7 @@ static int find_input(reader *r, const yk_node *input)
 /* Bodies and markers of the joint that a motor drives, and whether it pushes or rotates. */
 static void read_motor(reader *r, const yk_node *item, yk_force_def *force)
 {
+    /* The joint by its name. */
     const yk_node *reference = yk_node_get(item, "joint");
     const yk_node *joints = yk_node_get(r->section, "joints");
     const yk_names *names = yk_builder_names(r->builder, joints);
@@ -460,6 +465,7 @@ static void read_motor(reader *r, const yk_node *item, yk_force_def *force)
         return;
     }
 
+    /* It acts where the joint is, in the sense of its free motion. */
     const yk_node *joint = yk_node_at(joints, index);
     yk_joint_kind kind = (yk_joint_kind)joint->choice;
     read_pair(r, joint, force->body, force->marker);
@@ -539,6 +545,8 @@ static void read_port(reader *r, const yk_node *item)
     enum { MARKER };
     yk_port_def port = yk_port_default();
     port.name = yk_node_name(item);
+
+    /* A frame on one body, or the distance of two. */
     if (item->choice == MARKER) {
         port.body[0] = find(r, yk_node_get(item, "on"));
         port.marker[0] = yk_read_marker(item);
@@ -555,6 +563,8 @@ yk_status yk_read_mechanism(yk_builder *builder, const yk_node *section,
                             const yk_mechanism_ops *ops, void *model)
 {
     reader r = {.builder = builder, .section = section, .ops = ops, .model = model};
+
+    /* At most one signal port per force. */
     const yk_node *forces = yk_node_get(section, "forces");
     size_t most_inputs = forces ? (size_t)forces->count : 0;
     r.input_names = yk_builder_take(builder, (most_inputs + 1) * sizeof *r.input_names);
@@ -580,6 +590,7 @@ yk_status yk_read_six_by_six(yk_builder *builder, const yk_node *item, const cha
         return yk_builder_error(builder, list, "expected 6 or 36 numbers, not %d",
                                 list->value_count);
 
+    /* The diagonal, or all entries by rows. */
     if (list->value_count == 6) {
         for (int i = 0; i < 6; i++)
             matrix[i][i] = list->values[i];

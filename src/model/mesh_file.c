@@ -54,6 +54,7 @@ static yk_status add_point(reader *r, yk_vec3 point)
     if (!isfinite(point.x) || !isfinite(point.y) || !isfinite(point.z))
         return yk_fail(r->context, YK_ERROR_INPUT, "%s: a corner is not finite", r->path);
 
+    /* The list may move as it grows. */
     void *list = m->points;
     yk_status status = grow(r, &list, m->point_count, &r->point_capacity, sizeof *m->points);
     m->points = list;
@@ -163,6 +164,7 @@ static yk_status read_binary(reader *r, uint32_t count)
             return yk_fail(r->context, YK_ERROR_INPUT, "%s ends in triangle %u of %u", r->path,
                            i + 1, count);
 
+        /* The normal comes first; it follows from the corners. */
         float numbers[12];
         memcpy(numbers, bytes, sizeof numbers);
         const yk_vec3 corners[3] = {{numbers[3], numbers[4], numbers[5]},
@@ -184,6 +186,7 @@ static bool next_word(reader *r, char word[WORD])
     for (; c == ' ' || c == '\t' || c == '\r' || c == '\n'; c = getc(r->file))
         r->line += c == '\n';
 
+    /* Words that are too long are cut: none of those that count is. */
     size_t length = 0;
     for (; c != EOF && c != ' ' && c != '\t' && c != '\r' && c != '\n'; c = getc(r->file))
         if (length < WORD - 1)
@@ -205,6 +208,7 @@ static yk_status read_text(reader *r)
 
     int corner = 0;
     while (next_word(r, word)) {
+        /* The end of a facet. */
         if (strcmp(word, "endloop") == 0 && corner != 3)
             return yk_fail(r->context, YK_ERROR_INPUT, "%s:%d: a facet has %d corners, not 3",
                            r->path, r->line, corner);
@@ -216,6 +220,7 @@ static yk_status read_text(reader *r)
             corner = 0;
         }
 
+        /* A corner; all other words are passed over. */
         if (strcmp(word, "vertex") != 0)
             continue;
         if (corner == 3)
@@ -238,6 +243,7 @@ static yk_status read_text(reader *r)
 /* Text begins with `solid`, but so do the headers of some binary files: the size decides. */
 static yk_status read_stl(reader *r)
 {
+    /* What the size of a binary file would be. */
     unsigned char head[STL_HEADER + 4] = {0};
     size_t got = fread(head, 1, sizeof head, r->file);
     uint32_t count = 0;
@@ -272,6 +278,8 @@ static yk_status read_face(reader *r, const char *text)
         long number = strtol(text, &end, 10);
         if (end == text)
             break;
+
+        /* Negative numbers count backwards from the last corner. */
         if (number < 0)
             number += r->mesh->point_count + 1;
         if (errno || number < 1 || number > r->mesh->point_count)
@@ -279,6 +287,7 @@ static yk_status read_face(reader *r, const char *text)
                            "%s:%d: there is no corner %.*s; %d have come so far", r->path, r->line,
                            (int)(end - text), text, r->mesh->point_count);
 
+        /* A fan of triangles about the first corner. */
         int corner = (int)number - 1;
         if (count == 0)
             first = corner;
@@ -313,6 +322,7 @@ static yk_status read_obj(reader *r)
         if (strncmp(line, "v ", 2) != 0)
             continue;
 
+        /* A corner; a fourth number, its weight, is not used. */
         char words[3][WORD];
         yk_vec3 point = {0};
         bool good = sscanf(line + 2, "%63s %63s %63s", words[0], words[1], words[2]) == 3 &&
@@ -341,6 +351,8 @@ void yk_mesh_release(yk_context *context, yk_mesh *mesh)
 yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_mesh *mesh)
 {
     *mesh = (yk_mesh){0};
+
+    /* The name says which format it is. */
     const char *ending = strrchr(path, '.');
     bool stl = ending && strcasecmp(ending, ".stl") == 0;
     bool obj = ending && strcasecmp(ending, ".obj") == 0;
@@ -354,6 +366,7 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
     if (!r.file)
         return yk_fail(context, YK_ERROR_FILE, "%s cannot be opened: %s", path, strerror(errno));
 
+    /* What was read before a mistake is given back. */
     yk_status status = stl ? read_stl(&r) : read_obj(&r);
     fclose(r.file);
     yk_release(context, r.table);

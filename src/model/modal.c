@@ -45,6 +45,7 @@ yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, co
                        "'use'",
                        path, modal->mode_count, YK_FFRF_MODES_MAX);
 
+    /* Matrices of the modes, all zero. */
     size_t squares = (size_t)modal->mode_count * (size_t)modal->mode_count;
     modal->stiffness = yk_modal_take(modal, squares, sizeof *modal->stiffness);
     modal->damping = yk_modal_take(modal, squares, sizeof *modal->damping);
@@ -56,6 +57,7 @@ yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, co
 
 yk_status yk_modal_take_nodes(yk_modal *modal, int count)
 {
+    /* Two vectors per node and mode: displacement and rotation. */
     size_t nodes = (size_t)count;
     size_t n = (size_t)modal->mode_count;
     modal->node_count = count;
@@ -93,6 +95,7 @@ yk_status yk_modal_order_nodes(yk_modal *modal, const char *path)
         sorted[i][1] = i;
     }
 
+    /* Equal numbers are neighbours then. */
     qsort(sorted, count, sizeof *sorted, compare_numbers);
 
     for (int i = 0; i < modal->node_count; i++) {
@@ -107,6 +110,7 @@ yk_status yk_modal_order_nodes(yk_modal *modal, const char *path)
 
 int yk_modal_node(const yk_modal *modal, int number)
 {
+    /* Bisection among the numbers in rising order. */
     int low = 0;
     int high = modal->node_count - 1;
     while (low <= high) {
@@ -187,6 +191,7 @@ void yk_modal_damp(yk_modal *modal)
         if (modal->damping[k] != 0)
             return;
 
+    /* 2 zeta sqrt(m k) for each shape on its own. */
     for (int i = 0; i < n; i++) {
         int diagonal = (n + 1) * i;
         double mass;
@@ -225,6 +230,7 @@ static yk_status make(yk_modal *modal, const int *points, int point_count, yk_fl
         return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s has no node %d", source, points[k]);
     }
 
+    /* The description of the body, with what was given in place of lumped masses. */
     const yk_ffrf_invariants invariants = {
         modal->mass,   modal->moment, modal->second, modal->shift,
         modal->spread, modal->pair,   modal->curve,
@@ -249,6 +255,8 @@ yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const 
 {
     *body = NULL;
     yk_modal modal = {.context = context, .files = files, .store = {.context = context}};
+
+    /* The body copies what it needs of the store. */
     yk_status status;
     if (files->fem)
         status = yk_modal_read_fem(&modal);

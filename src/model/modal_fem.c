@@ -94,6 +94,7 @@ static bool take_word(fem *f, char word[TOKEN])
             continue;
         }
 
+        /* A word, and where it stands. */
         f->token_line = f->line;
         f->token_column = f->column - 1;
         for (; c != EOF && !isspace(c); c = take_character(f))
@@ -166,6 +167,7 @@ static yk_status read_header(fem *f)
                            f->token_column, count[k]);
     }
 
+    /* Normal, constraint and attachment modes, without the rejected ones. */
     f->nodes = (int)count[0];
     f->rejected = (int)count[4];
     f->modes = (int)(count[1] + count[2] + count[3]) - f->rejected;
@@ -337,6 +339,7 @@ static yk_status fill_modes(fem *f)
         numbers[k] = k + 1;
     yk_status status = yk_modal_take_modes(f->modal, numbers, f->modes, f->path);
 
+    /* From the numbers of the file to those of the body. */
     for (int k = 0; k < f->modes; k++)
         f->mode[k] = yk_modal_mode(f->modal, k + 1);
     return status;
@@ -352,6 +355,7 @@ static yk_status fill_nodes(fem *f)
     size_t n = (size_t)modal->mode_count;
     modal->rotates = true;
     for (int k = 0; k < f->nodes; k++) {
+        /* Position and lump of the node. */
         yk_ffrf_point *point = &modal->points[k];
         modal->node_number[k] = (int)f->record[2][k];
         point->position = yk_v3(f->record[5][k], f->record[6][k], f->record[7][k]);
@@ -401,6 +405,7 @@ static yk_status fill_matrices(fem *f)
     if (!modal->modal_mass || !modal->stiffness || !modal->damping)
         return YK_ERROR_MEMORY;
 
+    /* A shape with mass and without stiffness would drift. */
     for (int i = 0; i < modal->mode_count; i++) {
         int diagonal = (modal->mode_count + 1) * i;
         double stiffness = modal->stiffness[diagonal];
@@ -441,6 +446,7 @@ static yk_status fill_lumped(fem *f)
     if (status != YK_OK)
         return status;
 
+    /* What a body of these lumps would have. */
     modal->mass = lumped.mass;
     modal->moment = lumped.moment;
     modal->second = lumped.second;
@@ -497,6 +503,7 @@ static yk_status fill_invariants(fem *f)
         if (a < 0)
             continue;
 
+        /* Integrals of one shape ... */
         yk_mat3 spread = symmetric_of(f->record[16], 3 * count, i, 1);
         modal->shift[a] = vector_of(f->record[14], count, i);
         modal->spread[a] = with_axial(spread, vector_of(f->record[15], count, i));
@@ -506,6 +513,7 @@ static yk_status fill_invariants(fem *f)
             if (b < 0)
                 continue;
 
+            /* ... and of two. */
             long at = count * i + j;
             yk_vec3 rotation = yk_v3_neg(vector_of(f->record[17], pairs, at));
             yk_mat3 pair = symmetric_of(f->record[18], 3 * pairs, at, -1);
@@ -524,6 +532,7 @@ static yk_status fill_rigid(fem *f)
     if (!v)
         return YK_OK;
 
+    /* The file gives the tensor about the centre of mass. */
     yk_vec3 centre = {v[1], v[2], v[3]};
     yk_mat3 tensor = {{{v[4], v[5], v[6]}, {v[7], v[8], v[9]}, {v[10], v[11], v[12]}}};
     tensor = yk_m3_scale(0.5, yk_m3_add(tensor, yk_m3_transpose(tensor)));
@@ -576,6 +585,7 @@ static yk_status fill_stress_stiffness(fem *f)
 {
     bool rotates = false;
     for (int m = 0; m < f->stresses; m++) {
+        /* A number of the load, then its matrix. */
         const double *at = &f->record[19][(long)m * (1 + (long)f->modes * f->modes)];
         double load = at[0] - 1;
         if (!(load >= 0 && load < 12 + 6.0 * f->nodes && load == floor(load)))
@@ -584,6 +594,7 @@ static yk_status fill_stress_stiffness(fem *f)
                            "1 to %d",
                            f->path, at[0], 12 + 6 * f->nodes);
 
+        /* Loads at nodes need shapes of second order there. */
         const double *k = choose(f, at + 1);
         if (!k)
             return YK_ERROR_MEMORY;
@@ -612,6 +623,7 @@ yk_status yk_modal_read_fem(yk_modal *modal)
         return yk_fail(modal->context, YK_ERROR_ARGUMENT, "%s cannot be opened: %s", f.path,
                        strerror(errno));
 
+    /* The size bounds the counts that can be true. */
     f.bytes = LONG_MAX;
     if (fseek(f.file, 0, SEEK_END) == 0)
         f.bytes = ftell(f.file);

@@ -99,6 +99,7 @@ static yk_status read_nodes(yk_modal *modal, const char *path)
             return yk_fail(modal->context, YK_ERROR_ARGUMENT,
                            "%s:%d: node %g has the negative mass %g", path, r.line[i], v[0], v[4]);
 
+        /* A lump: its mass, and its inertia as second moments. */
         yk_mat3 tensor = {{{v[5], v[8], v[9]}, {v[8], v[6], v[10]}, {v[9], v[10], v[7]}}};
         yk_ffrf_point *point = &modal->points[i];
         modal->node_number[i] = (int)v[0];
@@ -125,6 +126,7 @@ static yk_status read_modes(yk_modal *modal, const char *path)
     if (status != YK_OK)
         return status;
 
+    /* Rotations are given as a whole or not at all. */
     modal->rotates = true;
     for (int k = 5; k < 8; k++)
         modal->rotates = modal->rotates && yk_csv_has(&r.table, k);
@@ -139,6 +141,7 @@ static yk_status read_modes(yk_modal *modal, const char *path)
         if (node < 0)
             return no_such_node(modal, &r, k, v[1]);
 
+        /* Displacements of a node come before its rotations. */
         yk_vec3 *shape = modal->shapes + 2 * n * (size_t)node + mode;
         shape[0] = yk_v3(v[2], v[3], v[4]);
         shape[n] = yk_v3(v[5], v[6], v[7]);
@@ -224,6 +227,7 @@ static yk_status fill_modes(yk_modal *modal, const rows *r)
     if (!mass)
         return YK_ERROR_MEMORY;
 
+    /* Each mode that takes part. */
     bool weighed = yk_csv_has(&r->table, MASS);
     bool damped = yk_csv_has(&r->table, DAMPING);
     for (int k = 0; k < r->count; k++) {

@@ -107,6 +107,7 @@ yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, 
         if (strcmp(yk_csv_text(&table, QUANTITY), quantity_names[STIFFNESS]) != 0)
             continue;
 
+        /* A diagonal entry. */
         int i = 0;
         int j = 0;
         status = yk_csv_integer(&table, FIRST, &i);
@@ -115,6 +116,7 @@ yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, 
         if (status != YK_OK || i != j)
             continue;
 
+        /* Memory for twice as many. */
         if (*count == capacity) {
             capacity = capacity ? 2 * capacity : 64;
             int *wider = yk_modal_take(modal, (size_t)capacity, sizeof *wider);
@@ -150,6 +152,8 @@ static yk_status read_modes(const reading *r, int of, int mode[2])
         const char *text = yk_csv_text(&r->table, FIRST + k);
         const char *column = columns[FIRST + k];
         bool belongs = k < kinds[of].modes;
+
+        /* A quantity of fewer modes leaves the column empty. */
         if (!belongs && text[0])
             return yk_csv_error(&r->table, FIRST + k, "'%s' is no quantity of %s: leave '%s' empty",
                                 quantity_names[of], k ? "two modes" : "a mode", column);
@@ -160,6 +164,7 @@ static yk_status read_modes(const reading *r, int of, int mode[2])
                 &r->table, FIRST + k, "'%s' belongs to %s: give the number of a mode under '%s'",
                 quantity_names[of], kinds[of].modes == 2 ? "two modes" : "a mode", column);
 
+        /* Its index among the modes that take part. */
         int number;
         yk_status status = yk_csv_integer(&r->table, FIRST + k, &number);
         if (status != YK_OK)
@@ -193,6 +198,7 @@ static yk_status read_row(reading *r)
     if (status != YK_OK)
         return status;
 
+    /* Components have names; a scalar has none. */
     int component = 0;
     const char *text = yk_csv_text(table, COMPONENT);
     if (kinds[of].components == SCALAR && text[0])
@@ -220,6 +226,7 @@ static yk_status read_row(reading *r)
     if (status != YK_OK || mode[0] < 0 || mode[1] < 0)
         return status;
 
+    /* Each number once. */
     int at = entry_of(r, of, mode[0], mode[1], component);
     if (r->line[of][at])
         return yk_csv_error(table, VALUE, "this number of '%s' stands in line %d already",
@@ -245,6 +252,7 @@ static yk_status complete(reading *r, int of, const char *path)
     const int *line = r->line[of];
     double *value = r->value[of];
 
+    /* What counts as nothing beside the other numbers. */
     double largest = 0;
     for (int k = 0; k < n * n * components; k++)
         largest = fmax(largest, fabs(value[k]));
@@ -258,6 +266,8 @@ static yk_status complete(reading *r, int of, const char *path)
                            "%s:%d: '%s' of a mode with itself is zero: the product of a shape with "
                            "itself",
                            path, line[k], quantity_names[of]);
+
+        /* Only one of both orders is there: it gives the other. */
         if (!line[k])
             continue;
         if (!line[other]) {
@@ -287,6 +297,7 @@ static yk_status check_set(const reading *r, const char *path)
     const int *number = r->modal->mode_number;
     int n = r->modal->mode_count;
 
+    /* Inertia as a whole. */
     for (int k = MOMENT; k < MODAL_MASS; k++)
         if (r->lines[k] && !r->lines[MASS])
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -301,6 +312,7 @@ static yk_status check_set(const reading *r, const char *path)
                        "frame",
                        path);
 
+    /* Shapes must move mass. */
     for (int i = 0; i < n; i++)
         if (!(r->value[MODAL_MASS][(n + 1) * i] > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s has no positive 'modal_mass' of mode %d",
@@ -349,7 +361,6 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
     /* Memory for all quantities; what a table leaves out is zero. */
     int n = modal->mode_count;
     r->modal = modal;
-
     for (int k = 0; k < QUANTITIES; k++) {
         size_t count = (size_t)kinds[k].components;
         for (int mode = 0; mode < kinds[k].modes; mode++)
@@ -361,6 +372,7 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
             return YK_ERROR_MEMORY;
     }
 
+    /* Row by row, then what follows from the symmetry of pairs. */
     yk_status status = open_table(modal->context, path, &r->table);
     for (bool more = true; status == YK_OK && more;) {
         status = yk_csv_next(&r->table, &more);
@@ -396,6 +408,7 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
     modal->moment = vector_at(r, MOMENT, 0);
     modal->second = yk_modal_second_moment(&inertia);
 
+    /* Symmetric parts are given as changes of the inertia tensor, axial ones as momenta. */
     for (int i = 0; i < n; i++) {
         yk_mat3 slope = tensor_at(r, INERTIA_SLOPE, i);
         modal->shift[i] = vector_at(r, MOMENTUM, i);

@@ -14,6 +14,7 @@ static void write_number(FILE *out, const char *quantity, const int mode[2], con
     if (value == 0)
         return;
 
+    /* Modes are counted from 1; quantities of fewer leave columns empty. */
     fprintf(out, "%s,", quantity);
     for (int k = 0; k < 2; k++) {
         if (mode && mode[k] >= 0)
@@ -151,6 +152,7 @@ yk_status yk_modal_write(yk_context *context, const yk_flexible *body, const cha
     };
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        /* A path that is cut would name another file. */
         char path[1024];
         int length = snprintf(path, sizeof path, "%s/%s", folder, tables[i].name);
         if ((size_t)length >= sizeof path)

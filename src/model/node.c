@@ -16,6 +16,7 @@ struct yk_store_block {
 
 void *yk_store_take(yk_store *store, size_t bytes)
 {
+    /* Rounded up, so that what follows is aligned. */
     size_t unit = alignof(max_align_t);
     size_t rounded = (bytes + unit - 1) / unit * unit;
     yk_store_block *block = store->blocks;
@@ -86,6 +87,8 @@ void yk_node_append(yk_node *parent, yk_node *child, const char *key, yk_locatio
     child->key = key;
     child->key_line = key_location.line;
     child->key_column = key_location.column;
+
+    /* At the end of the list of children. */
     if (parent->last)
         parent->last->next = child;
     else
@@ -139,6 +142,8 @@ yk_node *yk_node_copy(yk_store *store, const yk_node *node, int *budget)
 
     copy->text = node->text;
     copy->quoted = node->quoted;
+
+    /* Children keep their keys and locations. */
     for (const yk_node *child = node->first; child; child = child->next) {
         yk_node *twin = yk_node_copy(store, child, budget);
         if (!twin)
@@ -222,6 +227,8 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
 
     for (; node->parent; node = node->parent) {
         char step[YK_PATH_MAX];
+
+        /* A key, or an index in brackets. */
         bool nested = node->parent->parent != NULL;
         if (node->key) {
             snprintf(step, sizeof step, "%s%.64s", nested ? "." : "", node->key);
@@ -229,12 +236,12 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
             /* An item that is about to be appended has the index that it will get. */
             int index = 0;
             const yk_node *sibling = node->parent->first;
-
             for (; sibling && sibling != node; sibling = sibling->next)
                 index++;
             snprintf(step, sizeof step, "[%d]", index);
         }
 
+        /* Before what is there already. */
         size_t length = strlen(step);
         if (length >= start)
             break;

@@ -22,6 +22,8 @@ bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field)
         [YK_OPTION_PATH] = YK_TYPE_PATH,         [YK_OPTION_NUMBERS] = YK_TYPE_NUMBERS,
         [YK_OPTION_FUNCTION] = YK_TYPE_FUNCTION,
     };
+
+    /* What all kinds have. */
     static const yk_field subsystem = {"subsystems", YK_TYPE_TEXT, .text = "a subsystem"};
     *field = (yk_field){
         .key = row->key, .type = types[row->kind], .unit = row->unit, .refines = row->refines};
@@ -37,6 +39,7 @@ bool yk_option_field(yk_store *store, const yk_option *row, yk_field *field)
         field->range.bounds |= YK_HIGH;
     }
 
+    /* Lists. */
     if (row->kind == YK_OPTION_NUMBERS) {
         field->least = row->count;
         field->most = row->count;
@@ -109,6 +112,7 @@ const yk_section *yk_option_section(yk_store *store, const char *name, const cha
 yk_status yk_option_read(yk_builder *builder, const yk_option *row, const yk_node *node,
                          void *options)
 {
+    /* Copied byte by byte: the struct belongs to whoever declared the row. */
     char *target = (char *)options + row->offset;
     switch (row->kind) {
     case YK_OPTION_NUMBER: memcpy(target, &node->value, sizeof node->value); return YK_OK;

@@ -54,11 +54,14 @@ static yk_vec3 vector_of(const yk_node *node)
 /* Two axes of the frame, the second made square to the first; false if they are parallel. */
 static bool from_two_axes(const yk_node *const given[3], yk_quat *q)
 {
+    /* Which two are given; the third follows from both. */
     int first = given[0] ? 0 : 1;
     int second = given[2] ? 2 : 1;
     int third = 3 - first - second;
     yk_vec3 axes[3];
     axes[first] = yk_v3_unit(vector_of(given[first]));
+
+    /* The part of the second that is square to the first. */
     yk_vec3 other = yk_v3_unit(vector_of(given[second]));
     other = yk_v3_axpy(-yk_v3_dot(other, axes[first]), axes[first], other);
     if (yk_v3_norm(axes[first]) == 0 || yk_v3_norm(other) < 1e-6)
@@ -147,6 +150,8 @@ void yk_resolve_orientation(yk_resolver *r, yk_node *node, const yk_field *field
 {
     yk_quat q = yk_q_identity();
     const char *mistake = NULL;
+
+    /* A section in one of the spellings, or the quaternion itself. */
     if (node->kind == YK_NODE_MAP) {
         yk_resolve_section(r, node, &yk_orientation_section);
         if (node->valid)
@@ -166,6 +171,7 @@ void yk_resolve_orientation(yk_resolver *r, yk_node *node, const yk_field *field
     if (!node->valid)
         return;
 
+    /* As w, x, y, z. */
     double *values = yk_resolver_take(r, 4 * sizeof *values);
     if (!values)
         return;

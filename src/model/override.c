@@ -93,13 +93,13 @@ static yk_node *find_child(override *o, const yk_node *node, const segment *step
     if (node->kind == YK_NODE_LIST && !step->name && step->index < node->count)
         return yk_node_at(node, step->index);
 
+    /* What is wrong, with the path as far as it could be followed. */
     char message[256];
     int shown = (int)(begin < 100 ? begin : 100);
     if (node->kind == YK_NODE_LIST && step->name) {
         /* The item that has the name, or in the message the nearest one. */
         const char *nearest = NULL;
         int distance = 4;
-
         for (yk_node *item = node->first; item; item = item->next) {
             const char *other = yk_node_name(item);
             if (!other)
@@ -176,7 +176,6 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
 
     /* Down the path; sections on the way that are not there are made. */
     yk_node *node = root;
-
     size_t begin = 0;
     for (int i = 0; i < count; i++) {
         const segment *step = &segments[i];
@@ -190,12 +189,14 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
             continue;
         }
 
+        /* The value at the end of the path, or a section on the way. */
         yk_node *fresh = value;
         if (!last)
             fresh = yk_node_create(store, YK_NODE_MAP, yk_node_location(value));
         if (!fresh)
             return YK_ERROR_MEMORY;
 
+        /* The schema asks whether such a section was meant. */
         fresh->implied = !child && !last;
         if (child)
             yk_node_replace(child, fresh);

@@ -23,6 +23,8 @@ static void evaluate(evaluation *e, int index, bool last_chance);
 static void require_name(void *user, const char *name, size_t length)
 {
     evaluation *e = user;
+
+    /* The parameter of that name. */
     int needed = 0;
     while (needed < e->count && (strlen(e->nodes[needed]->key) != length ||
                                  strncmp(e->nodes[needed]->key, name, length) != 0))
@@ -32,6 +34,7 @@ static void require_name(void *user, const char *name, size_t length)
         return;
     }
 
+    /* One that is being evaluated depends on itself. */
     if (e->states[needed] == OPEN && !e->blocked) {
         const yk_node *node = e->nodes[e->open];
         if (needed == e->open)
@@ -45,6 +48,7 @@ static void require_name(void *user, const char *name, size_t length)
         e->blocked = true;
     }
 
+    /* It is evaluated first; what is known of the open one is kept meanwhile. */
     if (e->states[needed] == WAITING) {
         int open = e->open;
         bool blocked = e->blocked;
@@ -71,6 +75,8 @@ static void evaluate(evaluation *e, int index, bool last_chance)
     e->open = index;
     e->blocked = false;
     e->unknown = false;
+
+    /* What it uses, first. */
     if (node->kind == YK_NODE_SCALAR)
         yk_expression_names(node->text, require_name, e);
     if (e->unknown && !e->blocked && !last_chance) {
@@ -78,6 +84,7 @@ static void evaluate(evaluation *e, int index, bool last_chance)
         return;
     }
 
+    /* Then itself; parameters that follow can use it. */
     bool done = !e->blocked && yk_resolve_number(e->r, node, &number);
     e->states[index] = done ? DONE : FAILED;
     if (done)
@@ -99,6 +106,7 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
         return;
     }
 
+    /* The values go into the scope of all expressions, one by one. */
     size_t count = (size_t)node->count + 1;
     evaluation e = {.r = r};
     e.nodes = yk_resolver_take(r, count * sizeof *e.nodes);
@@ -111,6 +119,7 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
     r->scope.parameter_count = 0;
 
     for (yk_node *child = node->first; child; child = child->next) {
+        /* A parameter must not hide a function or time. */
         const char *reason = yk_expression_reserved(child->key);
         if (strcmp(child->key, "t") == 0)
             reason = "is time";

@@ -19,6 +19,7 @@ static void *grow(yk_store *store, const void *list, int count, size_t size)
 
 static yk_status check_solver(yk_context *context, const yk_solver_ops *ops)
 {
+    /* The table is that of this library, and whole. */
     if (ops->size != sizeof *ops)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "a solver's table has %zu bytes, this library's %zu: rebuild it with the "
@@ -34,6 +35,7 @@ static yk_status check_solver(yk_context *context, const yk_solver_ops *ops)
                        ops->options_size, YK_SOLVER_OPTIONS_SIZE_MAX);
 
     for (const yk_option *row = ops->options; row && row->key; row++) {
+        /* Rows write into the struct, so their offsets must lie in it. */
         bool choice = row->kind == YK_OPTION_CHOICE;
         if (row->kind == YK_OPTION_SUBSYSTEMS || row->kind > YK_OPTION_FUNCTION || !row->text ||
             (choice && !row->words) || row->offset >= ops->options_size)
@@ -53,6 +55,7 @@ static yk_status add_solver(yk_scenario *scenario, const yk_solver_ops *ops)
     if (status != YK_OK)
         return status;
 
+    /* The word after `solver:` means one thing. */
     bool exists = false;
     for (int i = 0; yk_kind_sections[i]; i++)
         exists = exists || strcmp(yk_kind_sections[i]->name, ops->name) == 0;
@@ -99,6 +102,7 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
     char here[4096];
     snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
 
+    /* It stays open as long as the scenario, whatever is wrong with it. */
     yk_plugin_handle *handle = yk_store_take(&scenario->store, sizeof *handle);
     if (!handle)
         return YK_ERROR_MEMORY;
@@ -130,6 +134,7 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
                        plugin->version, plugin->size, YK_PLUGIN_VERSION, sizeof *plugin,
                        yk_version());
 
+    /* What it is, and what it brings. */
     handle->info.path = yk_store_text(&scenario->store, path, strlen(path));
     handle->info.name = plugin->name ? plugin->name : "";
     handle->info.licence = plugin->licence ? plugin->licence : "";
@@ -145,6 +150,7 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
 
 yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
 {
+    /* Those of the program. */
     for (int i = 0; i < def->solver_count; i++) {
         yk_status status = add_solver(scenario, def->solvers[i]);
         if (status != YK_OK)
@@ -163,6 +169,7 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
     if (!list || list->kind != YK_NODE_LIST)
         return YK_OK;
 
+    /* Those of the file. */
     int count = 0;
     for (const yk_node *item = list->first; item; item = item->next) {
         if (item->kind != YK_NODE_SCALAR)
@@ -194,8 +201,8 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
 
     for (const yk_plugin_handle *h = scenario->plugins; h; h = h->next)
         scenario->info.plugin_count++;
-    int slot = scenario->info.plugin_count;
 
+    int slot = scenario->info.plugin_count;
     for (const yk_plugin_handle *h = scenario->plugins; h; h = h->next)
         infos[--slot] = h->info;
     scenario->info.plugins = infos;
@@ -218,6 +225,7 @@ yk_status yk_solver_build(yk_builder *builder, const yk_solver_ops *ops, const y
     if (!options)
         return YK_ERROR_MEMORY;
 
+    /* The option struct, which begins as all zero. */
     for (const yk_option *row = ops->options; row && row->key; row++) {
         const yk_node *node = yk_node_get(section, row->key);
         yk_status status = node ? yk_option_read(builder, row, node, options) : YK_OK;
@@ -225,6 +233,7 @@ yk_status yk_solver_build(yk_builder *builder, const yk_solver_ops *ops, const y
             return status;
     }
 
+    /* What a solver from outside gives back is not trusted. */
     yk_context *context = yk_builder_context(builder);
     yk_status status = ops->create(context, options, subsystem);
     if (status != YK_OK)

@@ -88,6 +88,7 @@ static yk_expression *compile(repetition *p, const char *start, size_t length)
     if (length > YK_EXPRESSION_LENGTH_MAX)
         return NULL;
 
+    /* An expression of the index and of parameters alone. */
     char inner[YK_EXPRESSION_LENGTH_MAX + 1];
     memcpy(inner, start, length);
     inner[length] = '\0';
@@ -96,6 +97,7 @@ static yk_expression *compile(repetition *p, const char *start, size_t length)
     if (p->unknown)
         return NULL;
 
+    /* With the index as its variable, so that all copies share it. */
     yk_scope scope = p->r->scope;
     scope.variables = &p->index;
     scope.variable_count = *p->index ? 1 : 0;
@@ -138,6 +140,7 @@ static void add_group(repetition *p, yk_text *out, const char *start, size_t len
         p->group_count = number + 1;
     }
 
+    /* A number, without a point where it is whole: names are made of it. */
     yk_expression *expression = p->groups[number].expression;
     if (expression) {
         double value = yk_expression_value(expression, &p->value);
@@ -167,6 +170,7 @@ static const char *fill_in(repetition *p, const char *text)
     yk_context *context = p->r->store->context;
     yk_text out = {0};
     while (*text && spend(p, 1)) {
+        /* Up to the next group; a brace that is not closed is text. */
         const char *open = strchr(text, '{');
         const char *close = open ? strchr(open, '}') : NULL;
         if (!close) {
@@ -181,6 +185,7 @@ static const char *fill_in(repetition *p, const char *text)
 
     spend(p, out.length / sizeof(yk_node));
 
+    /* In the store, where the node can point to it. */
     const char *filled = NULL;
     if (!out.failed)
         filled = yk_store_text(p->r->store, out.data ? out.data : "", out.length);
@@ -204,6 +209,7 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
         return NULL;
     }
 
+    /* Its text ... */
     copy->quoted = node->quoted;
     copy->text = "";
     if (node->kind == YK_NODE_SCALAR)
@@ -211,6 +217,7 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
     if (!copy->text)
         return NULL;
 
+    /* ... and its children, with keys filled in as well. */
     for (const yk_node *child = node->first; child; child = child->next) {
         yk_node *twin = copy_filled(p, child);
         if (!twin)
@@ -274,6 +281,7 @@ static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *
     if (!read_range(r, repeat, &p, &last))
         return false;
 
+    /* Copies are items like any other. */
     yk_node_remove(repeat);
     bool good = true;
     for (; p.value <= last && good; p.value++) {
@@ -284,6 +292,7 @@ static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *
         if (p.exhausted)
             yk_node_error(r->diagnostics, item, "the repetition makes more than a million values");
 
+        /* A copy without its name, or beyond the limit, ends it. */
         good = copy && (!item->key || name) && !p.exhausted && r->status == YK_OK;
         if (good)
             yk_node_append(collection, copy, name, yk_node_key_location(item));

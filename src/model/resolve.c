@@ -77,6 +77,7 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
     if (!is_scalar(r, node, field))
         return false;
 
+    /* A constant expression of the parameters. */
     yk_expression_error error;
     double value;
     yk_status status =
@@ -146,11 +147,14 @@ static void resolve_function(yk_resolver *r, yk_node *node, const yk_field *fiel
     double plain;
     if (!is_scalar(r, node, field))
         return;
+
+    /* Most functions are plain numbers. */
     if (yk_number_read(node->text, &plain)) {
         yk_resolve_number(r, node, field);
         return;
     }
 
+    /* An expression of time. */
     yk_scope scope = r->scope;
     scope.variables = time;
     scope.variable_count = 1;
@@ -219,6 +223,7 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
         return;
     }
 
+    /* The first item says which it is. */
     bool rows = node->first->kind == YK_NODE_LIST;
     yk_field one = {.key = field->key, .unit = field->unit, .least = 3, .most = 3};
     one.type = rows ? YK_TYPE_NUMBERS : YK_TYPE_NUMBER;
@@ -227,6 +232,7 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
     if (!matrix)
         return;
 
+    /* A row each, or an entry of the diagonal. */
     int i = 0;
     node->valid = true;
     for (yk_node *item = node->first; item; item = item->next, i++) {
@@ -243,6 +249,7 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
     node->values = matrix;
     node->value_count = 9;
 
+    /* Rows are written by people: both halves must agree. */
     bool symmetric = matrix[1] == matrix[3] && matrix[2] == matrix[6] && matrix[5] == matrix[7];
     if (node->valid && !symmetric) {
         yk_node_error(r->diagnostics, node, "expected %s; the matrix is not symmetric",
@@ -259,6 +266,7 @@ static void resolve_boolean(yk_resolver *r, yk_node *node, const yk_field *field
     if (!is_scalar(r, node, field))
         return;
 
+    /* Words for no and for yes alternate. */
     for (int i = 0; i < 6; i++) {
         if (strcmp(node->text, words[i]) != 0)
             continue;
@@ -311,6 +319,7 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
     if (!is_scalar(r, node, field))
         return;
 
+    /* The words before it are those that it is not. */
     const char *valid[WORDS_MAX];
     int count = 0;
     for (; field->words[count].word && count < WORDS_MAX; count++) {
@@ -345,6 +354,7 @@ static const yk_source defaults = {.name = "default"};
 /* A node from the text of a default: a scalar, {} or a flat list. */
 static yk_node *make_default(yk_resolver *r, const char *text)
 {
+    /* Its first character says what it is. */
     yk_location location = {.source = &defaults};
     yk_node_kind kind = YK_NODE_SCALAR;
     if (text[0] == '{')
@@ -510,6 +520,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
         return;
     }
 
+    /* The variant of that name. */
     const char *valid[WORDS_MAX];
     int count = 0;
     for (; field->variants[count] && count < WORDS_MAX; count++) {
@@ -561,7 +572,6 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
         const char *nearest = NULL;
         int distance = 4;
         const yk_node *other = item->parent->first;
-
         for (; other && distance > 0; other = other->next) {
             if (other == item || !other->key)
                 continue;
@@ -595,6 +605,7 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
         return false;
     }
 
+    /* Its name: the key in a map, the entry `name` in a list. */
     bool named = false;
     yk_node *name = yk_node_get(item, "name");
     if (item->key) {

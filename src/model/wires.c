@@ -7,6 +7,8 @@
 static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def *wire)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+
+    /* A single number of a port or of a subsystem. */
     yk_channel_row row;
     if (!yk_scenario_find_channel(scenario, node->text, node, &row))
         return false;
@@ -22,6 +24,7 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
         return false;
     }
 
+    /* Where the coupling reads it. */
     wire->source_subsystem = row.subsystem;
     wire->source_port = row.kind == YK_CHANNEL_PORT ? row.port : -1;
     wire->source_channel = row.port;
@@ -50,6 +53,8 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
 
     wire->target_subsystem = to.subsystem;
     wire->target_port = to.port;
+
+    /* A signal port that takes. */
     if (!(to.what->causalities & YK_TAKES_SIGNAL)) {
         const char *remedy = "ports with power are joined under 'interfaces'";
         if (to.what->kind == YK_PORT_SIGNAL)
@@ -59,6 +64,7 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
         return false;
     }
 
+    /* One wire ends at a port. */
     for (int i = 0; i < scenario->info.wire_count; i++) {
         const yk_wire_def *other = &scenario->wires[i];
         if (other->target_subsystem != to.subsystem || other->target_port != to.port)
@@ -111,6 +117,7 @@ static void warn_unconnected(yk_scenario *scenario)
             if (!input)
                 continue;
 
+            /* Whether a wire ends at the port of that name. */
             bool wired = false;
             for (int k = 0; k < info->wire_count; k++) {
                 const yk_wire_def *wire = &scenario->wires[k];
@@ -135,6 +142,7 @@ void yk_scenario_read_wires(yk_scenario *scenario)
     if (list && (list->kind == YK_NODE_SCALAR || list->count > YK_WIRES_MAX))
         return;
 
+    /* Wires with mistakes take no slot. */
     int count = list ? list->count : 0;
     scenario->wires = yk_resolver_take(r, (size_t)count * sizeof *scenario->wires);
     if (!scenario->wires)

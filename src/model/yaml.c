@@ -53,12 +53,14 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
         capacity *= 2;
     }
 
+    /* What went wrong, before it is overwritten. */
     int reason = errno;
     bool unreadable = ferror(file) != 0;
     fclose(file);
     if (!text)
         return YK_ERROR_MEMORY;
 
+    /* A text that cannot be had is a mistake of the user, not a failure. */
     if (unreadable)
         report_file_error(diagnostics, source, "read", reason);
     else if (too_long)
@@ -298,6 +300,7 @@ static int declare_anchor(reader *r, const yaml_char_t *name, yk_location locati
         return -1;
     }
 
+    /* Its node follows when that is complete. */
     anchor *declared = &r->anchors[r->anchor_count];
     declared->node = NULL;
     declared->name = yk_store_text(r->store, (const char *)name, strlen((const char *)name));
@@ -328,6 +331,8 @@ static char *copy_scalar(reader *r, const yaml_event_t *event, yk_location locat
 {
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
+
+    /* C would take the text to end there. */
     if (memchr(text, '\0', length)) {
         yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
                   "text with a zero character (\\0)");
@@ -395,6 +400,7 @@ static void open_collection(reader *r, const yaml_event_t *event)
         name = event->data.mapping_start.anchor;
     }
 
+    /* Keys are words, and nesting has a limit. */
     yk_location location = event_location(r, event);
     refuse_tag(r, tag, location);
     if (expects_key(r)) {
@@ -409,6 +415,7 @@ static void open_collection(reader *r, const yaml_event_t *event)
         return;
     }
 
+    /* Open until its end event. */
     int index = declare_anchor(r, name, location);
     if (r->stopped)
         return;
@@ -440,6 +447,7 @@ static void drop_duplicates(reader *r, yk_node *map)
     if (map->count < 2)
         return;
 
+    /* The entries by their keys, equal ones by their lines. */
     yk_node **entries = yk_allocate(r->store->context, (size_t)map->count, sizeof(yk_node *));
     if (!entries) {
         out_of_memory(r);
@@ -452,6 +460,7 @@ static void drop_duplicates(reader *r, yk_node *map)
 
     qsort(entries, (size_t)count, sizeof *entries, compare_keys);
 
+    /* Merge keys may be given several times. */
     int first = 0;
     for (int i = 1; i < count && !yk_diagnostics_full(r->diagnostics); i++) {
         bool differs = strcmp(entries[first]->key, entries[i]->key) != 0;
@@ -486,6 +495,7 @@ static void merge_from(reader *r, yk_node *map, const yk_node *from)
             return;
         }
 
+        /* A copy, for the entry may change by overrides. */
         yk_node *copy = yk_node_copy(r->store, child, &r->budget);
         if (!copy && r->budget < 0)
             stop(r, yk_node_location(from), "the aliases expand to more than a million values");
@@ -529,8 +539,9 @@ static void read_alias(reader *r, const yaml_event_t *event)
 {
     yk_location location = event_location(r, event);
     const char *name = (const char *)event->data.alias.anchor;
-    int index = r->anchor_count - 1;
 
+    /* The last anchor of that name, which must be complete. */
+    int index = r->anchor_count - 1;
     while (index >= 0 && strcmp(r->anchors[index].name, name) != 0)
         index--;
     if (index < 0) {
@@ -553,6 +564,7 @@ static void read_alias(reader *r, const yaml_event_t *event)
         return;
     }
 
+    /* A copy of all below it: aliases of aliases multiply. */
     yk_node *copy = yk_node_copy(r->store, r->anchors[index].node, &r->budget);
     if (copy)
         attach(r, copy);
@@ -596,6 +608,7 @@ static void read_events(reader *r)
             return;
         }
 
+        /* What the event means for the tree. */
         size_t type = (size_t)event.type;
         if (type < sizeof handlers / sizeof *handlers && handlers[type])
             handlers[type](r, &event);
@@ -609,6 +622,8 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
                        yk_node **root)
 {
     *root = NULL;
+
+    /* A byte order mark says nothing about UTF-8. */
     if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0) {
         source->text += 3;
         source->length -= 3;
@@ -630,6 +645,7 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
         return YK_OK;
     }
 
+    /* The reader is too large for the stack. */
     reader *r = yk_allocate(store->context, 1, sizeof *r);
     if (!r)
         return YK_ERROR_MEMORY;
@@ -649,6 +665,7 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
         out_of_memory(r);
     }
 
+    /* A text of comments alone has no tree. */
     if (!r->stopped && !r->root)
         yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL,
                   "the %s is empty", source->has_lines ? "file" : "value");
