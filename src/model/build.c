@@ -173,6 +173,7 @@ const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection)
     if (!names)
         return NULL;
 
+    /* In their order; sorting keeps the index with the name. */
     for (const yk_node *item = first; item; item = item->next) {
         names->entries[names->count].name = yk_node_name(item);
         names->entries[names->count].index = names->count;

@@ -119,6 +119,7 @@ static bool pick_component(request *q, const char *component, int size)
         return true;
     }
 
+    /* It is none of them. */
     if (c.count)
         report_unknown(q, "component", component, &c);
     else
@@ -436,6 +437,7 @@ static void add_made(yk_scenario *scenario, const char *owner, const char *port,
     if (!name)
         return;
 
+    /* It lives as long as the scenario: records point to it. */
     if (port[0])
         snprintf(name, bytes, "%s.%s.%s", owner, port, what);
     else

@@ -168,6 +168,7 @@ static void describe_variants(writer *w, const yk_field *field, const char *path
 /* Sections below a key, at the deepest level that Markdown has. */
 static void describe_below(writer *w, const yk_field *field, const char *path, int level)
 {
+    /* Markdown has six levels. */
     if (level > 6)
         level = 6;
 

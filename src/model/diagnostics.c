@@ -86,6 +86,8 @@ static size_t break_length(const char *at, const char *end)
         return 1;
     if (at < end && *at == '\r')
         return at + 1 < end && at[1] == '\n' ? 2 : 1;
+
+    /* Next line, line separator and paragraph separator of Unicode. */
     if (end - at >= 2 && memcmp(at, "\xC2\x85", 2) == 0)
         return 2;
     if (end - at >= 3 && (memcmp(at, "\xE2\x80\xA8", 3) == 0 || memcmp(at, "\xE2\x80\xA9", 3) == 0))
@@ -98,6 +100,8 @@ static const char *line_start(const yk_source *source, int line)
 {
     const char *at = source->text;
     const char *end = source->text + source->length;
+
+    /* A line ends with its break, which may have two bytes. */
     while (at < end && line > 1) {
         size_t skip = break_length(at, end);
         if (skip)

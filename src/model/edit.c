@@ -176,6 +176,7 @@ static yk_status set_value(const editor *e, const char *text, const char *overri
 
 static bool same(const yk_node *a, const yk_node *b)
 {
+    /* Locations differ after an edit; kinds, keys and texts must not. */
     if (a->kind != b->kind || a->count != b->count)
         return false;
     if (a->kind == YK_NODE_SCALAR)

@@ -23,6 +23,7 @@ static void add_word(emitter *e, const char *text)
         return;
     }
 
+    /* In quotes, control characters by their number. */
     yk_text_add(e->context, &e->text, "\"");
     for (; *text; text++) {
         unsigned char c = (unsigned char)*text;

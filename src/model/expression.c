@@ -263,6 +263,7 @@ static const function_row *find_function(const char *name, size_t length)
 
 const char *yk_expression_reserved(const char *name)
 {
+    /* Words that the scanner reads as one name. */
     size_t length = 0;
     while (continues_name(name[length]))
         length++;
@@ -370,6 +371,7 @@ static bool unknown_name(scanner *s, token t, bool function)
         consider(word, "pi", &limit, &nearest);
     }
 
+    /* With the nearest, or with where names are defined. */
     const char *what = function ? "function" : "name";
     const char *remedy = function ? "" : "; define it under 'parameters'";
     if (nearest)
@@ -381,6 +383,7 @@ static bool unknown_name(scanner *s, token t, bool function)
 
 static bool is_value(const yk_scope *scope, token t)
 {
+    /* Variables, parameters, and the one constant. */
     for (int i = 0; i < scope->variable_count; i++)
         if (token_is(t, scope->variables[i]))
             return true;
@@ -423,6 +426,7 @@ static bool scan_name(scanner *s, token t)
         return true;
     }
 
+    /* What looks like a call and is none. */
     if (call && !is_value(scope, t))
         return unknown_name(s, t, true);
     if (call)
@@ -436,6 +440,8 @@ static bool scan_name(scanner *s, token t)
         return unknown_name(s, t, false);
 
     snprintf(name, sizeof name, "%.*s", (int)t.length, t.start);
+
+    /* Variables hide parameters of the same name. */
     for (int i = 0; i < scope->variable_count; i++) {
         if (strcmp(name, scope->variables[i]) != 0)
             continue;
@@ -690,6 +696,8 @@ yk_status yk_expression_constant(yk_context *context, const char *text, const yk
                                  yk_expression_error *error, double *value)
 {
     *error = (yk_expression_error){.length = strlen(text)};
+
+    /* Most constants are plain numbers, which need no parser. */
     if (!yk_number_read(text, value)) {
         yk_scope constants = *scope;
         constants.variable_count = 0;
@@ -705,6 +713,7 @@ yk_status yk_expression_constant(yk_context *context, const char *text, const yk
     if (isfinite(*value))
         return YK_OK;
 
+    /* Infinity and NaN spread through a model: they are mistakes here. */
     const char *reason = "a division by zero, or an overflow";
     if (isnan(*value))
         reason = "0/0, or a function outside its domain";

@@ -57,6 +57,7 @@ yk_port_reference yk_scenario_find_port(yk_scenario *scenario, const yk_node *no
             names[i] = ports[i].name;
     }
 
+    /* There is none of that name. */
     if (count > PORT_NAMES_MAX)
         count = PORT_NAMES_MAX;
     yk_node_error(diagnostics, node, "subsystem '%s' has no port '%.60s'; %s", subsystem, port,
@@ -177,6 +178,8 @@ static bool check_free(yk_scenario *scenario, const yk_port_reference *side)
 {
     for (int i = 0; i < scenario->info.interface_count; i++) {
         const yk_interface_def *def = &scenario->interfaces[i];
+
+        /* Either side of an earlier interface. */
         bool first = def->wrench_subsystem == side->subsystem && def->wrench_port == side->port;
         bool second = def->motion_subsystem == side->subsystem && def->motion_port == side->port;
         if (!first && !second)
@@ -223,6 +226,7 @@ static bool move_side(yk_scenario *scenario, const yk_node *node, const yk_port_
         orientation = &own_axes;
     }
 
+    /* What the solver says against it, at the first of the keys. */
     if (object->ops->move_port(object, side->port, at, orientation) == YK_OK)
         return true;
 
@@ -402,6 +406,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
     if (list && (list->kind == YK_NODE_SCALAR || list->count > YK_INTERFACES_MAX))
         return;
 
+    /* Interfaces with mistakes take no slot. */
     size_t count = list ? (size_t)list->count : 0;
     scenario->interfaces = yk_resolver_take(r, count * sizeof *scenario->interfaces);
     if (!scenario->interfaces)
@@ -452,6 +457,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
         if (!move_sides(scenario, node, &a, &b))
             continue;
 
+        /* The first side takes the wrench, the second the motion. */
         scenario->interfaces[scenario->info.interface_count++] = (yk_interface_def){
             .name = name,
             .wrench_subsystem = a.subsystem,

@@ -52,6 +52,7 @@ yk_status yk_mbdyn_build(yk_builder *builder, const yk_node *section, yk_subsyst
     if (!names)
         return YK_ERROR_MEMORY;
 
+    /* A port for each node, in the order of the force. */
     yk_mbdyn_def def = yk_mbdyn_default();
     def.address = yk_node_text(section, "address");
     def.listen = yk_node_boolean(section, "listen");

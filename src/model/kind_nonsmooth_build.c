@@ -53,6 +53,7 @@ static yk_material material_of(maker *m, const yk_node *item)
         return (yk_material){0};
     }
 
+    /* All six numbers have defaults. */
     const yk_node *material = yk_node_at(yk_node_get(m->section, "materials"), index);
     return (yk_material){
         .friction = yk_node_number(material, "friction"),
@@ -181,6 +182,7 @@ static void add_shapes(maker *m, const yk_node *first, int body)
             shape.triangle_count = mesh.triangle_count;
         }
 
+        /* After a mistake shapes are read for theirs, and not added. */
         if (m->status == YK_OK)
             added(m, item, yk_nonsmooth_add_shape(m->model, &shape));
         yk_mesh_release(yk_builder_context(m->builder), &mesh);
@@ -396,6 +398,7 @@ static void add_particles(maker *m, const yk_node *item)
             status = yk_packing_lattice(context, &def, &packing);
     }
 
+    /* The message is the solver's, at the item. */
     if (YK_FAILED(status)) {
         added(m, item, YK_NO_ID);
         return;

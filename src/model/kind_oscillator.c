@@ -51,6 +51,7 @@ yk_status yk_oscillator_build(yk_builder *builder, const yk_node *section, yk_su
     def.position = yk_node_number(section, "position");
     def.velocity = yk_node_number(section, "velocity");
 
+    /* Only the two-step method has a parameter. */
     const yk_node *integrator = yk_node_get(section, "integrator");
     def.integrator = (yk_oscillator_integrator)integrator->choice;
     if (def.integrator == YK_OSCILLATOR_TWO_STEP)

@@ -31,6 +31,8 @@ yk_status yk_remote_build(yk_builder *builder, const yk_node *section, yk_subsys
     def.address = yk_node_text(section, "address");
     def.deadline = yk_node_number(section, "deadline");
     def.socket_only = !yk_node_boolean(section, "shared_memory");
+
+    /* A server with one subsystem needs no name. */
     if (yk_node_get(section, "subsystem"))
         def.subsystem = yk_node_text(section, "subsystem");
 

@@ -443,6 +443,7 @@ static void add_shape(maker *m, const yk_node *item)
     shape.node = find_noted(m, yk_node_get(item, "on"));
     shape.marker = yk_read_marker(item);
 
+    /* Half of its extents; of a line the vector to its end. */
     switch (shape.kind) {
     case YK_SHAPE_SPHERE: shape.size.x = yk_node_number(item, "radius"); break;
     case YK_SHAPE_BOX: shape.size = yk_v3_scale(0.5, yk_node_vector(item, "size")); break;
@@ -525,6 +526,7 @@ static yk_status report_input(maker *m, yk_status status)
         if (!feedback)
             continue;
 
+        /* The message quotes the input. */
         const yk_node *input = yk_node_items(feedback, "inputs");
         for (; input; input = input->next) {
             char quoted[96];

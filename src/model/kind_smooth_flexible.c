@@ -274,6 +274,8 @@ static yk_status build_ancf(yk_builder *builder, const yk_node *item, int count,
                             yk_flexible **body)
 {
     (void)count;
+
+    /* Equal elements of one section. */
     yk_ancf_rod_def def = {
         .length = yk_node_number(item, "length"),
         .elements = yk_node_integer(item, "elements"),

@@ -427,10 +427,12 @@ static void read_feedback(reader *r, const yk_node *section, yk_feedback *feedba
 /* The signal port that brings a load; several forces may have one. */
 static int find_input(reader *r, const yk_node *input)
 {
+    /* One that an earlier force has asked for. */
     for (int i = 0; i < r->input_count; i++)
         if (strcmp(r->input_names[i], input->text) == 0)
             return r->inputs[i];
 
+    /* Names of ports are used once. */
     for (const yk_node *port = yk_node_items(r->section, "ports"); port; port = port->next)
         if (strcmp(yk_node_name(port), input->text) == 0)
             note(r, yk_builder_error(r->builder, input,
@@ -520,6 +522,7 @@ static void read_force(reader *r, const yk_node *item)
         note(r, yk_read_six_by_six(r->builder, item, "damping", force.bushing_damping));
         break;
     default:
+        /* A force or a torque on one body, with a vector that may follow its marker. */
         force.body[1] = find(r, on);
         if (force.body[1] == YK_GROUND)
             note(r,

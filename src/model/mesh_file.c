@@ -73,10 +73,10 @@ static yk_status add_triangle(reader *r, int a, int b, int c)
     if (a == b || b == c || c == a)
         return YK_OK;
 
+    /* The list may move as it grows. */
     void *list = m->triangles;
     yk_status status =
         grow(r, &list, m->triangle_count, &r->triangle_capacity, sizeof *m->triangles);
-
     m->triangles = list;
     if (status != YK_OK)
         return status;
@@ -205,7 +205,6 @@ static yk_status read_text(reader *r)
     r->line = 1;
     char word[WORD];
     yk_vec3 corners[3];
-
     int corner = 0;
     while (next_word(r, word)) {
         /* The end of a facet. */
@@ -317,6 +316,8 @@ static yk_status read_obj(reader *r)
     while (status == YK_OK && getline(&line, &capacity, r->file) >= 0) {
         r->line++;
         line[strcspn(line, "\r\n")] = '\0';
+
+        /* Faces and corners; normals, colours and groups are passed over. */
         if (strncmp(line, "f ", 2) == 0)
             status = read_face(r, line + 2);
         if (strncmp(line, "v ", 2) != 0)
@@ -350,13 +351,19 @@ void yk_mesh_release(yk_context *context, yk_mesh *mesh)
 
 yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_mesh *mesh)
 {
+    static const struct {
+        const char *ending;
+        yk_status (*read)(reader *r);
+    } formats[] = {{".stl", read_stl}, {".obj", read_obj}};
     *mesh = (yk_mesh){0};
 
     /* The name says which format it is. */
     const char *ending = strrchr(path, '.');
-    bool stl = ending && strcasecmp(ending, ".stl") == 0;
-    bool obj = ending && strcasecmp(ending, ".obj") == 0;
-    if (!stl && !obj)
+    yk_status (*read)(reader * r) = NULL;
+    for (size_t i = 0; ending && i < sizeof formats / sizeof *formats; i++)
+        if (strcasecmp(ending, formats[i].ending) == 0)
+            read = formats[i].read;
+    if (!read)
         return yk_fail(context, YK_ERROR_INPUT,
                        "cannot tell the format of %s by its name; let it end in .stl or .obj",
                        path);
@@ -366,14 +373,14 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
     if (!r.file)
         return yk_fail(context, YK_ERROR_FILE, "%s cannot be opened: %s", path, strerror(errno));
 
-    /* What was read before a mistake is given back. */
-    yk_status status = stl ? read_stl(&r) : read_obj(&r);
+    yk_status status = read(&r);
     fclose(r.file);
     yk_release(context, r.table);
     if (status == YK_OK && mesh->triangle_count == 0)
         status = yk_fail(context, YK_ERROR_INPUT, "%s has no triangles", path);
+
+    /* What was read before a mistake is given back. */
     if (status != YK_OK)
         yk_mesh_release(context, mesh);
-
     return status;
 }

@@ -90,6 +90,7 @@ yk_status yk_modal_order_nodes(yk_modal *modal, const char *path)
     if (!sorted)
         return YK_ERROR_MEMORY;
 
+    /* Numbers with the indices that they belong to. */
     for (int i = 0; i < modal->node_count; i++) {
         sorted[i][0] = modal->node_number[i];
         sorted[i][1] = i;
@@ -146,6 +147,7 @@ yk_vec3 *yk_modal_bends(yk_modal *modal, int node)
 
 yk_status yk_modal_take_invariants(yk_modal *modal)
 {
+    /* One integral per shape, or per pair of shapes. */
     size_t n = (size_t)modal->mode_count;
     modal->weighs = true;
     modal->shift = yk_modal_take(modal, n, sizeof *modal->shift);
@@ -187,6 +189,8 @@ double yk_modal_lumped_mass(const yk_modal *modal, int i)
 void yk_modal_damp(yk_modal *modal)
 {
     int n = modal->mode_count;
+
+    /* Damping of the files stays. */
     for (int k = 0; k < n * n; k++)
         if (modal->damping[k] != 0)
             return;

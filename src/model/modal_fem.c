@@ -284,6 +284,7 @@ static yk_status check_records(fem *f)
     if (f->modes == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s has no line '** RECORD GROUP 1'", f->path);
 
+    /* Nodes, shapes and matrices are there. */
     for (size_t k = 0; k < sizeof required / sizeof *required; k++)
         if (!f->record[required[k]])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s has no record group %d", f->path,
@@ -348,10 +349,12 @@ static yk_status fill_modes(fem *f)
 static yk_status fill_nodes(fem *f)
 {
     yk_modal *modal = f->modal;
+
     yk_status status = yk_modal_take_nodes(modal, f->nodes);
     if (status != YK_OK)
         return status;
 
+    /* These files always have rotations. */
     size_t n = (size_t)modal->mode_count;
     modal->rotates = true;
     for (int k = 0; k < f->nodes; k++) {
@@ -398,6 +401,8 @@ static double *choose(const fem *f, const double *from)
 static yk_status fill_matrices(fem *f)
 {
     yk_modal *modal = f->modal;
+
+    /* Damping is optional: see yk_modal_damp. */
     modal->modal_mass = choose(f, f->record[9]);
     modal->stiffness = choose(f, f->record[10]);
     if (f->record[13])
@@ -430,6 +435,7 @@ static yk_status fill_lumped(fem *f)
     if (status != YK_OK || !f->record[11] || f->has_invariants)
         return status;
 
+    /* A body of the lumps alone has the integrals. */
     size_t n = (size_t)modal->mode_count;
     for (int k = 0; k < modal->node_count; k++)
         modal->points[k].rotation = modal->points[k].displacement + n;
@@ -446,7 +452,6 @@ static yk_status fill_lumped(fem *f)
     if (status != YK_OK)
         return status;
 
-    /* What a body of these lumps would have. */
     modal->mass = lumped.mass;
     modal->moment = lumped.moment;
     modal->second = lumped.second;
@@ -477,6 +482,7 @@ static yk_mat3 symmetric_of(const double *record, long width, long at, double si
         for (int c = 0; c < 3; c++)
             t.m[r][c] = sign * record[width * r + 3 * at + c];
 
+    /* T = tr(S) - S, so S = tr(T) / 2 - T. */
     double trace = 0.5 * (t.m[0][0] + t.m[1][1] + t.m[2][2]);
     yk_mat3 whole = yk_m3_sub(yk_m3_diagonal(trace, trace, trace), t);
     return yk_m3_scale(0.5, yk_m3_add(whole, yk_m3_transpose(whole)));

@@ -26,10 +26,11 @@ static yk_status read_rows(yk_modal *modal, const char *path, const char *const 
                            int required, int whole, rows *r)
 {
     *r = (rows){0};
+
+    /* Every column that is wanted is read as a number. */
     int capacity = 0;
     yk_status status = yk_csv_open(modal->context, path, names, required, &r->table);
     int width = r->table.count;
-
     while (status == YK_OK) {
         bool more;
         status = yk_csv_next(&r->table, &more);
@@ -85,8 +86,10 @@ static yk_status read_nodes(yk_modal *modal, const char *path)
 {
     static const char *const names[] = {"node", "x",   "y",   "z",   "mass", "ixx",
                                         "iyy",  "izz", "ixy", "ixz", "iyz",  NULL};
+
+    /* With invariants, nodes weigh nothing. */
     rows r;
-    int required = modal->files->invariants ? 4 : 5; /* with invariants, nodes weigh nothing */
+    int required = modal->files->invariants ? 4 : 5;
     yk_status status = read_rows(modal, path, names, required, 1, &r);
     if (status == YK_OK)
         status = yk_modal_take_nodes(modal, r.count);
@@ -161,6 +164,7 @@ static yk_status read_second_order(yk_modal *modal, const char *path)
 
     int n = modal->mode_count;
     for (int k = 0; k < r.count; k++) {
+        /* Modes that take no part are passed over. */
         const double *v = &r.values[k * r.table.count];
         int i = yk_modal_mode(modal, (int)v[0]);
         int j = yk_modal_mode(modal, (int)v[1]);
@@ -317,6 +321,7 @@ yk_status yk_modal_read_tables(yk_modal *modal)
     if (files->frequencies && !stiff)
         return fill_modes(modal, frequencies);
 
+    /* With a stiffness and no damping, that of the scenario. */
     yk_modal_damp(modal);
     return YK_OK;
 }

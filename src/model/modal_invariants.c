@@ -80,6 +80,7 @@ static int find_word(const char *text, const char *const *words)
 /* All columns are there, and all but the first may be empty. */
 static yk_status open_table(yk_context *context, const char *path, yk_csv *table)
 {
+    /* A row may leave i, j and component empty, the first line may not. */
     yk_status status = yk_csv_open(context, path, columns, 1, table);
     for (int k = 0; columns[k] && status == YK_OK; k++)
         if (!yk_csv_has(table, k))

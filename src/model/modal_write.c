@@ -110,6 +110,8 @@ static void write_modes(FILE *out, const yk_flexible *flexible)
     for (int i = 0; i < flexible->modal.modes; i++) {
         for (int k = 0; k < flexible->attachments + flexible->outline; k++) {
             const yk_ffrf_node *node = &flexible->nodes[k];
+
+            /* Stations of a drawn line may have no rotation. */
             yk_vec3 u = node->displacement[i];
             yk_vec3 r = yk_v3(0, 0, 0);
             if (node->rotation)
@@ -129,6 +131,8 @@ static void write_second_order(FILE *out, const yk_flexible *flexible)
         const yk_ffrf_node *node = &flexible->nodes[k];
         for (int b = 0; b < node->bend_count; b++) {
             const yk_ffrf_bend *bend = &node->bends[b];
+
+            /* The other order says the same. */
             if (bend->j < bend->i)
                 continue;
 

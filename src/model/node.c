@@ -75,6 +75,8 @@ yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location
     node->line = location.line;
     node->column = location.column;
     node->length = location.length;
+
+    /* Never NULL, so that nobody has to ask. */
     node->text = "";
 
     return node;
@@ -140,6 +142,7 @@ yk_node *yk_node_copy(yk_store *store, const yk_node *node, int *budget)
     if (!copy)
         return NULL;
 
+    /* Texts are constant and shared. */
     copy->text = node->text;
     copy->quoted = node->quoted;
 

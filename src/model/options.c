@@ -147,6 +147,7 @@ yk_status yk_option_read(yk_builder *builder, const yk_option *row, const yk_nod
         return path ? YK_OK : YK_ERROR_MEMORY;
     }
     case YK_OPTION_NUMBERS: {
+        /* An array inside the struct where the row says its length, else a pointer with a count. */
         yk_number_list list = {node->values, node->value_count};
         if (row->count > 0)
             memcpy(target, node->values, (size_t)row->count * sizeof *node->values);

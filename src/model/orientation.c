@@ -163,6 +163,8 @@ void yk_resolve_orientation(yk_resolver *r, yk_node *node, const yk_field *field
     } else {
         yk_resolve_mismatch(r, node, field);
     }
+
+    /* What is wrong is said of the whole. */
     if (mistake) {
         yk_node_error(r->diagnostics, node, "%s", mistake);
         node->valid = false;

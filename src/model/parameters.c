@@ -93,6 +93,7 @@ static void evaluate(evaluation *e, int index, bool last_chance)
 
 void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
 {
+    /* A section without entries is allowed, a list is not. */
     if (yk_node_is_empty(node))
         node->kind = YK_NODE_MAP;
     if (node->kind != YK_NODE_MAP) {

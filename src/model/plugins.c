@@ -66,6 +66,7 @@ static yk_status add_solver(yk_scenario *scenario, const yk_solver_ops *ops)
         return yk_fail(scenario->context, YK_ERROR_ARGUMENT, "there is a solver '%s' already",
                        ops->name);
 
+    /* Its index follows those of the library: see build_one. */
     known->solvers = grow(&scenario->store, known->solvers, known->solver_count, sizeof ops);
     if (!known->solvers)
         return YK_ERROR_MEMORY;
@@ -80,6 +81,8 @@ static yk_status add_scheme(yk_scenario *scenario, const yk_scheme_ops *ops)
     yk_status status = yk_scheme_check(scenario->context, &(yk_scheme_def){.ops = ops});
     if (status != YK_OK)
         return status;
+
+    /* A scheme of the library is not replaced. */
     if (yk_schemes_find(known, ops->name))
         return yk_fail(scenario->context, YK_ERROR_ARGUMENT, "there is a scheme '%s' already",
                        ops->name);

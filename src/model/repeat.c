@@ -200,6 +200,7 @@ static const char *fill_in(repetition *p, const char *text)
 /* NULL when memory or the limit of values is used up. */
 static yk_node *copy_filled(repetition *p, const yk_node *node)
 {
+    /* A few lines could ask for more nodes than memory has. */
     if (!spend(p, 1))
         return NULL;
 
@@ -307,6 +308,7 @@ const char *yk_fill_parameters(yk_resolver *r, const char *text)
     if (!strchr(text, '{'))
         return text;
 
+    /* No index: only the parameters are known. */
     repetition p = {.r = r, .index = ""};
     const char *filled = fill_in(&p, text);
     release_groups(&p);
@@ -340,6 +342,7 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
 
     bool good = true;
     while (item) {
+        /* The item leaves its list before it is appended. */
         yk_node *next = item->next;
         yk_node *repeat = yk_node_get(item, "repeat");
         if (repeat)

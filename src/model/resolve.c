@@ -117,6 +117,7 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
         value = finer;
     }
 
+    /* The node has its value from here on. */
     node->value = value;
     node->values = &node->value;
     node->value_count = 1;
@@ -442,6 +443,7 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
                 continue;
             }
 
+            /* Defaults become nodes, so that the resolved scenario shows them. */
             if (!child && field->fallback) {
                 child = make_default(r, field->fallback);
                 if (child)
@@ -495,6 +497,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
         yk_node_append(node, copy, field->selector, (yk_location){0});
     }
 
+    /* Otherwise a section with the word under the selector. */
     if (!is_map(r, node, field))
         return;
 
@@ -546,6 +549,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
 
 static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
 {
+    /* An empty value is an empty list; repeated items count one by one. */
     if (yk_node_is_empty(node))
         node->kind = YK_NODE_LIST;
     if (!yk_expand_repeats(r, node) || !check_count(r, node, field))
@@ -657,6 +661,8 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
             continue;
 
         unique = false;
+
+        /* Where the name is written; copies of one item need the index in it. */
         yk_location location = yk_node_key_location(item);
         if (!item->key)
             location = yk_node_location(yk_node_get(item, "name"));
@@ -676,6 +682,7 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
 
 static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
 {
+    /* A map of names, or a list of items with `name`. */
     if (yk_node_is_empty(node))
         node->kind = YK_NODE_MAP;
     if (node->kind == YK_NODE_SCALAR) {

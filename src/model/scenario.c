@@ -73,6 +73,7 @@ static void read_time(yk_scenario *scenario)
         control->event_count = events->value_count;
     }
 
+    /* In their order: the coupling takes the next one. */
     for (int i = 1; i < control->event_count; i++) {
         double before = control->events[i - 1];
         double after = control->events[i];
@@ -102,6 +103,8 @@ static void read_time(yk_scenario *scenario)
                         step->value, ceil(steps), info->start + ceil(steps) * step->value);
     else
         steps = round(steps);
+
+    /* The end that the run reaches, free of the rounding of a sum. */
     if (steps < 1e15)
         info->steps = (int64_t)ceil(steps);
 
@@ -116,6 +119,8 @@ static yk_status read_tree(yk_scenario *scenario, const yk_scenario_def *def)
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     yk_store *store = &scenario->store;
     yk_source *source = &scenario->source;
+
+    /* A text of the program's own, under the name that the def gives it. */
     if (def->text) {
         size_t length = strlen(def->text);
         *source = (yk_source){.has_lines = true, .length = length};
@@ -133,6 +138,7 @@ static yk_status read_tree(yk_scenario *scenario, const yk_scenario_def *def)
     if (!scenario->root)
         return status;
 
+    /* Later overrides change what earlier ones have set. */
     for (int i = 0; status == YK_OK && i < def->override_count; i++)
         status = yk_override_apply(store, scenario->root, def->overrides[i], diagnostics);
     return status;
@@ -165,6 +171,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     if (!builder->folder)
         return YK_ERROR_MEMORY;
 
+    /* Plug-ins first: their schemes and solvers are words of the file. */
     yk_status status = yk_scenario_extend(scenario, def);
     if (status != YK_OK)
         return status;
@@ -183,10 +190,12 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     if (!section)
         return YK_ERROR_MEMORY;
 
+    /* All mistakes of the file in one pass. */
     yk_resolve_section(r, scenario->root, section);
     if (r->status != YK_OK || scenario->root->kind != YK_NODE_MAP)
         return r->status;
 
+    /* What the file says of itself. */
     yk_scenario_info *info = &scenario->info;
     info->path = path;
     info->title = text_or_empty(scenario->root, "title");
@@ -212,10 +221,13 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
 static yk_status summarise_mistakes(const yk_scenario *scenario, const char *path)
 {
     const yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+
+    /* Warnings are no mistakes. */
     const yk_diagnostic *first = yk_diagnostics_get(diagnostics, 0);
     for (int i = 1; first->severity != YK_SEVERITY_ERROR; i++)
         first = yk_diagnostics_get(diagnostics, i);
 
+    /* Overrides have a name and no line. */
     char location[80];
     if (first->line > 0)
         snprintf(location, sizeof location, "line %d", first->line);
@@ -252,6 +264,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
 
     made->resolver.diagnostics = diagnostics;
 
+    /* Warnings and mistakes stay in the list, in the order of the file. */
     if (status == YK_OK) {
         status = read_tree(made, def);
         if (status == YK_OK && made->root)
@@ -267,6 +280,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
     made->resolver.diagnostics = NULL;
     yk_diagnostics_destroy(own);
 
+    /* A scenario with mistakes is not handed out. */
     if (status != YK_OK) {
         yk_scenario_destroy(made);
         return status;

@@ -100,6 +100,7 @@ static void add_words(yk_phrase *phrase, const yk_word *words)
 
 static void add_count(yk_phrase *phrase, const yk_field *field, const char *one, const char *many)
 {
+    /* The number, the range or the bound. */
     int least = field->least;
     int most = field->most;
     if (least == 1 && most == 1)
@@ -149,7 +150,6 @@ yk_phrase yk_expected(const yk_field *field)
         break;
     case YK_TYPE_VARIANT:
         add(&phrase, "a section with '%s': ", field->selector);
-
         for (int i = 0; field->variants[i]; i++)
             add_alternative(&phrase, i == 0, !field->variants[i + 1], field->variants[i]->name);
         break;
@@ -181,6 +181,8 @@ yk_phrase yk_expected(const yk_field *field)
 yk_phrase yk_found(const yk_node *node)
 {
     yk_phrase phrase = {""};
+
+    /* Long texts are cut: the excerpt of the file shows them. */
     if (yk_node_is_empty(node))
         add(&phrase, "nothing");
     else if (node->kind == YK_NODE_SCALAR)
@@ -198,6 +200,8 @@ static yk_phrase suggest(const char *word, const char *const *words, int count,
                          const char *introduction, const char *quote)
 {
     yk_phrase phrase = {""};
+
+    /* The nearest word is looked for in a list that ends with NULL. */
     const char *valid[YK_SUGGESTED_MAX + 1] = {NULL};
     for (int i = 0; i < count && i < YK_SUGGESTED_MAX; i++)
         valid[i] = words[i];
@@ -208,6 +212,7 @@ static yk_phrase suggest(const char *word, const char *const *words, int count,
         return phrase;
     }
 
+    /* None is near: all of them, as far as they fit. */
     add(&phrase, "%s", introduction);
     for (int i = 0; i < count && strlen(phrase.text) < sizeof phrase.text - 1; i++)
         add(&phrase, "%s%s%s%s", i ? ", " : "", quote, words[i], quote);

@@ -138,6 +138,7 @@ static yk_location location_of_offset(const yk_source *source, size_t offset)
 {
     yk_location location = {source, 1, 1, 1};
     for (size_t i = 0; i < offset && i < source->length; i++) {
+        /* Columns count characters: bytes that continue one in UTF-8 do not. */
         if (source->text[i] == '\n') {
             location.line++;
             location.column = 1;
@@ -264,6 +265,7 @@ static yk_location event_location(const reader *r, const yaml_event_t *event)
 
 static yk_node *new_node(reader *r, yk_node_kind kind, yk_location location)
 {
+    /* Aliases count as often as they are used. */
     if (--r->budget < 0) {
         stop(r, location,
              "the file has more than a million values; put bulk data into a file of its own");
@@ -367,7 +369,7 @@ static void read_scalar(reader *r, const yaml_event_t *event)
         return;
     }
 
-    /* A value. Plain text may be a number or empty, quoted text is a text. */
+    /* A value, with its anchor. */
     int index = declare_anchor(r, event->data.scalar.anchor, location);
     if (r->stopped)
         return;
@@ -380,6 +382,7 @@ static void read_scalar(reader *r, const yaml_event_t *event)
     if (!text)
         return;
 
+    /* Numbers in quotes are texts. */
     yaml_scalar_style_t style = event->data.scalar.style;
     node->text = text;
     node->quoted = style != YAML_PLAIN_SCALAR_STYLE && style != YAML_ANY_SCALAR_STYLE;
@@ -391,6 +394,7 @@ static void read_scalar(reader *r, const yaml_event_t *event)
 
 static void open_collection(reader *r, const yaml_event_t *event)
 {
+    /* The event of a list, or of a map. */
     yk_node_kind kind = YK_NODE_LIST;
     const yaml_char_t *tag = event->data.sequence_start.tag;
     const yaml_char_t *name = event->data.sequence_start.anchor;
@@ -435,6 +439,8 @@ static int compare_keys(const void *a, const void *b)
     int order = strcmp(left->key, right->key);
     if (order)
         return order;
+
+    /* Equal keys in the order of the text. */
     if (left->key_line != right->key_line)
         return left->key_line < right->key_line ? -1 : 1;
 
@@ -531,6 +537,7 @@ static void close_collection(reader *r, const yaml_event_t *event)
             merge_from(r, node, item);
     }
 
+    /* Complete: aliases may refer to it. */
     if (closed.anchor >= 0)
         r->anchors[closed.anchor].node = node;
 }
