@@ -39,6 +39,7 @@ int command_contact(int argc, char **argv);
 int command_fmu(int argc, char **argv);
 int command_schema(int argc, char **argv);
 int command_serve(int argc, char **argv);
+int command_import(int argc, char **argv);
 
 /* Options -------------------------------------------------------------------------------------- */
 

@@ -1,0 +1,126 @@
+/* yoke import: scenarios from robot models of other programs. */
+#define _XOPEN_SOURCE 700 /* realpath */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli.h"
+#include "import/import.h"
+
+static const char usage[] =
+    "usage: yoke import MODEL [options]\n\n"
+    "Writes a scenario from a robot in URDF or a model of MuJoCo (MJCF), to the standard output "
+    "or\n"
+    "to the file given by -o. What the scenario does not have is named on stderr, with its line "
+    "in\n"
+    "the model, and at the head of the scenario.\n\n"
+    "Several joints of one body, frames, default classes, included files, loops closed by\n"
+    "<connect> and <weld>, and inertia from geoms are understood. Fixed links become part of what\n"
+    "they are fixed to, and ports with their names.\n";
+
+/* Meshes lie where the model says, seen from the scenario: in the same folder as they are, else by
+ * the whole path. The text is to be freed; NULL after a message. */
+static char *folder_from_scenario(const char *model, const char *scenario)
+{
+    const char *const paths[2] = {model, scenario};
+    char *whole[2] = {NULL, NULL};
+
+    for (int i = 0; i < 2; i++) {
+        const char *slash = paths[i] ? strrchr(paths[i], '/') : NULL;
+        char folder[4096] = ".";
+        if (slash)
+            snprintf(folder, sizeof folder, "%.*s", (int)(slash - paths[i]) + 1, paths[i]);
+        whole[i] = realpath(folder, NULL);
+        if (whole[i])
+            continue;
+        fprintf(stderr, "yoke: %s: %s\n", folder, strerror(errno));
+        free(whole[0]);
+        return NULL;
+    }
+
+    char *text = NULL;
+    if (strcmp(whole[0], whole[1]) == 0) {
+        text = strdup("");
+    } else {
+        size_t size = strlen(whole[0]) + 2;
+        text = malloc(size);
+        if (text)
+            snprintf(text, size, "%s/", whole[0]);
+    }
+    free(whole[0]);
+    free(whole[1]);
+    if (!text)
+        fprintf(stderr, "yoke: out of memory\n");
+    return text;
+}
+
+int command_import(int argc, char **argv)
+{
+    static const char *const solvers[] = {"automatic", "smooth", "nonsmooth", NULL};
+    yk_import_options options = yk_import_default();
+    const char *solver = solvers[0], *output = NULL, *path;
+    const option_row rows[] = {
+        {"o", OPTION_TEXT, &output, "FILE", "the scenario; without: the standard output"},
+        {"solver", OPTION_TEXT, &solver, "WORD",
+         "smooth, nonsmooth (with contact), or automatic: nonsmooth where something can touch the "
+         "ground or is free to fall"},
+        {"end", OPTION_NUMBER, &options.end, "SECONDS", "of the run (1)"},
+        {"step", OPTION_NUMBER, &options.step, "SECONDS",
+         "of the run (that of the model, or 0.001)"},
+        {"floating", OPTION_FLAG, &options.floating, NULL,
+         "the root link of a URDF is free instead of fixed to the ground"},
+        {NULL, OPTION_END, NULL, NULL, NULL}};
+    int count = options_parse(usage, rows, argc, argv, &path, 1, 1);
+    if (count < 0)
+        return options_exit(count);
+
+    int index;
+    if (!options_pick("solver", solver, solvers, &index))
+        return EXIT_MISUSE;
+    options.solver = (yk_import_solver)index;
+    if (!(options.end > 0) || options.step < 0) {
+        fprintf(stderr, "yoke: end and step must be positive\n");
+        return EXIT_MISUSE;
+    }
+
+    yk_context *context = open_context();
+    if (!context)
+        return EXIT_FAILED;
+    char *folder = folder_from_scenario(path, output);
+    options.mesh_folder = folder;
+    yk_import *import = NULL;
+    int code = EXIT_MISUSE;
+    if (folder) {
+        yk_status status = yk_import_read(context, path, &options, &import);
+        if (status != YK_OK)
+            print_failure(context);
+    }
+
+    if (import) {
+        FILE *to = output ? fopen(output, "w") : stdout;
+        bool written = to && yk_import_write(import, to);
+        if (output && to)
+            written = fclose(to) == 0 && written;
+        code = EXIT_GOOD;
+        if (!written)
+            code = print_unwritable(output ? output : "the standard output");
+    }
+
+    /* What became of it. */
+    if (import && code == EXIT_GOOD) {
+        const yk_import_note *notes;
+        int note_count = yk_import_notes(import, &notes);
+        char summary[200];
+        yk_import_summary(import, summary, sizeof summary);
+        fprintf(stderr, "%s: %s\n", path, summary);
+        if (note_count > 0)
+            fprintf(stderr, "Not as in the model, or left out:\n");
+        for (int i = 0; i < note_count; i++)
+            fprintf(stderr, "  %s:%d: %s\n", notes[i].file, notes[i].line, notes[i].text);
+    }
+
+    yk_import_destroy(import);
+    yk_context_destroy(context);
+    free(folder);
+    return code;
+}

@@ -1,0 +1,139 @@
+/* Reading a model by the format of its root element, and what is kept of it. */
+#include "import/import.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "import/robot.h"
+
+struct yk_import {
+    yk_robot robot;
+    yk_import_options options;
+    yk_xml *xml;
+    yk_xml *included[YK_MJCF_FILES];
+    int included_count;
+};
+
+yk_import_options yk_import_default(void)
+{
+    return (yk_import_options){.end = 1, .mesh_folder = ""};
+}
+
+/* Models name meshes from the root of a package, which lies somewhere above their own folder. */
+static void find_meshes(yk_robot *robot, const char *path)
+{
+    static const char *const up[] = {"", "../", "../../", "../../../"};
+    const char *slash = strrchr(path, '/');
+    int folder = slash ? (int)(slash - path) + 1 : 0;
+
+    int kept = 0;
+    for (int i = 0; i < robot->shape_count; i++) {
+        yk_robot_shape *shape = &robot->shapes[i];
+        bool found = shape->kind != YK_ROBOT_MESH;
+        for (size_t k = 0; k < sizeof up / sizeof *up && !found; k++) {
+            char file[4096];
+            const char *inner = shape->folder ? shape->folder : "";
+            bool absolute = shape->file[0] == '/';
+            snprintf(file, sizeof file, "%.*s%s%s%s%s", absolute ? 0 : folder, path,
+                     absolute ? "" : up[k], inner, inner[0] ? "/" : "", shape->file);
+            found = access(file, R_OK) == 0;
+            if (found)
+                shape->above = absolute ? "" : up[k];
+        }
+
+        if (found) {
+            robot->shapes[kept++] = *shape;
+            continue;
+        }
+        yk_xml_element nowhere = {.file = path};
+        const yk_xml_element *element = &nowhere;
+        if (shape->link >= 0)
+            element = robot->links[shape->link].element;
+        yk_robot_note(robot, element, "mesh '%s' was not found", shape->file);
+    }
+    robot->shape_count = kept;
+}
+
+yk_status yk_import_read(yk_context *context, const char *path, const yk_import_options *options,
+                         yk_import **import)
+{
+    *import = NULL;
+    yk_import *self = yk_allocate(context, 1, sizeof *self);
+    if (!self)
+        return YK_ERROR_MEMORY;
+    self->robot.context = context;
+    self->options = *options;
+
+    yk_robot *robot = &self->robot;
+    yk_status status = yk_xml_read(context, path, &self->xml);
+    if (status == YK_OK) {
+        yk_xml_element *root = yk_xml_root(self->xml);
+        if (yk_xml_is(root, "robot"))
+            status = yk_urdf_read(robot, root, options);
+        else if (yk_xml_is(root, "mujoco"))
+            status = yk_mjcf_read(robot, root, self->included, &self->included_count);
+        else
+            status = yk_robot_fail(robot, root,
+                                   "<%s> is no model that can be read; expected <robot> (URDF) or "
+                                   "<mujoco> (MJCF)",
+                                   root->name);
+    }
+    if (status == YK_OK)
+        status = yk_robot_finish(robot);
+    if (status != YK_OK) {
+        yk_import_destroy(self);
+        return status;
+    }
+
+    /* Before the notes are complete, the solver is chosen. */
+    find_meshes(robot, path);
+    if (self->options.solver == YK_IMPORT_AUTOMATIC)
+        self->options.solver = yk_robot_touches(robot) ? YK_IMPORT_NONSMOOTH : YK_IMPORT_SMOOTH;
+    yk_robot_check(robot, self->options.solver);
+    *import = self;
+    return YK_OK;
+}
+
+void yk_import_destroy(yk_import *import)
+{
+    if (!import)
+        return;
+
+    yk_robot *robot = &import->robot;
+    yk_context *context = robot->context;
+    void *lists[] = {robot->links, robot->joints, robot->shapes, robot->frames, robot->notes};
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        yk_release(context, lists[i]);
+    for (int i = 0; i < import->included_count; i++)
+        yk_xml_destroy(import->included[i]);
+    yk_xml_destroy(import->xml);
+    yk_release(context, import);
+}
+
+int yk_import_notes(const yk_import *import, const yk_import_note **notes)
+{
+    *notes = import->robot.notes;
+    return import->robot.note_count;
+}
+
+void yk_import_summary(const yk_import *import, char *text, size_t size)
+{
+    const yk_robot *robot = &import->robot;
+    int bodies = 0, joints = 0;
+    for (int i = 0; i < robot->link_count; i++)
+        bodies += robot->links[i].into == i && robot->links[i].mass > 0;
+    for (int i = 0; i < robot->joint_count; i++) {
+        yk_robot_joint_kind kind = robot->joints[i].kind;
+        joints += robot->joints[i].closes || (kind != YK_ROBOT_FIXED && kind != YK_ROBOT_FREE);
+    }
+    const char *solver = import->options.solver == YK_IMPORT_SMOOTH ? "smooth" : "nonsmooth";
+    snprintf(text, size, "solver %s, bodies %d, joints %d, shapes %d", solver, bodies, joints,
+             robot->shape_count);
+}
+
+bool yk_import_write(const yk_import *import, FILE *to)
+{
+    yk_robot_write(&import->robot, &import->options, to);
+    return !ferror(to);
+}

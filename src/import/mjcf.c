@@ -1,0 +1,757 @@
+/* Models of MuJoCo, as described in its XML reference (mujoco.readthedocs.io): bodies nested in
+ * each other, each with the joints by which it moves against its parent, and geoms that give
+ * shape and, where a body has no <inertial>, mass. Attributes that an element does not have come
+ * from its default class and the classes around that one.
+ *
+ * Read: compiler, option, default, include, asset/mesh, body, frame, inertial, joint, freejoint,
+ * geom, site, equality/connect and weld, actuators on joints. Everything else is noted. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/robot.h"
+#include "math/so3.h"
+
+enum { NESTING_MAX = 200 };
+
+typedef struct reader {
+    yk_robot *robot;
+    yk_xml_element *root;
+    yk_xml **files; /* included documents */
+    int *file_count;
+    bool degrees;
+    const char *euler_axes; /* lower case: of the rotated axes, upper case: of the fixed ones */
+    const char *mesh_folder;
+    enum { MASS_AUTOMATIC, MASS_OF_GEOMS, MASS_GIVEN } mass_source;
+} reader;
+
+/* Where an element stands: the link that it belongs to, its frame, and the class of its defaults. */
+typedef struct place {
+    int link;
+    yk_robot_pose pose;
+    const char *class;
+    int depth;
+} place;
+
+/* Attributes with defaults --------------------------------------------------------------------- */
+
+/* The <default> of a class, and in *around the one that it is nested in. */
+static const yk_xml_element *find_class(const yk_xml_element *at, const yk_xml_element *outer,
+                                        const char *class, const yk_xml_element **around)
+{
+    for (; at; at = at->next) {
+        if (!yk_xml_is(at, "default"))
+            continue;
+        const char *name = yk_xml_attribute_of(at, "class");
+        if (strcmp(name ? name : "main", class) == 0) {
+            *around = outer;
+            return at;
+        }
+        const yk_xml_element *inner = find_class(at->first, at, class, around);
+        if (inner)
+            return inner;
+    }
+    return NULL;
+}
+
+static const char *look_up(const reader *r, const yk_xml_element *element, const place *at,
+                           const char *name)
+{
+    const char *value = yk_xml_attribute_of(element, name);
+    const char *class = yk_xml_attribute_of(element, "class");
+    if (!class)
+        class = at && at->class ? at->class : "main";
+
+    /* From the class outwards. */
+    while (!value && class) {
+        const yk_xml_element *around = NULL;
+        const yk_xml_element *defaults = find_class(r->root->first, NULL, class, &around);
+        const yk_xml_element *of = defaults ? yk_xml_child(defaults, element->name) : NULL;
+        if (of)
+            value = yk_xml_attribute_of(of, name);
+        class = NULL;
+        if (around) {
+            class = yk_xml_attribute_of(around, "class");
+            if (!class)
+                class = "main";
+        }
+    }
+
+    return value;
+}
+
+static yk_status numbers(reader *r, const yk_xml_element *element, const place *at,
+                         const char *name, double *values, int least, int most, int *count)
+{
+    const char *text = look_up(r, element, at, name);
+    if (count)
+        *count = 0;
+    if (!text)
+        return YK_OK;
+    return yk_robot_numbers(r->robot, element, name, text, values, least, most, count);
+}
+
+static double angle(const reader *r, double value)
+{
+    return r->degrees ? value * YK_PI / 180 : value;
+}
+
+/* Poses ---------------------------------------------------------------------------------------- */
+
+static yk_quat quat_of_columns(yk_vec3 x, yk_vec3 y, yk_vec3 z)
+{
+    return yk_so3_quat(yk_m3_columns(x, y, z));
+}
+
+/* Turns z to the direction by the shortest way. */
+static yk_quat quat_of_z(yk_vec3 z)
+{
+    yk_vec3 axis = yk_v3_cross(yk_v3(0, 0, 1), z);
+    double sine = yk_v3_norm(axis);
+    if (!(sine > 1e-14))
+        return z.z < 0 ? (yk_quat){0, 1, 0, 0} : yk_q_identity();
+    return yk_so3_exp(yk_v3_scale(atan2(sine, z.z) / sine, axis));
+}
+
+static yk_status read_pose(reader *r, const yk_xml_element *element, const place *at,
+                           yk_robot_pose *pose)
+{
+    double p[3] = {0}, q[4] = {1, 0, 0, 0}, a[4] = {0}, e[3] = {0}, xy[6] = {0}, z[3] = {0};
+    int quat = 0, axis_angle = 0, euler = 0, axes = 0, z_axis = 0;
+    yk_status status = numbers(r, element, at, "pos", p, 3, 3, NULL);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "quat", q, 4, 4, &quat);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "axisangle", a, 4, 4, &axis_angle);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "euler", e, 3, 3, &euler);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "xyaxes", xy, 6, 6, &axes);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "zaxis", z, 3, 3, &z_axis);
+    if (status != YK_OK)
+        return status;
+
+    *pose = (yk_robot_pose){yk_v3(p[0], p[1], p[2]), yk_q_identity()};
+    if (quat)
+        pose->orientation = yk_q_unit((yk_quat){q[0], q[1], q[2], q[3]});
+    if (axis_angle) {
+        yk_vec3 axis = yk_v3_unit(yk_v3(a[0], a[1], a[2]));
+        pose->orientation = yk_so3_exp(yk_v3_scale(angle(r, a[3]), axis));
+    }
+    for (int k = 0; euler && k < 3; k++) {
+        char letter = r->euler_axes[k];
+        yk_vec3 axis = {letter == 'x' || letter == 'X', letter == 'y' || letter == 'Y',
+                        letter == 'z' || letter == 'Z'};
+        yk_quat next = yk_so3_exp(yk_v3_scale(angle(r, e[k]), axis));
+        bool rotated = letter >= 'a';
+        pose->orientation =
+            rotated ? yk_q_mul(pose->orientation, next) : yk_q_mul(next, pose->orientation);
+    }
+    if (axes) {
+        yk_vec3 x = yk_v3_unit(yk_v3(xy[0], xy[1], xy[2]));
+        yk_vec3 y = yk_v3(xy[3], xy[4], xy[5]);
+        y = yk_v3_unit(yk_v3_axpy(-yk_v3_dot(x, y), x, y));
+        pose->orientation = quat_of_columns(x, y, yk_v3_cross(x, y));
+    }
+    if (z_axis)
+        pose->orientation = quat_of_z(yk_v3_unit(yk_v3(z[0], z[1], z[2])));
+    if (!(fabs(yk_q_norm(pose->orientation) - 1) < 1e-6))
+        return yk_robot_fail(r->robot, element, "the orientation of <%s> has no direction",
+                             element->name);
+
+    return YK_OK;
+}
+
+/* Geoms ---------------------------------------------------------------------------------------- */
+
+/* Volume, and the diagonal of the inertia of density one about the middle; capsules are a cylinder
+ * and two half balls. */
+static double solid(yk_robot_shape_kind kind, yk_vec3 size, bool ellipsoid, double inertia[3])
+{
+    double r = size.x, l = size.z;
+    double volume = 0;
+
+    if (ellipsoid) {
+        volume = 4 * YK_PI / 3 * size.x * size.y * size.z;
+        inertia[0] = volume / 5 * (size.y * size.y + size.z * size.z);
+        inertia[1] = volume / 5 * (size.x * size.x + size.z * size.z);
+        inertia[2] = volume / 5 * (size.x * size.x + size.y * size.y);
+    } else if (kind == YK_ROBOT_SPHERE) {
+        volume = 4 * YK_PI / 3 * r * r * r;
+        inertia[0] = inertia[1] = inertia[2] = 0.4 * volume * r * r;
+    } else if (kind == YK_ROBOT_BOX) {
+        volume = size.x * size.y * size.z;
+        inertia[0] = volume / 12 * (size.y * size.y + size.z * size.z);
+        inertia[1] = volume / 12 * (size.x * size.x + size.z * size.z);
+        inertia[2] = volume / 12 * (size.x * size.x + size.y * size.y);
+    } else if (kind == YK_ROBOT_CYLINDER || kind == YK_ROBOT_CAPSULE) {
+        double middle = YK_PI * r * r * l;
+        double ball = kind == YK_ROBOT_CAPSULE ? 4 * YK_PI / 3 * r * r * r : 0;
+        volume = middle + ball;
+        inertia[2] = 0.5 * middle * r * r + 0.4 * ball * r * r;
+        inertia[0] =
+            middle * (l * l / 12 + r * r / 4) + ball * (0.4 * r * r + 0.375 * l * r + 0.25 * l * l);
+        inertia[1] = inertia[0];
+    }
+
+    return volume;
+}
+
+static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const char *mesh,
+                                yk_robot_shape *shape, bool *take)
+{
+    *take = false;
+    for (const yk_xml_element *asset = r->root->first; asset; asset = asset->next) {
+        if (!yk_xml_is(asset, "asset"))
+            continue;
+        for (const yk_xml_element *m = asset->first; m; m = m->next) {
+            const char *file = yk_xml_attribute_of(m, "file");
+            const char *name = yk_xml_attribute_of(m, "name");
+            if (!yk_xml_is(m, "mesh") || !file)
+                continue;
+
+            /* Without a name it has that of its file. */
+            const char *slash = strrchr(file, '/');
+            const char *stem = slash ? slash + 1 : file;
+            size_t length = strcspn(stem, ".");
+            bool same = name ? strcmp(name, mesh) == 0
+                             : strncmp(stem, mesh, length) == 0 && strlen(mesh) == length;
+            if (!same)
+                continue;
+
+            double scale[3] = {1, 1, 1};
+            yk_status status = numbers(r, m, NULL, "scale", scale, 3, 3, NULL);
+            if (status != YK_OK)
+                return status;
+            shape->kind = YK_ROBOT_MESH;
+            shape->folder = r->mesh_folder;
+            shape->file = file;
+            shape->scale = scale[0];
+            *take = scale[0] > 0 && scale[0] == scale[1] && scale[0] == scale[2];
+            if (!*take)
+                yk_robot_note(r->robot, m, "mesh '%s': its scale is not one positive number", mesh);
+            return YK_OK;
+        }
+    }
+
+    return yk_robot_fail(r->robot, geom, "there is no mesh '%s' among the assets", mesh);
+}
+
+/* A geom's shape and mass. The mass goes to `link` where it counts. */
+static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *at, bool counts,
+                           yk_robot_link *link)
+{
+    yk_robot *robot = r->robot;
+    const char *type = look_up(r, geom, at, "type");
+    const char *mesh = look_up(r, geom, at, "mesh");
+    if (!type)
+        type = mesh ? "mesh" : "sphere";
+
+    double size[3] = {0}, ends[6] = {0}, friction[3] = {1, 0, 0}, mass = -1, density = 1000;
+    double contype = 1, conaffinity = 1;
+    int size_count, end_count, mass_count;
+    yk_robot_pose own;
+    yk_status status = read_pose(r, geom, at, &own);
+    if (status == YK_OK)
+        status = numbers(r, geom, at, "size", size, 1, 3, &size_count);
+    if (status == YK_OK)
+        status = numbers(r, geom, at, "fromto", ends, 6, 6, &end_count);
+    if (status == YK_OK)
+        status = numbers(r, geom, at, "friction", friction, 1, 3, NULL);
+    if (status == YK_OK)
+        status = numbers(r, geom, at, "mass", &mass, 1, 1, &mass_count);
+    if (status == YK_OK)
+        status = numbers(r, geom, at, "density", &density, 1, 1, NULL);
+    if (status == YK_OK)
+        status = numbers(r, geom, at, "contype", &contype, 1, 1, NULL);
+    if (status == YK_OK)
+        status = numbers(r, geom, at, "conaffinity", &conaffinity, 1, 1, NULL);
+    if (status != YK_OK)
+        return status;
+
+    yk_robot_shape shape = {.link = at->link, .friction = friction[0], .scale = 1};
+    shape.touches = contype != 0 || conaffinity != 0;
+    bool take = true, ellipsoid = false, known = true;
+
+    /* Half sizes in the file. A pair of ends gives middle, direction and length. */
+    if (end_count) {
+        yk_vec3 from = {ends[0], ends[1], ends[2]}, to = {ends[3], ends[4], ends[5]};
+        yk_vec3 along = yk_v3_sub(to, from);
+        own.position = yk_v3_scale(0.5, yk_v3_add(from, to));
+        own.orientation = quat_of_z(yk_v3_unit(along));
+        size[strcmp(type, "box") == 0 || strcmp(type, "ellipsoid") == 0 ? 2 : 1] =
+            0.5 * yk_v3_norm(along);
+        if (strcmp(type, "box") == 0 && size_count < 2)
+            size[1] = size[0];
+    }
+    if (strcmp(type, "sphere") == 0) {
+        shape.kind = YK_ROBOT_SPHERE;
+        shape.size = yk_v3(size[0], 0, 0);
+        take = size[0] > 0;
+    } else if (strcmp(type, "capsule") == 0 || strcmp(type, "cylinder") == 0) {
+        shape.kind = strcmp(type, "capsule") == 0 ? YK_ROBOT_CAPSULE : YK_ROBOT_CYLINDER;
+        shape.size = yk_v3(size[0], size[0], 2 * size[1]);
+        take = size[0] > 0 && size[1] > 0;
+    } else if (strcmp(type, "box") == 0) {
+        shape.kind = YK_ROBOT_BOX;
+        shape.size = yk_v3_scale(2, yk_v3(size[0], size[1], size[2]));
+        take = size[0] > 0 && size[1] > 0 && size[2] > 0;
+    } else if (strcmp(type, "plane") == 0) {
+        shape.kind = YK_ROBOT_PLANE;
+    } else if (strcmp(type, "mesh") == 0) {
+        status = read_mesh_file(r, geom, mesh ? mesh : "", &shape, &take);
+        if (status != YK_OK)
+            return status;
+    } else if (strcmp(type, "ellipsoid") == 0) {
+        ellipsoid = true;
+        shape.size = yk_v3(size[0], size[1], size[2]);
+        yk_robot_note(robot, geom, "shape of an ellipsoid: its mass counts, it touches nothing");
+    } else {
+        known = false;
+        yk_robot_note(robot, geom, "geom of type %s", type);
+    }
+    if (known && !take && shape.kind != YK_ROBOT_MESH)
+        return yk_robot_fail(robot, geom, "the geom (%s) has no size", type);
+
+    /* Mass and inertia as of a homogeneous solid. */
+    shape.pose = yk_robot_place(at->pose, own);
+    double diagonal[3] = {0};
+    double volume = solid(shape.kind, shape.size, ellipsoid, diagonal);
+    bool solid_known =
+        known && (ellipsoid || (shape.kind != YK_ROBOT_MESH && shape.kind != YK_ROBOT_PLANE));
+    if (counts && link && solid_known) {
+        double of_geom = mass_count ? mass : density * volume;
+        double factor = of_geom / volume;
+        yk_mat3 axes = yk_q_matrix(shape.pose.orientation);
+        yk_mat3 inertia =
+            yk_m3_diagonal(factor * diagonal[0], factor * diagonal[1], factor * diagonal[2]);
+        inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
+        yk_robot_add_mass(link, of_geom, shape.pose.position, inertia);
+    } else if (counts && link && shape.kind == YK_ROBOT_MESH) {
+        yk_robot_note(robot, geom, "mass of mesh '%s': give the body an <inertial>", mesh);
+    }
+
+    if (!known || ellipsoid || !take)
+        return YK_OK;
+    return yk_robot_add_shape(robot, &shape) < 0 ? YK_ERROR_MEMORY : YK_OK;
+}
+
+/* Bodies --------------------------------------------------------------------------------------- */
+
+static yk_status read_inertial(reader *r, const yk_xml_element *inertial, const place *at,
+                               yk_robot_link *link)
+{
+    yk_robot_pose own;
+    double mass = 0, diagonal[3] = {0}, full[6] = {0};
+    int mass_count, full_count;
+    yk_status status = read_pose(r, inertial, at, &own);
+    if (status == YK_OK)
+        status = numbers(r, inertial, at, "mass", &mass, 1, 1, &mass_count);
+    if (status == YK_OK)
+        status = numbers(r, inertial, at, "diaginertia", diagonal, 3, 3, NULL);
+    if (status == YK_OK)
+        status = numbers(r, inertial, at, "fullinertia", full, 6, 6, &full_count);
+    if (status != YK_OK)
+        return status;
+    if (!mass_count)
+        return yk_robot_fail(r->robot, inertial, "<inertial> has no mass");
+
+    yk_mat3 inertia = yk_m3_diagonal(diagonal[0], diagonal[1], diagonal[2]);
+    if (full_count) {
+        const double xx = full[0], yy = full[1], zz = full[2];
+        const double xy = full[3], xz = full[4], yz = full[5];
+        inertia = (yk_mat3){{{xx, xy, xz}, {xy, yy, yz}, {xz, yz, zz}}};
+    }
+    yk_robot_pose pose = yk_robot_place(at->pose, own);
+    yk_mat3 axes = yk_q_matrix(pose.orientation);
+    inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
+    yk_robot_add_mass(link, mass, pose.position, inertia);
+    return YK_OK;
+}
+
+static yk_status read_joint(reader *r, const yk_xml_element *element, const place *at, int parent,
+                            int child)
+{
+    yk_robot *robot = r->robot;
+    static const char *const words[] = {"hinge", "slide", "ball", "free"};
+    static const yk_robot_joint_kind kinds[] = {YK_ROBOT_HINGE, YK_ROBOT_SLIDE, YK_ROBOT_BALL,
+                                                YK_ROBOT_FREE};
+    const char *type = look_up(r, element, at, "type");
+    if (yk_xml_is(element, "freejoint"))
+        type = "free";
+    if (!type)
+        type = "hinge";
+    int k = 0;
+    while (k < 4 && strcmp(words[k], type) != 0)
+        k++;
+    if (k == 4)
+        return yk_robot_fail(robot, element,
+                             "joint of type '%s'; expected hinge, slide, ball or free", type);
+
+    double p[3] = {0}, axis[3] = {0, 0, 1}, range[2] = {0}, rest = 0, reference = 0;
+    double armature = 0, friction = 0, stiffness[5] = {0}, damping[5] = {0};
+    int range_count;
+    yk_status status = numbers(r, element, at, "pos", p, 3, 3, NULL);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "axis", axis, 3, 3, NULL);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "range", range, 2, 2, &range_count);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "stiffness", stiffness, 1, 5, NULL);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "damping", damping, 1, 5, NULL);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "springref", &rest, 1, 1, NULL);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "ref", &reference, 1, 1, NULL);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "armature", &armature, 1, 1, NULL);
+    if (status == YK_OK)
+        status = numbers(r, element, at, "frictionloss", &friction, 1, 1, NULL);
+    if (status != YK_OK)
+        return status;
+
+    const char *name = yk_xml_attribute_of(element, "name");
+    yk_robot_joint joint = {.name = name ? name : robot->links[child].name,
+                            .element = element,
+                            .kind = kinds[k],
+                            .parent = parent,
+                            .child = child,
+                            .stiffness = stiffness[0],
+                            .damping = damping[0]};
+    yk_robot_pose point = {yk_v3(p[0], p[1], p[2]), yk_q_identity()};
+    joint.point = yk_robot_place(at->pose, point).position;
+    yk_vec3 own = yk_v3_unit(yk_v3(axis[0], axis[1], axis[2]));
+    joint.axis = yk_q_rotate(at->pose.orientation, own);
+    if (!(yk_v3_norm2(own) > 0))
+        return yk_robot_fail(robot, element, "the axis of the joint is zero");
+    joint.rest = rest - reference;
+    if (joint.kind == YK_ROBOT_HINGE)
+        joint.rest = angle(r, joint.rest);
+
+    /* What a joint of a scenario does not have. */
+    const char *limited = look_up(r, element, at, "limited");
+    if (range_count && !(limited && strcmp(limited, "false") == 0))
+        yk_robot_note(robot, element, "limits of joint '%s' (%g to %g)", joint.name, range[0],
+                      range[1]);
+    if (armature != 0)
+        yk_robot_note(robot, element, "armature of joint '%s' (%g)", joint.name, armature);
+    if (friction != 0)
+        yk_robot_note(robot, element, "frictionloss of joint '%s' (%g)", joint.name, friction);
+    if (joint.kind == YK_ROBOT_BALL && (joint.stiffness != 0 || joint.damping != 0))
+        yk_robot_note(robot, element, "stiffness and damping of ball joint '%s'", joint.name);
+
+    return yk_robot_add_joint(robot, &joint) < 0 ? YK_ERROR_MEMORY : YK_OK;
+}
+
+static yk_status read_children(reader *r, const yk_xml_element *element, place at, int body);
+
+/* A body with its joints: several move one after the other, on links without mass between them. */
+static yk_status read_body(reader *r, const yk_xml_element *element, const place *parent)
+{
+    yk_robot *robot = r->robot;
+    yk_robot_pose own;
+    yk_status status = read_pose(r, element, NULL, &own);
+    if (status != YK_OK)
+        return status;
+
+    const char *name = yk_xml_attribute_of(element, "name");
+    const char *class = yk_xml_attribute_of(element, "childclass");
+    place at = {.pose = yk_robot_place(parent->pose, own),
+                .class = class ? class : parent->class,
+                .depth = parent->depth + 1};
+
+    int joint_count = 0;
+    for (const yk_xml_element *e = element->first; e; e = e->next)
+        joint_count += yk_xml_is(e, "joint") || yk_xml_is(e, "freejoint");
+
+    /* Links in the order of the joints; the last one is the body. */
+    int before = parent->link, index = before;
+    const yk_xml_element *joint = element->first;
+    for (int k = 0; k < (joint_count > 0 ? joint_count : 1); k++) {
+        yk_robot_link link = {.name = name ? name : "body",
+                              .element = element,
+                              .pose = at.pose,
+                              .centre = at.pose.position,
+                              .into = robot->link_count};
+        index = yk_robot_add_link(robot, &link);
+        if (index < 0)
+            return YK_ERROR_MEMORY;
+
+        if (joint_count == 0) {
+            yk_robot_joint weld = {.name = link.name,
+                                   .element = element,
+                                   .kind = YK_ROBOT_FIXED,
+                                   .parent = before,
+                                   .child = index};
+            if (yk_robot_add_joint(robot, &weld) < 0)
+                return YK_ERROR_MEMORY;
+            break;
+        }
+        while (!yk_xml_is(joint, "joint") && !yk_xml_is(joint, "freejoint"))
+            joint = joint->next;
+        status = read_joint(r, joint, &at, before, index);
+        if (status != YK_OK)
+            return status;
+        joint = joint->next;
+        before = index;
+    }
+
+    /* Mass: as given, or of its geoms. */
+    at.link = index;
+    const yk_xml_element *inertial = yk_xml_child(element, "inertial");
+    if (inertial && r->mass_source != MASS_OF_GEOMS) {
+        yk_robot_link *link = &robot->links[index];
+        status = read_inertial(r, inertial, &at, link);
+        if (status != YK_OK)
+            return status;
+    }
+    bool counts =
+        r->mass_source == MASS_OF_GEOMS || (r->mass_source == MASS_AUTOMATIC && !inertial);
+    return read_children(r, element, at, counts ? index : YK_ROBOT_GROUND);
+}
+
+/* Geoms, sites, frames and bodies of an element. `body`: the link to which the mass of geoms goes;
+ * YK_ROBOT_GROUND: it does not count. */
+static yk_status read_children(reader *r, const yk_xml_element *element, place at, int body)
+{
+    yk_robot *robot = r->robot;
+    static const char *const silent[] = {"inertial", "joint", "freejoint", "light", "camera"};
+    if (at.depth > NESTING_MAX)
+        return yk_robot_fail(robot, element, "bodies are nested more than %d deep", NESTING_MAX);
+
+    yk_status status = YK_OK;
+    for (const yk_xml_element *e = element->first; e && status == YK_OK; e = e->next) {
+        bool skip = false;
+        for (size_t i = 0; i < sizeof silent / sizeof *silent; i++)
+            skip = skip || yk_xml_is(e, silent[i]);
+        if (skip)
+            continue;
+
+        if (yk_xml_is(e, "body")) {
+            status = read_body(r, e, &at);
+        } else if (yk_xml_is(e, "geom")) {
+            /* Asked for each time: the list of links moves as bodies are added. */
+            yk_robot_link *link = body >= 0 ? &robot->links[body] : NULL;
+            status = read_geom(r, e, &at, body >= 0, link);
+        } else if (yk_xml_is(e, "site")) {
+            yk_robot_pose own;
+            status = read_pose(r, e, &at, &own);
+            const char *name = yk_xml_attribute_of(e, "name");
+            yk_robot_frame frame = {name, at.link, yk_robot_place(at.pose, own)};
+            if (status == YK_OK && name && yk_robot_add_frame(robot, &frame) < 0)
+                status = YK_ERROR_MEMORY;
+        } else if (yk_xml_is(e, "frame")) {
+            yk_robot_pose own;
+            status = read_pose(r, e, NULL, &own);
+            place inner = at;
+            const char *class = yk_xml_attribute_of(e, "childclass");
+            inner.pose = yk_robot_place(at.pose, own);
+            inner.class = class ? class : at.class;
+            inner.depth++;
+            if (status == YK_OK)
+                status = read_children(r, e, inner, body);
+        } else {
+            yk_robot_note(robot, e, "<%s>", e->name);
+        }
+    }
+
+    return status;
+}
+
+/* What stands beside the bodies ---------------------------------------------------------------- */
+
+/* The link of a body by its name: the last of those that its joints made. */
+static int find_link(const yk_robot *robot, const char *name)
+{
+    int found = YK_ROBOT_GROUND;
+    for (int i = 0; name && i < robot->link_count; i++)
+        if (strcmp(robot->links[i].name, name) == 0)
+            found = i;
+    return found;
+}
+
+static yk_status read_equality(reader *r, const yk_xml_element *equality)
+{
+    yk_robot *robot = r->robot;
+    for (const yk_xml_element *e = equality->first; e; e = e->next) {
+        bool connect = yk_xml_is(e, "connect");
+        const char *name = yk_xml_attribute_of(e, "name");
+        const char *first = yk_xml_attribute_of(e, "body1");
+        const char *second = yk_xml_attribute_of(e, "body2");
+        int a = find_link(robot, first), b = find_link(robot, second);
+        bool found = a >= 0 && (b >= 0 || !second || strcmp(second, "world") == 0);
+        if ((!connect && !yk_xml_is(e, "weld")) || !found) {
+            yk_robot_note(robot, e, "equality <%s>%s%s", e->name, name ? " " : "",
+                          name ? name : "");
+            continue;
+        }
+
+        double anchor[3] = {0};
+        yk_status status = numbers(r, e, NULL, "anchor", anchor, 3, 3, NULL);
+        if (status != YK_OK)
+            return status;
+        yk_robot_pose own = {yk_v3(anchor[0], anchor[1], anchor[2]), yk_q_identity()};
+        yk_robot_joint joint = {.name = name ? name : (connect ? "connect" : "weld"),
+                                .element = e,
+                                .kind = connect ? YK_ROBOT_BALL : YK_ROBOT_FIXED,
+                                .parent = b,
+                                .child = a,
+                                .point = yk_robot_place(robot->links[a].pose, own).position,
+                                .axis = {0, 0, 1},
+                                .closes = true};
+        if (yk_robot_add_joint(robot, &joint) < 0)
+            return YK_ERROR_MEMORY;
+    }
+    return YK_OK;
+}
+
+static void read_actuators(reader *r, const yk_xml_element *actuators)
+{
+    yk_robot *robot = r->robot;
+    for (const yk_xml_element *e = actuators->first; e; e = e->next) {
+        const char *name = yk_xml_attribute_of(e, "joint");
+        yk_robot_joint *joint = NULL;
+        for (int i = 0; name && i < robot->joint_count; i++)
+            if (strcmp(robot->joints[i].name, name) == 0)
+                joint = &robot->joints[i];
+
+        bool drives = joint && (joint->kind == YK_ROBOT_HINGE || joint->kind == YK_ROBOT_SLIDE);
+        if (drives) {
+            joint->driven = true;
+            yk_robot_note(robot, e,
+                          "actuator on joint '%s' is a motor whose load is 0: give it one", name);
+        } else {
+            yk_robot_note(robot, e, "actuator <%s>", e->name);
+        }
+    }
+}
+
+/* Puts the children of an included document in the place of <include>. */
+static yk_status expand(reader *r, yk_xml_element *element, int depth)
+{
+    if (depth > NESTING_MAX)
+        return yk_robot_fail(r->robot, element, "elements are nested too deep");
+
+    yk_xml_element **at = &element->first;
+    while (*at) {
+        yk_xml_element *e = *at;
+        if (!yk_xml_is(e, "include")) {
+            yk_status status = expand(r, e, depth + 1);
+            if (status != YK_OK)
+                return status;
+            at = &e->next;
+            continue;
+        }
+
+        /* From the folder of the main file. */
+        const char *file = yk_xml_attribute_of(e, "file");
+        const char *slash = strrchr(r->root->file, '/');
+        int folder = slash ? (int)(slash - r->root->file) + 1 : 0;
+        char path[4096];
+        if (!file || *r->file_count == YK_MJCF_FILES)
+            return yk_robot_fail(r->robot, e, "<include> has no file, or there are more than %d",
+                                 (int)YK_MJCF_FILES);
+        int length = snprintf(path, sizeof path, "%.*s%s", folder, r->root->file, file);
+        if (length >= (int)sizeof path)
+            return yk_robot_fail(r->robot, e, "the path of the included file is too long");
+        yk_xml **xml = &r->files[*r->file_count];
+        yk_status status = yk_xml_read(r->robot->context, path, xml);
+        if (status != YK_OK)
+            return status;
+        ++*r->file_count;
+
+        /* Its elements, which may include more, stand where it stood. */
+        *at = yk_xml_root(*xml)->first;
+        yk_xml_element **end = at;
+        while (*end)
+            end = &(*end)->next;
+        *end = e->next;
+    }
+
+    return YK_OK;
+}
+
+static yk_status read_compiler(reader *r, const yk_xml_element *compiler)
+{
+    static const char *const ignored[] = {"fusestatic", "settotalmass", "boundmass",
+                                          "boundinertia"};
+    const char *text = yk_xml_attribute_of(compiler, "angle");
+    if (text)
+        r->degrees = strcmp(text, "radian") != 0;
+    text = yk_xml_attribute_of(compiler, "eulerseq");
+    if (text && strlen(text) == 3 && strspn(text, "xyzXYZ") == 3)
+        r->euler_axes = text;
+    text = yk_xml_attribute_of(compiler, "meshdir");
+    if (!text)
+        text = yk_xml_attribute_of(compiler, "assetdir");
+    if (text)
+        r->mesh_folder = text;
+    text = yk_xml_attribute_of(compiler, "inertiafromgeom");
+    if (text && strcmp(text, "true") == 0)
+        r->mass_source = MASS_OF_GEOMS;
+    else if (text && strcmp(text, "false") == 0)
+        r->mass_source = MASS_GIVEN;
+
+    text = yk_xml_attribute_of(compiler, "coordinate");
+    if (text && strcmp(text, "global") == 0)
+        return yk_robot_fail(r->robot, compiler,
+                             "global coordinates are of MuJoCo before 2.3.3; "
+                             "save the model with a newer one");
+    for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
+        if (yk_xml_attribute_of(compiler, ignored[i]))
+            yk_robot_note(r->robot, compiler, "%s of <compiler>", ignored[i]);
+    return YK_OK;
+}
+
+yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, int *file_count)
+{
+    static const char *const read_or_of_no_effect[] = {
+        "compiler",  "option",  "default",   "asset",    "visual",  "size",
+        "statistic", "include", "worldbody", "equality", "actuator"};
+    reader r = {.robot = robot,
+                .root = root,
+                .files = files,
+                .file_count = file_count,
+                .degrees = true,
+                .euler_axes = "xyz"};
+    robot->name = yk_xml_attribute_of(root, "model");
+    robot->gravity = yk_v3(0, 0, -9.81);
+    robot->step = 0.002;
+    yk_status status = expand(&r, root, 0);
+
+    /* What all the rest depends on comes first, wherever it stands. */
+    for (const yk_xml_element *e = root->first; e && status == YK_OK; e = e->next) {
+        if (yk_xml_is(e, "compiler"))
+            status = read_compiler(&r, e);
+        if (yk_xml_is(e, "option")) {
+            double g[3] = {0, 0, -9.81};
+            status = numbers(&r, e, NULL, "gravity", g, 3, 3, NULL);
+            if (status == YK_OK)
+                status = numbers(&r, e, NULL, "timestep", &robot->step, 1, 1, NULL);
+            robot->gravity = yk_v3(g[0], g[1], g[2]);
+        }
+    }
+
+    for (const yk_xml_element *e = root->first; e && status == YK_OK; e = e->next) {
+        place world = {.link = YK_ROBOT_GROUND, .pose = {.orientation = yk_q_identity()}};
+        if (yk_xml_is(e, "worldbody"))
+            status = read_children(&r, e, world, YK_ROBOT_GROUND);
+        bool known = false;
+        for (size_t i = 0; i < sizeof read_or_of_no_effect / sizeof *read_or_of_no_effect; i++)
+            known = known || yk_xml_is(e, read_or_of_no_effect[i]);
+        if (!known)
+            yk_robot_note(robot, e, "<%s>", e->name);
+    }
+
+    /* Last, what names bodies and joints. */
+    for (const yk_xml_element *e = root->first; e && status == YK_OK; e = e->next) {
+        if (yk_xml_is(e, "equality"))
+            status = read_equality(&r, e);
+        else if (yk_xml_is(e, "actuator"))
+            read_actuators(&r, e);
+    }
+
+    return status;
+}

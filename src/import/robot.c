@@ -1,0 +1,207 @@
+/* The robot of the readers: its lists, numbers of attributes, welding of links. */
+#include "import/robot.h"
+
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/so3.h"
+
+/* Lists ---------------------------------------------------------------------------------------- */
+
+static int append(yk_robot *robot, void *array, int *count, const void *part, size_t size)
+{
+    char **list = array;
+
+    /* Capacities are powers of two from 16 on: the list is full where the count is one. */
+    bool full = *count == 0 || (*count >= 16 && (*count & (*count - 1)) == 0);
+    if (full) {
+        size_t capacity = *count == 0 ? 16 : 2 * (size_t)*count;
+        char *grown = yk_reallocate(robot->context, *list, capacity, size);
+        if (!grown)
+            return -1;
+        *list = grown;
+    }
+
+    memcpy(*list + (size_t)*count * size, part, size);
+    return (*count)++;
+}
+
+int yk_robot_add_link(yk_robot *robot, const yk_robot_link *link)
+{
+    return append(robot, &robot->links, &robot->link_count, link, sizeof *link);
+}
+
+int yk_robot_add_joint(yk_robot *robot, const yk_robot_joint *joint)
+{
+    return append(robot, &robot->joints, &robot->joint_count, joint, sizeof *joint);
+}
+
+int yk_robot_add_shape(yk_robot *robot, const yk_robot_shape *shape)
+{
+    return append(robot, &robot->shapes, &robot->shape_count, shape, sizeof *shape);
+}
+
+int yk_robot_add_frame(yk_robot *robot, const yk_robot_frame *frame)
+{
+    return append(robot, &robot->frames, &robot->frame_count, frame, sizeof *frame);
+}
+
+void yk_robot_note(yk_robot *robot, const yk_xml_element *element, const char *format, ...)
+{
+    yk_import_note note = {.file = element->file, .line = element->line};
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(note.text, sizeof note.text, format, arguments);
+    va_end(arguments);
+    append(robot, &robot->notes, &robot->note_count, &note, sizeof note);
+}
+
+/* Attributes ----------------------------------------------------------------------------------- */
+
+yk_status yk_robot_fail(yk_robot *robot, const yk_xml_element *element, const char *format, ...)
+{
+    char text[300];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    return yk_fail(robot->context, YK_ERROR_INPUT, "%s:%d: %s", element->file, element->line, text);
+}
+
+yk_status yk_robot_numbers(yk_robot *robot, const yk_xml_element *element, const char *name,
+                           const char *text, double *values, int least, int most, int *count)
+{
+    int found = 0;
+    const char *at = text;
+
+    for (;;) {
+        while (isspace((unsigned char)*at))
+            at++;
+        if (!*at)
+            break;
+
+        char *end;
+        double value = strtod(at, &end);
+        bool whole = end != at && (!*end || isspace((unsigned char)*end));
+        if (!whole || !isfinite(value))
+            return yk_robot_fail(robot, element, "%s of <%s>: '%.40s' is not a number", name,
+                                 element->name, at);
+        if (found == most)
+            return yk_robot_fail(robot, element, "%s of <%s> has more than %d numbers", name,
+                                 element->name, most);
+        values[found++] = value;
+        at = end;
+    }
+
+    if (found < least)
+        return yk_robot_fail(robot, element, "%s of <%s> has %d numbers, expected %d", name,
+                             element->name, found, least);
+    if (count)
+        *count = found;
+    return YK_OK;
+}
+
+/* Geometry ------------------------------------------------------------------------------------- */
+
+yk_robot_pose yk_robot_place(yk_robot_pose outer, yk_robot_pose inner)
+{
+    yk_vec3 shift = yk_q_rotate(outer.orientation, inner.position);
+    yk_quat orientation = yk_q_unit(yk_q_mul(outer.orientation, inner.orientation));
+    return (yk_robot_pose){yk_v3_add(outer.position, shift), orientation};
+}
+
+/* Of a point mass at `arm` from the point of reference: m (|r|^2 1 - r r^T). */
+static yk_mat3 point_inertia(double mass, yk_vec3 arm)
+{
+    yk_mat3 skew = yk_m3_skew(arm);
+    return yk_m3_scale(-mass, yk_m3_mul(skew, skew));
+}
+
+void yk_robot_add_mass(yk_robot_link *link, double mass, yk_vec3 centre, yk_mat3 inertia)
+{
+    double sum = link->mass + mass;
+    if (!(sum > 0))
+        return;
+
+    /* Both about their common centre. */
+    yk_vec3 own = yk_v3_scale(link->mass / sum, link->centre);
+    yk_vec3 common = yk_v3_axpy(mass / sum, centre, own);
+    yk_mat3 first = point_inertia(link->mass, yk_v3_sub(link->centre, common));
+    yk_mat3 second = point_inertia(mass, yk_v3_sub(centre, common));
+    link->inertia = yk_m3_add(yk_m3_add(link->inertia, first), yk_m3_add(inertia, second));
+    link->mass = sum;
+    link->centre = common;
+}
+
+/* Welding -------------------------------------------------------------------------------------- */
+
+static int welded(const yk_robot *robot, int link)
+{
+    while (link >= 0 && robot->links[link].into != link)
+        link = robot->links[link].into;
+    return link;
+}
+
+/* Whether something with mass hangs on a link that has none. */
+static bool carries_mass(const yk_robot *robot, int link)
+{
+    for (int i = 0; i < robot->joint_count; i++) {
+        const yk_robot_joint *joint = &robot->joints[i];
+        if (joint->closes || joint->kind == YK_ROBOT_FIXED || welded(robot, joint->parent) != link)
+            continue;
+        if (robot->links[joint->child].mass > 0 || carries_mass(robot, joint->child))
+            return true;
+    }
+    return false;
+}
+
+yk_status yk_robot_finish(yk_robot *robot)
+{
+    /* Parents come before their children in the lists, so that masses move up link by link from
+     * the end. */
+    for (int i = robot->joint_count - 1; i >= 0; i--) {
+        const yk_robot_joint *joint = &robot->joints[i];
+        if (joint->kind != YK_ROBOT_FIXED || joint->closes)
+            continue;
+
+        yk_robot_link *child = &robot->links[joint->child];
+        child->into = joint->parent;
+        if (joint->parent >= 0 && child->mass > 0)
+            yk_robot_add_mass(&robot->links[joint->parent], child->mass, child->centre,
+                              child->inertia);
+
+        /* A welded frame is where users attach things. */
+        yk_robot_frame frame = {child->name, joint->child, child->pose};
+        if (yk_robot_add_frame(robot, &frame) < 0)
+            return YK_ERROR_MEMORY;
+    }
+
+    /* Nothing accelerates a link without mass that carries none. */
+    for (int i = robot->joint_count - 1; i >= 0; i--) {
+        yk_robot_joint *joint = &robot->joints[i];
+        yk_robot_link *child = &robot->links[joint->child];
+        bool moves = joint->kind != YK_ROBOT_FIXED && !joint->closes;
+        if (!moves || child->mass > 0 || carries_mass(robot, joint->child))
+            continue;
+        yk_robot_note(robot, child->element,
+                      "link '%s' has no mass: it is fixed to what its joint '%s' hangs on",
+                      child->name, joint->name);
+        joint->kind = YK_ROBOT_FIXED;
+        child->into = joint->parent;
+    }
+
+    /* Everything now belongs to the links that are left. */
+    for (int i = 0; i < robot->joint_count; i++) {
+        yk_robot_joint *joint = &robot->joints[i];
+        joint->parent = welded(robot, joint->parent);
+        joint->child = welded(robot, joint->child);
+    }
+    for (int i = 0; i < robot->shape_count; i++)
+        robot->shapes[i].link = welded(robot, robot->shapes[i].link);
+    for (int i = 0; i < robot->frame_count; i++)
+        robot->frames[i].link = welded(robot, robot->frames[i].link);
+
+    return YK_OK;
+}

@@ -1,0 +1,130 @@
+/* What readers of robot models make, and the scenario is written from: links that joints connect
+ * in the configuration of the file, all in global axes.
+ *
+ * Links without a joint of their own are welded to their parent: yk_robot_finish() makes one link
+ * of both, and keeps the frame of the welded one as a port where something can be attached. */
+#ifndef YK_IMPORT_ROBOT_H
+#define YK_IMPORT_ROBOT_H
+
+#include "import/import.h"
+#include "import/xml.h"
+#include "math/vec3.h"
+
+enum { YK_ROBOT_GROUND = -1 };
+
+typedef struct yk_robot_pose {
+    yk_vec3 position;
+    yk_quat orientation;
+} yk_robot_pose;
+
+typedef enum yk_robot_shape_kind {
+    YK_ROBOT_SPHERE,   /* size.x: radius */
+    YK_ROBOT_BOX,      /* size: edges */
+    YK_ROBOT_CYLINDER, /* size.x: radius, size.z: length, about z */
+    YK_ROBOT_CAPSULE,  /* likewise, length of the axis */
+    YK_ROBOT_PLANE,    /* solid below z = 0 */
+    YK_ROBOT_MESH
+} yk_robot_shape_kind;
+
+typedef struct yk_robot_shape {
+    int link; /* or YK_ROBOT_GROUND */
+    yk_robot_shape_kind kind;
+    yk_robot_pose pose; /* global */
+    yk_vec3 size;
+    const char *folder; /* of a mesh, from that of the model; NULL: the same */
+    const char *file;   /* of a mesh; an absolute path, or one from the folder */
+    const char *above;  /* "../" as often as the mesh lies above the folder of the model */
+    double scale;       /* m per unit of the file */
+    double friction;    /* negative: none given */
+    bool touches;       /* else only drawn */
+} yk_robot_shape;
+
+typedef struct yk_robot_link {
+    const char *name; /* as in the file */
+    const yk_xml_element *element;
+    yk_robot_pose pose;
+    double mass;
+    yk_vec3 centre;  /* global */
+    yk_mat3 inertia; /* about the centre, global axes */
+    int into;        /* the link that it became part of; itself if none */
+} yk_robot_link;
+
+typedef enum yk_robot_joint_kind {
+    YK_ROBOT_FIXED,
+    YK_ROBOT_HINGE,
+    YK_ROBOT_SLIDE,
+    YK_ROBOT_BALL,
+    YK_ROBOT_PLANAR, /* slides across the axis and turns about it */
+    YK_ROBOT_FREE
+} yk_robot_joint_kind;
+
+typedef struct yk_robot_joint {
+    const char *name;
+    const yk_xml_element *element;
+    yk_robot_joint_kind kind;
+    int parent, child;
+    yk_vec3 point, axis;             /* global */
+    double stiffness, damping, rest; /* of hinges and slides: rest from the file's configuration */
+    bool driven;                     /* a motor acts on it */
+    bool closes; /* closes a loop: not the joint by which the child hangs in the tree */
+} yk_robot_joint;
+
+/* A frame that has a name. */
+typedef struct yk_robot_frame {
+    const char *name;
+    int link;
+    yk_robot_pose pose;
+} yk_robot_frame;
+
+typedef struct yk_robot {
+    yk_context *context;
+    const char *name;
+    yk_vec3 gravity;
+    double step; /* s; 0: none given */
+
+    yk_robot_link *links;
+    yk_robot_joint *joints;
+    yk_robot_shape *shapes;
+    yk_robot_frame *frames;
+    yk_import_note *notes;
+    int link_count, joint_count, shape_count, frame_count, note_count;
+} yk_robot;
+
+/* Appends a part; its index, or -1 when out of memory. */
+int yk_robot_add_link(yk_robot *robot, const yk_robot_link *link);
+int yk_robot_add_joint(yk_robot *robot, const yk_robot_joint *joint);
+int yk_robot_add_shape(yk_robot *robot, const yk_robot_shape *shape);
+int yk_robot_add_frame(yk_robot *robot, const yk_robot_frame *frame);
+/* Keeps a note on an element. */
+void yk_robot_note(yk_robot *robot, const yk_xml_element *element, const char *format, ...)
+    YK_PRINTF(3, 4);
+
+/* A failure that names file and line of an element. */
+yk_status yk_robot_fail(yk_robot *robot, const yk_xml_element *element, const char *format, ...)
+    YK_PRINTF(3, 4);
+
+/* Between `least` and `most` numbers of an attribute's text; those that it lacks keep their value.
+ * `count` (may be NULL) receives how many there were. */
+yk_status yk_robot_numbers(yk_robot *robot, const yk_xml_element *element, const char *name,
+                           const char *text, double *values, int least, int most, int *count);
+
+yk_robot_pose yk_robot_place(yk_robot_pose outer, yk_robot_pose inner);
+/* Adds mass to a link: inertia about `centre`, both in global axes. */
+void yk_robot_add_mass(yk_robot_link *link, double mass, yk_vec3 centre, yk_mat3 inertia);
+
+/* Welds links, and drops what has neither mass nor anything that moves with it. */
+yk_status yk_robot_finish(yk_robot *robot);
+
+/* Whether the model asks for contact: something can touch the ground or is free to fall. */
+bool yk_robot_touches(const yk_robot *robot);
+/* Notes what the solver cannot have, before anything is written. */
+void yk_robot_check(yk_robot *robot, yk_import_solver solver);
+void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FILE *to);
+
+yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
+                       const yk_import_options *options);
+/* `files` keeps the documents that the model includes. */
+yk_status yk_mjcf_read(yk_robot *robot, yk_xml_element *root, yk_xml **files, int *file_count);
+enum { YK_MJCF_FILES = 32 };
+
+#endif

@@ -1,0 +1,687 @@
+/* A robot as a scenario with one subsystem, `robot`.
+ *
+ * With `solver: smooth` bodies are placed by their links' frames, several joints of a body have
+ * nodes without mass between them, and shapes are drawn. With `solver: nonsmooth` bodies are placed
+ * by their centres of mass, shapes touch, and several joints of a body must be one joint that the
+ * solver has (see joint_of_several). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/robot.h"
+#include "math/so3.h"
+
+/* Names are cut so that an ending and a number fit. */
+enum { NAME_MAX_LENGTH = 80, NAME_CUT = 60 };
+
+typedef struct writer {
+    const yk_robot *robot;
+    FILE *to;
+    bool smooth;
+    const char *mesh_folder;
+} writer;
+
+/* Texts ---------------------------------------------------------------------------------------- */
+
+/* As few digits as give the same number back; what rounding left of zero is zero. */
+static void write_number(FILE *to, double value)
+{
+    char text[40];
+    if (fabs(value) < 1e-15)
+        value = 0;
+    for (int digits = 6; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*g", digits, value);
+        if (fabs(strtod(text, NULL) - value) <= 4e-16 * fabs(value))
+            break;
+    }
+    fputs(text, to);
+}
+
+static void write_vector(FILE *to, yk_vec3 v)
+{
+    const double values[3] = {v.x, v.y, v.z};
+    for (int i = 0; i < 3; i++) {
+        fputs(i == 0 ? "[" : ", ", to);
+        write_number(to, values[i]);
+    }
+    fputs("]", to);
+}
+
+static bool is_identity(yk_quat q)
+{
+    return hypot(hypot(q.x, q.y), q.z) < 1e-12;
+}
+
+static void write_quaternion(FILE *to, yk_quat q)
+{
+    double sign = q.w < 0 ? -1 : 1;
+    const double values[4] = {sign * q.w, sign * q.x, sign * q.y, sign * q.z};
+    for (int i = 0; i < 4; i++) {
+        fputs(i == 0 ? "[" : ", ", to);
+        write_number(to, values[i]);
+    }
+    fputs("]", to);
+}
+
+/* A name as scenarios have them: a letter first, then letters, digits, _ and -. */
+static void clean(const char *name, const char *fallback, char *text)
+{
+    size_t length = 0;
+    if (!name || !name[0])
+        name = fallback;
+    bool letter = (name[0] >= 'a' && name[0] <= 'z') || (name[0] >= 'A' && name[0] <= 'Z');
+    if (!letter)
+        text[length++] = 'n';
+
+    for (; *name && length < NAME_CUT; name++) {
+        bool word = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') ||
+                    (*name >= '0' && *name <= '9') || *name == '_' || *name == '-';
+        text[length++] = word ? *name : '_';
+    }
+    text[length] = 0;
+    if (strcmp(text, "ground") == 0)
+        strcat(text, "_");
+}
+
+static bool has_name(const char *a, const char *fallback_a, const char *text)
+{
+    char other[NAME_MAX_LENGTH];
+    clean(a, fallback_a, other);
+    return strcmp(other, text) == 0;
+}
+
+/* Names of parts are unique in a subsystem: the n-th of one name gets the number n, those of joints
+ * and frames that a body has too get an ending. */
+static void link_name(const writer *w, int link, char *text)
+{
+    const yk_robot *robot = w->robot;
+    if (link == YK_ROBOT_GROUND) {
+        strcpy(text, "ground");
+        return;
+    }
+
+    clean(robot->links[link].name, "body", text);
+    int number = 1;
+    for (int i = 0; i < link; i++)
+        number += has_name(robot->links[i].name, "body", text);
+    int same = number;
+    for (int i = link; i < robot->link_count; i++)
+        same += i > link && has_name(robot->links[i].name, "body", text);
+
+    /* The last one is the body, those before it lie between its joints. */
+    if (number < same)
+        snprintf(text + strlen(text), 14, "_%d", number);
+}
+
+static bool is_link_name(const writer *w, const char *text)
+{
+    for (int i = 0; i < w->robot->link_count; i++)
+        if (has_name(w->robot->links[i].name, "body", text))
+            return true;
+    return false;
+}
+
+static void joint_name(const writer *w, int joint, char *text)
+{
+    const yk_robot *robot = w->robot;
+    clean(robot->joints[joint].name, "joint", text);
+    int number = 1;
+    for (int i = 0; i < joint; i++)
+        number += has_name(robot->joints[i].name, "joint", text) &&
+                  robot->joints[i].kind != YK_ROBOT_FREE;
+    if (is_link_name(w, text))
+        strcat(text, "_j");
+    if (number > 1)
+        snprintf(text + strlen(text), 14, "_%d", number);
+}
+
+/* Parts ---------------------------------------------------------------------------------------- */
+
+/* Surfaces are named by their friction. */
+static int material_of(const writer *w, int shape)
+{
+    const yk_robot_shape *shapes = w->robot->shapes;
+    int number = 1;
+    for (int i = 0; i < shape; i++) {
+        if (shapes[i].friction == shapes[shape].friction)
+            return material_of(w, i);
+        bool first = shapes[i].touches;
+        for (int k = 0; k < i; k++)
+            first = first && !(shapes[k].touches && shapes[k].friction == shapes[i].friction);
+        number += first;
+    }
+    return number;
+}
+
+/* {type: box, ...}: of the smooth solver with `on` and `offset`, of the other with `position`. */
+static void write_shape(const writer *w, int index)
+{
+    const yk_robot_shape *shape = &w->robot->shapes[index];
+    static const char *const words[] = {"sphere", "box", "cylinder", "capsule", "plane", "mesh"};
+    FILE *to = w->to;
+    fprintf(to, "{type: %s", words[shape->kind]);
+
+    /* In the frame of its body. */
+    yk_robot_pose frame = {.orientation = yk_q_identity()};
+    if (shape->link >= 0) {
+        const yk_robot_link *link = &w->robot->links[shape->link];
+        frame = link->pose;
+        if (!w->smooth)
+            frame.position = link->centre;
+    }
+    yk_vec3 offset = yk_v3_sub(shape->pose.position, frame.position);
+    offset = yk_q_rotate_back(frame.orientation, offset);
+    yk_quat rotation = yk_q_mul(yk_q_conjugate(frame.orientation), shape->pose.orientation);
+    if (w->smooth) {
+        char name[NAME_MAX_LENGTH];
+        link_name(w, shape->link, name);
+        fprintf(to, ", on: %s, offset: ", name);
+    } else {
+        fprintf(to, ", position: ");
+    }
+    write_vector(to, offset);
+    if (!is_identity(rotation)) {
+        fputs(", orientation: ", to);
+        write_quaternion(to, rotation);
+    }
+
+    /* Its size. */
+    if (shape->kind == YK_ROBOT_BOX) {
+        fputs(", size: ", to);
+        write_vector(to, shape->size);
+    } else if (shape->kind == YK_ROBOT_MESH) {
+        fprintf(to, ", file: \"%s%s%s%s%s\", scale: ", shape->file[0] == '/' ? "" : w->mesh_folder,
+                shape->above, shape->folder ? shape->folder : "", shape->folder ? "/" : "",
+                shape->file);
+        write_number(to, shape->scale);
+    } else if (shape->kind != YK_ROBOT_PLANE) {
+        fputs(", radius: ", to);
+        write_number(to, shape->size.x);
+        if (shape->kind != YK_ROBOT_SPHERE) {
+            fputs(", length: ", to);
+            write_number(to, shape->size.z);
+        }
+    }
+
+    if (!w->smooth && shape->touches)
+        fprintf(to, ", material: surface_%d", material_of(w, index));
+    else if (!w->smooth)
+        fputs(", touches: false", to);
+    fputs("}\n", to);
+}
+
+/* What a link touches with or what is drawn of it: each solver takes the one that it is for, and the
+ * other where there is none. */
+static bool is_written(const writer *w, const yk_robot_shape *shape)
+{
+    bool can = w->smooth ? shape->link >= 0 && shape->kind != YK_ROBOT_MESH &&
+                               shape->kind != YK_ROBOT_PLANE
+                         : shape->link < 0 || w->robot->links[shape->link].mass > 0;
+    bool wanted = !w->smooth;
+    if (!can || shape->touches == wanted)
+        return can;
+
+    for (int i = 0; i < w->robot->shape_count; i++) {
+        const yk_robot_shape *other = &w->robot->shapes[i];
+        if (other->link == shape->link && other->touches == wanted)
+            return false;
+    }
+    return true;
+}
+
+/* Shapes of a link, or of the ground, under a heading where there are any. */
+static void write_shapes_of(const writer *w, int link, const char *heading, const char *indent)
+{
+    bool any = false;
+    for (int i = 0; i < w->robot->shape_count; i++) {
+        const yk_robot_shape *shape = &w->robot->shapes[i];
+        if (shape->link != link || !is_written(w, shape))
+            continue;
+        if (!any)
+            fprintf(w->to, "%s%s:\n", indent, heading);
+        any = true;
+        fprintf(w->to, "%s  - ", indent);
+        write_shape(w, i);
+    }
+}
+
+static void write_links(const writer *w)
+{
+    const yk_robot *robot = w->robot;
+    FILE *to = w->to;
+    char name[NAME_MAX_LENGTH];
+
+    /* Links that carry others without a mass of their own are nodes. */
+    bool heading = false;
+    for (int i = 0; w->smooth && i < robot->link_count; i++) {
+        const yk_robot_link *link = &robot->links[i];
+        if (link->into != i || link->mass > 0)
+            continue;
+        if (!heading)
+            fprintf(to, "    nodes:\n");
+        heading = true;
+        link_name(w, i, name);
+        fprintf(to, "      %s: {position: ", name);
+        write_vector(to, link->pose.position);
+        fputs(", orientation: ", to);
+        write_quaternion(to, link->pose.orientation);
+        fprintf(to, "}\n");
+    }
+
+    heading = false;
+    for (int i = 0; i < robot->link_count; i++) {
+        const yk_robot_link *link = &robot->links[i];
+        if (link->into != i || !(link->mass > 0))
+            continue;
+        if (!heading)
+            fprintf(to, "    bodies:\n");
+        heading = true;
+        link_name(w, i, name);
+        fprintf(to, "      %s:\n        mass: ", name);
+        write_number(to, link->mass);
+
+        /* In the link's axes. */
+        yk_mat3 axes = yk_q_matrix(link->pose.orientation);
+        yk_mat3 own = yk_m3_mul(yk_m3_transpose(axes), yk_m3_mul(link->inertia, axes));
+        own = yk_m3_scale(0.5, yk_m3_add(own, yk_m3_transpose(own)));
+        fprintf(to, "\n        inertia: [");
+        for (int k = 0; k < 3; k++) {
+            write_vector(to, yk_m3_row(&own, k));
+            fputs(k < 2 ? ", " : "]\n", to);
+        }
+
+        yk_vec3 origin = w->smooth ? link->pose.position : link->centre;
+        yk_vec3 centre = yk_q_rotate_back(link->pose.orientation, yk_v3_sub(link->centre, origin));
+        if (w->smooth && yk_v3_norm(centre) > 1e-15) {
+            fputs("        centre: ", to);
+            write_vector(to, centre);
+            fputs("\n", to);
+        }
+        fputs("        position: ", to);
+        write_vector(to, origin);
+        fputs("\n", to);
+        if (!is_identity(link->pose.orientation)) {
+            fputs("        orientation: ", to);
+            write_quaternion(to, link->pose.orientation);
+            fputs("\n", to);
+        }
+        if (!w->smooth)
+            write_shapes_of(w, i, "shapes", "        ");
+    }
+}
+
+/* Joints --------------------------------------------------------------------------------------- */
+
+/* The frame whose z is an axis and whose x lies as near as it can to another direction. */
+static yk_quat frame_about(yk_vec3 z, yk_vec3 x)
+{
+    x = yk_v3_unit(yk_v3_axpy(-yk_v3_dot(x, z), z, x));
+    return yk_so3_quat(yk_m3_columns(x, yk_v3_cross(z, x), z));
+}
+
+/* One joint that does what several of a body do, one after the other, for the solver that has no
+ * bodies without mass. False where there is none. `first` is the first of `count` joints. */
+typedef struct combined {
+    const char *type; /* NULL: all motions are free */
+    const char *constrain;
+    yk_quat orientation;
+    yk_vec3 point;
+} combined;
+
+static bool joint_of_several(const yk_robot_joint *first, int count, combined *out)
+{
+    yk_vec3 slides[3] = {{0}}, hinges[3] = {{0}};
+    int slide_count = 0, hinge_count = 0;
+    bool ball = false;
+    *out = (combined){.orientation = yk_q_identity(), .point = first->point};
+    for (int i = 0; i < count; i++) {
+        const yk_robot_joint *joint = &first[i];
+        ball = ball || joint->kind == YK_ROBOT_BALL;
+        if (joint->kind == YK_ROBOT_SLIDE && slide_count < 3)
+            slides[slide_count++] = joint->axis;
+        else if (joint->kind == YK_ROBOT_HINGE && hinge_count < 3)
+            hinges[hinge_count++] = joint->axis;
+        else if (joint->kind != YK_ROBOT_BALL)
+            return false;
+
+        /* Where things turn decides, not where they slide. */
+        if (joint->kind != YK_ROBOT_SLIDE)
+            out->point = joint->point;
+    }
+    for (int i = 0; i < count; i++)
+        if (first[i].kind != YK_ROBOT_SLIDE &&
+            yk_v3_norm(yk_v3_sub(first[i].point, out->point)) > 1e-9)
+            return false;
+
+    /* Three hinges in different directions turn as a ball joint does. */
+    yk_vec3 normal = yk_v3_cross(hinges[0], hinges[1]);
+    ball = ball || (hinge_count == 3 && fabs(yk_v3_dot(normal, hinges[2])) > 0.1);
+    yk_vec3 across = yk_v3_cross(slides[0], slides[1]);
+    bool in_plane = slide_count == 2 && yk_v3_norm(across) > 0.1;
+    bool all = slide_count == 3 && fabs(yk_v3_dot(across, slides[2])) > 0.1;
+
+    if (all && ball) {
+        out->type = NULL;
+    } else if (all && hinge_count == 0) {
+        out->type = "orientation";
+    } else if (slide_count == 0 && ball) {
+        out->type = "spherical";
+    } else if (slide_count == 0 && hinge_count == 2 &&
+               fabs(yk_v3_dot(hinges[0], hinges[1])) < 1e-9) {
+        out->type = "universal";
+        out->orientation = frame_about(normal, hinges[0]);
+    } else if (slide_count == 1 && hinge_count == 1 &&
+               yk_v3_norm(yk_v3_cross(slides[0], hinges[0])) < 1e-9) {
+        out->type = "cylindrical";
+        out->orientation = frame_about(slides[0], yk_v3(slides[0].y, slides[0].z, slides[0].x));
+    } else if (in_plane && hinge_count == 1 && yk_v3_norm(yk_v3_cross(across, hinges[0])) < 1e-9) {
+        out->type = "planar";
+        out->orientation = frame_about(hinges[0], slides[0]);
+    } else if (in_plane && hinge_count == 0) {
+        out->type = "axes";
+        out->constrain = "[z, rx, ry, rz]";
+        out->orientation = frame_about(yk_v3_unit(across), slides[0]);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* How many joints from this one on lead to one body with mass through links that have none. */
+static int chain_length(const yk_robot *robot, int joint)
+{
+    int count = 1;
+    while (joint + count < robot->joint_count) {
+        const yk_robot_joint *last = &robot->joints[joint + count - 1];
+        const yk_robot_joint *next = last + 1;
+        bool through = robot->links[last->child].mass <= 0 && next->parent == last->child;
+        if (last->closes || next->closes || !through)
+            break;
+        count++;
+    }
+    return count;
+}
+
+static void write_between(const writer *w, int parent, int child)
+{
+    char a[NAME_MAX_LENGTH], b[NAME_MAX_LENGTH];
+    link_name(w, parent, a);
+    link_name(w, child, b);
+    fprintf(w->to, "between: [%s, %s]", a, b);
+}
+
+static void write_joints(const writer *w)
+{
+    const yk_robot *robot = w->robot;
+    static const char *const types[] = {"clamp",     "revolute", "prismatic",
+                                        "spherical", "planar",   NULL};
+    FILE *to = w->to;
+    bool heading = false;
+
+    for (int i = 0; i < robot->joint_count; i++) {
+        const yk_robot_joint *joint = &robot->joints[i];
+        const char *type = types[joint->kind];
+        bool welded = joint->kind == YK_ROBOT_FIXED && !joint->closes;
+        if (!type || welded)
+            continue;
+
+        /* One joint for several where links without mass cannot be. */
+        int count = w->smooth ? 1 : chain_length(robot, i);
+        combined several = {.type = type, .point = joint->point};
+        bool by_axis = joint->kind != YK_ROBOT_BALL && joint->kind != YK_ROBOT_FIXED;
+        if (count > 1) {
+            by_axis = false;
+            if (!joint_of_several(joint, count, &several))
+                several.type = NULL;
+        }
+        if (several.type) {
+            char name[NAME_MAX_LENGTH];
+            if (!heading)
+                fprintf(to, "    joints:\n");
+            heading = true;
+            joint_name(w, i, name);
+            fprintf(to, "      %s: {type: %s, ", name, several.type);
+            write_between(w, joint->parent, joint[count - 1].child);
+            fputs(", at: ", to);
+            write_vector(to, several.point);
+            if (by_axis) {
+                fputs(", axis: ", to);
+                write_vector(to, joint->axis);
+            } else if (count > 1 && !is_identity(several.orientation)) {
+                fputs(", orientation: ", to);
+                write_quaternion(to, several.orientation);
+            }
+            if (several.constrain)
+                fprintf(to, ", constrain: %s", several.constrain);
+            fputs("}\n", to);
+        }
+        i += count - 1;
+    }
+}
+
+/* Springs, dampers and motors of hinges and slides. */
+static void write_forces(const writer *w)
+{
+    const yk_robot *robot = w->robot;
+    FILE *to = w->to;
+    bool heading = false;
+
+    for (int i = 0; i < robot->joint_count; i++) {
+        const yk_robot_joint *joint = &robot->joints[i];
+        bool hinge = joint->kind == YK_ROBOT_HINGE;
+        bool single = w->smooth || chain_length(robot, i) == 1;
+        single = single && (i == 0 || w->smooth || chain_length(robot, i - 1) == 1);
+        bool elastic = joint->stiffness != 0 || joint->damping != 0;
+        if ((!hinge && joint->kind != YK_ROBOT_SLIDE) || !single || !(elastic || joint->driven))
+            continue;
+
+        char name[NAME_MAX_LENGTH];
+        joint_name(w, i, name);
+        if (!heading)
+            fprintf(to, "    forces:\n");
+        heading = true;
+        if (joint->driven)
+            fprintf(to, "      %s_motor: {type: motor, joint: %s, load: 0}\n", name, name);
+        if (!elastic)
+            continue;
+
+        if (hinge) {
+            fprintf(to, "      %s_spring: {type: torsion, ", name);
+            write_between(w, joint->parent, joint->child);
+            fputs(", at: ", to);
+            write_vector(to, joint->point);
+            fputs(", axis: ", to);
+            write_vector(to, joint->axis);
+        } else {
+            /* A slide's displacement along z of a bushing, whose other motions are not held. */
+            yk_vec3 rest = yk_v3_scale(joint->rest, joint->axis);
+            fprintf(to, "      %s_spring: {type: bushing, ", name);
+            write_between(w, joint->parent, joint->child);
+            fputs(", at: ", to);
+            write_vector(to, yk_v3_add(joint->point, rest));
+            fputs(", axis: ", to);
+            write_vector(to, joint->axis);
+        }
+        fputs(hinge ? ", stiffness: " : ", stiffness: [0, 0, ", to);
+        write_number(to, joint->stiffness);
+        fputs(hinge ? ", damping: " : ", 0, 0, 0], damping: [0, 0, ", to);
+        write_number(to, joint->damping);
+        if (hinge && joint->rest != 0) {
+            fputs(", free_angle: ", to);
+            write_number(to, joint->rest);
+        }
+        fputs(hinge ? "}\n" : ", 0, 0, 0]}\n", to);
+    }
+}
+
+static void write_ports(const writer *w)
+{
+    const yk_robot *robot = w->robot;
+    FILE *to = w->to;
+    bool heading = false;
+    for (int i = 0; i < robot->frame_count; i++) {
+        const yk_robot_frame *frame = &robot->frames[i];
+        if (frame->link < 0 || !(robot->links[frame->link].mass > 0 || w->smooth))
+            continue;
+
+        const yk_robot_link *link = &robot->links[frame->link];
+        yk_vec3 origin = w->smooth ? link->pose.position : link->centre;
+        yk_quat back = yk_q_conjugate(link->pose.orientation);
+        char name[NAME_MAX_LENGTH], on[NAME_MAX_LENGTH];
+        clean(frame->name, "frame", name);
+        int number = 1;
+        for (int k = 0; k < i; k++)
+            number += has_name(robot->frames[k].name, "frame", name);
+        if (number > 1)
+            snprintf(name + strlen(name), 14, "_%d", number);
+        link_name(w, frame->link, on);
+
+        if (!heading)
+            fprintf(to, "    ports:\n");
+        heading = true;
+        fprintf(to, "      %s: {on: %s, offset: ", name, on);
+        write_vector(to, yk_q_rotate(back, yk_v3_sub(frame->pose.position, origin)));
+        yk_quat rotation = yk_q_mul(back, frame->pose.orientation);
+        if (!is_identity(rotation)) {
+            fputs(", orientation: ", to);
+            write_quaternion(to, rotation);
+        }
+        fputs("}\n", to);
+    }
+}
+
+static void write_materials(const writer *w)
+{
+    const yk_robot *robot = w->robot;
+    int known = 0;
+    for (int i = 0; i < robot->shape_count; i++) {
+        const yk_robot_shape *shape = &robot->shapes[i];
+        if (!shape->touches || material_of(w, i) <= known)
+            continue;
+        if (known++ == 0)
+            fprintf(w->to, "    materials:\n");
+        fprintf(w->to, "      surface_%d: {friction: ", known);
+        if (shape->friction < 0)
+            fputs("friction", w->to);
+        else
+            write_number(w->to, shape->friction);
+        fputs("}\n", w->to);
+    }
+}
+
+/* The whole ------------------------------------------------------------------------------------ */
+
+bool yk_robot_touches(const yk_robot *robot)
+{
+    for (int i = 0; i < robot->shape_count; i++)
+        if (robot->shapes[i].link == YK_ROBOT_GROUND && robot->shapes[i].touches)
+            return true;
+    for (int i = 0; i < robot->joint_count; i++)
+        if (robot->joints[i].kind == YK_ROBOT_FREE)
+            return true;
+    return false;
+}
+
+/* Between joints that are no one joint, the solver with contact needs bodies: they have a small part
+ * of what they carry. */
+static const double SMALL_PART = 0.01;
+
+void yk_robot_check(yk_robot *robot, yk_import_solver solver)
+{
+    bool smooth = solver == YK_IMPORT_SMOOTH;
+
+    int meshes = 0;
+    const yk_xml_element *of_mesh = NULL;
+    for (int i = 0; i < robot->shape_count && smooth; i++) {
+        const yk_robot_shape *shape = &robot->shapes[i];
+        if (shape->kind != YK_ROBOT_MESH || shape->link < 0)
+            continue;
+        if (meshes++ == 0)
+            of_mesh = robot->links[shape->link].element;
+    }
+    if (meshes > 0)
+        yk_robot_note(robot, of_mesh, "%d mesh%s from here on: the smooth solver draws none",
+                      meshes, meshes == 1 ? "" : "es");
+
+    for (int i = 0; i < robot->joint_count && !smooth; i++) {
+        const yk_robot_joint *joint = &robot->joints[i];
+        int count = chain_length(robot, i);
+        combined several;
+        if (joint->closes || joint->kind == YK_ROBOT_FIXED || count == 1)
+            continue;
+
+        const yk_robot_link *body = &robot->links[joint[count - 1].child];
+        if (joint_of_several(joint, count, &several)) {
+            for (int k = 0; k < count; k++)
+                if (joint[k].stiffness != 0 || joint[k].damping != 0 || joint[k].driven)
+                    yk_robot_note(robot, joint[k].element,
+                                  "stiffness, damping and motor of joint '%s', which is one of "
+                                  "several of its link",
+                                  joint[k].name);
+        } else {
+            yk_robot_note(robot, joint->element,
+                          "between the %d joints of link '%s' are bodies with %g of its mass; the "
+                          "smooth solver needs none",
+                          count, body->name, SMALL_PART);
+            for (int k = 0; k < count - 1; k++) {
+                yk_robot_link *between = &robot->links[joint[k].child];
+                between->mass = SMALL_PART * body->mass;
+                between->centre = joint[k].point;
+                between->inertia = yk_m3_scale(SMALL_PART, body->inertia);
+            }
+        }
+        i += count - 1;
+    }
+}
+
+void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FILE *to)
+{
+    writer w = {.robot = robot,
+                .to = to,
+                .smooth = options->solver == YK_IMPORT_SMOOTH,
+                .mesh_folder = options->mesh_folder ? options->mesh_folder : ""};
+    bool friction = false;
+    for (int i = 0; i < robot->shape_count; i++)
+        friction = friction || (robot->shapes[i].touches && robot->shapes[i].friction < 0);
+
+    fprintf(to, "# Written by `yoke import`.\n");
+    if (robot->note_count > 0)
+        fprintf(to, "# Not as in the model, or left out:\n");
+    for (int i = 0; i < robot->note_count; i++)
+        fprintf(to, "#   line %d: %s\n", robot->notes[i].line, robot->notes[i].text);
+
+    fputs("title: \"", to);
+    for (const char *c = robot->name ? robot->name : "robot"; *c; c++)
+        fputc(*c == '"' || *c == '\\' || (unsigned char)*c < ' ' ? ' ' : *c, to);
+    fputs("\"\n\n", to);
+    if (!w.smooth && friction)
+        fprintf(to, "parameters:\n  friction: 0.5    # the model says nothing of it\n\n");
+    fputs("time: {end: ", to);
+    write_number(to, options->end);
+    fputs(", step: ", to);
+    write_number(to, options->step > 0 ? options->step : robot->step > 0 ? robot->step : 1e-3);
+    fprintf(to, "}\n\nsubsystems:\n  robot:\n    solver: %s\n    gravity: ",
+            w.smooth ? "smooth" : "nonsmooth");
+    write_vector(to, robot->gravity);
+    fputs("\n", to);
+
+    if (!w.smooth) {
+        write_materials(&w);
+        write_shapes_of(&w, YK_ROBOT_GROUND, "ground", "    ");
+    }
+    write_links(&w);
+    write_joints(&w);
+    write_forces(&w);
+    write_ports(&w);
+    if (w.smooth) {
+        bool any = false;
+        for (int i = 0; i < robot->shape_count; i++) {
+            if (!is_written(&w, &robot->shapes[i]))
+                continue;
+            if (!any)
+                fprintf(to, "    shapes:\n");
+            any = true;
+            fputs("      - ", to);
+            write_shape(&w, i);
+        }
+    }
+}

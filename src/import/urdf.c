@@ -1,0 +1,375 @@
+/* Robots in the Unified Robot Description Format, as described at wiki.ros.org/urdf/XML: a tree of
+ * links by joints, each link placed by its joint's origin in the parent. Lengths in metres, angles
+ * in radians; rpy are rotations about the fixed x, y and z axes, in this order. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "import/robot.h"
+#include "math/so3.h"
+
+typedef struct reader {
+    yk_robot *robot;
+    const yk_xml_element *root;
+} reader;
+
+static yk_status read_origin(reader *r, const yk_xml_element *of, yk_robot_pose *pose)
+{
+    *pose = (yk_robot_pose){.orientation = yk_q_identity()};
+    const yk_xml_element *origin = yk_xml_child(of, "origin");
+    if (!origin)
+        return YK_OK;
+
+    double xyz[3] = {0}, rpy[3] = {0};
+    const char *text = yk_xml_attribute_of(origin, "xyz");
+    if (text) {
+        yk_status status = yk_robot_numbers(r->robot, origin, "xyz", text, xyz, 3, 3, NULL);
+        if (status != YK_OK)
+            return status;
+    }
+    text = yk_xml_attribute_of(origin, "rpy");
+    if (text) {
+        yk_status status = yk_robot_numbers(r->robot, origin, "rpy", text, rpy, 3, 3, NULL);
+        if (status != YK_OK)
+            return status;
+    }
+
+    yk_quat roll = yk_so3_exp(yk_v3(rpy[0], 0, 0));
+    yk_quat pitch = yk_so3_exp(yk_v3(0, rpy[1], 0));
+    yk_quat yaw = yk_so3_exp(yk_v3(0, 0, rpy[2]));
+    pose->position = yk_v3(xyz[0], xyz[1], xyz[2]);
+    pose->orientation = yk_q_mul(yaw, yk_q_mul(pitch, roll));
+    return YK_OK;
+}
+
+/* An attribute with one number that must be there. */
+static yk_status read_number(reader *r, const yk_xml_element *element, const char *name,
+                             double *value)
+{
+    const char *text = yk_xml_attribute_of(element, name);
+    if (!text)
+        return yk_robot_fail(r->robot, element, "<%s> has no %s", element->name, name);
+    return yk_robot_numbers(r->robot, element, name, text, value, 1, 1, NULL);
+}
+
+static const char *name_of(const yk_xml_element *element)
+{
+    const char *name = yk_xml_attribute_of(element, "name");
+    return name ? name : "";
+}
+
+/* Links ---------------------------------------------------------------------------------------- */
+
+static yk_status read_inertial(reader *r, const yk_xml_element *inertial, yk_robot_link *link)
+{
+    yk_robot_pose own;
+    yk_status status = read_origin(r, inertial, &own);
+    if (status != YK_OK)
+        return status;
+
+    const yk_xml_element *mass = yk_xml_child(inertial, "mass");
+    double kilograms = 0;
+    if (!mass)
+        return yk_robot_fail(r->robot, inertial, "<inertial> of link '%s' has no <mass>",
+                             link->name);
+    status = read_number(r, mass, "value", &kilograms);
+    if (status != YK_OK)
+        return status;
+    if (kilograms < 0)
+        return yk_robot_fail(r->robot, mass, "the mass of link '%s' is negative", link->name);
+
+    yk_mat3 inertia = yk_m3_zero();
+    const yk_xml_element *moments = yk_xml_child(inertial, "inertia");
+    static const char *const names[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
+    static const int rows[6] = {0, 1, 2, 0, 0, 1}, columns[6] = {0, 1, 2, 1, 2, 2};
+    for (int k = 0; moments && k < 6; k++) {
+        double value = 0;
+        status = read_number(r, moments, names[k], &value);
+        if (status != YK_OK)
+            return status;
+        inertia.m[rows[k]][columns[k]] = inertia.m[columns[k]][rows[k]] = value;
+    }
+
+    yk_robot_pose pose = yk_robot_place(link->pose, own);
+    yk_mat3 axes = yk_q_matrix(pose.orientation);
+    inertia = yk_m3_mul(axes, yk_m3_mul(inertia, yk_m3_transpose(axes)));
+    yk_robot_add_mass(link, kilograms, pose.position, inertia);
+    return YK_OK;
+}
+
+/* What stands for a file of a package: its path below the package's folder. */
+static const char *mesh_path(const char *name)
+{
+    static const char package[] = "package://", file[] = "file://";
+    if (strncmp(name, package, sizeof package - 1) == 0) {
+        const char *inside = strchr(name + sizeof package - 1, '/');
+        return inside ? inside + 1 : name;
+    }
+    if (strncmp(name, file, sizeof file - 1) == 0)
+        return name + sizeof file - 1;
+    return name;
+}
+
+static yk_status read_mesh(reader *r, const yk_xml_element *mesh, yk_robot_shape *shape, bool *take)
+{
+    const char *name = yk_xml_attribute_of(mesh, "filename");
+    if (!name)
+        return yk_robot_fail(r->robot, mesh, "<mesh> has no filename");
+
+    double scale[3] = {1, 1, 1};
+    const char *text = yk_xml_attribute_of(mesh, "scale");
+    if (text) {
+        yk_status status = yk_robot_numbers(r->robot, mesh, "scale", text, scale, 3, 3, NULL);
+        if (status != YK_OK)
+            return status;
+    }
+
+    const char *dot = strrchr(name, '.');
+    static const char *const known[] = {".stl", ".STL", ".obj", ".OBJ"};
+    *take = false;
+    for (int i = 0; dot && i < 4; i++)
+        *take = *take || strcmp(dot, known[i]) == 0;
+    if (!*take)
+        yk_robot_note(r->robot, mesh, "mesh '%s': only STL and OBJ are read", name);
+    if (scale[0] != scale[1] || scale[0] != scale[2] || !(scale[0] > 0)) {
+        yk_robot_note(r->robot, mesh, "mesh '%s': its scale is not one positive number", name);
+        *take = false;
+    }
+
+    shape->kind = YK_ROBOT_MESH;
+    shape->file = mesh_path(name);
+    shape->scale = scale[0];
+    return YK_OK;
+}
+
+static yk_status read_shape(reader *r, const yk_xml_element *element, int link,
+                            yk_robot_pose link_pose, bool touches)
+{
+    yk_robot_pose own;
+    yk_status status = read_origin(r, element, &own);
+    if (status != YK_OK)
+        return status;
+
+    const yk_xml_element *geometry = yk_xml_child(element, "geometry");
+    const yk_xml_element *form = geometry ? geometry->first : NULL;
+    if (!form)
+        return yk_robot_fail(r->robot, element, "<%s> has no <geometry>", element->name);
+
+    yk_robot_shape shape = {
+        .link = link, .pose = yk_robot_place(link_pose, own), .touches = touches, .friction = -1};
+    bool take = true;
+    if (yk_xml_is(form, "box")) {
+        const char *text = yk_xml_attribute_of(form, "size");
+        double size[3] = {0};
+        status = yk_robot_numbers(r->robot, form, "size", text ? text : "", size, 3, 3, NULL);
+        shape.kind = YK_ROBOT_BOX;
+        shape.size = yk_v3(size[0], size[1], size[2]);
+        take = size[0] > 0 && size[1] > 0 && size[2] > 0;
+    } else if (yk_xml_is(form, "sphere")) {
+        shape.kind = YK_ROBOT_SPHERE;
+        status = read_number(r, form, "radius", &shape.size.x);
+        take = shape.size.x > 0;
+    } else if (yk_xml_is(form, "cylinder") || yk_xml_is(form, "capsule")) {
+        shape.kind = yk_xml_is(form, "capsule") ? YK_ROBOT_CAPSULE : YK_ROBOT_CYLINDER;
+        status = read_number(r, form, "radius", &shape.size.x);
+        if (status == YK_OK)
+            status = read_number(r, form, "length", &shape.size.z);
+        take = shape.size.x > 0 && shape.size.z > 0;
+    } else if (yk_xml_is(form, "mesh")) {
+        status = read_mesh(r, form, &shape, &take);
+    } else {
+        yk_robot_note(r->robot, form, "shape <%s>", form->name);
+        return YK_OK;
+    }
+
+    if (status != YK_OK)
+        return status;
+    if (!take) {
+        if (shape.kind != YK_ROBOT_MESH)
+            yk_robot_note(r->robot, form, "<%s> without extent", form->name);
+        return YK_OK;
+    }
+    return yk_robot_add_shape(r->robot, &shape) < 0 ? YK_ERROR_MEMORY : YK_OK;
+}
+
+static yk_status read_link(reader *r, const yk_xml_element *element, yk_robot_pose pose, int *index)
+{
+    yk_robot_link link = {.name = name_of(element), .element = element, .pose = pose};
+    link.into = r->robot->link_count;
+    link.centre = pose.position;
+
+    const yk_xml_element *inertial = yk_xml_child(element, "inertial");
+    if (inertial) {
+        yk_status status = read_inertial(r, inertial, &link);
+        if (status != YK_OK)
+            return status;
+    }
+    *index = yk_robot_add_link(r->robot, &link);
+    if (*index < 0)
+        return YK_ERROR_MEMORY;
+
+    for (const yk_xml_element *child = element->first; child; child = child->next) {
+        bool touches = yk_xml_is(child, "collision");
+        if (!touches && !yk_xml_is(child, "visual"))
+            continue;
+        yk_status status = read_shape(r, child, *index, pose, touches);
+        if (status != YK_OK)
+            return status;
+    }
+
+    return YK_OK;
+}
+
+/* Joints --------------------------------------------------------------------------------------- */
+
+static const char *link_named_by(const yk_xml_element *joint, const char *side)
+{
+    const yk_xml_element *element = yk_xml_child(joint, side);
+    const char *name = element ? yk_xml_attribute_of(element, "link") : NULL;
+    return name ? name : "";
+}
+
+static yk_status read_joint(reader *r, const yk_xml_element *element, int parent, int child,
+                            yk_robot_pose pose)
+{
+    static const struct {
+        const char *word;
+        yk_robot_joint_kind kind;
+    } kinds[] = {{"revolute", YK_ROBOT_HINGE},  {"continuous", YK_ROBOT_HINGE},
+                 {"prismatic", YK_ROBOT_SLIDE}, {"fixed", YK_ROBOT_FIXED},
+                 {"floating", YK_ROBOT_FREE},   {"planar", YK_ROBOT_PLANAR}};
+    yk_robot_joint joint = {.name = name_of(element),
+                            .element = element,
+                            .parent = parent,
+                            .child = child,
+                            .point = pose.position};
+
+    const char *type = yk_xml_attribute_of(element, "type");
+    size_t k = 0;
+    while (k < sizeof kinds / sizeof *kinds && type && strcmp(kinds[k].word, type) != 0)
+        k++;
+    if (!type || k == sizeof kinds / sizeof *kinds)
+        return yk_robot_fail(r->robot, element,
+                             "joint '%s' is of type '%s'; expected revolute, continuous, "
+                             "prismatic, fixed, floating or planar",
+                             joint.name, type ? type : "");
+    joint.kind = kinds[k].kind;
+
+    double axis[3] = {1, 0, 0};
+    const yk_xml_element *direction = yk_xml_child(element, "axis");
+    if (direction) {
+        const char *text = yk_xml_attribute_of(direction, "xyz");
+        yk_status status =
+            yk_robot_numbers(r->robot, direction, "xyz", text ? text : "", axis, 3, 3, NULL);
+        if (status != YK_OK)
+            return status;
+    }
+    yk_vec3 own = yk_v3_unit(yk_v3(axis[0], axis[1], axis[2]));
+    bool needs_axis = joint.kind != YK_ROBOT_FIXED && joint.kind != YK_ROBOT_FREE;
+    if (needs_axis && !(yk_v3_norm2(own) > 0))
+        return yk_robot_fail(r->robot, direction, "the axis of joint '%s' is zero", joint.name);
+    joint.axis = yk_q_rotate(pose.orientation, own);
+
+    /* Dynamics, and what a joint of a scenario does not have. */
+    for (const yk_xml_element *e = element->first; e; e = e->next) {
+        if (yk_xml_is(e, "dynamics")) {
+            if (yk_xml_attribute_of(e, "damping")) {
+                yk_status status = read_number(r, e, "damping", &joint.damping);
+                if (status != YK_OK)
+                    return status;
+            }
+            const char *friction = yk_xml_attribute_of(e, "friction");
+            if (friction && strtod(friction, NULL) != 0)
+                yk_robot_note(r->robot, e, "friction of joint '%s'", joint.name);
+        } else if (yk_xml_is(e, "limit") && type && strcmp(type, "continuous") != 0) {
+            const char *lower = yk_xml_attribute_of(e, "lower");
+            const char *upper = yk_xml_attribute_of(e, "upper");
+            if (lower || upper)
+                yk_robot_note(r->robot, e, "limits of joint '%s' (%s to %s)", joint.name,
+                              lower ? lower : "0", upper ? upper : "0");
+        } else if (yk_xml_is(e, "mimic")) {
+            yk_robot_note(r->robot, e, "joint '%s' does not follow '%s'", joint.name,
+                          yk_xml_attribute_of(e, "joint") ? yk_xml_attribute_of(e, "joint") : "");
+        }
+    }
+
+    return yk_robot_add_joint(r->robot, &joint) < 0 ? YK_ERROR_MEMORY : YK_OK;
+}
+
+/* A link and everything that hangs on it, parents first. */
+static yk_status read_tree(reader *r, const yk_xml_element *link, yk_robot_pose pose,
+                           const yk_xml_element *by, int parent, int depth)
+{
+    if (depth > 1000)
+        return yk_robot_fail(r->robot, link, "links hang on each other in a ring");
+
+    int index = 0;
+    yk_status status = read_link(r, link, pose, &index);
+    if (status == YK_OK && by)
+        status = read_joint(r, by, parent, index, pose);
+
+    const char *name = name_of(link);
+    for (const yk_xml_element *e = r->root->first; e && status == YK_OK; e = e->next) {
+        if (!yk_xml_is(e, "joint") || strcmp(link_named_by(e, "parent"), name) != 0)
+            continue;
+
+        /* The joint's frame is that of the child link. */
+        yk_robot_pose own;
+        status = read_origin(r, e, &own);
+        const char *child = link_named_by(e, "child");
+        const yk_xml_element *next = r->root->first;
+        while (next && !(yk_xml_is(next, "link") && strcmp(name_of(next), child) == 0))
+            next = next->next;
+        if (status == YK_OK && !next)
+            status = yk_robot_fail(r->robot, e, "joint '%s' has the child '%s', which is no link",
+                                   name_of(e), child);
+        if (status == YK_OK)
+            status = read_tree(r, next, yk_robot_place(pose, own), e, index, depth + 1);
+    }
+
+    return status;
+}
+
+yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,
+                       const yk_import_options *options)
+{
+    reader r = {.robot = robot, .root = root};
+    robot->name = name_of(root);
+    robot->gravity = yk_v3(0, 0, -9.81);
+
+    /* What is at the top level: the one link that no joint has as its child is the root. */
+    const yk_xml_element *base = NULL;
+    for (const yk_xml_element *e = root->first; e; e = e->next) {
+        if (yk_xml_is(e, "transmission") || yk_xml_is(e, "gazebo"))
+            yk_robot_note(robot, e, "<%s>", e->name);
+        if (!yk_xml_is(e, "link"))
+            continue;
+
+        bool child = false;
+        for (const yk_xml_element *j = root->first; j && !child; j = j->next)
+            child = yk_xml_is(j, "joint") && strcmp(link_named_by(j, "child"), name_of(e)) == 0;
+        if (child)
+            continue;
+        if (base)
+            return yk_robot_fail(robot, e,
+                                 "links '%s' and '%s' hang on nothing; a robot has one root",
+                                 name_of(base), name_of(e));
+        base = e;
+    }
+    if (!base)
+        return yk_robot_fail(robot, root, "the robot has no root link");
+
+    yk_robot_pose origin = {.orientation = yk_q_identity()};
+    yk_status status = read_tree(&r, base, origin, NULL, YK_ROBOT_GROUND, 0);
+    if (status != YK_OK)
+        return status;
+
+    /* The root is link 0: it hangs on the ground, unless it floats. */
+    yk_robot_joint held = {.name = name_of(base),
+                           .element = base,
+                           .kind = options->floating ? YK_ROBOT_FREE : YK_ROBOT_FIXED,
+                           .parent = YK_ROBOT_GROUND};
+    if (options->floating && !(robot->links[0].mass > 0))
+        yk_robot_note(robot, base, "the root link '%s' floats and has no mass of its own",
+                      name_of(base));
+    return yk_robot_add_joint(robot, &held) < 0 ? YK_ERROR_MEMORY : YK_OK;
+}

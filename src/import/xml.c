@@ -1,0 +1,235 @@
+/* Reading a document with expat. Everything of a tree is in chunks that are released together. */
+#include "import/xml.h"
+
+#include <errno.h>
+#include <expat.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { BYTES_MAX = 64 << 20, DEPTH_MAX = 256, ELEMENTS_MAX = 1 << 20, CHUNK_BYTES = 1 << 16 };
+
+typedef struct chunk {
+    struct chunk *next;
+    size_t used, size;
+    max_align_t bytes[];
+} chunk;
+
+struct yk_xml {
+    yk_context *context;
+    chunk *chunks;
+    yk_xml_element *root;
+};
+
+typedef struct reader {
+    yk_xml *xml;
+    XML_Parser parser;
+    const char *file;
+    yk_xml_element *open[DEPTH_MAX]; /* elements that have not ended */
+    yk_xml_element *last[DEPTH_MAX]; /* their last children */
+    int depth;
+    int element_count;
+    bool no_memory;
+    const char *problem; /* NULL: none but those of the syntax */
+} reader;
+
+static void *take(reader *r, size_t bytes)
+{
+    chunk *c = r->xml->chunks;
+    bytes = (bytes + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
+
+    if (!c || c->size - c->used < bytes) {
+        size_t size = bytes > CHUNK_BYTES ? bytes : CHUNK_BYTES;
+        c = yk_allocate(r->xml->context, 1, sizeof *c + size);
+        if (!c) {
+            r->no_memory = true;
+            XML_StopParser(r->parser, XML_FALSE);
+            return NULL;
+        }
+        c->size = size;
+        c->next = r->xml->chunks;
+        r->xml->chunks = c;
+    }
+
+    void *block = (char *)c->bytes + c->used;
+    c->used += bytes;
+    return block;
+}
+
+static const char *keep(reader *r, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    char *copy = take(r, bytes);
+    if (copy)
+        memcpy(copy, text, bytes);
+    return copy;
+}
+
+static void refuse(reader *r, const char *problem)
+{
+    r->problem = problem;
+    XML_StopParser(r->parser, XML_FALSE);
+}
+
+static void begin_element(void *user, const char *name, const char **list)
+{
+    reader *r = user;
+    if (r->no_memory || r->problem)
+        return;
+    if (r->depth == DEPTH_MAX) {
+        refuse(r, "elements are nested more than 256 deep");
+        return;
+    }
+    if (++r->element_count > ELEMENTS_MAX) {
+        refuse(r, "the document has more than a million elements");
+        return;
+    }
+
+    int count = 0;
+    while (list[2 * count])
+        count++;
+    yk_xml_element *element = take(r, sizeof *element);
+    yk_xml_attribute *attributes = take(r, (size_t)(count + 1) * sizeof *attributes);
+    if (!element || !attributes)
+        return;
+    *element = (yk_xml_element){.name = keep(r, name),
+                                .file = r->file,
+                                .line = (int)XML_GetCurrentLineNumber(r->parser),
+                                .attribute_count = count,
+                                .attributes = attributes};
+    for (int i = 0; i < count; i++)
+        attributes[i] = (yk_xml_attribute){keep(r, list[2 * i]), keep(r, list[2 * i + 1])};
+
+    /* Behind its elder sibling, or as the first child. */
+    if (r->depth == 0)
+        r->xml->root = element;
+    else if (r->last[r->depth - 1])
+        r->last[r->depth - 1]->next = element;
+    else
+        r->open[r->depth - 1]->first = element;
+    if (r->depth > 0)
+        r->last[r->depth - 1] = element;
+    r->open[r->depth] = element;
+    r->last[r->depth] = NULL;
+    r->depth++;
+}
+
+static void end_element(void *user, const char *name)
+{
+    reader *r = user;
+    (void)name;
+    if (r->depth > 0)
+        r->depth--;
+}
+
+static void begin_doctype(void *user, const char *name, const char *system, const char *public,
+                          int has_subset)
+{
+    (void)name, (void)system, (void)public, (void)has_subset;
+    refuse(user, "a document type declaration is not read; take it out");
+}
+
+static yk_status parse(reader *r, FILE *file)
+{
+    yk_context *context = r->xml->context;
+    size_t total = 0;
+    bool done = false;
+
+    while (!done) {
+        void *buffer = XML_GetBuffer(r->parser, CHUNK_BYTES);
+        if (!buffer)
+            return yk_fail(context, YK_ERROR_MEMORY, "out of memory");
+        size_t count = fread(buffer, 1, CHUNK_BYTES, file);
+        if (ferror(file))
+            return yk_fail(context, YK_ERROR_FILE, "%s: %s", r->file, strerror(errno));
+        total += count;
+        if (total > BYTES_MAX)
+            return yk_fail(context, YK_ERROR_INPUT, "%s: larger than 64 MiB", r->file);
+
+        done = count < CHUNK_BYTES;
+        if (XML_ParseBuffer(r->parser, (int)count, done) == XML_STATUS_OK)
+            continue;
+        if (r->no_memory)
+            return yk_fail(context, YK_ERROR_MEMORY, "out of memory");
+        const char *problem = r->problem;
+        if (!problem)
+            problem = XML_ErrorString(XML_GetErrorCode(r->parser));
+        return yk_fail(context, YK_ERROR_INPUT, "%s:%d: not read as XML: %s", r->file,
+                       (int)XML_GetCurrentLineNumber(r->parser), problem);
+    }
+
+    return YK_OK;
+}
+
+yk_status yk_xml_read(yk_context *context, const char *path, yk_xml **xml)
+{
+    *xml = NULL;
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return yk_fail(context, YK_ERROR_FILE, "%s: %s", path, strerror(errno));
+
+    yk_status status = YK_ERROR_MEMORY;
+    reader r = {.xml = yk_allocate(context, 1, sizeof *r.xml), .parser = XML_ParserCreate(NULL)};
+    if (r.xml)
+        r.xml->context = context;
+    if (r.xml && r.parser)
+        r.file = keep(&r, path);
+    if (r.file) {
+        XML_SetUserData(r.parser, &r);
+        XML_SetElementHandler(r.parser, begin_element, end_element);
+        XML_SetStartDoctypeDeclHandler(r.parser, begin_doctype);
+        status = parse(&r, file);
+    } else {
+        yk_fail(context, status, "out of memory");
+    }
+
+    fclose(file);
+    if (r.parser)
+        XML_ParserFree(r.parser);
+    if (status != YK_OK) {
+        yk_xml_destroy(r.xml);
+        return status;
+    }
+    *xml = r.xml;
+    return YK_OK;
+}
+
+void yk_xml_destroy(yk_xml *xml)
+{
+    if (!xml)
+        return;
+
+    yk_context *context = xml->context;
+    while (xml->chunks) {
+        chunk *next = xml->chunks->next;
+        yk_release(context, xml->chunks);
+        xml->chunks = next;
+    }
+    yk_release(context, xml);
+}
+
+yk_xml_element *yk_xml_root(const yk_xml *xml)
+{
+    return xml->root;
+}
+
+const char *yk_xml_attribute_of(const yk_xml_element *element, const char *name)
+{
+    for (int i = 0; i < element->attribute_count; i++)
+        if (strcmp(element->attributes[i].name, name) == 0)
+            return element->attributes[i].value;
+    return NULL;
+}
+
+bool yk_xml_is(const yk_xml_element *element, const char *name)
+{
+    return strcmp(element->name, name) == 0;
+}
+
+const yk_xml_element *yk_xml_child(const yk_xml_element *element, const char *name)
+{
+    for (const yk_xml_element *child = element->first; child; child = child->next)
+        if (yk_xml_is(child, name))
+            return child;
+    return NULL;
+}
