@@ -81,16 +81,20 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
     }
     if (status == YK_OK)
         status = yk_robot_finish(robot);
+
+    /* The solver decides what must be noted besides. */
+    if (status == YK_OK) {
+        find_meshes(robot, path);
+        yk_import_solver *solver = &self->options.solver;
+        if (*solver == YK_IMPORT_AUTOMATIC)
+            *solver = yk_robot_touches(robot) ? YK_IMPORT_NONSMOOTH : YK_IMPORT_SMOOTH;
+        status = yk_robot_check(robot, *solver);
+    }
     if (status != YK_OK) {
         yk_import_destroy(self);
         return status;
     }
 
-    /* Before the notes are complete, the solver is chosen. */
-    find_meshes(robot, path);
-    if (self->options.solver == YK_IMPORT_AUTOMATIC)
-        self->options.solver = yk_robot_touches(robot) ? YK_IMPORT_NONSMOOTH : YK_IMPORT_SMOOTH;
-    yk_robot_check(robot, self->options.solver);
     *import = self;
     return YK_OK;
 }

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "math/so3.h"
+#include "math/eigen.h"
+
+/* Radius of gyration of bodies that a model gives no extent, m. */
+static const double SMALLEST_GYRATION = 1e-3;
 
 /* Lists ---------------------------------------------------------------------------------------- */
 
@@ -133,6 +136,44 @@ void yk_robot_add_mass(yk_robot_link *link, double mass, yk_vec3 centre, yk_mat3
     link->inertia = yk_m3_add(yk_m3_add(link->inertia, first), yk_m3_add(inertia, second));
     link->mass = sum;
     link->centre = common;
+}
+
+/* No body has a principal moment larger than the sum of the other two, and models often do; a
+ * body without extent has none at all. The moments that are too small are raised. */
+yk_status yk_robot_mend_inertia(yk_robot *robot, yk_robot_link *link, bool may_vanish)
+{
+    double axes[9], unit[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, moments[3];
+    memcpy(axes, link->inertia.m, sizeof axes);
+    yk_status status = yk_eigen_symmetric_pair(robot->context, 3, axes, unit, moments);
+    if (status != YK_OK)
+        return status;
+
+    /* In ascending order. Where two must be raised, both by one factor. */
+    double least = may_vanish ? 0 : SMALLEST_GYRATION * SMALLEST_GYRATION * link->mass;
+    double mended[3] = {fmax(moments[0], least), fmax(moments[1], least), fmax(moments[2], least)};
+    double sum = mended[0] + mended[1];
+    if (sum < mended[2] && sum > 0) {
+        mended[0] *= mended[2] / sum;
+        mended[1] *= mended[2] / sum;
+    } else if (sum < mended[2]) {
+        mended[0] = mended[1] = mended[2] / 2;
+    }
+    double raised =
+        fmax(mended[0] - moments[0], fmax(mended[1] - moments[1], mended[2] - moments[2]));
+    if (!(raised > 1e-9 * mended[2]))
+        return YK_OK;
+
+    yk_robot_note(
+        robot, link->element,
+        "inertia of link '%s': no body has the principal moments %.4g, %.4g, %.4g kg m^2; "
+        "taken as %.4g, %.4g, %.4g",
+        link->name, moments[0], moments[1], moments[2], mended[0], mended[1], mended[2]);
+    link->inertia = yk_m3_zero();
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                link->inertia.m[i][j] += mended[k] * axes[3 * k + i] * axes[3 * k + j];
+    return YK_OK;
 }
 
 /* Welding -------------------------------------------------------------------------------------- */

@@ -112,13 +112,16 @@ yk_robot_pose yk_robot_place(yk_robot_pose outer, yk_robot_pose inner);
 /* Adds mass to a link: inertia about `centre`, both in global axes. */
 void yk_robot_add_mass(yk_robot_link *link, double mass, yk_vec3 centre, yk_mat3 inertia);
 
+/* Raises principal moments that are too small for any body, with a note. */
+yk_status yk_robot_mend_inertia(yk_robot *robot, yk_robot_link *link, bool may_vanish);
+
 /* Welds links, and drops what has neither mass nor anything that moves with it. */
 yk_status yk_robot_finish(yk_robot *robot);
 
 /* Whether the model asks for contact: something can touch the ground or is free to fall. */
 bool yk_robot_touches(const yk_robot *robot);
-/* Notes what the solver cannot have, before anything is written. */
-void yk_robot_check(yk_robot *robot, yk_import_solver solver);
+/* Mends and notes what the solver cannot have, before anything is written. */
+yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver);
 void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FILE *to);
 
 yk_status yk_urdf_read(yk_robot *robot, const yk_xml_element *root,

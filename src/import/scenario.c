@@ -585,9 +585,24 @@ bool yk_robot_touches(const yk_robot *robot)
  * of what they carry. */
 static const double SMALL_PART = 0.01;
 
-void yk_robot_check(yk_robot *robot, yk_import_solver solver)
+yk_status yk_robot_check(yk_robot *robot, yk_import_solver solver)
 {
     bool smooth = solver == YK_IMPORT_SMOOTH;
+
+    int moving = 0;
+    for (int i = 0; i < robot->link_count; i++) {
+        yk_robot_link *link = &robot->links[i];
+        if (link->into != i || !(link->mass > 0))
+            continue;
+        moving++;
+        yk_status status = yk_robot_mend_inertia(robot, link, smooth);
+        if (status != YK_OK)
+            return status;
+    }
+    if (moving == 0)
+        return yk_fail(robot->context, YK_ERROR_INPUT,
+                       "nothing in the model moves: all links are fixed to the ground, or have no "
+                       "mass; --floating frees the root of a URDF");
 
     int meshes = 0;
     const yk_xml_element *of_mesh = NULL;
@@ -631,6 +646,8 @@ void yk_robot_check(yk_robot *robot, yk_import_solver solver)
         }
         i += count - 1;
     }
+
+    return YK_OK;
 }
 
 void yk_robot_write(const yk_robot *robot, const yk_import_options *options, FILE *to)

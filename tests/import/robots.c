@@ -228,6 +228,23 @@ static void test_notes_and_names(void **state)
     free(text);
 }
 
+/* Moments of inertia that no body has become those of one, with a note. */
+static void test_inertia_is_mended(void **state)
+{
+    (void)state;
+    static const char model[] =
+        "<robot><link name='base'/><link name='arm'><inertial><mass value='2'/><inertia ixx='1' "
+        "iyy='5' izz='2' ixy='0' ixz='0' iyz='0'/></inertial></link>"
+        "<joint name='j' type='continuous'><parent link='base'/><child "
+        "link='arm'/></joint></robot>";
+    char *text = import_for(YK_IMPORT_SMOOTH, model, "robot.arm.position");
+    assert_contains(text,
+                    "no body has the principal moments 1, 2, 5 kg m^2; taken as 1.667, 3.333, 5");
+    run r = open_text("mended.yaml", text, NULL);
+    close_run(&r);
+    free(text);
+}
+
 static void test_refusals(void **state)
 {
     (void)state;
@@ -261,6 +278,8 @@ static void test_refusals(void **state)
         {"<mujoco><worldbody><body><geom type='mesh' mesh='m'/></body></worldbody></mujoco>",
          "there is no mesh 'm'"},
         {"<mujoco><include file='/nowhere.xml'/></mujoco>", "nowhere.xml"},
+        {"<robot><link name='a'><inertial><mass value='1'/></inertial></link></robot>",
+         "nothing in the model moves"},
         {"<mujoco><compiler coordinate='global'/></mujoco>", "global coordinates"},
         {"<robot><link name='a'/><link name='b'/><link name='c'/>"
          "<joint name='j' type='fixed'><parent link='b'/><child link='c'/></joint>"
@@ -285,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_several_joints_of_a_body),
         cmocka_unit_test(test_loops_close),
         cmocka_unit_test(test_notes_and_names),
+        cmocka_unit_test(test_inertia_is_mended),
         cmocka_unit_test(test_refusals),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
