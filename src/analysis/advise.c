@@ -32,10 +32,12 @@ enum { GRID = 4, RUNGS = 7, PILOTS = 3, PILOT_STEPS = 256, STRETCH_LEAST = 64 };
 enum { REFERENCE_LEVELS = 3, REFERENCE_PARTS = 8, REFERENCE_PARTS_MAX = 256 };
 /* Parts of the tolerance: up to which the error of the reference does no harm, and from which a
  * channel cannot be judged. */
-static const double REFERENCE_FINE = 0.1, REFERENCE_COARSE = 0.5;
+static const double REFERENCE_FINE = 0.1;
+static const double REFERENCE_COARSE = 0.5;
 /* Runs of the scenario that all trials amount to, roughly, and the part of the time that they may
  * take: from these follows how long a stretch may be. */
-static const double WORK = 150, SEARCH_FRACTION = 0.4;
+static const double WORK = 150;
+static const double SEARCH_FRACTION = 0.4;
 /* The most that one trial may take. */
 static const double TRIAL_FRACTION = 0.1;
 /* What is kept of the time for the verification of a scheme that is good. */
@@ -50,24 +52,39 @@ static const double SAME_COST = 1.1;
 /* One scheme on its way from coarse to fine steps. */
 typedef struct contender {
     unsigned traits;
-    int rung;        /* that was tried last; -1: none */
-    bool closed;     /* no finer step is tried any more */
-    int64_t broke;   /* macro steps after which it broke down with the last step; 0: it did not */
-    double work;     /* of the whole run, in weighed steps; NaN: not known */
-    double verified; /* s, over which it met the tolerance */
     yk_run_report report;
+
+    /* That was tried last; -1: none. No finer step is tried any more. */
+    int rung;
+    bool closed;
+
+    /* Macro steps after which it broke down with the last step; 0: it did not. */
+    int64_t broke;
+
+    /* Of the whole run, in weighed steps; NaN: not known. */
+    double work;
+
+    /* Time over which it met the tolerance (s). */
+    double verified;
 } contender;
 
 /* What schemes are compared with. */
 typedef struct reference {
-    int candidate;            /* the scheme, by its number */
-    int parts;                /* of the scenario's step */
-    yk_record *record;        /* the limit of its runs; NULL: there is none */
-    yk_run_report report;     /* of the finest */
-    double stretch;           /* s, that it covers */
-    double seconds;           /* of the processor, for all runs */
-    double error;             /* of the worst channel */
-    yk_channel_error *errors; /* per channel */
+    /* The scheme by its number, and the parts of the scenario's step that it took. */
+    int candidate;
+    int parts;
+
+    /* The limit of its runs, NULL: there is none; and the report of the finest. */
+    yk_record *record;
+    yk_run_report report;
+
+    /* The time that it covers, and that of the processor for all runs (s). */
+    double stretch;
+    double seconds;
+
+    /* Of the worst channel, and of each. */
+    double error;
+    yk_channel_error *errors;
 } reference;
 
 /* Candidates that may serve as reference, from the most exact on. */
@@ -82,6 +99,7 @@ enum {
 
 typedef struct study {
     yk_context *context;
+    yk_diagnostics *diagnostics;
     const yk_advise_def *def;
     yk_advice *advice;
     int jobs;
@@ -115,7 +133,11 @@ typedef struct study {
 yk_advise_def yk_advise_default(void)
 {
     return (yk_advise_def){
-        .scenario = yk_scenario_default(), .tolerance = 0.01, .stretch = NAN, .seconds = 60};
+        .scenario = yk_scenario_default(),
+        .tolerance = 0.01,
+        .stretch = NAN,
+        .seconds = 60,
+    };
 }
 
 static double time_left(const study *s)
@@ -141,6 +163,7 @@ static yk_trial_def trial_of(const study *s, const yk_variant *variant, double s
 /* A length in whole numbers of the coarsest step. */
 static double whole_stretch(const study *s, double length)
 {
+    /* Not longer than the run, and not so short that there is nothing to see. */
     double grid = s->grid * s->step;
     double whole = s->end - s->start;
     double least = fmin(whole, STRETCH_LEAST * s->step);
@@ -156,6 +179,7 @@ static void list_candidates(study *s, const yk_choice *choices, const char **ove
     for (int k = 0; k < BASELINES; k++)
         s->baselines[k] = -1;
 
+    /* Each with the values that it changes in the scenario. */
     s->advice->count = s->count;
     for (int i = 0; i < s->count; i++) {
         const yk_choice *choice = &choices[i];
@@ -193,13 +217,14 @@ static void list_candidates(study *s, const yk_choice *choices, const char **ove
     }
 }
 
-static yk_status read_scenario(study *s, yk_diagnostics *diagnostics)
+static yk_status read_scenario(study *s)
 {
     yk_scenario *scenario = NULL;
-    yk_status status = yk_scenario_load(s->context, &s->def->scenario, diagnostics, &scenario);
+    yk_status status = yk_scenario_load(s->context, &s->def->scenario, s->diagnostics, &scenario);
     if (status != YK_OK)
         return status;
 
+    /* What every trial needs to know of it. */
     const yk_scenario_info *info = yk_scenario_get(scenario);
     s->step = info->step;
     s->start = info->start;
@@ -217,6 +242,7 @@ static yk_status read_scenario(study *s, yk_diagnostics *diagnostics)
             s->mergeable = false;
     }
 
+    /* Memory, as much as there may be channels. */
     int given = s->def->channel_count;
     int of_interfaces = 2 * info->interface_count;
     int most = given;
@@ -272,6 +298,7 @@ static yk_status run_pilots(study *s)
     if (!least)
         return YK_ERROR_MEMORY;
 
+    /* From no knowledge of what anything costs. */
     for (int i = 0; i < s->subsystems; i++) {
         least[i] = INFINITY;
         s->weights[i] = 1;
@@ -315,12 +342,15 @@ static yk_status run_pilots(study *s)
 
             /* The first run was made before the weights were known. */
             good = !YK_FAILED(pilot.status) && pilot.report.steps > 0;
-            if (good)
-                s->seconds_per_step =
-                    fmin(s->seconds_per_step, pilot.seconds / (double)pilot.report.steps);
-            if (good && n > 0)
-                s->seconds_per_work =
-                    fmin(s->seconds_per_work, pilot.seconds / fmax(pilot.work, 1));
+            if (good) {
+                double seconds = pilot.seconds / (double)pilot.report.steps;
+                s->seconds_per_step = fmin(s->seconds_per_step, seconds);
+            }
+
+            if (good && n > 0) {
+                double seconds = pilot.seconds / fmax(pilot.work, 1);
+                s->seconds_per_work = fmin(s->seconds_per_work, seconds);
+            }
             if (pilot.status == YK_ERROR_INPUT || pilot.status == YK_ERROR_MEMORY)
                 status = yk_fail(s->context, pilot.status, "advise: %s", pilot.message);
             yk_trial_release(&pilot);
@@ -333,6 +363,7 @@ static yk_status run_pilots(study *s)
     if (status != YK_OK)
         return status;
 
+    /* Where none ran, a guess that lets the search begin. */
     if (!isfinite(s->seconds_per_step))
         s->seconds_per_step = 1e-5;
     if (!isfinite(s->seconds_per_work))
@@ -368,11 +399,14 @@ typedef enum measure { DISTANCE, BARS, TRUTH } measure;
 static yk_status compare(const study *s, const yk_aligned *a, const yk_record_header *header,
                          measure asked, double *const *columns, yk_channel_error *errors)
 {
-    const double **runs =
-        yk_allocate(s->context, (size_t)a->runs * (size_t)a->width + 1, sizeof *runs);
+    size_t width = (size_t)a->runs * (size_t)a->width;
+    const double **runs = yk_allocate(s->context, width + 1, sizeof *runs);
     double *ratios = yk_allocate(s->context, a->rows + 1, sizeof *ratios);
-    yk_status status = runs && ratios ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = YK_OK;
+    if (!runs || !ratios)
+        status = YK_ERROR_MEMORY;
 
+    /* Channel by channel, with all of its components. */
     int first = 0;
     for (int i = 0; status == YK_OK && i < header->channel_count; i++) {
         int components = header->channels[i].components;
@@ -430,6 +464,7 @@ static bool is_judged(const study *s, int channel)
 static double worst_error(const study *s, const yk_record *const *records, int count, measure asked,
                           int *worst)
 {
+    /* The errors of all channels. */
     yk_channel_error *errors = yk_allocate(s->context, (size_t)s->channel_count, sizeof *errors);
     double **columns = NULL;
     yk_aligned a;
@@ -478,12 +513,21 @@ static double worst_error(const study *s, const yk_record *const *records, int c
 typedef struct refined_runs {
     const study *s;
     const yk_variant *variant;
-    double step, end;  /* s, of the coarsest */
-    int count;         /* of runs, each with half the step of the one before */
-    int finest;        /* refinement of the last */
-    double seconds[2]; /* of the processor, at most: for the finest, for the others */
-    bool all;          /* of no use without the finest */
-    atomic_bool late;  /* the finest did not end in its time */
+
+    /* Of the coarsest (s); each further run has half the step of the one before. */
+    double step, end;
+    int count;
+
+    /* Refinement of the last. */
+    int finest;
+
+    /* Of the processor, at most: for the finest, for the others. */
+    double seconds[2];
+
+    /* They are of no use without the finest; which did not end in its time. */
+    bool all;
+    atomic_bool late;
+
     yk_trial runs[REFERENCE_LEVELS];
     double used[REFERENCE_LEVELS];
 } refined_runs;
@@ -538,6 +582,8 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
 
     yk_status status =
         yk_trials_run(s->context, s->def->jobs, REFERENCE_LEVELS, run_refined, &r, NULL, NULL);
+
+    /* All three must have come to their end, and nothing serious been found. */
     bool good = status == YK_OK;
     const yk_record *records[REFERENCE_LEVELS];
     double used = 0;
@@ -558,7 +604,8 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
 
     /* The limit of the three runs, and how well it is known. */
     yk_channel_error *errors = NULL;
-    double **limit = NULL, *row = NULL;
+    double **limit = NULL;
+    double *row = NULL;
     yk_record *record = NULL;
     yk_aligned a = {0};
     const yk_record_header *header = NULL;
@@ -593,6 +640,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
     if (status == YK_OK)
         status = yk_recorder_end(yk_record_recorder(record), NULL);
 
+    /* It is taken where it is better than what there is. */
     if (status == YK_OK) {
         double error = 0;
         yk_error_exempt_resting(errors, s->channel_count, s->advice->stretch);
@@ -629,59 +677,58 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
 /* The first candidate that gives a reference, the most exact before the others, in steps that are
  * halved until it is good enough. Wrenches on both sides are of high order and cost much: they
  * are tried where halving did not do. */
-static void find_reference(study *s, double budget)
-{
-    const double fine = REFERENCE_FINE * s->def->tolerance;
-    const double begun = s->spent;
-    reference *r = &s->reference;
-    s->too_long = false;
-
-    /* The first that runs at all. */
-    int rank = s->mergeable ? BASELINE_MERGED : BASELINE_ACCELERATED;
-    for (; rank < BASELINES && !r->record; rank++) {
-        double left = budget - (s->spent - begun);
-        if (left > 0)
-            try_reference(s, s->baselines[rank], REFERENCE_PARTS, left / 2);
-    }
-
-    /* Smaller steps, until it is good enough; once the one of high order. */
-    int high_order = s->baselines[BASELINE_BOTH_WRENCHES];
-    bool asked = r->record && r->candidate == high_order;
-    while (r->record && r->error > fine && r->parts < REFERENCE_PARTS_MAX) {
-        double left = budget - (s->spent - begun);
-        double before = r->error;
-        if (2.2 * r->seconds < left)
-            try_reference(s, r->candidate, 2 * r->parts, left);
-        if (r->error < 0.7 * before)
-            continue;
-
-        if (asked)
-            break;
-
-        asked = true;
-        left = budget - (s->spent - begun);
-        if (left > 0)
-            try_reference(s, high_order, REFERENCE_PARTS, left);
-    }
-}
-
 static yk_status make_reference(study *s)
 {
     yk_advice *advice = s->advice;
+    reference *r = &s->reference;
+    const double fine = REFERENCE_FINE * s->def->tolerance;
 
     /* On shorter stretches where it takes too long, unless a length was asked for: a short answer
      * is better than none. */
     for (;;) {
         double shorter = whole_stretch(s, advice->stretch / 2);
         bool last = isfinite(s->def->stretch) || !(shorter < advice->stretch);
-        find_reference(s, (last ? 2 : 1) * SEARCH_FRACTION * time_left(s));
-        if (s->reference.record || !s->too_long || last || time_left(s) <= 0)
+        double budget = SEARCH_FRACTION * time_left(s);
+        if (last)
+            budget = 2 * SEARCH_FRACTION * time_left(s);
+        const double begun = s->spent;
+        s->too_long = false;
+
+        /* The first that runs at all. */
+        int rank = BASELINE_ACCELERATED;
+        if (s->mergeable)
+            rank = BASELINE_MERGED;
+        for (; rank < BASELINES && !r->record; rank++) {
+            double left = budget - (s->spent - begun);
+            if (left > 0)
+                try_reference(s, s->baselines[rank], REFERENCE_PARTS, left / 2);
+        }
+
+        /* Smaller steps, until it is good enough; once the one of high order. */
+        int high_order = s->baselines[BASELINE_BOTH_WRENCHES];
+        bool asked = r->record && r->candidate == high_order;
+        while (r->record && r->error > fine && r->parts < REFERENCE_PARTS_MAX) {
+            double left = budget - (s->spent - begun);
+            double before = r->error;
+            if (2.2 * r->seconds < left)
+                try_reference(s, r->candidate, 2 * r->parts, left);
+            if (r->error < 0.7 * before)
+                continue;
+            if (asked)
+                break;
+
+            asked = true;
+            left = budget - (s->spent - begun);
+            if (left > 0)
+                try_reference(s, high_order, REFERENCE_PARTS, left);
+        }
+
+        if (r->record || !s->too_long || last || time_left(s) <= 0)
             break;
 
         advice->stretch = shorter;
     }
 
-    const reference *r = &s->reference;
     if (!r->record && s->too_long)
         return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
                        "advise: a reference for the first %g s takes too long; allow a shorter "
@@ -699,7 +746,9 @@ static yk_status make_reference(study *s)
                        "advise: nothing moves in the first %g s, so there is nothing to compare; "
                        "take a longer stretch or another start",
                        advice->stretch);
-    int judged = 0, moving = 0;
+
+    int judged = 0;
+    int moving = 0;
     const char *unknown = "";
     for (int i = 0; i < s->channel_count; i++) {
         if (r->errors[i].exempt)
@@ -734,6 +783,7 @@ static void try_candidate(void *user, int index)
     yk_advice_row *row = &s->advice->rows[number];
     double step = ldexp(s->grid * s->step, -c->rung);
 
+    /* Within its part of the time: a trial that takes longer is too expensive anyway. */
     yk_trial_def def = trial_of(s, &s->candidates[number], step);
     def.seconds = fmin(fmax(time_left(s), 0), TRIAL_FRACTION * s->budget);
     double before = yk_processor_seconds();
@@ -765,7 +815,9 @@ static void try_candidate(void *user, int index)
     bool open = serious && kind == YK_FINDING_NOT_CONVERGED;
     if (YK_FAILED(trial.status)) {
         bool grew = trial.status == YK_ERROR_NOT_FINITE || (serious && !open);
-        row->outcome = grew ? YK_ADVICE_UNSTABLE : YK_ADVICE_FAILED;
+        row->outcome = YK_ADVICE_FAILED;
+        if (grew)
+            row->outcome = YK_ADVICE_UNSTABLE;
         snprintf(row->message, sizeof row->message, "%s", trial.message);
     } else {
         const yk_record *records[2] = {trial.record, s->reference.record};
@@ -788,10 +840,12 @@ static void try_candidate(void *user, int index)
 
     /* Another step changes nothing about a capability, nor where a run breaks down after as many
      * steps, however long. */
-    int64_t broke = YK_FAILED(trial.status) ? trial.report.steps : 0;
+    int64_t broke = 0;
+    if (YK_FAILED(trial.status))
+        broke = trial.report.steps;
     bool no_better = broke > 0 && c->broke > 0 && (double)broke < 1.5 * (double)c->broke;
-    if (no_better || trial.status == YK_ERROR_CAPABILITY || trial.status == YK_ERROR_INPUT ||
-        trial.status == YK_ERROR_ARGUMENT)
+    bool refused = trial.status == YK_ERROR_CAPABILITY || trial.status == YK_ERROR_INPUT;
+    if (no_better || refused || trial.status == YK_ERROR_ARGUMENT)
         c->closed = true;
     c->broke = broke;
     yk_trial_release(&trial);
@@ -843,14 +897,14 @@ static int cheapest_good(const study *s)
 static double next_work(const study *s, int i)
 {
     const contender *c = &s->contenders[i];
-    bool goes_on =
-        !c->closed && c->rung + 1 < RUNGS && s->advice->rows[i].outcome != YK_ADVICE_GOOD;
-    if (!goes_on)
+    bool good = s->advice->rows[i].outcome == YK_ADVICE_GOOD;
+    if (c->closed || good || c->rung + 1 >= RUNGS)
         return INFINITY;
     if (c->rung < 0)
         return 0;
-
-    return isfinite(c->work) ? 2 * c->work : INFINITY;
+    if (!isfinite(c->work))
+        return INFINITY;
+    return 2 * c->work;
 }
 
 /* Goes on with the schemes whose next trial is cheapest, and within a factor of two of it at the
@@ -902,7 +956,9 @@ static bool verify_whole(study *s, int index)
     double stretch = s->advice->stretch;
     double whole = s->end - s->start;
     double one_run = c->work * s->seconds_per_work;
-    int refined = 7 * one_run < time_left(s) ? 2 : 0;
+    int refined = 0;
+    if (7 * one_run < time_left(s))
+        refined = 2;
 
     /* Errors grow in time, mostly no slower than the time itself. */
     if (refined == 0 && row->error > stretch / whole * s->def->tolerance) {
@@ -963,9 +1019,12 @@ static bool verify_whole(study *s, int index)
         if (error > s->def->tolerance) {
             row->outcome = YK_ADVICE_INACCURATE;
             row->error = error;
+            char where[200] = "";
+            if (worst >= 0)
+                snprintf(where, sizeof where, " in %.190s", s->channels[worst]);
             snprintf(row->message, sizeof row->message,
-                     "good on the first %g s, but wrong by %.2g at the end%s%s", stretch, error,
-                     worst >= 0 ? " in " : "", worst >= 0 ? s->channels[worst] : "");
+                     "good on the first %g s, but wrong by %.2g at the end%s", stretch, error,
+                     where);
             good = false;
         } else if (refined) {
             c->verified = whole;
@@ -988,6 +1047,7 @@ static bool verify(study *s, int index)
     if (!whole && !isfinite(s->def->stretch) && !verify_whole(s, index))
         return false;
 
+    /* Stability is asked where there is time for it. */
     advice->asked = false;
     if (time_left(s) < STABILITY_STEPS * s->seconds_per_step)
         return true;
@@ -1009,6 +1069,7 @@ static bool verify(study *s, int index)
     snprintf(step, sizeof step, "time.step=%.17g", row->step);
     overrides[count++] = step;
 
+    /* Asked as anybody would ask. */
     yk_scenario_def def = s->def->scenario;
     def.overrides = overrides;
     def.override_count = count;
@@ -1044,37 +1105,6 @@ static bool verify(study *s, int index)
     return false;
 }
 
-/* A reference for a longer stretch, where what was done so far has left the time to do as much on
- * it. False: there is no time, or no reference. */
-static bool lengthen(study *s, double stage)
-{
-    double present = s->advice->stretch;
-    double whole = whole_stretch(s, INFINITY);
-    if (isfinite(s->def->stretch) || !(present < whole))
-        return false;
-
-    double length = present;
-    for (double cost = 2 * stage; length < whole && cost < 0.5 * time_left(s); cost *= 2)
-        length *= 2;
-    if (!(length > present))
-        return false;
-
-    reference kept = s->reference;
-    s->reference = (reference){0};
-    s->advice->stretch = length > 0.9 * whole ? whole : whole_stretch(s, length);
-    bool good = make_reference(s) == YK_OK && s->advice->stretch > present;
-    if (good) {
-        release_reference(s, &kept);
-        return true;
-    }
-
-    release_reference(s, &s->reference);
-    s->reference = kept;
-    s->advice->stretch = present;
-
-    return false;
-}
-
 /* The cheapest that stands verification. Where one fails the search goes on with what may be
  * cheaper than the next. */
 static yk_status choose(study *s)
@@ -1082,12 +1112,37 @@ static yk_status choose(study *s)
     yk_status status = search(s, 1);
     int best = cheapest_good(s);
 
-    /* As long a stretch as the time allows. What was good on a shorter one is tried again; one
-     * that does not end in its time stays as it was. */
+    /* As long a stretch as the time allows: where what was done so far has left the time to do as
+     * much on a longer one, and there is a reference for it. */
+    double whole = whole_stretch(s, INFINITY);
     double begun = 0;
-    for (double now = s->spent; status == YK_OK && best >= 0 && lengthen(s, now - begun);
-         now = s->spent) {
-        begun = now;
+    while (status == YK_OK && best >= 0 && !isfinite(s->def->stretch)) {
+        double present = s->advice->stretch;
+        double length = present;
+        double cost = 2 * (s->spent - begun);
+        for (; length < whole && cost < 0.5 * time_left(s); cost *= 2)
+            length *= 2;
+        if (!(present < whole) || !(length > present))
+            break;
+
+        /* The present reference stays, should there be no other. */
+        begun = s->spent;
+        reference kept = s->reference;
+        s->reference = (reference){0};
+        s->advice->stretch = whole_stretch(s, length);
+        if (length > 0.9 * whole)
+            s->advice->stretch = whole;
+        if (make_reference(s) != YK_OK || !(s->advice->stretch > present)) {
+            release_reference(s, &s->reference);
+            s->reference = kept;
+            s->advice->stretch = present;
+            break;
+        }
+
+        release_reference(s, &kept);
+
+        /* What was good on a shorter one is tried again; one that does not end in its time stays
+         * as it was. */
         while (status == YK_OK && best >= 0 && s->contenders[best].verified < s->advice->stretch) {
             s->batch[0] = best;
             s->batch_count = 1;
@@ -1100,6 +1155,7 @@ static yk_status choose(study *s)
         }
     }
 
+    /* Over the whole scenario. */
     while (status == YK_OK && best >= 0 && !verify(s, best)) {
         status = search(s, 1);
         best = cheapest_good(s);
@@ -1118,19 +1174,6 @@ static yk_status choose(study *s)
     return status;
 }
 
-/* Those that meet the tolerance by cost, the others by error. */
-static bool comes_before(const study *s, int a, int b)
-{
-    const yk_advice_row *first = &s->advice->rows[a];
-    const yk_advice_row *second = &s->advice->rows[b];
-    if (first->outcome != second->outcome)
-        return first->outcome < second->outcome;
-    if (first->outcome == YK_ADVICE_GOOD)
-        return cost_class(s->contenders[a].work) < cost_class(s->contenders[b].work);
-
-    return first->error < second->error;
-}
-
 static yk_status write_advice(study *s)
 {
     yk_advice *advice = s->advice;
@@ -1139,6 +1182,7 @@ static yk_status write_advice(study *s)
     advice->reference_error = r->error;
     advice->reference_parts = r->parts;
     snprintf(advice->reference, sizeof advice->reference, "%s", s->candidates[r->candidate].name);
+    /* Channels that nothing could be said of. */
     for (int i = 0; i < s->channel_count; i++) {
         if (r->errors[i].exempt || is_judged(s, i))
             continue;
@@ -1163,16 +1207,30 @@ static yk_status write_advice(study *s)
                  rest);
     }
 
-    /* The table in its order. */
+    /* The table in its order: those that meet the tolerance by cost, the others by error. */
     yk_advice_row *rows = yk_allocate(s->context, (size_t)s->count, sizeof *rows);
     if (!rows)
         return YK_ERROR_MEMORY;
 
     int order[YK_ADVICE_MAX];
     for (int i = 0; i < s->count; i++) {
+        const yk_advice_row *own = &advice->rows[i];
         int k = i;
-        for (; k > 0 && comes_before(s, i, order[k - 1]); k--)
-            order[k] = order[k - 1];
+        for (; k > 0; k--) {
+            int other = order[k - 1];
+            const yk_advice_row *before = &advice->rows[other];
+            double cost = cost_class(s->contenders[i].work);
+            bool better = own->error < before->error;
+            if (own->outcome == YK_ADVICE_GOOD)
+                better = cost < cost_class(s->contenders[other].work);
+            if (own->outcome != before->outcome)
+                better = own->outcome < before->outcome;
+            if (!better)
+                break;
+
+            order[k] = other;
+        }
+
         order[k] = i;
     }
 
@@ -1224,22 +1282,23 @@ yk_status yk_advise(yk_context *context, const yk_advise_def *def, yk_diagnostic
     }
 
     s->context = context;
+    s->diagnostics = diagnostics;
     s->def = &own;
     s->advice = advice;
-    s->jobs = def->jobs > 0 ? def->jobs : yk_context_threads(context);
+    s->jobs = def->jobs;
+    if (s->jobs <= 0)
+        s->jobs = yk_context_threads(context);
     s->budget = def->seconds * fmax(1, s->jobs);
     s->count = yk_candidates(choices);
     list_candidates(s, choices, overrides);
 
-    yk_status status = read_scenario(s, diagnostics);
-    if (status == YK_OK)
-        status = run_pilots(s);
-    if (status == YK_OK)
-        status = make_reference(s);
-    if (status == YK_OK)
-        status = choose(s);
-    if (status == YK_OK)
-        status = write_advice(s);
+    /* From the scenario to the choice, as long as all goes well. */
+    static yk_status (*const stages[])(study *) = {
+        read_scenario, run_pilots, make_reference, choose, write_advice,
+    };
+    yk_status status = YK_OK;
+    for (size_t i = 0; status == YK_OK && i < sizeof stages / sizeof *stages; i++)
+        status = stages[i](s);
 
     release_reference(s, &s->reference);
     yk_release(context, s->names);

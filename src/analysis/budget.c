@@ -68,6 +68,7 @@ void yk_budget_open(yk_budget *b, yk_system *system, const yk_scenario_info *inf
     b->stride = (int64_t)fmax(1, floor((double)info->steps / LOOKS));
     b->next = b->stride;
 
+    /* What there is before anything has moved. */
     totals start = sum_up(b);
     b->start_kinetic = start.kinetic;
     b->largest_kinetic = start.kinetic;
@@ -94,7 +95,9 @@ void yk_budget_look(yk_budget *b, int64_t step)
     b->dissipated = now.dissipated;
 
     /* The window that this step belongs to. */
-    int64_t steps = b->info->steps > 0 ? b->info->steps : 1;
+    int64_t steps = 1;
+    if (b->info->steps > 0)
+        steps = b->info->steps;
     int index = (int)((double)(step - 1) * YK_BUDGET_WINDOWS / (double)steps);
     if (index < 0)
         index = 0;
@@ -130,7 +133,8 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
 
     /* More made than there is, in several windows in a row: the least of them counts. Before
      * anything moves it is nothing beside what moves later. */
-    double largest = -INFINITY, least = INFINITY;
+    double largest = -INFINITY;
+    double least = INFINITY;
     int in_a_row = 0;
     for (int i = 0; i < b->count; i++) {
         const yk_budget_window *w = &b->windows[i];
@@ -138,7 +142,9 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
             continue;
 
         double made = w->made / w->looks;
-        double fraction = w->scale > 0 ? made / w->scale : 0;
+        double fraction = 0;
+        if (w->scale > 0)
+            fraction = made / w->scale;
         if (fraction > 1 && made > NOTHING * end_scale) {
             least = fmin(least, fraction);
             in_a_row++;
@@ -153,7 +159,8 @@ yk_budget_result yk_budget_conclude(const yk_budget *b)
     }
 
     /* What was made or lost by the end of the run, as the mean over its last windows. */
-    double made = 0, created = 0;
+    double made = 0;
+    double created = 0;
     int looks = 0;
     for (int i = b->count - b->count / LAST - 1; i >= 0 && i < b->count; i++) {
         const yk_budget_window *w = &b->windows[i];

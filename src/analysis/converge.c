@@ -58,7 +58,7 @@ static yk_status compile_exact(yk_context *context, const char *text, const yk_s
 /* Relative L1 error of the first component, papers explicit (47), tight (34). */
 static yk_status compare_exact(const study *s, const yk_trial *trial, yk_convergence_row *row)
 {
-    /* Expressions keep a state while they are evaluated, so each run has its own. */
+    /* A scenario of its own: expressions keep a state while they are evaluated. */
     yk_context *context = trial->context;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
@@ -72,7 +72,8 @@ static yk_status compare_exact(const study *s, const yk_trial *trial, yk_converg
     if (!YK_FAILED(status)) {
         const double *time = yk_record_time(trial->record);
         const double *value = yk_record_column(trial->record, 0, 0);
-        double error = 0, size = 0;
+        double error = 0;
+        double size = 0;
         row->largest = 0;
         for (size_t i = 0; i < yk_record_rows(trial->record); i++) {
             double expected = yk_expression_value(exact, &time[i]);
@@ -97,7 +98,9 @@ static yk_status compare_exact(const study *s, const yk_trial *trial, yk_converg
 static yk_trial_def trial_of(const study *s, const yk_variant *variant, double step)
 {
     /* All runs have samples at the times of the coarsest. */
-    int every = s->def->exact ? 1 : (int)lround(s->def->steps[0] / step);
+    int every = 1;
+    if (!s->def->exact)
+        every = (int)lround(s->def->steps[0] / step);
 
     return (yk_trial_def){
         .scenario = &s->def->scenario,
@@ -113,7 +116,9 @@ static yk_trial_def trial_of(const study *s, const yk_variant *variant, double s
 
 static const yk_variant *variant_of(const study *s, int index)
 {
-    return s->def->variant_count ? &s->def->variants[index] : NULL;
+    if (s->def->variant_count == 0)
+        return NULL;
+    return &s->def->variants[index];
 }
 
 static void do_row(void *user, int index)
@@ -131,7 +136,9 @@ static void do_row(void *user, int index)
     row->iterations = trial.iterations;
     row->calls = trial.calls;
     row->seconds = trial.report.seconds;
-    row->seconds_per_step = row->steps ? row->seconds / (double)row->steps : NAN;
+    row->seconds_per_step = NAN;
+    if (row->steps > 0)
+        row->seconds_per_step = row->seconds / (double)row->steps;
 
     /* The outcome, and in words what is not good about it. */
     yk_finding_kind kind;
@@ -176,9 +183,15 @@ static void do_reference(void *user, int index)
     if (s->kind != YK_REFERENCE_MONOLITHIC)
         variant = variant_of(s, d->variant_count - 1);
 
-    int parts = index == 0 ? REFERENCE_PARTS : REFERENCE_PARTS / 2;
+    int parts = REFERENCE_PARTS;
+    yk_trial *trial = &s->reference;
+    if (index == 1) {
+        parts = REFERENCE_PARTS / 2;
+        trial = &s->half;
+    }
+
     yk_trial_def def = trial_of(s, variant, d->steps[d->step_count - 1] / parts);
-    yk_trial_run(&def, index == 0 ? &s->reference : &s->half);
+    yk_trial_run(&def, trial);
 }
 
 static yk_status try_reference(study *s, yk_reference kind, yk_convergence_report *report)
@@ -198,6 +211,7 @@ static yk_status try_reference(study *s, yk_reference kind, yk_convergence_repor
                            trials[i]->message);
     }
 
+    /* How far half the steps are from it is its own error, at most. */
     double largest;
     report->reference_error = yk_record_distance(s->half.record, s->reference.record, &largest);
 
@@ -206,6 +220,7 @@ static yk_status try_reference(study *s, yk_reference kind, yk_convergence_repor
 
 /* The whole study ------------------------------------------------------------------------------ */
 
+/* Steps that fall, at the times of the coarsest. */
 static yk_status check(yk_context *context, const yk_converge_def *def)
 {
     if (def->step_count < 1)
@@ -232,39 +247,16 @@ static yk_status check(yk_context *context, const yk_converge_def *def)
     return YK_OK;
 }
 
-/* The caller's channels; else position and velocity of every interface. */
-static yk_status choose_channels(study *s, const yk_scenario_info *info)
+yk_status yk_converge(yk_context *context, const yk_converge_def *given,
+                      yk_diagnostics *diagnostics, yk_convergence_row *rows,
+                      yk_convergence_report *report)
 {
-    const yk_converge_def *def = s->def;
-    s->channels = (const char **)(uintptr_t)def->channels;
-    s->channel_count = def->channel_count;
-    if (def->channel_count > 0)
-        return YK_OK;
-    if (info->interface_count == 0)
-        return yk_fail(s->context, YK_ERROR_ARGUMENT,
-                       "converge: there are no interfaces; name a channel to compare");
-
-    s->channel_count = 2 * info->interface_count;
-    s->names = yk_allocate(s->context, (size_t)s->channel_count, sizeof *s->names);
-    s->channels = yk_allocate(s->context, (size_t)s->channel_count, sizeof *s->channels);
-    if (!s->names || !s->channels)
-        return YK_ERROR_MEMORY;
-
-    for (int i = 0; i < s->channel_count; i++) {
-        const char *quantity = i % 2 ? "velocity" : "position";
-        snprintf(s->names[i], sizeof *s->names, "%s.%s", info->interfaces[i / 2].name, quantity);
-        s->channels[i] = s->names[i];
-    }
-
-    return YK_OK;
-}
-
-static yk_status converge(yk_context *context, const yk_converge_def *def,
-                          yk_diagnostics *diagnostics, yk_convergence_row *rows,
-                          yk_convergence_report *report)
-{
-    *report = (yk_convergence_report){0};
+    /* All runs share what takes long to find. */
+    yk_converge_def own = *given;
+    const yk_converge_def *def = &own;
+    yk_cache *prepared = yk_trials_prepare(&own.scenario);
     study s = {.context = context, .def = def, .rows = rows};
+    *report = (yk_convergence_report){0};
 
     /* The scenario as it is, for its mistakes and those of the exact course, and for its
      * interfaces. */
@@ -278,19 +270,47 @@ static yk_status converge(yk_context *context, const yk_converge_def *def,
         yk_expression_destroy(exact);
     }
 
-    if (status == YK_OK)
-        status = choose_channels(&s, yk_scenario_get(scenario));
+    /* What is compared: the caller's channels; else position and velocity of every interface. */
+    s.channels = (const char **)(uintptr_t)def->channels;
+    s.channel_count = def->channel_count;
+    if (status == YK_OK && def->channel_count == 0) {
+        const yk_scenario_info *info = yk_scenario_get(scenario);
+        size_t names = 2 * (size_t)info->interface_count;
+        s.channel_count = 2 * info->interface_count;
+        s.names = yk_allocate(context, names + 1, sizeof *s.names);
+        s.channels = yk_allocate(context, names + 1, sizeof *s.channels);
+        if (!s.names || !s.channels)
+            status = YK_ERROR_MEMORY;
+        else if (info->interface_count == 0)
+            status = yk_fail(context, YK_ERROR_ARGUMENT,
+                             "converge: there are no interfaces; name a channel to compare");
+
+        for (int i = 0; status == YK_OK && i < s.channel_count; i++) {
+            const char *quantity = "position";
+            if (i % 2 == 1)
+                quantity = "velocity";
+            snprintf(s.names[i], sizeof *s.names, "%s.%s", info->interfaces[i / 2].name, quantity);
+            s.channels[i] = s.names[i];
+        }
+    }
+
     yk_scenario_destroy(scenario);
 
     /* The reference. Subsystems that cannot be merged leave the finest variant. */
     if (status == YK_OK && !def->exact) {
         bool automatic = def->reference == YK_REFERENCE_AUTO;
-        status = try_reference(&s, automatic ? YK_REFERENCE_MONOLITHIC : def->reference, report);
+        yk_reference kind = def->reference;
+        if (automatic)
+            kind = YK_REFERENCE_MONOLITHIC;
+        status = try_reference(&s, kind, report);
         if (YK_FAILED(status) && automatic)
             status = try_reference(&s, YK_REFERENCE_FINEST, report);
     }
 
-    int count = def->step_count * (def->variant_count ? def->variant_count : 1);
+    /* One run per variant and step. */
+    int count = def->step_count;
+    if (def->variant_count > 0)
+        count = def->step_count * def->variant_count;
     if (status == YK_OK)
         status = yk_trials_run(context, def->jobs, count, do_row, &s, def->progress, def->user);
 
@@ -309,18 +329,9 @@ static yk_status converge(yk_context *context, const yk_converge_def *def,
 
     yk_trial_release(&s.reference);
     yk_trial_release(&s.half);
-    if (s.names)
+    if (def->channel_count == 0)
         yk_release(context, (void *)(uintptr_t)s.channels);
     yk_release(context, s.names);
-    return status;
-}
-
-yk_status yk_converge(yk_context *context, const yk_converge_def *def, yk_diagnostics *diagnostics,
-                      yk_convergence_row *rows, yk_convergence_report *report)
-{
-    yk_converge_def own = *def;
-    yk_cache *prepared = yk_trials_prepare(&own.scenario);
-    yk_status status = converge(context, &own, diagnostics, rows, report);
     yk_cache_destroy(prepared);
     return status;
 }

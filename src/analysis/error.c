@@ -17,10 +17,13 @@ static const double WORTH_A_RUN = 1e-4;
 typedef struct study {
     yk_context *context;
     const yk_error_def *def;
-    yk_trial finer[YK_ERROR_RUNS_MAX - 1];   /* with h/2, h/4, h/8 */
-    int begun;                               /* of these, that are to be released */
-    pthread_mutex_t lock;                    /* guards what follows */
-    double fractions[YK_ERROR_RUNS_MAX - 1]; /* of each, that is done */
+    /* With h/2, h/4, h/8, and how many of these are to be released. */
+    yk_trial finer[YK_ERROR_RUNS_MAX - 1];
+    int begun;
+
+    /* Guards what follows: of each, the fraction that is done. */
+    pthread_mutex_t lock;
+    double fractions[YK_ERROR_RUNS_MAX - 1];
     bool stopped;
 } study;
 
@@ -36,12 +39,15 @@ static bool report_progress(void *user, const yk_run_progress *progress)
 {
     const finer_run *run = user;
     study *s = run->s;
-    double fraction = progress->steps ? (double)progress->step / (double)progress->steps : 1;
+    double fraction = 1;
+    if (progress->steps > 0)
+        fraction = (double)progress->step / (double)progress->steps;
 
     /* Runs report from threads of their own. */
     pthread_mutex_lock(&s->lock);
     s->fractions[run->index] = fraction;
-    double done = 0, all = 0;
+    double done = 0;
+    double all = 0;
     for (int i = 0; i < s->begun; i++) {
         done += (2 << i) * s->fractions[i];
         all += 2 << i;
@@ -57,8 +63,9 @@ static bool report_progress(void *user, const yk_run_progress *progress)
 
 static void run_finer(void *user, int index)
 {
+    /* The longest first. */
     study *s = user;
-    int at = s->begun - 1 - index; /* the longest first */
+    int at = s->begun - 1 - index;
     finer_run run = {.s = s, .index = at};
     yk_trial_def def = {
         .scenario = &s->def->scenario,
@@ -103,9 +110,9 @@ static report *create_report(const study *s)
         return NULL;
 
     size_t width = (size_t)yk_record_width(header);
+    size_t count = (size_t)header->channel_count;
     r->rows = yk_record_rows(s->def->record);
-    r->public.channels =
-        yk_allocate(s->context, (size_t)header->channel_count + 1, sizeof *r->public.channels);
+    r->public.channels = yk_allocate(s->context, count + 1, sizeof *r->public.channels);
     r->bars = yk_allocate(s->context, width + 1, sizeof *r->bars);
     r->values = yk_allocate(s->context, width * r->rows + 1, sizeof *r->values);
     if (!r->public.channels || !r->bars || !r->values) {
@@ -136,6 +143,7 @@ static report *create_report(const study *s)
 /* Bars from the run and as many finer ones. */
 static yk_status make_bars(study *s, int finer, report *r)
 {
+    /* Side by side, at the times that all of them have. */
     const yk_record_header *header = yk_record_get_header(s->def->record);
     const yk_record *records[YK_ERROR_RUNS_MAX] = {s->def->record};
     for (int i = 0; i < finer; i++)
@@ -163,7 +171,9 @@ static yk_status make_bars(study *s, int finer, report *r)
     /* The worst of those that count. */
     if (status == YK_OK) {
         yk_error_report *public = &r->public;
-        double duration = a.rows ? a.time[a.rows - 1] - a.time[0] : 0;
+        double duration = 0;
+        if (a.rows > 0)
+            duration = a.time[a.rows - 1] - a.time[0];
         yk_error_exempt_resting(public->channels, public->count, duration);
         public->known = true;
         public->finer_runs = finer;
@@ -187,6 +197,7 @@ static yk_status make_bars(study *s, int finer, report *r)
 
 /* Words ---------------------------------------------------------------------------------------- */
 
+/* The worst error in words. */
 static void describe(const study *s, yk_error_report *r)
 {
     if (r->worst < 0) {
@@ -196,7 +207,8 @@ static void describe(const study *s, yk_error_report *r)
 
     /* How much, of what, where. */
     const yk_channel_error *e = &r->channels[r->worst];
-    double step = yk_scenario_get(s->def->loaded)->step, percent = 100 * e->error;
+    double step = yk_scenario_get(s->def->loaded)->step;
+    double percent = 100 * e->error;
     yk_text text = {0};
     if (e->accuracy == YK_ACCURACY_JUMPS)
         yk_text_add(s->context, &text, "%.2g %% on average at h = %g s (%s, which jumps)", percent,
@@ -227,24 +239,6 @@ static void describe(const study *s, yk_error_report *r)
     yk_text_destroy(s->context, &text);
 }
 
-/* A finer run that fails says that the steps of this one are no approximation of anything. */
-static void describe_failure(const study *s, const yk_trial *trial, int index, yk_error_report *r)
-{
-    const char *const parts[] = {"half", "a quarter of", "an eighth of"};
-    r->known = false;
-    r->error = INFINITY;
-    r->worst = -1;
-    snprintf(r->text, sizeof r->text, "not known: with %s the step, %g s, the run fails: %s",
-             parts[index], yk_scenario_get(s->def->loaded)->step / (2 << index), trial->message);
-    for (int i = 0; i < r->count; i++) {
-        yk_channel_error *e = &r->channels[i];
-        e->accuracy = YK_ACCURACY_LOST;
-        e->largest = e->relative = e->mean = e->error = INFINITY;
-        e->order = e->range = NAN;
-        e->horizon = s->finer[index].report.time;
-    }
-}
-
 /* The whole ------------------------------------------------------------------------------------ */
 
 static yk_status estimate(study *s, report *r)
@@ -255,11 +249,34 @@ static yk_status estimate(study *s, report *r)
     if (status != YK_OK)
         return status;
 
+    /* A finer run that fails says that the steps of this one are no approximation of anything. */
+    static const char *const parts[] = {"half", "a quarter of"};
     for (int i = 0; i < 2; i++) {
-        if (!YK_FAILED(s->finer[i].status))
+        const yk_trial *trial = &s->finer[i];
+        if (!YK_FAILED(trial->status))
             continue;
 
-        describe_failure(s, &s->finer[i], i, &r->public);
+        yk_error_report *public = &r->public;
+        double step = yk_scenario_get(s->def->loaded)->step / (2 << i);
+        public->known = false;
+        public->error = INFINITY;
+        public->worst = -1;
+        snprintf(public->text, sizeof public->text,
+                 "not known: with %s the step, %g s, the run fails: %s", parts[i], step,
+                 trial->message);
+
+        for (int k = 0; k < public->count; k++) {
+            yk_channel_error *e = &public->channels[k];
+            e->accuracy = YK_ACCURACY_LOST;
+            e->largest = INFINITY;
+            e->relative = INFINITY;
+            e->mean = INFINITY;
+            e->error = INFINITY;
+            e->order = NAN;
+            e->range = NAN;
+            e->horizon = trial->report.time;
+        }
+
         return YK_OK;
     }
 
@@ -303,11 +320,16 @@ yk_status yk_error_estimate(yk_context *context, const yk_error_def *def, yk_err
     study s = {.context = context, .def = &own};
     pthread_mutex_init(&s.lock, NULL);
     report *r = create_report(&s);
-    yk_status status = r ? estimate(&s, r) : YK_ERROR_MEMORY;
+    yk_status status = YK_ERROR_MEMORY;
+    if (r)
+        status = estimate(&s, r);
+
     for (int i = 0; i < s.begun; i++)
         yk_trial_release(&s.finer[i]);
     pthread_mutex_destroy(&s.lock);
     yk_cache_destroy(prepared);
+
+    /* A report is made of what there is, also where a finer run failed. */
     if (YK_FAILED(status) || status == YK_INTERRUPTED) {
         if (r)
             yk_error_report_destroy(context, &r->public);
@@ -328,7 +350,8 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
                             yk_recorder *recorder)
 {
     const yk_record_summary *given = yk_record_get_summary(record);
-    int most = given->count, count = 0;
+    int most = given->count;
+    int count = 0;
     if (r)
         most += FIGURES_PER_CHANNEL * r->count + 2;
     yk_record_value *values = yk_allocate(context, (size_t)most + 1, sizeof *values);
@@ -337,6 +360,8 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
     if (values && names) {
         for (; count < given->count; count++)
             values[count] = given->values[count];
+
+        /* Of each channel, what it is wrong by. */
         for (int i = 0; r && i < r->count; i++) {
             const yk_channel_error *e = &r->channels[i];
             const struct {
@@ -355,11 +380,12 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
             }
         }
 
-        if (r)
+        /* Of the whole. */
+        if (r) {
             values[count++] =
                 (yk_record_value){.name = "error", .value = r->error, .text = r->text};
-        if (r)
             values[count++] = (yk_record_value){.name = "error_finer_runs", .value = r->finer_runs};
+        }
         status = yk_recorder_end(recorder, &(yk_record_summary){values, count});
     }
 

@@ -8,14 +8,17 @@
 static const double RATIO_REGULAR = 0.7;
 /* Ratios that the rest of the series is summed with: no method is trusted to be of a higher order
  * than 2, or 1 with impacts, which costs little, and a series that hardly falls ends somewhere. */
-static const double RATIO_SMOOTH = 0.25, RATIO_IMPACTS = 0.5, RATIO_MOST = 0.9;
+static const double RATIO_SMOOTH = 0.25;
+static const double RATIO_IMPACTS = 0.5;
+static const double RATIO_MOST = 0.9;
 /* Of two runs alone: order 1. */
 static const double RATIO_ASSUMED = 0.5;
 /* On the rest of the series. */
 static const double MARGIN = 1.5;
 /* A jump is wrong for a short time: the mean difference is small beside the largest; and where
  * samples are rare, so is what lasts for as many of them. */
-static const double JUMP_MEAN = 0.2, JUMP_LASTING = 0.25;
+static const double JUMP_MEAN = 0.2;
+static const double JUMP_LASTING = 0.25;
 enum { JUMP_SAMPLES = 4 };
 /* Part of the range from which a difference that does not last is a jump, and not the ripple of a
  * fast oscillation. */
@@ -29,7 +32,8 @@ enum { PARTS = 16 };
 static const double CLEAR_ORDER = 0.25;
 /* Range, by the widest of the same unit and by the size of the channel itself, below which
  * nothing moves. */
-static const double AT_REST = 1e-6, AT_REST_OWN = 1e-11;
+static const double AT_REST = 1e-6;
+static const double AT_REST_OWN = 1e-11;
 /* What a velocity amounts to over the run, by the size of the position. */
 static const double AT_REST_RATE = 1e-9;
 /* Differences, by the size of the channel, that are rounding and say nothing. */
@@ -61,6 +65,7 @@ yk_status yk_align(yk_context *context, const yk_record *const *records, int cou
     if (!a->columns || !a->values || !a->time)
         return YK_ERROR_MEMORY;
 
+    /* Copies, so that signs can be changed. */
     memcpy(a->time, yk_record_time(records[0]), a->rows * sizeof *a->time);
     for (int run = 0; run < a->runs; run++) {
         double **own = a->columns + run * a->width;
@@ -130,7 +135,11 @@ static const double *column(const yk_error_input *in, int before_finest, int com
  * the run before it: two runs may agree by chance. */
 static double rest_of_series(const yk_error_input *in, double coarse, double fine, double ratio)
 {
-    double least = in->impacts ? RATIO_IMPACTS : RATIO_SMOOTH;
+    double least = RATIO_SMOOTH;
+    if (in->impacts)
+        least = RATIO_IMPACTS;
+
+    /* The geometric series behind the last difference. */
     double theta = fmin(fmax(ratio, least), RATIO_MOST);
     return MARGIN * fmax(fine, least * coarse) * theta / (1 - theta);
 }
@@ -140,18 +149,26 @@ static double ratio_of(double later, double earlier)
     if (earlier > 0)
         return later / earlier;
 
-    return later > 0 ? INFINITY : 0;
+    if (later > 0)
+        return INFINITY;
+    return 0;
 }
 
 /* Sums and extremes over the whole run, of all components together. */
 typedef struct totals {
-    double largest[2], mean[2]; /* differences of the last three runs: coarse, fine */
-    double off;                 /* of the run from the finest one: the largest */
-    size_t off_row;             /* where */
-    double lasting;             /* the largest that lasts for some samples */
-    double off_mean;            /* the sum of all */
-    double range, size;         /* of the finest run */
-    double deviation;           /* sum of its distances from its mean */
+    /* Differences of the last three runs: coarse, fine. */
+    double largest[2], mean[2];
+
+    /* Of the run from the finest one: the largest and where, the largest that lasts for some
+     * samples, and the sum of all. */
+    double off;
+    size_t off_row;
+    double lasting;
+    double off_mean;
+
+    /* Of the finest run; the sum of its distances from its mean. */
+    double range, size;
+    double deviation;
 } totals;
 
 static totals sum_up(const yk_error_input *in)
@@ -164,7 +181,9 @@ static totals sum_up(const yk_error_input *in)
         const double *coarse = column(in, 2, c);
 
         /* Differences from run to run, and the range of the finest. */
-        double low = INFINITY, high = -INFINITY, mean = 0;
+        double low = INFINITY;
+        double high = -INFINITY;
+        double mean = 0;
         for (size_t i = 0; i < in->rows; i++) {
             double d[2] = {fabs(coarse[i] - before[i]), fabs(before[i] - fine[i])};
             for (int k = 0; k < 2; k++) {
@@ -212,10 +231,17 @@ static bool is_jumping(const yk_error_input *in, const totals *t)
     return t->lasting < JUMP_LASTING * t->off && t->off > LOST_TO_JUMPS * t->range;
 }
 
-/* Whether there is a part of the run in which the runs differ by as much as the channel moves,
- * and finer ones no less. */
-static bool is_lost(const yk_error_input *in, const totals *t)
+static yk_accuracy classify(const yk_error_input *in, const totals *t)
 {
+    if (!isfinite(t->largest[0] + t->largest[1]))
+        return YK_ACCURACY_LOST;
+    if (fmax(t->largest[0], t->largest[1]) <= ROUNDING * t->size)
+        return YK_ACCURACY_ROUNDING;
+    if (in->runs < 3)
+        return YK_ACCURACY_ASSUMED;
+
+    /* Lost, if there is a part of the run in which the runs differ by as much as the channel
+     * moves, and finer ones no less. */
     for (size_t part = 0; part < PARTS; part++) {
         size_t begin = part * in->rows / PARTS;
         size_t end = (part + 1) * in->rows / PARTS;
@@ -230,32 +256,23 @@ static bool is_lost(const yk_error_input *in, const totals *t)
             }
         }
 
-        bool falls = sums[1] < RATIO_REGULAR * sums[0];
-        if (!falls && sums[1] > LOST_MEAN * t->range * (double)(end - begin))
-            return true;
+        bool part_falls = sums[1] < RATIO_REGULAR * sums[0];
+        if (!part_falls && sums[1] > LOST_MEAN * t->range * (double)(end - begin))
+            return YK_ACCURACY_LOST;
     }
 
     /* What explodes has all of its error at the end, and no jump there. */
-    bool falls = t->largest[1] < RATIO_REGULAR * t->largest[0];
-
-    return !falls && t->off > LOST * t->range && t->off_row + JUMP_SAMPLES >= in->rows;
-}
-
-static yk_accuracy classify(const yk_error_input *in, const totals *t)
-{
-    if (!isfinite(t->largest[0] + t->largest[1]))
+    bool largest_falls = t->largest[1] < RATIO_REGULAR * t->largest[0];
+    bool at_end = t->off_row + JUMP_SAMPLES >= in->rows;
+    if (!largest_falls && t->off > LOST * t->range && at_end)
         return YK_ACCURACY_LOST;
-    if (fmax(t->largest[0], t->largest[1]) <= ROUNDING * t->size)
-        return YK_ACCURACY_ROUNDING;
-    if (in->runs < 3)
-        return YK_ACCURACY_ASSUMED;
-    if (is_lost(in, t))
-        return YK_ACCURACY_LOST;
+
     if (is_jumping(in, t))
         return YK_ACCURACY_JUMPS;
-    if (t->largest[1] < RATIO_REGULAR * t->largest[0])
+    if (largest_falls)
         return YK_ACCURACY_REGULAR;
 
+    /* The mean falls all the same: it is jumps that move. */
     double mean = t->mean[1] / (double)(in->rows * (size_t)in->components);
     bool falls = t->mean[1] < RATIO_REGULAR * t->mean[0];
     if (falls && mean < JUMP_MEAN * t->largest[1])
@@ -297,13 +314,17 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
 
     /* The bars: the largest difference from the finest run up to each time, and what that run is
      * wrong by. Before a jump the truth may have jumped already. */
-    size_t ahead = kind == YK_ACCURACY_REGULAR ? 0 : JUMP_SAMPLES;
-    double worst = 0, horizon = INFINITY;
+    size_t ahead = JUMP_SAMPLES;
+    if (kind == YK_ACCURACY_REGULAR)
+        ahead = 0;
+    double worst = 0;
+    double horizon = INFINITY;
     for (int c = 0; c < in->components; c++) {
         const double *fine = column(in, 0, c);
         const double *before = column(in, 1, c);
         const double *coarse = column(in, 2, c);
-        double off = 0, steps[2] = {0};
+        double off = 0;
+        double steps[2] = {0};
         for (size_t i = 0, seen = 0; i < in->rows; i++) {
             for (; seen < in->rows && seen <= i + ahead; seen++) {
                 off = fmax(off, fabs(in->columns[c][seen] - fine[seen]));
@@ -330,13 +351,17 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
     if (kind == YK_ACCURACY_JUMPS)
         series = fmin(mean_ratio, RATIO_REGULAR);
     double mean = (t.off_mean + rest_of_series(in, t.mean[0], t.mean[1], series)) / count;
-    bool finite = isfinite(t.largest[0] + t.largest[1]);
     error->accuracy = kind;
     error->range = t.range;
     error->size = t.size;
-    error->largest = finite ? worst : INFINITY;
+    error->largest = INFINITY;
+    error->mean = INFINITY;
+    if (isfinite(t.largest[0] + t.largest[1])) {
+        error->largest = worst;
+        error->mean = mean * count / t.deviation;
+    }
+
     error->relative = error->largest / t.range;
-    error->mean = finite ? mean * count / t.deviation : INFINITY;
     error->error = fmax(error->relative, error->mean);
     error->horizon = horizon;
     error->order = NAN;
@@ -382,7 +407,9 @@ static void fill_error(const totals *t, yk_accuracy kind, double largest, double
 void yk_error_distance(const yk_error_input *in, yk_channel_error *error)
 {
     totals t = sum_up(in);
-    yk_accuracy kind = is_jumping(in, &t) ? YK_ACCURACY_JUMPS : YK_ACCURACY_REGULAR;
+    yk_accuracy kind = YK_ACCURACY_REGULAR;
+    if (is_jumping(in, &t))
+        kind = YK_ACCURACY_JUMPS;
     fill_error(&t, kind, t.off, t.off_mean, error);
 }
 
@@ -415,7 +442,8 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
         return;
 
     double weight = 1 / (exp2(round(order)) - 1);
-    double largest = 0, sum = 0;
+    double largest = 0;
+    double sum = 0;
     for (int c = 0; c < in->components; c++) {
         const double *coarse = column(in, 2, c);
         const double *before = column(in, 1, c);
@@ -443,21 +471,6 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
     }
 }
 
-/* How often `rate` is per second what `unit` is: 1 for m/s and m, 2 for m/s^2 and m; 0 if it is
- * something else. */
-static int rate_of(const char *rate, const char *unit)
-{
-    size_t length = strlen(unit);
-    if (length == 0 || strncmp(rate, unit, length) != 0)
-        return 0;
-    if (strcmp(rate + length, "/s") == 0)
-        return 1;
-    if (strcmp(rate + length, "/s^2") == 0 || strcmp(rate + length, "/s²") == 0)
-        return 2;
-
-    return 0;
-}
-
 void yk_error_exempt_resting(yk_channel_error *channels, int count, double duration)
 {
     for (int i = 0; i < count; i++) {
@@ -465,9 +478,21 @@ void yk_error_exempt_resting(yk_channel_error *channels, int count, double durat
         bool moves = e->range > AT_REST_OWN * e->size;
         for (int k = 0; k < count; k++) {
             const yk_channel_error *other = &channels[k];
-            int rate = rate_of(e->unit, other->unit);
-            if (strcmp(other->unit, e->unit) == 0)
+            bool same = strcmp(other->unit, e->unit) == 0;
+            if (same)
                 moves = moves && e->range > AT_REST * other->range;
+
+            /* Of a quantity whose rate this is, once or twice by time: what it amounts to. */
+            size_t length = strlen(other->unit);
+            if (length == 0 || strncmp(e->unit, other->unit, length) != 0)
+                continue;
+
+            const char *per = e->unit + length;
+            int rate = 0;
+            if (strcmp(per, "/s") == 0)
+                rate = 1;
+            if (strcmp(per, "/s^2") == 0 || strcmp(per, "/s²") == 0)
+                rate = 2;
             if (rate > 0)
                 moves = moves && e->range * pow(duration, rate) > AT_REST_RATE * other->size;
         }

@@ -27,48 +27,6 @@ typedef struct workspace {
     yk_input *inputs;            /* per port */
 } workspace;
 
-/* All ports of the subsystem that take part in interfaces take wrenches. Sets the size of the
- * model and the number of rows. */
-static yk_status connect_ports(const yk_scenario_info *info, int subsystem, workspace *w)
-{
-    yk_subsystem *part = info->subsystems[subsystem];
-    const yk_port *ports;
-    int count = part->ops->ports(part, &ports);
-    for (int i = 0; i < count; i++)
-        w->first[i] = -1;
-
-    /* Every port of an interface, whichever side it is on. */
-    for (int i = 0; i < info->interface_count; i++) {
-        const yk_interface_def *def = &info->interfaces[i];
-        bool second = def->motion_subsystem == subsystem;
-        if (!second && def->wrench_subsystem != subsystem)
-            continue;
-
-        int port = second ? def->motion_port : def->wrench_port;
-        if (!(ports[port].causalities & YK_TAKES_WRENCH))
-            return YK_ERROR_CAPABILITY;
-
-        yk_status status = part->ops->connect(part, port, YK_TAKES_WRENCH, def->constrained);
-        if (YK_FAILED(status))
-            return status;
-
-        w->first[port] = 0;
-        for (int k = 0; second && k < 6; k++)
-            w->rows += def->constrained >> k & 1;
-    }
-
-    /* Columns of the model in the order of the ports. */
-    for (int i = 0; i < count; i++) {
-        if (w->first[i] < 0)
-            continue;
-
-        w->first[i] = w->size;
-        w->size += yk_port_freedoms(ports[i].kind);
-    }
-
-    return YK_OK;
-}
-
 /* P: the components that are prescribed, in the axes of the markers as they are. Each is measured
  * by the largest answer of its kind, a translation or a rotation, at any port. */
 static void fill_directions(const yk_scenario_info *info, int subsystem, workspace *w)
@@ -78,7 +36,8 @@ static void fill_directions(const yk_scenario_info *info, int subsystem, workspa
     int count = part->ops->ports(part, &ports);
 
     /* The largest answers. */
-    double translation = 0, rotation = 0;
+    double translation = 0;
+    double rotation = 0;
     for (int i = 0; i < count; i++) {
         for (int k = 0; w->first[i] >= 0 && k < yk_port_freedoms(ports[i].kind); k++) {
             int column = w->first[i] + k;
@@ -87,6 +46,7 @@ static void fill_directions(const yk_scenario_info *info, int subsystem, workspa
         }
     }
 
+    /* In the units of the subsystem. */
     double length = info->transforms[subsystem].length;
     rotation = fmax(rotation, LARGEST_BODY * translation * length * length);
 
@@ -116,8 +76,12 @@ static void fill_directions(const yk_scenario_info *info, int subsystem, workspa
                 along[2] = axis.z;
             }
 
-            double own = k < 3 ? translation : rotation;
-            w->scale[row] = own > 0 ? sqrt(own) : 1;
+            double own = translation;
+            if (k >= 3)
+                own = rotation;
+            w->scale[row] = 1;
+            if (own > 0)
+                w->scale[row] = sqrt(own);
             row++;
         }
     }
@@ -146,6 +110,7 @@ static int rank_of(int n, double *a)
             a[i * n + best] = swap;
         }
 
+        /* What is left of the others without their parts along it. */
         double pivot = a[rank * n + rank];
         if (!(pivot > DEPENDENT))
             break;
@@ -164,17 +129,49 @@ static yk_status count_freedoms(yk_context *context, const yk_scenario_info *inf
     yk_subsystem *part = info->subsystems[subsystem];
     const yk_subsystem_ops *ops = part->ops;
     const yk_port *ports;
-    size_t count = (size_t)ops->ports(part, &ports);
+    int count = ops->ports(part, &ports);
     if (!ops->interface_model)
         return YK_ERROR_CAPABILITY;
 
-    w->first = yk_allocate(context, count, sizeof *w->first);
+    w->first = yk_allocate(context, (size_t)count, sizeof *w->first);
     if (!w->first)
         return YK_ERROR_MEMORY;
 
-    yk_status status = connect_ports(info, subsystem, w);
-    if (status == YK_OK)
-        status = ops->start(part, info->start, info->step, NULL);
+    /* All ports that take part in interfaces take wrenches, whichever side they are on. */
+    for (int i = 0; i < count; i++)
+        w->first[i] = -1;
+
+    for (int i = 0; i < info->interface_count; i++) {
+        const yk_interface_def *def = &info->interfaces[i];
+        bool second = def->motion_subsystem == subsystem;
+        if (!second && def->wrench_subsystem != subsystem)
+            continue;
+
+        int port = def->wrench_port;
+        if (second)
+            port = def->motion_port;
+        if (!(ports[port].causalities & YK_TAKES_WRENCH))
+            return YK_ERROR_CAPABILITY;
+
+        yk_status status = ops->connect(part, port, YK_TAKES_WRENCH, def->constrained);
+        if (YK_FAILED(status))
+            return status;
+
+        w->first[port] = 0;
+        for (int k = 0; second && k < 6; k++)
+            w->rows += def->constrained >> k & 1;
+    }
+
+    /* Columns of the model in the order of the ports. */
+    for (int i = 0; i < count; i++) {
+        if (w->first[i] < 0)
+            continue;
+
+        w->first[i] = w->size;
+        w->size += yk_port_freedoms(ports[i].kind);
+    }
+
+    yk_status status = ops->start(part, info->start, info->step, NULL);
     if (YK_FAILED(status))
         return status;
 
@@ -186,11 +183,11 @@ static yk_status count_freedoms(yk_context *context, const yk_scenario_info *inf
     w->along = yk_allocate(context, rows * size, sizeof *w->along);
     w->answer = yk_allocate(context, rows * rows, sizeof *w->answer);
     w->scale = yk_allocate(context, rows, sizeof *w->scale);
-    w->inputs = yk_allocate(context, count, sizeof *w->inputs);
+    w->inputs = yk_allocate(context, (size_t)count, sizeof *w->inputs);
     if (!w->inverse_mass || !w->rate || !w->along || !w->answer || !w->scale || !w->inputs)
         return YK_ERROR_MEMORY;
 
-    for (size_t i = 0; i < count; i++)
+    for (int i = 0; i < count; i++)
         w->inputs[i].orientation.w = 1;
     yk_interface_model model = {.size = w->size, .inverse_mass = w->inverse_mass, .rate = w->rate};
     status = ops->interface_model->evaluate(part, info->start, info->step, w->inputs, &model);

@@ -70,10 +70,13 @@ static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fa
     if (status == YK_OK || status == YK_ERROR_MEMORY)
         return status;
 
+    /* Their kinds make no free masses. */
     bool accelerated = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ACCELERATES;
     *fate = YK_SURROGATE_STABLE;
-    if (!accelerated && ratio >= 1)
-        *fate = iterates(s) ? YK_SURROGATE_NOT_CONVERGED : YK_SURROGATE_UNSTABLE;
+    if (!accelerated && ratio >= 1 && iterates(s))
+        *fate = YK_SURROGATE_NOT_CONVERGED;
+    else if (!accelerated && ratio >= 1)
+        *fate = YK_SURROGATE_UNSTABLE;
 
     return YK_OK;
 }
@@ -82,7 +85,8 @@ static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fa
 static yk_status find_limit(const search *s, int i, double unstable, double *limit)
 {
     *limit = 0;
-    double low = LEAST_RATIO, high = unstable;
+    double low = LEAST_RATIO;
+    double high = unstable;
     yk_surrogate_fate fate = YK_SURROGATE_UNSTABLE;
     yk_status status = try_ratio(s, i, low, &fate);
     if (YK_FAILED(status) || fate != YK_SURROGATE_STABLE)
@@ -109,6 +113,7 @@ typedef enum trend { TREND_MASSES, TREND_SPRINGS, TREND_LOOP } trend;
 
 static yk_status find_trend(const search *s, int i, double limit, trend *found)
 {
+    /* At smaller and smaller steps. */
     double before = probe_at(s, 0, i)->ratio;
     bool grows = true;
     *found = TREND_MASSES;
@@ -161,9 +166,10 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
     if (fate == YK_SURROGATE_NOT_CONVERGED)
         what = "the iterations of the coupling do not converge";
     char more[64] = "";
-    if (others > 0)
-        snprintf(more, sizeof more, "; %d other interface%s likewise", others,
-                 others > 1 ? "s" : "");
+    if (others == 1)
+        snprintf(more, sizeof more, "; 1 other interface likewise");
+    if (others > 1)
+        snprintf(more, sizeof more, "; %d other interfaces likewise", others);
 
     if (how == TREND_LOOP) {
         yk_finding *f = yk_finding_add(
@@ -176,13 +182,16 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         return;
     }
 
-    const char *when = " at every step", *acts = "is";
+    const char *when = " at every step";
+    const char *acts = "is";
     if (how == TREND_SPRINGS) {
         when = "";
         acts = "acts, with its springs, in a step of this size";
     }
 
-    const char *unit = p->axis < 3 ? "" : " m2";
+    const char *unit = "";
+    if (p->axis >= 3)
+        unit = " m2";
     yk_finding *f = yk_finding_add(
         report, YK_FINDING_MASS_RATIO, false, i, p->ratio,
         "%s%s: at interface '%s' the side that takes the motion %s %.3g times as heavy as "
@@ -205,68 +214,20 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
     const yk_port *ports;
     b->ports(second, &ports);
     bool both_take = ports[interface->motion_port].causalities & YK_TAKES_WRENCH;
-    bool both_predict =
-        (a->step_model || a->interface_model) && (b->step_model || b->interface_model);
+    bool a_predicts = a->step_model || a->interface_model;
+    bool b_predicts = b->step_model || b->interface_model;
     if (fate != YK_SURROGATE_NOT_CONVERGED && !iterates(s) && both_take) {
         bool balances = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_BALANCES;
         yk_changes changes = {0};
         if (!balances && a->step_model && b->step_model)
             yk_changes_add(&changes, "coupling.exchange=auto");
-        else if (both_predict)
+        else if (a_predicts && b_predicts)
             yk_changes_add(&changes, "coupling.exchange=forces");
         if (changes.count > 0)
             yk_finding_change(f, &changes);
     }
 
     offer_schemes(s, f);
-}
-
-/* Adds a finding for the interface that exceeds its limit most. */
-static yk_status judge(const search *s, yk_run_report *report)
-{
-    int worst = -1, others = -1;
-    double worst_limit = 0, excess = 0;
-    yk_surrogate_fate worst_fate = YK_SURROGATE_STABLE;
-    for (int i = 0; i < s->info->interface_count; i++) {
-        const yk_interface_probe *p = probe_at(s, 0, i);
-        if (p->axis < 0 || !(p->ratio > LEAST_RATIO))
-            continue;
-        if (!(p->ratio <= report->mass_ratio))
-            report->mass_ratio = p->ratio;
-
-        yk_surrogate_fate fate;
-        yk_status status = try_ratio(s, i, p->ratio, &fate);
-        if (YK_FAILED(status))
-            return status;
-        if (fate == YK_SURROGATE_STABLE)
-            continue;
-
-        others++;
-
-        /* How far beyond its limit; the worst interface is reported. */
-        double limit;
-        status = find_limit(s, i, p->ratio, &limit);
-        if (YK_FAILED(status))
-            return status;
-        if (worst >= 0 && !(p->ratio > excess * limit))
-            continue;
-
-        worst = i;
-        worst_limit = limit;
-        worst_fate = fate;
-        excess = limit > 0 ? p->ratio / limit : INFINITY;
-    }
-
-    if (worst < 0)
-        return YK_OK;
-
-    /* Why, so that the remedies fit. */
-    trend how;
-    yk_status status = find_trend(s, worst, worst_limit, &how);
-    if (status == YK_OK)
-        add_finding(s, worst, worst_limit, worst_fate, how, others, report);
-
-    return status;
 }
 
 yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info,
@@ -276,6 +237,7 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     report->mass_ratio = NAN;
     for (int i = 0; probes && i < info->interface_count; i++)
         probes[i] = unknown;
+
     unsigned traits = yk_scheme_traits(&info->scheme);
     if (info->interface_count == 0 || traits & YK_SCHEME_MERGES)
         return YK_OK;
@@ -285,13 +247,51 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     if (!s.probes)
         return YK_ERROR_MEMORY;
 
+    /* What each interface joins. Only an exchange of motion against wrench has limits. */
     yk_status status = probe_steps(&s, 0);
     for (int i = 0; probes && i < info->interface_count; i++)
         probes[i] = *probe_at(&s, 0, i);
 
-    /* Only an exchange of motion against wrench has such limits. */
-    if (status == YK_OK && traits & YK_SCHEME_EXCHANGES_MOTION)
-        status = judge(&s, report);
+    /* The interface that exceeds its limit most. */
+    bool exchanges = traits & YK_SCHEME_EXCHANGES_MOTION;
+    int worst = -1;
+    int others = -1;
+    double worst_limit = 0;
+    double excess = 0;
+    yk_surrogate_fate worst_fate = YK_SURROGATE_STABLE;
+    for (int i = 0; status == YK_OK && exchanges && i < info->interface_count; i++) {
+        const yk_interface_probe *p = probe_at(&s, 0, i);
+        if (p->axis < 0 || !(p->ratio > LEAST_RATIO))
+            continue;
+        if (!(p->ratio <= report->mass_ratio))
+            report->mass_ratio = p->ratio;
+
+        yk_surrogate_fate fate;
+        status = try_ratio(&s, i, p->ratio, &fate);
+        if (status != YK_OK || fate == YK_SURROGATE_STABLE)
+            continue;
+
+        double limit;
+        others++;
+        status = find_limit(&s, i, p->ratio, &limit);
+        if (status != YK_OK || (worst >= 0 && !(p->ratio > excess * limit)))
+            continue;
+
+        worst = i;
+        worst_limit = limit;
+        worst_fate = fate;
+        excess = INFINITY;
+        if (limit > 0)
+            excess = p->ratio / limit;
+    }
+
+    /* Why, so that the remedies fit. */
+    trend how = TREND_MASSES;
+    if (status == YK_OK && worst >= 0)
+        status = find_trend(&s, worst, worst_limit, &how);
+    if (status == YK_OK && worst >= 0)
+        add_finding(&s, worst, worst_limit, worst_fate, how, others, report);
+
     yk_release(context, s.probes);
     return status;
 }

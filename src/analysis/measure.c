@@ -39,7 +39,8 @@ static const char *skip_space(const char *at)
 static const char *take_word(const char *at, const char *ends, char *word, size_t capacity)
 {
     at = skip_space(at);
-    size_t length = strcspn(at, ends), used = length;
+    size_t length = strcspn(at, ends);
+    size_t used = length;
     while (used > 0 && isspace((unsigned char)at[used - 1]))
         used--;
     snprintf(word, capacity, "%.*s", (int)used, at);
@@ -62,6 +63,7 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *m)
 {
     *m = (yk_measure){.kind = -1, .from = -INFINITY, .to = INFINITY};
 
+    /* What is measured. */
     char word[32];
     const char *at = take_word(text, "(", word, sizeof word);
     for (int i = 0; words[i]; i++)
@@ -69,11 +71,13 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *m)
             m->kind = i;
     if (m->kind < 0) {
         const char *nearest = yk_text_nearest(word, words);
+        char hint[64] = "";
+        if (nearest)
+            snprintf(hint, sizeof hint, ", did you mean %s", nearest);
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "measure '%s': unknown word '%s'%s%s; there are rms, mean, deviation, min, "
-                       "max, peak, amplitude, "
-                       "final, frequency, line, radius and coupling",
-                       text, word, nearest ? ", did you mean " : "", nearest ? nearest : "");
+                       "measure '%s': unknown word '%s'%s; there are rms, mean, deviation, min, "
+                       "max, peak, amplitude, final, frequency, line, radius and coupling",
+                       text, word, hint);
     }
 
     bool of_step = yk_measure_of_step(m);
@@ -110,7 +114,9 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *m)
 
 double yk_measure_step_value(const yk_measure *measure, const yk_stability_report *report)
 {
-    return measure->kind == RADIUS ? report->radius : report->coupling;
+    if (measure->kind == RADIUS)
+        return report->radius;
+    return report->coupling;
 }
 
 /* Spectrum ------------------------------------------------------------------------------------- */
@@ -135,7 +141,10 @@ static double hann(size_t n, size_t i)
 double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
 {
     /* One term of the Fourier transform, by the sum of the window. */
-    double mean = mean_of(n, x), real = 0, imaginary = 0, weights = 0;
+    double mean = mean_of(n, x);
+    double real = 0;
+    double imaginary = 0;
+    double weights = 0;
     double step_angle = 2 * YK_PI * frequency * dt;
     for (size_t i = 0; i < n; i++) {
         double window = hann(n, i);
@@ -145,7 +154,9 @@ double yk_spectrum_line(size_t n, const double *x, double dt, double frequency)
         weights += window;
     }
 
-    return weights > 0 ? 2 * hypot(real, imaginary) / weights : 0;
+    if (!(weights > 0))
+        return 0;
+    return 2 * hypot(real, imaginary) / weights;
 }
 
 static yk_status strongest_frequency(yk_context *context, size_t n, const double *x, double dt,
@@ -166,7 +177,9 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
         real[i] = hann(n, i) * (x[i] - mean);
     yk_fourier_transform(size, real, imaginary);
 
-    double spacing = 1 / ((double)size * dt), best = 0, largest = -1;
+    double spacing = 1 / ((double)size * dt);
+    double best = 0;
+    double largest = -1;
     for (size_t k = 1; k < size / 2; k++) {
         double square = real[k] * real[k] + imaginary[k] * imaginary[k];
         if (square > largest) {
@@ -179,9 +192,12 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
 
     /* From there by golden section between the neighbours on the grid. */
     const double golden = 0.6180339887498949;
-    double low = best - spacing, high = best + spacing;
-    double left = high - golden * (high - low), right = low + golden * (high - low);
-    double at_left = yk_spectrum_line(n, x, dt, left), at_right = yk_spectrum_line(n, x, dt, right);
+    double low = best - spacing;
+    double high = best + spacing;
+    double left = high - golden * (high - low);
+    double right = low + golden * (high - low);
+    double at_left = yk_spectrum_line(n, x, dt, left);
+    double at_right = yk_spectrum_line(n, x, dt, right);
     while (high - low > 1e-7 * best) {
         if (at_left > at_right) {
             high = right;
@@ -204,30 +220,6 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
 }
 
 /* Values --------------------------------------------------------------------------------------- */
-
-static double evaluate(const yk_measure *m, size_t n, const double *x, double dt)
-{
-    double low = INFINITY, high = -INFINITY, squares = 0, mean = mean_of(n, x);
-    for (size_t i = 0; i < n; i++) {
-        low = fmin(low, x[i]);
-        high = fmax(high, x[i]);
-        squares += x[i] * x[i];
-    }
-
-    double square = squares / (double)n;
-    switch (m->kind) {
-    case RMS: return sqrt(square);
-    case MEAN: return mean;
-    case DEVIATION: return sqrt(fmax(0, square - mean * mean));
-    case MIN: return low;
-    case MAX: return high;
-    case PEAK: return fmax(fabs(low), fabs(high));
-    case AMPLITUDE: return 0.5 * (high - low);
-    case FINAL: return x[n - 1];
-    default: return yk_spectrum_line(n, x, dt, m->frequency);
-    }
-}
-
 yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const yk_record *record,
                            double *value)
 {
@@ -238,7 +230,8 @@ yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const
 
     /* The rows within the time span. */
     const double *time = yk_record_time(record);
-    size_t begin = 0, end = yk_record_rows(record);
+    size_t begin = 0;
+    size_t end = yk_record_rows(record);
     while (begin < end && time[begin] < measure->from)
         begin++;
     while (end > begin && time[end - 1] > measure->to)
@@ -254,7 +247,29 @@ yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const
     if (measure->kind == FREQUENCY)
         return strongest_frequency(context, count, x, dt, value);
 
-    *value = evaluate(measure, count, x, dt);
+    /* Sums and extremes over these rows. */
+    double mean = mean_of(count, x);
+    double low = INFINITY;
+    double high = -INFINITY;
+    double squares = 0;
+    for (size_t i = 0; i < count; i++) {
+        low = fmin(low, x[i]);
+        high = fmax(high, x[i]);
+        squares += x[i] * x[i];
+    }
+
+    double square = squares / (double)count;
+    switch (measure->kind) {
+    case RMS: *value = sqrt(square); break;
+    case MEAN: *value = mean; break;
+    case DEVIATION: *value = sqrt(fmax(0, square - mean * mean)); break;
+    case MIN: *value = low; break;
+    case MAX: *value = high; break;
+    case PEAK: *value = fmax(fabs(low), fabs(high)); break;
+    case AMPLITUDE: *value = 0.5 * (high - low); break;
+    case FINAL: *value = x[count - 1]; break;
+    default: *value = yk_spectrum_line(count, x, dt, measure->frequency); break;
+    }
 
     return YK_OK;
 }

@@ -25,6 +25,7 @@ static void fill_choice(const yk_scheme_ops *scheme, const yk_scheme_variant *va
     if (!variant)
         return;
 
+    /* The scheme with the options of the variant. */
     const int most = sizeof variant->options / sizeof *variant->options;
     choice->name = variant->name;
     for (int i = 0; i < most && variant->options[i]; i++)
@@ -57,6 +58,7 @@ int yk_candidates(yk_choice *list)
     int count = yk_choices(YK_VARIANT_CANDIDATE, list);
     int offered = count;
 
+    /* Schemes that offer nothing are tried as they are. */
     const yk_scheme_ops *scheme;
     for (int i = 0; (scheme = yk_scheme_at(i)) && count < YK_CHOICES_MAX; i++) {
         bool listed = false;
@@ -177,9 +179,10 @@ void yk_finding_change(yk_finding *finding, const yk_changes *changes)
 
 void yk_finding_choice(yk_finding *finding, const yk_choice *choice, const yk_scenario_info *info)
 {
+    /* Who has the scheme already needs its options only. */
     bool same_scheme = choice->scheme == info->scheme.ops && choice->changes.count > 1;
     yk_changes changes = {0};
-    for (int i = same_scheme ? 1 : 0; i < choice->changes.count; i++)
+    for (int i = same_scheme; i < choice->changes.count; i++)
         yk_changes_add(&changes, "%s", choice->changes.texts[i]);
     yk_finding_change(finding, &changes);
 }

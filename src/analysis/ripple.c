@@ -22,7 +22,8 @@ static const double MISFIT = 0.1;
 /* Factor of the squares from window to window that counts as growth. */
 static const double RISE = 1.2;
 /* Swing, by the largest wrench of the interface, that is looked at, and that matters in the end. */
-static const double NOTABLE = 1e-4, MATTERS = 0.05;
+static const double NOTABLE = 1e-4;
+static const double MATTERS = 0.05;
 /* Times the tolerance of the iterations. */
 static const double NOISE = 10;
 /* Squares that are about to overflow say nothing any more. */
@@ -73,42 +74,6 @@ static double misfit(const double *d)
     return left / square;
 }
 
-static void end_window(yk_ripple *r, yk_ripple_component *c, double time)
-{
-    double d[DIFFERENCES], second[DIFFERENCES - 1];
-    for (int k = 0; k < DIFFERENCES; k++)
-        d[k] = c->seen[k + 1] - c->seen[k];
-    for (int k = 0; k < DIFFERENCES - 1; k++)
-        second[k] = d[k + 1] - d[k];
-
-    /* Whether the window shows a swing that obeys the law of a mode; its size as the squared
-     * differences. */
-    double squares = sum_of_products(d + 1, d + 1, DIFFERENCES - 1);
-    double least = fmax(NOTABLE * r->size, NOISE * (r->resolved + r->relative * r->size));
-    bool notable = squares > least * least;
-    bool rough = sum_of_products(second, second, DIFFERENCES - 1) > ROUGH * squares;
-    bool swings = notable && rough && misfit(d) < MISFIT;
-    if (swings)
-        r->swing = fmax(r->swing, sqrt(squares / (DIFFERENCES - 1)) / r->size);
-
-    /* Windows in a row in which it grew; the longest of these is kept. */
-    bool grows = swings && c->before > 0 && squares > RISE * c->before;
-    if (grows) {
-        if (c->rising == 0)
-            c->at_begin = c->before;
-        c->rising++;
-        if (c->rising > r->longest && squares < OVERFLOWING) {
-            r->longest = c->rising;
-            r->growth = pow(squares / c->at_begin, 0.5 / (c->rising * YK_RIPPLE_WINDOW));
-            r->time = time;
-        }
-    } else {
-        c->rising = 0;
-    }
-
-    c->before = squares;
-}
-
 void yk_ripple_add(yk_ripple *r, const yk_wrench *wrench, double time)
 {
     /* Values of the end of the window, and the largest wrench so far. */
@@ -118,14 +83,51 @@ void yk_ripple_add(yk_ripple *r, const yk_wrench *wrench, double time)
     int slot = r->count - (YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN) - 1;
     for (int i = 0; i < 6; i++)
         r->components[i].seen[slot] = values[i];
+
     r->size = fmax(r->size, sqrt(fmax(yk_v3_norm2(*force), yk_v3_norm2(*torque))));
     if (r->count < YK_RIPPLE_WINDOW)
         return;
 
     /* The window is full. */
     r->swing = 0;
-    for (int i = 0; i < 6 && r->size > 0; i++)
-        end_window(r, &r->components[i], time);
+    for (int i = 0; i < 6 && r->size > 0; i++) {
+        yk_ripple_component *c = &r->components[i];
+        double d[DIFFERENCES];
+        double second[DIFFERENCES - 1];
+        for (int k = 0; k < DIFFERENCES; k++)
+            d[k] = c->seen[k + 1] - c->seen[k];
+        for (int k = 0; k < DIFFERENCES - 1; k++)
+            second[k] = d[k + 1] - d[k];
+
+        /* Whether it shows a swing that obeys the law of a mode; its size as the squared
+         * differences. */
+        double squares = sum_of_products(d + 1, d + 1, DIFFERENCES - 1);
+        double least = fmax(NOTABLE * r->size, NOISE * (r->resolved + r->relative * r->size));
+        bool notable = squares > least * least;
+        bool rough = sum_of_products(second, second, DIFFERENCES - 1) > ROUGH * squares;
+        bool swings = notable && rough && misfit(d) < MISFIT;
+        if (swings)
+            r->swing = fmax(r->swing, sqrt(squares / (DIFFERENCES - 1)) / r->size);
+
+        /* Windows in a row in which it grew; the longest of these is kept. */
+        bool grows = swings && c->before > 0 && squares > RISE * c->before;
+        if (grows) {
+            if (c->rising == 0)
+                c->at_begin = c->before;
+            c->rising++;
+        } else {
+            c->rising = 0;
+        }
+
+        if (c->rising > r->longest && squares < OVERFLOWING) {
+            r->longest = c->rising;
+            r->growth = pow(squares / c->at_begin, 0.5 / (c->rising * YK_RIPPLE_WINDOW));
+            r->time = time;
+        }
+
+        c->before = squares;
+    }
+
     r->count = 0;
 }
 

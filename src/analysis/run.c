@@ -30,7 +30,7 @@ typedef struct run {
     yk_watch watch;
     double *row;
     yk_scene scene;
-    int64_t frame_stride;                    /* steps between frames; 0: none are recorded */
+    int64_t frame_stride;                    /* steps between frames; 0: none */
     double begun, last_report, last_reading; /* s on the clock */
     int64_t stride, next_reading;            /* steps */
     bool converged;
@@ -38,14 +38,29 @@ typedef struct run {
 
 /* Record --------------------------------------------------------------------------------------- */
 
+/* Opens the scene, where frames are recorded, and begins the record. */
 static yk_status begin_record(run *r)
 {
     if (!r->def->recorder)
         return YK_OK;
 
-    const yk_scenario_info *info = r->info;
+    /* How often a frame is recorded: as often as was asked for, and as memory allows. */
+    if (r->def->frames > 0) {
+        yk_status status = yk_scene_open(r->context, r->system, r->info, &r->scene);
+        if (YK_FAILED(status))
+            return status;
+
+        size_t size = yk_scene_frame_size(&r->scene.record);
+        double frames = r->def->frames;
+        if (size > 0)
+            frames = fmin(frames, fmax(FRAMES_BYTES / ((double)size * sizeof(float)), 2));
+        r->frame_stride = (int64_t)ceil((double)r->info->steps / frames);
+        if (r->frame_stride < 1)
+            r->frame_stride = 1;
+    }
 
     /* The scenario as it runs goes with its channels, so that the record can be repeated. */
+    const yk_scenario_info *info = r->info;
     char *text = yk_scenario_text(r->scenario);
     yk_record_channel *channels =
         yk_allocate(r->context, (size_t)info->channel_count, sizeof *channels);
@@ -84,27 +99,6 @@ static yk_status sample(run *r)
     return yk_recorder_sample(r->def->recorder, yk_system_time(r->system), r->row);
 }
 
-/* Reads the scene, and chooses how often it is recorded. */
-static yk_status open_scene(run *r)
-{
-    if (!r->def->recorder || r->def->frames <= 0)
-        return YK_OK;
-
-    yk_status status = yk_scene_open(r->context, r->system, r->info, &r->scene);
-    if (YK_FAILED(status))
-        return status;
-
-    size_t size = yk_scene_frame_size(&r->scene.record);
-    double frames = r->def->frames;
-    if (size > 0)
-        frames = fmin(frames, fmax(FRAMES_BYTES / ((double)size * sizeof(float)), 2));
-    r->frame_stride = (int64_t)ceil((double)r->info->steps / frames);
-    if (r->frame_stride < 1)
-        r->frame_stride = 1;
-
-    return YK_OK;
-}
-
 static yk_status record_frame(run *r)
 {
     if (r->frame_stride == 0)
@@ -129,7 +123,8 @@ static void add_figure(summary *s, const char *owner, const char *what, double v
         return;
 
     char *name = s->names[s->count];
-    snprintf(name, sizeof *s->names, "%s%s%s", owner, *owner ? "." : "", what);
+    const char *dot = *owner ? "." : "";
+    snprintf(name, sizeof *s->names, "%s%s%s", owner, dot, what);
     s->values[s->count++] = (yk_record_value){.name = name, .value = value, .unit = unit};
 }
 
@@ -152,8 +147,8 @@ bool yk_run_contact_residual(yk_scenario *scenario, int subsystem, double *resid
 /* Statistics of the system, of its subsystems and of its interfaces. */
 static void add_statistics(summary *s, run *r)
 {
+    /* Of the system ... */
     const yk_scenario_info *info = r->info;
-
     yk_system_statistics all = yk_system_statistics_get(r->system);
     add_figure(s, "", "steps", (double)all.steps, "");
     add_figure(s, "", "iterations", (double)all.iterations, "");
@@ -166,6 +161,7 @@ static void add_statistics(summary *s, run *r)
     add_figure(s, "", "energy_scale", r->report->energy_scale, "J");
     add_figure(s, "", "energy_made", r->report->energy_made, "");
 
+    /* ... of its subsystems ... */
     for (int i = 0; i < info->subsystem_count; i++) {
         const char *name = info->names[i];
         yk_subsystem_statistics part = yk_system_subsystem_statistics(r->system, i);
@@ -176,7 +172,7 @@ static void add_statistics(summary *s, run *r)
             add_figure(s, name, "largest_contact_residual", residual, "m/s");
     }
 
-    /* Largest gaps, and the energy that the interface created. */
+    /* ... and of its interfaces: largest gaps, and the energy that they created. */
     for (int i = 0; i < info->interface_count; i++) {
         const char *name = info->interfaces[i].name;
         yk_interface_statistics interface = yk_system_interface_statistics(r->system, i);
@@ -211,6 +207,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
     if (!r->def->recorder)
         return YK_OK;
 
+    /* As many numbers as there may be. */
     int capacity = 14 + 3 * r->info->subsystem_count + 6 * r->info->interface_count +
                    (3 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
     char remedies[YK_FINDINGS_MAX][YK_REMEDIES_MAX]
@@ -221,6 +218,8 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
     yk_status status = YK_ERROR_MEMORY;
     if (s.values && s.names) {
         add_statistics(&s, r);
+
+        /* Each finding, with where it was found. */
         for (int i = 0; i < r->report->finding_count; i++) {
             const yk_finding *f = &r->report->findings[i];
             char name[64];
@@ -240,9 +239,11 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
                 text[0] = '\0';
                 for (int n = 0; n < remedy->override_count; n++) {
                     size_t length = strlen(text);
-                    snprintf(text + length, sizeof remedies[i][k] - length, "%s%s", n ? "\n" : "",
+                    const char *separator = n > 0 ? "\n" : "";
+                    snprintf(text + length, sizeof remedies[i][k] - length, "%s%s", separator,
                              remedy->overrides[n]);
                 }
+
                 snprintf(name, sizeof name, "remedy_%d_%d", i + 1, k + 1);
                 add_text(&s, name, remedy->kind, text);
             }
@@ -263,49 +264,23 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
 
 /* Stepping ------------------------------------------------------------------------------------- */
 
-/* Reports progress now and then. False: the caller wants to stop. */
-static bool report_progress(run *r, int64_t step, bool last)
-{
-    if (!r->def->progress)
-        return true;
-    if (!last && step < r->next_reading)
-        return true;
-
-    /* How many steps until the clock is read again. */
-    double now = yk_clock_seconds();
-    if (now - r->last_reading > CLOCK_SECONDS)
-        r->stride = 1;
-    else if (r->stride < CLOCK_STRIDE)
-        r->stride++;
-    r->last_reading = now;
-    r->next_reading = step + r->stride;
-
-    if (!last && now - r->last_report < PROGRESS_SECONDS)
-        return true;
-
-    r->last_report = now;
-    yk_run_progress progress = {
-        .step = step,
-        .steps = r->info->steps,
-        .time = yk_system_time(r->system),
-        .seconds = now - r->begun,
-    };
-
-    return r->def->progress(r->def->user, &progress);
-}
-
+/* From sample to sample, with progress reported now and then. */
 static yk_status step_to_end(run *r)
 {
+    /* The state at the start is the first sample. */
     int64_t steps = r->info->steps;
     yk_status status = sample(r);
     if (!YK_FAILED(status))
         status = record_frame(r);
+
     for (int64_t n = 1; !YK_FAILED(status) && n <= steps; n++) {
         status = yk_system_step(r->system, NULL);
         if (YK_FAILED(status))
             return status;
         if (status == YK_NOT_CONVERGED)
             r->converged = false;
+
+        /* The step is made: it is watched and recorded. */
         r->report->steps = n;
         yk_watch_step(&r->watch, n);
 
@@ -315,24 +290,50 @@ static yk_status step_to_end(run *r)
         bool shown = r->frame_stride > 0 && (n % r->frame_stride == 0 || last);
         if (!YK_FAILED(status) && shown)
             status = record_frame(r);
-        if (!YK_FAILED(status) && !report_progress(r, n, last) && !last)
+        if (YK_FAILED(status) || !r->def->progress || (!last && n < r->next_reading))
+            continue;
+
+        /* How many steps until the clock is read again. */
+        double now = yk_clock_seconds();
+        if (now - r->last_reading > CLOCK_SECONDS)
+            r->stride = 1;
+        else if (r->stride < CLOCK_STRIDE)
+            r->stride++;
+        r->last_reading = now;
+        r->next_reading = n + r->stride;
+        if (!last && now - r->last_report < PROGRESS_SECONDS)
+            continue;
+
+        /* The caller may want to stop. */
+        r->last_report = now;
+        yk_run_progress progress = {
+            .step = n,
+            .steps = steps,
+            .time = yk_system_time(r->system),
+            .seconds = now - r->begun,
+        };
+        if (!r->def->progress(r->def->user, &progress) && !last)
             return yk_fail(r->context, YK_INTERRUPTED, "stopped at t = %g s, step %lld of %lld",
-                           yk_system_time(r->system), (long long)n, (long long)steps);
+                           progress.time, (long long)n, (long long)steps);
     }
 
-    return YK_FAILED(status) ? status : YK_OK;
+    if (YK_FAILED(status))
+        return status;
+    return YK_OK;
 }
 
 yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *def,
                  yk_run_report *report)
 {
     yk_run_report own;
+    if (!report)
+        report = &own;
     run r = {
         .context = context,
         .scenario = scenario,
         .info = yk_scenario_get(scenario),
         .def = def,
-        .report = report ? report : &own,
+        .report = report,
         .begun = yk_clock_seconds(),
         .watch = {.context = context},
         .converged = true,
@@ -352,13 +353,13 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_def *d
     if (!YK_FAILED(status))
         status = yk_watch_open(context, r.system, r.info, &r.watch);
     if (!YK_FAILED(status))
-        status = open_scene(&r);
-    if (!YK_FAILED(status))
         status = begin_record(&r);
     if (!YK_FAILED(status)) {
         status = step_to_end(&r);
         r.report->time = yk_system_time(r.system);
         r.report->seconds = yk_clock_seconds() - r.begun;
+
+        /* What the run came to. */
         yk_status hashed = yk_system_state_hash(r.system, &r.report->state_hash);
         if (!YK_FAILED(status) && YK_FAILED(hashed))
             status = hashed;

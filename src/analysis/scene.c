@@ -10,60 +10,9 @@ static yk_vec3 to_system(const yk_transform *t, yk_vec3 x)
     return yk_v3_add(t->position, yk_q_rotate(t->orientation, yk_v3_scale(t->length, x)));
 }
 
-/* Subsystems that were merged are seen once, as their whole. */
-static yk_status collect_moving(yk_scene *scene)
-{
-    const yk_scenario_info *info = scene->info;
-    size_t capacity = (size_t)info->subsystem_count;
-    scene->moving = yk_allocate(scene->context, capacity, sizeof *scene->moving);
-    if (!scene->moving)
-        return YK_ERROR_MEMORY;
-
-    for (int i = 0; i < info->subsystem_count; i++) {
-        int part;
-        yk_transform transform;
-        const yk_subsystem *shown = yk_system_shown(scene->system, i, &part, &transform);
-        if (!shown->ops->scene)
-            continue;
-
-        bool known = false;
-        for (int k = 0; k < scene->moving_count; k++)
-            known = known || scene->moving[k].subsystem == shown;
-        if (known)
-            continue;
-
-        int bodies = shown->ops->scene->bodies(shown, NULL, 0);
-        int shapes = shown->ops->scene->shapes(shown, NULL, 0);
-        scene->moving[scene->moving_count++] =
-            (struct moving){shown, transform, scene->record.body_count, bodies, shapes};
-        scene->record.body_count += bodies;
-        scene->record.shape_count += shapes;
-
-        /* Up is against the first gravity that there is. */
-        yk_vec3 gravity = yk_q_rotate(transform.orientation, shown->ops->scene->gravity(shown));
-        bool first = yk_v3_norm(scene->record.up) == 0;
-        if (first && yk_v3_norm(gravity) > 0)
-            scene->record.up = yk_v3_scale(-1 / yk_v3_norm(gravity), gravity);
-    }
-    if (yk_v3_norm(scene->record.up) == 0)
-        scene->record.up = yk_v3(0, 0, 1);
-    return YK_OK;
-}
-
-/* The subsystem of the scenario that is a part of what moves. */
-static int find_subsystem(const yk_scene *scene, const yk_subsystem *moving, int part)
-{
-    for (int i = 0; i < scene->info->subsystem_count; i++) {
-        int number;
-        yk_transform transform;
-        if (yk_system_shown(scene->system, i, &number, &transform) == moving && number == part)
-            return i;
-    }
-    return 0;
-}
-
 static yk_status fill_bodies(yk_scene *scene)
 {
+    /* Lists for the largest of them; the poses serve in every frame. */
     size_t largest = 0;
     for (int m = 0; m < scene->moving_count; m++)
         if ((size_t)scene->moving[m].count > largest)
@@ -80,12 +29,23 @@ static yk_status fill_bodies(yk_scene *scene)
         const yk_scene_ops *ops = moving->subsystem->ops->scene;
         ops->bodies(moving->subsystem, list, moving->count);
         ops->poses(moving->subsystem, scene->poses);
-        int part = -1, subsystem = 0;
+
+        /* A merged whole has parts, each a subsystem of the scenario. */
+        int part = -1;
+        int subsystem = 0;
         for (int i = 0; i < moving->count; i++) {
-            if (list[i].part != part) {
-                part = list[i].part;
-                subsystem = find_subsystem(scene, moving->subsystem, part);
+            for (int k = 0; list[i].part != part && k < scene->info->subsystem_count; k++) {
+                int number;
+                yk_transform transform;
+                const yk_subsystem *shown = yk_system_shown(scene->system, k, &number, &transform);
+                if (shown != moving->subsystem || number != list[i].part)
+                    continue;
+
+                subsystem = k;
+                break;
             }
+            part = list[i].part;
+
             const yk_scene_pose *pose = &scene->poses[i];
             scene->bodies[moving->first + i] = (yk_record_body){
                 .name = list[i].name,
@@ -97,6 +57,7 @@ static yk_status fill_bodies(yk_scene *scene)
             };
         }
     }
+
     yk_release(scene->context, list);
     return YK_OK;
 }
@@ -121,6 +82,7 @@ static void fill_shapes(yk_scene *scene)
                                             yk_q_rotate(transform->orientation, shape->position));
                 shape->orientation = yk_q_mul(transform->orientation, shape->orientation);
             }
+
             if (ends_elsewhere && shape->end == YK_SCENE_GROUND)
                 shape->size = yk_v3_add(transform->position,
                                         yk_q_rotate(transform->orientation, shape->size));
@@ -134,13 +96,14 @@ static void fill_shapes(yk_scene *scene)
     }
 }
 
-/* Points of hulls in metres, in memory of their own. */
-static yk_status fill_points(yk_scene *scene)
+/* Points of hulls in metres, in memory of their own; then links between the subsystems. */
+static yk_status fill_points_and_links(yk_scene *scene)
 {
-    size_t count = 0;
+    size_t points = 0;
     for (int i = 0; i < scene->record.shape_count; i++)
-        count += (size_t)scene->shapes[i].point_count;
-    scene->points = yk_allocate(scene->context, count + 1, sizeof *scene->points);
+        points += (size_t)scene->shapes[i].point_count;
+
+    scene->points = yk_allocate(scene->context, points + 1, sizeof *scene->points);
     if (!scene->points)
         return YK_ERROR_MEMORY;
 
@@ -155,11 +118,8 @@ static yk_status fill_points(yk_scene *scene)
                 *to++ = yk_v3_scale(moving->transform.length, from[k]);
         }
     }
-    return YK_OK;
-}
 
-static void fill_links(yk_scene *scene)
-{
+    /* Interfaces first, then wires. */
     const yk_scenario_info *info = scene->info;
     int count = 0;
     for (int i = 0; i < info->interface_count; i++) {
@@ -173,11 +133,14 @@ static void fill_links(yk_scene *scene)
         scene->links[count++] =
             (yk_record_link){def->name, kind, def->wrench_subsystem, def->motion_subsystem};
     }
+
     for (int i = 0; i < info->wire_count; i++) {
         const yk_wire_def *def = &info->wires[i];
         scene->links[count++] =
             (yk_record_link){def->name, YK_LINK_WIRE, def->source_subsystem, def->target_subsystem};
     }
+
+    return YK_OK;
 }
 
 yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_scenario_info *info,
@@ -185,10 +148,42 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
 {
     *scene = (yk_scene){.context = context, .system = system, .info = info};
     yk_record_scene *record = &scene->record;
-    yk_status status = collect_moving(scene);
-    if (status != YK_OK)
-        return status;
+    size_t capacity = (size_t)info->subsystem_count;
+    scene->moving = yk_allocate(context, capacity, sizeof *scene->moving);
+    if (!scene->moving)
+        return YK_ERROR_MEMORY;
 
+    /* What moves. Subsystems that were merged are seen once, as their whole. */
+    for (int i = 0; i < info->subsystem_count; i++) {
+        int part;
+        yk_transform transform;
+        const yk_subsystem *shown = yk_system_shown(system, i, &part, &transform);
+        const yk_scene_ops *ops = shown->ops->scene;
+        bool known = false;
+        for (int k = 0; k < scene->moving_count; k++)
+            known = known || scene->moving[k].subsystem == shown;
+        if (!ops || known)
+            continue;
+
+        int bodies = ops->bodies(shown, NULL, 0);
+        int shapes = ops->shapes(shown, NULL, 0);
+        scene->moving[scene->moving_count++] =
+            (struct moving){shown, transform, record->body_count, bodies, shapes};
+        record->body_count += bodies;
+        record->shape_count += shapes;
+
+        /* Up is against the first gravity that there is. */
+        yk_vec3 gravity = yk_q_rotate(transform.orientation, ops->gravity(shown));
+        bool first = yk_v3_norm(record->up) == 0;
+        if (first && yk_v3_norm(gravity) > 0)
+            record->up = yk_v3_scale(-1 / yk_v3_norm(gravity), gravity);
+    }
+
+    /* Without gravity the z axis is up. */
+    if (yk_v3_norm(record->up) == 0)
+        record->up = yk_v3(0, 0, 1);
+
+    /* Names and lists of the record. */
     record->subsystems = info->names;
     record->solvers = info->solvers;
     record->subsystem_count = info->subsystem_count;
@@ -198,20 +193,24 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
     scene->links = yk_allocate(context, (size_t)record->link_count + 1, sizeof *scene->links);
     if (!scene->bodies || !scene->shapes || !scene->links)
         return YK_ERROR_MEMORY;
+
     record->bodies = scene->bodies;
     record->shapes = scene->shapes;
     record->links = scene->links;
 
-    status = fill_bodies(scene);
+    yk_status status = fill_bodies(scene);
     if (status != YK_OK)
         return status;
+
     fill_shapes(scene);
-    status = fill_points(scene);
+    status = fill_points_and_links(scene);
     if (status != YK_OK)
         return status;
-    fill_links(scene);
+
     scene->frame = yk_allocate(context, yk_scene_frame_size(record) + 1, sizeof *scene->frame);
-    return scene->frame ? YK_OK : YK_ERROR_MEMORY;
+    if (!scene->frame)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 void yk_scene_close(yk_scene *scene)
@@ -236,6 +235,7 @@ static float *put_vector(float *to, yk_vec3 v)
 
 void yk_scene_read(yk_scene *scene)
 {
+    /* One table behind the other, see yk_frame_table. */
     const yk_record_scene *record = &scene->record;
     float *position = scene->frame;
     float *orientation = position + yk_scene_table_size(record, YK_FRAME_POSITION);
@@ -251,11 +251,13 @@ void yk_scene_read(yk_scene *scene)
             const yk_scene_pose *pose = &scene->poses[i];
             if (body->motion != YK_BODY_FIXED)
                 position = put_vector(position, to_system(transform, pose->position));
+
             if (body->motion == YK_BODY_MOVES) {
                 yk_quat q = yk_q_mul(transform->orientation, pose->orientation);
                 *orientation++ = (float)q.w;
                 orientation = put_vector(orientation, yk_v3(q.x, q.y, q.z));
             }
+
             if (body->strained)
                 *strain++ = (float)pose->strain;
         }
@@ -265,6 +267,7 @@ void yk_scene_read(yk_scene *scene)
     for (int i = 0; i < scene->info->interface_count; i++) {
         if (scene->links[i].kind != YK_LINK_MARKERS)
             continue;
+
         const yk_interface_def *def = &scene->info->interfaces[i];
         const yk_port_value *value =
             yk_system_output(scene->system, def->wrench_subsystem, def->wrench_port);

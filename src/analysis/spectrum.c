@@ -59,7 +59,7 @@ static yk_status take_root(const search *s, double *images, yk_eigenpair *p)
             return status;
     }
 
-    /* By which angle the last step turned the deviation. */
+    /* By which angle the last step rotated the deviation. */
     double real = yk_dense_dot(n, now[0], next[0]);
     double imaginary = 0;
     if (p->vector[1]) {
@@ -89,14 +89,18 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
     *out = (yk_spectrum){.amplitude = s->amplitude};
     out->vectors = yk_allocate(map->context, 2 * YK_STABILITY_MODES * map->n, sizeof *out->vectors);
     double *images = yk_allocate(map->context, 4 * map->n, sizeof *images);
-    yk_status status = out->vectors && images ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = YK_OK;
+    if (!out->vectors || !images)
+        status = YK_ERROR_MEMORY;
 
     /* The largest eigenvalues of the map. */
     search own = *s;
     yk_arnoldi_options options = yk_arnoldi_default();
     options.wanted = YK_STABILITY_MODES;
     options.tolerance = 1e-6;
-    options.applications = map->n > LARGE ? 72 : 144;
+    options.applications = 144;
+    if (map->n > LARGE)
+        options.applications = 72;
     options.apply = apply;
     options.user = &own;
     if (brief) {
@@ -112,8 +116,10 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
     if (status == YK_OK)
         status =
             yk_arnoldi(map->context, map->n, start, &options, pairs, out->vectors, &out->count);
-    if (status > 0)
-        status = YK_OK; /* what was found until then, with its residuals */
+
+    /* What was found until it ended, with its residuals. */
+    if (!YK_FAILED(status))
+        status = YK_OK;
 
     /* Those of one step. */
     for (int i = 0; status == YK_OK && i < out->count; i++) {
@@ -139,7 +145,8 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
  * this. */
 static double change_of_modulus(const yk_eigenpair *p, const yk_spectrum *other)
 {
-    double least = INFINITY, change = INFINITY;
+    double least = INFINITY;
+    double change = INFINITY;
     for (int i = 0; i < other->count; i++) {
         const yk_eigenpair *q = &other->pairs[i];
         double distance = hypot(p->real - q->real, p->imaginary - q->imaginary);
@@ -167,26 +174,32 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk
 {
     *spectrum = (yk_spectrum){0};
     yk_spectrum levels[LEVELS] = {{0}};
-    int tried = brief ? BRIEF_LEVELS : LEVELS;
+    int tried = LEVELS;
+    if (brief)
+        tried = BRIEF_LEVELS;
 
     /* Sizes of differences until two neighbours agree. */
     int best = 0;
     double least = INFINITY;
     yk_status status = YK_OK;
     for (int i = 0; status == YK_OK && i < tried; i++) {
-        double enough = i < PATIENT_LEVELS ? AGREEMENT : ROUGH_AGREEMENT;
+        double enough = AGREEMENT;
+        if (i >= PATIENT_LEVELS)
+            enough = ROUGH_AGREEMENT;
         if (least <= enough)
             break;
 
         int level = sequence[i];
         search s = {.map = map, .amplitude = amplitudes[level]};
         status = find_level(&s, start, brief, &levels[level]);
+
+        /* Deviations of this size break the run; others may not. */
         if (YK_FAILED(status) && status != YK_ERROR_MEMORY) {
-            /* Deviations of this size break the run; others may not. */
             yk_spectrum_release(map->context, &levels[level]);
             status = YK_OK;
         }
 
+        /* Which neighbours agree best by now. */
         for (int k = 1; status == YK_OK && k < LEVELS; k++) {
             double change = change_of_first(&levels[k], &levels[k - 1]);
             if (change < least) {

@@ -102,39 +102,12 @@ static bool is_broken(yk_status status)
     return yk_growth_broke_down(status) || status == YK_ERROR_NO_SOLUTION;
 }
 
-/* The run breaks down, or all deviations from it do. A coupling that is violently unstable has
- * not much of a state to look at. */
-static yk_status judge_broken(study *s, double time)
-{
-    enum { STEPS_ON = 1000 };
-    yk_stability_report *r = &s->report;
-    char message[sizeof r->reason];
-    snprintf(message, sizeof message, "%.390s", yk_last_message(s->context));
-    if (!s->map.reached)
-        return yk_compare_breakdown(&s->comparison, yk_system_time(s->map.system), message);
-
-    /* Does the run itself go on? */
-    yk_status status = yk_system_state_set(s->map.system, s->map.base);
-    if (!YK_FAILED(status))
-        status = yk_step_map_run(&s->map, STEPS_ON);
-    if (yk_growth_broke_down(status))
-        return yk_compare_breakdown(&s->comparison, yk_system_time(s->map.system),
-                                    yk_last_message(s->context));
-
-    r->time = time;
-    r->verdict = YK_VERDICT_UNDECIDED;
-    snprintf(r->reason, sizeof r->reason,
-             "the run comes to %g s, but every small deviation from it that was tried breaks down "
-             "(%.200s); try another time",
-             time, message);
-
-    return YK_OK;
-}
-
 /* The verdict on a state. */
 static yk_status judge(study *s, double time, bool may_be_earlier)
 {
-    static const double OFTEN = 0.1, FAR = 1e-3;
+    static const double OFTEN = 0.1;
+    static const double FAR = 1e-3;
+    enum { STEPS_ON = 1000 };
     const yk_scenario_info *info = s->info;
     yk_stability_report *r = &s->report;
     yk_step_map *map = &s->map;
@@ -153,8 +126,30 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
             status = examine(s, earliest, &growth);
     }
 
-    if (is_broken(status) && !s->def->rest)
-        return judge_broken(s, time);
+    /* The run breaks down, or all deviations from it do: a coupling that is violently unstable has
+     * not much of a state to look at. Does the run itself go on from there? */
+    if (is_broken(status) && !s->def->rest) {
+        char message[sizeof r->reason];
+        snprintf(message, sizeof message, "%.390s", yk_last_message(s->context));
+        if (!map->reached)
+            return yk_compare_breakdown(&s->comparison, yk_system_time(map->system), message);
+
+        status = yk_system_state_set(map->system, map->base);
+        if (!YK_FAILED(status))
+            status = yk_step_map_run(map, STEPS_ON);
+        if (yk_growth_broke_down(status))
+            return yk_compare_breakdown(&s->comparison, yk_system_time(map->system),
+                                        yk_last_message(s->context));
+
+        r->time = time;
+        r->verdict = YK_VERDICT_UNDECIDED;
+        snprintf(r->reason, sizeof r->reason,
+                 "the run comes to %g s, but every small deviation from it that was tried breaks "
+                 "down (%.200s); try another time",
+                 time, message);
+        return YK_OK;
+    }
+
     if (status != YK_OK)
         return status;
 
@@ -174,6 +169,7 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
     if (yk_verdict_unstable(r->verdict) || unconverged <= OFTEN * steps)
         return status;
 
+    /* How far, beside the wrenches that they are left of. */
     double largest = 0;
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
@@ -214,10 +210,14 @@ static yk_status investigate(study *s, yk_stability_report *worst)
     double times[YK_STABILITY_SAMPLES];
     bool given = isfinite(def->time);
     double settled = info->start + info->step * def->settle;
-    times[0] = given ? def->time : settled;
+    times[0] = settled;
+    if (given)
+        times[0] = def->time;
     int count = 1;
     double last = info->end - info->step * def->track;
-    int samples = given || def->rest ? 1 : def->samples;
+    int samples = def->samples;
+    if (given || def->rest)
+        samples = 1;
     for (int i = 1; i < samples && i < YK_STABILITY_SAMPLES; i++) {
         double time = settled + (last - settled) * i / (def->samples - 1);
         if (time > times[count - 1] + info->step * (YK_PASSAGE + def->track))
@@ -231,6 +231,7 @@ static yk_status investigate(study *s, yk_stability_report *worst)
             def->progress(def->user, text);
         }
 
+        /* On from the state before, which is the base of the map. */
         yk_status status = YK_OK;
         if (i > 0)
             status = yk_system_state_set(s->map.system, s->map.base);
@@ -241,6 +242,7 @@ static yk_status investigate(study *s, yk_stability_report *worst)
             return status;
         if (status == YK_INTERRUPTED && i > 0)
             break;
+
         if (status == YK_INTERRUPTED) {
             *worst = *r;
             worst->verdict = YK_VERDICT_UNDECIDED;
@@ -272,6 +274,7 @@ static yk_status investigate(study *s, yk_stability_report *worst)
             break;
     }
 
+    /* What would help. */
     if (!def->remedies || !yk_verdict_unstable(worst->verdict))
         return YK_OK;
 
@@ -288,6 +291,7 @@ static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_
     s.comparison.def = def;
     s.comparison.deadline = yk_processor_seconds() + def->seconds;
 
+    /* The system as it starts, and its step as a map. */
     yk_system *system;
     yk_status status = yk_scenario_system(scenario, &system);
     if (status == YK_OK)
@@ -301,9 +305,11 @@ static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_
     if (YK_FAILED(status))
         return status;
 
+    /* It is left as it was found. */
     yk_status restarted = yk_system_start(system);
-
-    return YK_FAILED(restarted) ? restarted : YK_OK;
+    if (YK_FAILED(restarted))
+        return restarted;
+    return YK_OK;
 }
 
 yk_status yk_stability(yk_context *context, yk_scenario *scenario, const yk_stability_def *def,

@@ -32,13 +32,16 @@ typedef struct yk_growth {
     /* Of the least stable mode, by the derivative. */
     double radius, error; /* per macro step */
     double frequency;     /* Hz */
-    double rotation;      /* rad per macro step, 0 to pi */
+    double phase;         /* rad per macro step, 0 to pi */
 
-    double amplitude; /* of the differences that the modes come from, in scales */
+    /* Of the differences that the modes come from, in scales. */
+    double amplitude;
 
-    double tracked; /* along the run, per macro step; NaN: not followed, or not to be followed */
+    /* Along the run, per macro step; NaN: not followed, or not to be followed. */
+    double tracked;
 
-    double witnessed; /* logarithm of the most that a deviation grew while it was followed */
+    /* Logarithm of the most that a deviation grew while it was followed. */
+    double witnessed;
 
     /* What is believed: the derivative where the run confirms it, else the run. */
     bool confirmed;
@@ -48,7 +51,7 @@ typedef struct yk_growth {
     struct {
         double rate, error; /* 1/s */
         double frequency;   /* Hz */
-        double rotation;    /* rad per macro step */
+        double phase;       /* rad per macro step */
     } modes[YK_STABILITY_MODES];
 } yk_growth;
 

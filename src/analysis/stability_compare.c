@@ -24,8 +24,8 @@
  * halvings of the step. */
 static const double KEPT_FACTOR = 0.7;
 
-/* Modes that turn further in a macro step (rad) are not resolved by the steps: fewer than 8 in a
- * period. */
+/* Modes whose phase advances by more in a macro step (rad) are not resolved by the steps: fewer
+ * than 8 in a period. */
 static const double UNRESOLVED = 0.785;
 
 /* A mode that a scheme shows with an error in its rate of up to this part of the rate is still
@@ -38,7 +38,8 @@ static const double SHRINKS = 0.75;
 double yk_growth_limit(const yk_scenario_info *info)
 {
     /* Per macro step: what differences resolve; for runs of few steps. */
-    static const double LEAST = 1e-6, MOST = 1e-4;
+    static const double LEAST = 1e-6;
+    static const double MOST = 1e-4;
     double over_run = log(1.1) / (double)info->steps;
     return fmin(fmax(over_run, LEAST), MOST) / info->step;
 }
@@ -71,6 +72,7 @@ static void report_progress(const yk_comparison *c, const char *format, ...)
 
 static void change_step(const yk_comparison *c, double step, yk_changes *changes)
 {
+    /* The bounds of step control scale with it. */
     const yk_step_control *control = &c->source.info->control;
     double part = step / c->source.info->step;
     yk_changes_add(changes, "time.step=%.17g", step);
@@ -96,6 +98,7 @@ static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system
         .follow = c->follow,
     };
 
+    /* Its modes, and what the run says of them. */
     yk_step_map map;
     yk_spectrum spectrum = {0};
     yk_status status = yk_step_map_open(context, system, &map);
@@ -210,6 +213,7 @@ static bool settles(const yk_stability_report *r)
     if (r->rate_count < YK_STABILITY_RATES)
         return false;
 
+    /* The change by the second halving is less than that by the first, beyond the errors. */
     const yk_stability_rate *rates = r->rates;
     double noise = rates[0].error + rates[1].error + rates[2].error;
     double before = fabs(rates[1].rate - rates[0].rate);
@@ -237,6 +241,7 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
     enum { LEVELS = 4 };
     double rates[LEVELS];
     for (int i = 0; i < LEVELS; i++) {
+        /* Its growth at this step. */
         double step = c->source.info->step;
         if (!followed)
             step = ldexp(step, -1 - i);
@@ -267,6 +272,7 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
         else
             rate->error += last;
 
+        /* Finer only while its error hides whether the scheme grows beyond it. */
         double error;
         double excess = beyond(&c->report->rates[0], rate, &error);
         bool hidden = excess > yk_growth_limit(c->source.info) && excess <= error &&
@@ -345,6 +351,7 @@ static bool find_motion(yk_comparison *c, yk_stability_rate *motion, yk_growth *
 static void leave_undecided(yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
 static void leave_undecided(yk_comparison *c, const char *format, ...)
 {
+    /* Nothing is said of the coupling then. */
     c->report->verdict = YK_VERDICT_UNDECIDED;
     c->report->coupling = NAN;
     va_list arguments;
@@ -353,14 +360,15 @@ static void leave_undecided(yk_comparison *c, const char *format, ...)
     va_end(arguments);
 }
 
-/* Along a motion the state at the end of the map is not that at its start, and directions turn in
- * between: eigenvalues then show growth of about the square of what the motion turns within the
- * map, by its length, which is none. It is slow beside the steps, and no deviation is seen to
+/* Along a motion the state at the end of the map is not that at its start, and directions rotate
+ * in between: eigenvalues then show growth of about the square of what the motion rotates within
+ * the map, by its length, which is none. It is slow beside the steps, and no deviation is seen to
  * grow much. */
 static bool is_marked(const yk_growth *growth)
 {
-    return growth->rotation > UNRESOLVED || growth->witnessed > log(10) ||
-           !isfinite(growth->tracked);
+    if (growth->phase > UNRESOLVED || growth->witnessed > log(10))
+        return true;
+    return !isfinite(growth->tracked);
 }
 
 static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
@@ -379,7 +387,8 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
     double notable = fmax(yk_growth_limit(info), 0.5 * rate->rate);
     r->solver = -1;
     for (int i = 0; r->solver < 0 && i < info->subsystem_count && has_time(c); i++) {
-        yk_growth coarse, fine;
+        yk_growth coarse;
+        yk_growth fine;
         report_progress(c, "subsystem '%s' alone", info->names[i]);
         if (!measure_alone(c, i, rate->step, &coarse))
             continue;
@@ -401,7 +410,9 @@ static void attribute_to_motion(yk_comparison *c)
 {
     yk_stability_report *r = c->report;
     bool notable = r->rates[0].rate * duration(c) > log(1.01);
-    r->verdict = notable ? YK_VERDICT_MODEL : YK_VERDICT_STABLE;
+    r->verdict = YK_VERDICT_STABLE;
+    if (notable)
+        r->verdict = YK_VERDICT_MODEL;
 }
 
 /* One subsystem, or several that were merged: it is its motion or its solver. */
@@ -410,8 +421,10 @@ static void judge_merged(yk_comparison *c, const yk_growth *growth)
     yk_stability_report *r = c->report;
     refine(c);
     attribute_to_motion(c);
-    bool vanishes =
-        r->rate_count == YK_STABILITY_RATES && r->rates[2].rate < 0.25 * r->rates[0].rate;
+
+    /* What vanishes with the step is the solver's. */
+    bool known = r->rate_count == YK_STABILITY_RATES;
+    bool vanishes = known && r->rates[2].rate < 0.25 * r->rates[0].rate;
     if (!vanishes || !is_marked(growth))
         return;
 
@@ -422,41 +435,21 @@ static void judge_merged(yk_comparison *c, const yk_growth *growth)
         r->solver = r->modes[0].subsystem;
 }
 
-/* Without a reference there is only how the scheme's own growth depends on the step. */
-static void judge_by_steps(yk_comparison *c, const yk_growth *growth)
+/* Growth within what the reference shows. */
+static void judge_explained(yk_comparison *c, const yk_growth *growth, const yk_growth *reference,
+                            const yk_stability_rate *motion)
 {
+    /* Growth of the coupling may hide behind a faster one of the motion: modes too fast for the
+     * step to resolve, which the reference, with steps that resolve them, does not have. */
     yk_stability_report *r = c->report;
-    refine(c);
-    if (r->rate_count < YK_STABILITY_RATES) {
-        leave_undecided(c,
-                        "deviations grow by %.3g 1/s, and there was nothing to compare with: no "
-                        "reference and not the scheme itself at smaller steps%s",
-                        growth->rate, has_time(c) ? "" : " within the time that was given");
-        return;
-    }
-
-    const yk_stability_rate *rates = r->rates;
-    double left = fabs(rates[2].rate - rates[1].rate);
-    if (keeps_factor(r) || rates[2].rate <= yk_growth_limit(c->source.info))
-        attribute_to_coupling(c, growth);
-    else if (settles(r) && rates[2].rate > left)
-        attribute_to_motion(c);
-    else
-        leave_undecided(c, "no reference could be had (all schemes that could be one are refused "
-                           "or break down), and the growth per second neither settles nor keeps "
-                           "its factor per step as the step falls");
-}
-
-/* Growth of the coupling may hide behind a faster one of the motion: modes too fast for the step
- * to resolve, which the reference, with steps that resolve them, does not have. */
-static bool find_hidden(yk_comparison *c, const yk_growth *growth, const yk_growth *reference)
-{
     double limit = yk_growth_limit(c->source.info);
+    double error;
+    double excess = beyond(&r->rates[0], motion, &error);
     for (int i = 1; growth->confirmed && i < growth->mode_count; i++) {
         double rate = growth->modes[i].rate;
-        double error = growth->modes[i].error;
+        double rate_error = growth->modes[i].error;
         double frequency = growth->modes[i].frequency;
-        if (growth->modes[i].rotation < UNRESOLVED || rate - error <= limit)
+        if (growth->modes[i].phase < UNRESOLVED || rate - rate_error <= limit)
             continue;
 
         int count = reference->mode_count;
@@ -467,34 +460,21 @@ static bool find_hidden(yk_comparison *c, const yk_growth *growth, const yk_grow
         if (found)
             continue;
 
-        c->report->mode = i;
-        c->report->rates[0] = (yk_stability_rate){growth->step, rate, error};
-        c->report->rate_count = 1;
-        return true;
-    }
-
-    return false;
-}
-
-/* Growth within what the reference shows. */
-static void judge_explained(yk_comparison *c, const yk_growth *growth, const yk_growth *reference,
-                            const yk_stability_rate *motion)
-{
-    yk_stability_report *r = c->report;
-    double limit = yk_growth_limit(c->source.info);
-    double error;
-    double excess = beyond(&r->rates[0], motion, &error);
-    if (find_hidden(c, growth, reference)) {
+        r->mode = i;
+        r->rates[0] = (yk_stability_rate){growth->step, rate, rate_error};
+        r->rate_count = 1;
         attribute_to_coupling(c, growth);
         return;
     }
 
+    /* The motion grows, or nothing does that matters. */
     bool moves = motion->rate > motion->error && motion->rate > limit;
     if (moves || excess <= limit) {
         attribute_to_motion(c);
         return;
     }
 
+    /* Neither is certain: a factor per step that stays is the coupling's. */
     refine(c);
     if (keeps_factor(r))
         attribute_to_coupling(c, growth);
@@ -533,7 +513,7 @@ static void judge_excess(yk_comparison *c, const yk_growth *growth, const yk_gro
      * smaller: a consistent scheme shows that of the motion alone, as its own variables see it;
      * those of another scheme along a moving state may differ. */
     refine(c);
-    if (settles(r) && growth->rotation <= UNRESOLVED) {
+    if (settles(r) && growth->phase <= UNRESOLVED) {
         double left = fabs(rates[2].rate - rates[1].rate);
         if (rates[2].rate > 2 * left && rates[2].rate > 2 * rates[2].error) {
             snprintf(r->reference, sizeof r->reference, "the scheme itself");
@@ -549,8 +529,8 @@ static void judge_excess(yk_comparison *c, const yk_growth *growth, const yk_gro
     if (motion->rate > motion->error && r->rate_count >= 2) {
         double two_pi = 2 * acos(-1);
         double size = hypot(motion->rate, two_pi * reference->frequency);
-        double apart =
-            hypot(growth->rate - motion->rate, two_pi * (growth->frequency - reference->frequency));
+        double faster = two_pi * (growth->frequency - reference->frequency);
+        double apart = hypot(growth->rate - motion->rate, faster);
         double before = fabs(rates[0].rate - motion->rate);
         double after = fabs(rates[1].rate - motion->rate);
         same_mode = apart <= SAME_MODE * size && after <= SHRINKS * before + motion->error;
@@ -568,6 +548,8 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     yk_stability_report *r = c->report;
     const yk_scenario_info *info = c->source.info;
     double limit = yk_growth_limit(info);
+
+    /* Until something is found, it is stable. */
     r->rates[0] = (yk_stability_rate){growth->step, growth->rate, growth->rate_error};
     r->rate_count = 1;
     r->coupling = fmin(1, exp(growth->rate * growth->step));
@@ -576,15 +558,18 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     /* Like is compared with like: what shows along the run alone, or through contacts, with what
      * does so in other runs. */
     bool rough = isnan(growth->tracked) && growth->error > 1e-4 * fabs(growth->radius - 1);
-    c->follow = growth->confirmed && !rough ? 0 : growth->amplitude;
+    c->follow = growth->amplitude;
+    if (growth->confirmed && !rough)
+        c->follow = 0;
 
     /* Nothing grows, or by so little that it does not matter within the run. */
     bool grows = growth->rate - growth->rate_error > limit;
-    bool unknown =
-        growth->rate > limit && isnan(growth->tracked) && growth->rate * duration(c) > log(2);
+    bool notable = growth->rate > limit && growth->rate * duration(c) > log(2);
+    bool unknown = notable && isnan(growth->tracked);
     if (!grows && !unknown)
         return YK_OK;
 
+    /* Nothing is coupled. */
     bool alone = info->interface_count == 0 && info->wire_count == 0;
     if (alone || yk_scheme_traits(&info->scheme) & YK_SCHEME_IS_REFERENCE) {
         judge_merged(c, growth);
@@ -599,16 +584,34 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
         return YK_OK;
     }
 
+    /* What the motion itself grows by. Without a reference there is only how the scheme's own
+     * growth depends on the step. */
     yk_growth reference = {0};
     yk_stability_rate motion;
     if (!find_motion(c, &motion, &reference)) {
         if (!c->first_sample && !has_time(c))
             return YK_INTERRUPTED;
 
-        judge_by_steps(c, growth);
+        refine(c);
+        const yk_stability_rate *rates = r->rates;
+        double left = fabs(rates[2].rate - rates[1].rate);
+        if (r->rate_count < YK_STABILITY_RATES)
+            leave_undecided(c,
+                            "deviations grow by %.3g 1/s, and there was nothing to compare with: "
+                            "no reference and not the scheme itself at smaller steps%s",
+                            growth->rate, has_time(c) ? "" : " within the time that was given");
+        else if (keeps_factor(r) || rates[2].rate <= limit)
+            attribute_to_coupling(c, growth);
+        else if (settles(r) && rates[2].rate > left)
+            attribute_to_motion(c);
+        else
+            leave_undecided(c, "no reference could be had (all schemes that could be one are "
+                               "refused or break down), and the growth per second neither settles "
+                               "nor keeps its factor per step as the step falls");
         return YK_OK;
     }
 
+    /* For later states, at which there may be no reference. */
     if (motion.rate > c->largest.rate) {
         c->largest = motion;
         snprintf(c->largest_reference, sizeof c->largest_reference, "%s", r->reference);
@@ -668,6 +671,8 @@ static bool is_sound(const yk_comparison *c, const yk_growth *growth)
     yk_stability_rate motion = {0};
     if (*r->reference)
         motion = r->reference_rate;
+
+    /* By its own rate, and by how the reference grows at this step. */
     double floor = fmax(0, fmax(motion.rate, c->at_step));
     double excused = motion.error;
     double rate = growth->rate;
@@ -690,16 +695,21 @@ static const char *port_name(const yk_scenario_info *info, int subsystem, int po
 
 static bool try_remedy(yk_comparison *c, const yk_changes *changes)
 {
+    /* Whether the scenario with these values is stable. */
     yk_stability_report *r = c->report;
     yk_growth growth;
     report_progress(c, "remedy: %s", changes->texts[0]);
     if (measure(c, changes, &growth, NULL) != YK_OK || !is_sound(c, &growth))
         return false;
 
+    /* Then they are the remedy, line by line. */
     size_t used = 0;
-    for (int i = 0; i < changes->count && used < sizeof r->remedy; i++)
-        used += (size_t)snprintf(r->remedy + used, sizeof r->remedy - used, "%s%s", i ? "\n" : "",
-                                 changes->texts[i]);
+    for (int i = 0; i < changes->count && used < sizeof r->remedy; i++) {
+        const char *separator = i > 0 ? "\n" : "";
+        size_t left = sizeof r->remedy - used;
+        used += (size_t)snprintf(r->remedy + used, left, "%s%s", separator, changes->texts[i]);
+    }
+
     r->remedy_radius = growth.radius;
     if (isnan(growth.radius))
         r->remedy_radius = growth.tracked;
@@ -735,6 +745,7 @@ yk_status yk_compare_remedies(yk_comparison *c)
         break;
     }
 
+    /* No coupling helps against a solver. */
     if (r->verdict == YK_VERDICT_SOLVER)
         return YK_OK;
 

@@ -39,6 +39,7 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
 
     growth->time = yk_system_time(map->system) + YK_PASSAGE * h;
 
+    /* A state of rest near it, where that is asked for. */
     double *start = yk_allocate(map->context, map->n, sizeof *start);
     if (!start)
         return YK_ERROR_MEMORY;
@@ -59,6 +60,7 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
         return YK_OK;
     }
 
+    /* The modes, from that deviation on. */
     if (status == YK_OK)
         status = yk_spectrum_find(map, start, def->brief, spectrum);
     yk_release(map->context, start);
@@ -72,15 +74,16 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
         double modulus = hypot(p->real, p->imaginary);
         growth->modes[i].rate = log(modulus) / h;
         growth->modes[i].error = p->error / (modulus * h);
-        growth->modes[i].rotation = atan2(p->imaginary, p->real);
-        growth->modes[i].frequency = growth->modes[i].rotation / (2 * acos(-1) * h);
+        growth->modes[i].phase = atan2(p->imaginary, p->real);
+        growth->modes[i].frequency = growth->modes[i].phase / (2 * acos(-1) * h);
     }
 
+    /* The least stable of them. */
     const yk_eigenpair *first = &spectrum->pairs[0];
     growth->radius = hypot(first->real, first->imaginary);
     growth->error = first->error;
     growth->frequency = growth->modes[0].frequency;
-    growth->rotation = growth->modes[0].rotation;
+    growth->phase = growth->modes[0].phase;
 
     return YK_OK;
 }
@@ -115,6 +118,7 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
     if (first->vector[1])
         memcpy(pair + n, first->vector[1], n * sizeof *pair);
 
+    /* Step by step, as long as the run and the deviation last. */
     int done = 0;
     yk_status status = YK_OK;
     for (; done < steps; done++) {
@@ -152,6 +156,7 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
     if (yk_growth_broke_down(status))
         status = YK_OK;
 
+    /* The most that it ever grew. */
     double whole = 0;
     for (int i = 0; i < done; i++) {
         whole += logs[i];
@@ -186,9 +191,12 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
     growth->rate_error = growth->error / (growth->radius * h);
 
     /* Longer, where growth that matters within the run cannot be distinguished from none. */
-    int steps = def->rest ? 0 : def->track;
+    int steps = def->track;
+    if (def->rest)
+        steps = 0;
     for (int round = 0; round < 2 && steps > 0; round++, steps *= LONGER) {
-        double mean, error;
+        double mean;
+        double error;
         yk_status status = track(map, spectrum, steps, &mean, &error, &growth->witnessed);
         if (status != YK_OK)
             return status;
@@ -210,14 +218,15 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
          * that it does not see; one that is not known to half of the growth says less than the
          * run does; in between the run has to confirm it. */
         double apart = fabs(growth->tracked - growth->radius);
-        bool resolved = growth->error <= fmax(RESOLVED * grown, 1e-6) &&
-                        mean - error <= fmax(0, 2 * log(growth->radius));
-        bool confirmed =
-            growth->error <= 0.5 * grown && apart <= 0.3 * grown + fmin(3 * growth->error, 0.01);
+        bool resolved = growth->error <= fmax(RESOLVED * grown, 1e-6);
+        resolved = resolved && mean - error <= fmax(0, 2 * log(growth->radius));
+        bool confirmed = growth->error <= 0.5 * grown;
+        confirmed = confirmed && apart <= 0.3 * grown + fmin(3 * growth->error, 0.01);
         growth->confirmed = modes && (resolved || confirmed);
         if (growth->confirmed)
             return YK_OK;
 
+        /* The run is believed, if it says anything yet. */
         growth->rate = mean / h;
         growth->rate_error = error / h;
         bool open = growth->rate > def->notable && growth->rate <= growth->rate_error;

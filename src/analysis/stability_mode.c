@@ -56,11 +56,13 @@ static int list_movers(const yk_scenario_info *info, mover *list)
     int count = 0;
     for (int s = 0; s < info->subsystem_count; s++) {
         const yk_subsystem *part = info->subsystems[s];
-        int before = count;
         const yk_channel *channels = NULL;
+        int before = count;
         int channel_count = 0;
         if (part->ops->channels)
             channel_count = part->ops->channels->list(part, &channels);
+
+        /* A body has a channel of its position. */
         for (int i = 0; i < channel_count; i++) {
             const char *dot = strrchr(channels[i].name, '.');
             if (channels[i].components != 3 || !dot || strcmp(dot, ".position") != 0)
@@ -77,9 +79,9 @@ static int list_movers(const yk_scenario_info *info, mover *list)
         const yk_port *ports;
         int port_count = part->ops->ports(part, &ports);
         for (int i = 0; i < port_count; i++) {
+            mover port = {.subsystem = s, .channel = -1, .port = i, .name = ports[i].name};
             if (list)
-                list[count] =
-                    (mover){.subsystem = s, .channel = -1, .port = i, .name = ports[i].name};
+                list[count] = port;
             count++;
         }
     }
@@ -116,6 +118,7 @@ static double rounding(yk_vec3 v)
 /* The work of one side in the step; none where it is within the rounding of what it comes from. */
 static double work_on(const side *plus, const side *minus, bool marker)
 {
+    /* dF . (dx(t + h) - dx(t)). */
     yk_vec3 force = deviation(plus->wrench.force, minus->wrench.force);
     yk_vec3 from = deviation(plus->before.position, minus->before.position);
     yk_vec3 to = deviation(plus->after.position, minus->after.position);
@@ -124,18 +127,19 @@ static double work_on(const side *plus, const side *minus, bool marker)
                    yk_v3_norm(displacement) * rounding(plus->wrench.force);
     double work = force.x * displacement.x;
     if (marker) {
+        /* And that of the torque along the rotation. */
         yk_vec3 torque = deviation(plus->wrench.torque, minus->wrench.torque);
-        yk_vec3 rotation_before =
-            rotation_deviation(plus->before.orientation, minus->before.orientation);
-        yk_vec3 rotation_after =
-            rotation_deviation(plus->after.orientation, minus->after.orientation);
-        yk_vec3 rotation = yk_v3_sub(rotation_after, rotation_before);
+        yk_vec3 first = rotation_deviation(plus->before.orientation, minus->before.orientation);
+        yk_vec3 second = rotation_deviation(plus->after.orientation, minus->after.orientation);
+        yk_vec3 rotation = yk_v3_sub(second, first);
         work = yk_v3_dot(force, displacement) + yk_v3_dot(torque, rotation);
         noise += yk_v3_norm(torque) * 8 * DBL_EPSILON +
                  yk_v3_norm(rotation) * rounding(plus->wrench.torque);
     }
 
-    return fabs(work) > 4 * noise ? work : 0;
+    if (fabs(work) > 4 * noise)
+        return work;
+    return 0;
 }
 
 /* Adds what one part of the mode moves. */
@@ -151,22 +155,31 @@ static yk_status look_along(inquiry *q, const double *vector)
         if (YK_FAILED(status))
             return status;
 
-        double factor = (k == 0 ? -2 : 1) / (ENERGY_AMPLITUDE * ENERGY_AMPLITUDE);
+        double weight = 1;
+        if (k == 0)
+            weight = -2;
+        double factor = weight / (ENERGY_AMPLITUDE * ENERGY_AMPLITUDE);
         for (int i = 0; i < info->subsystem_count; i++) {
             yk_energy energy;
-            bool reported = yk_system_energy(map->system, i, &energy);
-            q->kinetic[i] += reported ? factor * energy.kinetic : NAN;
+            if (yk_system_energy(map->system, i, &energy))
+                q->kinetic[i] += factor * energy.kinetic;
+            else
+                q->kinetic[i] = NAN;
         }
     }
 
     /* With the deviation and against it: the state, a step, and the state after it. */
     for (int run = 0; run < 2; run++) {
         side *sides = q->sides[run];
-        yk_step_map_perturb(map, run == 0 ? q->amplitude : -q->amplitude, vector, map->plus);
+        double amplitude = q->amplitude;
+        if (run == 1)
+            amplitude = -q->amplitude;
+        yk_step_map_perturb(map, amplitude, vector, map->plus);
         yk_status status = yk_system_state_set(map->system, map->plus);
         if (YK_FAILED(status))
             return status;
 
+        /* Where bodies are ... */
         for (int i = 0; i < q->mover_count; i++) {
             const mover *m = &q->movers[i];
             double *position = q->positions[run] + 3 * (size_t)i;
@@ -181,8 +194,10 @@ static yk_status look_along(inquiry *q, const double *vector)
             position[2] = p.z;
         }
 
+        /* ... and what the sides of interfaces show before and after the step. */
         for (int i = 0; i < 2 * info->interface_count; i++)
             sides[i].before = port_of(q, i / 2, i % 2)->motion;
+
         status = yk_step_map_step(map, map->plus);
         if (status != YK_OK)
             return status;
@@ -194,6 +209,7 @@ static yk_status look_along(inquiry *q, const double *vector)
         }
     }
 
+    /* The work of both sides of every interface, and how far each body moved. */
     double square = q->amplitude * q->amplitude;
     for (int i = 0; i < 2 * info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i / 2];
@@ -204,11 +220,12 @@ static yk_status look_along(inquiry *q, const double *vector)
         q->work[i / 2] += work_on(&q->sides[0][i], &q->sides[1][i], marker) / square;
     }
 
-    for (int i = 0; i < q->mover_count; i++)
+    for (int i = 0; i < q->mover_count; i++) {
         for (int k = 0; k < 3; k++) {
             double change = q->positions[0][3 * i + k] - q->positions[1][3 * i + k];
             q->movers[i].size += change * change;
         }
+    }
 
     return YK_OK;
 }
@@ -217,11 +234,12 @@ static yk_status look_along(inquiry *q, const double *vector)
 static void name_movers(const inquiry *q, yk_stability_mode *mode)
 {
     enum { NAMED = 3 };
-    static const double NOTABLE = 0.1; /* of the largest motion */
+    static const double NOTABLE = 0.1;
     double largest = 0;
     size_t used = 0;
     *mode->moving = '\0';
     for (int round = 0; round < NAMED; round++) {
+        /* The one that moves most of those left, unless it hardly does beside the first. */
         mover *most = NULL;
         for (int i = 0; i < q->mover_count; i++) {
             mover *m = &q->movers[i];
@@ -241,7 +259,8 @@ static void name_movers(const inquiry *q, yk_stability_mode *mode)
         if (most->channel >= 0)
             length -= (int)strlen(".position");
         size_t left = sizeof mode->moving - used;
-        int added = snprintf(mode->moving + used, left, "%s%s.%.*s", round ? ", " : "",
+        const char *separator = round > 0 ? ", " : "";
+        int added = snprintf(mode->moving + used, left, "%s%s.%.*s", separator,
                              q->info->names[most->subsystem], length, most->name);
         if (added < 0 || (size_t)added >= left) {
             mode->moving[used] = '\0';
@@ -266,7 +285,11 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
     q.movers = yk_allocate(context, (size_t)q.mover_count + 1, sizeof *q.movers);
     double *numbers = yk_allocate(context, 2 * positions + parts + interfaces, sizeof *numbers);
     side *sides = yk_allocate(context, 4 * interfaces, sizeof *sides);
-    yk_status status = q.movers && numbers && sides ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = YK_OK;
+    if (!q.movers || !numbers || !sides)
+        status = YK_ERROR_MEMORY;
+
+    /* Along the real part, and along the imaginary one. */
 
     if (status == YK_OK) {
         list_movers(info, q.movers);

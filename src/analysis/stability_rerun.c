@@ -20,7 +20,9 @@ yk_status yk_rerun_source_open(yk_context *context, const yk_scenario *scenario,
         source->cache = yk_cache_create();
     source->to_rounding = scenario->builder.to_rounding;
 
-    return source->text ? YK_OK : YK_ERROR_MEMORY;
+    if (!source->text)
+        return YK_ERROR_MEMORY;
+    return YK_OK;
 }
 
 void yk_rerun_source_close(yk_rerun_source *source)
@@ -34,9 +36,10 @@ void yk_rerun_source_close(yk_rerun_source *source)
 
 yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes, yk_rerun *rerun)
 {
+    /* One thread, so that sweeps over many scenarios are what is parallel. */
     *rerun = (yk_rerun){0};
     yk_context_def context_def = yk_context_default();
-    context_def.threads = 1; /* so that sweeps over many scenarios are what is parallel */
+    context_def.threads = 1;
     rerun->context = yk_context_create(&context_def);
     if (!rerun->context)
         return YK_ERROR_MEMORY;
@@ -53,6 +56,7 @@ yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes
     def.to_rounding = true;
     def.cache = source->cache;
 
+    /* Mistakes were reported when the scenario was first loaded. */
     yk_diagnostics *diagnostics = NULL;
     yk_status status = yk_diagnostics_create(rerun->context, &diagnostics);
     if (!YK_FAILED(status))
@@ -68,6 +72,7 @@ yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes
     if (!YK_FAILED(status))
         return YK_OK;
 
+    /* Why it is not there, in its own words. */
     const char *why = yk_last_message(rerun->context);
     if (!*why)
         why = yk_status_text(status);
@@ -90,6 +95,7 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
         .control = yk_step_control_default(),
     };
 
+    /* In units and with substeps of its own. */
     if (scenario->placed) {
         def.transforms = &scenario->transforms[subsystem];
         def.substeps = &scenario->substeps[subsystem];
@@ -99,7 +105,9 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
     if (!YK_FAILED(status))
         status = yk_system_start(*system);
 
-    return YK_FAILED(status) ? status : YK_OK;
+    if (YK_FAILED(status))
+        return status;
+    return YK_OK;
 }
 
 void yk_rerun_close(yk_rerun *rerun)

@@ -10,7 +10,9 @@
 
 /* Perturbation of a word, by its size; and the size that a word counts with at least, by what is
  * usual. */
-static const double PROBE = 1e-5, SMALLEST_PROBE = 1e-10, FLOOR = 1e-2;
+static const double PROBE = 1e-5;
+static const double SMALLEST_PROBE = 1e-10;
+static const double FLOOR = 1e-2;
 /* Fraction of the largest word below which one says nothing of what is usual. */
 static const double NEGLIGIBLE = 1e-9;
 /* Random mixtures of all perturbations that the scales come from. */
@@ -52,6 +54,7 @@ void yk_step_map_close(yk_step_map *map)
 /* A step of the system as it is, counted. */
 static yk_status take_step(yk_step_map *map)
 {
+    /* The clock is read now and then. */
     if (map->steps % 16 == 0 && yk_processor_seconds() > map->deadline)
         return yk_fail(map->context, YK_INTERRUPTED, "stability: the time that was given is over");
 
@@ -125,7 +128,10 @@ static yk_status find_scales(yk_step_map *map, double size, double *deviation)
         if (probe[i] > NEGLIGIBLE * largest)
             scale[count++] = probe[i];
     qsort(scale, count, sizeof *scale, compare_numbers);
-    double least = FLOOR * (count ? scale[count / 2] : 1);
+    double usual = 1;
+    if (count > 0)
+        usual = scale[count / 2];
+    double least = FLOOR * usual;
     for (size_t i = 0; i < n; i++) {
         probe[i] = size * fmax(probe[i], least);
         scale[i] = 0;
@@ -141,7 +147,9 @@ static yk_status find_scales(yk_step_map *map, double size, double *deviation)
             seed ^= seed << 13;
             seed ^= seed >> 7;
             seed ^= seed << 17;
-            double d = seed & 1024 ? probe[i] : -probe[i];
+            double d = probe[i];
+            if (!(seed & 1024))
+                d = -probe[i];
             map->plus[i] += d;
             map->minus[i] -= d;
         }
@@ -150,6 +158,7 @@ static yk_status find_scales(yk_step_map *map, double size, double *deviation)
         if (status == YK_OK)
             status = pass(map, YK_PASSAGE, map->minus);
 
+        /* What is left of rounding is no deviation. */
         for (size_t i = 0; i < n; i++) {
             double change = 0.5 * (map->plus[i] - map->minus[i]);
             if (fabs(change) <= 16 * DBL_EPSILON * fabs(map->plus[i]))
@@ -242,6 +251,7 @@ void yk_step_map_scale(const yk_step_map *map, double factor, const double *plus
 yk_status yk_step_map_apply(yk_step_map *map, int steps, double amplitude, const double *vector,
                             double *image)
 {
+    /* (S(x + a v) - S(x - a v)) / 2a. */
     yk_step_map_perturb(map, amplitude, vector, map->plus);
     yk_step_map_perturb(map, -amplitude, vector, map->minus);
 
@@ -256,50 +266,23 @@ yk_status yk_step_map_apply(yk_step_map *map, int steps, double amplitude, const
 
 /* Rest ----------------------------------------------------------------------------------------- */
 
-/* Newton's step: the residual `change` of the base x is what a step S changes of it, and
- * (1 - S') dx = S(x) - x. */
-static yk_status improve_rest(yk_step_map *map, double *matrix, int *pivot, double *change,
-                              double *unit, double *image)
-{
-    size_t n = map->n;
-    for (size_t j = 0; j < n; j++) {
-        memset(unit, 0, n * sizeof *unit);
-        unit[j] = 1;
-        yk_status status = yk_step_map_apply(map, 1, 1, unit, image);
-        if (status != YK_OK)
-            return status;
-
-        for (size_t i = 0; i < n; i++)
-            matrix[i * n + j] = (i == j) - image[i];
-    }
-
-    yk_status status = yk_lu_factor((int)n, matrix, pivot);
-    if (status == YK_ERROR_SINGULAR)
-        return yk_fail(map->context, YK_ERROR_NO_SOLUTION,
-                       "stability: the system may stay anywhere along a neutral motion, so its "
-                       "rest is not unique");
-    if (status != YK_OK)
-        return status;
-
-    yk_lu_solve((int)n, matrix, pivot, change);
-    for (size_t i = 0; i < n; i++)
-        map->base[i] += map->scale[i] * change[i];
-
-    return YK_OK;
-}
-
 yk_status yk_step_map_rest(yk_step_map *map)
 {
     enum { ITERATIONS_MAX = 40 };
     size_t n = map->n;
     double *matrix = yk_allocate(map->context, n * n + 3 * n, sizeof *matrix);
     int *pivot = yk_allocate(map->context, n, sizeof *pivot);
-    yk_status status = matrix && pivot ? YK_OK : YK_ERROR_MEMORY;
+    yk_status status = YK_OK;
+    if (!matrix || !pivot)
+        status = YK_ERROR_MEMORY;
 
     /* Until a step changes the base by no more than differences resolve. */
-    double first = 0, left = INFINITY;
+    double first = 0;
+    double left = INFINITY;
     for (int i = 0; status == YK_OK && i < ITERATIONS_MAX; i++) {
         double *change = matrix + n * n;
+        double *unit = change + n;
+        double *image = unit + n;
         memcpy(map->plus, map->base, map->words * sizeof(double));
         status = yk_step_map_step(map, map->plus);
         if (status != YK_OK)
@@ -313,7 +296,30 @@ yk_status yk_step_map_rest(yk_step_map *map)
         if (left <= 1e-7 * fmax(first, 1))
             break;
 
-        status = improve_rest(map, matrix, pivot, change, change + n, change + 2 * n);
+        /* Newton's step: the residual `change` of the base x is what a step S changes of it, and
+         * (1 - S') dx = S(x) - x. The derivative is taken column by column. */
+        for (size_t j = 0; status == YK_OK && j < n; j++) {
+            memset(unit, 0, n * sizeof *unit);
+            unit[j] = 1;
+            status = yk_step_map_apply(map, 1, 1, unit, image);
+            for (size_t k = 0; status == YK_OK && k < n; k++)
+                matrix[k * n + j] = (k == j) - image[k];
+        }
+
+        if (status != YK_OK)
+            break;
+
+        status = yk_lu_factor((int)n, matrix, pivot);
+        if (status == YK_ERROR_SINGULAR)
+            status = yk_fail(map->context, YK_ERROR_NO_SOLUTION,
+                             "stability: the system may stay anywhere along a neutral motion, so "
+                             "its rest is not unique");
+        if (status != YK_OK)
+            break;
+
+        yk_lu_solve((int)n, matrix, pivot, change);
+        for (size_t k = 0; k < n; k++)
+            map->base[k] += map->scale[k] * change[k];
     }
 
     yk_release(map->context, matrix);

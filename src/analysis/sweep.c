@@ -24,12 +24,16 @@ typedef struct sweep {
     yk_context *context;
     const yk_sweep_def *def;
     yk_measure *measures;
-    int channel_measures; /* those of recorded channels; the others are of the macro step */
+    int channel_measures; /* of recorded channels; the others are of the macro step */
     double *results;
-    uint64_t *fingerprints; /* of the journal's lines */
-    double *kept;           /* their values */
+
+    /* Lines of the journal: fingerprints and values. */
+    uint64_t *fingerprints;
+    double *kept;
     int kept_count;
-    pthread_mutex_t lock; /* guards what follows, and the context */
+
+    /* Guards what follows, and the context. */
+    pthread_mutex_t lock;
     FILE *journal;
     int done, failed;
 } sweep;
@@ -48,6 +52,7 @@ int yk_sweep_runs(const yk_sweep_def *def)
 
 const char *yk_sweep_value(const yk_sweep_def *def, int run, int axis)
 {
+    /* The last axis changes fastest. */
     for (int i = def->axis_count - 1; i > axis; i--)
         run /= def->axes[i].count;
     return def->axes[axis].values[run % def->axes[axis].count];
@@ -61,66 +66,6 @@ static uint64_t mix(uint64_t hash, const char *text)
     return yk_hash_bytes(hash, text, strlen(text) + 1);
 }
 
-/* Of all that the values of a run depend on. */
-static uint64_t fingerprint(const sweep *s, const char *scenario)
-{
-    uint64_t hash = mix(YK_HASH_START, scenario);
-    for (int i = 0; i < s->def->measure_count; i++)
-        hash = mix(hash, s->def->measures[i]);
-
-    const yk_stability_def *stability = s->def->stability;
-    if (!stability)
-        return hash;
-
-    char text[96];
-    snprintf(text, sizeof text, "%.17g %d %d %d %d", stability->time, stability->settle,
-             stability->rest, stability->track, stability->samples);
-
-    return mix(hash, text);
-}
-
-/* Runs that were finished before. A line is "fingerprint value value ..."; one that was cut off by
- * a kill is not complete, and ignored. */
-static yk_status load_journal(sweep *s, int runs)
-{
-    FILE *file = NULL;
-    if (s->def->journal)
-        file = fopen(s->def->journal, "r");
-    if (!file)
-        return YK_OK;
-
-    size_t width = (size_t)s->def->measure_count;
-    size_t capacity = (size_t)runs + 1024;
-    s->fingerprints = yk_allocate(s->context, capacity, sizeof *s->fingerprints);
-    s->kept = yk_allocate(s->context, capacity * width, sizeof *s->kept);
-    if (!s->fingerprints || !s->kept) {
-        fclose(file);
-        return YK_ERROR_MEMORY;
-    }
-
-    /* Line by line, as many as fit. */
-    char *line = NULL;
-    size_t length = 0;
-    while ((size_t)s->kept_count < capacity && getline(&line, &length, file) >= 0) {
-        double *values = &s->kept[(size_t)s->kept_count * width];
-        char *end;
-        s->fingerprints[s->kept_count] = strtoull(line, &end, 16);
-        bool good = end != line;
-        for (size_t i = 0; good && i < width; i++) {
-            const char *number = end;
-            values[i] = strtod(number, &end);
-            good = end != number;
-        }
-
-        if (good && *end == '\n')
-            s->kept_count++;
-    }
-
-    free(line);
-    fclose(file);
-    return YK_OK;
-}
-
 /* Runs ----------------------------------------------------------------------------------------- */
 
 /* Loads the scenario of one run: the overrides of the sweep, its varied values, and the channels
@@ -130,9 +75,9 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
 {
     const yk_sweep_def *def = s->def;
     const yk_scenario_def *base = &def->scenario;
+    size_t most = (size_t)(base->override_count + def->axis_count + 1);
     yk_text *texts = yk_allocate(context, (size_t)def->axis_count + 1, sizeof *texts);
-    const char **overrides = yk_allocate(
-        context, (size_t)(base->override_count + def->axis_count + 1), sizeof *overrides);
+    const char **overrides = yk_allocate(context, most, sizeof *overrides);
     yk_status status = YK_ERROR_MEMORY;
     if (texts && overrides) {
         /* The overrides of the sweep, then the values that it varies. */
@@ -145,6 +90,7 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
             overrides[count++] = texts[i].data;
         }
 
+        /* What is recorded is what the measures need. */
         yk_text *channels = &texts[def->axis_count];
         yk_text_add(context, channels, "record.channels=[");
         const char *comma = "";
@@ -165,6 +111,7 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
         if (s->channel_measures > 0)
             overrides[count++] = channels->data;
 
+        /* Differences of steps want solvers to rounding. */
         yk_scenario_def changed = *base;
         changed.to_rounding = s->channel_measures == 0;
         changed.overrides = overrides;
@@ -179,6 +126,7 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
     return status;
 }
 
+/* All measures of one run. */
 static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *scenario,
                              double *values)
 {
@@ -187,7 +135,9 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
 
     /* Measures of the macro step share one analysis. */
     if (s->channel_measures < def->measure_count) {
-        yk_stability_def stability = def->stability ? *def->stability : yk_stability_default();
+        yk_stability_def stability = yk_stability_default();
+        if (def->stability)
+            stability = *def->stability;
         yk_stability_report report;
         status = yk_stability(context, scenario, &stability, &report);
         if (YK_FAILED(status))
@@ -225,8 +175,10 @@ static void do_run(void *user, int run)
     sweep *s = user;
     const yk_sweep_def *def = s->def;
     double *values = &s->results[(size_t)run * (size_t)def->measure_count];
+
+    /* One thread: the runs are what is parallel. */
     yk_context_def context_def = yk_context_default();
-    context_def.threads = 1; /* the runs are what is parallel */
+    context_def.threads = 1;
     yk_context *context = yk_context_create(&context_def);
     if (!context)
         return;
@@ -237,13 +189,24 @@ static void do_run(void *user, int run)
     if (!YK_FAILED(status))
         status = load_run(s, context, run, diagnostics, &scenario);
 
-    /* A run that the journal has is not repeated. */
-    uint64_t key = 0;
+    /* A run that the journal has is not repeated. Its key is a hash of all that its values depend
+     * on. */
+    uint64_t key = YK_HASH_START;
     bool fresh = false;
     if (!YK_FAILED(status)) {
         char *text = yk_scenario_text(scenario);
-        key = fingerprint(s, text ? text : "");
+        key = mix(key, text ? text : "");
         yk_release(context, text);
+        for (int i = 0; i < def->measure_count; i++)
+            key = mix(key, def->measures[i]);
+
+        const yk_stability_def *stability = def->stability;
+        if (stability) {
+            char settings[96];
+            snprintf(settings, sizeof settings, "%.17g %d %d %d %d", stability->time,
+                     stability->settle, stability->rest, stability->track, stability->samples);
+            key = mix(key, settings);
+        }
         const double *kept = NULL;
         for (int i = 0; i < s->kept_count; i++)
             if (s->fingerprints[i] == key)
@@ -291,6 +254,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
                        "a sweep needs at least one value to vary and one measure, and at most "
                        "10 million runs");
 
+    /* The measures. */
     s->measures = yk_allocate(s->context, (size_t)def->measure_count, sizeof *s->measures);
     if (!s->measures)
         return YK_ERROR_MEMORY;
@@ -308,11 +272,44 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
     yk_scenario *scenario = NULL;
     yk_status status = load_run(s, s->context, 0, diagnostics, &scenario);
     yk_scenario_destroy(scenario);
-    if (!YK_FAILED(status))
-        status = load_journal(s, runs);
     if (YK_FAILED(status) || !def->journal)
         return status;
 
+    /* Runs that were finished before. A line is "fingerprint value value ..."; one that was cut
+     * off by a kill is not complete, and ignored. */
+    FILE *file = fopen(def->journal, "r");
+    if (file) {
+        size_t width = (size_t)def->measure_count;
+        size_t capacity = (size_t)runs + 1024;
+        s->fingerprints = yk_allocate(s->context, capacity, sizeof *s->fingerprints);
+        s->kept = yk_allocate(s->context, capacity * width, sizeof *s->kept);
+        if (!s->fingerprints || !s->kept) {
+            fclose(file);
+            return YK_ERROR_MEMORY;
+        }
+
+        char *line = NULL;
+        size_t length = 0;
+        while ((size_t)s->kept_count < capacity && getline(&line, &length, file) >= 0) {
+            double *values = &s->kept[(size_t)s->kept_count * width];
+            char *end;
+            s->fingerprints[s->kept_count] = strtoull(line, &end, 16);
+            bool good = end != line;
+            for (size_t i = 0; good && i < width; i++) {
+                const char *number = end;
+                values[i] = strtod(number, &end);
+                good = end != number;
+            }
+
+            if (good && *end == '\n')
+                s->kept_count++;
+        }
+
+        free(line);
+        fclose(file);
+    }
+
+    /* Runs that are finished from now on are added to it. */
     s->journal = fopen(def->journal, "a");
     if (s->journal)
         return YK_OK;

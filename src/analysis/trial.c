@@ -16,9 +16,11 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
     enum { OWN = 4 };
     yk_context *context = trial->context;
     int given = def->scenario->override_count;
-    int changed = def->variant ? def->variant->override_count : 0;
-    const char **overrides =
-        yk_allocate(context, (size_t)(given + changed + OWN), sizeof *overrides);
+    int changed = 0;
+    if (def->variant)
+        changed = def->variant->override_count;
+    size_t most = (size_t)(given + changed + OWN);
+    const char **overrides = yk_allocate(context, most, sizeof *overrides);
     if (!overrides)
         return YK_ERROR_MEMORY;
 
@@ -29,7 +31,10 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
     for (int i = 0; i < changed; i++)
         overrides[count++] = def->variant->overrides[i];
 
-    char step[64], end[64], every[64];
+    /* Those of the trial itself. */
+    char step[64];
+    char end[64];
+    char every[64];
     snprintf(step, sizeof step, "time.step=%.17g", def->step);
     snprintf(end, sizeof end, "time.end=%.17g", def->end);
     snprintf(every, sizeof every, "record.every=%d", def->every);
@@ -42,8 +47,11 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
 
     yk_text channels = {0};
     yk_text_add(context, &channels, "record.channels=[");
-    for (int i = 0; i < def->channel_count; i++)
-        yk_text_add(context, &channels, "%s%s", i ? ", " : "", def->channels[i]);
+    for (int i = 0; i < def->channel_count; i++) {
+        const char *separator = i > 0 ? ", " : "";
+        yk_text_add(context, &channels, "%s%s", separator, def->channels[i]);
+    }
+
     yk_text_add(context, &channels, "]");
     if (def->channel_count > 0)
         overrides[count++] = channels.data;
@@ -75,63 +83,73 @@ static bool within_time(void *user, const yk_run_progress *progress)
     if (yk_processor_seconds() - l->begun >= l->def->seconds)
         return false;
 
-    return !l->def->progress || l->def->progress(l->def->user, progress);
-}
-
-static yk_status run(const yk_trial_def *def, yk_trial *trial, yk_scenario *scenario)
-{
-    yk_system *system = NULL;
-    yk_status status = yk_record_create(trial->context, &trial->record);
-    if (!YK_FAILED(status))
-        status = yk_scenario_system(scenario, &system);
-    if (YK_FAILED(status))
-        return status;
-
-    /* The run, within its time. */
-    limit l = {.def = def, .begun = yk_processor_seconds()};
-    yk_run_def run_def = {
-        .recorder = yk_record_recorder(trial->record), .progress = within_time, .user = &l};
-    status = yk_run(trial->context, scenario, &run_def, &trial->report);
-    trial->seconds = yk_processor_seconds() - l.begun;
-    trial->iterations = yk_system_statistics_get(system).iterations;
-
-    /* The work, in steps of subsystems. */
-    const yk_scenario_info *info = yk_scenario_get(scenario);
-    double all_weights = 0;
-    for (int i = 0; i < info->subsystem_count; i++) {
-        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
-        double weight = def->weights ? def->weights[i] : 1;
-        all_weights += weight;
-        trial->calls += s.calls;
-        trial->work += weight * (double)(s.steps + s.model_calls);
-        if (def->call_seconds)
-            def->call_seconds[i] = s.steps ? s.seconds / (double)s.steps : 0;
-    }
-
-    /* Subsystems that are merged are called as one, in as many sweeps as there are iterations. */
-    bool merged = info->subsystem_count > 1 && yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
-    if (merged)
-        trial->work = all_weights * fmax((double)trial->calls, (double)trial->iterations);
-
-    return status;
+    if (!l->def->progress)
+        return true;
+    return l->def->progress(l->def->user, progress);
 }
 
 void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
 {
+    /* One thread: the trials are what is parallel. */
     *trial = (yk_trial){.status = YK_ERROR_MEMORY};
     yk_context_def context_def = yk_context_default();
-    context_def.threads = 1; /* the trials are what is parallel */
+    context_def.threads = 1;
     trial->context = yk_context_create(&context_def);
     if (!trial->context)
         return;
 
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
-    trial->status = yk_diagnostics_create(trial->context, &diagnostics);
-    if (!YK_FAILED(trial->status))
-        trial->status = load(def, trial, diagnostics, &scenario);
-    if (!YK_FAILED(trial->status))
-        trial->status = run(def, trial, scenario);
+    yk_system *system = NULL;
+    yk_status status = yk_diagnostics_create(trial->context, &diagnostics);
+    if (!YK_FAILED(status))
+        status = load(def, trial, diagnostics, &scenario);
+    if (!YK_FAILED(status))
+        status = yk_record_create(trial->context, &trial->record);
+    if (!YK_FAILED(status))
+        status = yk_scenario_system(scenario, &system);
+
+    /* The run, within its time. */
+    bool runs = !YK_FAILED(status);
+    limit l = {.def = def, .begun = yk_processor_seconds()};
+    if (runs) {
+        yk_run_def run_def = {
+            .recorder = yk_record_recorder(trial->record),
+            .progress = within_time,
+            .user = &l,
+        };
+        status = yk_run(trial->context, scenario, &run_def, &trial->report);
+        trial->seconds = yk_processor_seconds() - l.begun;
+        trial->iterations = yk_system_statistics_get(system).iterations;
+    }
+
+    /* The work, in steps of subsystems. */
+    const yk_scenario_info *info = NULL;
+    if (runs)
+        info = yk_scenario_get(scenario);
+    double all_weights = 0;
+    for (int i = 0; runs && i < info->subsystem_count; i++) {
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+        double weight = 1;
+        if (def->weights)
+            weight = def->weights[i];
+        all_weights += weight;
+        trial->calls += s.calls;
+        trial->work += weight * (double)(s.steps + s.model_calls);
+        if (!def->call_seconds)
+            continue;
+
+        def->call_seconds[i] = 0;
+        if (s.steps > 0)
+            def->call_seconds[i] = s.seconds / (double)s.steps;
+    }
+
+    /* Subsystems that are merged are called as one, in as many sweeps as there are iterations. */
+    bool several = runs && info->subsystem_count > 1;
+    if (several && yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES)
+        trial->work = all_weights * fmax((double)trial->calls, (double)trial->iterations);
+    trial->status = status;
+    /* Why it is not what was asked for. */
     if (trial->status != YK_OK) {
         const char *why = yk_last_message(trial->context);
         if (!*why)
@@ -158,7 +176,8 @@ typedef struct trials {
     void *user;
     bool (*progress)(void *user, int done, int total);
     void *progress_user;
-    pthread_mutex_t lock; /* guards what follows */
+    /* Guards what follows. */
+    pthread_mutex_t lock;
     int done, total;
     bool stopped;
 } trials;
@@ -168,6 +187,7 @@ static void do_trials(void *user, size_t begin, size_t end, size_t chunk)
     (void)chunk;
     trials *t = user;
     for (size_t i = begin; i < end; i++) {
+        /* Another may have been asked to stop. */
         pthread_mutex_lock(&t->lock);
         bool stopped = t->stopped;
         pthread_mutex_unlock(&t->lock);
@@ -188,11 +208,13 @@ yk_status yk_trials_run(yk_context *context, int jobs, int count,
                         void (*work)(void *user, int index), void *user,
                         bool (*progress)(void *user, int done, int total), void *progress_user)
 {
-    trials t = {.work = work,
-                .user = user,
-                .progress = progress,
-                .progress_user = progress_user,
-                .total = count};
+    trials t = {
+        .work = work,
+        .user = user,
+        .progress = progress,
+        .progress_user = progress_user,
+        .total = count,
+    };
     yk_pool *pool = NULL;
     yk_status status = yk_pool_create(context, jobs, &pool);
     if (YK_FAILED(status))
@@ -221,9 +243,13 @@ yk_cache *yk_trials_prepare(yk_scenario_def *def)
 /* The next rows of both records that have one time; false if there are no more. */
 static bool next_common_row(const yk_record *a, const yk_record *b, size_t *i, size_t *j)
 {
-    const double *t = yk_record_time(a), *u = yk_record_time(b);
-    size_t rows = yk_record_rows(a), others = yk_record_rows(b);
-    double grid = rows > 1 ? t[1] - t[0] : 1;
+    const double *t = yk_record_time(a);
+    const double *u = yk_record_time(b);
+    size_t rows = yk_record_rows(a);
+    size_t others = yk_record_rows(b);
+    double grid = 1;
+    if (rows > 1)
+        grid = t[1] - t[0];
     while (*i < rows && *j < others) {
         if (fabs(t[*i] - u[*j]) <= 1e-6 * grid)
             return true;
@@ -243,7 +269,9 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
     *largest = 0;
     for (int c = 0; c < header->channel_count; c++) {
         size_t count = 0;
-        double difference = 0, deviation = 0, most = 0;
+        double difference = 0;
+        double deviation = 0;
+        double most = 0;
         for (int k = 0; k < header->channels[c].components; k++) {
             const double *x = yk_record_column(record, c, k);
             const double *y = yk_record_column(reference, c, k);
@@ -273,6 +301,7 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
         if (count == 0)
             return INFINITY;
 
+        /* The sum of differences by that of deviations, papers explicit (47), tight (34). */
         double error = 0;
         if (deviation > 0)
             error = difference / deviation;

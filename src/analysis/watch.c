@@ -12,14 +12,17 @@
  * that is 3 % off it is about 6 %. Beyond the first it is worth a word, beyond the second the run
  * is wrong. Impacts between two sides, and inputs that damp what they cannot resolve, lose some
  * in runs that are good. */
-static const double MADE_NOTABLE = 0.02, MADE_SERIOUS = 0.05, LOST_SERIOUS = 0.15;
+static const double MADE_NOTABLE = 0.02;
+static const double MADE_SERIOUS = 0.05;
+static const double LOST_SERIOUS = 0.15;
 /* Impacts and friction are known no better than the wrenches that cause them: energy made, by
  * that dissipated, that may be an error of these alone. */
 static const double DISSIPATION = 0.1;
 /* Where more was made than there is, the run grows by itself. */
 static const double UNSTABLE = 1;
 /* Velocity gap by the velocity of the interface, both over the run. */
-static const double GAP_NOTABLE = 0.05, GAP_SERIOUS = 0.2;
+static const double GAP_NOTABLE = 0.05;
+static const double GAP_SERIOUS = 0.2;
 /* An interface that moves less than this, by the speed that the energy of the system could give
  * it, is at rest. */
 static const double AT_REST = 1e-3;
@@ -27,7 +30,8 @@ static const double AT_REST = 1e-3;
 static const double ROUNDING = 1e4;
 /* Impulse that iterations left over, by the impulse of the interface; of relaxed, sum of the
  * velocities that sweeps left, by the typical velocity. */
-static const double RESIDUAL_NOTABLE = 1e-4, RESIDUAL_SERIOUS = 0.02;
+static const double RESIDUAL_NOTABLE = 1e-4;
+static const double RESIDUAL_SERIOUS = 0.02;
 /* Tolerance of the iterations, by the mean wrench of an interface, that lets them end before they
  * have begun. */
 static const double LOOSE_TOLERANCE = 0.01;
@@ -35,13 +39,16 @@ static const double LOOSE_TOLERANCE = 0.01;
  * drift; and the gap, by the travel of the interface (or in rad), below which it does not matter;
  * gaps of rounding (m, rad) never do. */
 static const double DRIFT = 1.7;
-static const double NOTABLE_GAP = 1e-5, ROUNDING_GAP = 1e-12;
+static const double NOTABLE_GAP = 1e-5;
+static const double ROUNDING_GAP = 1e-12;
 /* Fraction of steps whose contact problem was left with more than the step resolves, and the
  * largest of these residuals by that speed: beyond the first a word, beyond both a wrong run. A
  * few steps with an impact that is solved badly do no lasting harm: particle dampers that agree with
  * other programs miss by 22 times in a tenth of their steps, a stack that falls by more, in most
  * of them. */
-static const double UNRESOLVED_NOTABLE = 1e-3, UNRESOLVED_SERIOUS = 0.25, RATIO_SERIOUS = 30;
+static const double UNRESOLVED_NOTABLE = 1e-3;
+static const double UNRESOLVED_SERIOUS = 0.25;
+static const double RATIO_SERIOUS = 30;
 /* Contacts up to which the accurate method is proposed; its cost grows with their square. */
 static const double ACCURATE_CONTACTS = 1000;
 
@@ -59,7 +66,8 @@ static bool has_trait(const yk_watch *watch, unsigned trait)
 /* What iterations leave of a wrench (N or N m, and relative); 0 where nothing is iterated. */
 static void tolerances_of(const yk_watch *watch, double *absolute, double *relative)
 {
-    *absolute = *relative = 0;
+    *absolute = 0;
+    *relative = 0;
     const yk_scheme_def *scheme = &watch->info->scheme;
     if (has_trait(watch, YK_SCHEME_ITERATES) && scheme->ops->tolerances)
         scheme->ops->tolerances(scheme->options, absolute, relative);
@@ -72,11 +80,13 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
 {
     *watch = (yk_watch){.context = context, .system = system, .info = info};
     yk_budget_open(&watch->budget, system, info);
+
+    /* A merged system has no interfaces that could be watched. */
     if (info->interface_count == 0 || has_trait(watch, YK_SCHEME_MERGES))
         return YK_OK;
 
-    watch->interfaces =
-        yk_allocate(context, (size_t)info->interface_count, sizeof *watch->interfaces);
+    size_t count = (size_t)info->interface_count;
+    watch->interfaces = yk_allocate(context, count, sizeof *watch->interfaces);
     if (!watch->interfaces)
         return YK_ERROR_MEMORY;
 
@@ -84,8 +94,10 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
     watch->limits = yk_allocate(context, 1, sizeof *watch->limits);
 
     /* Masses and loops at the interfaces, before anything has moved. */
-    yk_interface_probe *probes = yk_allocate(context, (size_t)watch->count, sizeof *probes);
-    yk_status status = watch->limits && probes ? YK_OK : YK_ERROR_MEMORY;
+    yk_interface_probe *probes = yk_allocate(context, count, sizeof *probes);
+    yk_status status = YK_OK;
+    if (!watch->limits || !probes)
+        status = YK_ERROR_MEMORY;
     if (status == YK_OK)
         status = yk_limits_find(context, system, info, watch->limits, probes);
 
@@ -108,13 +120,15 @@ void yk_watch_close(yk_watch *watch)
 
 void yk_watch_step(yk_watch *watch, int64_t step)
 {
+    /* Energies are summed over all subsystems, which is not done in every step. */
     bool look = step >= watch->budget.next;
     if (look) {
         yk_budget_step(&watch->budget, step);
         watch->looks++;
     }
 
-    int64_t quarter = watch->info->steps / 4, half = watch->info->steps / 2;
+    int64_t quarter = watch->info->steps / 4;
+    int64_t half = watch->info->steps / 2;
     for (int i = 0; i < watch->count; i++) {
         yk_watched *w = &watch->interfaces[i];
 
@@ -157,11 +171,14 @@ void yk_watch_step(yk_watch *watch, int64_t step)
 static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
 {
     *wrench = INFINITY;
-    double time = yk_system_time(watch->system) - watch->info->start, tolerance, relative;
+    double time = yk_system_time(watch->system) - watch->info->start;
+    double tolerance;
+    double relative;
     tolerances_of(watch, &tolerance, &relative);
     if (!(time > 0))
         return -1;
 
+    /* The smallest mean wrench is the one that suffers most. */
     int worst = -1;
     for (int i = 0; i < watch->count; i++) {
         double mean = yk_system_interface_statistics(watch->system, i).impulse / time;
@@ -218,7 +235,10 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
 {
     const yk_scenario_info *info = watch->info;
 
-    double wrench, tolerance, relative;
+    /* They end too soon where the tolerance is large beside a wrench. */
+    double wrench;
+    double tolerance;
+    double relative;
     tolerances_of(watch, &tolerance, &relative);
     int loose = loosely_iterated_interface(watch, &wrench);
     if (loose >= 0) {
@@ -230,8 +250,10 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
         add_remedies(watch, f);
     }
 
+    /* They end at their limit. */
     yk_system_statistics all = yk_system_statistics_get(watch->system);
-    long long open = all.steps_not_converged, steps = all.steps;
+    long long open = all.steps_not_converged;
+    long long steps = all.steps;
     if (open == 0)
         return;
 
@@ -262,7 +284,9 @@ static void conclude_convergence(const yk_watch *watch, yk_run_report *report)
     double fraction = -1;
     for (int i = 0; i < watch->count; i++) {
         yk_interface_statistics s = yk_system_interface_statistics(watch->system, i);
-        double here = s.impulse > 0 ? s.residual_impulse / s.impulse : 0;
+        double here = 0;
+        if (s.impulse > 0)
+            here = s.residual_impulse / s.impulse;
         if (!(here <= fraction)) {
             fraction = here;
             worst = i;
@@ -300,38 +324,28 @@ static void conclude_ripple(const yk_watch *watch, yk_run_report *report)
     }
 }
 
-/* Energy that an interface and the integration of its two sides made; that of a side is shared by
- * its interfaces. */
-static double energy_made_at(const yk_watch *watch, int i)
+/* Energy that nobody fed in, or that the coupling destroyed. */
+static void conclude_energy(const yk_watch *watch, yk_run_report *report)
 {
+    /* Either is a fraction of the energy that is known to be real. */
     const yk_scenario_info *info = watch->info;
-    const yk_interface_def *interface = &info->interfaces[i];
-    const int sides[2] = {interface->wrench_subsystem, interface->motion_subsystem};
-    double made = yk_system_interface_statistics(watch->system, i).energy_created;
-    for (int k = 0; k < 2; k++) {
-        int sharing = 0;
-        for (int j = 0; j < info->interface_count; j++) {
-            const yk_interface_def *other = &info->interfaces[j];
-            if (other->wrench_subsystem == sides[k] || other->motion_subsystem == sides[k])
-                sharing++;
-        }
-
-        made += yk_system_balance(watch->system, sides[k]).numerical / sharing;
+    yk_budget_result energy = yk_budget_conclude(&watch->budget);
+    bool lost = !(energy.made > energy.lost);
+    double fraction = energy.made;
+    double limit = MADE_SERIOUS;
+    double sign = 1;
+    const char *what = "creates";
+    if (lost) {
+        fraction = energy.lost;
+        limit = LOST_SERIOUS;
+        sign = -1;
+        what = "destroys";
     }
 
-    return made;
-}
-
-/* Energy that nobody fed in, or that the coupling destroyed. */
-static void conclude_energy(const yk_watch *watch, const yk_budget_result *energy,
-                            yk_run_report *report)
-{
-    const yk_scenario_info *info = watch->info;
-    bool lost = !(energy->made > energy->lost);
-    double fraction = lost ? energy->lost : energy->made;
-    bool serious = fraction > (lost ? LOST_SERIOUS : MADE_SERIOUS);
-    if (!lost && fraction <= UNSTABLE &&
-        !(fraction * energy->scale > DISSIPATION * energy->dissipated))
+    /* What was made may be an error of the dissipation alone. */
+    bool serious = fraction > limit;
+    double made_energy = fraction * energy.scale;
+    if (!lost && fraction <= UNSTABLE && !(made_energy > DISSIPATION * energy.dissipated))
         serious = false;
     if (!(fraction > MADE_NOTABLE))
         return;
@@ -353,20 +367,33 @@ static void conclude_energy(const yk_watch *watch, const yk_budget_result *energ
             report, YK_FINDING_ENERGY, true, -1, fraction,
             "the integration of '%s' creates energy: there are %.3g J, and %.3g J were "
             "there at the start and fed in",
-            info->names[maker], present, energy->scale);
+            info->names[maker], present, energy.scale);
         add_remedies(watch, f);
         return;
     }
 
-    /* The interface at which most of it was made or lost. */
+    /* The interface at which most of it was made or lost: by itself, and by the integration of its
+     * two sides, each of which its interfaces share. */
     int worst = 0;
     double most = -INFINITY;
     for (int i = 0; i < watch->count; i++) {
-        double made;
+        const yk_interface_def *interface = &info->interfaces[i];
+        const int sides[2] = {interface->wrench_subsystem, interface->motion_subsystem};
+        double made = yk_system_interface_statistics(watch->system, i).energy_created;
         if (lost)
-            made = -yk_system_interface_statistics(watch->system, i).energy_created;
-        else
-            made = energy_made_at(watch, i);
+            made = -made;
+
+        for (int k = 0; !lost && k < 2; k++) {
+            int sharing = 0;
+            for (int j = 0; j < info->interface_count; j++) {
+                const yk_interface_def *other = &info->interfaces[j];
+                if (other->wrench_subsystem == sides[k] || other->motion_subsystem == sides[k])
+                    sharing++;
+            }
+
+            made += yk_system_balance(watch->system, sides[k]).numerical / sharing;
+        }
+
         if (made > most || isnan(made)) {
             most = made;
             worst = i;
@@ -380,73 +407,88 @@ static void conclude_energy(const yk_watch *watch, const yk_budget_result *energ
     if (!lost && fraction > UNSTABLE)
         f = yk_finding_add(report, YK_FINDING_ENERGY, true, worst, fraction,
                            "the coupling is unstable: the energy grew to %.3g J, of which only "
-                           "%.3g J were there at "
-                           "the start or fed in, most at interface '%s' between '%s' and '%s'",
-                           present, energy->scale, interface->name, a, b);
+                           "%.3g J were there at the start or fed in, most at interface '%s' "
+                           "between '%s' and '%s'",
+                           present, energy.scale, interface->name, a, b);
     else
-        f = yk_finding_add(report, YK_FINDING_ENERGY, serious, worst, lost ? -fraction : fraction,
+        f = yk_finding_add(report, YK_FINDING_ENERGY, serious, worst, sign * fraction,
                            "the coupling %s energy: %.3g J, %.3g %% of the %.3g J at the start and "
-                           "fed in, most at "
-                           "interface '%s' between '%s' and '%s'",
-                           lost ? "destroys" : "creates", fraction * energy->scale, 100 * fraction,
-                           energy->scale, interface->name, a, b);
+                           "fed in, most at interface '%s' between '%s' and '%s'",
+                           what, made_energy, 100 * fraction, energy.scale, interface->name, a, b);
     add_remedies(watch, f);
 }
 
-/* Two sides that do not move as one, by the mean squares of their velocities over the run. */
-static void conclude_gap(const yk_watch *watch, int i, yk_run_report *report)
+static bool has_serious(const yk_run_report *report)
 {
-    const yk_watched *w = &watch->interfaces[i];
+    for (int i = 0; i < report->finding_count; i++)
+        if (report->findings[i].serious)
+            return true;
+
+    return false;
+}
+
+/* Two sides that do not move as one, by the mean squares of their velocities over the run. What
+ * runs away has gaps all the same. */
+static void conclude_gap(const yk_watch *watch, yk_run_report *report)
+{
     double looks = fmax(1, (double)watch->looks);
     double fastest = 0;
     for (int k = 0; k < watch->count; k++)
         fastest = fmax(fastest, sqrt(watch->interfaces[k].speed_squares / looks));
 
-    /* Speed (m/s) that the energy of the system could give what is behind the interface; 0 if its
+    for (int i = 0; !has_serious(report) && i < watch->count; i++) {
+        const yk_watched *w = &watch->interfaces[i];
+
+        /* Speed (m/s) that the energy of the system could give what is behind the interface; 0 if its
      * mass is not known. */
-    double possible = 0;
-    double mass = w->probe.wrench_mass + w->probe.motion_mass;
-    bool translates = w->probe.axis >= 0 && w->probe.axis <= 2;
-    if (translates && mass > 0)
-        possible = sqrt(2 * watch->budget.largest_kinetic / mass);
+        double possible = 0;
+        double mass = w->probe.wrench_mass + w->probe.motion_mass;
+        bool translates = w->probe.axis >= 0 && w->probe.axis <= 2;
+        if (translates && mass > 0)
+            possible = sqrt(2 * watch->budget.largest_kinetic / mass);
 
-    /* An interface at rest has a gap of rounding or of settling, which is no fraction of anything. */
-    double speed = sqrt(w->speed_squares / looks);
-    double gap = sqrt(w->gap_squares / looks);
-    double rounding = ROUNDING * DBL_EPSILON / watch->info->step;
-    bool moves = speed > AT_REST * fmax(fastest, possible) &&
-                 speed > rounding * (yk_v3_norm(w->origin) + w->travel);
-    double fraction = moves ? gap / speed : 0;
-    const char *what = "velocities";
-    const char *unit = "m/s";
+        /* An interface at rest has a gap of rounding or of settling, which is no fraction of anything. */
+        double speed = sqrt(w->speed_squares / looks);
+        double gap = sqrt(w->gap_squares / looks);
+        double rounding = ROUNDING * DBL_EPSILON / watch->info->step;
+        double distance = yk_v3_norm(w->origin) + w->travel;
+        bool moves = speed > AT_REST * fmax(fastest, possible) && speed > rounding * distance;
+        double fraction = 0;
+        if (moves)
+            fraction = gap / speed;
+        const char *what = "velocities";
+        const char *unit = "m/s";
 
-    /* A rotation that is slow beside the travel of the interface is none. */
-    double spin = sqrt(w->spin_squares / looks);
-    double spin_gap = sqrt(w->spin_gap_squares / looks);
-    bool rotates = w->travel > 0 && spin > fmax(0.1 * speed / w->travel, rounding);
-    if (rotates && spin_gap / spin > fraction) {
-        fraction = spin_gap / spin;
-        gap = spin_gap;
-        what = "angular velocities";
-        unit = "rad/s";
+        /* A rotation that is slow beside the travel of the interface is none. */
+        double spin = sqrt(w->spin_squares / looks);
+        double spin_gap = sqrt(w->spin_gap_squares / looks);
+        bool rotates = w->travel > 0 && spin > fmax(0.1 * speed / w->travel, rounding);
+        if (rotates && spin_gap / spin > fraction) {
+            fraction = spin_gap / spin;
+            gap = spin_gap;
+            what = "angular velocities";
+            unit = "rad/s";
+        }
+
+        if (!(fraction > GAP_NOTABLE))
+            continue;
+
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_GAP, fraction > GAP_SERIOUS, i, fraction,
+            "the two sides of interface '%s' do not move as one: their %s differ by %.3g %s, "
+            "%.3g %% of the interface's own",
+            watch->info->interfaces[i].name, what, gap, unit, 100 * fraction);
+        add_remedies(watch, f);
     }
-
-    if (!(fraction > GAP_NOTABLE))
-        return;
-
-    yk_finding *f = yk_finding_add(
-        report, YK_FINDING_GAP, fraction > GAP_SERIOUS, i, fraction,
-        "the two sides of interface '%s' do not move as one: their %s differ by %.3g %s, "
-        "%.3g %% of the interface's own",
-        watch->info->interfaces[i].name, what, gap, unit, 100 * fraction);
-    add_remedies(watch, f);
 }
 
 /* A gap that grows from a quarter to half to the whole run, and more than the motion does. */
 static bool has_drifted(const double gap[3], const double travel[3], double notable)
 {
     for (int k = 1; k < 3; k++) {
-        double motion = travel[k - 1] > 0 ? travel[k] / travel[k - 1] : 1;
+        double motion = 1;
+        if (travel[k - 1] > 0)
+            motion = travel[k] / travel[k - 1];
         if (!(gap[k - 1] > 0 && gap[k] > DRIFT * gap[k - 1] * fmax(1, motion)))
             return false;
     }
@@ -454,41 +496,44 @@ static bool has_drifted(const double gap[3], const double travel[3], double nota
     return gap[2] > notable;
 }
 
-static void conclude_drift(const yk_watch *watch, int i, yk_run_report *report)
+/* Two sides that drift apart. */
+static void conclude_drift(const yk_watch *watch, yk_run_report *report)
 {
-    const yk_watched *w = &watch->interfaces[i];
-    yk_interface_error all = yk_system_interface_statistics(watch->system, i).largest;
-    const double travel[3] = {w->quarter_travel, w->half_travel, w->travel};
-    const double positions[3] = {w->quarter.position, w->half.position, all.position};
-    const double rotations[3] = {w->quarter.rotation, w->half.rotation, all.rotation};
-    const double *gap;
-    const char *unit;
-    if (has_drifted(positions, travel, fmax(NOTABLE_GAP * w->travel, ROUNDING_GAP))) {
-        gap = positions;
-        unit = "m";
-    } else if (has_drifted(rotations, travel, NOTABLE_GAP)) {
-        gap = rotations;
-        unit = "rad";
-    } else {
-        return;
+    for (int i = 0; !has_serious(report) && i < watch->count; i++) {
+        const yk_watched *w = &watch->interfaces[i];
+        yk_interface_error all = yk_system_interface_statistics(watch->system, i).largest;
+        const double travel[3] = {w->quarter_travel, w->half_travel, w->travel};
+        const double positions[3] = {w->quarter.position, w->half.position, all.position};
+        const double rotations[3] = {w->quarter.rotation, w->half.rotation, all.rotation};
+        const double *gap;
+        const char *unit;
+        if (has_drifted(positions, travel, fmax(NOTABLE_GAP * w->travel, ROUNDING_GAP))) {
+            gap = positions;
+            unit = "m";
+        } else if (has_drifted(rotations, travel, NOTABLE_GAP)) {
+            gap = rotations;
+            unit = "rad";
+        } else {
+            continue;
+        }
+
+        yk_finding *f = yk_finding_add(
+            report, YK_FINDING_DRIFT, false, i, gap[2],
+            "the two sides of interface '%s' drift apart: %.3g %s after a quarter of the run, "
+            "%.3g after half, %.3g at the end",
+            watch->info->interfaces[i].name, gap[0], unit, gap[1], gap[2]);
+
+        /* Inputs of velocity alone never see the positions part. */
+        if (has_trait(watch, YK_SCHEME_IGNORES_POSITIONS)) {
+            yk_choice choices[YK_CHOICES_MAX];
+            int count = yk_choices(YK_VARIANT_AGAINST_DRIFT, choices);
+            for (int k = 0; k < count; k++)
+                if (choices[k].scheme == watch->info->scheme.ops)
+                    yk_finding_choice(f, &choices[k], watch->info);
+        }
+
+        add_remedies(watch, f);
     }
-
-    yk_finding *f = yk_finding_add(
-        report, YK_FINDING_DRIFT, false, i, gap[2],
-        "the two sides of interface '%s' drift apart: %.3g %s after a quarter of the run, "
-        "%.3g after half, %.3g at the end",
-        watch->info->interfaces[i].name, gap[0], unit, gap[1], gap[2]);
-
-    /* Inputs of velocity alone never see the positions part. */
-    if (has_trait(watch, YK_SCHEME_IGNORES_POSITIONS)) {
-        yk_choice choices[YK_CHOICES_MAX];
-        int count = yk_choices(YK_VARIANT_AGAINST_DRIFT, choices);
-        for (int k = 0; k < count; k++)
-            if (choices[k].scheme == watch->info->scheme.ops)
-                yk_finding_choice(f, &choices[k], watch->info);
-    }
-
-    add_remedies(watch, f);
 }
 
 bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem,
@@ -535,6 +580,7 @@ static void conclude_contacts(const yk_watch *watch, yk_run_report *report)
             "their conditions by up to %.3g m/s, %.3g times what a step resolves",
             name, 100 * unresolved, residual, ratio);
 
+        /* The exact method, as long as it can be afforded. */
         yk_changes changes = {0};
         if (contacts <= ACCURATE_CONTACTS) {
             yk_changes_add(&changes, "subsystems.%s.contact.method=accurate", name);
@@ -560,20 +606,18 @@ static void conclude_passages(const yk_watch *watch, yk_run_report *report)
 
         yk_finding_add(report, YK_FINDING_PASSAGE, true, -1, depth,
                        "a body of subsystem '%s' went %.3g m into the ground or a fixed body: its "
-                       "motion is prescribed by an "
-                       "interface, so nothing stops it; put it and its partner into one subsystem",
+                       "motion is prescribed by an interface, so nothing stops it; put it and its "
+                       "partner into one subsystem",
                        watch->info->names[i], depth);
     }
 }
 
-static bool has_serious(const yk_run_report *report)
-{
-    for (int i = 0; i < report->finding_count; i++)
-        if (report->findings[i].serious)
-            return true;
-
-    return false;
-}
+/* The cause comes first: iterations that do not converge let a coupling run away, and what runs
+ * away has gaps, drifts and fails as well. */
+static void (*const conclusions[])(const yk_watch *watch, yk_run_report *report) = {
+    conclude_contacts, conclude_convergence, conclude_ripple,   conclude_energy,
+    conclude_gap,      conclude_drift,       conclude_passages,
+};
 
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report)
 {
@@ -588,25 +632,18 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
     for (int i = 0; i < watch->count; i++)
         report->energy_created += yk_system_interface_statistics(watch->system, i).energy_created;
 
-    /* The cause comes first: iterations that do not converge let a coupling run away, and what
-     * runs away has gaps, drifts and fails as well. */
-    conclude_contacts(watch, report);
-    conclude_convergence(watch, report);
-    conclude_ripple(watch, report);
-    conclude_energy(watch, &energy, report);
-    for (int i = 0; !has_serious(report) && i < watch->count; i++)
-        conclude_gap(watch, i, report);
-    for (int i = 0; !has_serious(report) && i < watch->count; i++)
-        conclude_drift(watch, i, report);
-    conclude_passages(watch, report);
-    if (outcome < 0 && outcome != YK_INTERRUPTED)
+    for (size_t i = 0; i < sizeof conclusions / sizeof *conclusions; i++)
+        conclusions[i](watch, report);
+    if (YK_FAILED(outcome) && outcome != YK_INTERRUPTED)
         yk_finding_add(report, YK_FINDING_FAILED, true, -1, report->time,
                        "the run failed at t = %.4g s, in step %lld of %lld", report->time,
                        (long long)report->steps + 1, (long long)watch->info->steps);
 
     /* What was known of masses and loops before the run: the cause where the run went wrong, and
      * then the first finding. */
-    report->mass_ratio = watch->limits ? watch->limits->mass_ratio : NAN;
+    report->mass_ratio = NAN;
+    if (watch->limits)
+        report->mass_ratio = watch->limits->mass_ratio;
     if (!watch->limits || watch->limits->finding_count == 0)
         return;
 
@@ -614,7 +651,9 @@ void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *
     int count = report->finding_count;
     if (count == YK_FINDINGS_MAX)
         count = YK_FINDINGS_MAX - 1;
-    int index = cause ? 0 : count;
+    int index = count;
+    if (cause)
+        index = 0;
     yk_finding *findings = report->findings;
     memmove(&findings[index + 1], &findings[index], (size_t)(count - index) * sizeof *findings);
     findings[index] = watch->limits->findings[0];
