@@ -351,6 +351,7 @@ static yk_status run_pilots(study *s)
                 double seconds = pilot.seconds / fmax(pilot.work, 1);
                 s->seconds_per_work = fmin(s->seconds_per_work, seconds);
             }
+
             if (pilot.status == YK_ERROR_INPUT || pilot.status == YK_ERROR_MEMORY)
                 status = yk_fail(s->context, pilot.status, "advise: %s", pilot.message);
             yk_trial_release(&pilot);

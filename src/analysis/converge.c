@@ -232,6 +232,7 @@ static yk_status check(yk_context *context, const yk_converge_def *def)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "converge: the steps must fall, but %g s follows %g s", steps[i],
                            steps[i - 1]);
+
         double parts = steps[0] / steps[i];
         if (!def->exact && fabs(parts - round(parts)) > 1e-6 * parts)
             return yk_fail(context, YK_ERROR_ARGUMENT,

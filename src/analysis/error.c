@@ -287,6 +287,7 @@ static yk_status estimate(study *s, report *r)
     if (finer == 0)
         return yk_fail(s->context, YK_INTERRUPTED,
                        "stopped before a finer run had ended: there are no error bars");
+
     status = make_bars(s, finer, r);
     if (status != YK_OK)
         return status;
@@ -386,6 +387,7 @@ static yk_status end_record(yk_context *context, const yk_record *record, const 
                 (yk_record_value){.name = "error", .value = r->error, .text = r->text};
             values[count++] = (yk_record_value){.name = "error_finer_runs", .value = r->finer_runs};
         }
+
         status = yk_recorder_end(recorder, &(yk_record_summary){values, count});
     }
 

@@ -44,6 +44,7 @@ static yk_status fill_bodies(yk_scene *scene)
                 subsystem = k;
                 break;
             }
+
             part = list[i].part;
 
             const yk_scene_pose *pose = &scene->poses[i];

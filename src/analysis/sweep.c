@@ -207,6 +207,7 @@ static void do_run(void *user, int run)
                      stability->settle, stability->rest, stability->track, stability->samples);
             key = mix(key, settings);
         }
+
         const double *kept = NULL;
         for (int i = 0; i < s->kept_count; i++)
             if (s->fingerprints[i] == key)

@@ -92,6 +92,7 @@ void yk_accelerator_destroy(yk_context *context, yk_accelerator *accelerator)
 {
     if (!accelerator)
         return;
+
     yk_release(context, accelerator->residual);
     yk_release(context, accelerator->used);
     yk_release(context, accelerator->blocks);
@@ -356,6 +357,7 @@ void yk_accelerator_best(const yk_accelerator *accelerator, double *x)
 {
     if (accelerator->kind != YK_ACCELERATION_QUASI_NEWTON || accelerator->iterations == 0)
         return;
+
     for (int i = 0; i < accelerator->n; i++)
         x[i] = accelerator->image[i] - accelerator->residual[i];
 }

@@ -129,6 +129,7 @@ static const yk_port *find_port(yk_system_builder *builder, const char *what, co
                                              what, name, owner->name, port, count));
         return NULL;
     }
+
     return &list[port];
 }
 
@@ -207,6 +208,7 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
             substeps[i] = def->substeps;
             transformed |= memcmp(&def->transform, &same, sizeof same) != 0;
         }
+
         yk_system_description whole = {
             .subsystems = subsystems,
             .names = names,
@@ -264,6 +266,7 @@ void yk_system_discard(yk_system_builder *builder)
 {
     if (!builder)
         return;
+
     yk_context *context = builder->building.context;
     yk_release(context, builder->subsystems);
     yk_release(context, builder->interfaces);

@@ -31,6 +31,7 @@ static inline void set_wrench_inputs(yk_system *system, int participant)
     const yk_participant *m = &system->participants[participant];
     if (m->wrench_size == 0)
         return;
+
     yk_system_pack_wrenches(system, participant);
     yk_system_apply_wrenches(system, participant, m->fresh);
 }

@@ -529,5 +529,6 @@ void yk_jacobian_set(yk_jacobian *jacobian, const double *words)
         memcpy(r->matrix, words, response_words(r) * sizeof *words);
         words += response_words(r);
     }
+
     jacobian->fresh = true;
 }

@@ -341,6 +341,7 @@ const char *yk_scheme_name_with(unsigned trait)
         if (yk_scheme_traits(&scheme) & trait)
             return scheme.ops->name;
     }
+
     return "";
 }
 
@@ -351,5 +352,6 @@ const char *yk_scheme_name_without(unsigned trait)
         if (!(yk_scheme_traits(&scheme) & trait))
             return scheme.ops->name;
     }
+
     return "";
 }

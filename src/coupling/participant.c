@@ -85,6 +85,7 @@ static inline const yk_input *inputs_from(yk_system *system, yk_participant *m, 
     /* Most participants take the inputs as they are. */
     if (!m->transform && !m->shaped && offset == 0)
         return m->inputs;
+
     make_own_inputs(system, m, offset);
     return m->own_inputs;
 }
@@ -337,6 +338,7 @@ void yk_participant_transform_step_model(const yk_participant *m, const int *off
     /* Rows and columns of each port that takes a wrench, by its own units and axes. */
     if (!m->transform)
         return;
+
     for (int port = 0; port < m->port_count; port++) {
         int offset = offsets[port];
         if (offset < 0)

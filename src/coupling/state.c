@@ -34,6 +34,7 @@ yk_status yk_system_check_rollback(const yk_system *system)
         const yk_participant *m = &system->participants[i];
         if (yk_participant_can_return(m))
             continue;
+
         const yk_scheme_ops *ops = system->scheme->ops;
         if (!controlled && ops->rewinds && !ops->rewinds(system->scheme, system, i))
             continue;

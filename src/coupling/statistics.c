@@ -63,6 +63,7 @@ const yk_subsystem *yk_system_shown(const yk_system *system, int subsystem, int 
         while (*part + 1 < group->part_count && group->parts[*part] != subsystem)
             ++*part;
     }
+
     *transform = yk_transform_default();
     if (shown->transform)
         *transform = *shown->transform;

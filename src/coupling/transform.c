@@ -94,6 +94,7 @@ void yk_transform_rates(const yk_transform *transform, yk_port_kind kind, double
         rates[0] *= transform->length;
         return;
     }
+
     outward_strided(transform, transform->length, rates, 1);
     outward_strided(transform, 1, rates + 3, 1);
 }

@@ -299,6 +299,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
         if (ops->iteration && !ops->rollback)
             acceleration = YK_ACCELERATION_NONE;
     }
+
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *m = &system->participants[i];
         bool plain = acceleration == YK_ACCELERATION_NONE && m->substeps == 1;
